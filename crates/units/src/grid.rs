@@ -1,0 +1,88 @@
+//! Absolute schedules whose period need not be a whole number of nanoseconds.
+
+use crate::Monotonic;
+
+/// Due instants `start + k * numerator / denominator` nanoseconds.
+///
+/// A grid never drifts: each due instant is computed from `k`, so 4800 periods of 208 333.3 ns make exactly one second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    start: Monotonic,
+    numerator_ns: u64,
+    denominator: u64,
+}
+
+impl Grid {
+    /// A grid of whole periods of `interval_ns` (at least 1).
+    pub fn every_ns(start: Monotonic, interval_ns: u64) -> Self {
+        Self { start, numerator_ns: interval_ns.max(1), denominator: 1 }
+    }
+
+    /// A grid of `per_second` (at least 1) instants a second.
+    pub fn per_second(start: Monotonic, per_second: u64) -> Self {
+        Self { start, numerator_ns: 1_000_000_000, denominator: per_second.max(1) }
+    }
+
+    /// The due instant of cycle `k`, rounded down to a whole nanosecond.
+    pub fn due(&self, k: u64) -> Monotonic {
+        let whole = (k / self.denominator) * self.numerator_ns;
+        let part = (k % self.denominator) * self.numerator_ns / self.denominator;
+        self.start + i64::try_from(whole + part).unwrap_or(i64::MAX / 2)
+    }
+
+    /// The first cycle whose due instant lies after `now`.
+    pub fn first_after(&self, now: Monotonic) -> u64 {
+        let Ok(elapsed) = u64::try_from(now - self.start) else { return 0 };
+        let elapsed = u128::from(elapsed);
+        let near = elapsed * u128::from(self.denominator) / u128::from(self.numerator_ns);
+        let mut k = u64::try_from(near).unwrap_or(u64::MAX);
+        while self.due(k) <= now {
+            k += 1;
+        }
+        k
+    }
+
+    /// The instant of cycle 0.
+    pub fn start(&self) -> Monotonic {
+        self.start
+    }
+
+    /// The period in nanoseconds, for showing and for spacing statistics.
+    pub fn period_ns(&self) -> f64 {
+        self.numerator_ns as f64 / self.denominator as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Grid;
+    use crate::Monotonic;
+    use proptest::prelude::proptest;
+
+    #[test]
+    fn sampled_value_rates_close_every_second() {
+        for rate in [4000, 4800, 12_800, 14_400] {
+            let grid = Grid::per_second(Monotonic::from_ns(7), rate);
+            assert_eq!(grid.due(rate), Monotonic::from_ns(1_000_000_007));
+            assert_eq!(grid.due(rate * 86_400), Monotonic::from_ns(86_400_000_000_007));
+        }
+    }
+
+    #[test]
+    fn before_the_start_the_first_cycle_is_next() {
+        let grid = Grid::every_ns(Monotonic::from_ns(1_000), 100);
+        assert_eq!(grid.first_after(Monotonic::from_ns(0)), 0);
+        assert_eq!(grid.first_after(Monotonic::from_ns(1_000)), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_cycle_after_now_is_the_first(rate in 1u64..20_000, now in 0i64..10_000_000_000) {
+            let grid = Grid::per_second(Monotonic::from_ns(0), rate);
+            let now = Monotonic::from_ns(now);
+            let k = grid.first_after(now);
+            assert!(grid.due(k) > now);
+            assert!(k == 0 || grid.due(k - 1) <= now);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The words every other crate measures in: instants of named clocks, durations as people write them, CPU lists and
+//! absolute schedules.
+//!
+//! Durations are integer nanoseconds in names that end in `_ns`. Instants are newtypes of the clock they were read from,
+//! so two clocks cannot be subtracted by accident.
+
+#![forbid(unsafe_code)]
+
+mod cpus;
+mod duration;
+mod grid;
+mod instant;
+mod size;
+
+pub use cpus::{CpuList, CpuListError};
+pub use duration::{DurationError, format_ns, parse_ns};
+pub use grid::Grid;
+pub use instant::{Monotonic, Ptp, Realtime, Tai};
+pub use size::{SizeError, parse_bytes};

@@ -1,0 +1,47 @@
+//! Sizes as people write them: `64MiB`, `500kB`, `4096`.
+
+/// A text that is not a size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SizeError(String);
+
+impl std::fmt::Display for SizeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "\"{}\" is not a size: write it as 4096, 512KiB, 64MiB or 2GiB", self.0)
+    }
+}
+
+impl std::error::Error for SizeError {}
+
+/// Octets of a size such as `64MiB` (powers of 1024) or `500kB` (powers of 1000).
+pub fn parse_bytes(text: &str) -> Result<u64, SizeError> {
+    let error = || SizeError(text.to_owned());
+    let trimmed = text.trim();
+    let split = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(split);
+    let factor: u64 = match unit.trim() {
+        "" | "B" => 1,
+        "kB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return Err(error()),
+    };
+    number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)).ok_or_else(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_bytes;
+
+    #[test]
+    fn units_and_refusals() {
+        assert_eq!(parse_bytes("4096"), Ok(4096));
+        assert_eq!(parse_bytes("64MiB"), Ok(64 << 20));
+        assert_eq!(parse_bytes("500kB"), Ok(500_000));
+        for bad in ["", "MiB", "12XB", "-1", "99999999999GiB"] {
+            assert!(parse_bytes(bad).is_err(), "{bad}");
+        }
+    }
+}
