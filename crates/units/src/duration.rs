@@ -47,7 +47,9 @@ pub fn parse_ns(text: &str) -> Result<u64, DurationError> {
     if text == "0" {
         return Ok(0);
     }
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let split = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     if number.is_empty() {
         return Err(DurationError::NotANumber(text.to_owned()));
@@ -68,14 +70,29 @@ fn scale(number: &str, factor: u64, whole_text: &str) -> Result<u64, DurationErr
     if fraction.contains('.') || (integer.is_empty() && fraction.is_empty()) {
         return Err(not_a_number());
     }
-    let integer: u128 = if integer.is_empty() { 0 } else { integer.parse().map_err(|_| out_of_range())? };
+    let integer: u128 = if integer.is_empty() {
+        0
+    } else {
+        integer.parse().map_err(|_| out_of_range())?
+    };
     let digits = &fraction[..fraction.len().min(18)];
-    let part: u128 = if digits.is_empty() { 0 } else { digits.parse().map_err(|_| not_a_number())? };
+    let part: u128 = if digits.is_empty() {
+        0
+    } else {
+        digits.parse().map_err(|_| not_a_number())?
+    };
     let divisor = 10u128.pow(u32::try_from(digits.len()).unwrap_or(18));
     let factor = u128::from(factor);
     let ns = integer.checked_mul(factor).ok_or_else(out_of_range)? + (part * factor + divisor / 2) / divisor;
-    let ns = u64::try_from(ns).ok().filter(|ns| i64::try_from(*ns).is_ok()).ok_or_else(out_of_range)?;
-    if ns == 0 && (integer != 0 || part != 0) { Err(out_of_range()) } else { Ok(ns) }
+    let ns = u64::try_from(ns)
+        .ok()
+        .filter(|ns| i64::try_from(*ns).is_ok())
+        .ok_or_else(out_of_range)?;
+    if ns == 0 && (integer != 0 || part != 0) {
+        Err(out_of_range())
+    } else {
+        Ok(ns)
+    }
 }
 
 /// A duration for a person: three or four significant digits and the unit that keeps the number short (`34.2 µs`).

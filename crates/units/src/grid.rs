@@ -15,12 +15,20 @@ pub struct Grid {
 impl Grid {
     /// A grid of whole periods of `interval_ns` (at least 1).
     pub fn every_ns(start: Monotonic, interval_ns: u64) -> Self {
-        Self { start, numerator_ns: interval_ns.max(1), denominator: 1 }
+        Self {
+            start,
+            numerator_ns: interval_ns.max(1),
+            denominator: 1,
+        }
     }
 
     /// A grid of `per_second` (at least 1) instants a second.
     pub fn per_second(start: Monotonic, per_second: u64) -> Self {
-        Self { start, numerator_ns: 1_000_000_000, denominator: per_second.max(1) }
+        Self {
+            start,
+            numerator_ns: 1_000_000_000,
+            denominator: per_second.max(1),
+        }
     }
 
     /// The due instant of cycle `k`, rounded down to a whole nanosecond.
@@ -32,7 +40,9 @@ impl Grid {
 
     /// The first cycle whose due instant lies after `now`.
     pub fn first_after(&self, now: Monotonic) -> u64 {
-        let Ok(elapsed) = u64::try_from(now - self.start) else { return 0 };
+        let Ok(elapsed) = u64::try_from(now - self.start) else {
+            return 0;
+        };
         let elapsed = u128::from(elapsed);
         let near = elapsed * u128::from(self.denominator) / u128::from(self.numerator_ns);
         let mut k = u64::try_from(near).unwrap_or(u64::MAX);

@@ -6,7 +6,11 @@ pub struct SizeError(String);
 
 impl std::fmt::Display for SizeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "\"{}\" is not a size: write it as 4096, 512KiB, 64MiB or 2GiB", self.0)
+        write!(
+            f,
+            "\"{}\" is not a size: write it as 4096, 512KiB, 64MiB or 2GiB",
+            self.0
+        )
     }
 }
 
@@ -28,7 +32,11 @@ pub fn parse_bytes(text: &str) -> Result<u64, SizeError> {
         "GiB" => 1 << 30,
         _ => return Err(error()),
     };
-    number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)).ok_or_else(error)
+    number
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(factor))
+        .ok_or_else(error)
 }
 
 #[cfg(test)]
