@@ -1,1 +1,74 @@
-//! capture
+//! Frames from packet captures: pcap (micro- and nanosecond stamps, both byte orders) and pcapng (any time resolution, several
+//! interfaces, several sections). Reads from any [`std::io::Read`] with memory for one block, in the order of the file.
+//!
+//! The blocks themselves are taken apart by `pcap-parser`; this crate finds their limits first, so that a capture that was
+//! cut yields every whole frame and then says where it ends.
+#![forbid(unsafe_code)]
+
+mod error;
+mod pcap;
+mod pcapng;
+mod reader;
+mod source;
+pub mod write;
+
+pub use error::CaptureError;
+pub use reader::Reader;
+
+/// Link type of a capture, as numbered by tcpdump.org.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LinkType(pub u16);
+
+impl LinkType {
+    /// Ethernet frames without frame check sequence.
+    pub const ETHERNET: Self = Self(1);
+
+    /// The name of the more common types.
+    pub const fn name(self) -> Option<&'static str> {
+        Some(match self.0 {
+            0 => "BSD loopback",
+            1 => "Ethernet",
+            101 => "raw IP",
+            105 => "IEEE 802.11",
+            113 => "Linux cooked (taken on the interface `any`)",
+            127 => "IEEE 802.11 with radiotap",
+            276 => "Linux cooked v2 (taken on the interface `any`)",
+            _ => return None,
+        })
+    }
+}
+
+impl std::fmt::Display for LinkType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.name() {
+            Some(name) => write!(f, "{} ({name})", self.0),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+/// One frame of a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// Its place in the file, from 1, as other tools number it.
+    pub number: u64,
+    /// Instant of capture in ns since 1970 UTC, by the clock of the capturing machine. `None` in the rare pcapng blocks that
+    /// have no stamp.
+    pub time_ns: Option<i64>,
+    /// The octets that were kept.
+    pub data: &'a [u8],
+    /// Octets on the wire; more than `data` when the capture was taken with a limit.
+    pub original_len: u32,
+    /// What the octets are.
+    pub link_type: LinkType,
+}
+
+impl Frame<'_> {
+    /// True when the capture kept only the beginning of the frame.
+    pub fn is_cut(&self) -> bool {
+        (self.data.len() as u64) < u64::from(self.original_len)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,203 @@
-//! host
+//! Facts about the machine, read from files under any root directory.
+//!
+//! [`Host::live`] reads this machine, [`Host::at`] a recorded tree: both go through the same code, which does nothing but
+//! read files, follow links and list directories below its root. A fact is a value or the reason why there is none;
+//! unknown is never empty and never zero.
+
+#![forbid(unsafe_code)]
+
+mod cgroup;
+mod cgroup_facts;
+mod clock;
+mod cmdline;
+mod cmdline_facts;
+mod config;
+mod container;
+mod cpu;
+mod cpuinfo;
+mod error;
+mod fact;
+mod firmware;
+mod hypervisor;
+mod interface;
+mod isolation;
+mod kernel;
+mod limits;
+mod memory;
+mod mounts;
+mod network;
+mod power;
+mod processes;
+mod reader;
+mod resolve;
+mod scheduler;
+mod virtualisation;
+
+use std::path::Path;
+
+use units::CpuList;
+
+pub use clock::{ClockSource, Steal, USER_HZ};
+pub use container::Container;
+pub use error::{HostError, Unreadable};
+pub use fact::{Fact, to_text};
+pub use hypervisor::{Hypervisor, HypervisorKind};
+pub use interface::{Interface, InterfaceKind};
+pub use processes::is_service;
+pub use reader::Touched;
+pub use scheduler::RtRuntime;
+
+use reader::Reader;
+
+/// A machine as its files under one root directory show it.
+#[derive(Debug)]
+pub struct Host {
+    reader: Reader,
+}
+
+impl Host {
+    /// This machine.
+    pub fn live() -> Self {
+        Self {
+            reader: Reader::new(Path::new("/")),
+        }
+    }
+
+    /// The machine whose `/proc`, `/sys`, `/etc`… lie under `root`: a recorded tree, or another machine's mounted root.
+    ///
+    /// A file `.unreadable` in `root` names the paths that were refused when the tree was recorded, one per line, errno
+    /// first (`EACCES /proc/1/environ`): they are refused again.
+    ///
+    /// # Errors
+    /// The root is no readable directory, or its `.unreadable` has a line that names no errno.
+    pub fn at(root: &Path) -> Result<Self, HostError> {
+        Ok(Self {
+            reader: Reader::of_tree(root)?,
+        })
+    }
+
+    /// As [`Host::live`], and remembers everything it reads, for [`Host::touched`].
+    pub fn recording() -> Self {
+        Self {
+            reader: Reader::new(Path::new("/")).remembering(),
+        }
+    }
+
+    /// What was read since [`Host::recording`], by path, in order. Empty for a host that does not record.
+    pub fn touched(&self) -> Vec<(String, Touched)> {
+        self.reader.touched()
+    }
+
+    /// Everything known about the machine, in reading order. Never empty: what cannot be read is there with its reason.
+    pub fn facts(&self) -> Vec<Fact> {
+        let groups: [fn(&Reader) -> Vec<Fact>; 14] = [
+            kernel::facts,
+            cmdline_facts::facts,
+            cpu::facts,
+            power::facts,
+            isolation::facts,
+            scheduler::facts,
+            clock::facts,
+            memory::facts,
+            virtualisation::facts,
+            cgroup_facts::facts,
+            limits::facts,
+            network::facts,
+            processes::facts,
+            firmware::facts,
+        ];
+        groups.iter().flat_map(|group| group(&self.reader)).collect()
+    }
+
+    /// CPUs that are online, from `/sys/devices/system/cpu/online`.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no CPU list.
+    pub fn online_cpus(&self) -> Result<CpuList, HostError> {
+        cpu::online(&self.reader)
+    }
+
+    /// CPUs the scheduler leaves alone since boot, from `/sys/devices/system/cpu/isolated`. Empty: none. This is the live
+    /// state; the `isolcpus=` argument may name CPUs and not isolate them (flags without `domain`).
+    ///
+    /// # Errors
+    /// The file cannot be read or is no CPU list.
+    pub fn isolated_cpus(&self) -> Result<CpuList, HostError> {
+        isolation::isolated(&self.reader)
+    }
+
+    /// CPUs with adaptive ticks, from `/sys/devices/system/cpu/nohz_full`. An empty file, the text `(null)` and, on a
+    /// machine whose CPUs are otherwise readable, a missing file all mean none.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no CPU list.
+    pub fn nohz_full_cpus(&self) -> Result<CpuList, HostError> {
+        isolation::nohz_full(&self.reader)
+    }
+
+    /// How long real-time threads may run in each period, from `/proc/sys/kernel/sched_rt_{runtime,period}_us`.
+    ///
+    /// # Errors
+    /// A file cannot be read or holds no number.
+    pub fn rt_runtime(&self) -> Result<RtRuntime, HostError> {
+        scheduler::rt_runtime(&self.reader)
+    }
+
+    /// Time the hypervisor ran something else, per online CPU, from `/proc/stat`, in ticks of [`USER_HZ`]. 0 proves
+    /// nothing where the hypervisor does not tell (VMware by default).
+    ///
+    /// # Errors
+    /// The file cannot be read or has no per-CPU lines with a steal column.
+    pub fn steal_ticks(&self) -> Result<Vec<Steal>, HostError> {
+        clock::steal(&self.reader)
+    }
+
+    /// What the machine runs on, with the evidence.
+    ///
+    /// # Errors
+    /// Nothing that would tell can be read.
+    pub fn hypervisor(&self) -> Result<Hypervisor, HostError> {
+        hypervisor::detect(&self.reader)
+    }
+
+    /// Whether this process runs in a container, with the evidence.
+    ///
+    /// # Errors
+    /// Nothing that would tell can be read.
+    pub fn container(&self) -> Result<Container, HostError> {
+        container::detect(&self.reader)
+    }
+
+    /// Whether the kernel is built with `PREEMPT_RT`, from `/sys/kernel/realtime` and `/proc/sys/kernel/version`.
+    ///
+    /// # Errors
+    /// Neither file tells.
+    pub fn is_realtime_kernel(&self) -> Result<bool, HostError> {
+        kernel::is_realtime(&self.reader)
+    }
+
+    /// The clock source in use and those on offer.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn clocksource(&self) -> Result<ClockSource, HostError> {
+        clock::source(&self.reader)
+    }
+
+    /// Network interfaces of the network namespace whose `/sys` is mounted, by name.
+    ///
+    /// # Errors
+    /// `/sys/class/net` cannot be listed.
+    pub fn interfaces(&self) -> Result<Vec<Interface>, HostError> {
+        interface::all(&self.reader)
+    }
+
+    /// Size in bytes of the largest cache of CPU 0: a buffer must exceed it to reach memory. From
+    /// `/sys/devices/system/cpu/cpu0/cache/index*/size`.
+    ///
+    /// # Errors
+    /// No cache size can be read.
+    pub fn last_level_cache_bytes(&self) -> Result<u64, HostError> {
+        cpu::last_level_cache_bytes(&self.reader)
+    }
+}

@@ -1,1 +1,8 @@
-//! lab
+//! Where and under what a measurement runs: test beds, loads, plans.
+
+#![forbid(unsafe_code)]
+
+pub mod bed;
+pub mod load;
+pub mod plan;
+pub mod session;

@@ -1,1 +1,20 @@
-//! probes
+//! The probes: each measures one line of the trip-time budget and hands its samples to the recorder.
+//!
+//! A probe is one folder with the same parts: `mod.rs` (configuration, can it run here, start), the measuring thread, and
+//! `series.rs` (what its series are called and mean). Measuring threads follow three rules after their warm-up: they
+//! allocate nothing, lock nothing, and make no system call but the one they measure.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod hot;
+pub mod publish;
+pub mod record;
+pub mod reflect;
+mod stop;
+pub mod subscribe;
+pub mod wakeup;
+
+pub use error::ProbeError;
+pub use hot::Running;
+pub use stop::Stop;

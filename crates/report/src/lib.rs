@@ -1,1 +1,66 @@
-//! report
+//! From a run to an answer: limits, verdicts, the trip-time budget, and every form a person or a program reads them in.
+//!
+//! [`view::RunView`] is a run as plain data; [`Report`] holds it against limit profiles. All of it is pure: only
+//! [`view::RunView::read`] and [`export`] touch a run file.
+
+#![forbid(unsafe_code)]
+
+pub mod bound;
+pub mod budget;
+pub mod document;
+pub mod export;
+pub mod family;
+mod html;
+pub mod limits;
+mod terminal;
+mod text;
+pub mod verdict;
+pub mod view;
+
+#[cfg(test)]
+extern crate self as report;
+#[cfg(test)]
+mod synthetic;
+
+use budget::Budget;
+use document::Document;
+use limits::Profile;
+use verdict::{Judgement, Verdict};
+use view::RunView;
+
+/// A run, judged.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// What was measured.
+    pub run: RunView,
+    /// The profiles it was held against.
+    pub profiles: Vec<Profile>,
+    /// The verdicts.
+    pub judgement: Judgement,
+    /// The trip-time budget.
+    pub budget: Budget,
+}
+
+impl Report {
+    /// Holds a run against profiles.
+    pub fn new(run: RunView, profiles: Vec<Profile>) -> Self {
+        let judgement = Judgement::of(&run, &profiles);
+        let budget = Budget::of(&run, &judgement);
+        Self {
+            run,
+            profiles,
+            judgement,
+            budget,
+        }
+    }
+
+    /// The verdict over all checks.
+    pub fn verdict(&self) -> Verdict {
+        self.judgement.verdict
+    }
+
+    /// The result document as JSON text.
+    pub fn json(&self) -> String {
+        Document::of(self).to_json()
+    }
+}

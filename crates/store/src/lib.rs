@@ -1,5 +1,22 @@
 //! The run file: one SQLite database per run. The only crate that knows SQL.
+//!
+//! [`RunWriter`] writes a run while it is measured; what [`RunWriter::write`] was given is on the disk when it returns.
+//! [`RunFile`] reads a run: complete, still being written, or left behind by a killed process. The tables are described in
+//! `docs/formats/run-file.md`.
 
 #![forbid(unsafe_code)]
 
+mod columns;
+mod error;
+mod merge;
 pub mod model;
+mod reader;
+mod schema;
+mod spikes;
+mod writer;
+
+pub use error::StoreError;
+pub use reader::{HistogramSpan, RunFile, SeriesTotals};
+pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
+pub use spikes::{MOST_SPIKES, WORST_SPIKES};
+pub use writer::{Batch, DEFAULT_FILE_BUDGET, RunWriter};

@@ -1,1 +1,22 @@
-//! sys
+//! The edge to the kernel: clocks, waiting, real-time threads, locked memory, privileges, packet sockets, network
+//! namespaces and links.
+//!
+//! Everything here acts for the calling thread or in the calling thread's network namespace unless it says otherwise.
+//! A refusal is a [`SysError`] that names the operation, what the kernel said, and what to do.
+
+// The one crate of the workspace that may: packet rings, scheduler calls and memory locking have no safe wrapper. Every
+// block says why it is sound, and nothing unsafe is part of the public interface.
+#![allow(unsafe_code)]
+
+pub mod alloc;
+pub mod clock;
+mod error;
+pub mod link;
+pub mod memory;
+pub mod netns;
+pub mod packet;
+pub mod privilege;
+pub mod thread;
+pub mod wait;
+
+pub use error::{ErrorKind, SysError};

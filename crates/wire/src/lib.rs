@@ -1,1 +1,26 @@
-//! wire
+//! What is on the wire of a substation: Ethernet II with 802.1Q tags, sampled values (IEC 61850-9-2, 9-2LE, IEC 61869-9),
+//! GOOSE (IEC 61850-8-1), and the layer-2 test frame of the `reflect` probe.
+//!
+//! Every protocol has a **checked view** that borrows the frame (`sv::Frame`, `goose::Frame`) and an **owned form** with an
+//! encoder (`sv::Message`, `goose::Message`). Parsing checks every rule once; after that no accessor and no iterator can
+//! fail. No function of this crate panics on any input, and no decoder allocates.
+//!
+//! Two shortcuts serve the hot paths: [`sv::Template`] and [`goose::Template`] are encoded once and patched in place, and
+//! [`sv::FastPath`] recognises the next frame of a stream by comparing it with the last accepted one.
+//!
+//! Offsets in errors count octets from the first octet of the frame as it was captured, starting at 0.
+#![forbid(unsafe_code)]
+
+pub mod ber;
+mod bytes;
+pub mod ether;
+pub mod frame_error;
+pub mod goose;
+pub mod header;
+pub mod quality;
+pub mod sequence;
+pub mod sv;
+pub mod test_frame;
+pub mod time;
+
+pub use frame_error::{Field, FrameError, Rule};

@@ -1,0 +1,119 @@
+//! Which format a file has, and its frames.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use crate::pcap::Pcap;
+use crate::pcapng::Pcapng;
+use crate::source::Source;
+use crate::{CaptureError, Frame};
+
+/// Octets asked from the operating system at a time.
+const BUFFER: usize = 256 * 1024;
+
+/// The frames of a capture, in the order of the file.
+#[derive(Debug)]
+pub struct Reader<R> {
+    source: Source<R>,
+    format: Format,
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Format {
+    Pcap(Pcap),
+    Pcapng(Pcapng),
+}
+
+impl Reader<BufReader<File>> {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a capture.
+    pub fn open(path: &Path) -> Result<Self, CaptureError> {
+        let error = |source| CaptureError::Open {
+            path: path.to_owned(),
+            source,
+        };
+        let file = File::open(path).map_err(error)?;
+        Self::new(BufReader::with_capacity(BUFFER, file))
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads the head of a capture. Give an input that buffers: it is read in pieces of a block.
+    ///
+    /// # Errors
+    /// The input cannot be read, or is not a capture.
+    pub fn new(input: R) -> Result<Self, CaptureError> {
+        let mut source = Source::new(input);
+        // 16 octets, if there are so many, to say what another kind of file begins with.
+        let enough = source.try_extend_to(16)?;
+        let format = match source.block() {
+            [] => return Err(CaptureError::Empty),
+            [0x0a, 0x0d, 0x0d, 0x0a, ..] => Format::Pcapng(Pcapng::new()),
+            [0xd4, 0xc3, 0xb2, 0xa1, ..]
+            | [0xa1, 0xb2, 0xc3, 0xd4, ..]
+            | [0x4d, 0x3c, 0xb2, 0xa1, ..]
+            | [0xa1, 0xb2, 0x3c, 0x4d, ..] => Format::Pcap(Pcap::read_header(&mut source)?),
+            other => return Err(not_a_capture(other)),
+        };
+        if !enough {
+            // Fails: says that the head is cut.
+            source.extend_to(16)?;
+        }
+        Ok(Self {
+            source,
+            format,
+            ended: false,
+        })
+    }
+
+    /// The next frame; `None` at the end of the capture, and after an error.
+    ///
+    /// # Errors
+    /// The capture is cut or damaged, or reading failed. The frames before that place have been returned.
+    pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, CaptureError> {
+        if self.ended {
+            return Ok(None);
+        }
+        // Set while a block is read, so that an error ends the capture.
+        self.ended = true;
+        let frame = match &mut self.format {
+            Format::Pcap(pcap) => pcap.next_frame(&mut self.source)?,
+            Format::Pcapng(pcapng) => pcapng.next_frame(&mut self.source)?,
+        };
+        self.ended = frame.is_none();
+        Ok(frame)
+    }
+}
+
+fn not_a_capture(octets: &[u8]) -> CaptureError {
+    let compressed = |with, how| CaptureError::Compressed { with, how };
+    match octets {
+        [0x1f, 0x8b, ..] => compressed("gzip", "gunzip FILE"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => compressed("zstd", "unzstd FILE"),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => compressed("xz", "unxz FILE"),
+        [0x04, 0x22, 0x4d, 0x18, ..] => compressed("lz4", "unlz4 FILE"),
+        [0x34, 0xcd, 0xb2, 0xa1, ..] | [0xa1, 0xb2, 0xcd, 0x34, ..] => {
+            CaptureError::Unsupported("the modified pcap format of Linux 2.2")
+        }
+        _ => {
+            let hex: Vec<String> = octets.iter().map(|octet| format!("{octet:02x}")).collect();
+            let text: String = octets
+                .iter()
+                .map(|&octet| {
+                    if matches!(octet, 0x20..0x7f) {
+                        char::from(octet)
+                    } else {
+                        '.'
+                    }
+                })
+                .collect();
+            CaptureError::NotACapture {
+                begins: format!("{} \"{text}\"", hex.join(" ")),
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Why something about the machine is not known.
+
+use std::fmt;
+use std::io;
+
+/// Why a file gave no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unreadable {
+    /// The kernel refused, with this errno.
+    Errno(i32),
+    /// There is nothing in it.
+    Empty,
+    /// It holds bytes that are no text.
+    NotText,
+    /// It is longer than any file of its kind.
+    TooLong,
+    /// It is a directory, a pipe or a device.
+    NotAFile,
+}
+
+/// Errno numbers of Linux (asm-generic/errno.h), their names, and what they mean to a reader of `/proc` and `/sys`.
+const ERRNOS: [(i32, &str, &str); 19] = [
+    (1, "EPERM", "operation not permitted"),
+    (2, "ENOENT", "no such file"),
+    (5, "EIO", "input/output error"),
+    (6, "ENXIO", "no such device or address"),
+    (11, "EAGAIN", "temporarily unavailable"),
+    (13, "EACCES", "permission denied"),
+    (16, "EBUSY", "busy"),
+    (19, "ENODEV", "no such device"),
+    (20, "ENOTDIR", "not a directory"),
+    (21, "EISDIR", "is a directory"),
+    (22, "EINVAL", "not available in this state"),
+    (24, "EMFILE", "too many open files"),
+    (34, "ERANGE", "out of range"),
+    (36, "ENAMETOOLONG", "name too long"),
+    (38, "ENOSYS", "not in this kernel"),
+    (40, "ELOOP", "too many links"),
+    (61, "ENODATA", "no data"),
+    (95, "EOPNOTSUPP", "not supported by the driver"),
+    (110, "ETIMEDOUT", "timed out"),
+];
+
+/// ENOENT.
+pub(crate) const NO_ENTRY: i32 = 2;
+/// EIO.
+pub(crate) const IO: i32 = 5;
+/// ENOTDIR.
+pub(crate) const NOT_A_DIRECTORY: i32 = 20;
+/// ELOOP.
+pub(crate) const TOO_MANY_LINKS: i32 = 40;
+
+impl Unreadable {
+    /// From an error of a file operation.
+    pub(crate) fn from_io(error: &io::Error) -> Self {
+        Self::Errno(error.raw_os_error().unwrap_or(IO))
+    }
+
+    /// The errno that a name such as `EACCES` stands for.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        ERRNOS
+            .iter()
+            .find(|(_, known, _)| *known == name)
+            .map(|(number, _, _)| Self::Errno(*number))
+    }
+
+    /// Whether the path does not exist (as opposed to: exists and cannot be read).
+    pub fn is_absent(self) -> bool {
+        matches!(self, Self::Errno(NO_ENTRY | NOT_A_DIRECTORY))
+    }
+
+    /// The errno's name, such as `EACCES`; `None` when the kernel did not refuse, or with an errno we have no name for.
+    pub fn errno_name(self) -> Option<&'static str> {
+        let Self::Errno(number) = self else { return None };
+        ERRNOS
+            .iter()
+            .find(|(known, _, _)| *known == number)
+            .map(|(_, name, _)| *name)
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Errno(number) => match ERRNOS.iter().find(|(known, _, _)| known == number) {
+                Some((_, name, meaning)) => write!(f, "{name}: {meaning}"),
+                None => write!(f, "errno {number}"),
+            },
+            Self::Empty => f.write_str("the file is empty"),
+            Self::NotText => f.write_str("the file holds no text"),
+            Self::TooLong => f.write_str("the file is longer than any of its kind"),
+            Self::NotAFile => f.write_str("not a regular file"),
+        }
+    }
+}
+
+/// Why something about the machine is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HostError {
+    /// A file could not be read.
+    #[error("{path}: {why}")]
+    Unreadable {
+        /// Path as seen from the root.
+        path: String,
+        /// Why.
+        why: Unreadable,
+    },
+    /// A file holds something other than expected.
+    #[error("{path}: found \"{found}\", expected {wanted}")]
+    Unexpected {
+        /// Path as seen from the root.
+        path: String,
+        /// What should be there.
+        wanted: &'static str,
+        /// The beginning of what is there.
+        found: String,
+    },
+    /// The files that exist do not tell.
+    #[error("{0}")]
+    Undecided(String),
+}
+
+/// Characters of an unexpected text that are shown.
+const SHOWN_CHARACTERS: usize = 40;
+
+impl HostError {
+    /// `path` holds `found` and not what was `wanted`.
+    pub(crate) fn unexpected(path: &str, wanted: &'static str, found: &str) -> Self {
+        let found = found
+            .trim()
+            .chars()
+            .take(SHOWN_CHARACTERS)
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        Self::Unexpected {
+            path: path.to_owned(),
+            wanted,
+            found,
+        }
+    }
+
+    /// Whether the file does not exist.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Unreadable { why, .. } if why.is_absent())
+    }
+
+    /// The reason without the path, for a fact that names its source beside it.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Unreadable { why, .. } => why.to_string(),
+            Self::Unexpected { wanted, found, .. } => format!("found \"{found}\", expected {wanted}"),
+            Self::Undecided(reason) => reason.clone(),
+        }
+    }
+}

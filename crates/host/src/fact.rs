@@ -1,0 +1,140 @@
+//! A fact, and the sheet on which each group of facts is written down.
+
+use std::fmt::Write;
+
+use crate::error::HostError;
+use crate::reader::Reader;
+
+/// One fact about the machine. A fact that could not be read says why: unknown is not empty and not zero.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Fact {
+    /// Group to show it under, such as `kernel` or `cpu`.
+    pub group: String,
+    /// Its name in the group, such as `release`.
+    pub name: String,
+    /// What was read, or why nothing could be.
+    pub value: Result<String, String>,
+    /// Where it was read from, such as `/proc/cmdline`.
+    pub source: String,
+}
+
+/// The facts as text, one per line under their group: `name = value <- source`, or `name ? reason <- source`.
+pub fn to_text(facts: &[Fact]) -> String {
+    let mut text = String::new();
+    let mut group = "";
+    for fact in facts {
+        if fact.group != group {
+            group = &fact.group;
+            let blank = if text.is_empty() { "" } else { "\n" };
+            let _ = writeln!(text, "{blank}[{group}]");
+        }
+        let (sign, value) = match &fact.value {
+            Ok(value) => ('=', value),
+            Err(reason) => ('?', reason),
+        };
+        let _ = writeln!(text, "{} {sign} {value} <- {}", fact.name, fact.source);
+    }
+    text
+}
+
+/// The facts of one group while they are gathered.
+pub(crate) struct Sheet<'a> {
+    pub(crate) reader: &'a Reader,
+    group: &'static str,
+    facts: Vec<Fact>,
+}
+
+impl<'a> Sheet<'a> {
+    pub(crate) fn new(reader: &'a Reader, group: &'static str) -> Self {
+        Self {
+            reader,
+            group,
+            facts: Vec::new(),
+        }
+    }
+
+    /// A fact from `value`. A value without a visible character becomes a reason.
+    pub(crate) fn add(&mut self, name: &str, source: &str, value: Result<String, HostError>) {
+        let value = match value {
+            Ok(value) if value.trim().is_empty() => Err("nothing is stated there".to_owned()),
+            Ok(value) => Ok(value),
+            Err(error) => Err(error.reason()),
+        };
+        self.push(name, source, value);
+    }
+
+    /// The single line a file holds.
+    pub(crate) fn line(&mut self, name: &str, path: &str) {
+        let value = self.reader.line(path);
+        self.add(name, path, value);
+    }
+
+    /// As [`Sheet::line`]; `absent` says what it means when the file does not exist.
+    pub(crate) fn line_or(&mut self, name: &str, path: &str, absent: &str) {
+        let value = self.reader.line(path);
+        self.explained(name, path, value, absent);
+    }
+
+    /// A fact from `value`; `absent` says what it means when its file does not exist.
+    pub(crate) fn explained(&mut self, name: &str, source: &str, value: Result<String, HostError>, absent: &str) {
+        match value {
+            Err(error) if error.is_absent() && self.has_siblings(source) => {
+                self.push(name, source, Err(format!("{} ({absent})", error.reason())));
+            }
+            other => self.add(name, source, other),
+        }
+    }
+
+    /// The choice in square brackets of a file such as `always [madvise] never`.
+    pub(crate) fn choice(&mut self, name: &str, path: &str, absent: &str) {
+        let value = self.reader.line(path).and_then(|line| chosen(path, &line, '[', ']'));
+        self.explained(name, path, value, absent);
+    }
+
+    /// A 0/1 file as words.
+    pub(crate) fn switch(&mut self, name: &str, path: &str, absent: &str) {
+        let value = self.reader.line(path).map(|line| match line.as_str() {
+            "0" | "N" => "off".to_owned(),
+            "1" | "Y" => "on".to_owned(),
+            other => other.to_owned(),
+        });
+        self.explained(name, path, value, absent);
+    }
+
+    /// Whether `/proc` or `/sys`, where `source` lies, is there at all: only then does a missing file mean something.
+    fn has_siblings(&self, source: &str) -> bool {
+        let witness = if source.starts_with("/proc") {
+            "/proc/sys/kernel/osrelease"
+        } else if source.starts_with("/sys") {
+            "/sys/devices/system/cpu/online"
+        } else {
+            return true;
+        };
+        self.reader.exists(witness).unwrap_or(false)
+    }
+
+    pub(crate) fn finish(self) -> Vec<Fact> {
+        self.facts
+    }
+
+    fn push(&mut self, name: &str, source: &str, value: Result<String, String>) {
+        self.facts.push(Fact {
+            group: self.group.to_owned(),
+            name: name.to_owned(),
+            value,
+            source: source.to_owned(),
+        });
+    }
+}
+
+/// The choice between `open` and `close`.
+pub(crate) fn chosen(path: &str, line: &str, open: char, close: char) -> Result<String, HostError> {
+    let choice = line
+        .split_once(open)
+        .and_then(|(_, rest)| rest.split_once(close))
+        .map(|(choice, _)| choice.trim());
+    match choice {
+        Some(choice) if !choice.is_empty() => Ok(choice.to_owned()),
+        _ => Err(HostError::unexpected(path, "one choice in brackets", line)),
+    }
+}

@@ -1,0 +1,208 @@
+//! What the machine runs on.
+//!
+//! No single file tells. The processor's `hypervisor` flag says that there is one (x86); DMI, ACPI, the device tree,
+//! `/sys/hypervisor` and paravirtual clocks and idle drivers say which.
+
+use crate::cpuinfo::CpuInfo;
+use crate::error::HostError;
+use crate::reader::Reader;
+
+/// Kinds of hypervisor that can be told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HypervisorKind {
+    /// Bare metal.
+    None,
+    /// Linux KVM under QEMU, a cloud's own or an unknown virtual machine monitor.
+    Kvm,
+    /// Firecracker (uses KVM).
+    Firecracker,
+    /// Cloud Hypervisor (uses KVM).
+    CloudHypervisor,
+    /// QEMU, and nothing shows whether it uses KVM or emulates the processor.
+    Qemu,
+    /// VMware ESXi, Workstation or Fusion.
+    Vmware,
+    /// Microsoft Hyper-V or Azure.
+    HyperV,
+    /// Xen.
+    Xen,
+    /// Oracle VirtualBox.
+    VirtualBox,
+    /// bhyve of FreeBSD.
+    Bhyve,
+    /// Parallels.
+    Parallels,
+    /// There is one, and nothing names it.
+    Unknown,
+}
+
+impl HypervisorKind {
+    /// Its name for a reader.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Kvm => "KVM",
+            Self::Firecracker => "Firecracker",
+            Self::CloudHypervisor => "Cloud Hypervisor",
+            Self::Qemu => "QEMU, with or without KVM",
+            Self::Vmware => "VMware",
+            Self::HyperV => "Hyper-V",
+            Self::Xen => "Xen",
+            Self::VirtualBox => "VirtualBox",
+            Self::Bhyve => "bhyve",
+            Self::Parallels => "Parallels",
+            Self::Unknown => "one that is not known",
+        }
+    }
+}
+
+/// What the machine runs on, and how we know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hypervisor {
+    /// Which one.
+    pub kind: HypervisorKind,
+    /// What was found, each with its file; never empty.
+    pub evidence: Vec<String>,
+}
+
+impl Hypervisor {
+    /// Whether the machine is virtual.
+    pub fn is_virtual(&self) -> bool {
+        self.kind != HypervisorKind::None
+    }
+}
+
+/// Names that a hypervisor gives itself in DMI (vendor and product in one text) and what they stand for.
+const DMI_NAMES: [(&str, HypervisorKind); 11] = [
+    ("VMware", HypervisorKind::Vmware),
+    ("Microsoft Corporation Virtual Machine", HypervisorKind::HyperV),
+    ("VirtualBox", HypervisorKind::VirtualBox),
+    ("innotek GmbH", HypervisorKind::VirtualBox),
+    ("Xen HVM domU", HypervisorKind::Xen),
+    ("Cloud Hypervisor", HypervisorKind::CloudHypervisor),
+    ("BHYVE", HypervisorKind::Bhyve),
+    ("Parallels", HypervisorKind::Parallels),
+    ("KVM", HypervisorKind::Kvm),
+    ("OpenStack", HypervisorKind::Kvm),
+    ("QEMU", HypervisorKind::Qemu),
+];
+
+/// Clouds that sell bare metal under the same names: they count only with the hypervisor flag.
+const CLOUDS: [&str; 2] = ["Amazon EC2", "Google Compute Engine"];
+
+/// OEM identifiers in ACPI tables.
+const ACPI_NAMES: [(&str, HypervisorKind); 4] = [
+    ("FIRECK", HypervisorKind::Firecracker),
+    ("CLOUDH", HypervisorKind::CloudHypervisor),
+    ("VMWARE", HypervisorKind::Vmware),
+    ("VBOX", HypervisorKind::VirtualBox),
+];
+
+/// What has been found so far.
+#[derive(Default)]
+struct Findings {
+    evidence: Vec<String>,
+    kind: Option<HypervisorKind>,
+    kvm: bool,
+}
+
+impl Findings {
+    fn add(&mut self, kind: Option<HypervisorKind>, evidence: String) {
+        self.evidence.push(evidence);
+        self.kind = self.kind.or(kind);
+    }
+}
+
+pub(crate) fn detect(reader: &Reader) -> Result<Hypervisor, HostError> {
+    let info = CpuInfo::read(reader);
+    let flag = info.as_ref().ok().and_then(|info| info.has_flag("hypervisor"));
+    let mut found = Findings::default();
+    match flag {
+        Some(true) => found.evidence.push("hypervisor flag in /proc/cpuinfo".to_owned()),
+        Some(false) => found.evidence.push("no hypervisor flag in /proc/cpuinfo".to_owned()),
+        None => {}
+    }
+    by_acpi(reader, &mut found);
+    by_dmi(reader, flag, &mut found);
+    by_xen(reader, &mut found);
+    by_device_tree(reader, &mut found);
+    by_paravirtual_drivers(reader, &mut found);
+    let kind = match (found.kind, flag) {
+        (Some(HypervisorKind::Qemu), _) if found.kvm => HypervisorKind::Kvm,
+        (Some(kind), _) => kind,
+        (None, _) if found.kvm => HypervisorKind::Kvm,
+        (None, Some(true)) => HypervisorKind::Unknown,
+        (None, Some(false)) => HypervisorKind::None,
+        (None, None) => return Err(undecided(info.err())),
+    };
+    Ok(Hypervisor {
+        kind,
+        evidence: found.evidence,
+    })
+}
+
+fn undecided(error: Option<HostError>) -> HostError {
+    error.unwrap_or_else(|| {
+        HostError::Undecided("this processor has no hypervisor flag, and nothing else tells".to_owned())
+    })
+}
+
+/// Every ACPI table names its maker in bytes 10 to 15 (ACPI specification, table header).
+fn by_acpi(reader: &Reader, found: &mut Findings) {
+    let path = "/sys/firmware/acpi/tables/DSDT";
+    let Ok(header) = reader.head(path, 36) else { return };
+    let Some(maker) = header.get(10..16).and_then(|oem| std::str::from_utf8(oem).ok()) else {
+        return;
+    };
+    if let Some((name, kind)) = ACPI_NAMES.iter().find(|(name, _)| maker.starts_with(name)) {
+        found.add(Some(*kind), format!("maker {name} in {path}"));
+    }
+}
+
+fn by_dmi(reader: &Reader, flag: Option<bool>, found: &mut Findings) {
+    let folder = "/sys/class/dmi/id";
+    let read = |file: &str| reader.line(&format!("{folder}/{file}")).unwrap_or_default();
+    let names = format!("{} {}", read("sys_vendor"), read("product_name"));
+    if let Some((_, kind)) = DMI_NAMES.iter().find(|(name, _)| names.contains(name)) {
+        found.add(Some(*kind), format!("{} in {folder}", names.trim()));
+    } else if flag == Some(true) && CLOUDS.iter().any(|name| names.contains(name)) {
+        found.add(Some(HypervisorKind::Kvm), format!("{} in {folder}", names.trim()));
+    }
+}
+
+fn by_xen(reader: &Reader, found: &mut Findings) {
+    let path = "/sys/hypervisor/type";
+    if reader.line(path).is_ok_and(|kind| kind == "xen") {
+        found.add(Some(HypervisorKind::Xen), format!("xen in {path}"));
+    }
+}
+
+fn by_device_tree(reader: &Reader, found: &mut Findings) {
+    let path = "/proc/device-tree/hypervisor/compatible";
+    let Ok(bytes) = reader.head(path, 64) else { return };
+    let text = String::from_utf8_lossy(&bytes);
+    if text.starts_with("linux,kvm") {
+        found.kvm = true;
+        found.add(None, format!("linux,kvm in {path}"));
+    } else if text.starts_with("xen") {
+        found.add(Some(HypervisorKind::Xen), format!("xen in {path}"));
+    }
+}
+
+/// The guest kernel offers these only when the hypervisor's interface was found.
+fn by_paravirtual_drivers(reader: &Reader, found: &mut Findings) {
+    let path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+    let clocks = reader.line(path).unwrap_or_default();
+    if clocks.contains("kvm-clock") {
+        found.kvm = true;
+        found.add(None, format!("kvm-clock in {path}"));
+    }
+    if clocks.contains("hyperv_clocksource") && !found.kvm && found.kind.is_none() {
+        found.add(Some(HypervisorKind::HyperV), format!("hyperv_clocksource in {path}"));
+    }
+    let path = "/sys/devices/system/cpu/cpuidle/current_driver";
+    if reader.line(path).is_ok_and(|driver| driver == "haltpoll") {
+        found.kvm = true;
+        found.add(None, format!("haltpoll in {path}"));
+    }
+}

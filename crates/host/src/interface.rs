@@ -1,0 +1,127 @@
+//! Network interfaces, as `/sys/class/net` shows them.
+
+use crate::error::HostError;
+use crate::reader::Reader;
+
+pub(crate) const ROOT: &str = "/sys/class/net";
+
+/// What kind of interface it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InterfaceKind {
+    /// `lo`.
+    Loopback,
+    /// A device: a card, a virtual function, a virtio device.
+    Device,
+    /// A bridge of the kernel.
+    Bridge,
+    /// A bond of the kernel.
+    Bond,
+    /// A VLAN on another interface.
+    Vlan,
+    /// A macvlan or macvtap on another interface.
+    Macvlan,
+    /// A TUN or TAP interface of a process, such as a virtual machine.
+    Tap,
+    /// One end of a pair, or another interface that is tied to a second one; veth has no mark of its own.
+    Paired,
+    /// Another interface without a device.
+    Virtual,
+}
+
+impl InterfaceKind {
+    /// Its name for a reader.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Loopback => "loopback",
+            Self::Device => "device",
+            Self::Bridge => "bridge",
+            Self::Bond => "bond",
+            Self::Vlan => "VLAN",
+            Self::Macvlan => "macvlan",
+            Self::Tap => "TUN/TAP",
+            Self::Paired => "pair (veth)",
+            Self::Virtual => "virtual",
+        }
+    }
+}
+
+/// A network interface. `None` means not known (or that the interface has no such thing); the facts say why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// Hardware address, as `02:00:00:00:00:01`.
+    pub mac: Option<String>,
+    /// Largest payload in octets.
+    pub mtu: Option<u32>,
+    /// Driver of its device, such as `igb` or `virtio_net`.
+    pub driver: Option<String>,
+    /// Speed in Mbit/s. Not known while the link is down, nor for most virtual devices.
+    pub speed_mbit: Option<u32>,
+    /// `up`, `down`, `unknown`…: the kernel's operational state (RFC 2863).
+    pub operstate: Option<String>,
+    /// What kind it is.
+    pub kind: InterfaceKind,
+}
+
+pub(crate) fn all(reader: &Reader) -> Result<Vec<Interface>, HostError> {
+    let names = reader.names(ROOT, |name| {
+        reader.exists(&format!("{ROOT}/{name}/ifindex")).unwrap_or(false)
+    })?;
+    Ok(names.into_iter().map(|name| one(reader, name)).collect())
+}
+
+fn one(reader: &Reader, name: String) -> Interface {
+    Interface {
+        mac: reader.line(&format!("{ROOT}/{name}/address")).ok(),
+        mtu: reader.parsed(&format!("{ROOT}/{name}/mtu"), "octets").ok(),
+        driver: driver(reader, &name).ok(),
+        speed_mbit: speed(reader, &name).ok(),
+        operstate: reader.line(&format!("{ROOT}/{name}/operstate")).ok(),
+        kind: kind(reader, &name),
+        name,
+    }
+}
+
+pub(crate) fn driver(reader: &Reader, name: &str) -> Result<String, HostError> {
+    let path = format!("{ROOT}/{name}/device/driver");
+    let target = reader.target(&path)?;
+    let name = target.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    name.ok_or_else(|| HostError::unexpected(&path, "a link to a driver", &target.display().to_string()))
+}
+
+/// Mbit/s. The kernel shows -1 for a speed it does not know.
+pub(crate) fn speed(reader: &Reader, name: &str) -> Result<u32, HostError> {
+    let path = format!("{ROOT}/{name}/speed");
+    let speed: i64 = reader.parsed(&path, "a speed in Mbit/s")?;
+    match u32::try_from(speed) {
+        Ok(speed) if speed > 0 => Ok(speed),
+        _ => Err(HostError::Undecided(format!("the driver does not know it ({speed})"))),
+    }
+}
+
+fn kind(reader: &Reader, name: &str) -> InterfaceKind {
+    let folder = format!("{ROOT}/{name}");
+    let has = |file: &str| reader.exists(&format!("{folder}/{file}")).unwrap_or(false);
+    let line = |file: &str| reader.line(&format!("{folder}/{file}")).unwrap_or_default();
+    // ARPHRD_LOOPBACK of linux/if_arp.h.
+    if line("type") == "772" {
+        return InterfaceKind::Loopback;
+    }
+    if has("device") {
+        return InterfaceKind::Device;
+    }
+    if has("tun_flags") {
+        return InterfaceKind::Tap;
+    }
+    let uevent = line("uevent");
+    match uevent.split_whitespace().find_map(|word| word.strip_prefix("DEVTYPE=")) {
+        Some("bridge") => InterfaceKind::Bridge,
+        Some("bond") => InterfaceKind::Bond,
+        Some("vlan") => InterfaceKind::Vlan,
+        Some("macvlan" | "macvtap") => InterfaceKind::Macvlan,
+        Some(_) => InterfaceKind::Virtual,
+        None if line("iflink") != line("ifindex") => InterfaceKind::Paired,
+        None => InterfaceKind::Virtual,
+    }
+}

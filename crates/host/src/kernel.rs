@@ -1,0 +1,189 @@
+//! Which kernel runs, how it preempts, and what it is built with.
+
+use crate::cmdline::Cmdline;
+use crate::config::{Config, PLACES};
+use crate::error::HostError;
+use crate::fact::{Fact, Sheet, chosen};
+use crate::reader::Reader;
+
+const RELEASE: &str = "/proc/sys/kernel/osrelease";
+const VERSION: &str = "/proc/sys/kernel/version";
+/// Exists with the RT patch set; mainline PREEMPT_RT kernels may lack it, so its absence proves nothing.
+const REALTIME: &str = "/sys/kernel/realtime";
+const LIVE_MODE: &str = "/sys/kernel/debug/sched/preempt";
+
+/// Options whose cost shows in latency (kernel documentation, core-api/real-time/kernel-configuration.rst).
+const COSTLY: [&str; 11] = [
+    "PROVE_LOCKING",
+    "DEBUG_LOCK_ALLOC",
+    "LOCK_STAT",
+    "KASAN",
+    "KCSAN",
+    "DEBUG_OBJECTS",
+    "SLUB_DEBUG_ON",
+    "DEBUG_KMEMLEAK",
+    "IRQSOFF_TRACER",
+    "PREEMPT_TRACER",
+    "DEBUG_PREEMPT",
+];
+
+pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
+    let mut sheet = Sheet::new(reader, "kernel");
+    sheet.line("host name", "/proc/sys/kernel/hostname");
+    sheet.add("operating system", "/etc/os-release", operating_system(reader));
+    sheet.line("release", RELEASE);
+    sheet.line("version", VERSION);
+    sheet.add(
+        "preemption model",
+        &format!("{REALTIME}, {VERSION}"),
+        model(reader).map(str::to_owned),
+    );
+    let config = Config::read(reader);
+    sheet.add(
+        "preemption mode",
+        &format!("{LIVE_MODE}, /proc/cmdline"),
+        mode(reader, config.as_ref().ok()),
+    );
+    configured(&mut sheet, &config);
+    sheet.add(
+        "RT group scheduling",
+        "/proc/self/mountinfo, kernel configuration",
+        rt_group(reader, config.as_ref()),
+    );
+    sheet.line("taint flags", "/proc/sys/kernel/tainted");
+    sheet.line_or(
+        "security modules",
+        "/sys/kernel/security/lsm",
+        "securityfs is not mounted or not in this kernel",
+    );
+    sheet.choice(
+        "lockdown",
+        "/sys/kernel/security/lockdown",
+        "no lockdown in this kernel, or securityfs is not mounted",
+    );
+    sheet.finish()
+}
+
+/// Whether the kernel is built with PREEMPT_RT.
+pub(crate) fn is_realtime(reader: &Reader) -> Result<bool, HostError> {
+    model(reader).map(|model| model == "PREEMPT_RT")
+}
+
+fn model(reader: &Reader) -> Result<&'static str, HostError> {
+    if reader.line(REALTIME).is_ok_and(|line| line == "1") {
+        return Ok("PREEMPT_RT");
+    }
+    let version = reader.line(VERSION)?;
+    // "PREEMPT RT" is how patched kernels before 5.10 wrote it.
+    if version.contains("PREEMPT_RT") || version.contains("PREEMPT RT") {
+        return Ok("PREEMPT_RT");
+    }
+    if version.contains("PREEMPT_DYNAMIC") {
+        return Ok("PREEMPT_DYNAMIC");
+    }
+    if version.contains("PREEMPT") {
+        return Ok("PREEMPT");
+    }
+    // The build stamp of every Linux begins with #: anything else is not a version we may draw conclusions from.
+    if version.starts_with('#') {
+        return Ok("none or voluntary");
+    }
+    Err(HostError::unexpected(
+        VERSION,
+        "a kernel version such as #1 SMP PREEMPT_DYNAMIC",
+        &version,
+    ))
+}
+
+/// The mode in force: what debugfs says, else what was booted, else what was built.
+fn mode(reader: &Reader, config: Option<&Config>) -> Result<String, HostError> {
+    let model = model(reader)?;
+    let live = reader
+        .line(LIVE_MODE)
+        .and_then(|line| chosen(LIVE_MODE, &line, '(', ')'));
+    let unknown = match live {
+        Ok(mode) => return Ok(mode),
+        Err(error) => error,
+    };
+    match model {
+        "PREEMPT_RT" => return Ok("real time".to_owned()),
+        "PREEMPT" => return Ok("full".to_owned()),
+        _ => {}
+    }
+    if let Some(booted) = Cmdline::read(reader)
+        .ok()
+        .as_ref()
+        .and_then(|line| line.last("preempt"))
+    {
+        return Ok(format!("{booted} (booted with preempt={booted})"));
+    }
+    let built = [
+        ("PREEMPT", "full"),
+        ("PREEMPT_LAZY", "lazy"),
+        ("PREEMPT_VOLUNTARY", "voluntary"),
+        ("PREEMPT_NONE", "none"),
+    ];
+    match config.and_then(|config| built.iter().find(|(option, _)| config.is_on(option))) {
+        Some((_, mode)) => Ok(format!("{mode} (built in)")),
+        None => Err(HostError::Undecided(format!(
+            "{LIVE_MODE}: {}; no preempt= argument",
+            unknown.reason()
+        ))),
+    }
+}
+
+fn configured(sheet: &mut Sheet<'_>, config: &Result<Config, HostError>) {
+    let config = match config {
+        Ok(config) => config,
+        Err(error) => return sheet.add("timer frequency (HZ)", PLACES, Err(error.clone())),
+    };
+    let hertz = config.get("HZ").map(str::to_owned);
+    let hertz = hertz.ok_or_else(|| HostError::Undecided("CONFIG_HZ is not stated".to_owned()));
+    sheet.add("timer frequency (HZ)", &config.path, hertz);
+    for option in ["HIGH_RES_TIMERS", "NO_HZ_FULL", "RCU_NOCB_CPU", "CPU_ISOLATION"] {
+        sheet.add(
+            option,
+            &config.path,
+            Ok(config.get(option).unwrap_or("not set").to_owned()),
+        );
+    }
+    let on: Vec<&str> = COSTLY.into_iter().filter(|option| config.is_on(option)).collect();
+    sheet.add(
+        "costly debug options",
+        &config.path,
+        Ok(if on.is_empty() {
+            "none".to_owned()
+        } else {
+            on.join(", ")
+        }),
+    );
+}
+
+/// `CONFIG_RT_GROUP_SCHED`: on a kernel with it, a cgroup without a budget cannot have real-time threads.
+fn rt_group(reader: &Reader, config: Result<&Config, &HostError>) -> Result<String, HostError> {
+    if let Some(off) = Cmdline::read(reader)
+        .ok()
+        .as_ref()
+        .and_then(|line| line.last("rt_group_sched"))
+        && matches!(off, "0" | "n" | "off")
+    {
+        return Ok(format!("off (booted with rt_group_sched={off})"));
+    }
+    if let Ok(config) = config {
+        return Ok(if config.is_on("RT_GROUP_SCHED") { "on" } else { "off" }.to_owned());
+    }
+    match crate::cgroup::rt_budget_file(reader)? {
+        Some((path, true)) => Ok(format!("on ({path} exists)")),
+        Some((path, false)) => Ok(format!("off (no {path})")),
+        None => Err(HostError::Undecided(
+            "no kernel configuration, and no version 1 cpu controller to tell".to_owned(),
+        )),
+    }
+}
+
+fn operating_system(reader: &Reader) -> Result<String, HostError> {
+    let text = reader.text("/etc/os-release")?;
+    let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    let name = name.map(|name| name.trim().trim_matches(['"', '\'']).to_owned());
+    name.ok_or_else(|| HostError::Undecided("no PRETTY_NAME line".to_owned()))
+}

@@ -1,0 +1,83 @@
+//! What this process may do: resource limits and capabilities.
+
+use crate::error::HostError;
+use crate::fact::{Fact, Sheet};
+use crate::reader::Reader;
+
+const LIMITS: &str = "/proc/self/limits";
+const STATUS: &str = "/proc/self/status";
+
+/// Limits that real-time work meets, as `/proc/self/limits` names them.
+const NAMES: [(&str, &str); 5] = [
+    ("locked memory", "Max locked memory"),
+    ("real-time priority", "Max realtime priority"),
+    ("real-time run", "Max realtime timeout"),
+    ("nice", "Max nice priority"),
+    ("open files", "Max open files"),
+];
+
+/// Capabilities that triptime asks for, by bit (linux/capability.h).
+const CAPABILITIES: [(u32, &str); 8] = [
+    (12, "NET_ADMIN"),
+    (13, "NET_RAW"),
+    (14, "IPC_LOCK"),
+    (21, "SYS_ADMIN"),
+    (23, "SYS_NICE"),
+    (24, "SYS_RESOURCE"),
+    (38, "PERFMON"),
+    (39, "BPF"),
+];
+
+pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
+    let mut sheet = Sheet::new(reader, "limits");
+    let limits = reader.text(LIMITS);
+    for (name, line) in NAMES {
+        let value = limits.as_ref().map_err(Clone::clone).and_then(|text| limit(text, line));
+        sheet.add(name, LIMITS, value);
+    }
+    let status = reader.text(STATUS);
+    let field = |name| status.as_ref().map_err(Clone::clone).and_then(|text| field(text, name));
+    sheet.add("capabilities", STATUS, field("CapEff").and_then(capabilities));
+    let seccomp = field("Seccomp").map(|mode| match mode {
+        "0" => "off".to_owned(),
+        "1" => "strict".to_owned(),
+        "2" => "filter".to_owned(),
+        other => other.to_owned(),
+    });
+    sheet.add("seccomp", STATUS, seccomp);
+    sheet.finish()
+}
+
+/// `soft` and `hard` of a line such as `Max locked memory  8388608  8388608  bytes`.
+fn limit(text: &str, name: &str) -> Result<String, HostError> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(name));
+    let mut words = rest.unwrap_or("").split_whitespace();
+    match (words.next(), words.next()) {
+        (Some(soft), Some(hard)) => {
+            let unit = words.next().map(|unit| format!(" {unit}")).unwrap_or_default();
+            Ok(format!("{soft}, at most {hard}{unit}"))
+        }
+        _ => Err(HostError::Undecided(format!("no line {name}"))),
+    }
+}
+
+fn field<'a>(text: &'a str, name: &str) -> Result<&'a str, HostError> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    value
+        .map(str::trim)
+        .ok_or_else(|| HostError::Undecided(format!("no line {name}")))
+}
+
+fn capabilities(mask: &str) -> Result<String, HostError> {
+    let bits = u64::from_str_radix(mask, 16).map_err(|_| HostError::unexpected(STATUS, "a hexadecimal mask", mask))?;
+    let held: Vec<&str> = CAPABILITIES
+        .iter()
+        .filter(|(bit, _)| bits >> bit & 1 == 1)
+        .map(|(_, name)| *name)
+        .collect();
+    Ok(if held.is_empty() {
+        "none of those triptime asks for".to_owned()
+    } else {
+        held.join(" ")
+    })
+}

@@ -1,0 +1,111 @@
+//! Time synchronisation and services that matter, by the names of running processes.
+
+use std::collections::BTreeMap;
+
+use crate::container;
+use crate::error::HostError;
+use crate::fact::{Fact, Sheet};
+use crate::reader::Reader;
+
+const SOURCE: &str = "/proc/*/comm";
+
+/// Daemons that set or serve a clock. A service manager's unit may have another
+/// name than its process: timemaster starts ptp4l and phc2sys itself.
+const TIME: [&str; 8] = [
+    "chronyd",
+    "ptp4l",
+    "phc2sys",
+    "ts2phc",
+    "timemaster",
+    "ntpd",
+    "systemd-timesyncd",
+    "vmtoolsd",
+];
+
+/// Services that move interrupts, change settings, or share the machine.
+const OTHERS: [&str; 9] = [
+    "irqbalance",
+    "tuned",
+    "thermald",
+    "power-profiles-daemon",
+    "libvirtd",
+    "virtqemud",
+    "ovs-vswitchd",
+    "dockerd",
+    "containerd",
+];
+
+/// Characters of a process's name that the kernel keeps (TASK_COMM_LEN less the final zero).
+const KEPT: usize = 15;
+
+/// Whether `name`, as `/proc/PID/comm` shows it, is a process that the facts name.
+pub fn is_service(name: &str) -> bool {
+    TIME.iter().chain(&OTHERS).any(|service| kept(service) == name)
+}
+
+fn kept(name: &str) -> &str {
+    name.get(..KEPT).unwrap_or(name)
+}
+
+pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
+    let running = running(reader);
+    let mut time = Sheet::new(reader, "time");
+    add(&mut time, &TIME, &running);
+    time.add("PTP clocks", "/sys/class/ptp", ptp_clocks(reader));
+    let mut services = Sheet::new(reader, "services");
+    add(&mut services, &OTHERS, &running);
+    services.line_or("tuned profile", "/etc/tuned/active_profile", "tuned is not set up");
+    [time.finish(), services.finish()].concat()
+}
+
+fn add(sheet: &mut Sheet<'_>, names: &[&str], running: &Result<BTreeMap<String, Vec<u64>>, HostError>) {
+    for name in names {
+        let value = running
+            .as_ref()
+            .map_err(Clone::clone)
+            .map(|running| match running.get(kept(name)) {
+                Some(ids) => {
+                    let ids: Vec<String> = ids.iter().map(u64::to_string).collect();
+                    format!("running (process {})", ids.join(", "))
+                }
+                None => "not running".to_owned(),
+            });
+        sheet.add(name, SOURCE, value);
+    }
+}
+
+/// Identifiers of processes by name. In a container the host's are not visible: that they do not run cannot be told.
+fn running(reader: &Reader) -> Result<BTreeMap<String, Vec<u64>>, HostError> {
+    let ids = reader.names("/proc", |name| name.bytes().all(|b| b.is_ascii_digit()))?;
+    let mut running: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for id in ids {
+        // A process may end while the list is read: then it does not run.
+        if let (Ok(number), Ok(name)) = (id.parse(), reader.line(&format!("/proc/{id}/comm"))) {
+            running.entry(name).or_default().push(number);
+        }
+    }
+    if running.is_empty() {
+        return Err(HostError::Undecided("no process can be seen".to_owned()));
+    }
+    match container::detect(reader) {
+        Ok(found) if found.runtime.is_some() && !running.contains_key("kthreadd") => Err(HostError::Undecided(
+            "in a container: the host's processes cannot be seen".to_owned(),
+        )),
+        _ => Ok(running),
+    }
+}
+
+/// PTP hardware clocks with the name their driver gives them.
+fn ptp_clocks(reader: &Reader) -> Result<String, HostError> {
+    let names = match reader.names("/sys/class/ptp", |name| name.starts_with("ptp")) {
+        // The class appears with the first driver: a /sys without it has no clock.
+        Err(error) if error.is_absent() && reader.exists("/sys/class/net").unwrap_or(false) => Vec::new(),
+        names => names?,
+    };
+    let clocks = names.iter().map(|name| {
+        let label = reader.line(&format!("/sys/class/ptp/{name}/clock_name"));
+        format!("{name} ({})", label.unwrap_or_else(|error| error.reason()))
+    });
+    let clocks = clocks.collect::<Vec<_>>().join(", ");
+    Ok(if clocks.is_empty() { "none".to_owned() } else { clocks })
+}

@@ -1,0 +1,284 @@
+//! Reads files under a root directory.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+
+use units::CpuList;
+
+use crate::error::{HostError, Unreadable};
+use crate::resolve::{resolve, under};
+
+/// Most bytes of a file with one value: sysfs hands out at most one page.
+const LINE_BYTES: u64 = 4096;
+/// Most bytes of a file with many lines: `/proc/cpuinfo` of 1000 CPUs is below 2 MiB.
+const TEXT_BYTES: u64 = 4 << 20;
+/// Names the paths that were refused when a tree was recorded.
+const REFUSALS: &str = ".unreadable";
+
+/// What was found at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Touched {
+    /// A file with these bytes.
+    File(Vec<u8>),
+    /// A link to this target.
+    Link(PathBuf),
+    /// A directory in which these names were of interest.
+    Directory(Vec<String>),
+    /// Refused.
+    Refused(Unreadable),
+}
+
+/// Reads files under a root directory.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    root: PathBuf,
+    refusals: BTreeMap<PathBuf, Unreadable>,
+    memory: Option<Mutex<BTreeMap<String, Touched>>>,
+}
+
+impl Reader {
+    pub(crate) fn new(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            refusals: BTreeMap::new(),
+            memory: None,
+        }
+    }
+
+    /// Of a recorded tree, with its refusals.
+    pub(crate) fn of_tree(root: &Path) -> Result<Self, HostError> {
+        let failed = |path: &Path, why| HostError::Unreadable {
+            path: path.display().to_string(),
+            why,
+        };
+        fs::read_dir(root).map_err(|error| failed(root, Unreadable::from_io(&error)))?;
+        let path = root.join(REFUSALS);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed(&path, Unreadable::from_io(&error))),
+        };
+        let mut refusals = BTreeMap::new();
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let refusal = line
+                .split_once(' ')
+                .and_then(|(name, path)| Some((path, Unreadable::from_name(name)?)));
+            let (refused, why) = refusal.ok_or_else(|| {
+                HostError::unexpected(
+                    &path.display().to_string(),
+                    "an errno and a path, such as EACCES /proc/1/environ",
+                    line,
+                )
+            })?;
+            refusals.insert(PathBuf::from(refused), why);
+        }
+        Ok(Self {
+            root: root.to_owned(),
+            refusals,
+            memory: None,
+        })
+    }
+
+    pub(crate) fn remembering(mut self) -> Self {
+        self.memory = Some(Mutex::new(BTreeMap::new()));
+        self
+    }
+
+    pub(crate) fn touched(&self) -> Vec<(String, Touched)> {
+        let Some(memory) = &self.memory else { return Vec::new() };
+        let memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.iter().map(|(path, what)| (path.clone(), what.clone())).collect()
+    }
+
+    /// The bytes of a file that is no longer than `most`.
+    pub(crate) fn bytes(&self, path: &str, most: u64) -> Result<Vec<u8>, HostError> {
+        self.read(path, |place| {
+            let bytes = read_head(place, most + 1)?;
+            if bytes.len() as u64 > most {
+                Err(Unreadable::TooLong)
+            } else {
+                Ok(bytes)
+            }
+        })
+    }
+
+    /// The first `count` bytes of a file, fewer when it is shorter.
+    pub(crate) fn head(&self, path: &str, count: u64) -> Result<Vec<u8>, HostError> {
+        self.read(path, |place| read_head(place, count))
+    }
+
+    fn read(&self, path: &str, read: impl FnOnce(&Path) -> Result<Vec<u8>, Unreadable>) -> Result<Vec<u8>, HostError> {
+        let failed = |why| HostError::Unreadable {
+            path: path.to_owned(),
+            why,
+        };
+        let place = self.resolve(path).map_err(failed)?;
+        let bytes = read(&under(&self.root, &place));
+        self.remember(&place, || match &bytes {
+            Ok(bytes) => Touched::File(bytes.clone()),
+            Err(why) => Touched::Refused(*why),
+        });
+        bytes.map_err(failed)
+    }
+
+    /// The text of a file with many lines.
+    pub(crate) fn text(&self, path: &str) -> Result<String, HostError> {
+        self.text_up_to(path, TEXT_BYTES).and_then(|text| not_blank(path, text))
+    }
+
+    /// The text of a file with one value, without white space around it.
+    pub(crate) fn line(&self, path: &str) -> Result<String, HostError> {
+        self.line_or_blank(path).and_then(|line| not_blank(path, line))
+    }
+
+    /// As [`Reader::line`], for files in which nothing means something.
+    pub(crate) fn line_or_blank(&self, path: &str) -> Result<String, HostError> {
+        Ok(self
+            .text_up_to(path, LINE_BYTES)?
+            .trim()
+            .replace(|c: char| c.is_control(), " "))
+    }
+
+    /// A value that is written as a number or another type with a textual form.
+    pub(crate) fn parsed<T: FromStr>(&self, path: &str, wanted: &'static str) -> Result<T, HostError> {
+        let line = self.line(path)?;
+        line.parse().map_err(|_| HostError::unexpected(path, wanted, &line))
+    }
+
+    /// A CPU list; an empty file is an empty list.
+    pub(crate) fn cpus(&self, path: &str) -> Result<CpuList, HostError> {
+        let line = self.line_or_blank(path)?;
+        line.parse()
+            .map_err(|_| HostError::unexpected(path, "a CPU list", &line))
+    }
+
+    /// The names in a directory that `wanted` picks, in natural order (`cpu2` before `cpu10`).
+    pub(crate) fn names(&self, path: &str, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, HostError> {
+        let failed = |why| HostError::Unreadable {
+            path: path.to_owned(),
+            why,
+        };
+        let place = self.resolve(path).map_err(failed)?;
+        let listing = fs::read_dir(under(&self.root, &place)).map_err(|error| failed(Unreadable::from_io(&error)))?;
+        let entries = listing.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> = entries.filter(|name| is_plain(name) && wanted(name)).collect();
+        names.sort_by(|a, b| natural_key(a).cmp(&natural_key(b)));
+        self.remember(&place, || Touched::Directory(names.clone()));
+        Ok(names)
+    }
+
+    /// The directory a link leads to, as seen from the root.
+    pub(crate) fn target(&self, path: &str) -> Result<PathBuf, HostError> {
+        let place = self.resolve(path).map_err(|why| HostError::Unreadable {
+            path: path.to_owned(),
+            why,
+        })?;
+        self.remember(&place, || Touched::Directory(Vec::new()));
+        Ok(place)
+    }
+
+    /// Whether something is at the path.
+    pub(crate) fn exists(&self, path: &str) -> Result<bool, HostError> {
+        match self.resolve(path) {
+            Ok(place) => {
+                let directory = under(&self.root, &place).is_dir();
+                self.remember(&place, || {
+                    if directory {
+                        Touched::Directory(Vec::new())
+                    } else {
+                        Touched::File(Vec::new())
+                    }
+                });
+                Ok(true)
+            }
+            Err(why) if why.is_absent() => Ok(false),
+            Err(why) => Err(HostError::Unreadable {
+                path: path.to_owned(),
+                why,
+            }),
+        }
+    }
+
+    fn text_up_to(&self, path: &str, most: u64) -> Result<String, HostError> {
+        let bytes = self.bytes(path, most)?;
+        let not_text = || HostError::Unreadable {
+            path: path.to_owned(),
+            why: Unreadable::NotText,
+        };
+        let text = String::from_utf8(bytes).map_err(|_| not_text())?;
+        if text.chars().any(|c| c.is_control() && !c.is_ascii_whitespace()) {
+            return Err(not_text());
+        }
+        Ok(text)
+    }
+
+    fn resolve(&self, path: &str) -> Result<PathBuf, Unreadable> {
+        let refused = |place: &Path| self.refusals.get(place).copied();
+        let linked = |from: &Path, to: &Path| self.remember(from, || Touched::Link(to.to_owned()));
+        resolve(&self.root, path, refused, linked).map_err(|(place, why)| {
+            self.remember(&place, || Touched::Refused(why));
+            why
+        })
+    }
+
+    /// Later reads of a path add to what is known of it: names join names, and bytes replace mere existence.
+    fn remember(&self, path: &Path, what: impl FnOnce() -> Touched) {
+        let Some(memory) = &self.memory else { return };
+        let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        match memory.entry(path.display().to_string()) {
+            Entry::Vacant(place) => {
+                place.insert(what());
+            }
+            Entry::Occupied(mut known) => match (known.get_mut(), what()) {
+                (Touched::Directory(names), Touched::Directory(more)) => {
+                    names.extend(more);
+                    names.sort();
+                    names.dedup();
+                }
+                (Touched::File(bytes), Touched::File(more)) if bytes.is_empty() => *bytes = more,
+                _ => {}
+            },
+        }
+    }
+}
+
+/// The first `count` bytes of a regular file. Pipes and devices are not opened: that could block or act.
+fn read_head(path: &Path, count: u64) -> Result<Vec<u8>, Unreadable> {
+    let failed = |error: std::io::Error| Unreadable::from_io(&error);
+    if !fs::symlink_metadata(path).map_err(failed)?.is_file() {
+        return Err(Unreadable::NotAFile);
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)
+        .map_err(failed)?
+        .take(count)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    Ok(bytes)
+}
+
+fn not_blank(path: &str, text: String) -> Result<String, HostError> {
+    if text.trim().is_empty() {
+        return Err(HostError::Unreadable {
+            path: path.to_owned(),
+            why: Unreadable::Empty,
+        });
+    }
+    Ok(text)
+}
+
+/// File names go into facts: those that cannot be shown are left out.
+fn is_plain(name: &str) -> bool {
+    !name.chars().any(char::is_control)
+}
+
+/// Orders names by their text, then by their trailing number.
+fn natural_key(name: &str) -> (&str, u64, &str) {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    (stem, name[stem.len()..].parse().unwrap_or(u64::MAX), name)
+}

@@ -1,0 +1,77 @@
+//! Follows links without leaving the root directory.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{TOO_MANY_LINKS, Unreadable};
+
+/// Links followed before giving up, as the kernel does (MAXSYMLINKS).
+const MOST_LINKS: usize = 40;
+
+/// Where `path` (as seen from `root`) leads once every link on the way is followed, again as seen from `root`. Absolute
+/// links start over at `root`, and `..` stops there.
+///
+/// An error comes with the path at which the way ends. `refused` is asked about every step; `linked` hears of every link and its target.
+pub(crate) fn resolve(
+    root: &Path,
+    path: &str,
+    refused: impl Fn(&Path) -> Option<Unreadable>,
+    mut linked: impl FnMut(&Path, &Path),
+) -> Result<PathBuf, (PathBuf, Unreadable)> {
+    let mut at = PathBuf::from("/");
+    let mut pending = steps(Path::new(path));
+    let mut links = 0;
+    while let Some(step) = pending.pop_front() {
+        let Step::Down(name) = step else {
+            at.pop();
+            continue;
+        };
+        let next = at.join(name);
+        if let Some(why) = refused(&next) {
+            return Err((next, why));
+        }
+        let real = under(root, &next);
+        let failed = |error: io::Error| (next.clone(), Unreadable::from_io(&error));
+        let kind = fs::symlink_metadata(&real).map_err(failed)?.file_type();
+        if !kind.is_symlink() {
+            at = next;
+            continue;
+        }
+        links += 1;
+        if links > MOST_LINKS {
+            return Err((next, Unreadable::Errno(TOO_MANY_LINKS)));
+        }
+        let target = fs::read_link(&real).map_err(failed)?;
+        linked(&next, &target);
+        if target.is_absolute() {
+            at = PathBuf::from("/");
+        }
+        for step in steps(&target).into_iter().rev() {
+            pending.push_front(step);
+        }
+    }
+    Ok(at)
+}
+
+/// The place of a path in the real file system.
+pub(crate) fn under(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+enum Step {
+    Down(OsString),
+    Up,
+}
+
+fn steps(path: &Path) -> VecDeque<Step> {
+    path.components()
+        .filter_map(|component| match component {
+            Component::Normal(name) => Some(Step::Down(name.to_owned())),
+            Component::ParentDir => Some(Step::Up),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+        })
+        .collect()
+}

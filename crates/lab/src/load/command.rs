@@ -1,0 +1,231 @@
+//! An external program as a load.
+//!
+//! A thread of ours, the keeper, starts the program and stays until it ended: the program is killed with the keeper
+//! (parent-death signal), so it does not outlive this process however that dies. The program leads a process group of its
+//! own, and the whole group ends with it. A program that moves its children out of the group, as daemons do, or that
+//! is still starting them when this process is killed, can leave them behind.
+
+use std::io::ErrorKind;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::process::{Child, Command, Stdio};
+use sys::thread::{Policy, RtThread, kill_children_with_us};
+use units::CpuList;
+
+use super::output::LastLines;
+use super::usage::group_cpu_ms;
+use super::{LoadError, words};
+
+/// How often the keeper looks whether the program still runs.
+const LOOK: Duration = Duration::from_millis(20);
+/// How often it adds up the CPU time, which reads every process's `stat`.
+const ACCOUNT: Duration = Duration::from_millis(250);
+/// How long the program may take to end after SIGTERM.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A program that runs. Dropping it ends the program.
+#[derive(Debug)]
+pub(super) struct Runner {
+    shared: Arc<Shared>,
+    /// Dropped to tell the keeper to end the program.
+    go_on: Option<Sender<()>>,
+    keeper: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    program: String,
+    work_ms: AtomicU64,
+    failure: Mutex<Option<String>>,
+}
+
+impl Runner {
+    pub(super) fn start(line: &str, cpus: &CpuList) -> Result<Self, LoadError> {
+        let words = words::split(line).map_err(|why| LoadError::Words {
+            line: line.to_owned(),
+            why,
+        })?;
+        let program = words[0].clone();
+        let shared = Arc::new(Shared {
+            program,
+            work_ms: AtomicU64::new(0),
+            failure: Mutex::new(None),
+        });
+        let (go_on, stopped) = channel();
+        let (started, is_started) = channel();
+        let (cpus, keep) = (cpus.clone(), Arc::clone(&shared));
+        let keeper = move || {
+            let child = enter(&cpus, &keep.program).and_then(|()| spawn(&words));
+            match child {
+                Ok(child) => {
+                    let _ = started.send(Ok(()));
+                    keep_running(child, &stopped, &keep);
+                }
+                Err(error) => {
+                    let _ = started.send(Err(error));
+                }
+            }
+        };
+        let system = |why: String| LoadError::System {
+            load: format!("load command {}", shared.program),
+            operation: "start a thread",
+            why,
+        };
+        let keeper = Builder::new()
+            .name("load".to_owned())
+            .spawn(keeper)
+            .map_err(|error| system(error.to_string()))?;
+        let answer = is_started.recv().map_err(|_| system("it ended at once".to_owned()));
+        let runner = Self {
+            shared,
+            go_on: Some(go_on),
+            keeper: Some(keeper),
+        };
+        answer.and_then(|answer| answer).map(|()| runner)
+    }
+
+    pub(super) fn work_ms(&self) -> u64 {
+        self.shared.work_ms.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn failed(&self) -> Option<String> {
+        self.shared
+            .failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Ends the program and waits for it.
+    pub(super) fn end(&mut self) {
+        self.go_on = None;
+        if let Some(Err(_)) = self.keeper.take().map(JoinHandle::join) {
+            self.shared.fail("its keeper panicked");
+        }
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Shared {
+    fn fail(&self, why: &str) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert_with(|| format!("load command {}: {why}", self.program));
+    }
+}
+
+/// Puts the calling thread, and so what it starts, on `cpus` with the normal policy.
+fn enter(cpus: &CpuList, program: &str) -> Result<(), LoadError> {
+    let load = || format!("load command {program}");
+    let mut set = CpuSet::new();
+    for cpu in cpus.iter() {
+        // One by one first: that names the CPU that cannot be used, and why.
+        let alone = RtThread {
+            policy: Policy::Other,
+            cpu: Some(cpu),
+            stack_bytes: 0,
+        };
+        alone
+            .enter()
+            .map_err(|source| LoadError::Cpu { load: load(), source })?;
+        set.set(cpu as usize);
+    }
+    sched_setaffinity(None, &set).map_err(|errno| LoadError::System {
+        load: load(),
+        operation: "pin a thread to several CPUs",
+        why: errno.to_string(),
+    })
+}
+
+fn spawn(words: &[String]) -> Result<Child, LoadError> {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).process_group(0);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    kill_children_with_us(&mut command);
+    command.spawn().map_err(|error| LoadError::Program {
+        program: words[0].clone(),
+        why: match error.kind() {
+            ErrorKind::NotFound => "no such program: install it, or give its full path".to_owned(),
+            ErrorKind::PermissionDenied => "it may not be executed: check its mode and its file system".to_owned(),
+            _ => error.to_string(),
+        },
+    })
+}
+
+/// Watches the program until it ends, or until `stopped` hears that it should.
+fn keep_running(mut child: Child, stopped: &Receiver<()>, shared: &Shared) {
+    let mut output = LastLines::of(child.stderr.take());
+    let group = Pid::from_child(&child);
+    let mut accounted = Instant::now();
+    loop {
+        output.read();
+        if has_ended(group) {
+            account(group, shared);
+            reap(&mut child, group);
+            output.read();
+            let status = child
+                .wait()
+                .map_or_else(|error| error.to_string(), |status| status.to_string());
+            let lines = output.lines();
+            let said = if lines.is_empty() {
+                String::new()
+            } else {
+                format!("; it last wrote: {lines}")
+            };
+            return shared.fail(&format!("it ended by itself ({status}){said}"));
+        }
+        if accounted.elapsed() >= ACCOUNT {
+            account(group, shared);
+            accounted = Instant::now();
+        }
+        if stopped.recv_timeout(LOOK) != Err(RecvTimeoutError::Timeout) {
+            break;
+        }
+    }
+    account(group, shared);
+    // ESRCH: it ended this moment.
+    let _ = kill_process_group(group, Signal::TERM);
+    let asked = Instant::now();
+    while asked.elapsed() < PATIENCE && !has_ended(group) {
+        output.read();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    reap(&mut child, group);
+}
+
+/// Whether the program ended. It is not reaped, so its number stays its own.
+fn has_ended(child: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(
+        waitid(WaitId::Pid(child), options),
+        Ok(None) | Err(rustix::io::Errno::INTR)
+    )
+}
+
+/// Kills what is left of the group, then takes the program's status.
+fn reap(child: &mut Child, group: Pid) {
+    let _ = kill_process_group(group, Signal::KILL);
+    // The status is kept in `child`; an error means that somebody else took it, and there is nothing left to reap.
+    let _ = child.wait();
+}
+
+/// CPU time only grows: a member that ended unreaped by its parent would otherwise take its share away.
+fn account(group: Pid, shared: &Shared) {
+    shared
+        .work_ms
+        .fetch_max(group_cpu_ms(group.as_raw_nonzero().get()), Ordering::Relaxed);
+}

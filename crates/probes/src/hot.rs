@@ -1,0 +1,139 @@
+//! Starting measuring threads, all at once, and waiting for them.
+
+use crate::error::ProbeError;
+use crate::record::Feed;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use sys::thread::RtThread;
+use units::Monotonic;
+
+/// Holds measuring threads back until all of them are ready, then gives them one common start.
+#[derive(Debug, Default)]
+pub struct Gate(AtomicI64);
+
+impl Gate {
+    /// Lets the threads go; their schedules start at `start`.
+    fn open(&self, start: Monotonic) {
+        self.0.store(start.as_ns(), Ordering::Release);
+    }
+
+    /// Tells the threads that another one could not get ready.
+    fn cancel(&self) {
+        self.0.store(-1, Ordering::Release);
+    }
+
+    /// The common start, or `None` when the probe was called off.
+    fn wait(&self) -> Option<Monotonic> {
+        loop {
+            match self.0.load(Ordering::Acquire) {
+                0 => std::thread::sleep(Duration::from_micros(500)),
+                ns if ns < 0 => return None,
+                ns => return Some(Monotonic::from_ns(ns)),
+            }
+        }
+    }
+}
+
+/// What a measuring thread does from the common start on.
+pub type Body = Box<dyn FnOnce(Monotonic, &mut Feed) -> Result<(), ProbeError> + Send>;
+
+/// One measuring thread: what it is called, how it is to run, and what it does.
+pub struct HotThread {
+    /// Thread name, at most 15 characters.
+    pub name: String,
+    /// CPU, policy and stack.
+    pub real_time: RtThread,
+    /// The measuring itself, given the common start and its feed. Runs until its end or until told to stop.
+    pub body: Body,
+    /// Where its samples go.
+    pub feed: Feed,
+}
+
+/// Measuring threads under way.
+#[derive(Debug)]
+pub struct Running {
+    threads: Vec<(String, JoinHandle<Result<(), ProbeError>>)>,
+}
+
+impl Running {
+    /// Starts `threads` together. `lead_ns` is the time between the last of them being ready and the common start, or the
+    /// function that chooses it.
+    ///
+    /// # Errors
+    /// What the first thread that could not get ready was refused; no thread is left behind then.
+    pub fn start(threads: Vec<HotThread>, choose_start: impl FnOnce() -> Monotonic) -> Result<Self, ProbeError> {
+        let gate = Arc::new(Gate::default());
+        let (report, ready) = mpsc::channel();
+        let count = threads.len();
+        let running = Self {
+            threads: threads
+                .into_iter()
+                .map(|thread| {
+                    let name = thread.name.clone();
+                    let (gate, report) = (Arc::clone(&gate), report.clone());
+                    (name, std::thread::spawn(move || live(thread, &gate, &report)))
+                })
+                .collect(),
+        };
+        drop(report);
+        for _ in 0..count {
+            let problem = match ready.recv() {
+                Ok(Ok(())) => continue,
+                Ok(Err(error)) => error,
+                Err(_) => ProbeError::Panicked("a thread that was getting ready".into()),
+            };
+            gate.cancel();
+            let _ = running.join();
+            return Err(problem);
+        }
+        gate.open(choose_start());
+        Ok(running)
+    }
+
+    /// Whether every thread has ended.
+    pub fn is_finished(&self) -> bool {
+        self.threads.iter().all(|(_, thread)| thread.is_finished())
+    }
+
+    /// Waits for every thread to end.
+    ///
+    /// # Errors
+    /// What the first of them ended with, or that it panicked.
+    pub fn join(self) -> Result<(), ProbeError> {
+        let mut outcome = Ok(());
+        for (name, thread) in self.threads {
+            let ended = thread.join().unwrap_or(Err(ProbeError::Panicked(name)));
+            outcome = outcome.and(ended);
+        }
+        outcome
+    }
+}
+
+/// The life of one measuring thread.
+fn live(mut thread: HotThread, gate: &Gate, report: &mpsc::Sender<Result<(), ProbeError>>) -> Result<(), ProbeError> {
+    sys::thread::set_name(&thread.name);
+    if let Err(error) = thread.real_time.enter() {
+        let _ = report.send(Err(error.into()));
+        return Ok(());
+    }
+    let _ = report.send(Ok(()));
+    let Some(start) = gate.wait() else { return Ok(()) };
+    let before = sys::thread::usage();
+    let outcome = (thread.body)(start, &mut thread.feed);
+    let after = sys::thread::usage();
+    let cpu = thread.real_time.cpu.filter(|cpu| *cpu != sys::thread::current_cpu());
+    thread.feed.thread_ended(&thread.name, after.minor_faults - before.minor_faults, after.major_faults - before.major_faults, cpu);
+    outcome
+}
+
+/// Stack touched before measuring: more than any measuring loop uses, so that none faults a page in.
+pub(crate) const STACK_BYTES: usize = 256 * 1024;
+
+/// Records a feed holds for `per_second` records a second: eight seconds, since the recorder may wait for a slow disk, and at
+/// least as many as a burst at the start brings.
+pub(crate) fn capacity(per_second: u64) -> usize {
+    usize::try_from(per_second.saturating_mul(8)).unwrap_or(usize::MAX).clamp(16_384, 8 << 20)
+}

@@ -1,0 +1,195 @@
+//! The measuring thread's end: push and forget.
+
+use rtrb::{Consumer, Producer, RingBuffer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use store::model::{EventKind, SeriesSpec};
+use units::Monotonic;
+
+/// Longest label a series can be announced with: an svID.
+pub(super) const LABEL_BYTES: usize = 129;
+
+/// Which counter a measuring thread adds to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counter {
+    /// Due and never came; also adds to `expected`.
+    Lost,
+    /// Came after its deadline.
+    Late,
+    /// Came again.
+    Duplicate,
+    /// Came after a later one.
+    Reordered,
+    /// Periods skipped because the thread overran; also adds to `expected`.
+    Missed,
+}
+
+/// One thing a measuring thread has to say. Fixed size, no pointers.
+#[derive(Debug, Clone, Copy)]
+pub enum Record {
+    /// `repeat` samples of `value_ns` (an SV frame with several ASDUs is as many samples).
+    Sample {
+        /// Slot of the series.
+        slot: u16,
+        /// How many samples share the value.
+        repeat: u16,
+        /// CPU it was measured on.
+        cpu: u16,
+        /// When.
+        at: Monotonic,
+        /// The sample.
+        value_ns: i64,
+        /// Cycle, frame or sample number.
+        sequence: u64,
+    },
+    /// Adds to a counter.
+    Count {
+        /// Slot of the series.
+        slot: u16,
+        /// Which one.
+        counter: Counter,
+        /// When.
+        at: Monotonic,
+        /// How many.
+        n: u64,
+    },
+    /// Something for the event list; the probe's [`Describe`] puts it into words.
+    Notice {
+        /// Slot of the series it touches.
+        slot: u16,
+        /// What, in the probe's own numbering.
+        code: u16,
+        /// When.
+        at: Monotonic,
+        /// First figure.
+        a: u64,
+        /// Second figure.
+        b: u64,
+    },
+}
+
+/// Puts a probe's slots and notices into words, on the recorder's side.
+pub trait Describe: Send {
+    /// The series that slot `slot`, announced as `label`, stands for.
+    fn series(&self, slot: u16, label: &str) -> SeriesSpec;
+
+    /// The event for notice `code` of the series `name`.
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
+        (EventKind::Note, format!("{name}: notice {code} ({a}, {b})"))
+    }
+}
+
+/// A new series, by name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Announcement {
+    pub(super) slot: u16,
+    pub(super) length: u16,
+    pub(super) label: [u8; LABEL_BYTES],
+}
+
+/// The recorder's end of a feed.
+pub(super) struct Source {
+    pub(super) records: Consumer<Record>,
+    pub(super) announcements: Consumer<Announcement>,
+    pub(super) overruns: Arc<[AtomicU64]>,
+    pub(super) describe: Box<dyn Describe>,
+}
+
+/// What is said outside the ring, when the measuring is over.
+pub(super) enum AfterWord {
+    Usage { feed: usize, name: String, minor_faults: u64, major_faults: u64, wrong_cpu: Option<u32> },
+}
+
+/// The measuring thread's end of its ring.
+pub struct Feed {
+    records: Producer<Record>,
+    announcements: Producer<Announcement>,
+    overruns: Arc<[AtomicU64]>,
+    cpu: u16,
+    number: usize,
+    after: Sender<AfterWord>,
+}
+
+impl Feed {
+    /// A feed of `capacity` records for up to `slots` series, and its other end.
+    pub(super) fn new(
+        capacity: usize,
+        slots: usize,
+        describe: Box<dyn Describe>,
+        number: usize,
+        after: Sender<AfterWord>,
+    ) -> (Self, Source) {
+        let (records, record_source) = RingBuffer::new(capacity);
+        let (announcements, announcement_source) = RingBuffer::new(slots);
+        let overruns: Arc<[AtomicU64]> = (0..slots).map(|_| AtomicU64::new(0)).collect();
+        let source = Source {
+            records: record_source,
+            announcements: announcement_source,
+            overruns: Arc::clone(&overruns),
+            describe,
+        };
+        (Self { records, announcements, overruns, cpu: 0, number, after }, source)
+    }
+
+    /// Names the CPU that the samples to come are measured on.
+    pub fn set_cpu(&mut self, cpu: u32) {
+        self.cpu = u16::try_from(cpu).unwrap_or(u16::MAX);
+    }
+
+    /// Makes slot `slot` a series; must come before its first record. Labels over 129 octets are cut.
+    pub fn announce(&mut self, slot: u16, label: &str) {
+        self.announce_bytes(slot, label.as_bytes());
+    }
+
+    /// As [`Feed::announce`], for labels as they came over the wire.
+    pub fn announce_bytes(&mut self, slot: u16, label: &[u8]) {
+        let length = label.len().min(LABEL_BYTES);
+        let mut announcement =
+            Announcement { slot, length: u16::try_from(length).unwrap_or(0), label: [0; LABEL_BYTES] };
+        announcement.label[..length].copy_from_slice(&label[..length]);
+        // As many places as slots: it can only be full when a slot is announced twice, and then the first name stands.
+        let _ = self.announcements.push(announcement);
+    }
+
+    /// One sample.
+    pub fn sample(&mut self, slot: u16, at: Monotonic, value_ns: i64, sequence: u64) {
+        self.samples(slot, at, value_ns, sequence, 1);
+    }
+
+    /// `repeat` samples of the same value.
+    pub fn samples(&mut self, slot: u16, at: Monotonic, value_ns: i64, sequence: u64, repeat: u16) {
+        self.push(slot, Record::Sample { slot, repeat, cpu: self.cpu, at, value_ns, sequence });
+    }
+
+    /// Adds `n` to a counter.
+    pub fn count(&mut self, slot: u16, counter: Counter, at: Monotonic, n: u64) {
+        if n > 0 {
+            self.push(slot, Record::Count { slot, counter, at, n });
+        }
+    }
+
+    /// Something for the event list.
+    pub fn notice(&mut self, slot: u16, code: u16, at: Monotonic, a: u64, b: u64) {
+        self.push(slot, Record::Notice { slot, code, at, a, b });
+    }
+
+    fn push(&mut self, slot: u16, record: Record) {
+        if self.records.push(record).is_err()
+            && let Some(overrun) = self.overruns.get(usize::from(slot))
+        {
+            overrun.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Said once, after the measuring: what the thread suffered.
+    pub(crate) fn thread_ended(&self, name: &str, minor_faults: u64, major_faults: u64, wrong_cpu: Option<u32>) {
+        let _ = self.after.send(AfterWord::Usage {
+            feed: self.number,
+            name: name.to_owned(),
+            minor_faults,
+            major_faults,
+            wrong_cpu,
+        });
+    }
+}

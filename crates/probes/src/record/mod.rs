@@ -1,0 +1,12 @@
+//! From the measuring threads to the run file: rings, windows, spikes.
+//!
+//! A measuring thread pushes fixed-size [`Record`]s into its [`Feed`], a preallocated single-producer ring. One ordinary
+//! thread, the [`Recorder`], drains all rings, builds the windows and is the only one that writes the run file. A full ring
+//! loses records, never time: the loss is counted per series.
+
+mod feed;
+mod recorder;
+mod window;
+
+pub use feed::{Counter, Describe, Feed, Record};
+pub use recorder::{Live, Recorder, RecorderOptions};

@@ -1,0 +1,190 @@
+//! The open window of one series.
+
+use super::feed::Counter;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use stats::Histogram;
+use store::model::{Counters, SeriesId, SeriesSpec, Spike, Window};
+
+/// Worst samples kept per series, as the run file promises.
+const WORST: usize = 100;
+
+/// Samples over the threshold kept as spikes per window. A threshold set far too low must not flood the file: the counter
+/// `overflow` has them all.
+const OVER_THRESHOLD_PER_WINDOW: usize = 1_000;
+
+/// What the recorder knows of one series: its open window and the floor of its worst samples.
+pub(super) struct Open {
+    id: SeriesId,
+    name: String,
+    threshold_ns: Option<i64>,
+    start_ns: u64,
+    counters: Counters,
+    sum_ns: i128,
+    min_ns: i64,
+    max_ns: i64,
+    histogram: Histogram,
+    worst: BinaryHeap<Reverse<i64>>,
+    spikes: Vec<Spike>,
+    over_threshold: usize,
+    total: Counters,
+    total_max_ns: i64,
+}
+
+/// A sample on its way into a window.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample {
+    pub(super) at_ns: u64,
+    pub(super) value_ns: i64,
+    pub(super) repeat: u16,
+    pub(super) cpu: u16,
+    pub(super) sequence: u64,
+}
+
+impl Open {
+    pub(super) fn new(id: SeriesId, spec: &SeriesSpec, start_ns: u64) -> Self {
+        Self {
+            id,
+            name: spec.name.clone(),
+            threshold_ns: spec.threshold_ns.and_then(|ns| i64::try_from(ns).ok()),
+            start_ns,
+            counters: Counters::default(),
+            sum_ns: 0,
+            min_ns: i64::MAX,
+            max_ns: i64::MIN,
+            histogram: Histogram::new(),
+            worst: BinaryHeap::with_capacity(WORST + 1),
+            spikes: Vec::new(),
+            over_threshold: 0,
+            total: Counters::default(),
+            total_max_ns: i64::MIN,
+        }
+    }
+
+    pub(super) fn id(&self) -> SeriesId {
+        self.id
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn start_ns(&self) -> u64 {
+        self.start_ns
+    }
+
+    /// Counts over the whole run so far, the open window included.
+    pub(super) fn totals(&self) -> Counters {
+        let mut totals = self.total;
+        totals.add(&self.counters);
+        totals
+    }
+
+    /// Largest sample of the whole run so far.
+    pub(super) fn largest_ns(&self) -> Option<i64> {
+        let largest = self.total_max_ns.max(self.max_ns);
+        (largest != i64::MIN).then_some(largest)
+    }
+
+    pub(super) fn sample(&mut self, sample: Sample) {
+        let n = u64::from(sample.repeat);
+        self.counters.expected += n;
+        self.counters.received += n;
+        self.sum_ns += i128::from(sample.value_ns) * i128::from(n);
+        self.min_ns = self.min_ns.min(sample.value_ns);
+        self.max_ns = self.max_ns.max(sample.value_ns);
+        for _ in 0..n {
+            let in_range = u64::try_from(sample.value_ns).is_ok_and(|ns| self.histogram.record(ns));
+            if !in_range {
+                self.clip(sample.value_ns);
+            }
+        }
+        self.keep_if_bad(sample, n);
+    }
+
+    /// A sample the histogram cannot hold is counted, and stands in it as the end it is nearest to.
+    fn clip(&mut self, value_ns: i64) {
+        self.counters.clipped += 1;
+        if value_ns < 0 {
+            self.histogram.record(0);
+        }
+    }
+
+    fn keep_if_bad(&mut self, sample: Sample, n: u64) {
+        let over = self.threshold_ns.is_some_and(|threshold| sample.value_ns > threshold);
+        if over {
+            self.counters.overflow += n;
+        }
+        let among_worst =
+            self.worst.len() < WORST || self.worst.peek().is_some_and(|Reverse(floor)| sample.value_ns > *floor);
+        if among_worst {
+            self.worst.push(Reverse(sample.value_ns));
+            if self.worst.len() > WORST {
+                self.worst.pop();
+            }
+        }
+        let room = self.over_threshold < OVER_THRESHOLD_PER_WINDOW;
+        if over && room {
+            self.over_threshold += 1;
+        }
+        if among_worst || (over && room) {
+            self.spikes.push(Spike {
+                series: self.id,
+                at_ns: sample.at_ns,
+                value_ns: sample.value_ns,
+                cpu: Some(u32::from(sample.cpu)),
+                sequence: Some(sample.sequence),
+                cause: None,
+            });
+        }
+    }
+
+    pub(super) fn count(&mut self, counter: Counter, n: u64) {
+        let counters = &mut self.counters;
+        match counter {
+            Counter::Lost => {
+                counters.lost += n;
+                counters.expected += n;
+            }
+            Counter::Missed => {
+                counters.missed += n;
+                counters.expected += n;
+            }
+            Counter::Late => counters.late += n,
+            Counter::Duplicate => counters.duplicate += n,
+            Counter::Reordered => counters.reordered += n,
+        }
+    }
+
+    pub(super) fn overrun(&mut self, n: u64) {
+        self.counters.overrun += n;
+    }
+
+    /// Closes the window at `end_ns` and opens the next one there. Nothing comes out of a window in which nothing happened.
+    pub(super) fn close(&mut self, end_ns: u64) -> Option<(Window, Vec<Spike>)> {
+        let start_ns = std::mem::replace(&mut self.start_ns, end_ns);
+        if self.counters == Counters::default() {
+            return None;
+        }
+        let measured = self.counters.received > 0;
+        let window = Window {
+            series: self.id,
+            start_ns,
+            end_ns,
+            counters: self.counters,
+            sum_ns: self.sum_ns,
+            min_ns: measured.then_some(self.min_ns),
+            max_ns: measured.then_some(self.max_ns),
+            histogram: self.histogram.clone(),
+        };
+        self.total.add(&self.counters);
+        self.total_max_ns = self.total_max_ns.max(self.max_ns);
+        self.counters = Counters::default();
+        self.sum_ns = 0;
+        self.min_ns = i64::MAX;
+        self.max_ns = i64::MIN;
+        self.over_threshold = 0;
+        self.histogram.reset();
+        Some((window, std::mem::take(&mut self.spikes)))
+    }
+}

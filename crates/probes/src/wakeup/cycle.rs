@@ -1,0 +1,68 @@
+//! The measuring loop.
+
+use crate::record::{Counter, Feed};
+use crate::stop::Stop;
+use sys::wait::Wait;
+use units::{Grid, Monotonic};
+
+/// Cycles run before the first recorded one: they bring code and data of the loop into memory and caches.
+const WARM_UP_CYCLES: u64 = 16;
+
+/// What one thread needs to know.
+pub(super) struct Cycle {
+    pub(super) interval_ns: u64,
+    pub(super) duration_ns: Option<u64>,
+    pub(super) wait: Wait,
+    pub(super) stop: Stop,
+}
+
+impl Cycle {
+    /// Measures until the duration is over or a stop is asked for.
+    pub(super) fn run(&self, start: Monotonic, feed: &mut Feed) {
+        let grid = Grid::every_ns(start, self.interval_ns);
+        let mut cycle = self.warm_up(&grid);
+        let cycles = self.duration_ns.map(|ns| cycle.saturating_add(ns / self.interval_ns));
+        while cycles.is_none_or(|end| cycle < end) && !self.stop.requested() {
+            let due = grid.due(cycle);
+            let now = self.wait.until(due);
+            if now < due {
+                // A signal woke the thread early; the same cycle is still to come.
+                continue;
+            }
+            feed.sample(0, now, now - due, cycle);
+            let next = next_cycle(&grid, cycle, due, now, self.interval_ns);
+            feed.count(0, Counter::Missed, now, next - cycle - 1);
+            cycle = next;
+        }
+    }
+
+    fn warm_up(&self, grid: &Grid) -> u64 {
+        let mut cycle = 0;
+        while cycle < WARM_UP_CYCLES && !self.stop.requested() {
+            let now = self.wait.until(grid.due(cycle));
+            cycle = grid.first_after(now).max(cycle + 1);
+        }
+        cycle
+    }
+}
+
+/// The cycle after this one whose due instant is still to come. The usual case needs no division.
+fn next_cycle(grid: &Grid, cycle: u64, due: Monotonic, now: Monotonic, interval_ns: u64) -> u64 {
+    let on_time = u64::try_from(now - due).is_ok_and(|late| late < interval_ns);
+    if on_time { cycle + 1 } else { grid.first_after(now).max(cycle + 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next_cycle;
+    use units::{Grid, Monotonic};
+
+    #[test]
+    fn a_stall_skips_the_cycles_it_slept_through() {
+        let grid = Grid::every_ns(Monotonic::from_ns(0), 1_000);
+        let due = grid.due(5);
+        for (late, next) in [(0, 6), (999, 6), (1_000, 7), (1_001, 7), (7_400, 13)] {
+            assert_eq!(next_cycle(&grid, 5, due, due + late, 1_000), next, "late by {late}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+"use strict";
+// Lays a zoomable chart over each drawing as soon as it can be seen. Without this script the drawings stay.
+(function () {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const css = getComputedStyle(document.documentElement);
+  const colour = (name) => css.getPropertyValue(name).trim();
+  const DEEP = colour("--deep"), MID = colour("--mid"), LIMIT = colour("--limit"), SOFT = colour("--soft");
+  const FONT = "11px " + getComputedStyle(document.body).fontFamily;
+  const HEIGHT = 265;
+  document.documentElement.classList.add("js");
+
+  function trim(value) { return String(Number(value.toPrecision(3))); }
+  function duration(ns) {
+    if (ns == null) return "–";
+    const a = Math.abs(ns);
+    if (a < 999.5) return trim(ns) + " ns";
+    if (a < 999500) return trim(ns / 1e3) + " µs";
+    if (a < 999500000) return trim(ns / 1e6) + " ms";
+    return trim(ns / 1e9) + " s";
+  }
+  function instant(seconds, span) {
+    if (seconds == null) return "–";
+    const digits = span < 1 ? 3 : span < 20 ? 1 : 0;
+    if (seconds < 180) return seconds.toFixed(digits) + " s";
+    const h = Math.floor(seconds / 3600), m = Math.floor(seconds / 60) % 60, s = seconds % 60;
+    const tail = String(m).padStart(2, "0") + ":" + s.toFixed(digits).padStart(digits ? 3 + digits : 2, "0");
+    return h < 48 ? h + ":" + tail : Math.floor(h / 24) + " d " + String(h % 24).padStart(2, "0") + ":" + tail;
+  }
+  function many(count) {
+    if (count == null) return "–";
+    return count >= 1e9 ? count / 1e9 + "G" : count >= 1e6 ? count / 1e6 + "M" : count >= 1e3 ? count / 1e3 + "k" : String(count);
+  }
+  function grouped(count) { return count == null ? "–" : String(count).replace(/\B(?=(\d{3})+$)/g, " "); }
+
+  // Ends of a logarithmic axis: 1, 2 or 5 times a power of ten.
+  function roundDown(v) { const p = 10 ** Math.floor(Math.log10(v)); return (v >= 5 * p ? 5 : v >= 2 * p ? 2 : 1) * p; }
+  function roundUp(v) { const p = 10 ** Math.floor(Math.log10(v)); return (v <= p * 1.000001 ? 1 : v <= 2 * p ? 2 : v <= 5 * p ? 5 : 10) * p; }
+  function logSplits(u, axis, min, max) {
+    const decades = Math.log10(max / min);
+    const steps = decades <= 1.7 ? [1, 2, 5] : decades <= 3.2 ? [1, 3] : [1];
+    const out = [];
+    for (let p = Math.floor(Math.log10(min)); p <= Math.ceil(Math.log10(max)); p++)
+      for (const s of steps) { const v = s * 10 ** p; if (v >= min * 0.999 && v <= max * 1.001) out.push(v); }
+    if (out.length > 1) return out;
+    const step = (max - min) / 4;
+    return [0, 1, 2, 3, 4].map((n) => min + n * step);
+  }
+  function logAxis(label) {
+    return { splits: logSplits, filter: (u, splits) => splits, values: (u, splits) => splits.map(label) };
+  }
+  function axis(side, more) {
+    return Object.assign({ side, stroke: SOFT, font: FONT, grid: { stroke: "#e3e8ec", width: 1 }, ticks: { show: false }, gap: 5, size: side === 3 ? 56 : 26 }, more);
+  }
+  function limitLine(limit, scale) {
+    return (u) => {
+      if (limit == null) return;
+      const { ctx, bbox } = u, along = scale === "x";
+      const at = Math.round(u.valToPos(limit, scale, true));
+      const [from, to] = along ? [bbox.left, bbox.left + bbox.width] : [bbox.top, bbox.top + bbox.height];
+      if (at < from - 1 || at > to + 1) return;
+      const ratio = devicePixelRatio || 1;
+      ctx.save();
+      ctx.strokeStyle = ctx.fillStyle = LIMIT;
+      ctx.lineWidth = 2 * ratio;
+      ctx.setLineDash([6 * ratio, 3 * ratio]);
+      ctx.beginPath();
+      if (along) { ctx.moveTo(at, bbox.top); ctx.lineTo(at, bbox.top + bbox.height); }
+      else { ctx.moveTo(bbox.left, at); ctx.lineTo(bbox.left + bbox.width, at); }
+      ctx.stroke();
+      ctx.font = "600 " + 11 * ratio + "px " + getComputedStyle(document.body).fontFamily;
+      const text = "limit " + duration(limit);
+      const wide = ctx.measureText(text).width;
+      ctx.textAlign = "left";
+      ctx.textBaseline = "alphabetic";
+      if (along) ctx.fillText(text, Math.min(at - wide / 2, bbox.left + bbox.width - wide), bbox.top - 5 * ratio);
+      else ctx.fillText(text, bbox.left + bbox.width - wide, at - 5 * ratio);
+      ctx.restore();
+    };
+  }
+  function eventMarks(u) {
+    const { ctx, bbox } = u, ratio = devicePixelRatio || 1;
+    ctx.save();
+    for (const [at, kind] of data.events) {
+      const x = Math.round(u.valToPos(at, "x", true));
+      if (x < bbox.left || x > bbox.left + bbox.width) continue;
+      const trouble = !/^(load|step)-|^(stream|refused|note)$/.test(kind);
+      ctx.strokeStyle = ctx.fillStyle = trouble ? "#c07a00" : "#8a98a4";
+      ctx.setLineDash([2 * ratio, 3 * ratio]);
+      ctx.lineWidth = ratio;
+      ctx.beginPath(); ctx.moveTo(x, bbox.top); ctx.lineTo(x, bbox.top + bbox.height); ctx.stroke();
+      ctx.beginPath(); ctx.moveTo(x - 4 * ratio, bbox.top - 6 * ratio); ctx.lineTo(x + 4 * ratio, bbox.top - 6 * ratio); ctx.lineTo(x, bbox.top); ctx.fill();
+    }
+    ctx.restore();
+  }
+  // A drag gives the ends it chose; anything wider is the whole, with the limit in sight.
+  function whole(low, high, from, to) {
+    return (u, min, max) => (min == null || (min <= low && max >= high) ? [from, to] : [min, max]);
+  }
+  function base(figure) {
+    return {
+      width: figure.clientWidth, height: HEIGHT, padding: [18, 24, 0, 0],
+      cursor: { drag: { x: true, y: false }, points: { size: 6 } },
+      legend: { live: true },
+      hooks: { setScale: [(u, key) => {
+        if (key !== "x") return;
+        figure.dataset.min = u.scales.x.min;
+        figure.dataset.max = u.scales.x.max;
+      }] },
+    };
+  }
+
+  function bars(figure, one) {
+    const { edges, counts } = one.bars;
+    if (edges.length < 2) return null;
+    const low = edges[0], high = edges[edges.length - 1];
+    const from = roundDown(Math.min(low, one.limit || low) / 1.05), to = roundUp(Math.max(high, one.limit || high) * 1.05);
+    const top = 10 ** Math.ceil(Math.log10(Math.max(10, ...counts.filter((c) => c != null))));
+    const rectangles = (u, index, first, last) => {
+      const fill = new Path2D(), floor = u.valToPos(0.7, "y", true);
+      for (let i = Math.max(0, first - 1); i <= Math.min(last, edges.length - 2); i++) {
+        if (counts[i] == null) continue;
+        const x0 = u.valToPos(edges[i], "x", true), x1 = u.valToPos(edges[i + 1], "x", true), y = u.valToPos(counts[i], "y", true);
+        fill.rect(x0, y, Math.max(1, x1 - x0 - 0.6), floor - y);
+      }
+      return { stroke: null, fill, clip: null, flags: 1 };
+    };
+    const options = base(figure);
+    options.scales = {
+      x: { time: false, distr: 3, range: whole(low, high, from, to) },
+      y: { distr: 3, range: () => [0.7, top] },
+    };
+    options.axes = [axis(2, logAxis(duration)), axis(3, logAxis(many))];
+    options.series = [
+      { label: "from", value: (u, v) => duration(v) },
+      { label: "samples", stroke: MID, fill: MID, paths: rectangles, points: { show: false }, value: (u, v) => grouped(v) },
+    ];
+    options.hooks.draw = [limitLine(one.limit, "x")];
+    return new uPlot(options, [edges, counts], figure.querySelector(".plot"));
+  }
+
+  function time(figure, one) {
+    const { at, max, p99, p50 } = one.time;
+    if (at.length === 0) return null;
+    const options = base(figure);
+    options.scales = {
+      x: { time: false, range: whole(at[0], at[at.length - 1], 0, data.length_s || 1) },
+      y: { distr: 3, range: (u, low, high) => {
+        low = low > 0 ? low : 1; high = high > 0 ? high : 10;
+        return [roundDown(Math.min(low, one.limit || low) / 1.05), roundUp(Math.max(high, one.limit || high) * 1.05)];
+      } },
+    };
+    const span = (u) => u.scales.x.max - u.scales.x.min;
+    options.axes = [
+      axis(2, { incrs: [0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400], space: 64,
+        values: (u, splits) => splits.map((s) => instant(s, span(u))) }),
+      axis(3, logAxis(duration)),
+    ];
+    const line = (label, stroke, width) => ({ label, stroke, width, points: { show: at.length < 40, size: 4 }, value: (u, v) => duration(v) });
+    options.series = [
+      { label: "at", value: (u, v) => instant(v, 1) },
+      line("max", DEEP, 2), line("p99", MID, 1.5), line("p50", "#8fb6d6", 1.5),
+    ];
+    options.hooks.drawAxes = [eventMarks];
+    options.hooks.draw = [limitLine(one.limit, "y")];
+    return new uPlot(options, [at, max, p99, p50], figure.querySelector(".plot"));
+  }
+
+  const charts = new Map();
+  function show(figure) {
+    if (charts.has(figure) || figure.clientWidth === 0) return;
+    const plot = document.createElement("div");
+    plot.className = "plot";
+    figure.append(plot);
+    const one = data.series[Number(figure.dataset.series)];
+    const chart = figure.dataset.chart === "bars" ? bars(figure, one) : time(figure, one);
+    if (chart === null) { plot.remove(); return; }
+    charts.set(figure, chart);
+    figure.classList.add("live");
+    new ResizeObserver(() => {
+      if (figure.clientWidth > 0 && figure.clientWidth !== chart.width) chart.setSize({ width: figure.clientWidth, height: HEIGHT });
+    }).observe(figure);
+  }
+  const watch = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) { watch.unobserve(entry.target); show(entry.target); }
+  }, { rootMargin: "400px" });
+  for (const figure of document.querySelectorAll(".chart")) watch.observe(figure);
+
+  const everySeries = (open) => { for (const one of document.querySelectorAll("details.series")) one.open = open; };
+  document.getElementById("open-all").addEventListener("click", () => everySeries(true));
+  document.getElementById("close-all").addEventListener("click", () => everySeries(false));
+  function openTarget() {
+    const target = location.hash.startsWith("#series-") && document.getElementById(location.hash.slice(1));
+    if (target) { target.open = true; target.scrollIntoView(); }
+  }
+  addEventListener("hashchange", openTarget);
+  openTarget();
+})();

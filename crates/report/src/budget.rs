@@ -1,0 +1,250 @@
+//! The trip-time budget: every part of the way from a fault to a trip message, measured or said not to be.
+
+#[cfg(test)]
+mod tests;
+
+use crate::limits::Quantity;
+use crate::text::plural;
+use crate::verdict::{Judgement, Verdict};
+use crate::view::{RunView, SeriesView};
+
+/// Time a trip message may take from application to application: transfer time class TT6 of IEC 61850-5, for messages of
+/// performance class P1.
+pub const TRIP_TRANSFER_NS: u64 = 3_000_000;
+
+/// How a line of the budget is measured.
+struct Part {
+    title: &'static str,
+    what: &'static str,
+    family: &'static str,
+}
+
+/// The lines, in the order of the way.
+const PARTS: [Part; 7] = [
+    Part {
+        title: "Publish",
+        what: "merging unit's due instant to frame on the wire",
+        family: "publish",
+    },
+    Part {
+        title: "Network",
+        what: "wire to the host's NIC",
+        family: "network",
+    },
+    Part {
+        title: "Host transit",
+        what: "host's NIC to the edge of guest or container",
+        family: "transit",
+    },
+    Part {
+        title: "Guest delivery",
+        what: "guest's NIC to the application's socket",
+        family: "delivery",
+    },
+    Part {
+        title: "Wake-up",
+        what: "timer due to thread running",
+        family: "wakeup",
+    },
+    Part {
+        title: "Task",
+        what: "the protection task's own run time",
+        family: "task",
+    },
+    Part {
+        title: "Trip",
+        what: "faulted sample due to trip GOOSE back",
+        family: "trip",
+    },
+];
+
+/// Due instant to kernel receive stamp: publish, network and host transit in one measurement.
+const ARRIVAL: Part = Part {
+    title: "Publish to host edge",
+    what: "due instant to the kernel's receive stamp",
+    family: "arrival",
+};
+
+/// Measurements that run across the lines: shown beside them, never added.
+const BESIDE: [Part; 2] = [
+    Part {
+        title: "Round trip",
+        what: "layer 2, there and back, not halved",
+        family: "rtt",
+    },
+    Part {
+        title: "Age",
+        what: "due instant to application, in one",
+        family: "age",
+    },
+];
+
+/// The worst figures over the series a line is measured by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// Largest sample over all of them.
+    pub max_ns: i64,
+    /// The series that has it.
+    pub worst: String,
+    /// Largest 99.9 % quantile; `None` unless every series has enough samples.
+    pub p999_ns: Option<u64>,
+    /// How many series have samples.
+    pub series: u64,
+    /// Samples over all of them.
+    pub samples: u64,
+    /// What is missing: lost samples, series without any; empty when nothing is.
+    pub note: String,
+}
+
+/// Whether a line is known.
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    /// Measured.
+    Measured(Measurement),
+    /// Not on its own: it is part of the line named here.
+    Within(&'static str),
+    /// Not measured, which is not zero.
+    NotMeasured,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Its name.
+    pub title: &'static str,
+    /// From where to where.
+    pub what: &'static str,
+    /// The kind of series it is measured by.
+    pub family: &'static str,
+    /// Its figures.
+    pub state: State,
+    /// The strictest limit on a maximum of its series.
+    pub allowed_ns: Option<u64>,
+    /// The verdict over the limits on a maximum of its series.
+    pub verdict: Option<Verdict>,
+}
+
+/// The whole budget.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budget {
+    /// The seven lines. An eighth, before them, where one measurement spans the first three.
+    pub lines: Vec<Line>,
+    /// Measurements across the lines.
+    pub beside: Vec<Line>,
+    /// Sum of the maxima of the measured parts; `None` when none was. The trip itself is the whole and is not added.
+    pub sum_ns: Option<i64>,
+    /// Titles of what was added.
+    pub added: Vec<&'static str>,
+    /// How many of the seven lines are measured, alone or with others.
+    pub covered: usize,
+}
+
+impl Budget {
+    /// Lays a run's measurements on the lines.
+    pub fn of(run: &RunView, judgement: &Judgement) -> Self {
+        let line = |part: &Part| one(run, judgement, part);
+        let mut lines: Vec<Line> = PARTS.iter().map(line).collect();
+        let arrival = line(&ARRIVAL);
+        if matches!(arrival.state, State::Measured(_)) {
+            for part in lines.iter_mut().take(3).filter(|part| part.state == State::NotMeasured) {
+                part.state = State::Within(ARRIVAL.title);
+            }
+            lines.insert(0, arrival);
+        }
+        let added = addends(&lines);
+        let known = lines
+            .iter()
+            .filter(|line| line.family != ARRIVAL.family && line.state != State::NotMeasured)
+            .count();
+        Self {
+            sum_ns: (!added.is_empty()).then(|| added.iter().map(|(_, max_ns)| max_ns).sum()),
+            added: added.into_iter().map(|(title, _)| title).collect(),
+            covered: known,
+            beside: BESIDE
+                .iter()
+                .map(line)
+                .filter(|line| line.state != State::NotMeasured)
+                .collect(),
+            lines,
+        }
+    }
+
+    /// `sum of the measured lines' maxima (5 of 7 lines)`.
+    pub fn sum_label(&self) -> String {
+        format!(
+            "sum of the measured lines' maxima ({} of {} lines)",
+            self.covered,
+            PARTS.len()
+        )
+    }
+}
+
+/// What is added up: each stretch of the way once, and never the trip, which is the whole of it.
+fn addends(lines: &[Line]) -> Vec<(&'static str, i64)> {
+    let spanned = lines.first().is_some_and(|line| line.family == ARRIVAL.family);
+    let counted = |line: &&Line| {
+        let inside_arrival = spanned && PARTS[..3].iter().any(|part| part.family == line.family);
+        !inside_arrival && line.family != "trip"
+    };
+    lines
+        .iter()
+        .filter(counted)
+        .filter_map(|line| match &line.state {
+            State::Measured(measurement) => Some((line.title, measurement.max_ns)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn one(run: &RunView, judgement: &Judgement, part: &Part) -> Line {
+    let series: Vec<&SeriesView> = run
+        .series
+        .iter()
+        .filter(|series| series.family() == part.family)
+        .collect();
+    let is_of_line = |name: &str| series.iter().any(|series| series.spec.name == name);
+    let checks: Vec<_> = judgement
+        .checks
+        .iter()
+        .filter(|check| check.limit.quantity == Quantity::Max && is_of_line(&check.series))
+        .collect();
+    Line {
+        title: part.title,
+        what: part.what,
+        family: part.family,
+        state: measurement(&series).map_or(State::NotMeasured, State::Measured),
+        allowed_ns: checks.iter().map(|check| check.limit.allowed).min(),
+        verdict: (!checks.is_empty()).then(|| Verdict::over(checks.iter().map(|check| check.verdict))),
+    }
+}
+
+fn measurement(series: &[&SeriesView]) -> Option<Measurement> {
+    let with_samples: Vec<&&SeriesView> = series.iter().filter(|one| one.max_ns.is_some()).collect();
+    let worst = with_samples.iter().max_by_key(|one| one.max_ns)?;
+    let quantiles: Vec<Option<u64>> = with_samples.iter().map(|one| one.figures().p999).collect();
+    let all_supported = quantiles.iter().all(Option::is_some);
+    Some(Measurement {
+        max_ns: worst.max_ns?,
+        worst: worst.spec.name.clone(),
+        p999_ns: quantiles.into_iter().flatten().max().filter(|_| all_supported),
+        series: with_samples.len() as u64,
+        samples: with_samples.iter().map(|one| one.counters.received).sum(),
+        note: missing(series, with_samples.len()),
+    })
+}
+
+fn missing(series: &[&SeriesView], with_samples: usize) -> String {
+    let lost: u64 = series.iter().map(|one| one.counters.lost + one.unaccounted()).sum();
+    let mut notes = Vec::new();
+    if series.len() > with_samples {
+        notes.push(format!(
+            "{} of {} series without samples",
+            series.len() - with_samples,
+            series.len()
+        ));
+    }
+    if lost > 0 {
+        notes.push(format!("{} lost", plural(lost, "sample")));
+    }
+    notes.join(", ")
+}

@@ -1,0 +1,97 @@
+use super::{Budget, Line, State};
+use crate::limits::Profile;
+use crate::synthetic::{run, series};
+use crate::verdict::{Judgement, Verdict};
+use crate::view::SeriesView;
+
+fn budget(series: Vec<SeriesView>) -> Budget {
+    let run = run(series);
+    let profile = Profile::find("substation").expect("embedded");
+    Budget::of(&run, &Judgement::of(&run, &[profile]))
+}
+
+fn line<'a>(budget: &'a Budget, title: &str) -> &'a Line {
+    budget.lines.iter().find(|line| line.title == title).expect(title)
+}
+
+#[test]
+fn what_was_not_measured_is_not_zero() {
+    let budget = budget(vec![series("wakeup/cpu1", 1000, 34_000, 10)]);
+    assert_eq!(budget.lines.len(), 7);
+    let not_measured = budget
+        .lines
+        .iter()
+        .filter(|line| line.state == State::NotMeasured)
+        .count();
+    assert_eq!((not_measured, budget.covered, budget.sum_ns), (6, 1, Some(34_000)));
+    assert_eq!(budget.sum_label(), "sum of the measured lines' maxima (1 of 7 lines)");
+    assert!(budget.beside.is_empty());
+}
+
+#[test]
+fn nothing_measured_has_no_sum() {
+    assert_eq!(budget(vec![series("wakeup/cpu1", 0, 34_000, 10)]).sum_ns, None);
+}
+
+#[test]
+fn a_line_shows_the_worst_of_its_series_and_their_verdict() {
+    let budget = budget(vec![
+        series("wakeup/cpu1", 20_000, 34_000, 10),
+        series("wakeup/cpu2", 20_000, 134_000, 10),
+        series("wakeup/cpu3", 0, 1, 10),
+    ]);
+    let wakeup = line(&budget, "Wake-up");
+    assert_eq!(
+        (wakeup.verdict, wakeup.allowed_ns),
+        (Some(Verdict::Fail), Some(120_000))
+    );
+    let State::Measured(measured) = &wakeup.state else {
+        panic!("measured")
+    };
+    assert_eq!((measured.max_ns, measured.worst.as_str()), (134_000, "wakeup/cpu2"));
+    assert_eq!((measured.series, measured.samples), (2, 40_000));
+    assert_eq!(measured.note, "1 of 3 series without samples");
+    assert!(measured.p999_ns.is_some_and(|p999| p999 < 134_000));
+}
+
+#[test]
+fn a_quantile_that_one_series_cannot_give_is_not_shown() {
+    let budget = budget(vec![
+        series("wakeup/cpu1", 20_000, 34_000, 10),
+        series("wakeup/cpu2", 100, 30_000, 10),
+    ]);
+    let State::Measured(measured) = &line(&budget, "Wake-up").state else {
+        panic!("measured")
+    };
+    assert_eq!(measured.p999_ns, None);
+}
+
+#[test]
+fn an_arrival_spans_three_lines_and_no_stretch_is_added_twice() {
+    let budget = budget(vec![
+        series("publish/lateness", 1000, 10_000, 10),
+        series("arrival/MU01", 1000, 100_000, 10),
+        series("delivery/MU01", 1000, 20_000, 10),
+        series("age/MU01", 1000, 120_000, 10),
+        series("rtt/reflect", 1000, 90_000, 10),
+        series("trip/F1", 1000, 2_000_000, 10),
+    ]);
+    assert_eq!(line(&budget, "Network").state, State::Within("Publish to host edge"));
+    assert!(matches!(line(&budget, "Publish").state, State::Measured(_)));
+    assert_eq!(budget.sum_ns, Some(120_000));
+    assert_eq!(budget.added, ["Publish to host edge", "Guest delivery"]);
+    assert_eq!(budget.covered, 5, "publish, network, host transit, delivery, trip");
+    let beside: Vec<&str> = budget.beside.iter().map(|line| line.title).collect();
+    assert_eq!(beside, ["Round trip", "Age"]);
+}
+
+#[test]
+fn lost_samples_are_noted() {
+    let mut lossy = series("delivery/MU01", 1000, 20_000, 10);
+    lossy.counters.lost = 3;
+    let budget = budget(vec![lossy]);
+    let State::Measured(measured) = &line(&budget, "Guest delivery").state else {
+        panic!("measured")
+    };
+    assert_eq!(measured.note, "3 samples lost");
+}

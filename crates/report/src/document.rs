@@ -1,0 +1,355 @@
+//! The result document: one JSON shape for every measuring command (`triptime.result/1`, see
+//! `docs/formats/result-json.md`).
+
+mod budget;
+#[cfg(test)]
+mod tests;
+
+use crate::Report;
+use crate::text::rfc3339;
+use crate::verdict::{Check, Measured, NotMeasured, ProfileVerdict};
+use crate::view::{Figures, SeriesView};
+use budget::{BudgetEntry, budget};
+use serde::Serialize;
+use stats::Summary;
+use store::model::{Fact, RunState};
+use units::Realtime;
+
+/// Name and number of the document's shape.
+pub const SCHEMA: &str = "triptime.result/1";
+
+/// The document. Fields are written in this order; quantities in ns unless their name says otherwise.
+#[derive(Debug, Clone, Serialize)]
+pub struct Document {
+    schema: &'static str,
+    tool: Tool,
+    run: Run,
+    verdict: &'static str,
+    series: Vec<Series>,
+    checks: Vec<CheckEntry>,
+    events: Vec<EventEntry>,
+    profiles: Vec<ProfileEntry>,
+    not_measured: Vec<NotMeasuredEntry>,
+    budget: BudgetEntry,
+    inventory: Vec<FactEntry>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Tool {
+    name: &'static str,
+    version: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Run {
+    id: String,
+    command: String,
+    file: String,
+    started: String,
+    duration_s: f64,
+    state: &'static str,
+    arguments: Vec<String>,
+    window_s: f64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Series {
+    name: String,
+    unit: &'static str,
+    expected: u64,
+    received: u64,
+    lost: u64,
+    late: u64,
+    duplicate: u64,
+    reordered: u64,
+    missed: u64,
+    clipped: u64,
+    overflow: u64,
+    #[serde(flatten)]
+    figures: FigureEntry,
+    overrun: u64,
+    unaccounted: u64,
+    what: String,
+    settings: serde_json::Map<String, serde_json::Value>,
+    windows: usize,
+    exposure_s: f64,
+    threshold: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scheduled: Option<FigureEntry>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct FigureEntry {
+    min: Option<i64>,
+    mean: Option<f64>,
+    p50: Option<u64>,
+    p99: Option<u64>,
+    p999: Option<u64>,
+    p9999: Option<u64>,
+    p99999: Option<u64>,
+    max: Option<i64>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct CheckEntry {
+    limit: String,
+    series: String,
+    measured: Option<Number>,
+    allowed: u64,
+    unit: &'static str,
+    verdict: &'static str,
+    why: String,
+    source: String,
+    profile: String,
+    quantity: &'static str,
+    bound: Option<BoundEntry>,
+}
+
+/// Whole numbers stay whole.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+enum Number {
+    Whole(i64),
+    Real(f64),
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct BoundEntry {
+    over: u64,
+    samples: u64,
+    exposure_s: f64,
+    confidence: f64,
+    probability: f64,
+    rate_per_s: Option<f64>,
+    text: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct EventEntry {
+    at: String,
+    kind: &'static str,
+    text: String,
+    series: Option<String>,
+    at_s: f64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct ProfileEntry {
+    name: String,
+    verdict: &'static str,
+    what: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct NotMeasuredEntry {
+    limit: String,
+    series: String,
+    quantity: &'static str,
+    allowed: u64,
+    unit: &'static str,
+    source: String,
+    profile: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct FactEntry {
+    group: String,
+    name: String,
+    value: Option<String>,
+    unknown_because: Option<String>,
+    source: String,
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+impl Document {
+    /// The document of a report.
+    pub fn of(report: &Report) -> Self {
+        let run = &report.run;
+        Self {
+            schema: SCHEMA,
+            tool: Tool {
+                name: "triptime",
+                version: run.info.tool_version.clone(),
+            },
+            run: run_entry(report),
+            verdict: report.judgement.verdict.word(),
+            series: run.series.iter().map(series_entry).collect(),
+            checks: report.judgement.checks.iter().map(check_entry).collect(),
+            events: events(report),
+            profiles: profiles(report),
+            not_measured: not_measured(report),
+            budget: budget(report),
+            inventory: inventory(report),
+        }
+    }
+
+    /// The document as JSON text, indented, with a line end.
+    pub fn to_json(&self) -> String {
+        // No map with keys other than text and no value that JSON cannot hold: f64 infinities become null.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+}
+
+fn run_entry(report: &Report) -> Run {
+    let run = &report.run;
+    Run {
+        id: run.info.id.clone(),
+        command: run.info.command.clone(),
+        file: run.file.display().to_string(),
+        started: rfc3339(run.info.started),
+        duration_s: seconds(run.duration_ns),
+        state: match run.state {
+            RunState::Complete => "complete",
+            RunState::Interrupted => "interrupted",
+        },
+        arguments: run.info.arguments.clone(),
+        window_s: seconds(run.info.window_ns),
+    }
+}
+
+fn series_entry(series: &SeriesView) -> Series {
+    let c = &series.counters;
+    let settings = series
+        .spec
+        .settings
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone().into()))
+        .collect();
+    Series {
+        name: series.spec.name.clone(),
+        unit: "ns",
+        expected: c.expected,
+        received: c.received,
+        lost: c.lost,
+        late: c.late,
+        duplicate: c.duplicate,
+        reordered: c.reordered,
+        missed: c.missed,
+        clipped: c.clipped,
+        overflow: c.overflow,
+        figures: FigureEntry::from(series.figures()),
+        overrun: c.overrun,
+        unaccounted: series.unaccounted(),
+        what: series.spec.what.clone(),
+        settings,
+        windows: series.windows.len(),
+        exposure_s: seconds(series.exposure_ns()),
+        threshold: series.spec.threshold_ns,
+        scheduled: series
+            .scheduled()
+            .map(|histogram| Figures::from(&Summary::of(&histogram)).into()),
+    }
+}
+
+impl From<Figures> for FigureEntry {
+    fn from(f: Figures) -> Self {
+        let Figures {
+            min,
+            mean,
+            p50,
+            p99,
+            p999,
+            p9999,
+            p99999,
+            max,
+        } = f;
+        Self {
+            min,
+            mean,
+            p50,
+            p99,
+            p999,
+            p9999,
+            p99999,
+            max,
+        }
+    }
+}
+
+fn check_entry(check: &Check) -> CheckEntry {
+    CheckEntry {
+        limit: check.limit.id.clone(),
+        series: check.series.clone(),
+        measured: check.measured.map(|measured| match measured {
+            Measured::Whole(value) => Number::Whole(value),
+            Measured::Mean(value) => Number::Real(value),
+        }),
+        allowed: check.limit.allowed,
+        unit: check.limit.quantity.unit().word(),
+        verdict: check.verdict.word(),
+        why: check.why.clone(),
+        source: check.limit.source.clone(),
+        profile: check.profile.clone(),
+        quantity: check.limit.quantity.word(),
+        bound: check.bound.map(|bound| BoundEntry {
+            over: bound.over,
+            samples: bound.samples,
+            exposure_s: seconds(bound.exposure_ns),
+            confidence: crate::bound::CONFIDENCE,
+            probability: bound.probability,
+            rate_per_s: bound.rate_per_s,
+            text: bound.text(),
+        }),
+    }
+}
+
+fn events(report: &Report) -> Vec<EventEntry> {
+    let run = &report.run;
+    let name_of = |id| {
+        run.series
+            .iter()
+            .find(|series| series.id == id)
+            .map(|series| series.spec.name.clone())
+    };
+    run.events
+        .iter()
+        .map(|event| EventEntry {
+            at: rfc3339(Realtime::from_ns(
+                run.info
+                    .started
+                    .as_ns()
+                    .saturating_add(i64::try_from(event.at_ns).unwrap_or(i64::MAX)),
+            )),
+            kind: event.kind.word(),
+            text: event.text.clone(),
+            series: event.series.and_then(name_of),
+            at_s: seconds(event.at_ns),
+        })
+        .collect()
+}
+
+fn profiles(report: &Report) -> Vec<ProfileEntry> {
+    let entry = |profile: &ProfileVerdict| ProfileEntry {
+        name: profile.name.clone(),
+        verdict: profile.verdict.word(),
+        what: profile.what.clone(),
+    };
+    report.judgement.profiles.iter().map(entry).collect()
+}
+
+fn not_measured(report: &Report) -> Vec<NotMeasuredEntry> {
+    let entry = |open: &NotMeasured| NotMeasuredEntry {
+        limit: open.limit.id.clone(),
+        series: open.limit.series.as_str().to_owned(),
+        quantity: open.limit.quantity.word(),
+        allowed: open.limit.allowed,
+        unit: open.limit.quantity.unit().word(),
+        source: open.limit.source.clone(),
+        profile: open.profile.clone(),
+    };
+    report.judgement.not_measured.iter().map(entry).collect()
+}
+
+fn inventory(report: &Report) -> Vec<FactEntry> {
+    let entry = |fact: &Fact| FactEntry {
+        group: fact.group.clone(),
+        name: fact.name.clone(),
+        value: fact.value.as_ref().ok().cloned(),
+        unknown_because: fact.value.as_ref().err().cloned(),
+        source: fact.source.clone(),
+    };
+    report.run.facts.iter().map(entry).collect()
+}

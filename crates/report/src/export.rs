@@ -1,0 +1,22 @@
+//! A run in other programs' forms: the result document as JSON, windows as CSV, histograms as an HdrHistogram interval log.
+
+mod csv;
+mod hlog;
+#[cfg(test)]
+mod tests;
+
+pub use csv::csv;
+pub use hlog::hlog;
+
+use store::StoreError;
+
+/// Why a run could not be exported.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The run file cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The output cannot be written.
+    #[error("the export cannot be written: {0}")]
+    Write(#[from] std::io::Error),
+}

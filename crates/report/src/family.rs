@@ -1,0 +1,104 @@
+//! Kinds of series, by the part of their name before the first `/`, and what each measures.
+
+/// A kind of series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Family {
+    /// The part of the name before the first `/`.
+    pub name: &'static str,
+    /// Heading.
+    pub title: &'static str,
+    /// Between which two instants a sample lies, and what that means.
+    pub what: &'static str,
+}
+
+/// In the order of the report.
+pub const FAMILIES: [Family; 9] = [
+    Family {
+        name: "wakeup",
+        title: "Wake-up latency",
+        what: "Due instant of a timer to the instant the thread runs. Periods skipped because the thread was held up are \
+               counted as missed; no catch-up burst follows.",
+    },
+    Family {
+        name: "rtt",
+        title: "Layer-2 round trip",
+        what: "Immediate-reflect round trip: just before the send call to just after the frame with the same sequence \
+               number is back. Not halved.",
+    },
+    Family {
+        name: "publish",
+        title: "Publisher lateness",
+        what: "Due instant of a sampled value to the end of its send call: how well this publisher kept its schedule.",
+    },
+    Family {
+        name: "arrival",
+        title: "Arrival",
+        what: "Due instant of a sampled value to the kernel's receive time stamp: publisher, network and host transit.",
+    },
+    Family {
+        name: "delivery",
+        title: "Delivery",
+        what: "The kernel's receive time stamp to the application having the frame.",
+    },
+    Family {
+        name: "age",
+        title: "Age at the application",
+        what: "Due instant of a sampled value to the application having it: arrival and delivery in one.",
+    },
+    Family {
+        name: "spacing",
+        title: "Spacing",
+        what: "Time between two frames of one stream that follow each other at the application.",
+    },
+    Family {
+        name: "task",
+        title: "Protection task",
+        what: "Start of a protection cycle to its end.",
+    },
+    Family {
+        name: "trip",
+        title: "Trip time",
+        what: "Due instant of the first faulted sample to the first GOOSE frame with the trip bit, at the same test set.",
+    },
+];
+
+/// The family of that name, if it is one of ours.
+pub fn known(name: &str) -> Option<&'static Family> {
+    FAMILIES.iter().find(|family| family.name == name)
+}
+
+/// Families whose samples do not come out of a socket: frames our own socket drops are none of theirs.
+const WITHOUT_SOCKET: [&str; 3] = ["wakeup", "publish", "task"];
+
+/// Whether samples of this family are received frames. Of a family that is not known, they may be.
+pub(crate) fn receives_frames(name: &str) -> bool {
+    !WITHOUT_SOCKET.contains(&name)
+}
+
+/// Names of the families among `names`, each once: ours in the report's order, then others as they come.
+pub fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found.sort_by_key(|name| {
+        FAMILIES
+            .iter()
+            .position(|family| family.name == *name)
+            .unwrap_or(FAMILIES.len())
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_order;
+
+    #[test]
+    fn ours_first_then_others_as_they_come() {
+        let names = ["zeta", "age", "wakeup", "hop", "age"];
+        assert_eq!(in_order(names.into_iter()), ["wakeup", "age", "zeta", "hop"]);
+    }
+}

@@ -1,0 +1,169 @@
+//! What the page shows, as text ready for the template.
+
+mod checks;
+mod series;
+
+use super::{budget, charts};
+use crate::Report;
+use crate::text::wall_clock;
+use crate::verdict::{Judgement, ProfileVerdict};
+use checks::{CheckRow, LimitGroup, groups, not_measured, tiles};
+use series::{FamilyPart, families};
+use store::model::{Event, RunState, SeriesId};
+use units::format_ns;
+
+/// Facts shown beside the verdict: group, name, heading.
+const HEADLINE_FACTS: [(&str, &str, &str); 5] = [
+    ("kernel", "host name", "Host"),
+    ("kernel", "release", "Kernel"),
+    ("kernel", "preemption model", "Preemption"),
+    ("cpu", "model", "CPU"),
+    ("virtualisation", "hypervisor", "Hypervisor"),
+];
+
+pub(super) struct Page {
+    pub(super) verdict: &'static str,
+    pub(super) sentence: String,
+    pub(super) headline: Vec<(String, String)>,
+    pub(super) profiles: Vec<ProfileRow>,
+    pub(super) tiles: Vec<CheckRow>,
+    pub(super) groups: Vec<LimitGroup>,
+    pub(super) not_measured: Vec<(String, String, String, String)>,
+    pub(super) budget_svg: String,
+    /// Whether a measurement runs across several lines of the budget.
+    pub(super) crossing: bool,
+    pub(super) families: Vec<FamilyPart>,
+    pub(super) events: Vec<EventRow>,
+    pub(super) inventory: Vec<(String, Vec<FactRow>)>,
+    pub(super) method: Vec<(&'static str, String)>,
+    pub(super) title: String,
+}
+
+pub(super) struct ProfileRow {
+    pub(super) name: String,
+    pub(super) what: String,
+    pub(super) verdict: &'static str,
+}
+
+pub(super) struct EventRow {
+    pub(super) at: String,
+    pub(super) kind: &'static str,
+    pub(super) series: String,
+    pub(super) text: String,
+    pub(super) trouble: bool,
+}
+
+pub(super) struct FactRow {
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) known: bool,
+    pub(super) source: String,
+}
+
+impl Page {
+    pub(super) fn of(report: &Report) -> Self {
+        let verdict = report.verdict().word();
+        Self {
+            verdict,
+            sentence: report.judgement.sentence(),
+            headline: headline(report),
+            profiles: profiles(&report.judgement),
+            tiles: tiles(&report.judgement),
+            groups: groups(report),
+            not_measured: not_measured(&report.judgement),
+            budget_svg: budget::drawing(report),
+            crossing: report.budget.lines.len() > 7 || !report.budget.beside.is_empty(),
+            families: families(report),
+            events: report.run.events.iter().map(|event| event_row(report, event)).collect(),
+            inventory: inventory(report),
+            method: method(report),
+            title: format!("triptime: {} {}", report.run.info.command, verdict),
+        }
+    }
+}
+
+fn headline(report: &Report) -> Vec<(String, String)> {
+    let run = &report.run;
+    let ended = match run.state {
+        RunState::Complete => "",
+        RunState::Interrupted => " (ended early)",
+    };
+    let mut rows = vec![
+        ("Started".to_owned(), wall_clock(run.info.started)),
+        (
+            "Measured".to_owned(),
+            format!("{}{ended}", format_ns(run.duration_ns as f64)),
+        ),
+    ];
+    for (group, name, heading) in HEADLINE_FACTS {
+        let fact = run.facts.iter().find(|fact| fact.group == group && fact.name == name);
+        if let Some(value) = fact.and_then(|fact| fact.value.as_ref().ok()) {
+            rows.push((heading.to_owned(), value.clone()));
+        }
+    }
+    rows
+}
+
+fn profiles(judgement: &Judgement) -> Vec<ProfileRow> {
+    let row = |profile: &ProfileVerdict| ProfileRow {
+        name: profile.name.clone(),
+        what: profile.what.clone(),
+        verdict: profile.verdict.word(),
+    };
+    judgement.profiles.iter().map(row).collect()
+}
+
+fn event_row(report: &Report, event: &Event) -> EventRow {
+    let name = |id: SeriesId| {
+        report
+            .run
+            .series
+            .iter()
+            .find(|series| series.id == id)
+            .map(|series| series.spec.name.clone())
+    };
+    EventRow {
+        at: format_ns(event.at_ns as f64),
+        kind: event.kind.word(),
+        series: event.series.and_then(name).unwrap_or_else(|| "all".to_owned()),
+        text: event.text.clone(),
+        trouble: charts::is_trouble(event.kind),
+    }
+}
+
+fn inventory(report: &Report) -> Vec<(String, Vec<FactRow>)> {
+    let mut groups: Vec<(String, Vec<FactRow>)> = Vec::new();
+    for fact in &report.run.facts {
+        let row = FactRow {
+            name: fact.name.clone(),
+            value: fact.value.clone().unwrap_or_else(|reason| reason),
+            known: fact.value.is_ok(),
+            source: fact.source.clone(),
+        };
+        match groups.iter_mut().find(|(group, _)| *group == fact.group) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((fact.group.clone(), vec![row])),
+        }
+    }
+    groups
+}
+
+fn method(report: &Report) -> Vec<(&'static str, String)> {
+    let info = &report.run.info;
+    vec![
+        ("Command", info.arguments.join(" ")),
+        ("Run", info.id.clone()),
+        ("Run file", report.run.file.display().to_string()),
+        ("Measured by", format!("triptime {}", info.tool_version)),
+        ("Window", format_ns(info.window_ns as f64)),
+        (
+            "Limit profiles",
+            report
+                .profiles
+                .iter()
+                .map(|profile| profile.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
+        ),
+    ]
+}

@@ -1,0 +1,208 @@
+//! Kinds of series and their series as the page shows them.
+
+use crate::Report;
+use crate::family;
+use crate::html::{charts, data};
+use crate::text::{count, ns_or_dash, plural};
+use crate::verdict::Verdict;
+use crate::view::{Figures, SeriesView};
+use stats::Summary;
+use store::model::{Event, Spike};
+use units::format_ns;
+
+/// Worst samples shown of each series.
+const SPIKES_SHOWN: usize = 8;
+
+/// Failed series of a family whose charts are in sight from the start.
+const FAILED_OPEN: usize = 3;
+
+pub(crate) struct FamilyPart {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) what: String,
+    pub(crate) series: Vec<SeriesPart>,
+    pub(crate) quiet: bool,
+}
+
+pub(crate) struct SeriesPart {
+    pub(crate) index: usize,
+    pub(crate) name: String,
+    pub(crate) what: String,
+    pub(crate) verdict: &'static str,
+    pub(crate) open: bool,
+    pub(crate) samples: String,
+    pub(crate) exposure: String,
+    pub(crate) max: String,
+    pub(crate) figures: Vec<String>,
+    pub(crate) range_svg: String,
+    pub(crate) counters: Vec<(String, bool)>,
+    pub(crate) histogram_svg: String,
+    pub(crate) timeline_svg: String,
+    pub(crate) spikes: Vec<[String; 5]>,
+    pub(crate) spikes_more: String,
+    pub(crate) settings: Vec<(String, String)>,
+    pub(crate) scheduled: String,
+}
+
+pub(super) fn families(report: &Report) -> Vec<FamilyPart> {
+    let run = &report.run;
+    let names = family::in_order(run.series.iter().map(SeriesView::family));
+    names.into_iter().map(|name| family_part(report, name)).collect()
+}
+
+fn family_part(report: &Report, name: &str) -> FamilyPart {
+    let of_family: Vec<(usize, &SeriesView)> = report
+        .run
+        .series
+        .iter()
+        .enumerate()
+        .filter(|(_, series)| series.family() == name)
+        .collect();
+    let figures: Vec<Figures> = of_family.iter().map(|(_, series)| series.figures()).collect();
+    let limits: Vec<Option<u64>> = of_family
+        .iter()
+        .map(|(_, series)| data::limit_of(report, series))
+        .collect();
+    let scale = charts::range_scale(figures.iter().zip(limits.iter().copied()));
+    let worst = of_family.iter().map(|(_, series)| series.max_ns).max().flatten();
+    let mut failed = 0;
+    let mut worst_open = false;
+    let series: Vec<SeriesPart> = of_family
+        .iter()
+        .zip(figures.iter().zip(&limits))
+        .map(|((index, series), (figures, limit))| {
+            let mut part = series_part(report, *index, series, figures, *limit);
+            part.range_svg = charts::range(figures, *limit, &scale);
+            let is_worst = !worst_open && series.max_ns == worst;
+            worst_open |= is_worst;
+            failed += usize::from(part.verdict == Verdict::Fail.word());
+            part.open = is_worst || (part.verdict == Verdict::Fail.word() && failed <= FAILED_OPEN);
+            part
+        })
+        .collect();
+    let known = family::known(name);
+    FamilyPart {
+        id: name.to_owned(),
+        title: known.map_or_else(|| name.to_owned(), |family| family.title.to_owned()),
+        what: known.map_or_else(String::new, |family| family.what.to_owned()),
+        quiet: series
+            .iter()
+            .all(|part| part.counters.iter().skip(2).all(|(_, trouble)| !trouble)),
+        series,
+    }
+}
+
+fn series_part(
+    report: &Report,
+    index: usize,
+    series: &SeriesView,
+    figures: &Figures,
+    limit: Option<u64>,
+) -> SeriesPart {
+    let run = &report.run;
+    let checks = report
+        .judgement
+        .checks
+        .iter()
+        .filter(|check| check.series == series.spec.name);
+    let verdicts: Vec<Verdict> = checks.map(|check| check.verdict).collect();
+    let events: Vec<&Event> = run.events_of(series).collect();
+    let length_s = run.duration_ns as f64 / 1e9;
+    let whole = |ns: Option<i64>| ns_or_dash(ns.map(|ns| ns as f64));
+    let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
+    SeriesPart {
+        index,
+        name: series.spec.name.clone(),
+        what: series.spec.what.clone(),
+        verdict: if verdicts.is_empty() {
+            ""
+        } else {
+            Verdict::over(verdicts).word()
+        },
+        open: false,
+        samples: plural(series.counters.received, "sample"),
+        exposure: format_ns(series.exposure_ns() as f64),
+        max: whole(figures.max),
+        figures: vec![
+            count(series.counters.received),
+            whole(figures.min),
+            ns_or_dash(figures.mean),
+            quantile(figures.p50),
+            quantile(figures.p99),
+            quantile(figures.p999),
+            quantile(figures.p9999),
+            quantile(figures.p99999),
+            whole(figures.max),
+        ],
+        range_svg: String::new(),
+        counters: counters(series),
+        histogram_svg: charts::histogram(series, limit),
+        timeline_svg: charts::timeline(series, &events, limit, length_s),
+        spikes: series.spikes.iter().take(SPIKES_SHOWN).map(spike_row).collect(),
+        spikes_more: spikes_more(series),
+        settings: series.spec.settings.clone(),
+        scheduled: scheduled(series),
+    }
+}
+
+/// Each counter, and whether it tells of trouble.
+fn counters(series: &SeriesView) -> Vec<(String, bool)> {
+    let c = &series.counters;
+    let trouble = [
+        c.lost,
+        c.late,
+        c.duplicate,
+        c.reordered,
+        c.missed,
+        c.clipped,
+        c.overflow,
+        c.overrun,
+        series.unaccounted(),
+    ];
+    let plain = [c.expected, c.received].map(|n| (count(n), false));
+    plain.into_iter().chain(trouble.map(|n| (count(n), n > 0))).collect()
+}
+
+fn spike_row(spike: &Spike) -> [String; 5] {
+    let number = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), count);
+    [
+        format_ns(spike.value_ns as f64),
+        format_ns(spike.at_ns as f64),
+        number(spike.cpu.map(u64::from)),
+        number(spike.sequence),
+        spike.cause.clone().unwrap_or_default(),
+    ]
+}
+
+fn spikes_more(series: &SeriesView) -> String {
+    let kept = series.spikes.len().saturating_sub(SPIKES_SHOWN) as u64;
+    let mut parts = Vec::new();
+    if kept > 0 {
+        parts.push(format!("{} more in the run file", count(kept)));
+    }
+    if series.spikes_dropped > 0 {
+        parts.push(format!(
+            "{} over the threshold counted but not kept",
+            count(series.spikes_dropped)
+        ));
+    }
+    parts.join("; ")
+}
+
+/// Quantiles over scheduled activations, where periods were skipped.
+fn scheduled(series: &SeriesView) -> String {
+    let Some(histogram) = series.scheduled() else {
+        return String::new();
+    };
+    let figures = Figures::from(&Summary::of(&histogram));
+    let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
+    format!(
+        "Over scheduled activations (corrected for {}): mean {}, p50 {}, p99 {}, p99.9 {}, p99.99 {}.",
+        plural(series.counters.missed, "skipped period"),
+        ns_or_dash(figures.mean),
+        quantile(figures.p50),
+        quantile(figures.p99),
+        quantile(figures.p999),
+        quantile(figures.p9999),
+    )
+}

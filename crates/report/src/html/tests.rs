@@ -1,0 +1,146 @@
+use crate::Report;
+use crate::limits::Profile;
+use crate::synthetic;
+use crate::view::RunView;
+use store::model::{Event, EventKind, Fact};
+
+fn report(run: RunView) -> Report {
+    Report::new(run, vec![Profile::find("substation").expect("embedded")])
+}
+
+fn html(run: RunView) -> String {
+    report(run).html().expect("rendered")
+}
+
+/// What a reader sees: the page without styles, scripts and data.
+fn visible(html: &str) -> String {
+    let mut out = html.to_owned();
+    for (open, close) in [("<style>", "</style>"), ("<script", "</script>")] {
+        while let Some(from) = out.find(open) {
+            let to = out[from..].find(close).expect("closed") + from + close.len();
+            out.replace_range(from..to, "");
+        }
+    }
+    out
+}
+
+#[test]
+fn verdict_and_figures_are_those_of_the_run() {
+    let report = report(synthetic::qualify(2, 10));
+    let page = visible(&report.html().expect("rendered"));
+    assert!(page.contains("data-verdict=\"pass\""));
+    assert!(page.contains("All 7 checks are within their limits."));
+    for series in &report.run.series {
+        let max = units::format_ns(series.max_ns.expect("a maximum") as f64);
+        let cell = format!("data-max-of=\"{}\">{max}</td>", series.spec.name);
+        assert!(page.contains(&cell), "{cell}");
+    }
+    let verdict = page.find("id=\"verdict\"").expect("a verdict");
+    assert!(
+        verdict < page.find("id=\"limits\"").expect("limits"),
+        "the verdict comes first"
+    );
+    assert!(page.contains("unknown: no right to read /dev/cpu/0/msr"));
+}
+
+#[test]
+fn nothing_is_fetched_from_anywhere() {
+    let page = html(synthetic::qualify(2, 10));
+    for attribute in ["src=", "href=", "url(", "action=", "data="] {
+        for (at, _) in page.match_indices(attribute) {
+            let target: String = page[at + attribute.len()..].chars().take(12).collect();
+            let local = ["\"#", "#", "\"data:,"].iter().any(|prefix| target.starts_with(prefix));
+            let is_code = !target.starts_with(['"', '\'']) && attribute != "url(";
+            assert!(local || is_code, "{attribute}{target}");
+        }
+    }
+    assert!(!visible(&page).contains("://"), "no address in what is shown");
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn names_from_the_network_are_text_not_markup() {
+    let evil = "age/<script>alert(1)</script>\"'&";
+    let mut run = synthetic::run(vec![synthetic::series(evil, 1000, 60_000, 10)]);
+    run.series[0].spec.what = "<b>what</b>".into();
+    run.series[0].spec.settings = vec![("<i>".into(), "</dd>".into())];
+    run.info.arguments = vec!["<img src=x>".into()];
+    run.events.push(Event {
+        at_ns: 5,
+        kind: EventKind::Note,
+        series: None,
+        text: "</script><script>alert(2)</script>".into(),
+    });
+    run.facts.push(Fact {
+        group: "<h1>".into(),
+        name: "<u>".into(),
+        value: Ok("<s>".into()),
+        source: "\"><q>".into(),
+    });
+    let page = html(run);
+    for markup in ["<script>alert", "<b>what", "<i>:", "<img", "<u>", "<s>", "<q>"] {
+        assert!(!page.contains(markup), "{markup}");
+    }
+    assert_eq!(page.matches("<script").count(), 3, "data, uPlot, ours");
+    assert_eq!(page.matches("</script>").count(), 3);
+}
+
+#[test]
+fn a_run_without_anything_still_gives_a_page() {
+    let page = visible(&html(synthetic::run(Vec::new())));
+    assert!(page.contains("data-verdict=\"inconclusive\""));
+    assert!(page.contains("Nothing was measured that a limit applies to."));
+    assert_eq!(
+        page.matches("not measured</span>").count(),
+        4,
+        "each limit of the profile"
+    );
+    let empty = synthetic::run(vec![synthetic::series("wakeup/cpu1", 0, 1, 10)]);
+    assert!(visible(&html(empty)).contains("nothing was measured"));
+}
+
+#[test]
+fn alike_rows_fold_but_fails_never_do() {
+    let page = visible(&html(synthetic::qualify(20, 5)));
+    assert!(page.contains("18 more like these, none nearer to age.max"));
+    let mut bad = synthetic::qualify(20, 5);
+    for series in bad
+        .series
+        .iter_mut()
+        .filter(|series| series.spec.name.starts_with("age/"))
+    {
+        series.max_ns = Some(9_000_000);
+    }
+    let page = visible(&html(bad));
+    let fold = page.find("more like these, none nearer to age.max");
+    assert_eq!(fold, None, "every fail of age.max is in sight");
+    assert_eq!(page.matches("<td><span class=\"badge fail\">").count(), 20);
+}
+
+#[test]
+fn every_counter_is_on_the_page() {
+    let mut run = synthetic::run(vec![synthetic::series("rtt/reflect", 1000, 60_000, 10)]);
+    let c = &mut run.series[0].counters;
+    (c.expected, c.lost, c.late, c.duplicate) = (41_001, 41_002, 41_003, 41_004);
+    (c.reordered, c.missed, c.clipped, c.overflow, c.overrun) = (41_005, 41_006, 41_007, 41_008, 41_009);
+    let page = visible(&html(run));
+    for n in 1..=9 {
+        assert!(page.contains(&format!(">41 00{n}</td>")), "41 00{n}");
+    }
+    assert!(page.contains("<details class=\"counters\" open>"));
+}
+
+#[test]
+fn hundreds_of_long_series_stay_a_file_that_opens() {
+    let mut run = synthetic::qualify(1, 2);
+    let long = synthetic::series("age/MU01", 8_000, 60_000, 4_000);
+    run.series = (0..300)
+        .map(|n| {
+            let mut one = long.clone();
+            one.spec.name = format!("age/MU{n:03}");
+            one
+        })
+        .collect();
+    let page = html(run);
+    assert!(page.len() < 30_000_000, "{} bytes", page.len());
+}

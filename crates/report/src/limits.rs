@@ -1,0 +1,299 @@
+//! Limit profiles: which figure of which series may be how large, and who says so.
+//!
+//! A profile is a TOML file. Two are part of the program (`substation`, `avb`); a site's own file has the same keys. The
+//! format is described in `docs/formats/limits.md`.
+
+mod file;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+/// The profiles inside the program, as (name, text). The text is the file in `limits/`.
+const EMBEDDED: [(&str, &str); 2] = [
+    ("substation", include_str!("../../../limits/substation.toml")),
+    ("avb", include_str!("../../../limits/avb.toml")),
+];
+
+/// A named set of limits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// Name it is shown under.
+    pub name: String,
+    /// What kind of host it is for.
+    pub what: String,
+    /// Its limits, in the order of the file.
+    pub limits: Vec<Limit>,
+}
+
+/// One limit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// Unique in its profile, such as `wakeup.max`.
+    pub id: String,
+    /// Which series it judges.
+    pub series: Pattern,
+    /// Which figure of them.
+    pub quantity: Quantity,
+    /// The most (for [`Sense::AtMost`]) or the fewest (for [`Sense::AtLeast`]) that passes: ns for a duration, else a count.
+    pub allowed: u64,
+    /// Who says so.
+    pub source: String,
+    /// What the limit is for, in a sentence; empty when the file gives none.
+    pub why: String,
+}
+
+impl Limit {
+    /// The allowed value for a person: `120 µs`, or a count.
+    pub fn allowed_text(&self) -> String {
+        match self.quantity.unit() {
+            Unit::Ns => units::format_ns(self.allowed as f64),
+            Unit::Count => crate::text::count(self.allowed),
+        }
+    }
+}
+
+/// A series name in which `*` stands for any text: `wakeup/*`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern(String);
+
+impl Pattern {
+    /// The pattern as the file has it.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text it was made from.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a series' name fits.
+    pub fn matches(&self, name: &str) -> bool {
+        let mut parts = self.0.split('*');
+        let first = parts.next().unwrap_or_default();
+        let Some(mut rest) = name.strip_prefix(first) else {
+            return false;
+        };
+        let mut parts: Vec<&str> = parts.collect();
+        let Some(last) = parts.pop() else {
+            return rest.is_empty();
+        };
+        for part in parts {
+            let Some(at) = rest.find(part) else { return false };
+            rest = &rest[at + part.len()..];
+        }
+        rest.ends_with(last)
+    }
+}
+
+/// What a quantity is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Ns,
+    /// Samples, frames, periods.
+    Count,
+}
+
+impl Unit {
+    /// The word for it in the result document.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ns => "ns",
+            Self::Count => "count",
+        }
+    }
+}
+
+/// On which side of the limit a measured value passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sense {
+    /// The limit itself or less passes.
+    AtMost,
+    /// The limit itself or more passes.
+    AtLeast,
+}
+
+/// A figure of a series that a limit can judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Quantity {
+    /// Largest sample.
+    Max,
+    /// Arithmetic mean of the samples.
+    Mean,
+    /// Median.
+    P50,
+    /// 99 % quantile.
+    P99,
+    /// 99.9 % quantile.
+    P999,
+    /// 99.99 % quantile.
+    P9999,
+    /// 99.999 % quantile.
+    P99999,
+    /// Samples measured: the limit is the fewest.
+    Received,
+    /// Samples that were due and never came.
+    Lost,
+    /// Samples after their deadline.
+    Late,
+    /// Samples that came again.
+    Duplicate,
+    /// Samples that came after a later one.
+    Reordered,
+    /// Periods skipped because the thread overran.
+    Missed,
+    /// Samples over the series' own threshold.
+    Overflow,
+}
+
+impl Quantity {
+    /// Every quantity, in the order they are documented.
+    pub const ALL: [Self; 14] = [
+        Self::Max,
+        Self::Mean,
+        Self::P50,
+        Self::P99,
+        Self::P999,
+        Self::P9999,
+        Self::P99999,
+        Self::Received,
+        Self::Lost,
+        Self::Late,
+        Self::Duplicate,
+        Self::Reordered,
+        Self::Missed,
+        Self::Overflow,
+    ];
+
+    /// The word for it in a profile.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Max => "max",
+            Self::Mean => "mean",
+            Self::P50 => "p50",
+            Self::P99 => "p99",
+            Self::P999 => "p999",
+            Self::P9999 => "p9999",
+            Self::P99999 => "p99999",
+            Self::Received => "received",
+            Self::Lost => "lost",
+            Self::Late => "late",
+            Self::Duplicate => "duplicate",
+            Self::Reordered => "reordered",
+            Self::Missed => "missed",
+            Self::Overflow => "overflow",
+        }
+    }
+
+    /// The quantity a word stands for.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|quantity| quantity.word() == word)
+    }
+
+    /// Whether it is a duration or a count.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Max | Self::Mean => Unit::Ns,
+            _ if self.quantile().is_some() => Unit::Ns,
+            _ => Unit::Count,
+        }
+    }
+
+    /// Only `received` is judged from below.
+    pub fn sense(self) -> Sense {
+        if self == Self::Received {
+            Sense::AtLeast
+        } else {
+            Sense::AtMost
+        }
+    }
+
+    /// The fraction of samples that lies at or below the value, for quantiles.
+    pub fn quantile(self) -> Option<f64> {
+        match self {
+            Self::P50 => Some(0.5),
+            Self::P99 => Some(0.99),
+            Self::P999 => Some(0.999),
+            Self::P9999 => Some(0.9999),
+            Self::P99999 => Some(0.99999),
+            _ => None,
+        }
+    }
+}
+
+/// Why a profile cannot be used. Each says which file, where in it, and what to write instead.
+#[derive(Debug, thiserror::Error)]
+pub enum LimitsError {
+    /// Neither a profile of the program nor a file.
+    #[error("limit profile \"{0}\": neither a profile of this program ({known}) nor a file", known = Profile::embedded_names().join(", "))]
+    Unknown(String),
+    /// The file cannot be read.
+    #[error("limit profile {path}: {error}", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// Not TOML, or a key that is missing, unknown or of the wrong type. The text names line and key.
+    #[error("limit profile {origin}: {message}")]
+    Toml {
+        /// File, or name of the embedded profile.
+        origin: String,
+        /// Line, column, the line itself and what is wrong.
+        message: String,
+    },
+    /// A value that TOML accepts and a limit does not.
+    #[error("limit profile {origin}, line {line}: key \"{key}\": {problem}")]
+    Value {
+        /// File, or name of the embedded profile.
+        origin: String,
+        /// Line of the value, from 1.
+        line: usize,
+        /// Key of the value.
+        key: &'static str,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
+}
+
+impl Profile {
+    /// Names of the profiles inside the program.
+    pub fn embedded_names() -> Vec<&'static str> {
+        EMBEDDED.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// The text of a profile inside the program, for printing as a template of one's own.
+    pub fn embedded_text(name: &str) -> Option<&'static str> {
+        EMBEDDED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+    }
+
+    /// A profile by the name of an embedded one, or from a file.
+    ///
+    /// # Errors
+    /// Says what is wrong with the name or the file, with line and key.
+    pub fn find(name_or_path: &str) -> Result<Self, LimitsError> {
+        if let Some(text) = Self::embedded_text(name_or_path) {
+            return Self::parse(text, name_or_path);
+        }
+        let path = Path::new(name_or_path);
+        if !path.exists() {
+            return Err(LimitsError::Unknown(name_or_path.to_owned()));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| LimitsError::Unreadable {
+            path: path.to_owned(),
+            error,
+        })?;
+        Self::parse(&text, name_or_path)
+    }
+
+    /// A profile from its text. `origin` is named in errors.
+    ///
+    /// # Errors
+    /// The first thing wrong, with line and key.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, LimitsError> {
+        file::parse(text, origin)
+    }
+}

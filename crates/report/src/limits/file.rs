@@ -1,0 +1,153 @@
+//! The TOML form of a profile.
+
+use super::{Limit, LimitsError, Pattern, Profile, Quantity, Sense, Unit};
+use serde::Deserialize;
+use std::collections::HashMap;
+use toml::Spanned;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProfileFile {
+    name: Spanned<String>,
+    what: String,
+    #[serde(default)]
+    limit: Vec<LimitFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitFile {
+    id: Spanned<String>,
+    series: Spanned<String>,
+    quantity: Spanned<String>,
+    allowed: Option<Spanned<Amount>>,
+    at_least: Option<Spanned<Amount>>,
+    source: Spanned<String>,
+    #[serde(default)]
+    why: String,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a duration in quotes (\"120us\") or a count (0)")]
+enum Amount {
+    Count(u64),
+    Duration(String),
+}
+
+/// Where a value stands, so that an error can say so.
+struct Place<'a> {
+    text: &'a str,
+    origin: &'a str,
+}
+
+impl Place<'_> {
+    fn error<T>(&self, value: &Spanned<T>, key: &'static str, problem: String) -> LimitsError {
+        let before = self.text.get(..value.span().start).unwrap_or_default();
+        LimitsError::Value {
+            origin: self.origin.to_owned(),
+            line: before.matches('\n').count() + 1,
+            key,
+            problem,
+        }
+    }
+
+    fn not_empty(&self, value: &Spanned<String>, key: &'static str) -> Result<String, LimitsError> {
+        if value.get_ref().trim().is_empty() {
+            return Err(self.error(value, key, "must not be empty".into()));
+        }
+        Ok(value.get_ref().clone())
+    }
+}
+
+pub(super) fn parse(text: &str, origin: &str) -> Result<Profile, LimitsError> {
+    let place = Place { text, origin };
+    let file: ProfileFile = toml::from_str(text).map_err(|error| LimitsError::Toml {
+        origin: origin.to_owned(),
+        message: error.to_string().trim_end().to_owned(),
+    })?;
+    let name = place.not_empty(&file.name, "name")?;
+    if file.limit.is_empty() {
+        return Err(place.error(
+            &file.name,
+            "limit",
+            "the profile has no [[limit]]: it could judge nothing".into(),
+        ));
+    }
+    let mut seen = HashMap::new();
+    let mut limits = Vec::with_capacity(file.limit.len());
+    for limit in &file.limit {
+        let id = place.not_empty(&limit.id, "id")?;
+        if seen.insert(id.clone(), ()).is_some() {
+            return Err(place.error(
+                &limit.id,
+                "id",
+                format!("\"{id}\" is used twice; each limit needs its own id"),
+            ));
+        }
+        limits.push(one(limit, id, &place)?);
+    }
+    Ok(Profile {
+        name,
+        what: file.what,
+        limits,
+    })
+}
+
+fn one(limit: &LimitFile, id: String, place: &Place<'_>) -> Result<Limit, LimitsError> {
+    let word = limit.quantity.get_ref();
+    let quantity = Quantity::from_word(word).ok_or_else(|| {
+        let known: Vec<&str> = Quantity::ALL.iter().map(|quantity| quantity.word()).collect();
+        place.error(
+            &limit.quantity,
+            "quantity",
+            format!("\"{word}\" is not known; write one of {}", known.join(", ")),
+        )
+    })?;
+    Ok(Limit {
+        id,
+        series: Pattern::new(place.not_empty(&limit.series, "series")?),
+        quantity,
+        allowed: amount(limit, quantity, place)?,
+        source: place.not_empty(&limit.source, "source")?,
+        why: limit.why.clone(),
+    })
+}
+
+/// The value of `allowed` or, for the quantity that is judged from below, of `at_least`.
+fn amount(limit: &LimitFile, quantity: Quantity, place: &Place<'_>) -> Result<u64, LimitsError> {
+    let (key, wanted, other) = match quantity.sense() {
+        Sense::AtMost => ("allowed", &limit.allowed, &limit.at_least),
+        Sense::AtLeast => ("at_least", &limit.at_least, &limit.allowed),
+    };
+    if let Some(other) = other {
+        let problem = format!("the quantity {} is judged by the key \"{key}\"", quantity.word());
+        let wrong = if key == "allowed" { "at_least" } else { "allowed" };
+        return Err(place.error(other, wrong, problem));
+    }
+    let Some(value) = wanted else {
+        let problem = format!("is missing in limit \"{}\"", limit.id.get_ref());
+        return Err(place.error(&limit.id, key, problem));
+    };
+    match (value.get_ref(), quantity.unit()) {
+        (Amount::Count(count), Unit::Count) => Ok(*count),
+        (Amount::Duration(text), Unit::Ns) => {
+            units::parse_ns(text).map_err(|error| place.error(value, key, error.to_string()))
+        }
+        (Amount::Count(count), Unit::Ns) => Err(place.error(
+            value,
+            key,
+            format!(
+                "{} is a duration: write \"{count}us\" or another unit, in quotes",
+                quantity.word()
+            ),
+        )),
+        (Amount::Duration(text), Unit::Count) => Err(place.error(
+            value,
+            key,
+            format!(
+                "{} is a count: write a whole number without quotes, not \"{text}\"",
+                quantity.word()
+            ),
+        )),
+    }
+}

@@ -1,0 +1,169 @@
+use super::{LimitsError, Pattern, Profile, Quantity, Unit};
+
+const GOOD: &str = r#"name = "site"
+what = "our own"
+
+[[limit]]
+id = "wakeup.max"
+series = "wakeup/*"
+quantity = "max"
+allowed = "80us"
+source = "site standard 7"
+
+[[limit]]
+id = "age.lost"
+series = "age/MU01"
+quantity = "lost"
+allowed = 0
+source = "site standard 8"
+why = "one lost sample is one too many"
+
+[[limit]]
+id = "age.received"
+series = "age/*"
+quantity = "received"
+at_least = 1000
+source = "site standard 9"
+"#;
+
+fn error_of(text: &str) -> String {
+    Profile::parse(text, "site.toml")
+        .expect_err("must be refused")
+        .to_string()
+}
+
+#[test]
+fn embedded_profiles_parse_and_name_their_sources() {
+    for name in Profile::embedded_names() {
+        let profile = Profile::find(name).expect("embedded");
+        assert_eq!(profile.name, name);
+        assert!(
+            profile
+                .limits
+                .iter()
+                .all(|limit| limit.source.len() > 10 && !limit.why.is_empty())
+        );
+    }
+    let substation = Profile::find("substation").expect("embedded");
+    let allowed: Vec<(&str, u64)> = substation.limits.iter().map(|l| (l.id.as_str(), l.allowed)).collect();
+    let wanted = [
+        ("rtt.max", 250_000),
+        ("wakeup.max", 120_000),
+        ("age.max", 692_000),
+        ("age.mean", 315_000),
+    ];
+    assert_eq!(allowed, wanted);
+    assert_eq!(Profile::find("avb").expect("embedded").limits[0].allowed, 50_000);
+}
+
+#[test]
+fn a_site_file_gives_durations_counts_and_lower_bounds() {
+    let profile = Profile::parse(GOOD, "site.toml").expect("good");
+    let values: Vec<(u64, Unit)> = profile.limits.iter().map(|l| (l.allowed, l.quantity.unit())).collect();
+    assert_eq!(values, [(80_000, Unit::Ns), (0, Unit::Count), (1000, Unit::Count)]);
+    assert_eq!(profile.limits[0].allowed_text(), "80.0 µs");
+}
+
+#[test]
+fn refusals_name_file_line_and_key() {
+    let cases = [
+        (
+            "quantity = \"max\"",
+            "quantity = \"worst\"",
+            "line 7: key \"quantity\": \"worst\" is not known; write one of max, mean",
+        ),
+        ("\"80us\"", "\"80\"", "line 8: key \"allowed\": \"80\" has no unit"),
+        (
+            "\"80us\"",
+            "80",
+            "line 8: key \"allowed\": max is a duration: write \"80us\"",
+        ),
+        (
+            "allowed = 0",
+            "allowed = \"0us\"",
+            "line 15: key \"allowed\": lost is a count",
+        ),
+        (
+            "id = \"age.lost\"",
+            "id = \"wakeup.max\"",
+            "line 12: key \"id\": \"wakeup.max\" is used twice",
+        ),
+        (
+            "source = \"site standard 8\"",
+            "source = \" \"",
+            "line 16: key \"source\": must not be empty",
+        ),
+        (
+            "at_least = 1000",
+            "allowed = 1000",
+            "line 23: key \"allowed\": the quantity received is judged by the key \"at_least\"",
+        ),
+        (
+            "allowed = \"80us\"\n",
+            "",
+            "line 5: key \"allowed\": is missing in limit \"wakeup.max\"",
+        ),
+    ];
+    for (from, to, wanted) in cases {
+        let message = error_of(&GOOD.replacen(from, to, 1));
+        assert!(message.contains(wanted) && message.contains("site.toml"), "{message}");
+    }
+}
+
+#[test]
+fn what_toml_itself_refuses_names_line_and_key() {
+    let message = error_of(&GOOD.replacen("allowed = \"80us\"", "alowed = \"80us\"", 1));
+    assert!(
+        message.contains("line 8") && message.contains("alowed") && message.contains("site.toml"),
+        "{message}"
+    );
+    let message = error_of(&GOOD.replacen("what = \"our own\"", "what = ", 1));
+    assert!(message.contains("line 2"), "{message}");
+    let message = error_of(&GOOD.replacen("allowed = \"80us\"", "allowed = -3", 1));
+    assert!(
+        message.contains("line 8") && message.contains("a duration in quotes"),
+        "{message}"
+    );
+    let message = error_of(&GOOD.replacen("source = \"site standard 7\"\n", "", 1));
+    assert!(message.contains("source"), "{message}");
+}
+
+#[test]
+fn a_profile_that_judges_nothing_is_refused() {
+    assert!(error_of("name = \"empty\"\nwhat = \"\"\n").contains("no [[limit]]"));
+}
+
+#[test]
+fn unknown_names_list_what_there_is() {
+    let error = Profile::find("substatoin").expect_err("no such profile");
+    assert!(matches!(error, LimitsError::Unknown(_)));
+    assert!(error.to_string().contains("substation, avb"), "{error}");
+    let directory = tempfile::tempdir().expect("a directory");
+    let error = Profile::find(directory.path().to_str().expect("utf-8")).expect_err("a directory");
+    assert!(matches!(error, LimitsError::Unreadable { .. }), "{error}");
+}
+
+#[test]
+fn patterns() {
+    for (pattern, name, fits) in [
+        ("wakeup/*", "wakeup/cpu1", true),
+        ("wakeup/*", "wakeup", false),
+        ("wakeup/cpu1", "wakeup/cpu1", true),
+        ("wakeup/cpu1", "wakeup/cpu10", false),
+        ("*", "anything", true),
+        ("age/MU*/a", "age/MU01/a", true),
+        ("age/MU*/a", "age/MU01/ab", false),
+        ("a*b*c", "axxbyyc", true),
+        ("a*b*c", "axxc", false),
+        ("ab*ba", "aba", false),
+    ] {
+        assert_eq!(Pattern::new(pattern).matches(name), fits, "{pattern} {name}");
+    }
+}
+
+#[test]
+fn words_of_quantities_are_unique_and_read_back() {
+    for quantity in Quantity::ALL {
+        assert_eq!(Quantity::from_word(quantity.word()), Some(quantity));
+    }
+}

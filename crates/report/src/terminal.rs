@@ -1,0 +1,304 @@
+//! The report as text: the verdict first, then what it rests on.
+
+mod series;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use crate::Report;
+use crate::budget::{Line, State, TRIP_TRANSFER_NS};
+use crate::family;
+use crate::text::{count, ns_or_dash, plural, wall_clock};
+use crate::verdict::{Check, Measured, Verdict};
+use crate::view::SeriesView;
+use std::fmt::Write;
+use std::path::Path;
+use store::model::{EventKind, RunState, Spike};
+use table::{Align, Table};
+use units::format_ns;
+/// Events that are listed.
+const EVENTS_LISTED: usize = 20;
+/// Worst samples that are listed of each kind of judged series.
+const SPIKES_LISTED: usize = 3;
+
+/// Writes text with or without ANSI colours.
+struct Paint {
+    colour: bool,
+}
+
+impl Paint {
+    fn verdict(&self, verdict: Verdict, text: &str) -> String {
+        let code = match verdict {
+            Verdict::Pass => "1;32",
+            Verdict::Fail => "1;31",
+            Verdict::Inconclusive => "1;33",
+        };
+        self.wrap(code, text)
+    }
+
+    fn heading(&self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    fn wrap(&self, code: &str, text: &str) -> String {
+        if self.colour {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+impl Report {
+    /// The report for a terminal, with ANSI colours when `colour` is set. Names the HTML report where there is one.
+    pub fn text(&self, colour: bool, html: Option<&Path>) -> String {
+        let paint = Paint { colour };
+        let parts = [
+            head(self, &paint, html),
+            checks(self, &paint),
+            budget(self, &paint),
+            series::series(self, &paint),
+            worst_samples(self, &paint),
+            events(self, &paint),
+        ];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join("\n")
+    }
+}
+
+fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
+    let run = &report.run;
+    let verdict = report.verdict();
+    let word = paint.verdict(verdict, &verdict.word().to_uppercase());
+    let mut out = format!("{word}  {}\n", report.judgement.sentence());
+    for profile in report
+        .judgement
+        .profiles
+        .iter()
+        .filter(|_| report.judgement.profiles.len() > 1)
+    {
+        let _ = writeln!(out, "  {:<12}  {}", profile.verdict.word(), profile.name);
+    }
+    let ended = match run.state {
+        RunState::Complete => "",
+        RunState::Interrupted => ", ended early",
+    };
+    let _ = writeln!(
+        out,
+        "{}, {} from {}{ended}; limits: {}",
+        run.info.command,
+        format_ns(run.duration_ns as f64),
+        wall_clock(run.info.started),
+        report
+            .profiles
+            .iter()
+            .map(|profile| profile.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
+    );
+    let _ = writeln!(out, "run:    {}", run.file.display());
+    if let Some(html) = html {
+        let _ = writeln!(out, "report: {}", html.display());
+    }
+    out
+}
+
+fn checks(report: &Report, paint: &Paint) -> String {
+    let judgement = &report.judgement;
+    let mut table = Table::new(&[
+        ("verdict", Align::Left),
+        ("limit", Align::Left),
+        ("series", Align::Left),
+    ]);
+    table.columns(&[("measured", Align::Right), ("allowed", Align::Right)]);
+    let mut rows: Vec<(&Check, usize)> = Vec::new();
+    for check in &judgement.checks {
+        match rows.iter_mut().find(|(shown, _)| same_answer(shown, check)) {
+            None => rows.push((check, 1)),
+            Some((shown, n)) => {
+                *n += 1;
+                if figure(check) > figure(shown) {
+                    *shown = check;
+                }
+            }
+        }
+    }
+    rows.sort_by_key(|(check, _)| match check.verdict {
+        Verdict::Fail => 0,
+        Verdict::Inconclusive => 1,
+        Verdict::Pass => 2,
+    });
+    for (check, n) in rows {
+        let others = if n > 1 {
+            format!(" (worst of {n})")
+        } else {
+            String::new()
+        };
+        table.row(vec![
+            paint.verdict(check.verdict, check.verdict.word()),
+            check.limit.id.clone(),
+            format!("{}{others}", check.series),
+            check.measured_text(),
+            check.limit.allowed_text(),
+        ]);
+        table.note(&check.why);
+        table.note(&check.bound.map(|bound| bound.text()).unwrap_or_default());
+    }
+    for open in &judgement.not_measured {
+        let series = open.limit.series.as_str().to_owned();
+        table.row(vec![
+            "not measured".into(),
+            open.limit.id.clone(),
+            series,
+            "–".into(),
+            open.limit.allowed_text(),
+        ]);
+    }
+    section(paint, "Limits", &table)
+}
+
+/// Checks that one line can stand for: the same limit, the same answer for the same reason, and not a fail.
+fn same_answer(a: &Check, b: &Check) -> bool {
+    let limit = |check: &Check| (check.profile.clone(), check.limit.id.clone());
+    a.verdict != Verdict::Fail && a.verdict == b.verdict && a.why == b.why && limit(a) == limit(b)
+}
+
+fn figure(check: &Check) -> f64 {
+    check.measured.map_or(0.0, Measured::as_f64)
+}
+
+fn section(paint: &Paint, heading: &str, table: &Table) -> String {
+    if table.is_empty() {
+        return String::new();
+    }
+    format!("{}\n{}", paint.heading(heading), table.text())
+}
+
+fn budget(report: &Report, paint: &Paint) -> String {
+    let budget = &report.budget;
+    let mut table = Table::new(&[("line", Align::Left), ("p99.9", Align::Right), ("max", Align::Right)]);
+    table.columns(&[("samples", Align::Right), ("allowed", Align::Right), ("", Align::Left)]);
+    for line in budget.lines.iter().chain(&budget.beside) {
+        table.row(budget_row(line, paint));
+    }
+    let mut out = section(paint, "Trip-time budget", &table);
+    if let Some(sum_ns) = budget.sum_ns {
+        let sum = format_ns(sum_ns as f64);
+        let whole = format_ns(TRIP_TRANSFER_NS as f64);
+        let _ = writeln!(
+            out,
+            "  {}: {sum}, beside {whole} of TT6 (IEC 61850-5).",
+            budget.sum_label()
+        );
+        let _ = writeln!(
+            out,
+            "  Added: {}. No verdict on the trip: that takes every line.",
+            budget.added.join(", ")
+        );
+    }
+    out
+}
+
+fn budget_row(line: &Line, paint: &Paint) -> Vec<String> {
+    let allowed = line
+        .allowed_ns
+        .map_or_else(|| "–".to_owned(), |ns| format_ns(ns as f64));
+    let blank = || "–".to_owned();
+    match &line.state {
+        State::NotMeasured => vec![
+            line.title.into(),
+            blank(),
+            blank(),
+            blank(),
+            allowed,
+            "not measured".into(),
+        ],
+        State::Within(other) => {
+            vec![
+                line.title.into(),
+                blank(),
+                blank(),
+                blank(),
+                allowed,
+                format!("not alone: part of \"{other}\""),
+            ]
+        }
+        State::Measured(measured) => {
+            let verdict = line
+                .verdict
+                .map_or_else(String::new, |verdict| paint.verdict(verdict, verdict.word()));
+            let remarks = [verdict, measured.worst.clone(), measured.note.clone()];
+            let remarks: Vec<String> = remarks.into_iter().filter(|remark| !remark.is_empty()).collect();
+            vec![
+                line.title.into(),
+                ns_or_dash(measured.p999_ns.map(|ns| ns as f64)),
+                format_ns(measured.max_ns as f64),
+                count(measured.samples),
+                allowed,
+                remarks.join(", "),
+            ]
+        }
+    }
+}
+
+fn worst_samples(report: &Report, paint: &Paint) -> String {
+    let mut table = Table::new(&[("sample", Align::Right), ("series", Align::Left), ("at", Align::Right)]);
+    table.columns(&[("CPU", Align::Right), ("number", Align::Right), ("cause", Align::Left)]);
+    let judged: Vec<&SeriesView> = report
+        .run
+        .series
+        .iter()
+        .filter(|series| is_judged(report, series))
+        .collect();
+    for name in family::in_order(judged.iter().map(|series| series.family())) {
+        let of_family = judged.iter().filter(|series| series.family() == name);
+        let mut spikes: Vec<(&SeriesView, &Spike)> = of_family
+            .flat_map(|series| series.spikes.iter().map(|spike| (*series, spike)))
+            .collect();
+        spikes.sort_by_key(|(_, spike)| std::cmp::Reverse(spike.value_ns));
+        for (series, spike) in spikes.into_iter().take(SPIKES_LISTED) {
+            table.row(spike_row(series, spike));
+        }
+    }
+    section(paint, "Worst samples", &table)
+}
+
+fn is_judged(report: &Report, series: &SeriesView) -> bool {
+    report
+        .judgement
+        .checks
+        .iter()
+        .any(|check| check.series == series.spec.name)
+}
+
+fn spike_row(series: &SeriesView, spike: &Spike) -> Vec<String> {
+    let number = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), |n| n.to_string());
+    vec![
+        format_ns(spike.value_ns as f64),
+        series.spec.name.clone(),
+        format_ns(spike.at_ns as f64),
+        number(spike.cpu.map(u64::from)),
+        number(spike.sequence),
+        spike.cause.clone().unwrap_or_default(),
+    ]
+}
+
+fn events(report: &Report, paint: &Paint) -> String {
+    let mut table = Table::new(&[("at", Align::Right), ("event", Align::Left), ("", Align::Left)]);
+    let shown = |kind: EventKind| !matches!(kind, EventKind::StepStarted | EventKind::StepStopped);
+    let all: Vec<_> = report.run.events.iter().filter(|event| shown(event.kind)).collect();
+    for event in all.iter().take(EVENTS_LISTED) {
+        table.row(vec![
+            format_ns(event.at_ns as f64),
+            event.kind.word().to_owned(),
+            event.text.clone(),
+        ]);
+    }
+    if all.len() > EVENTS_LISTED {
+        table.note(&format!(
+            "and {} more",
+            plural((all.len() - EVENTS_LISTED) as u64, "event")
+        ));
+    }
+    section(paint, "Events", &table)
+}

@@ -1,0 +1,134 @@
+//! The figures and counters of every series, as tables.
+
+use super::table::{Align, Table};
+use super::{Paint, section};
+use crate::Report;
+use crate::family;
+use crate::text::{count, ns_or_dash};
+use crate::view::SeriesView;
+use store::model::Counters;
+use units::format_ns;
+
+/// Series of one kind that are listed one by one; of more, the worst are.
+const SERIES_LISTED: usize = 6;
+
+/// How many of the worst are listed when there are more.
+const WORST_LISTED: usize = 3;
+
+pub(super) fn series(report: &Report, paint: &Paint) -> String {
+    let all = &report.run.series;
+    let mut table = Table::new(&[
+        ("series", Align::Left),
+        ("samples", Align::Right),
+        ("time", Align::Right),
+    ]);
+    for name in ["min", "mean", "p50", "p99", "p99.9", "p99.99", "max"] {
+        table.columns(&[(name, Align::Right)]);
+    }
+    for name in family::in_order(all.iter().map(SeriesView::family)) {
+        let mut of_family: Vec<&SeriesView> = all.iter().filter(|series| series.family() == name).collect();
+        let total = of_family.len();
+        if total > SERIES_LISTED {
+            of_family.sort_by_key(|series| std::cmp::Reverse(series.max_ns));
+            of_family.truncate(WORST_LISTED);
+        }
+        for series in &of_family {
+            table.row(figures_row(series));
+        }
+        if total > of_family.len() {
+            let more = total - of_family.len();
+            table.note(&format!("and {more} more of {name}/, none with a larger maximum"));
+        }
+    }
+    let mut out = section(paint, "Series", &table);
+    if !table.is_empty() {
+        out.push_str(
+            "  Quantiles with fewer than ten samples beyond them are left out. With n samples, one larger than the\n",
+        );
+        out.push_str("  maximum has a probability below 3/n (95 %), for this load and this configuration.\n");
+    }
+    out + &counters(all)
+}
+
+fn figures_row(series: &SeriesView) -> Vec<String> {
+    let f = series.figures();
+    let whole = |ns: Option<i64>| ns_or_dash(ns.map(|ns| ns as f64));
+    let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
+    vec![
+        series.spec.name.clone(),
+        count(series.counters.received),
+        format_ns(series.exposure_ns() as f64),
+        whole(f.min),
+        ns_or_dash(f.mean),
+        quantile(f.p50),
+        quantile(f.p99),
+        quantile(f.p999),
+        quantile(f.p9999),
+        whole(f.max),
+    ]
+}
+
+/// What went wrong with samples that were due: listed where it did, and said where it did not.
+fn counters(all: &[SeriesView]) -> String {
+    let trouble = |c: &Counters| {
+        [
+            c.lost,
+            c.late,
+            c.duplicate,
+            c.reordered,
+            c.missed,
+            c.clipped,
+            c.overflow,
+            c.overrun,
+        ]
+        .map(|n| n > 0)
+        .contains(&true)
+    };
+    let mut table = Table::new(&[
+        ("series", Align::Left),
+        ("expected", Align::Right),
+        ("received", Align::Right),
+    ]);
+    for name in [
+        "lost",
+        "late",
+        "duplicate",
+        "reordered",
+        "missed",
+        "clipped",
+        "overflow",
+        "overrun",
+    ] {
+        table.columns(&[(name, Align::Right)]);
+    }
+    for series in all
+        .iter()
+        .filter(|series| trouble(&series.counters) || series.unaccounted() > 0)
+    {
+        let c = &series.counters;
+        let counts = [
+            c.expected,
+            c.received,
+            c.lost,
+            c.late,
+            c.duplicate,
+            c.reordered,
+            c.missed,
+            c.clipped,
+            c.overflow,
+        ];
+        let mut row = vec![series.spec.name.clone()];
+        row.extend(counts.into_iter().chain([c.overrun]).map(count));
+        table.row(row);
+    }
+    if all.is_empty() {
+        return String::new();
+    }
+    if table.is_empty() {
+        let series = all.len();
+        return format!(
+            "  Lost, late, duplicate, reordered, missed, clipped, overflow, overrun: none in any of {series} series.\n"
+        );
+    }
+    format!("\n{}", table.text())
+}

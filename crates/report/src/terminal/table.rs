@@ -1,0 +1,150 @@
+//! Text in columns.
+
+/// Side a column is flush with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Align {
+    Left,
+    Right,
+}
+
+enum Row {
+    Cells(Vec<String>),
+    /// A line of its own under the row before it.
+    Note(String),
+}
+
+/// A table of text; colours in cells do not count as width.
+pub(super) struct Table {
+    heads: Vec<(String, Align)>,
+    rows: Vec<Row>,
+}
+
+impl Table {
+    pub(super) fn new(columns: &[(&str, Align)]) -> Self {
+        let mut table = Self {
+            heads: Vec::new(),
+            rows: Vec::new(),
+        };
+        table.columns(columns);
+        table
+    }
+
+    pub(super) fn columns(&mut self, columns: &[(&str, Align)]) {
+        self.heads
+            .extend(columns.iter().map(|(name, align)| ((*name).to_owned(), *align)));
+    }
+
+    pub(super) fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(Row::Cells(cells));
+    }
+
+    /// Adds a note under the last row; an empty one is left out.
+    pub(super) fn note(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.rows.push(Row::Note(text.to_owned()));
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub(super) fn text(&self) -> String {
+        let widths = self.widths();
+        let mut out = self.line(&widths, self.heads.iter().map(|(name, _)| name.as_str()));
+        for row in &self.rows {
+            match row {
+                Row::Cells(cells) => out.push_str(&self.line(&widths, cells.iter().map(String::as_str))),
+                Row::Note(text) => {
+                    let indent = " ".repeat(widths.first().copied().unwrap_or(0) + 4);
+                    for line in wrapped(text) {
+                        out.push_str(&format!("{indent}{line}\n"));
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.heads.iter().map(|(name, _)| width(name)).collect();
+        for row in &self.rows {
+            if let Row::Cells(cells) = row {
+                for (widest, cell) in widths.iter_mut().zip(cells) {
+                    *widest = (*widest).max(width(cell));
+                }
+            }
+        }
+        widths
+    }
+
+    fn line<'a>(&self, widths: &[usize], cells: impl Iterator<Item = &'a str>) -> String {
+        let mut line = String::new();
+        for (cell, (wide, (_, align))) in cells.zip(widths.iter().zip(&self.heads)) {
+            let pad = " ".repeat(wide.saturating_sub(width(cell)));
+            line.push_str("  ");
+            match align {
+                Align::Left => line.extend([cell, &pad]),
+                Align::Right => line.extend([pad.as_str(), cell]),
+            }
+        }
+        format!("{}\n", line.trim_end())
+    }
+}
+
+/// Longest line of a note.
+const NOTE_WIDTH: usize = 100;
+
+/// A text in lines, broken between words.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= NOTE_WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Characters on the screen: all but those of colour sequences.
+fn width(text: &str) -> usize {
+    let mut in_colour = false;
+    let mut n = 0;
+    for c in text.chars() {
+        match (in_colour, c) {
+            (false, '\x1b') => in_colour = true,
+            (false, _) => n += 1,
+            (true, 'm') => in_colour = false,
+            (true, _) => {}
+        }
+    }
+    n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Align, NOTE_WIDTH, Table, wrapped};
+
+    #[test]
+    fn long_notes_break_between_words() {
+        let lines = wrapped(&"some words ".repeat(20));
+        assert_eq!(lines.len(), 3);
+        assert!(lines.iter().all(|line| line.len() <= NOTE_WIDTH));
+        assert_eq!(wrapped("short"), ["short"]);
+    }
+
+    #[test]
+    fn columns_line_up_and_colours_do_not_count() {
+        let mut table = Table::new(&[("name", Align::Left), ("value", Align::Right), ("", Align::Left)]);
+        table.row(vec!["\x1b[1ma\x1b[0m".into(), "1.00 µs".into(), "x".into()]);
+        table.note("why");
+        table.note("");
+        table.row(vec!["longer".into(), "2 ms".into(), String::new()]);
+        let wanted = "  name      value\n  \x1b[1ma\x1b[0m       1.00 µs  x\n          why\n  longer     2 ms\n";
+        assert_eq!(table.text(), wanted);
+    }
+}

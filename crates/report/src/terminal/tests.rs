@@ -1,0 +1,59 @@
+use crate::Report;
+use crate::limits::Profile;
+use crate::synthetic::{qualify, run, series};
+use crate::view::RunView;
+use store::model::{Event, EventKind, RunState};
+
+fn report(run: RunView) -> Report {
+    Report::new(run, vec![Profile::find("substation").expect("embedded")])
+}
+
+#[test]
+fn a_run_that_passes() {
+    insta::assert_snapshot!(report(qualify(8, 10)).text(false, Some("report.html".as_ref())));
+}
+
+#[test]
+fn a_run_that_fails_with_loss_and_doubts() {
+    let mut run = qualify(2, 10);
+    run.series[0].max_ns = Some(412_870);
+    run.series[0].spikes[0].value_ns = 412_870;
+    run.series[0].counters.missed = 4;
+    run.series[0].counters.expected += 4;
+    run.series[2].counters.lost = 7;
+    run.series[2].counters.expected += 7;
+    run.events.push(Event {
+        at_ns: 4_200_000_000,
+        kind: EventKind::ClockStep,
+        series: None,
+        text: "+3.1 ms".into(),
+    });
+    run.state = RunState::Interrupted;
+    insta::assert_snapshot!(report(run).text(false, None));
+}
+
+#[test]
+fn colours_only_when_told() {
+    let report = report(run(vec![series("wakeup/cpu1", 1_000, 60_000, 10)]));
+    assert!(!report.text(false, None).contains('\x1b'));
+    let coloured = report.text(true, None);
+    assert!(
+        coloured.starts_with("\x1b[1;32mPASS\x1b[0m  The one check is within its limit.\n"),
+        "{coloured}"
+    );
+    let plain: String = coloured
+        .split('\x1b')
+        .map(|part| part.split_once('m').map_or(part, |(_, rest)| rest))
+        .collect();
+    assert_eq!(plain.lines().count(), report.text(false, None).lines().count());
+}
+
+#[test]
+fn a_run_without_anything() {
+    let text = report(run(Vec::new())).text(false, None);
+    assert!(
+        text.starts_with("INCONCLUSIVE  Nothing was measured that a limit applies to.\n"),
+        "{text}"
+    );
+    assert!(text.contains("not measured  rtt.max"));
+}

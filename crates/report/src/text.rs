@@ -1,0 +1,72 @@
+//! Small things every form of the report writes the same way.
+
+use units::Realtime;
+
+/// A count with its digits in groups of three: `600 000`.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 sample`, `2 samples`.
+pub(crate) fn plural(n: u64, noun: &str) -> String {
+    let ending = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(n))
+}
+
+/// A duration, or a dash where there is none.
+pub(crate) fn ns_or_dash(ns: Option<f64>) -> String {
+    ns.map_or_else(|| "–".to_owned(), units::format_ns)
+}
+
+/// An instant as RFC 3339 with nanoseconds, in UTC.
+pub(crate) fn rfc3339(at: Realtime) -> String {
+    let at = timestamp(at);
+    format!("{at:.9}")
+}
+
+/// An instant for a person, to the second: `2026-11-21 02:00:00 UTC`.
+pub(crate) fn wall_clock(at: Realtime) -> String {
+    timestamp(at).strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+fn timestamp(at: Realtime) -> jiff::Timestamp {
+    jiff::Timestamp::from_nanosecond(i128::from(at.as_ns())).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{count, ns_or_dash, plural, rfc3339, wall_clock};
+    use units::Realtime;
+
+    #[test]
+    fn counts_are_grouped() {
+        for (n, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1 000"),
+            (600_000, "600 000"),
+            (12_345_678, "12 345 678"),
+        ] {
+            assert_eq!(count(n), text);
+        }
+        assert_eq!(plural(1, "sample"), "1 sample");
+        assert_eq!(plural(1200, "sample"), "1 200 samples");
+        assert_eq!(ns_or_dash(None), "–");
+    }
+
+    #[test]
+    fn instants_keep_their_nanoseconds() {
+        let at = Realtime::from_ns(1_795_226_400_000_000_001);
+        assert_eq!(rfc3339(at), "2026-11-21T02:00:00.000000001Z");
+        assert_eq!(wall_clock(at), "2026-11-21 02:00:00 UTC");
+        assert_eq!(rfc3339(Realtime::from_ns(0)), "1970-01-01T00:00:00.000000000Z");
+    }
+}

@@ -1,0 +1,362 @@
+//! Judging a run by limit profiles. The rules are in `docs/formats/limits.md`.
+//!
+//! A figure over its limit fails. A figure within its limit passes only if nothing that happened during the run could hide a
+//! worse one; else it is inconclusive, and says why in words that name the counts.
+
+mod doubt;
+#[cfg(test)]
+mod tests;
+
+use crate::bound::Bound;
+use crate::limits::{Limit, Profile, Quantity, Sense, Unit};
+use crate::text::{count, plural};
+use crate::view::{RunView, SeriesView};
+use doubt::Doubt;
+use units::format_ns;
+
+/// The answer to "is it within its limit?".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Within its limit, and nothing puts that in doubt.
+    Pass,
+    /// Over its limit.
+    Fail,
+    /// Cannot be said.
+    Inconclusive,
+}
+
+impl Verdict {
+    /// The word for it in files and on the screen.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+
+    /// The verdict over several: one fail fails all, one doubt leaves all in doubt, and nothing checked proves nothing.
+    pub fn over(verdicts: impl IntoIterator<Item = Self>) -> Self {
+        let mut any = false;
+        let mut doubtful = false;
+        for verdict in verdicts {
+            match verdict {
+                Self::Fail => return Self::Fail,
+                Self::Inconclusive => doubtful = true,
+                Self::Pass => any = true,
+            }
+        }
+        if any && !doubtful {
+            Self::Pass
+        } else {
+            Self::Inconclusive
+        }
+    }
+}
+
+/// A figure as it was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Measured {
+    /// Nanoseconds or a count, exact.
+    Whole(i64),
+    /// Nanoseconds, a mean.
+    Mean(f64),
+}
+
+impl Measured {
+    fn over(self, allowed: u64) -> bool {
+        match self {
+            Self::Whole(value) => u64::try_from(value).is_ok_and(|value| value > allowed),
+            Self::Mean(value) => value > allowed as f64,
+        }
+    }
+
+    /// As a number, for drawing.
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Self::Whole(value) => value as f64,
+            Self::Mean(value) => value,
+        }
+    }
+}
+
+/// One limit held against one series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// Name of the profile.
+    pub profile: String,
+    /// The limit.
+    pub limit: Limit,
+    /// Name of the series.
+    pub series: String,
+    /// The figure; `None` where it could not be measured.
+    pub measured: Option<Measured>,
+    /// The answer.
+    pub verdict: Verdict,
+    /// Why not `pass`; empty for a pass.
+    pub why: String,
+    /// For a maximum: what it proves.
+    pub bound: Option<Bound>,
+}
+
+impl Check {
+    /// The measured figure for a person.
+    pub fn measured_text(&self) -> String {
+        match (self.measured, self.limit.quantity.unit()) {
+            (None, _) => "–".to_owned(),
+            (Some(value), Unit::Ns) => format_ns(value.as_f64()),
+            (Some(value), Unit::Count) => count(value.as_f64() as u64),
+        }
+    }
+}
+
+/// A limit no series matched. It is not a check, and never a pass.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotMeasured {
+    /// Name of the profile.
+    pub profile: String,
+    /// The limit.
+    pub limit: Limit,
+}
+
+/// One profile's share of the judgement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProfileVerdict {
+    /// Name of the profile.
+    pub name: String,
+    /// What kind of host it is for.
+    pub what: String,
+    /// The verdict over its checks.
+    pub verdict: Verdict,
+}
+
+/// A judged run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// The verdict over all checks of all profiles.
+    pub verdict: Verdict,
+    /// The verdict of each profile.
+    pub profiles: Vec<ProfileVerdict>,
+    /// Every limit held against every series it matches, profile by profile.
+    pub checks: Vec<Check>,
+    /// Limits no series matched.
+    pub not_measured: Vec<NotMeasured>,
+}
+
+impl Judgement {
+    /// Holds a run against profiles.
+    pub fn of(run: &RunView, profiles: &[Profile]) -> Self {
+        let mut judgement = Self {
+            verdict: Verdict::Inconclusive,
+            profiles: Vec::new(),
+            checks: Vec::new(),
+            not_measured: Vec::new(),
+        };
+        for profile in profiles {
+            judgement.add(run, profile);
+        }
+        judgement.verdict = Verdict::over(judgement.checks.iter().map(|check| check.verdict));
+        judgement
+    }
+
+    fn add(&mut self, run: &RunView, profile: &Profile) {
+        let from = self.checks.len();
+        for limit in &profile.limits {
+            let before = self.checks.len();
+            let matching = run
+                .series
+                .iter()
+                .filter(|series| limit.series.matches(&series.spec.name));
+            self.checks
+                .extend(matching.map(|series| check(run, series, profile, limit)));
+            if self.checks.len() == before {
+                self.not_measured.push(NotMeasured {
+                    profile: profile.name.clone(),
+                    limit: limit.clone(),
+                });
+            }
+        }
+        self.profiles.push(ProfileVerdict {
+            name: profile.name.clone(),
+            what: profile.what.clone(),
+            verdict: Verdict::over(self.checks[from..].iter().map(|check| check.verdict)),
+        });
+    }
+
+    /// How many checks ended with this verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.checks.iter().filter(|check| check.verdict == verdict).count()
+    }
+
+    /// The judgement in one sentence: `Fail: 1 of 12 checks is over its limit, 11 pass.`
+    pub fn sentence(&self) -> String {
+        let total = self.checks.len() as u64;
+        let (pass, fail, open) = (
+            self.count(Verdict::Pass) as u64,
+            self.count(Verdict::Fail) as u64,
+            self.count(Verdict::Inconclusive) as u64,
+        );
+        if total == 0 {
+            return "Nothing was measured that a limit applies to.".to_owned();
+        }
+        if pass == total {
+            return if total == 1 {
+                "The one check is within its limit.".to_owned()
+            } else {
+                format!("All {} checks are within their limits.", count(total))
+            };
+        }
+        let mut parts = Vec::new();
+        if fail > 0 {
+            parts.push(format!("{fail} over the limit"));
+        }
+        if open > 0 {
+            parts.push(format!("{open} undecided"));
+        }
+        if pass > 0 {
+            parts.push(format!("{pass} within"));
+        }
+        format!("{}: {}.", plural(total, "check"), parts.join(", "))
+    }
+}
+
+fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -> Check {
+    let doubts = doubt::of(run, series, limit.quantity);
+    let (measured, verdict, why) = match measure(series, limit.quantity) {
+        Err(reason) => (None, Verdict::Inconclusive, reason),
+        Ok(measured) => {
+            let (verdict, why) = decide(series, limit, measured, &doubts);
+            (Some(measured), verdict, why)
+        }
+    };
+    let bound = (limit.quantity == Quantity::Max)
+        .then(|| Bound::of(series, limit.allowed))
+        .flatten();
+    Check {
+        profile: profile.name.clone(),
+        limit: limit.clone(),
+        series: series.spec.name.clone(),
+        measured,
+        verdict,
+        why,
+        bound,
+    }
+}
+
+fn decide(series: &SeriesView, limit: &Limit, measured: Measured, doubts: &[Doubt]) -> (Verdict, String) {
+    let listed = doubts
+        .iter()
+        .map(|doubt| doubt.text.as_str())
+        .collect::<Vec<_>>()
+        .join("; ");
+    let beyond = match limit.quantity.sense() {
+        Sense::AtMost => measured.over(limit.allowed),
+        Sense::AtLeast => measured.as_f64() < limit.allowed as f64,
+    };
+    if !beyond {
+        let verdict = if doubts.is_empty() {
+            Verdict::Pass
+        } else {
+            Verdict::Inconclusive
+        };
+        return (verdict, listed);
+    }
+    let excess = excess(series, limit);
+    if doubts.iter().any(|doubt| doubt.explains_excess) {
+        return (
+            Verdict::Inconclusive,
+            format!("{excess}, but that may not be the host's doing: {listed}"),
+        );
+    }
+    let why = if listed.is_empty() {
+        excess
+    } else {
+        format!("{excess}; beside that: {listed}")
+    };
+    (Verdict::Fail, why)
+}
+
+/// What is beyond the limit, with counts and the worst sample's instant.
+fn excess(series: &SeriesView, limit: &Limit) -> String {
+    let allowed = limit.allowed_text();
+    match (limit.quantity.sense(), limit.quantity) {
+        (Sense::AtLeast, _) => format!("fewer than {allowed}"),
+        (_, Quantity::Max) => {
+            let over = Bound::of(series, limit.allowed).map_or(1, |bound| bound.over);
+            let of = count(series.histogram.count());
+            format!("{} of {of} samples over {allowed}{}", count(over), worst(series))
+        }
+        (_, quantity) => format!("{} over {allowed}", quantity.word()),
+    }
+}
+
+/// When and where the largest sample was, if it was kept.
+fn worst(series: &SeriesView) -> String {
+    let Some(spike) = series
+        .spikes
+        .first()
+        .filter(|spike| Some(spike.value_ns) == series.max_ns)
+    else {
+        return String::new();
+    };
+    let cpu = spike.cpu.map_or_else(String::new, |cpu| format!(" on cpu{cpu}"));
+    let cause = spike
+        .cause
+        .as_ref()
+        .map_or_else(String::new, |cause| format!(" ({cause})"));
+    format!(", the worst at {}{cpu}{cause}", format_ns(spike.at_ns as f64))
+}
+
+/// The figure a quantity stands for, or why there is none.
+fn measure(series: &SeriesView, quantity: Quantity) -> Result<Measured, String> {
+    let c = &series.counters;
+    let counted = |n: u64| Ok(Measured::Whole(i64::try_from(n).unwrap_or(i64::MAX)));
+    if c.received == 0 && c.expected == 0 {
+        return Err("nothing was measured".to_owned());
+    }
+    match quantity {
+        Quantity::Received => counted(c.received),
+        Quantity::Lost => counted(c.lost),
+        Quantity::Late => counted(c.late),
+        Quantity::Duplicate => counted(c.duplicate),
+        Quantity::Reordered => counted(c.reordered),
+        Quantity::Missed => counted(c.missed),
+        Quantity::Overflow => counted(c.overflow),
+        Quantity::Max => series.max_ns.map(Measured::Whole).ok_or_else(|| no_samples(series)),
+        Quantity::Mean => {
+            let mean = series
+                .scheduled()
+                .map_or_else(|| series.mean_ns(), |scheduled| scheduled.mean());
+            mean.map(Measured::Mean).ok_or_else(|| no_samples(series))
+        }
+        Quantity::P50 | Quantity::P99 | Quantity::P999 | Quantity::P9999 | Quantity::P99999 => {
+            quantile(series, quantity.quantile().unwrap_or(0.5), quantity)
+        }
+    }
+}
+
+fn no_samples(series: &SeriesView) -> String {
+    format!(
+        "none of the {} that were due was measured",
+        plural(series.counters.expected, "sample")
+    )
+}
+
+/// Over scheduled activations where periods were skipped.
+fn quantile(series: &SeriesView, q: f64, quantity: Quantity) -> Result<Measured, String> {
+    let scheduled = series.scheduled();
+    let histogram = scheduled.as_ref().unwrap_or(&series.histogram);
+    if histogram.is_empty() {
+        return Err(no_samples(series));
+    }
+    let value = histogram.supported_quantile(q).ok_or_else(|| {
+        let needed = (10.0 / (1.0 - q)).round() as u64;
+        let word = quantity.word();
+        format!(
+            "{word} needs at least {}; there are {}",
+            plural(needed, "sample"),
+            count(histogram.count())
+        )
+    })?;
+    Ok(Measured::Whole(i64::try_from(value).unwrap_or(i64::MAX)))
+}

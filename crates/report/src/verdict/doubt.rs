@@ -1,0 +1,216 @@
+//! What could hide a worse figure than the one measured. One function per row of the table in `docs/formats/limits.md`.
+
+use crate::limits::Quantity;
+use crate::text::{count, plural};
+use crate::view::{RunView, SeriesView};
+use store::model::{EventKind, RunState, SeriesClock};
+use units::format_ns;
+
+/// One reason not to trust a figure.
+pub(super) struct Doubt {
+    /// In words, with counts.
+    pub(super) text: String,
+    /// Whether it could also make a good host look bad: then a figure over its limit is no fail either.
+    pub(super) explains_excess: bool,
+}
+
+/// How a quantity depends on the samples.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nature {
+    /// A duration over all samples: max, mean, quantiles.
+    Value,
+    /// A count of samples by their value: late, overflow.
+    CountByValue,
+    /// Periods the thread skipped.
+    Missed,
+    /// What became of the samples that were due: lost, duplicate, reordered.
+    Delivery,
+    /// How many samples there are.
+    Received,
+}
+
+fn nature(quantity: Quantity) -> Nature {
+    match quantity {
+        Quantity::Late | Quantity::Overflow => Nature::CountByValue,
+        Quantity::Missed => Nature::Missed,
+        Quantity::Lost | Quantity::Duplicate | Quantity::Reordered => Nature::Delivery,
+        Quantity::Received => Nature::Received,
+        _ => Nature::Value,
+    }
+}
+
+/// Everything that puts this figure of this series in doubt.
+pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity) -> Vec<Doubt> {
+    let nature = nature(quantity);
+    let by_value = matches!(nature, Nature::Value | Nature::CountByValue);
+    let mut doubts = Vec::new();
+    if by_value {
+        hidden(series, &mut doubts);
+        skipped(series, quantity, &mut doubts);
+    }
+    if nature == Nature::Value {
+        clipped(series, &mut doubts);
+    }
+    if quantity.quantile().is_some() {
+        thin_histogram(series, &mut doubts);
+    }
+    if quantity == Quantity::Lost {
+        unaccounted(series, "they may be lost too", &mut doubts);
+    }
+    if series.counters.received == 0 && !by_value && nature != Nature::Received {
+        doubts.push(plain("nothing was received".to_owned()));
+    }
+    overrun(series, nature, &mut doubts);
+    events(run, series, nature, quantity, &mut doubts);
+    interrupted(run, nature, &mut doubts);
+    doubts
+}
+
+fn plain(text: String) -> Doubt {
+    Doubt {
+        text,
+        explains_excess: false,
+    }
+}
+
+/// Samples that were due and have no value: any of them may be worse than the worst that was measured.
+fn hidden(series: &SeriesView, doubts: &mut Vec<Doubt>) {
+    let c = &series.counters;
+    if c.lost > 0 {
+        let lost = plural(c.lost, "sample");
+        doubts.push(plain(format!(
+            "{lost} of {} lost: their latency is unknown",
+            count(c.expected)
+        )));
+    }
+    unaccounted(series, "their latency is unknown", doubts);
+}
+
+fn unaccounted(series: &SeriesView, so_what: &str, doubts: &mut Vec<Doubt>) {
+    let n = series.unaccounted();
+    if n > 0 {
+        let of = count(series.counters.expected);
+        doubts.push(plain(format!(
+            "{} of {of} due are neither measured nor counted as lost: {so_what}",
+            count(n)
+        )));
+    }
+}
+
+/// Skipped periods are part of a stall whose first sample has its full latency: the maximum knows them, and quantiles and
+/// mean are taken over scheduled activations. In doubt are those that no measured stall explains, and counts by value.
+fn skipped(series: &SeriesView, quantity: Quantity, doubts: &mut Vec<Doubt>) {
+    let missed = series.counters.missed;
+    if missed == 0 {
+        return;
+    }
+    let periods = plural(missed, "period");
+    if matches!(quantity, Quantity::Late | Quantity::Overflow) {
+        doubts.push(plain(format!(
+            "{periods} skipped: not measured one by one, so not counted here"
+        )));
+        return;
+    }
+    let Some(interval) = series.interval_ns() else {
+        doubts.push(plain(format!(
+            "{periods} skipped in a series whose period is not known"
+        )));
+        return;
+    };
+    let explained: u64 = series
+        .histogram
+        .buckets()
+        .map(|b| (b.high_ns / interval).saturating_mul(b.count))
+        .sum();
+    if explained < missed {
+        let rest = count(missed - explained);
+        doubts.push(plain(format!(
+            "{periods} skipped, {rest} of them in no measured stall: their latency is unknown"
+        )));
+    }
+}
+
+fn clipped(series: &SeriesView, doubts: &mut Vec<Doubt>) {
+    let n = series.counters.clipped;
+    if n == 0 {
+        return;
+    }
+    let negative = if series.min_ns.is_some_and(|min| min < 0) {
+        ", some below zero: its clocks disagree"
+    } else {
+        ""
+    };
+    doubts.push(plain(format!(
+        "{} outside the histogram's range{negative}",
+        plural(n, "sample")
+    )));
+}
+
+fn thin_histogram(series: &SeriesView, doubts: &mut Vec<Doubt>) {
+    let (held, received) = (series.histogram.count(), series.counters.received);
+    if held < received {
+        doubts.push(plain(format!(
+            "the histogram holds {} of {} samples",
+            count(held),
+            count(received)
+        )));
+    }
+}
+
+fn overrun(series: &SeriesView, nature: Nature, doubts: &mut Vec<Doubt>) {
+    let n = series.counters.overrun;
+    if n > 0 {
+        doubts.push(Doubt {
+            text: format!(
+                "{} lost between the measuring thread and the recorder",
+                plural(n, "record")
+            ),
+            explains_excess: nature == Nature::Received,
+        });
+    }
+}
+
+fn interrupted(run: &RunView, nature: Nature, doubts: &mut Vec<Doubt>) {
+    if run.state == RunState::Interrupted {
+        doubts.push(Doubt {
+            text: format!("the run was ended early, after {}", format_ns(run.duration_ns as f64)),
+            explains_excess: nature == Nature::Received,
+        });
+    }
+}
+
+/// What an event does to a figure: nothing, doubt, or doubt that also explains an excess.
+fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quantity) -> Option<bool> {
+    let of_a_thread = !matches!(nature, Nature::Delivery | Nature::Received);
+    let by_value = matches!(nature, Nature::Value | Nature::CountByValue);
+    match kind {
+        EventKind::ClockStep => (by_value && series.spec.clock == SeriesClock::Realtime).then_some(true),
+        EventKind::RtThrottled => Some(false),
+        EventKind::PageFaults | EventKind::Migration => of_a_thread.then_some(false),
+        EventKind::RecorderOverrun => (series.counters.overrun == 0).then_some(nature == Nature::Received),
+        EventKind::SocketDrop => crate::family::receives_frames(series.family())
+            .then_some(quantity == Quantity::Lost || nature == Nature::Received),
+        _ => None,
+    }
+}
+
+fn events(run: &RunView, series: &SeriesView, nature: Nature, quantity: Quantity, doubts: &mut Vec<Doubt>) {
+    for kind in EventKind::ALL {
+        let Some(explains_excess) = effect(kind, series, nature, quantity) else {
+            continue;
+        };
+        let mut of_kind = run.events_of(series).filter(|event| event.kind == kind);
+        let Some(first) = of_kind.next() else { continue };
+        let more = of_kind.count() as u64;
+        let more = if more > 0 {
+            format!(", and {} more", count(more))
+        } else {
+            String::new()
+        };
+        let at = format_ns(first.at_ns as f64);
+        doubts.push(Doubt {
+            text: format!("{} at {at}: {}{more}", kind.word(), first.text),
+            explains_excess,
+        });
+    }
+}

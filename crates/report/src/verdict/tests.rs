@@ -1,0 +1,420 @@
+use super::{Check, Judgement, Measured, Verdict};
+use crate::limits::{Limit, Pattern, Profile, Quantity};
+use crate::synthetic::{run, series};
+use crate::view::{RunView, SeriesView};
+use store::model::{Event, EventKind, RunState, SeriesClock};
+
+const SAMPLES: u64 = 100_000;
+
+fn profile(quantity: Quantity, allowed: u64) -> Profile {
+    Profile {
+        name: "site".into(),
+        what: "tests".into(),
+        limits: vec![Limit {
+            id: format!("rtt.{}", quantity.word()),
+            series: Pattern::new("rtt/*"),
+            quantity,
+            allowed,
+            source: "tests".into(),
+            why: String::new(),
+        }],
+    }
+}
+
+/// A run with one clean series: 100 000 samples, the largest 60 µs, over 10 s.
+fn clean() -> RunView {
+    run(vec![series("rtt/reflect", SAMPLES, 60_000, 10)])
+}
+
+fn the_check(run: &RunView, quantity: Quantity, allowed: u64) -> Check {
+    let judgement = Judgement::of(run, &[profile(quantity, allowed)]);
+    assert_eq!(judgement.checks.len(), 1);
+    assert_eq!(judgement.verdict, judgement.checks[0].verdict);
+    judgement.checks.into_iter().next().expect("one check")
+}
+
+fn event(kind: EventKind) -> Event {
+    Event {
+        at_ns: 3_000_000_000,
+        kind,
+        series: None,
+        text: "what happened".into(),
+    }
+}
+
+#[test]
+fn a_clean_series_within_its_limit_passes_and_says_what_that_proves() {
+    let check = the_check(&clean(), Quantity::Max, 120_000);
+    assert_eq!((check.verdict, check.why.as_str()), (Verdict::Pass, ""));
+    assert_eq!(check.measured, Some(Measured::Whole(60_000)));
+    assert!(
+        check
+            .bound
+            .expect("a maximum")
+            .text()
+            .starts_with("0 of 100 000 over 120 µs: at most 1 in 33 300;")
+    );
+}
+
+#[test]
+fn the_limit_itself_passes_and_one_nanosecond_more_fails() {
+    assert_eq!(the_check(&clean(), Quantity::Max, 60_000).verdict, Verdict::Pass);
+    let check = the_check(&clean(), Quantity::Max, 59_999);
+    assert_eq!(check.verdict, Verdict::Fail);
+    assert!(
+        check
+            .why
+            .starts_with("1 of 100 000 samples over 60.0 µs, the worst at 6."),
+        "{}",
+        check.why
+    );
+    assert!(check.why.ends_with(" s on cpu1"), "{}", check.why);
+}
+
+/// A change to a clean run, the words its doubt must have, and the quantities it leaves alone.
+type Case = (&'static str, fn(&mut RunView), &'static str, &'static [Quantity]);
+
+fn only(run: &mut RunView) -> &mut SeriesView {
+    &mut run.series[0]
+}
+
+const DOUBTFUL: &[Case] = &[
+    (
+        "lost",
+        |run| {
+            only(run).counters.expected += 12;
+            only(run).counters.lost = 12;
+        },
+        "12 samples of 100 012 lost",
+        &[Quantity::Missed],
+    ),
+    (
+        "unaccounted",
+        |run| only(run).counters.expected += 7,
+        "7 of 100 007 due are neither",
+        &[Quantity::Missed],
+    ),
+    (
+        "clipped",
+        |run| only(run).counters.clipped = 1,
+        "1 sample outside the histogram's range",
+        &[Quantity::Lost, Quantity::Missed, Quantity::Late],
+    ),
+    (
+        "overrun",
+        |run| only(run).counters.overrun = 3,
+        "3 records lost between",
+        &[],
+    ),
+    (
+        "interrupted",
+        |run| run.state = RunState::Interrupted,
+        "ended early, after 10.0 s",
+        &[],
+    ),
+    (
+        "throttled",
+        |run| run.events.push(event(EventKind::RtThrottled)),
+        "rt-throttled at 3.00 s: what happened",
+        &[],
+    ),
+    (
+        "page faults",
+        |run| run.events.push(event(EventKind::PageFaults)),
+        "page-faults at",
+        &[Quantity::Lost],
+    ),
+    (
+        "migration",
+        |run| run.events.push(event(EventKind::Migration)),
+        "migration at",
+        &[Quantity::Lost],
+    ),
+    (
+        "recorder",
+        |run| run.events.push(event(EventKind::RecorderOverrun)),
+        "recorder-overrun at",
+        &[],
+    ),
+    (
+        "socket",
+        |run| run.events.push(event(EventKind::SocketDrop)),
+        "socket-drop at",
+        &[],
+    ),
+    (
+        "clock step",
+        |run| {
+            only(run).spec.clock = SeriesClock::Realtime;
+            run.events.push(event(EventKind::ClockStep));
+        },
+        "clock-step at",
+        &[Quantity::Lost, Quantity::Missed],
+    ),
+    (
+        "unexplained skipped periods",
+        |run| {
+            only(run).counters.expected += 4;
+            only(run).counters.missed = 4;
+        },
+        "4 periods skipped",
+        &[Quantity::Lost],
+    ),
+];
+
+#[test]
+fn every_doubtful_condition_turns_a_pass_into_inconclusive() {
+    let all = [
+        (Quantity::Max, 120_000),
+        (Quantity::Mean, 120_000),
+        (Quantity::P999, 120_000),
+    ];
+    let counts = [(Quantity::Late, 10), (Quantity::Lost, 50), (Quantity::Missed, 50)];
+    for (name, change, words, leaves) in DOUBTFUL {
+        for (quantity, allowed) in all.into_iter().chain(counts) {
+            let mut run = clean();
+            assert_eq!(
+                the_check(&run, quantity, allowed).verdict,
+                Verdict::Pass,
+                "{quantity:?}"
+            );
+            change(&mut run);
+            let check = the_check(&run, quantity, allowed);
+            if leaves.contains(&quantity) || is_itself(name, quantity) {
+                assert_eq!(
+                    (check.verdict, check.why.as_str()),
+                    (Verdict::Pass, ""),
+                    "{name} {quantity:?}"
+                );
+            } else {
+                assert_eq!(check.verdict, Verdict::Inconclusive, "{name} {quantity:?}");
+                assert!(check.why.contains(words), "{name} {quantity:?}: {}", check.why);
+            }
+        }
+    }
+}
+
+/// A limit on the very count that was changed judges it, and is not put in doubt by it.
+fn is_itself(name: &str, quantity: Quantity) -> bool {
+    matches!(
+        (name, quantity),
+        ("lost", Quantity::Lost) | ("unexplained skipped periods", Quantity::Missed)
+    )
+}
+
+#[test]
+fn a_fail_stays_a_fail_and_lists_the_doubts_too() {
+    for (name, change, words, _) in DOUBTFUL {
+        let mut run = clean();
+        change(&mut run);
+        let check = the_check(&run, Quantity::Max, 50_000);
+        assert!(check.why.contains(words), "{name}: {}", check.why);
+        let wanted = if *name == "clock step" {
+            Verdict::Inconclusive
+        } else {
+            Verdict::Fail
+        };
+        assert_eq!(check.verdict, wanted, "{name}: {}", check.why);
+    }
+}
+
+#[test]
+fn a_clock_step_leaves_a_series_of_the_monotonic_clock_alone() {
+    let mut run = clean();
+    run.events.push(event(EventKind::ClockStep));
+    assert_eq!(the_check(&run, Quantity::Max, 120_000).verdict, Verdict::Pass);
+    assert_eq!(the_check(&run, Quantity::Max, 50_000).verdict, Verdict::Fail);
+}
+
+#[test]
+fn an_event_of_another_series_leaves_this_one_alone() {
+    let mut run = run(vec![
+        series("rtt/reflect", 1000, 60_000, 10),
+        series("age/MU01", 1000, 60_000, 10),
+    ]);
+    run.events.push(Event {
+        series: Some(run.series[1].id),
+        ..event(EventKind::SocketDrop)
+    });
+    assert_eq!(the_check(&run, Quantity::Max, 120_000).verdict, Verdict::Pass);
+}
+
+#[test]
+fn drops_in_a_socket_do_not_touch_series_without_one() {
+    for (name, wanted) in [("rtt/reflect", Verdict::Inconclusive), ("wakeup/cpu1", Verdict::Pass)] {
+        let mut run = run(vec![series(name, SAMPLES, 60_000, 10)]);
+        run.events.push(event(EventKind::SocketDrop));
+        let mut profile = profile(Quantity::Max, 120_000);
+        profile.limits[0].series = Pattern::new("*");
+        assert_eq!(Judgement::of(&run, &[profile]).verdict, wanted, "{name}");
+    }
+}
+
+#[test]
+fn harmless_events_change_nothing() {
+    let mut run = clean();
+    for kind in [
+        EventKind::LoadStarted,
+        EventKind::Steal,
+        EventKind::Refused,
+        EventKind::Note,
+        EventKind::Link,
+    ] {
+        run.events.push(event(kind));
+    }
+    assert_eq!(the_check(&run, Quantity::Max, 120_000).verdict, Verdict::Pass);
+}
+
+#[test]
+fn drops_in_our_own_socket_are_not_the_networks_loss() {
+    let mut run = clean();
+    only(&mut run).counters.lost = 9;
+    assert_eq!(the_check(&run, Quantity::Lost, 0).verdict, Verdict::Fail);
+    run.events.push(event(EventKind::SocketDrop));
+    let check = the_check(&run, Quantity::Lost, 0);
+    assert_eq!(check.verdict, Verdict::Inconclusive);
+    assert!(
+        check.why.contains("may not be the host's doing: socket-drop"),
+        "{}",
+        check.why
+    );
+}
+
+#[test]
+fn skipped_periods_of_a_measured_stall_do_not_touch_the_maximum_but_the_quantiles() {
+    let mut stalled = series("rtt/reflect", SAMPLES, 60_000, 10);
+    let stall_ns = 2_500_100_000;
+    stalled.histogram.record(stall_ns);
+    stalled.max_ns = Some(2_500_100_000);
+    stalled.counters.received += 1;
+    stalled.counters.missed = 10_000;
+    stalled.counters.expected += 10_001;
+    let run = run(vec![stalled]);
+    assert_eq!(the_check(&run, Quantity::Max, 3_000_000_000).verdict, Verdict::Pass);
+    let raw = run.series[0].figures().p99.expect("enough samples");
+    assert!(raw < 60_000);
+    let check = the_check(&run, Quantity::P99, 100_000);
+    assert_eq!(
+        check.verdict,
+        Verdict::Fail,
+        "over scheduled activations a tenth of them were late"
+    );
+    let Some(Measured::Whole(p99)) = check.measured else {
+        panic!("a quantile")
+    };
+    assert!(p99 > 1_000_000_000, "{p99}");
+    assert_eq!(the_check(&run, Quantity::Mean, 60_000).verdict, Verdict::Fail);
+}
+
+#[test]
+fn skipped_periods_of_a_series_without_a_period_are_in_doubt() {
+    let mut run = clean();
+    only(&mut run).spec.interval_ns = None;
+    only(&mut run).counters.missed = 2;
+    let check = the_check(&run, Quantity::P99, 120_000);
+    assert_eq!(check.verdict, Verdict::Inconclusive);
+    assert!(
+        check
+            .why
+            .contains("2 periods skipped in a series whose period is not known"),
+        "{}",
+        check.why
+    );
+}
+
+#[test]
+fn a_quantile_needs_ten_samples_beyond_it() {
+    let run = run(vec![series("rtt/reflect", 5000, 60_000, 10)]);
+    for allowed in [120_000, 100] {
+        let check = the_check(&run, Quantity::P999, allowed);
+        assert_eq!((check.verdict, check.measured), (Verdict::Inconclusive, None));
+        assert_eq!(check.why, "p999 needs at least 10 000 samples; there are 5 000");
+    }
+    assert_eq!(the_check(&run, Quantity::P99, 120_000).verdict, Verdict::Pass);
+}
+
+#[test]
+fn a_series_without_samples_proves_nothing() {
+    let mut run = run(vec![series("rtt/reflect", 0, 60_000, 10)]);
+    let check = the_check(&run, Quantity::Max, 120_000);
+    assert_eq!(
+        (check.verdict, check.why.as_str()),
+        (Verdict::Inconclusive, "nothing was measured")
+    );
+    assert_eq!(the_check(&run, Quantity::Lost, 0).verdict, Verdict::Inconclusive);
+    only(&mut run).counters.expected = 100;
+    only(&mut run).counters.lost = 100;
+    let check = the_check(&run, Quantity::Max, 120_000);
+    assert_eq!(check.why, "none of the 100 samples that were due was measured");
+    assert_eq!(the_check(&run, Quantity::Lost, 0).verdict, Verdict::Fail);
+    assert_eq!(the_check(&run, Quantity::Duplicate, 0).verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn received_is_judged_from_below() {
+    let mut run = clean();
+    assert_eq!(the_check(&run, Quantity::Received, SAMPLES).verdict, Verdict::Pass);
+    let check = the_check(&run, Quantity::Received, SAMPLES + 1);
+    assert_eq!(
+        (check.verdict, check.why.as_str()),
+        (Verdict::Fail, "fewer than 100 001")
+    );
+    run.state = RunState::Interrupted;
+    assert_eq!(
+        the_check(&run, Quantity::Received, SAMPLES + 1).verdict,
+        Verdict::Inconclusive
+    );
+}
+
+#[test]
+fn a_negative_delta_names_the_clocks() {
+    let mut run = clean();
+    only(&mut run).min_ns = Some(-4);
+    only(&mut run).counters.clipped = 2;
+    let check = the_check(&run, Quantity::Max, 120_000);
+    assert!(
+        check
+            .why
+            .contains("2 samples outside the histogram's range, some below zero: its clocks disagree")
+    );
+}
+
+#[test]
+fn a_limit_no_series_matches_is_never_a_pass() {
+    let run = run(vec![series("age/MU01", 1000, 60_000, 10)]);
+    let judgement = Judgement::of(&run, &[profile(Quantity::Max, 120_000)]);
+    assert_eq!(judgement.verdict, Verdict::Inconclusive);
+    assert!(judgement.checks.is_empty());
+    assert_eq!(judgement.not_measured.len(), 1);
+    assert_eq!(judgement.sentence(), "Nothing was measured that a limit applies to.");
+}
+
+#[test]
+fn one_fail_fails_all_and_one_doubt_leaves_all_in_doubt() {
+    use Verdict::{Fail, Inconclusive, Pass};
+    for (parts, whole) in [
+        (vec![Pass, Pass], Pass),
+        (vec![Pass, Inconclusive], Inconclusive),
+        (vec![Inconclusive, Fail, Pass], Fail),
+        (vec![], Inconclusive),
+    ] {
+        assert_eq!(Verdict::over(parts), whole);
+    }
+}
+
+#[test]
+fn each_profile_has_its_own_verdict() {
+    let strict = Profile {
+        name: "strict".into(),
+        ..profile(Quantity::Max, 10_000)
+    };
+    let judgement = Judgement::of(&clean(), &[profile(Quantity::Max, 120_000), strict]);
+    let verdicts: Vec<(&str, Verdict)> = judgement
+        .profiles
+        .iter()
+        .map(|p| (p.name.as_str(), p.verdict))
+        .collect();
+    assert_eq!(verdicts, [("site", Verdict::Pass), ("strict", Verdict::Fail)]);
+    assert_eq!(judgement.verdict, Verdict::Fail);
+    assert_eq!(judgement.sentence(), "2 checks: 1 over the limit, 1 within.");
+}

@@ -1,0 +1,156 @@
+//! A run as plain data: everything the report shows, read once, so that judging and drawing need no file.
+
+mod read;
+#[cfg(test)]
+mod tests;
+
+use stats::{Histogram, Summary};
+use std::path::PathBuf;
+use store::model::{Counters, Event, Fact, RunInfo, RunState, SeriesId, SeriesSpec, Spike, WindowRow};
+
+/// A run.
+#[derive(Debug, Clone)]
+pub struct RunView {
+    /// What was known when it started.
+    pub info: RunInfo,
+    /// How it ended.
+    pub state: RunState,
+    /// Its length; of an interrupted run, the end of its last window.
+    pub duration_ns: u64,
+    /// The run file.
+    pub file: PathBuf,
+    /// Its series, in the order they were measured.
+    pub series: Vec<SeriesView>,
+    /// What happened beside the measurement, in order of time.
+    pub events: Vec<Event>,
+    /// The inventory.
+    pub facts: Vec<Fact>,
+}
+
+/// A series with all that was measured of it.
+#[derive(Debug, Clone)]
+pub struct SeriesView {
+    /// Its number in the run.
+    pub id: SeriesId,
+    /// What it is.
+    pub spec: SeriesSpec,
+    /// What happened to the samples that were due.
+    pub counters: Counters,
+    /// Sum of all samples.
+    pub sum_ns: i128,
+    /// Smallest sample, exact.
+    pub min_ns: Option<i64>,
+    /// Largest sample, exact.
+    pub max_ns: Option<i64>,
+    /// Samples over the threshold that were counted but not kept one by one.
+    pub spikes_dropped: u64,
+    /// Every sample.
+    pub histogram: Histogram,
+    /// Its windows, in order of time.
+    pub windows: Vec<WindowRow>,
+    /// The worst samples, worst first.
+    pub spikes: Vec<Spike>,
+}
+
+/// The figures of a series that every form of the report shows, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Figures {
+    /// Smallest sample.
+    pub min: Option<i64>,
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Median. As all quantiles, `None` where fewer than ten samples lie beyond it.
+    pub p50: Option<u64>,
+    /// 99 % quantile.
+    pub p99: Option<u64>,
+    /// 99.9 % quantile.
+    pub p999: Option<u64>,
+    /// 99.99 % quantile.
+    pub p9999: Option<u64>,
+    /// 99.999 % quantile.
+    pub p99999: Option<u64>,
+    /// Largest sample.
+    pub max: Option<i64>,
+}
+
+impl RunView {
+    /// Events that touch a series: its own, and those of the whole run.
+    pub fn events_of(&self, series: &SeriesView) -> impl Iterator<Item = &Event> {
+        let id = series.id;
+        self.events
+            .iter()
+            .filter(move |event| event.series.is_none_or(|only| only == id))
+    }
+
+    /// The series of that name.
+    pub fn series_named(&self, name: &str) -> Option<&SeriesView> {
+        self.series.iter().find(|series| series.spec.name == name)
+    }
+}
+
+impl From<&Summary> for Figures {
+    fn from(summary: &Summary) -> Self {
+        let whole = |ns: Option<u64>| ns.and_then(|ns| i64::try_from(ns).ok());
+        Self {
+            min: whole(summary.min),
+            mean: summary.mean,
+            p50: summary.p50,
+            p99: summary.p99,
+            p999: summary.p999,
+            p9999: summary.p9999,
+            p99999: summary.p99999,
+            max: whole(summary.max),
+        }
+    }
+}
+
+impl SeriesView {
+    /// The part of the name before the first `/`: what kind of measurement it is.
+    pub fn family(&self) -> &str {
+        self.spec.name.split('/').next().unwrap_or_default()
+    }
+
+    /// Mean of the samples in ns, exact up to the division. `None` without samples.
+    pub fn mean_ns(&self) -> Option<f64> {
+        let n = self.histogram.count();
+        (n > 0).then(|| self.sum_ns as f64 / n as f64)
+    }
+
+    /// Extremes and mean as they were counted, quantiles from the histogram of what was measured.
+    pub fn figures(&self) -> Figures {
+        let quantiles = Summary::of(&self.histogram);
+        Figures {
+            min: self.min_ns,
+            mean: self.mean_ns(),
+            max: self.max_ns,
+            ..Figures::from(&quantiles)
+        }
+    }
+
+    /// How long the series was measured: the sum of its windows.
+    pub fn exposure_ns(&self) -> u64 {
+        self.windows
+            .iter()
+            .map(|window| window.end_ns.saturating_sub(window.start_ns))
+            .sum()
+    }
+
+    /// The series' histogram with the periods skipped during a stall filled in, where periods were skipped and the series
+    /// has a period: the view quantiles over *scheduled* activations are taken from.
+    pub fn scheduled(&self) -> Option<Histogram> {
+        let interval = self.interval_ns()?;
+        (self.counters.missed > 0).then(|| self.histogram.corrected(interval))
+    }
+
+    /// The nominal time between samples in whole ns, at least 1.
+    pub fn interval_ns(&self) -> Option<u64> {
+        let interval = self.spec.interval_ns?;
+        (interval >= 1.0).then_some(interval as u64)
+    }
+
+    /// Samples that were due and are in no other counter.
+    pub fn unaccounted(&self) -> u64 {
+        let c = &self.counters;
+        c.expected.saturating_sub(c.received + c.lost + c.missed)
+    }
+}

@@ -1,0 +1,99 @@
+//! What a count of samples over a limit proves: exact upper bounds at a stated confidence.
+//!
+//! The bounds on a probability hold for independent samples. Stalls come in bursts, so latency samples are not: state the
+//! bound on a rate over the time of exposure beside them ([`rate_upper_bound`]).
+
+mod tail;
+#[cfg(test)]
+mod tests;
+
+use tail::{binomial_at_least, binomial_at_most, poisson_at_most};
+
+/// Upper bound of the probability that a sample exceeds a limit, when `over` of `n` samples did: the one-sided
+/// Clopper-Pearson bound (Biometrika 26, 1934), exact at any `n`. With `over` = 0 it is `1 - (1 - confidence)^(1/n)`.
+///
+/// `confidence` lies between 0 and 1, such as 0.95. Without samples, with more over than there are, or with a confidence
+/// that is none, nothing is proved: the bound is 1.
+pub fn upper_bound(over: u64, n: u64, confidence: f64) -> f64 {
+    if !is_confidence(confidence) || over >= n {
+        return 1.0;
+    }
+    let risk = 1.0 - confidence;
+    if over == 0 {
+        return -(risk.ln() / n as f64).exp_m1();
+    }
+    let reached = |p: f64| binomial_at_most(over, n, p) <= risk;
+    bisect(over as f64 / n as f64, 1.0, reached).1
+}
+
+/// Two-sided Clopper-Pearson interval of the probability that a sample exceeds a limit, when `over` of `n` samples did.
+/// Arguments as for [`upper_bound`]; where nothing is proved, it is from 0 to 1.
+pub fn interval(over: u64, n: u64, confidence: f64) -> (f64, f64) {
+    if !is_confidence(confidence) || over > n {
+        return (0.0, 1.0);
+    }
+    let risk = (1.0 - confidence) / 2.0;
+    (lower_bound(over, n, risk), upper_bound(over, n, 1.0 - risk))
+}
+
+/// The largest probability so small that `over` or more of `n` samples happen with at most `risk`.
+fn lower_bound(over: u64, n: u64, risk: f64) -> f64 {
+    if over == 0 {
+        return 0.0;
+    }
+    if over == n {
+        return (risk.ln() / n as f64).exp();
+    }
+    let exceeded = |p: f64| binomial_at_least(over, n, p) > risk;
+    bisect(0.0, over as f64 / n as f64, exceeded).0
+}
+
+/// The rule of three: with none of `n` samples over the limit, the probability of exceeding it is below 3/n at 95 %
+/// confidence (Hanley and Lippman-Hand, JAMA 249, 1983). A probability: at most 1.
+pub fn rule_of_three(n: u64) -> f64 {
+    if n < 3 { 1.0 } else { 3.0 / n as f64 }
+}
+
+/// Upper bound of the rate of an event, in events per second, when `events` of them were seen in `exposure_ns`: the exact
+/// Poisson bound (Garwood, Biometrika 28, 1936). At 95 %, no event in a time T bounds the rate by 3.00/T, one by 4.74/T, two
+/// by 6.30/T, three by 7.75/T.
+///
+/// Independent machines add their exposure. Without exposure, or with a confidence that is none, the bound is infinite.
+pub fn rate_upper_bound(events: u64, exposure_ns: u64, confidence: f64) -> f64 {
+    if !is_confidence(confidence) || exposure_ns == 0 {
+        return f64::INFINITY;
+    }
+    let risk = 1.0 - confidence;
+    let seconds = exposure_ns as f64 / 1e9;
+    if events == 0 {
+        return -risk.ln() / seconds;
+    }
+    let reached = |mean: f64| poisson_at_most(events, mean) <= risk;
+    let seen = events as f64;
+    let mut high = 2.0 * seen;
+    while !reached(high) {
+        high *= 2.0;
+    }
+    bisect(seen, high, reached).1 / seconds
+}
+
+fn is_confidence(confidence: f64) -> bool {
+    confidence > 0.0 && confidence < 1.0
+}
+
+/// The two neighbouring numbers between which `reached` turns from false to true, given that it does so between `low` and
+/// `high`, both positive or zero.
+fn bisect(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> (f64, f64) {
+    loop {
+        let middle = low + (high - low) / 2.0;
+        // Also ends on a pair of neighbours: there is nothing between them.
+        if middle <= low || middle >= high || high - low <= high * 4.0 * f64::EPSILON {
+            return (low, high);
+        }
+        if reached(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! HdrHistogram's V2 encoding, and the checks that keep damaged bytes from doing harm.
+
+use super::{DIGITS, Histogram};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
+
+/// First four octets of an uncompressed V2 histogram.
+const COOKIE: u32 = 0x1c84_9313;
+
+/// Octets before the counts: cookie, length of the counts, normalising offset, digits, lowest, highest, conversion ratio.
+pub(super) const HEADER_BYTES: usize = 40;
+
+/// More samples than any run can take (a thousand million a second for two years): a larger count is damage, and would not
+/// survive being added up.
+const MOST_SAMPLES: u64 = 1 << 56;
+
+/// Why bytes are not one of our histograms.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HistogramError {
+    /// Does not begin as an uncompressed HdrHistogram V2.
+    #[error("not an HdrHistogram V2 encoding")]
+    NotV2,
+    /// One of HdrHistogram's, with other bounds or another resolution.
+    #[error("a histogram with other bounds than 1 ns to 60 s at 3 digits")]
+    OtherBounds,
+    /// The counts end early, run on, or cannot be counts.
+    #[error("a histogram whose counts are damaged: {0}")]
+    Damaged(&'static str),
+}
+
+impl Histogram {
+    /// The buckets as HdrHistogram V2, uncompressed: about two octets for each bucket in use, so 1 to 6 KB. Exact, except
+    /// that the smallest and largest sample are kept to their buckets only.
+    ///
+    /// Uncompressed, because the header can then be checked before anything is allocated for it, and because it takes
+    /// microseconds. Every HdrHistogram library reads it (cookie `0x1c849313`).
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        V2Serializer::new()
+            .serialize(&self.hdr, &mut bytes)
+            .expect("no run takes 2^63 samples, and a vector takes every octet");
+        bytes
+    }
+
+    /// The buckets as HdrHistogram V2, compressed with deflate (cookie `0x1c849314`): the form that interval logs (`.hlog`)
+    /// carry in base64.
+    pub fn to_compressed_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&self.hdr, &mut bytes)
+            .expect("no run takes 2^63 samples, and a vector takes every octet");
+        bytes
+    }
+
+    /// Reads what [`Histogram::to_bytes`] wrote. The extremes are then known to their buckets' edges; see
+    /// [`Histogram::with_extremes`].
+    ///
+    /// # Errors
+    /// When the bytes are not a whole uncompressed V2 histogram with these bounds. Damaged bytes are refused or give other
+    /// counts; they never panic or ask for more memory than a histogram takes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
+        let counts = checked_header(bytes)?;
+        check_counts(counts)?;
+        let hdr = Deserializer::new()
+            .deserialize(&mut &bytes[..])
+            .map_err(|_| HistogramError::Damaged("the counts do not fit the bounds"))?;
+        Ok(Self::around(hdr))
+    }
+}
+
+/// The encoded counts of a histogram with our bounds.
+fn checked_header(bytes: &[u8]) -> Result<&[u8], HistogramError> {
+    let (header, counts) = bytes.split_at_checked(HEADER_BYTES).ok_or(HistogramError::NotV2)?;
+    if u32_at(header, 0) != COOKIE {
+        return Err(HistogramError::NotV2);
+    }
+    if u32_at(header, 4) as usize != counts.len() {
+        return Err(HistogramError::Damaged("not as long as its header says"));
+    }
+    let bounds = (u32_at(header, 12), u64_at(header, 16), u64_at(header, 24));
+    if bounds != (u32::from(DIGITS), Histogram::LOWEST_NS, Histogram::HIGHEST_NS) {
+        return Err(HistogramError::OtherBounds);
+    }
+    Ok(counts)
+}
+
+/// Walks the variable-length numbers: each a count, or minus the number of empty buckets to skip.
+fn check_counts(mut counts: &[u8]) -> Result<(), HistogramError> {
+    let mut samples = 0u64;
+    while !counts.is_empty() {
+        let (number, rest) = zig_zag(counts).ok_or(HistogramError::Damaged("a number is cut off"))?;
+        counts = rest;
+        match u64::try_from(number) {
+            Ok(count) => samples = samples.saturating_add(count),
+            Err(_) if number < -i64::from(u32::MAX) => return Err(HistogramError::Damaged("skips too many buckets")),
+            Err(_) => {}
+        }
+    }
+    if samples > MOST_SAMPLES {
+        return Err(HistogramError::Damaged("more samples than can be measured"));
+    }
+    Ok(())
+}
+
+/// One signed number in HdrHistogram's LEB128 of at most nine octets, and what follows it.
+fn zig_zag(bytes: &[u8]) -> Option<(i64, &[u8])> {
+    let mut value = 0u64;
+    for (index, byte) in bytes.iter().enumerate().take(9) {
+        let last = index == 8 || byte & 0x80 == 0;
+        let bits = if index == 8 { *byte } else { byte & 0x7f };
+        value |= u64::from(bits) << (7 * index);
+        if last {
+            let magnitude = (value >> 1) as i64;
+            return Some((magnitude ^ -((value & 1) as i64), &bytes[index + 1..]));
+        }
+    }
+    None
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes[at..at + 4]
+        .iter()
+        .fold(0, |value, byte| value << 8 | u32::from(*byte))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..at + 8]
+        .iter()
+        .fold(0, |value, byte| value << 8 | u64::from(*byte))
+}

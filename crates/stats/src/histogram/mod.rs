@@ -1,0 +1,265 @@
+//! A histogram of nanoseconds with fixed bounds and a fixed relative resolution.
+
+mod bins;
+mod bytes;
+#[cfg(test)]
+mod tests;
+
+pub use bytes::HistogramError;
+
+use hdrhistogram::Histogram as Hdr;
+
+/// Significant decimal digits a value keeps: two values that differ by less than one part in a thousand may share a bucket.
+const DIGITS: u8 = 3;
+
+/// Fewest samples that must lie beyond a quantile for it to be more than the luck of single samples.
+const SAMPLES_BEYOND: f64 = 10.0;
+
+/// An HdrHistogram of nanoseconds: 1 ns to 60 s, three significant digits, about 210 KiB.
+///
+/// The counts are allocated by [`Histogram::new`]; recording, merging and asking for one figure allocate nothing, so a
+/// measuring thread may own one. The smallest and largest sample are kept to the nanosecond beside the buckets.
+///
+/// Two histograms are equal when their buckets are; the exact extremes are not compared, because they are not part of the
+/// serialised form.
+#[derive(Clone)]
+pub struct Histogram {
+    hdr: Hdr<u64>,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+/// Samples that lie between two values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bucket {
+    /// Lowest value that falls into it, in ns.
+    pub low_ns: u64,
+    /// Highest value that falls into it, in ns.
+    pub high_ns: u64,
+    /// How many samples.
+    pub count: u64,
+}
+
+impl Histogram {
+    /// Lowest value that can be told from others: 1 ns.
+    pub const LOWEST_NS: u64 = 1;
+
+    /// Highest value a sample can keep: 60 s.
+    pub const HIGHEST_NS: u64 = 60_000_000_000;
+
+    /// An empty histogram. The only place that allocates.
+    pub fn new() -> Self {
+        Self::around(
+            Hdr::new_with_bounds(Self::LOWEST_NS, Self::HIGHEST_NS, DIGITS)
+                .expect("the bounds are constants that HdrHistogram accepts"),
+        )
+    }
+
+    /// A histogram over `hdr`, whose extremes are known to its buckets' edges only.
+    fn around(hdr: Hdr<u64>) -> Self {
+        let (min_ns, max_ns) = if hdr.is_empty() {
+            (u64::MAX, 0)
+        } else {
+            (hdr.min().max(Self::LOWEST_NS), hdr.max().min(Self::HIGHEST_NS))
+        };
+        Self { hdr, min_ns, max_ns }
+    }
+
+    /// Adds one sample of `ns` nanoseconds. `false` when it was above 60 s: it is then recorded as 60 s, and the caller
+    /// counts it as clipped. 0 is recorded as 1 ns and is not clipped: no clock here tells the two apart.
+    pub fn record(&mut self, ns: u64) -> bool {
+        self.record_n(ns, 1)
+    }
+
+    /// Adds `count` samples of the same value; otherwise as [`Histogram::record`].
+    pub fn record_n(&mut self, ns: u64, count: u64) -> bool {
+        let value = ns.clamp(Self::LOWEST_NS, Self::HIGHEST_NS);
+        if count > 0 {
+            self.hdr.saturating_record_n(value, count);
+            self.min_ns = self.min_ns.min(value);
+            self.max_ns = self.max_ns.max(value);
+        }
+        ns <= Self::HIGHEST_NS
+    }
+
+    /// Adds all samples of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.hdr
+            .add(&other.hdr)
+            .expect("every histogram of this type has the same bounds");
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// Forgets every sample and keeps the memory.
+    pub fn reset(&mut self) {
+        self.hdr.reset();
+        self.min_ns = u64::MAX;
+        self.max_ns = 0;
+    }
+
+    /// How many samples were recorded.
+    pub fn count(&self) -> u64 {
+        self.hdr.len()
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.hdr.is_empty()
+    }
+
+    /// Smallest sample in ns. Exact for samples recorded or merged here; after [`Histogram::from_bytes`] the lower edge of
+    /// its bucket, unless [`Histogram::with_extremes`] restored it.
+    pub fn min(&self) -> Option<u64> {
+        (!self.is_empty()).then_some(self.min_ns)
+    }
+
+    /// Largest sample in ns, at most 60 s. Exact as [`Histogram::min`] is; else the upper edge of its bucket.
+    pub fn max(&self) -> Option<u64> {
+        (!self.is_empty()).then_some(self.max_ns)
+    }
+
+    /// Puts back the smallest and largest sample that the serialised form lost. A value that does not lie in the first or
+    /// last bucket cannot be the extreme of these samples: the bucket's edge stays.
+    #[must_use]
+    pub fn with_extremes(mut self, min_ns: u64, max_ns: u64) -> Self {
+        if self.is_empty() {
+            return self;
+        }
+        let min_ns = min_ns.clamp(Self::LOWEST_NS, Self::HIGHEST_NS);
+        let max_ns = max_ns.clamp(Self::LOWEST_NS, Self::HIGHEST_NS);
+        if self.hdr.equivalent(min_ns, self.min_ns) {
+            self.min_ns = min_ns;
+        }
+        if self.hdr.equivalent(max_ns, self.max_ns) {
+            self.max_ns = max_ns;
+        }
+        self
+    }
+
+    /// Mean in ns from the middles of the buckets, so right to three digits. The exact mean needs the exact sum, which the
+    /// run file keeps.
+    pub fn mean(&self) -> Option<f64> {
+        let count = self.count();
+        let sum: f64 = self
+            .buckets()
+            .map(|bucket| {
+                let low = bucket.low_ns.max(self.min_ns) as f64;
+                let high = bucket.high_ns.min(self.max_ns) as f64;
+                (low + (high - low) / 2.0) * bucket.count as f64
+            })
+            .sum();
+        (count > 0).then(|| (sum / count as f64).clamp(self.min_ns as f64, self.max_ns as f64))
+    }
+
+    /// A value in ns that at least the share `q` of the samples do not exceed: the upper edge of the bucket that holds the
+    /// sample of rank `ceil(q * count)`, but never above [`Histogram::max`]. So it errs towards the worse, by less than one
+    /// part in a thousand. `None` without samples; `q` is taken as 0 or 1 beyond these.
+    pub fn quantile(&self, q: f64) -> Option<u64> {
+        let [value] = self.quantiles([q]);
+        value
+    }
+
+    /// Several quantiles in one pass; `qs` in ascending order. Each is what [`Histogram::quantile`] gives.
+    pub fn quantiles<const N: usize>(&self, qs: [f64; N]) -> [Option<u64>; N] {
+        let ranks = qs.map(|q| rank(q, self.count()));
+        let mut values = [None; N];
+        let mut seen = 0u64;
+        let mut next = 0;
+        for bucket in self.buckets() {
+            seen = seen.saturating_add(bucket.count);
+            while next < N && seen >= ranks[next] {
+                values[next] = Some(bucket.high_ns.min(self.max_ns));
+                next += 1;
+            }
+            if next == N {
+                break;
+            }
+        }
+        values
+    }
+
+    /// As [`Histogram::quantile`], but `None` unless [`Histogram::supports`] the quantile.
+    pub fn supported_quantile(&self, q: f64) -> Option<u64> {
+        if self.supports(q) { self.quantile(q) } else { None }
+    }
+
+    /// Whether at least ten samples are expected beyond the quantile `q`, on its thinner side: with fewer, it is the luck
+    /// of single samples. The 99.9 % quantile takes 10 000 samples.
+    pub fn supports(&self, q: f64) -> bool {
+        let beyond = self.count() as f64 * q.min(1.0 - q);
+        // 1.0 - 0.9999 is not quite 0.0001: the last bits of q must not decide.
+        beyond >= SAMPLES_BEYOND * (1.0 - 1e-9)
+    }
+
+    /// How many samples lie above `ns`, to the resolution of the buckets: samples in the same bucket as `ns` are not
+    /// counted, although some may be above it. So it is a lower bound, and exact where `ns` is the upper edge of a bucket
+    /// (as below 2048 ns, where every nanosecond has its own). An exact count over a threshold is kept while measuring.
+    pub fn count_above(&self, ns: u64) -> u64 {
+        self.buckets()
+            .skip_while(|bucket| bucket.low_ns <= ns)
+            .fold(0, |sum, bucket| sum.saturating_add(bucket.count))
+    }
+
+    /// The histogram as it would be if samples had also been taken while a stall kept them from being taken: for a sample
+    /// `v` longer than `interval_ns`, also `v - interval`, `v - 2 * interval`, … down to the interval. This is
+    /// HdrHistogram's correction for omitted cycles. It invents samples: show it beside the measured histogram, labelled,
+    /// never instead of it. With an interval of 0 nothing is added.
+    pub fn corrected(&self, interval_ns: u64) -> Self {
+        let mut corrected = self.clone();
+        if interval_ns == 0 {
+            return corrected;
+        }
+        for bucket in self.buckets() {
+            corrected.add_omitted(bucket.high_ns.min(self.max_ns), bucket.count, interval_ns);
+        }
+        corrected
+    }
+
+    /// Records `count` times the samples that a stall of `ns` kept from being taken. Goes bucket by bucket, not sample by
+    /// sample: a stall of seconds omits millions of short intervals.
+    fn add_omitted(&mut self, ns: u64, count: u64, interval_ns: u64) {
+        let mut next = ns.saturating_sub(interval_ns);
+        while next >= interval_ns {
+            let low = self.hdr.lowest_equivalent(next).max(interval_ns);
+            let steps = (next - low) / interval_ns + 1;
+            self.record_n(next, count.saturating_mul(steps));
+            next = next.saturating_sub(steps.saturating_mul(interval_ns));
+        }
+    }
+}
+
+/// Rank, from 1, of the sample that is the quantile `q` of `count` samples.
+fn rank(q: f64, count: u64) -> u64 {
+    let exact = q.clamp(0.0, 1.0) * count as f64;
+    let nearest = exact.round();
+    // 0.07 * 100 is a little over 7: a whole number that was missed by a few units in the last place is that number.
+    let whole = if (exact - nearest).abs() <= exact * 4.0 * f64::EPSILON {
+        nearest
+    } else {
+        exact.ceil()
+    };
+    (whole as u64).clamp(1, count.max(1))
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.hdr == other.hdr
+    }
+}
+
+impl std::fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Histogram")
+            .field("count", &self.count())
+            .field("min_ns", &self.min())
+            .field("max_ns", &self.max())
+            .finish()
+    }
+}

@@ -1,0 +1,123 @@
+//! Between the model's types and SQLite's 64-bit signed integers, without a silent loss in either direction.
+
+use crate::error::Fault;
+use crate::model::{Counters, RunState, SeriesClock};
+use rusqlite::Row;
+
+/// How many counters a window has.
+pub(crate) const COUNTERS: usize = 10;
+
+/// The counters in the order of the table's columns.
+pub(crate) fn counters_to_array(counters: &Counters) -> [u64; COUNTERS] {
+    let Counters {
+        expected,
+        received,
+        lost,
+        late,
+        duplicate,
+        reordered,
+        clipped,
+        missed,
+        overflow,
+        overrun,
+    } = *counters;
+    [
+        expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
+    ]
+}
+
+/// The reverse of [`counters_to_array`].
+pub(crate) fn counters_from_array(columns: [u64; COUNTERS]) -> Counters {
+    let [
+        expected,
+        received,
+        lost,
+        late,
+        duplicate,
+        reordered,
+        clipped,
+        missed,
+        overflow,
+        overrun,
+    ] = columns;
+    Counters {
+        expected,
+        received,
+        lost,
+        late,
+        duplicate,
+        reordered,
+        clipped,
+        missed,
+        overflow,
+        overrun,
+    }
+}
+
+/// A value as SQLite's integer; `what` names it in the refusal.
+pub(crate) fn integer<T>(value: T, what: &str) -> Result<i64, Fault>
+where
+    T: TryInto<i64> + Copy + std::fmt::Display,
+{
+    value
+        .try_into()
+        .map_err(|_| Fault::Refused(format!("{what} of {value}: above 2^63")))
+}
+
+/// A count or a time since the start: never negative.
+pub(crate) fn unsigned(row: &Row<'_>, column: usize) -> Result<u64, rusqlite::Error> {
+    let value: i64 = row.get(column)?;
+    u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
+}
+
+/// As [`unsigned`], for a column that may be empty.
+pub(crate) fn optional_unsigned(row: &Row<'_>, column: usize) -> Result<Option<u64>, rusqlite::Error> {
+    match row.get::<_, Option<i64>>(column)? {
+        None => Ok(None),
+        Some(_) => unsigned(row, column).map(Some),
+    }
+}
+
+/// The counters of a row, whose columns begin at `first`.
+pub(crate) fn counters(row: &Row<'_>, first: usize) -> Result<Counters, rusqlite::Error> {
+    let mut columns = [0; COUNTERS];
+    for (index, value) in columns.iter_mut().enumerate() {
+        *value = unsigned(row, first + index)?;
+    }
+    Ok(counters_from_array(columns))
+}
+
+/// `state` of a run that is being written, or was left by a killed process.
+pub(crate) const RUNNING: &str = "running";
+
+/// `state` of a run that was closed.
+pub(crate) fn state_word(state: RunState) -> &'static str {
+    match state {
+        RunState::Complete => "complete",
+        RunState::Interrupted => "interrupted",
+    }
+}
+
+/// What a reader makes of `state`: all that was not run to its end was interrupted.
+pub(crate) fn state_from_word(word: &str) -> RunState {
+    if word == state_word(RunState::Complete) {
+        RunState::Complete
+    } else {
+        RunState::Interrupted
+    }
+}
+
+/// `clock` of a series.
+pub(crate) fn clock_word(clock: SeriesClock) -> &'static str {
+    match clock {
+        SeriesClock::Monotonic => "monotonic",
+        SeriesClock::Realtime => "realtime",
+    }
+}
+
+/// The reverse of [`clock_word`].
+pub(crate) fn clock_from_word(word: &str) -> Option<SeriesClock> {
+    [SeriesClock::Monotonic, SeriesClock::Realtime]
+        .into_iter()
+        .find(|clock| clock_word(*clock) == word)
+}

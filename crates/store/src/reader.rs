@@ -1,0 +1,346 @@
+//! Reading a run.
+
+mod open;
+
+use crate::columns::{clock_from_word, counters, counters_from_array, counters_to_array, optional_unsigned, unsigned};
+use crate::error::{Fault, StoreError};
+use crate::merge::decode;
+use crate::model::{Counters, Event, EventKind, Fact, RunInfo, RunState, SeriesId, SeriesSpec, Spike, WindowRow};
+use rusqlite::{Connection, OptionalExtension, Row};
+use stats::Histogram;
+use std::path::{Path, PathBuf};
+
+/// All windows of a series together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SeriesTotals {
+    /// Sums of the windows' counters.
+    pub counters: Counters,
+    /// How many samples the histograms hold: the divisor of the mean.
+    pub samples: u64,
+    /// Exact sum of the samples.
+    pub sum_ns: i128,
+    /// Smallest sample, exact. `None` without samples.
+    pub min_ns: Option<i64>,
+    /// Largest sample, exact. `None` without samples.
+    pub max_ns: Option<i64>,
+    /// How many windows.
+    pub windows: u64,
+    /// Samples above the threshold that were counted but not kept as spikes.
+    pub spikes_dropped: u64,
+}
+
+impl SeriesTotals {
+    /// Exact mean in ns; `None` without samples.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.samples > 0).then(|| self.sum_ns as f64 / self.samples as f64)
+    }
+}
+
+/// The samples of one window, or of several neighbouring ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistogramSpan {
+    /// Start of the first window.
+    pub start_ns: u64,
+    /// End of the last window.
+    pub end_ns: u64,
+    /// Their samples, with the exact extremes.
+    pub histogram: Histogram,
+}
+
+/// A run file opened for reading. Each call reads what is in the file at that moment; of a run that is still being written,
+/// later calls may give more.
+#[derive(Debug)]
+pub struct RunFile {
+    path: PathBuf,
+    db: Connection,
+    info: RunInfo,
+    state: RunState,
+    duration_ns: u64,
+}
+
+impl RunFile {
+    /// Opens a run: complete, still being written, or left by a killed process. Reading never changes it.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`], [`StoreError::NotARunFile`], [`StoreError::NewerSchema`] as they say;
+    /// [`StoreError::Damaged`] for a run that cannot be read.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        open::open(path)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is known of the run since its start.
+    pub fn info(&self) -> &RunInfo {
+        &self.info
+    }
+
+    /// How the run ended. A run that is still being written reads as interrupted.
+    pub fn state(&self) -> RunState {
+        self.state
+    }
+
+    /// How long the run lasted; of one that was not closed, up to the end of its last window, as of opening.
+    pub fn duration_ns(&self) -> u64 {
+        self.duration_ns
+    }
+
+    /// All series in the order they were added.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn series(&self) -> Result<Vec<(SeriesId, SeriesSpec)>, StoreError> {
+        self.read("read the series", |db| {
+            let mut series = rows(
+                db,
+                "SELECT id, name, what, clock, interval_ns, threshold_ns FROM series ORDER BY id",
+                [],
+                series_of,
+            )?;
+            for (id, spec) in &mut series {
+                let sql = "SELECT name, value FROM setting WHERE series = ?1 ORDER BY position";
+                spec.settings = rows(db, sql, [id.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            }
+            Ok(series)
+        })
+    }
+
+    /// All windows of a series added up.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read or has no such series.
+    pub fn totals(&self, id: SeriesId) -> Result<SeriesTotals, StoreError> {
+        self.read("add up the windows", |db| {
+            let sql = "SELECT spikes_dropped FROM series WHERE id = ?1";
+            let dropped = db.query_row(sql, [id.0], |row| unsigned(row, 0)).optional()?;
+            let spikes_dropped = dropped.ok_or_else(|| Fault::Damaged(format!("there is no series {}", id.0)))?;
+            let mut totals = SeriesTotals {
+                spikes_dropped,
+                ..SeriesTotals::default()
+            };
+            let mut statement = db.prepare(
+                "SELECT expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
+                        samples, sum_ns, min_ns, max_ns
+                 FROM window WHERE series = ?1",
+            )?;
+            let mut windows = statement.query([id.0])?;
+            while let Some(row) = windows.next()? {
+                add_window(&mut totals, row)?;
+            }
+            Ok(totals)
+        })
+    }
+
+    /// The windows of a series in the order of time.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn windows(&self, id: SeriesId) -> Result<Vec<WindowRow>, StoreError> {
+        let sql = "SELECT start_ns, end_ns,
+                          expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
+                          mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns
+                   FROM window WHERE series = ?1 ORDER BY start_ns";
+        self.read("read the windows", |db| rows(db, sql, [id.0], window_of))
+    }
+
+    /// All samples of a series, with their exact extremes.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn histogram(&self, id: SeriesId) -> Result<Histogram, StoreError> {
+        self.read("read the histograms", |db| {
+            let mut all = Histogram::new();
+            for_each_span(db, id, |span| all.merge(&span.histogram))?;
+            Ok(all)
+        })
+    }
+
+    /// The histograms of a series in the order of time, as they are stored: one for each window, or in a long run for
+    /// several neighbouring ones.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn histograms(&self, id: SeriesId) -> Result<Vec<HistogramSpan>, StoreError> {
+        self.read("read the histograms", |db| {
+            let mut spans = Vec::new();
+            for_each_span(db, id, |span| spans.push(span))?;
+            Ok(spans)
+        })
+    }
+
+    /// The spikes of a series, the worst first.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn spikes(&self, id: SeriesId) -> Result<Vec<Spike>, StoreError> {
+        let sql =
+            "SELECT at_ns, value_ns, cpu, sequence, cause FROM spike WHERE series = ?1 ORDER BY value_ns DESC, id";
+        self.read("read the spikes", |db| {
+            rows(db, sql, [id.0], |row| {
+                Ok(Spike {
+                    series: id,
+                    at_ns: unsigned(row, 0)?,
+                    value_ns: row.get(1)?,
+                    cpu: row.get(2)?,
+                    sequence: optional_unsigned(row, 3)?,
+                    cause: row.get(4)?,
+                })
+            })
+        })
+    }
+
+    /// All events in the order of time.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn events(&self) -> Result<Vec<Event>, StoreError> {
+        let sql = "SELECT at_ns, kind, series, text FROM event ORDER BY at_ns, id";
+        self.read("read the events", |db| rows(db, sql, [], event_of))
+    }
+
+    /// The inventory, in the order it was added.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn facts(&self) -> Result<Vec<Fact>, StoreError> {
+        let sql = "SELECT topic, name, value, unknown, source FROM fact ORDER BY position";
+        self.read("read the facts", |db| rows(db, sql, [], fact_of))
+    }
+
+    /// A text kept in the run; `None` when there is none of that name.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn document(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.read("read a document", |db| {
+            Ok(db
+                .query_row("SELECT text FROM document WHERE name = ?1", [name], |row| row.get(0))
+                .optional()?)
+        })
+    }
+
+    fn read<T>(
+        &self,
+        doing: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        work(&self.db).map_err(|fault| StoreError::from_fault(&self.path, doing, fault))
+    }
+}
+
+/// All rows of a query.
+fn rows<T>(
+    db: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+    read: impl FnMut(&Row<'_>) -> Result<T, rusqlite::Error>,
+) -> Result<Vec<T>, Fault> {
+    let mut statement = db.prepare(sql)?;
+    let rows = statement.query_map(parameters, read)?.collect::<Result<_, _>>()?;
+    Ok(rows)
+}
+
+fn series_of(row: &Row<'_>) -> Result<(SeriesId, SeriesSpec), rusqlite::Error> {
+    let clock: String = row.get(3)?;
+    let spec = SeriesSpec {
+        name: row.get(1)?,
+        what: row.get(2)?,
+        clock: clock_from_word(&clock)
+            .ok_or_else(|| rusqlite::Error::InvalidColumnType(3, clock, rusqlite::types::Type::Text))?,
+        interval_ns: row.get(4)?,
+        threshold_ns: optional_unsigned(row, 5)?,
+        settings: Vec::new(),
+    };
+    Ok((SeriesId(row.get(0)?), spec))
+}
+
+fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
+    Ok(WindowRow {
+        start_ns: unsigned(row, 0)?,
+        end_ns: unsigned(row, 1)?,
+        counters: counters(row, 2)?,
+        mean_ns: row.get(12)?,
+        min_ns: row.get(13)?,
+        max_ns: row.get(14)?,
+        p50_ns: optional_unsigned(row, 15)?,
+        p99_ns: optional_unsigned(row, 16)?,
+        p999_ns: optional_unsigned(row, 17)?,
+    })
+}
+
+/// An event. A kind that this version has no word for is shown as a note with that word, not refused.
+fn event_of(row: &Row<'_>) -> Result<Event, rusqlite::Error> {
+    let (word, text): (String, String) = (row.get(1)?, row.get(3)?);
+    let (kind, text) = match EventKind::from_word(&word) {
+        Some(kind) => (kind, text),
+        None => (EventKind::Note, format!("{word}: {text}")),
+    };
+    let series = row.get::<_, Option<u32>>(2)?.map(SeriesId);
+    Ok(Event {
+        at_ns: unsigned(row, 0)?,
+        kind,
+        series,
+        text,
+    })
+}
+
+fn fact_of(row: &Row<'_>) -> Result<Fact, rusqlite::Error> {
+    let value = match (row.get::<_, Option<String>>(2)?, row.get::<_, Option<String>>(3)?) {
+        (Some(value), _) => Ok(value),
+        (None, why) => Err(why.unwrap_or_default()),
+    };
+    Ok(Fact {
+        group: row.get(0)?,
+        name: row.get(1)?,
+        value,
+        source: row.get(4)?,
+    })
+}
+
+/// Adds a window's row to the totals. Values that no measurement can reach are damage, not a reason to wrap around.
+fn add_window(totals: &mut SeriesTotals, row: &Row<'_>) -> Result<(), Fault> {
+    let too_large = || Fault::Damaged("the counters of the windows add up to more than 2^64".into());
+    let mut sums = counters_to_array(&totals.counters);
+    for (sum, count) in sums.iter_mut().zip(counters_to_array(&counters(row, 0)?)) {
+        *sum = sum.checked_add(count).ok_or_else(too_large)?;
+    }
+    totals.counters = counters_from_array(sums);
+    totals.samples = totals.samples.checked_add(unsigned(row, 10)?).ok_or_else(too_large)?;
+    totals.sum_ns += i128::from(row.get::<_, i64>(11)?);
+    let (min_ns, max_ns): (Option<i64>, Option<i64>) = (row.get(12)?, row.get(13)?);
+    totals.min_ns = totals.min_ns.into_iter().chain(min_ns).min();
+    totals.max_ns = totals.max_ns.into_iter().chain(max_ns).max();
+    totals.windows += 1;
+    Ok(())
+}
+
+/// Hands each stored histogram of a series to `take`, in the order of time, one at a time in memory.
+fn for_each_span(db: &Connection, id: SeriesId, mut take: impl FnMut(HistogramSpan)) -> Result<(), Fault> {
+    let mut statement = db.prepare(
+        "SELECT start_ns, end_ns, samples, hdr,
+                (SELECT min(min_ns) FROM window AS w WHERE w.series = h.series AND w.start_ns >= h.start_ns
+                   AND w.start_ns < max(h.end_ns, h.start_ns + 1)),
+                (SELECT max(max_ns) FROM window AS w WHERE w.series = h.series AND w.start_ns >= h.start_ns
+                   AND w.start_ns < max(h.end_ns, h.start_ns + 1))
+         FROM histogram AS h WHERE series = ?1 ORDER BY start_ns",
+    )?;
+    let mut stored = statement.query([id.0])?;
+    while let Some(row) = stored.next()? {
+        let bytes: Vec<u8> = row.get(3)?;
+        let extremes: (Option<i64>, Option<i64>) = (row.get(4)?, row.get(5)?);
+        let mut histogram = decode(&bytes, row.get(2)?)?;
+        if let (Some(min_ns), Some(max_ns)) = extremes {
+            // Negative samples were recorded as the lowest value, and counted as clipped.
+            histogram = histogram.with_extremes(u64::try_from(min_ns).unwrap_or(0), u64::try_from(max_ns).unwrap_or(0));
+        }
+        take(HistogramSpan {
+            start_ns: unsigned(row, 0)?,
+            end_ns: unsigned(row, 1)?,
+            histogram,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! Finding out what a file is, and opening it without changing it.
+
+use super::{RunFile, rows};
+use crate::columns::{state_from_word, unsigned};
+use crate::error::{Fault, StoreError};
+use crate::model::{RunInfo, RunState};
+use crate::schema::{APPLICATION_ID, SCHEMA_VERSION};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use units::Realtime;
+
+/// First octets of every SQLite database (<https://sqlite.org/fileformat2.html>, section 1.3).
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// Length of the database header, and where in it the two numbers lie that say what the database is.
+const HEADER_BYTES: u64 = 100;
+const USER_VERSION_AT: usize = 60;
+const PAGE_SIZE_AT: usize = 16;
+const PAGES_AT: usize = 28;
+const APPLICATION_ID_AT: usize = 68;
+
+/// Longest wait for a writer that is just closing the file.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// What the `run` table says.
+struct Run {
+    info: RunInfo,
+    state: RunState,
+    duration_ns: u64,
+}
+
+/// Opens the run at `path`.
+pub(super) fn open(path: &Path) -> Result<RunFile, StoreError> {
+    check_header(path)?;
+    let (db, run) = connect(path)?;
+    let Run {
+        info,
+        state,
+        duration_ns,
+    } = run;
+    Ok(RunFile {
+        path: path.to_owned(),
+        db,
+        info,
+        state,
+        duration_ns,
+    })
+}
+
+/// Refuses what is not a run, from the first hundred octets. They never change once a run is made, so a log beside the file
+/// cannot make them wrong.
+fn check_header(path: &Path) -> Result<(), StoreError> {
+    let refused = |error| StoreError::from_io(path, "open the run file", error);
+    let not_ours = |why: &str| StoreError::NotARunFile {
+        path: path.to_owned(),
+        why: why.to_owned(),
+    };
+    let metadata = fs::metadata(path).map_err(refused)?;
+    if !metadata.is_file() {
+        return Err(not_ours(if metadata.is_dir() {
+            "it is a directory"
+        } else {
+            "it is not a regular file"
+        }));
+    }
+    let mut header = Vec::new();
+    File::open(path)
+        .map_err(refused)?
+        .take(HEADER_BYTES)
+        .read_to_end(&mut header)
+        .map_err(refused)?;
+    if header.is_empty() {
+        return Err(not_ours("it is empty"));
+    }
+    if !header.starts_with(MAGIC) || header.len() < HEADER_BYTES as usize {
+        return Err(not_ours("it is not an SQLite database"));
+    }
+    if number_at(&header, APPLICATION_ID_AT) != APPLICATION_ID {
+        return Err(not_ours("it is an SQLite database of another program"));
+    }
+    match number_at(&header, USER_VERSION_AT) {
+        SCHEMA_VERSION => check_length(path, &header, metadata.len()),
+        found if found > SCHEMA_VERSION => Err(StoreError::newer(path, found)),
+        found => Err(not_ours(&format!(
+            "its schema number is {found}, and there never was one"
+        ))),
+    }
+}
+
+/// Refuses a file that was cut short, such as an unfinished copy: SQLite would notice only when it comes to what is missing.
+/// With a log beside the file, the rest may be there.
+fn check_length(path: &Path, header: &[u8], length: u64) -> Result<(), StoreError> {
+    let page_bytes = u64::from(u16::from_be_bytes([header[PAGE_SIZE_AT], header[PAGE_SIZE_AT + 1]]));
+    let whole = u64::try_from(number_at(header, PAGES_AT)).unwrap_or(0) * page_bytes;
+    if length < whole && !has_content(path, "-wal") && !has_content(path, "-journal") {
+        let what = format!("it was cut short: {length} bytes of {whole}");
+        return Err(StoreError::Damaged {
+            path: path.to_owned(),
+            what,
+        });
+    }
+    Ok(())
+}
+
+fn number_at(header: &[u8], at: usize) -> i64 {
+    let mut octets = [0; 4];
+    octets.copy_from_slice(&header[at..at + 4]);
+    i64::from(i32::from_be_bytes(octets))
+}
+
+/// Opens the database in the least intrusive way that works, and reads the run's row through it.
+///
+/// Read-only works for a closed run anywhere, and for one with a log beside it where the directory can be written (SQLite
+/// needs its shared-memory file there to read a log).
+fn connect(path: &Path) -> Result<(Connection, Run), StoreError> {
+    let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let fault = match try_open(path, read_only) {
+        Ok(opened) => return Ok(opened),
+        Err(fault) => fault,
+    };
+    if !needs_another_way(&fault) {
+        return Err(StoreError::from_fault(path, "open the run file", fault));
+    }
+    if has_content(path, "-wal") || has_content(path, "-journal") {
+        // The last transaction was cut short, and SQLite must be allowed to put the file right.
+        let read_write = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let doing = "open an interrupted run in a directory that cannot be written (copy the file, and the -wal or -journal \
+                     file beside it, to one that can)";
+        return try_open(path, read_write).map_err(|fault| StoreError::from_fault(path, doing, fault));
+    }
+    // A run in a directory that cannot be written, without a log: nothing can change it.
+    let immutable = read_only | OpenFlags::SQLITE_OPEN_URI;
+    try_open(&immutable_uri(path), immutable).map_err(|fault| StoreError::from_fault(path, "open the run file", fault))
+}
+
+/// Opens the database with `flags` and reads the run's row.
+fn try_open(path: &Path, flags: OpenFlags) -> Result<(Connection, Run), Fault> {
+    let db = Connection::open_with_flags(path, flags)?;
+    db.busy_timeout(BUSY)?;
+    // A damaged or forged file must not make SQLite run anything of its own.
+    db.pragma_update(None, "trusted_schema", false)?;
+    db.pragma_update(None, "cell_size_check", true)?;
+    db.pragma_update(None, "query_only", true)?;
+    let run = read_run(&db)?;
+    Ok((db, run))
+}
+
+/// Whether opening failed for lack of permission to write beside the file, not for what is in it.
+fn needs_another_way(fault: &Fault) -> bool {
+    let Fault::Sql(error) = fault else { return false };
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::SystemIoFailure)
+    )
+}
+
+/// Whether the file that SQLite keeps beside `path` under `suffix` is there and not empty.
+fn has_content(path: &Path, suffix: &str) -> bool {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    fs::metadata(name).is_ok_and(|metadata| metadata.len() > 0)
+}
+
+/// The path as an SQLite URI that promises the file will not change.
+fn immutable_uri(path: &Path) -> PathBuf {
+    let mut uri = OsString::from("file:");
+    for octet in path.as_os_str().as_bytes() {
+        match octet {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                uri.push(char::from(*octet).to_string());
+            }
+            _ => uri.push(format!("%{octet:02X}")),
+        }
+    }
+    uri.push("?immutable=1");
+    PathBuf::from(uri)
+}
+
+fn read_run(db: &Connection) -> Result<Run, Fault> {
+    let arguments = rows(db, "SELECT text FROM argument ORDER BY position", [], |row| row.get(0))?;
+    // Windows of a series do not overlap, so its last one ends last: asked for by index, also after months.
+    let sql = "SELECT id, command, tool_version, started_ns, window_ns, state,
+                      coalesce(duration_ns, (SELECT max((SELECT end_ns FROM window WHERE window.series = series.id
+                                                         ORDER BY start_ns DESC LIMIT 1)) FROM series), 0)
+               FROM run";
+    let run = db.query_row(sql, [], |row| {
+        let state: String = row.get(5)?;
+        let info = RunInfo {
+            id: row.get(0)?,
+            command: row.get(1)?,
+            arguments,
+            tool_version: row.get(2)?,
+            started: Realtime::from_ns(row.get(3)?),
+            window_ns: unsigned(row, 4)?,
+        };
+        Ok(Run {
+            info,
+            state: state_from_word(&state),
+            duration_ns: unsigned(row, 6)?,
+        })
+    })?;
+    Ok(run)
+}

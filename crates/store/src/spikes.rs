@@ -1,0 +1,100 @@
+//! Which spikes a run keeps.
+//!
+//! The worst [`WORST_SPIKES`] of a series, and all above its threshold up to the worst [`MOST_SPIKES`]. Spikes above the
+//! threshold are the largest, so this is one rule: the worst `n`, where `n` is the number above the threshold, but at least
+//! the one and at most the other.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+/// How many of the worst samples of a series are kept, whether above the threshold or not.
+pub const WORST_SPIKES: u64 = 100;
+
+/// How many samples above the threshold are kept in a series; the surplus is counted.
+pub const MOST_SPIKES: u64 = 10_000;
+
+/// What is known of one series' spikes without asking the file.
+#[derive(Debug, Clone)]
+pub(crate) struct SpikeKeeper {
+    threshold_ns: Option<i64>,
+    rows: u64,
+    over_seen: u64,
+    over_rows: u64,
+    noted_dropped: u64,
+    /// Every row is at least this: set by a trim, forgotten when a smaller one is stored.
+    floor_ns: Option<i64>,
+}
+
+impl SpikeKeeper {
+    /// A keeper for a series without spikes yet.
+    pub(crate) fn new(threshold_ns: Option<u64>) -> Self {
+        let threshold_ns = threshold_ns.map(|ns| i64::try_from(ns).unwrap_or(i64::MAX));
+        Self {
+            threshold_ns,
+            rows: 0,
+            over_seen: 0,
+            over_rows: 0,
+            noted_dropped: 0,
+            floor_ns: None,
+        }
+    }
+
+    /// How many rows are to stay.
+    fn limit(&self) -> u64 {
+        self.over_seen.clamp(WORST_SPIKES, MOST_SPIKES)
+    }
+
+    /// Writes down how many spikes above the threshold are not in the file, where that changed.
+    pub(crate) fn note_dropped(&mut self, tx: &Transaction<'_>, series: u32) -> Result<(), rusqlite::Error> {
+        let dropped = self.over_seen - self.over_rows;
+        if dropped != self.noted_dropped {
+            tx.prepare_cached("UPDATE series SET spikes_dropped = ?2 WHERE id = ?1")?
+                .execute(params![series, dropped as i64])?;
+            self.noted_dropped = dropped;
+        }
+        Ok(())
+    }
+
+    /// Takes note of a spike; whether it is to be stored.
+    pub(crate) fn offer(&mut self, value_ns: i64) -> bool {
+        let over = self.threshold_ns.is_some_and(|threshold| value_ns > threshold);
+        self.over_seen += u64::from(over);
+        let not_above_any = self.floor_ns.is_some_and(|floor| value_ns <= floor);
+        if not_above_any && self.rows >= self.limit() {
+            return false;
+        }
+        if not_above_any {
+            self.floor_ns = None;
+        }
+        self.rows += 1;
+        self.over_rows += u64::from(over);
+        true
+    }
+
+    /// Whether so many rows are stored beyond the limit that a trim is worth its cost.
+    pub(crate) fn is_overgrown(&self) -> bool {
+        self.rows >= 2 * self.limit()
+    }
+
+    /// Deletes what is beyond the limit. Of equal spikes the earlier stays.
+    pub(crate) fn trim(&mut self, tx: &Transaction<'_>, series: u32) -> Result<(), rusqlite::Error> {
+        let limit = self.limit();
+        if self.rows <= limit {
+            return Ok(());
+        }
+        let last_kept = tx
+            .prepare_cached(
+                "SELECT value_ns, id FROM spike WHERE series = ?1 ORDER BY value_ns DESC, id LIMIT 1 OFFSET ?2",
+            )?
+            .query_row(params![series, limit as i64 - 1], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+            })
+            .optional()?;
+        let Some((value_ns, id)) = last_kept else { return Ok(()) };
+        tx.prepare_cached("DELETE FROM spike WHERE series = ?1 AND (value_ns < ?2 OR (value_ns = ?2 AND id > ?3))")?
+            .execute(params![series, value_ns, id])?;
+        self.rows = limit;
+        self.over_rows = self.over_rows.min(limit);
+        self.floor_ns = Some(value_ns);
+        Ok(())
+    }
+}

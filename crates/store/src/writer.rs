@@ -1,0 +1,194 @@
+//! Writing a run while it is measured.
+
+mod create;
+mod finish;
+mod insert;
+
+use crate::columns::{clock_word, integer};
+use crate::error::{Fault, StoreError};
+use crate::merge::Spans;
+use crate::model::{Event, Fact, RunInfo, RunState, SeriesId, SeriesSpec, Spike, Window};
+use crate::spikes::SpikeKeeper;
+use rusqlite::{Connection, Transaction, params};
+use std::path::{Path, PathBuf};
+
+/// Bytes of the file that histograms may take when nothing else is asked for: 64 MiB, about four hours of 20 series in
+/// windows of 20 s at full resolution in time, and every length of run beyond at a coarser one.
+pub const DEFAULT_FILE_BUDGET: u64 = 64 << 20;
+
+/// What is written together, in one transaction.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// Closed windows.
+    pub windows: Vec<Window>,
+    /// Samples worth looking at.
+    pub spikes: Vec<Spike>,
+    /// What happened beside the measurement.
+    pub events: Vec<Event>,
+}
+
+impl Batch {
+    /// Whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.windows.is_empty() && self.spikes.is_empty() && self.events.is_empty()
+    }
+}
+
+/// What the writer remembers between transactions. Replaced as a whole when one is committed, so a refused batch leaves no
+/// trace.
+#[derive(Debug, Clone)]
+struct Kept {
+    spikes: Vec<SpikeKeeper>,
+    spans: Spans,
+}
+
+/// The one writer of a run file.
+///
+/// Everything is durable when the call that wrote it returns: a killed process or a power cut loses at most what was not yet
+/// handed in. Dropped without [`RunWriter::finish`], the run is left as an interrupted one.
+#[derive(Debug)]
+pub struct RunWriter {
+    path: PathBuf,
+    db: Connection,
+    kept: Kept,
+}
+
+impl RunWriter {
+    /// Makes the run file, and its directory where there is none. `file_budget` is the number of bytes that histograms may
+    /// take in the file before older ones are merged ([`DEFAULT_FILE_BUDGET`] if `None`); counters, extremes and quantiles of every
+    /// window are kept beyond it.
+    ///
+    /// # Errors
+    /// [`StoreError::Exists`] when there is a file; [`StoreError::DiskFull`] or [`StoreError::Io`] when there can be none.
+    pub fn create(path: &Path, info: &RunInfo, file_budget: Option<u64>) -> Result<Self, StoreError> {
+        let db = create::create(path, info)?;
+        let spans = Spans::new(file_budget.unwrap_or(DEFAULT_FILE_BUDGET));
+        Ok(Self {
+            path: path.to_owned(),
+            db,
+            kept: Kept {
+                spikes: Vec::new(),
+                spans,
+            },
+        })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds a series; samples of it may follow. Series are numbered from 0 in the order they are added.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] when the name is taken.
+    pub fn add_series(&mut self, spec: &SeriesSpec) -> Result<SeriesId, StoreError> {
+        let id = u32::try_from(self.kept.spikes.len()).unwrap_or(u32::MAX);
+        self.transaction("add a series", |tx, _| insert_series(tx, id, spec))?;
+        self.kept.spikes.push(SpikeKeeper::new(spec.threshold_ns));
+        self.kept.spans.add_series();
+        Ok(SeriesId(id))
+    }
+
+    /// Adds facts of the inventory, after those that are there.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn add_facts(&mut self, facts: &[Fact]) -> Result<(), StoreError> {
+        self.transaction("add facts", |tx, _| {
+            let mut statement = tx
+                .prepare_cached("INSERT INTO fact (topic, name, value, unknown, source) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+            for fact in facts {
+                let (value, unknown) = (fact.value.as_ref().ok(), fact.value.as_ref().err());
+                statement.execute(params![fact.group, fact.name, value, unknown, fact.source])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps a text in the run under a name, such as the `plan` or the `limits` that applied. Replaces one of that name.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn put_document(&mut self, name: &str, text: &str) -> Result<(), StoreError> {
+        self.transaction("keep a document", |tx, _| {
+            tx.execute(
+                "INSERT OR REPLACE INTO document (name, text) VALUES (?1, ?2)",
+                params![name, text],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Writes a batch in one transaction, durable when this returns: all of it, or with an error none of it.
+    ///
+    /// # Errors
+    /// [`StoreError::DiskFull`] when there is no room; [`StoreError::Refused`] when a series is not known, a window is there
+    /// already, or a sum or count is beyond 2^63.
+    pub fn write(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        self.transaction("write a window", |tx, kept| insert::batch(tx, kept, batch))
+    }
+
+    /// Closes the run: keeps the worst spikes, notes how and after how long it ended, and leaves one single file. While
+    /// somebody reads the file, its write-ahead log may stay beside it.
+    ///
+    /// # Errors
+    /// [`StoreError::DiskFull`] when the end could not be noted. The run then reads as interrupted, with all that was
+    /// written.
+    pub fn finish(self, state: RunState, duration_ns: u64) -> Result<(), StoreError> {
+        finish::finish(self, state, duration_ns)
+    }
+
+    /// Runs `work` in a transaction. What it changes in `kept` counts only when the transaction is committed.
+    fn transaction(
+        &mut self,
+        doing: &'static str,
+        work: impl FnOnce(&Transaction<'_>, &mut Kept) -> Result<(), Fault>,
+    ) -> Result<(), StoreError> {
+        let mut kept = self.kept.clone();
+        let outcome = commit(&mut self.db, |tx| work(tx, &mut kept));
+        outcome.map_err(|fault| StoreError::from_fault(&self.path, doing, fault))?;
+        self.kept = kept;
+        Ok(())
+    }
+}
+
+/// Runs `work` in a transaction and commits it; rolled back when `work` fails.
+fn commit(db: &mut Connection, work: impl FnOnce(&Transaction<'_>) -> Result<(), Fault>) -> Result<(), Fault> {
+    let tx = db.transaction()?;
+    work(&tx)?;
+    tx.commit()?;
+    Ok(())
+}
+
+fn insert_series(tx: &Transaction<'_>, id: u32, spec: &SeriesSpec) -> Result<(), Fault> {
+    let taken: bool = tx.query_row(
+        "SELECT EXISTS (SELECT 1 FROM series WHERE name = ?1)",
+        [&spec.name],
+        |row| row.get(0),
+    )?;
+    if taken {
+        return Err(Fault::Refused(format!("a second series named {}", spec.name)));
+    }
+    let threshold_ns = spec.threshold_ns.map(|ns| integer(ns, "a threshold")).transpose()?;
+    tx.execute(
+        "INSERT INTO series (id, name, what, clock, interval_ns, threshold_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            id,
+            spec.name,
+            spec.what,
+            clock_word(spec.clock),
+            spec.interval_ns,
+            threshold_ns
+        ],
+    )?;
+    let mut statement =
+        tx.prepare_cached("INSERT INTO setting (series, position, name, value) VALUES (?1, ?2, ?3, ?4)")?;
+    for (position, (name, value)) in spec.settings.iter().enumerate() {
+        statement.execute(params![id, position as i64, name, value])?;
+    }
+    Ok(())
+}

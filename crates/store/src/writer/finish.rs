@@ -1,0 +1,61 @@
+//! Closing a run.
+
+use super::{RunWriter, commit};
+use crate::columns::{integer, state_word};
+use crate::error::{Fault, StoreError};
+use crate::model::RunState;
+use rusqlite::{Connection, params};
+
+/// Trims, notes the end, and leaves one file.
+pub(super) fn finish(mut writer: RunWriter, state: RunState, duration_ns: u64) -> Result<(), StoreError> {
+    let closed = writer.transaction("close the run", |tx, kept| {
+        for (series, keeper) in (0u32..).zip(&mut kept.spikes) {
+            keeper.trim(tx, series)?;
+            keeper.note_dropped(tx, series)?;
+        }
+        note_end(tx, state, duration_ns)
+    });
+    match closed {
+        Ok(()) => {}
+        Err(StoreError::DiskFull { .. }) => note_end_on_full_disk(&mut writer, state, duration_ns)?,
+        Err(error) => return Err(error),
+    }
+    leave_one_file(&writer.db);
+    Ok(())
+}
+
+fn note_end(db: &Connection, state: RunState, duration_ns: u64) -> Result<(), Fault> {
+    db.execute(
+        "UPDATE run SET state = ?1, duration_ns = ?2",
+        params![state_word(state), integer(duration_ns, "a duration")?],
+    )?;
+    Ok(())
+}
+
+/// Notes the end without trimming. Moving the log into the database makes the log start over, so the one page that changes
+/// may fit into what the log already takes.
+fn note_end_on_full_disk(writer: &mut RunWriter, state: RunState, duration_ns: u64) -> Result<(), StoreError> {
+    let _ = checkpoint(&writer.db, "RESTART");
+    commit(&mut writer.db, |tx| note_end(tx, state, duration_ns))
+        .map_err(|fault| StoreError::from_fault(&writer.path, "note the end of the run", fault))
+}
+
+/// Gives free pages back and moves the log into the database. The run is whole already: where a reader or a full disk is in
+/// the way, the log stays beside the file, and every reader takes both together.
+fn leave_one_file(db: &Connection) {
+    // Every step of this pragma frees one page, so it is stepped to its end.
+    let vacuumed = db.prepare("PRAGMA incremental_vacuum").and_then(|mut statement| {
+        let mut rows = statement.query([])?;
+        while rows.next()?.is_some() {}
+        Ok(())
+    });
+    let moved = checkpoint(db, "TRUNCATE");
+    if vacuumed.is_ok() && moved.is_ok() {
+        // Without a log there is nothing to create when reading: the file can be read on read-only media.
+        let _ = db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
+    }
+}
+
+fn checkpoint(db: &Connection, mode: &str) -> Result<(), rusqlite::Error> {
+    db.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))
+}

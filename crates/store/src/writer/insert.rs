@@ -1,0 +1,161 @@
+//! One batch into the tables.
+
+use super::{Batch, Kept};
+use crate::columns::{COUNTERS, counters_to_array, integer};
+use crate::error::Fault;
+use crate::merge::{Span, stored_bytes};
+use crate::model::{Event, SeriesId, Spike, Window};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Transaction, params, params_from_iter};
+
+/// The quantiles that a window keeps for ever.
+const QUANTILES: [f64; 4] = [0.5, 0.99, 0.999, 0.9999];
+
+const INSERT_WINDOW: &str = "
+INSERT INTO window (
+  series, start_ns, end_ns,
+  expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
+  samples, sum_ns, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns, p9999_ns
+) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)";
+
+/// Inserts all of `batch`, then merges and trims what grew beyond its bounds.
+pub(super) fn batch(tx: &Transaction<'_>, kept: &mut Kept, batch: &Batch) -> Result<(), Fault> {
+    for window in &batch.windows {
+        insert_window(tx, kept, window)?;
+    }
+    for spike in &batch.spikes {
+        insert_spike(tx, kept, spike)?;
+    }
+    for event in &batch.events {
+        insert_event(tx, kept, event)?;
+    }
+    trim_spikes(tx, kept)?;
+    kept.spans.shrink(tx)
+}
+
+/// Trims the spikes of every series that has far too many, and notes how many were dropped.
+fn trim_spikes(tx: &Transaction<'_>, kept: &mut Kept) -> Result<(), Fault> {
+    for (series, keeper) in (0u32..).zip(&mut kept.spikes) {
+        if keeper.is_overgrown() {
+            keeper.trim(tx, series)?;
+        }
+        keeper.note_dropped(tx, series)?;
+    }
+    Ok(())
+}
+
+/// Index of a series that was added before.
+fn index_of(kept: &Kept, series: SeriesId, what: &str) -> Result<usize, Fault> {
+    usize::try_from(series.0)
+        .ok()
+        .filter(|index| *index < kept.spikes.len())
+        .ok_or_else(|| Fault::Refused(format!("{what} of series {}: no such series was added", series.0)))
+}
+
+fn insert_window(tx: &Transaction<'_>, kept: &mut Kept, window: &Window) -> Result<(), Fault> {
+    let series = index_of(kept, window.series, "a window")?;
+    let start_ns = integer(window.start_ns, "the start of a window")?;
+    let end_ns = integer(window.end_ns, "the end of a window")?;
+    if end_ns < start_ns {
+        return Err(Fault::Refused(format!(
+            "a window from {start_ns} ns to {end_ns} ns: it ends before it starts"
+        )));
+    }
+    let values = window_values(window, start_ns, end_ns)?;
+    let inserted = tx.prepare_cached(INSERT_WINDOW)?.execute(params_from_iter(values));
+    refuse_second(inserted, || {
+        format!("a second window of series {} from {start_ns} ns", window.series.0)
+    })?;
+    let hdr = window.histogram.to_bytes();
+    let bytes = stored_bytes(&hdr);
+    let samples = integer(window.histogram.count(), "a number of samples")?;
+    let inserted = tx
+        .prepare_cached(
+            "INSERT INTO histogram (series, start_ns, end_ns, windows, samples, hdr) VALUES (?1, ?2, ?3, 1, ?4, ?5)",
+        )?
+        .execute(params![window.series.0, start_ns, end_ns, samples, hdr]);
+    refuse_second(inserted, || {
+        format!("a second histogram of series {} from {start_ns} ns", window.series.0)
+    })?;
+    let span = Span {
+        id: tx.last_insert_rowid(),
+        start_ns: window.start_ns,
+        end_ns: window.end_ns,
+        windows: 1,
+        bytes,
+    };
+    kept.spans.add(series, span);
+    Ok(())
+}
+
+/// The columns of a window's row, in the order of [`INSERT_WINDOW`].
+fn window_values(window: &Window, start_ns: i64, end_ns: i64) -> Result<Vec<Value>, Fault> {
+    let samples = window.histogram.count();
+    let mean_ns = (samples > 0).then(|| window.sum_ns as f64 / samples as f64);
+    let mut values: Vec<Value> = Vec::with_capacity(12 + COUNTERS);
+    values.extend([i64::from(window.series.0), start_ns, end_ns].map(Value::from));
+    for count in counters_to_array(&window.counters) {
+        values.push(integer(count, "a counter")?.into());
+    }
+    values.push(integer(samples, "a number of samples")?.into());
+    values.push(integer(window.sum_ns, "the sum of a window's samples")?.into());
+    values.push(mean_ns.into());
+    values.push(window.min_ns.into());
+    values.push(window.max_ns.into());
+    let quantiles = window.histogram.quantiles(QUANTILES);
+    for (q, ns) in QUANTILES.into_iter().zip(quantiles) {
+        let ns = ns.filter(|_| window.histogram.supports(q));
+        values.push(ns.map(|ns| integer(ns, "a quantile")).transpose()?.into());
+    }
+    Ok(values)
+}
+
+/// Names what was there already, when that is why SQLite refused a row.
+fn refuse_second(inserted: Result<usize, rusqlite::Error>, what: impl FnOnce() -> String) -> Result<(), Fault> {
+    match inserted {
+        Ok(_) => Ok(()),
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
+            Err(Fault::Refused(what()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn insert_spike(tx: &Connection, kept: &mut Kept, spike: &Spike) -> Result<(), Fault> {
+    let series = index_of(kept, spike.series, "a spike")?;
+    if !kept.spikes[series].offer(spike.value_ns) {
+        return Ok(());
+    }
+    let at_ns = integer(spike.at_ns, "the instant of a spike")?;
+    let sequence = spike
+        .sequence
+        .map(|number| integer(number, "a sequence number"))
+        .transpose()?;
+    tx.prepare_cached(
+        "INSERT INTO spike (series, at_ns, value_ns, cpu, sequence, cause) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![
+        spike.series.0,
+        at_ns,
+        spike.value_ns,
+        spike.cpu,
+        sequence,
+        spike.cause
+    ])?;
+    Ok(())
+}
+
+fn insert_event(tx: &Connection, kept: &Kept, event: &Event) -> Result<(), Fault> {
+    if let Some(series) = event.series {
+        index_of(kept, series, "an event")?;
+    }
+    let at_ns = integer(event.at_ns, "the instant of an event")?;
+    tx.prepare_cached("INSERT INTO event (at_ns, kind, series, text) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![
+            at_ns,
+            event.kind.word(),
+            event.series.map(|series| series.0),
+            event.text
+        ])?;
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! `kill -9` at any instant loses nothing that was acknowledged.
+
+use crate::support::{Numbers, WINDOW_NS, as_child, assert_holds, batch, child_path, create, integrity};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+use store::RunFile;
+use store::model::RunState;
+
+const SERIES: u32 = 4;
+
+/// So small that merging goes on all the time, and the process is killed in the middle of it too.
+const BUDGET: u64 = 100_000;
+
+/// The process that is to be killed: writes as fast as it can and says each number that is safe.
+fn write_until_killed(path: &Path) {
+    let mut writer = create(path, SERIES, Some(BUDGET));
+    let mut out = std::io::stdout();
+    writeln!(out, "\nready").expect("a reader");
+    for number in 0..u64::MAX {
+        writer.write(&batch(SERIES, number)).expect("written");
+        writeln!(out, "safe {number}").expect("a reader");
+    }
+}
+
+/// Starts the writer, kills it `after` it is ready, and returns how many windows it said were safe.
+fn kill_after(path: &Path, after: Duration) -> u64 {
+    let mut child = as_child("killed::every_acknowledged_window_survives_sigkill", path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the test binary once more");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let ready = lines.by_ref().any(|line| line.expect("text") == "ready");
+    assert!(ready, "the writer did not start");
+    std::thread::sleep(after);
+    child.kill().expect("killed");
+    assert_eq!(child.wait().expect("waited for").signal(), Some(9));
+    lines
+        .map_while(Result::ok)
+        .filter_map(|line| line.strip_prefix("safe ")?.parse::<u64>().ok())
+        .last()
+        .map_or(0, |last| last + 1)
+}
+
+#[test]
+fn every_acknowledged_window_survives_sigkill() {
+    if let Some(path) = child_path() {
+        return write_until_killed(&path);
+    }
+    let mut numbers = Numbers::unforeseen();
+    let mut most = 0;
+    for round in 0..20 {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("killed.triptime");
+        let safe = kill_after(&path, Duration::from_micros(numbers.below(600_000)));
+        let run = RunFile::open(&path).expect("a killed run opens");
+        assert_eq!(run.state(), RunState::Interrupted);
+        let windows = run.events().expect("events").len() as u64;
+        // The kill may fall between the commit and the word of it.
+        assert!(
+            windows == safe || windows == safe + 1,
+            "round {round}: {safe} safe, {windows} in the file"
+        );
+        assert_eq!(run.duration_ns(), windows * WINDOW_NS);
+        assert_holds(&run, SERIES, windows);
+        drop(run);
+        assert_eq!(integrity(&path), "ok");
+        most = most.max(windows);
+    }
+    assert!(most >= 20, "the writer got nowhere: at most {most} windows");
+}

@@ -1,0 +1,91 @@
+//! A run can be read by another process while it is written.
+
+use crate::support::{SAMPLES, as_child, assert_holds, batch, child_path, create};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use store::RunFile;
+use store::model::{RunState, SeriesId};
+
+const SERIES: u32 = 2;
+
+/// Longest time a write may take with a reader at work: far above any fsync, far below waiting for a reader's timeout.
+const SLOW: Duration = Duration::from_secs(3);
+
+/// The process that writes: until its standard input is closed.
+fn write_until_told(path: &Path) {
+    let mut writer = create(path, SERIES, Some(100_000));
+    let mut out = std::io::stdout();
+    let told = std::thread::spawn(|| std::io::stdin().lines().count());
+    let mut number = 0;
+    let mut slowest = Duration::ZERO;
+    while !told.is_finished() {
+        let begin = Instant::now();
+        writer.write(&batch(SERIES, number)).expect("written");
+        slowest = slowest.max(begin.elapsed());
+        number += 1;
+        writeln!(out, "\nsafe {number}").expect("a reader");
+    }
+    assert!(slowest < SLOW, "a write took {slowest:?}");
+    writer.finish(RunState::Complete, 1).expect("finished");
+    writeln!(out, "\nslowest {} us", slowest.as_micros()).expect("a reader");
+}
+
+/// Ends the writer also when an assertion fails.
+struct Writer(Child);
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(mut command: Command) -> Writer {
+    Writer(
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the test binary once more"),
+    )
+}
+
+#[test]
+fn a_run_is_read_while_it_is_written() {
+    if let Some(path) = child_path() {
+        return write_until_told(&path);
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("live.triptime");
+    let mut writer = start(as_child("live::a_run_is_read_while_it_is_written", &path));
+    let mut lines = BufReader::new(writer.0.stdout.take().expect("piped")).lines();
+    assert!(
+        lines.by_ref().any(|line| line.expect("text") == "safe 1"),
+        "the writer did not start"
+    );
+    let lines = std::thread::spawn(move || lines.map_while(Result::ok).last());
+    let kept_open = RunFile::open(&path).expect("a live run");
+    let mut last = 0;
+    for _ in 0..60 {
+        let run = RunFile::open(&path).expect("a live run");
+        assert_eq!(run.state(), RunState::Interrupted, "not closed yet");
+        let windows = run.windows(SeriesId(0)).expect("windows").len();
+        let later = kept_open.windows(SeriesId(0)).expect("windows").len();
+        assert!(windows >= last && later >= windows, "windows only become more");
+        let totals = run.totals(SeriesId(1)).expect("totals");
+        assert!(totals.windows as usize >= later && totals.samples == totals.windows * SAMPLES);
+        assert!(run.histogram(SeriesId(1)).expect("histogram").count() >= totals.samples);
+        last = later;
+    }
+    assert!(last > 10, "the writer was held up: {last} windows");
+    drop(writer.0.stdin.take());
+    assert!(writer.0.wait().expect("waited for").success(), "the writer failed");
+    assert!(lines.join().expect("read").is_some());
+    // The reader that stayed open keeps the log beside the file; the next reader takes both.
+    let run = RunFile::open(&path).expect("a closed run");
+    assert_eq!(run.state(), RunState::Complete);
+    let windows = run.windows(SeriesId(0)).expect("windows").len() as u64;
+    assert_holds(&run, SERIES, windows);
+}

@@ -1,0 +1,14 @@
+//! The run file as its users meet it: written, read, refused, killed, damaged, out of space.
+
+#![forbid(unsafe_code)]
+
+mod budget;
+mod damage;
+mod full_disk;
+mod killed;
+mod live;
+mod power_cut;
+mod refusals;
+mod round_trip;
+mod spikes;
+mod support;

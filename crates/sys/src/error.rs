@@ -1,0 +1,250 @@
+//! What the kernel refused, and what to do about it.
+
+use crate::privilege::Capability;
+use rustix::io::Errno;
+use std::sync::Arc;
+use units::CpuList;
+
+/// What an error means for the person who started the tool; the command line derives its exit status from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The request names something that does not exist here or a value that cannot be: exit status 2.
+    Usage,
+    /// The request is sound, but a privilege or a kernel feature is missing, or the kernel refused: exit status 3.
+    CouldNotMeasure,
+}
+
+/// Why an operation on the kernel failed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum SysError {
+    /// No interface of that name in the calling thread's network namespace.
+    #[error("{name}: no such interface (have: {})", list(.have))]
+    NoSuchInterface {
+        /// The name asked for.
+        name: String,
+        /// The interfaces there are.
+        have: Vec<String>,
+    },
+    /// The interface carries no Ethernet frames.
+    #[error("{name}: not an Ethernet interface")]
+    NotEthernet {
+        /// The interface.
+        name: String,
+    },
+    /// The interface is administratively down.
+    #[error("{name} is down: bring it up with `ip link set {name} up`")]
+    InterfaceDown {
+        /// The interface.
+        name: Arc<str>,
+    },
+    /// A setting that cannot be.
+    #[error("{what}")]
+    Invalid {
+        /// What is wrong and what would do.
+        what: String,
+    },
+    /// The machine has no such CPU.
+    #[error("CPU {cpu}: no such CPU (online: {online})")]
+    NoSuchCpu {
+        /// The CPU asked for.
+        cpu: u32,
+        /// The CPUs that are online.
+        online: CpuList,
+    },
+    /// The CPU exists but is switched off.
+    #[error(
+        "CPU {cpu} is offline (online: {online}): switch it on with \
+         `echo 1 > /sys/devices/system/cpu/cpu{cpu}/online`, or choose another"
+    )]
+    CpuOffline {
+        /// The CPU asked for.
+        cpu: u32,
+        /// The CPUs that are online.
+        online: CpuList,
+    },
+    /// The CPU is outside the cpuset of this process.
+    #[error(
+        "CPU {cpu} is outside the cpuset of this process (allowed: {allowed}): choose one of these, or widen the cpuset"
+    )]
+    CpuNotAllowed {
+        /// The CPU asked for.
+        cpu: u32,
+        /// The CPUs the cpuset allows.
+        allowed: CpuList,
+    },
+    /// The effective capabilities lack one.
+    #[error("{what}: needs {capability} (run as root, or: setcap {}+ep {})", .capability.setcap_name(), own_program())]
+    MissingCapability {
+        /// The capability.
+        capability: Capability,
+        /// What it is needed for.
+        what: String,
+    },
+    /// File permissions forbid it.
+    #[error("{what}: permission denied: {remedy}")]
+    PermissionDenied {
+        /// The refused operation.
+        what: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The cgroup has no real-time budget (`CONFIG_RT_GROUP_SCHED`).
+    #[error("{what}: the cgroup of this process has no real-time budget: {remedy}")]
+    NoRealTimeBudget {
+        /// The refused operation.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// `SCHED_DEADLINE` cannot be combined with an affinity narrower than the root domain.
+    #[error(
+        "{what}: the thread may run on CPU {allowed} only, and SCHED_DEADLINE needs all CPUs of its scheduling domain: \
+         leave out the CPU, or make those CPUs an exclusive cpuset"
+    )]
+    DeadlinePinned {
+        /// The refused operation.
+        what: String,
+        /// The CPUs the thread may use.
+        allowed: CpuList,
+    },
+    /// `SCHED_DEADLINE` admission control: the CPUs have not that much time left.
+    #[error(
+        "{what}: refused by admission control, the deadline threads would ask for more than the CPUs have \
+         (kernel.sched_rt_runtime_us bounds their sum): ask for less runtime per period"
+    )]
+    DeadlineOverbooked {
+        /// The refused operation.
+        what: String,
+    },
+    /// `RLIMIT_MEMLOCK` limits what can be locked, and `CAP_IPC_LOCK` is missing.
+    #[error(
+        "lock memory: RLIMIT_MEMLOCK is {limit_kib} KiB and CAP_IPC_LOCK is missing (run as root, or: ulimit -l unlimited, \
+         or: setcap cap_ipc_lock+ep {})",
+        own_program()
+    )]
+    MemoryLockLimit {
+        /// The limit.
+        limit_kib: u64,
+    },
+    /// The kernel is too old, or built without the feature.
+    #[error("{what}: this kernel lacks it ({needs})")]
+    MissingFeature {
+        /// What was asked for.
+        what: String,
+        /// Version or option that has it.
+        needs: &'static str,
+    },
+    /// The transmit queue was full for this frame; the next one may pass. Made without allocating.
+    #[error("{interface}: transmit queue full ({errno})")]
+    SendQueueFull {
+        /// The interface.
+        interface: Arc<str>,
+        /// `EAGAIN` or `ENOBUFS`.
+        errno: Errno,
+    },
+    /// The frame is longer than the interface's MTU allows. Made without allocating.
+    #[error("{interface}: a frame of {bytes} octets does not fit its MTU of {mtu} (with 14 octets of header)")]
+    FrameTooLong {
+        /// The interface.
+        interface: Arc<str>,
+        /// Length of the frame, without FCS.
+        bytes: usize,
+        /// MTU when the port was opened.
+        mtu: u32,
+    },
+    /// The kernel refused, with its own word for why. Made without allocating where `target` is shared.
+    #[error("{operation} {target}: {errno}")]
+    Refused {
+        /// What was tried.
+        operation: &'static str,
+        /// On what.
+        target: Arc<str>,
+        /// Why.
+        errno: Errno,
+    },
+}
+
+impl SysError {
+    /// What the error means for the person who started the tool.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoSuchInterface { .. }
+            | Self::NotEthernet { .. }
+            | Self::Invalid { .. }
+            | Self::NoSuchCpu { .. }
+            | Self::CpuOffline { .. }
+            | Self::CpuNotAllowed { .. }
+            | Self::FrameTooLong { .. } => ErrorKind::Usage,
+            Self::InterfaceDown { .. }
+            | Self::MissingCapability { .. }
+            | Self::PermissionDenied { .. }
+            | Self::NoRealTimeBudget { .. }
+            | Self::DeadlinePinned { .. }
+            | Self::DeadlineOverbooked { .. }
+            | Self::MemoryLockLimit { .. }
+            | Self::MissingFeature { .. }
+            | Self::SendQueueFull { .. }
+            | Self::Refused { .. } => ErrorKind::CouldNotMeasure,
+        }
+    }
+
+    /// Whether only this frame was refused because the transmit queue was full (`EAGAIN`, `ENOBUFS`): count it and go on.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::SendQueueFull { .. })
+    }
+
+    /// The kernel's own word for it, where there is one.
+    pub fn errno(&self) -> Option<i32> {
+        match self {
+            Self::Refused { errno, .. } | Self::SendQueueFull { errno, .. } => Some(errno.raw_os_error()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn refused(operation: &'static str, target: impl Into<Arc<str>>, errno: Errno) -> Self {
+        Self::Refused {
+            operation,
+            target: target.into(),
+            errno,
+        }
+    }
+
+    /// `EPERM` and `EACCES` become the capability that is missing; anything else stays the kernel's word.
+    pub(crate) fn or_capability(
+        capability: Capability,
+        operation: &'static str,
+        target: impl Into<Arc<str>>,
+        errno: Errno,
+    ) -> Self {
+        let target = target.into();
+        match errno {
+            Errno::PERM | Errno::ACCESS if !crate::privilege::has(capability) => Self::MissingCapability {
+                capability,
+                what: format!("{operation} {target}"),
+            },
+            _ => Self::refused(operation, target, errno),
+        }
+    }
+}
+
+/// The errno of a failed standard library call.
+pub(crate) fn errno_of(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+/// The errno the C library left behind for this thread.
+pub(crate) fn last_errno() -> Errno {
+    errno_of(&std::io::Error::last_os_error())
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+fn own_program() -> String {
+    std::env::current_exe().map_or_else(|_| "triptime".to_owned(), |path| path.display().to_string())
+}

@@ -1,0 +1,304 @@
+//! Network interfaces: listed, made, changed and removed over rtnetlink.
+//!
+//! Every function acts in the calling thread's network namespace and returns when the kernel has done it.
+
+mod parse;
+mod request;
+
+use crate::error::SysError;
+use crate::netns::NetNs;
+use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{
+    BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo as InfoAttribute,
+    LinkMessage,
+};
+use request::{change, dump, exchange};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd};
+
+/// Longest name of an interface: `IFNAMSIZ` less the terminating zero (linux/if.h).
+const NAME_OCTETS: usize = 15;
+
+/// An interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkInfo {
+    /// Number in its namespace.
+    pub index: u32,
+    /// Name.
+    pub name: String,
+    /// Hardware address; zeros for `lo` and for what has none of six octets.
+    pub mac: [u8; 6],
+    /// Largest payload, in octets, without the 14 of the Ethernet header.
+    pub mtu: u32,
+    /// Administratively up.
+    pub up: bool,
+    /// The cable, or the peer, is there, and frames pass. The kernel acts on the carrier of a new veth or bridge late,
+    /// by up to a second before Linux 6.8, and drops what is sent before: this is false until it has.
+    pub carrier: bool,
+    /// RFC 2863 state as iproute2 writes it: `up`, `down`, `lowerlayerdown`, `unknown` (drivers that do not tell, `lo`).
+    pub operstate: &'static str,
+    /// It carries Ethernet frames (`ARPHRD_ETHER`; `lo` counts, its frames have the same header).
+    pub ethernet: bool,
+    /// What made it: `veth`, `bridge`, `macvlan`; `None` for hardware and `lo`.
+    pub kind: Option<String>,
+    /// Index of the bridge or bond it belongs to.
+    pub master: Option<u32>,
+}
+
+/// All interfaces, by index.
+///
+/// # Errors
+/// What the netlink socket met.
+pub fn list() -> Result<Vec<LinkInfo>, SysError> {
+    let mut links = Vec::new();
+    dump(&RouteNetlinkMessage::GetLink(LinkMessage::default()), |payload| {
+        links.extend(parse::link(payload));
+    })?;
+    links.sort_by_key(|link| link.index);
+    Ok(links)
+}
+
+/// The interface called `name`.
+///
+/// # Errors
+/// [`SysError::NoSuchInterface`], which lists those there are.
+pub fn find(name: &str) -> Result<LinkInfo, SysError> {
+    let found = if check_name(name).is_ok() { get(name)? } else { None };
+    match found {
+        Some(link) => Ok(link),
+        None => Err(SysError::NoSuchInterface {
+            name: name.to_owned(),
+            have: list()?.into_iter().map(|link| link.name).collect(),
+        }),
+    }
+}
+
+/// Asks for one interface. Unlike a list, this has the kernel act on a carrier that just came (`rtnl_getlink`, Linux 6.8),
+/// so that a new veth need not be waited for.
+fn get(name: &str) -> Result<Option<LinkInfo>, SysError> {
+    let mut message = LinkMessage::default();
+    message.attributes = vec![LinkAttribute::IfName(name.to_owned())];
+    let mut link = None;
+    match exchange(
+        RouteNetlinkMessage::GetLink(message),
+        NLM_F_REQUEST | NLM_F_ACK,
+        |payload| {
+            link = parse::link(payload);
+        },
+    ) {
+        Ok(_) => Ok(link),
+        Err(Errno::NODEV) => Ok(None),
+        Err(errno) => Err(SysError::refused("look up the interface", name, errno)),
+    }
+}
+
+/// Makes a veth pair: `name` here, its peer `peer_name` in `peer_ns`. Both are down.
+///
+/// Their MAC addresses are [`local_mac`] of their names, so that two runs of a bed see the same addresses.
+///
+/// # Errors
+/// A name that cannot be or is taken, no `CAP_NET_ADMIN`, or what the kernel refused.
+pub fn add_veth(name: &str, peer_name: &str, peer_ns: &NetNs) -> Result<(), SysError> {
+    check_name(name)?;
+    check_name(peer_name)?;
+    let mut peer = LinkMessage::default();
+    peer.attributes = vec![
+        LinkAttribute::IfName(peer_name.to_owned()),
+        LinkAttribute::Address(local_mac(peer_name).to_vec()),
+        LinkAttribute::NetNsFd(peer_ns.as_fd().as_raw_fd()),
+    ];
+    let data = InfoData::Veth(InfoVeth::Peer(peer));
+    create("create veth", name, InfoKind::Veth, data)
+}
+
+/// Makes a bridge that forwards at once: no spanning tree, no forward delay, and multicast flooded to every port as by a
+/// plain switch (no snooping). It is down. Its MAC address is [`local_mac`] of its name.
+///
+/// # Errors
+/// A name that cannot be or is taken, no `CAP_NET_ADMIN`, or what the kernel refused.
+pub fn add_bridge(name: &str) -> Result<(), SysError> {
+    check_name(name)?;
+    let data = InfoData::Bridge(vec![
+        InfoBridge::StpState(BridgeStpState::Disabled),
+        InfoBridge::ForwardDelay(0),
+        InfoBridge::MulticastSnooping(false),
+    ]);
+    create("create bridge", name, InfoKind::Bridge, data)
+}
+
+/// Makes `name` a port of `bridge`.
+///
+/// # Errors
+/// One of them does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
+pub fn set_master(name: &str, bridge: &str) -> Result<(), SysError> {
+    let bridge = find(bridge)?;
+    set(
+        "put into a bridge:",
+        name,
+        vec![LinkAttribute::Controller(bridge.index)],
+    )
+}
+
+/// Brings `name` up. A veth has carrier when both ends are up.
+///
+/// # Errors
+/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
+pub fn set_up(name: &str) -> Result<(), SysError> {
+    set_flags("bring up", name, LinkFlags::Up)
+}
+
+/// Brings `name` down.
+///
+/// # Errors
+/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
+pub fn set_down(name: &str) -> Result<(), SysError> {
+    set_flags("bring down", name, LinkFlags::empty())
+}
+
+/// Sets the largest payload of `name`, in octets.
+///
+/// # Errors
+/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused (out of the driver's range).
+pub fn set_mtu(name: &str, mtu: u32) -> Result<(), SysError> {
+    set("set the MTU of", name, vec![LinkAttribute::Mtu(mtu)])
+}
+
+/// Sets the hardware address of `name`.
+///
+/// # Errors
+/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
+pub fn set_mac(name: &str, mac: [u8; 6]) -> Result<(), SysError> {
+    set(
+        "set the MAC address of",
+        name,
+        vec![LinkAttribute::Address(mac.to_vec())],
+    )
+}
+
+/// Removes `name`; of a veth pair, both ends.
+///
+/// # Errors
+/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
+pub fn delete(name: &str) -> Result<(), SysError> {
+    let link = find(name)?;
+    let mut message = LinkMessage::default();
+    message.header.index = link.index;
+    change("delete", name, RouteNetlinkMessage::DelLink(message), 0)
+}
+
+/// Turns IPv6 off on `name`, so that the kernel sends nothing of its own there. Needed outside namespaces made by
+/// [`NetNs::create`] only, where it is off already.
+///
+/// Returns whether it is off: false when /proc/sys cannot be written (some containers).
+pub fn disable_ipv6(name: &str) -> bool {
+    let conf = std::path::Path::new("/proc/sys/net/ipv6/conf");
+    !conf.exists() || (check_name(name).is_ok() && std::fs::write(conf.join(name).join("disable_ipv6"), "1").is_ok())
+}
+
+/// A locally administered unicast address made from `label` (FNV-1a, 40 bits behind the octet 02): the same label gives the
+/// same address.
+pub fn local_mac(label: &str) -> [u8; 6] {
+    // Offset basis and prime of 64-bit FNV-1a (draft-eastlake-fnv).
+    let hash = label.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, octet| {
+        (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    let [_, _, _, a, b, c, d, e] = hash.to_be_bytes();
+    [0x02, a, b, c, d, e]
+}
+
+fn create(operation: &'static str, name: &str, kind: InfoKind, data: InfoData) -> Result<(), SysError> {
+    let mut message = LinkMessage::default();
+    message.attributes = vec![
+        LinkAttribute::IfName(name.to_owned()),
+        LinkAttribute::Address(local_mac(name).to_vec()),
+        LinkAttribute::LinkInfo(vec![InfoAttribute::Kind(kind), InfoAttribute::Data(data)]),
+    ];
+    change(
+        operation,
+        name,
+        RouteNetlinkMessage::NewLink(message),
+        NLM_F_CREATE | NLM_F_EXCL,
+    )
+}
+
+fn set(operation: &'static str, name: &str, attributes: Vec<LinkAttribute>) -> Result<(), SysError> {
+    let mut message = LinkMessage::default();
+    message.header.index = find(name)?.index;
+    message.attributes = attributes;
+    change(operation, name, RouteNetlinkMessage::SetLink(message), 0)
+}
+
+fn set_flags(operation: &'static str, name: &str, flags: LinkFlags) -> Result<(), SysError> {
+    let mut message = LinkMessage::default();
+    message.header.index = find(name)?.index;
+    message.header.flags = flags;
+    message.header.change_mask = LinkFlags::Up;
+    change(operation, name, RouteNetlinkMessage::SetLink(message), 0)
+}
+
+/// What the kernel's `dev_valid_name` asks, said in words.
+fn check_name(name: &str) -> Result<(), SysError> {
+    let sound = (1..=NAME_OCTETS).contains(&name.len())
+        && name != "."
+        && name != ".."
+        && !name
+            .chars()
+            .any(|c| c == '/' || c == ':' || c.is_whitespace() || c == '\0');
+    match sound {
+        true => Ok(()),
+        false => Err(SysError::Invalid {
+            what: format!("\"{name}\" cannot be an interface name: 1 to {NAME_OCTETS} octets without space, / and :"),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_name, find, list, local_mac};
+    use crate::{ErrorKind, SysError};
+
+    #[test]
+    fn loopback_is_there_and_looks_like_it() {
+        let lo = find("lo").expect("every namespace has lo");
+        assert_eq!((lo.mac, lo.ethernet, lo.kind, lo.master), ([0; 6], true, None, None));
+        let names: Vec<String> = list().expect("a list").into_iter().map(|link| link.name).collect();
+        let of_proc = std::fs::read_to_string("/proc/net/dev").expect("proc");
+        let mut expected: Vec<&str> = of_proc
+            .lines()
+            .filter_map(|line| Some(line.split_once(':')?.0.trim()))
+            .collect();
+        let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+        names.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_missing_interface_lists_those_there_are() {
+        let error = find("eth99").expect_err("no such interface");
+        assert!(matches!(error, SysError::NoSuchInterface { .. }));
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        let text = error.to_string();
+        assert!(
+            text.starts_with("eth99: no such interface (have: ") && text.contains("lo"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn names_the_kernel_would_refuse_are_refused_with_the_rule() {
+        for name in ["", ".", "..", "a b", "a/b", "a:b", "sixteen-octets-x"] {
+            assert!(check_name(name).expect_err(name).to_string().contains("1 to 15 octets"));
+        }
+        assert!(check_name("fifteen-octets1").is_ok());
+    }
+
+    #[test]
+    fn addresses_are_unicast_local_and_differ() {
+        let (a, b) = (local_mac("ts0"), local_mac("dut0"));
+        assert_eq!((a[0], b[0]), (2, 2));
+        assert_ne!(a, b);
+        assert_eq!(a, local_mac("ts0"));
+    }
+}

@@ -1,0 +1,93 @@
+//! Memory that does not fault, and idle states that do not sleep.
+
+use crate::error::{SysError, errno_of};
+use crate::privilege::{Capability, has_on_host};
+use rustix::io::Errno;
+use rustix::mm::{MlockAllFlags, mlockall};
+use rustix::process::{Resource, getrlimit};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+
+/// Heap touched by [`lock_all`] and kept by the process. Measuring threads allocate before they measure, so this is for
+/// what runs beside them (recorder, report): 8 MiB holds some thousand windows of histograms without a new page.
+const HEAP_BYTES: usize = 8 << 20;
+
+/// Where the kernel takes requests against deep idle states (Documentation/power/pm_qos_interface.rst).
+const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
+
+/// Locks all memory of the process, present and future, and keeps freed heap in the process.
+///
+/// After it no page of code, stack or heap is faulted in while a thread measures. It cannot be undone for parts, and new
+/// threads get their whole stack at once: give them small ones.
+///
+/// # Errors
+/// [`SysError::MemoryLockLimit`] when `CAP_IPC_LOCK` is missing and `RLIMIT_MEMLOCK` is not unlimited. With any limit, the first
+/// allocation beyond it would fail, and so end the process in the middle of a run.
+pub fn lock_all() -> Result<(), SysError> {
+    if let (false, Some(limit)) = (has_on_host(Capability::IpcLock), getrlimit(Resource::Memlock).current) {
+        return Err(SysError::MemoryLockLimit {
+            limit_kib: limit / 1024,
+        });
+    }
+    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)
+        .map_err(|errno| SysError::refused("lock the memory of", "this process", errno))?;
+    keep_freed_heap();
+    touch_heap();
+    Ok(())
+}
+
+/// Stops the allocator from giving memory back, and from mapping large blocks that would be unmapped on free.
+#[cfg(target_env = "gnu")]
+fn keep_freed_heap() {
+    // SAFETY: mallopt only stores two tuning values under the allocator's own lock; both are documented (mallopt(3)).
+    unsafe {
+        libc::mallopt(libc::M_TRIM_THRESHOLD, -1);
+        libc::mallopt(libc::M_MMAP_MAX, 0);
+    }
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn keep_freed_heap() {}
+
+fn touch_heap() {
+    let mut heap: Vec<u8> = Vec::with_capacity(HEAP_BYTES);
+    // Written, not zero-allocated, so that every page is really there.
+    heap.resize(HEAP_BYTES, 1);
+    std::hint::black_box(&heap);
+}
+
+/// A standing request that no CPU enter an idle state slower to leave than asked; ends when dropped.
+#[derive(Debug)]
+pub struct DmaLatency {
+    // The kernel keeps the request while this file is open.
+    _file: File,
+}
+
+/// Asks that no CPU enter an idle state that takes longer than `us` microseconds to leave; 0 keeps them polling.
+///
+/// This changes how the whole machine idles while it is held, so a run says whether it was.
+///
+/// # Errors
+/// [`SysError::MissingFeature`] where the device is absent (containers, some guests), else what opening it met.
+pub fn hold_dma_latency(us: i32) -> Result<DmaLatency, SysError> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .open(DMA_LATENCY)
+        .map_err(|error| dma_refusal(&error))?;
+    file.write_all(&us.to_ne_bytes()).map_err(|error| dma_refusal(&error))?;
+    Ok(DmaLatency { _file: file })
+}
+
+fn dma_refusal(error: &std::io::Error) -> SysError {
+    match errno_of(error) {
+        Errno::NOENT | Errno::NXIO | Errno::NODEV => SysError::MissingFeature {
+            what: format!("hold idle states through {DMA_LATENCY}"),
+            needs: "the device /dev/cpu_dma_latency; a container needs it passed in",
+        },
+        Errno::ACCESS | Errno::PERM => SysError::PermissionDenied {
+            what: format!("open {DMA_LATENCY}"),
+            remedy: "run as root, or give this user write access to it",
+        },
+        errno => SysError::refused("write to", DMA_LATENCY, errno),
+    }
+}

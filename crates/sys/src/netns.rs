@@ -1,0 +1,94 @@
+//! Network namespaces held by nothing but a file descriptor.
+
+use crate::error::{SysError, errno_of};
+use crate::link;
+use crate::privilege::Capability;
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+
+/// A network namespace.
+///
+/// A created one has no name and is held by this descriptor alone (and by sockets opened in it): when it is dropped, or
+/// the process ends in any way, the kernel removes the namespace with every interface in it.
+#[derive(Debug)]
+pub struct NetNs {
+    fd: OwnedFd,
+}
+
+impl NetNs {
+    /// Makes a namespace with nothing but `lo` in it, which is up. IPv6 is off in it, where the kernel lets us, so that no
+    /// router solicitation or neighbour discovery runs between the frames of a test.
+    ///
+    /// # Errors
+    /// [`SysError::MissingCapability`] without `CAP_SYS_ADMIN`, else what the kernel refused.
+    pub fn create() -> Result<Self, SysError> {
+        on_scratch_thread(|| {
+            // SAFETY: CLONE_NEWNET touches no file descriptor table, the one danger of unshare; it moves this thread, which
+            // runs nothing but this closure and then ends, into a new network namespace.
+            unsafe { unshare_unsafe(UnshareFlags::NEWNET) }.map_err(|errno| {
+                SysError::or_capability(Capability::SysAdmin, "create", "a network namespace", errno)
+            })?;
+            // Best effort: /proc/sys is read-only in some containers, and kernels without IPv6 have no such file.
+            for all in ["all", "default"] {
+                let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{all}/disable_ipv6"), "1");
+            }
+            link::set_up("lo")?;
+            Self::current()
+        })?
+    }
+
+    /// The namespace of the calling thread.
+    ///
+    /// # Errors
+    /// What opening it in /proc met.
+    pub fn current() -> Result<Self, SysError> {
+        // File::open sets O_CLOEXEC: a load or tool we start does not keep the namespace alive.
+        File::open("/proc/thread-self/ns/net")
+            .map(|file| Self { fd: file.into() })
+            .map_err(|error| SysError::refused("open", "/proc/thread-self/ns/net", errno_of(&error)))
+    }
+
+    /// Runs `work` inside the namespace, on a thread made for it, and returns what it returns; a panic goes on here.
+    ///
+    /// Sockets opened there stay in the namespace wherever they are used. /sys still shows the caller's namespace.
+    ///
+    /// # Errors
+    /// The thread could not start or not enter.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, SysError> {
+        on_scratch_thread(|| self.enter().map(|()| work()))?
+    }
+
+    /// Moves the calling thread into the namespace for good: for threads of their own, not for the main one.
+    ///
+    /// # Errors
+    /// [`SysError::MissingCapability`] without `CAP_SYS_ADMIN`, else what the kernel refused.
+    pub fn enter(&self) -> Result<(), SysError> {
+        move_into_link_name_space(self.fd.as_fd(), Some(LinkNameSpaceType::Network))
+            .map_err(|errno| SysError::or_capability(Capability::SysAdmin, "enter", "a network namespace", errno))
+    }
+
+    /// A path to it for other programs, such as `nsenter --net=PATH`, as long as this value lives.
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.fd.as_raw_fd()))
+    }
+}
+
+impl AsFd for NetNs {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Runs `work` on a thread that ends with it, so that what it changes about its thread stays there.
+fn on_scratch_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SysError> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("triptime-netns".to_owned())
+            .spawn_scoped(scope, work)
+            .map_err(|error| SysError::refused("start", "a thread", errno_of(&error)))?;
+        Ok::<_, SysError>(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
+}

@@ -1,0 +1,159 @@
+//! The socket filter: classic BPF that passes the wanted EtherTypes.
+//!
+//! When it runs, the kernel has taken the outer VLAN tag out of the frame (it is in the ring's header), so the EtherType is at
+//! octet 12; behind a tag still in the data it is at 16, behind two at 20.
+
+use crate::error::SysError;
+use libc::sock_filter;
+
+/// Jumps reach 255 instructions; this keeps each block within that, and is far more than the EtherTypes of a process bus.
+pub(super) const MOST_ETHERTYPES: usize = 64;
+
+/// 802.1Q customer and 802.1ad service tags.
+const TAGS: [u32; 2] = [0x8100, 0x88a8];
+
+/// Where the EtherType can be: behind no, one and two tags in the data.
+const POSITIONS: [u32; 3] = [12, 16, 20];
+
+/// `BPF_LD | BPF_H | BPF_ABS`: load 16 bits in network order.
+const LOAD: u16 = (libc::BPF_LD | libc::BPF_H | libc::BPF_ABS) as u16;
+/// `BPF_JMP | BPF_JEQ | BPF_K`: jump when equal.
+const JUMP: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+/// `BPF_RET | BPF_K`: octets of the frame to keep.
+const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+
+const ALL: u32 = u32::MAX;
+const NONE: u32 = 0;
+
+/// The program for these EtherTypes; an empty list makes one that passes all.
+pub(super) fn program(ethertypes: &[u16]) -> Result<Vec<sock_filter>, SysError> {
+    if ethertypes.len() > MOST_ETHERTYPES {
+        return Err(SysError::Invalid {
+            what: format!(
+                "{} EtherTypes to filter for: at most {MOST_ETHERTYPES}, or none for all",
+                ethertypes.len()
+            ),
+        });
+    }
+    if ethertypes.is_empty() {
+        return Ok(vec![end(ALL)]);
+    }
+    let (last, before) = POSITIONS.split_last().expect("positions are not empty");
+    let mut program = Vec::new();
+    for position in before {
+        block(&mut program, *position, ethertypes, &TAGS);
+    }
+    block(&mut program, *last, ethertypes, &[]);
+    Ok(program)
+}
+
+/// One block: a wanted EtherType ends with all, a tag goes on behind the block, anything else ends with none.
+fn block(program: &mut Vec<sock_filter>, position: u32, ethertypes: &[u16], tags: &[u32]) {
+    program.push(sock_filter {
+        code: LOAD,
+        jt: 0,
+        jf: 0,
+        k: position,
+    });
+    // Behind the comparisons lie: end with none, end with all, the next block.
+    let mut still_to_come = ethertypes.len() + tags.len();
+    let wanted = ethertypes.iter().map(|ethertype| (u32::from(*ethertype), 1));
+    let onward = tags.iter().map(|tag| (*tag, 2));
+    for (value, beyond) in wanted.chain(onward) {
+        still_to_come -= 1;
+        let jump = u8::try_from(still_to_come + beyond).expect("a block is shorter than a jump reaches");
+        program.push(sock_filter {
+            code: JUMP,
+            jt: jump,
+            jf: 0,
+            k: value,
+        });
+    }
+    program.push(end(NONE));
+    program.push(end(ALL));
+}
+
+const fn end(octets: u32) -> sock_filter {
+    sock_filter {
+        code: RETURN,
+        jt: 0,
+        jf: 0,
+        k: octets,
+    }
+}
+
+const _: () = assert!(MOST_ETHERTYPES + TAGS.len() + 2 <= u8::MAX as usize);
+
+#[cfg(test)]
+mod tests {
+    use super::{JUMP, LOAD, MOST_ETHERTYPES, RETURN, program};
+    use libc::sock_filter;
+
+    /// Runs a program as the kernel does; a load beyond the frame drops it.
+    fn passes(program: &[sock_filter], frame: &[u8]) -> bool {
+        let (mut counter, mut accumulator) = (0, 0);
+        loop {
+            let instruction = program[counter];
+            counter += 1;
+            match instruction.code {
+                LOAD => match frame.get(instruction.k as usize..).and_then(|rest| rest.first_chunk()) {
+                    Some(octets) => accumulator = u32::from(u16::from_be_bytes(*octets)),
+                    None => return false,
+                },
+                JUMP if accumulator == instruction.k => counter += usize::from(instruction.jt),
+                JUMP => counter += usize::from(instruction.jf),
+                RETURN => return instruction.k != 0,
+                code => panic!("unexpected instruction {code}"),
+            }
+        }
+    }
+
+    fn frame(types_and_tags: &[u16]) -> Vec<u8> {
+        let mut octets = vec![0; 12];
+        for (index, word) in types_and_tags.iter().enumerate() {
+            octets.extend(word.to_be_bytes());
+            if index + 1 < types_and_tags.len() {
+                octets.extend([0x80, 5]);
+            }
+        }
+        octets.extend([0xba; 46]);
+        octets
+    }
+
+    #[test]
+    fn wanted_types_pass_behind_no_one_and_two_tags() {
+        let program = program(&[0x88ba, 0x88b8]).expect("a program");
+        for wanted in [0x88ba, 0x88b8] {
+            for tags in [&[][..], &[0x8100], &[0x88a8], &[0x88a8, 0x8100], &[0x8100, 0x8100]] {
+                let types: Vec<u16> = tags.iter().copied().chain([wanted]).collect();
+                assert!(passes(&program, &frame(&types)), "{types:x?}");
+            }
+        }
+    }
+
+    #[test]
+    fn everything_else_is_dropped() {
+        let program = program(&[0x88ba]).expect("a program");
+        for types in [
+            &[0x0800][..],
+            &[0x8100, 0x0800],
+            &[0x88a8, 0x8100, 0x0800],
+            &[0x8100, 0x8100, 0x8100, 0x88ba],
+        ] {
+            assert!(!passes(&program, &frame(types)), "{types:x?}");
+        }
+        assert!(!passes(&program, &[0; 13]));
+    }
+
+    #[test]
+    fn none_asked_for_means_all_and_too_many_are_refused() {
+        assert!(passes(&program(&[]).expect("a program"), &[0; 14]));
+        let many: Vec<u16> = (0..=MOST_ETHERTYPES as u16).collect();
+        assert!(program(&many).expect_err("too many").to_string().contains("at most 64"));
+        let most = program(&many[..MOST_ETHERTYPES]).expect("as many as fit");
+        for ethertype in &many[..MOST_ETHERTYPES] {
+            assert!(passes(&most, &frame(&[0x88a8, 0x8100, *ethertype])), "{ethertype}");
+        }
+        assert!(!passes(&most, &frame(&[0x88a8, 0x8100, MOST_ETHERTYPES as u16])));
+    }
+}

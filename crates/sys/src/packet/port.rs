@@ -1,0 +1,241 @@
+//! A packet port: what the ring, the filter and the socket make together.
+
+use super::ring::{Ring, RxFrame};
+use super::socket::{Socket, statistics};
+use super::transmit::{self, PartialSend, TxBatch};
+use super::{PortOptions, RingStatistics, filter};
+use crate::error::{SysError, last_errno};
+use crate::{clock, link};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// An Ethernet header, in octets.
+const HEADER_OCTETS: usize = 14;
+
+/// A socket on one interface that sends frames and receives them through a ring.
+#[derive(Debug)]
+pub struct PacketPort {
+    // Before the descriptor, so that the mapping goes first.
+    ring: Option<Ring>,
+    fd: OwnedFd,
+    name: Arc<str>,
+    mac: [u8; 6],
+    mtu: u32,
+    hardware_stamps: bool,
+}
+
+impl PacketPort {
+    /// Opens a port on `interface`, in the calling thread's network namespace; it stays there wherever it is used.
+    ///
+    /// From here on the ring takes in frames: only of this interface, only those the filter passes, none from before.
+    ///
+    /// # Errors
+    /// No such interface (lists those there are), not Ethernet, down, `CAP_NET_RAW` missing, options out of range, or what the
+    /// kernel refused.
+    pub fn open(interface: &str, options: &PortOptions) -> Result<Self, SysError> {
+        let link = link::find(interface)?;
+        if !link.ethernet {
+            return Err(SysError::NotEthernet { name: link.name });
+        }
+        let mut program = filter::program(&options.ethertypes)?;
+        let name: Arc<str> = link.name.into();
+        let socket = Socket::new(&name)?;
+        if !link.up {
+            return Err(SysError::InterfaceDown { name });
+        }
+        if options.qdisc_bypass {
+            socket.set_packet(libc::PACKET_QDISC_BYPASS, &1_i32, "bypass the queueing discipline of")?;
+        }
+        let (mut ring, mut hardware_stamps, mut protocol) = (None, false, 0);
+        if options.ring_frames > 0 {
+            socket.ignore_outgoing()?;
+            socket.attach(&mut program)?;
+            hardware_stamps = socket.stamp_received()?;
+            ring = Some(Ring::new(&socket, options.ring_frames, options.frame_bytes)?);
+            protocol = libc::ETH_P_ALL as u16;
+        }
+        for address in &options.multicast {
+            socket.join(link.index, libc::PACKET_MR_MULTICAST, *address)?;
+        }
+        if options.promiscuous {
+            socket.join(link.index, libc::PACKET_MR_PROMISC, [0; 6])?;
+        }
+        socket.bind(link.index, protocol)?;
+        Ok(Self {
+            ring,
+            fd: socket.fd,
+            name,
+            mac: link.mac,
+            mtu: link.mtu,
+            hardware_stamps,
+        })
+    }
+
+    /// The interface's hardware address when the port was opened.
+    pub fn mac(&self) -> [u8; 6] {
+        self.mac
+    }
+
+    /// The interface's largest payload when the port was opened, in octets, without the 14 of the Ethernet header.
+    pub fn mtu(&self) -> u32 {
+        self.mtu
+    }
+
+    /// The interface's name.
+    pub fn interface(&self) -> &str {
+        &self.name
+    }
+
+    /// How many frames the receive ring holds: at least as many as asked for.
+    pub fn ring_frames(&self) -> usize {
+        self.ring.as_ref().map_or(0, Ring::slots)
+    }
+
+    /// Whether the NIC stamps received frames; frames it does not stamp still carry the kernel's stamp.
+    pub fn hardware_stamps(&self) -> bool {
+        self.hardware_stamps
+    }
+
+    /// Sends one frame (from the destination address, without FCS): one system call, which does not wait for room. Neither
+    /// success nor an error allocates.
+    ///
+    /// # Errors
+    /// [`SysError::SendQueueFull`] (see [`SysError::is_transient`]), [`SysError::FrameTooLong`], [`SysError::InterfaceDown`],
+    /// or what the kernel refused.
+    #[inline]
+    pub fn send(&self, frame: &[u8]) -> Result<(), SysError> {
+        transmit::send(&self.fd, frame).map_err(|errno| self.send_refusal(errno, frame.len()))
+    }
+
+    /// Sends the batch with one system call, which does not wait for room, and returns how many frames went: fewer than
+    /// [`TxBatch::len`] when the transmit queue filled up on the way.
+    ///
+    /// # Errors
+    /// Not even the first frame went: as [`PacketPort::send`].
+    #[inline]
+    pub fn send_batch(&self, batch: &mut TxBatch) -> Result<usize, SysError> {
+        self.send_from(batch, 0)
+    }
+
+    /// Sends the batch with as few system calls as the kernel takes.
+    ///
+    /// # Errors
+    /// How many frames went, and why the next one did not: as [`PacketPort::send`].
+    pub fn send_all(&self, batch: &mut TxBatch) -> Result<(), PartialSend> {
+        let mut sent = 0;
+        while sent < batch.len() {
+            sent += self
+                .send_from(batch, sent)
+                .map_err(|cause| PartialSend { sent, cause })?;
+        }
+        Ok(())
+    }
+
+    fn send_from(&self, batch: &mut TxBatch, first: usize) -> Result<usize, SysError> {
+        transmit::send_many(&self.fd, batch, first).map_err(|errno| self.send_refusal(errno, batch.octets(first)))
+    }
+
+    #[cold]
+    fn send_refusal(&self, errno: Errno, bytes: usize) -> SysError {
+        let interface = Arc::clone(&self.name);
+        match errno {
+            Errno::AGAIN | Errno::NOBUFS => SysError::SendQueueFull { interface, errno },
+            Errno::MSGSIZE if bytes > self.mtu as usize + HEADER_OCTETS => SysError::FrameTooLong {
+                interface,
+                bytes,
+                mtu: self.mtu,
+            },
+            Errno::NETDOWN => SysError::InterfaceDown { name: interface },
+            errno => SysError::Refused {
+                operation: "send on",
+                target: interface,
+                errno,
+            },
+        }
+    }
+
+    /// The oldest received frame not yet taken: one read of memory, no system call. Its slot goes back to the kernel when the
+    /// frame is dropped.
+    #[inline]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a frame borrows the port, which no Iterator's item can"
+    )]
+    pub fn next(&mut self) -> Option<RxFrame<'_>> {
+        self.ring.as_mut()?.next()
+    }
+
+    /// Sleeps until a frame is in the ring, at most `timeout_ns`; returns at once when one is already. False when the time is
+    /// over or a signal came.
+    ///
+    /// # Errors
+    /// [`SysError::InterfaceDown`] when the interface went down or away, or what the kernel refused.
+    pub fn wait(&self, timeout_ns: u64) -> Result<bool, SysError> {
+        let timeout = clock::timespec(i64::try_from(timeout_ns).unwrap_or(i64::MAX));
+        let timeout = libc::timespec {
+            tv_sec: timeout.tv_sec,
+            tv_nsec: timeout.tv_nsec,
+        };
+        let mut poll = libc::pollfd {
+            fd: self.fd.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one pollfd and one timespec, both locals that outlive the call; no signal mask.
+        let ready = unsafe { libc::ppoll(&raw mut poll, 1, &raw const timeout, std::ptr::null()) };
+        match ready {
+            0 => Ok(false),
+            1.. if poll.revents & libc::POLLERR != 0 => self.socket_error().map(|()| poll.revents & libc::POLLIN != 0),
+            1.. => Ok(true),
+            _ => match last_errno() {
+                Errno::INTR => Ok(false),
+                errno => Err(SysError::Refused {
+                    operation: "wait on",
+                    target: Arc::clone(&self.name),
+                    errno,
+                }),
+            },
+        }
+    }
+
+    fn socket_error(&self) -> Result<(), SysError> {
+        let errno = match rustix::net::sockopt::socket_error(&self.fd) {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(errno)) | Err(errno) => errno,
+        };
+        let name = Arc::clone(&self.name);
+        Err(match errno {
+            Errno::NETDOWN | Errno::NODEV => SysError::InterfaceDown { name },
+            errno => SysError::Refused {
+                operation: "wait on",
+                target: name,
+                errno,
+            },
+        })
+    }
+
+    /// Frames received and dropped by the ring since this was last called, or since the port was opened.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn statistics(&self) -> Result<RingStatistics, SysError> {
+        let counted = statistics(&self.fd).map_err(|errno| SysError::Refused {
+            operation: "read the counters of",
+            target: Arc::clone(&self.name),
+            errno,
+        })?;
+        let dropped = u64::from(counted.tp_drops);
+        // The kernel counts dropped frames as frames too.
+        Ok(RingStatistics {
+            received: u64::from(counted.tp_packets).saturating_sub(dropped),
+            dropped,
+        })
+    }
+}
+
+impl AsFd for PacketPort {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

@@ -1,0 +1,188 @@
+//! The packet socket: made deaf, set up, and only then bound, so that no frame of another interface or another EtherType ever
+//! enters the ring.
+
+use crate::error::{SysError, last_errno};
+use crate::privilege::Capability;
+use rustix::io::Errno;
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+
+/// A packet socket on its way to be bound. `name` is the interface, for messages.
+pub(super) struct Socket {
+    pub(super) fd: OwnedFd,
+    pub(super) name: Arc<str>,
+}
+
+impl Socket {
+    /// A raw packet socket that receives nothing yet (protocol 0).
+    pub(super) fn new(name: &Arc<str>) -> Result<Self, SysError> {
+        // SAFETY: no pointers.
+        let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
+        if fd < 0 {
+            let name = Arc::clone(name);
+            return Err(match last_errno() {
+                Errno::AFNOSUPPORT => SysError::MissingFeature {
+                    what: format!("open a packet socket on {name}"),
+                    needs: "the kernel option CONFIG_PACKET",
+                },
+                errno => SysError::or_capability(Capability::NetRaw, "open a packet socket on", name, errno),
+            });
+        }
+        // SAFETY: the descriptor was just made by socket(2) and nobody else has it.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(Self {
+            fd,
+            name: Arc::clone(name),
+        })
+    }
+
+    /// Sets an option; `operation` says what for in a refusal.
+    pub(super) fn set<T: Copy>(
+        &self,
+        level: i32,
+        option: i32,
+        value: &T,
+        operation: &'static str,
+    ) -> Result<(), SysError> {
+        let length = libc::socklen_t::try_from(size_of::<T>()).unwrap_or(libc::socklen_t::MAX);
+        // SAFETY: the pointer is to a whole T, and the length is T's.
+        let done = unsafe {
+            libc::setsockopt(
+                self.fd.as_raw_fd(),
+                level,
+                option,
+                (&raw const *value).cast::<c_void>(),
+                length,
+            )
+        };
+        if done == 0 {
+            Ok(())
+        } else {
+            Err(SysError::refused(operation, Arc::clone(&self.name), last_errno()))
+        }
+    }
+
+    /// Sets an option of packet sockets.
+    pub(super) fn set_packet<T: Copy>(&self, option: i32, value: &T, operation: &'static str) -> Result<(), SysError> {
+        self.set(libc::SOL_PACKET, option, value, operation)
+    }
+
+    /// Does not receive what is sent from this interface, by this or any other program.
+    pub(super) fn ignore_outgoing(&self) -> Result<(), SysError> {
+        self.set_packet(libc::PACKET_IGNORE_OUTGOING, &1_i32, "ignore outgoing frames on")
+            .map_err(|error| match error.errno() {
+                Some(libc::ENOPROTOOPT) => SysError::MissingFeature {
+                    what: format!("ignore outgoing frames on {}", self.name),
+                    needs: "PACKET_IGNORE_OUTGOING, Linux 4.20 or newer",
+                },
+                _ => error,
+            })
+    }
+
+    /// Attaches a filter.
+    pub(super) fn attach(&self, program: &mut [libc::sock_filter]) -> Result<(), SysError> {
+        let program = libc::sock_fprog {
+            len: libc::c_ushort::try_from(program.len()).unwrap_or(libc::c_ushort::MAX),
+            filter: program.as_mut_ptr(),
+        };
+        self.set(libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program, "attach a filter on")
+    }
+
+    /// Has received frames stamped as early as can be: by the NIC if it already does that for received frames, and by the
+    /// kernel when the driver hands them over. Returns whether the NIC does. Changes nothing about the NIC.
+    pub(super) fn stamp_received(&self) -> Result<bool, SysError> {
+        let hardware = self.nic_stamps_received();
+        let software = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+        self.set(
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPING,
+            &software,
+            "enable receive time stamps on",
+        )?;
+        let mut source = libc::SOF_TIMESTAMPING_SOFTWARE;
+        if hardware {
+            source |= libc::SOF_TIMESTAMPING_RAW_HARDWARE;
+        }
+        self.set_packet(libc::PACKET_TIMESTAMP, &source, "choose receive time stamps on")?;
+        Ok(hardware)
+    }
+
+    /// Whether someone (a PTP daemon) has turned the NIC's receive stamps on: `SIOCGHWTSTAMP`, which only reads.
+    fn nic_stamps_received(&self) -> bool {
+        let mut config = libc::hwtstamp_config {
+            flags: 0,
+            tx_type: 0,
+            rx_filter: 0,
+        };
+        let mut name = [0; libc::IFNAMSIZ];
+        for (to, from) in name.iter_mut().zip(self.name.bytes().take(libc::IFNAMSIZ - 1)) {
+            *to = from.cast_signed();
+        }
+        let mut request = libc::ifreq {
+            ifr_name: name,
+            ifr_ifru: libc::__c_anonymous_ifr_ifru {
+                ifru_data: (&raw mut config).cast(),
+            },
+        };
+        // SAFETY: the request names an interface in a terminated array and points to a hwtstamp_config that outlives the call.
+        let done = unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::SIOCGHWTSTAMP, &raw mut request) };
+        done == 0 && config.rx_filter != libc::HWTSTAMP_FILTER_NONE.cast_signed()
+    }
+
+    /// Joins a multicast address, or all of promiscuous mode; undone by the kernel when the socket closes.
+    pub(super) fn join(&self, index: u32, kind: libc::c_int, address: [u8; 6]) -> Result<(), SysError> {
+        let mut request = libc::packet_mreq {
+            mr_ifindex: index.cast_signed(),
+            mr_type: libc::c_ushort::try_from(kind).unwrap_or_default(),
+            mr_alen: 6,
+            mr_address: [0; 8],
+        };
+        request.mr_address[..6].copy_from_slice(&address);
+        self.set_packet(libc::PACKET_ADD_MEMBERSHIP, &request, "join an address on")
+    }
+
+    /// Binds to the interface and, with a protocol that is not 0, starts to receive.
+    pub(super) fn bind(&self, index: u32, protocol: u16) -> Result<(), SysError> {
+        let address = libc::sockaddr_ll {
+            sll_family: libc::AF_PACKET as libc::c_ushort,
+            sll_protocol: protocol.to_be(),
+            sll_ifindex: index.cast_signed(),
+            sll_hatype: 0,
+            sll_pkttype: 0,
+            sll_halen: 0,
+            sll_addr: [0; 8],
+        };
+        let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        // SAFETY: the pointer is to a whole sockaddr_ll, and the length is its own.
+        let done = unsafe { libc::bind(self.fd.as_raw_fd(), (&raw const address).cast(), length) };
+        if done == 0 {
+            Ok(())
+        } else {
+            Err(SysError::refused("bind to", Arc::clone(&self.name), last_errno()))
+        }
+    }
+}
+
+/// `PACKET_STATISTICS`: frames (dropped ones counted in) and drops since the last call.
+pub(super) fn statistics(fd: &OwnedFd) -> Result<libc::tpacket_stats, Errno> {
+    let mut statistics = MaybeUninit::<libc::tpacket_stats>::zeroed();
+    let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+    // SAFETY: the pointer is to a whole tpacket_stats and the length says so; all-zero is a valid value if the kernel wrote
+    // less.
+    unsafe {
+        let done = libc::getsockopt(
+            fd.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            statistics.as_mut_ptr().cast(),
+            &raw mut length,
+        );
+        if done == 0 {
+            Ok(statistics.assume_init())
+        } else {
+            Err(last_errno())
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Making the calling thread a real-time thread, and what it used.
+
+mod cpus;
+mod policy;
+mod refusal;
+mod stack;
+
+use crate::error::SysError;
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use rustix::thread::{sched_getcpu, set_current_timer_slack, set_name as set_thread_name};
+use rustix::time::{ClockId, clock_gettime};
+use std::ffi::CString;
+use std::mem::MaybeUninit;
+use std::num::NonZeroU64;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+pub use cpus::{allowed_cpus, online_cpus};
+pub use policy::{Policy, PolicyError};
+
+/// How a thread is to run. [`RtThread::enter`] applies it to the calling thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RtThread {
+    /// Scheduling policy.
+    pub policy: Policy,
+    /// The one CPU it may run on; `None` leaves the affinity as it is.
+    pub cpu: Option<u32>,
+    /// Octets of stack to touch now, so that they do not fault later; capped by what the stack has left.
+    pub stack_bytes: usize,
+}
+
+impl RtThread {
+    /// Applies it to the calling thread: affinity, policy, timer slack of 1 ns, stack.
+    ///
+    /// Threads and processes this thread starts later inherit policy and affinity (but `SCHED_DEADLINE` cannot start any).
+    ///
+    /// # Errors
+    /// A CPU that does not exist, is offline or outside the cpuset; a policy refused, with the missing capability, the
+    /// cgroup without real-time budget, or admission control named.
+    pub fn enter(&self) -> Result<(), SysError> {
+        if let Some(cpu) = self.cpu {
+            cpus::pin(cpu)?;
+        }
+        policy::apply(self.policy)?;
+        // The default slack of 50 us would be added to every sleep of a thread that is not real-time.
+        set_current_timer_slack(NonZeroU64::new(1))
+            .map_err(|errno| SysError::refused("set the timer slack of", "this thread", errno))?;
+        stack::touch(self.stack_bytes);
+        Ok(())
+    }
+}
+
+/// Names the calling thread, as `ps -L` and traces show it; the kernel keeps 15 octets, the rest is cut.
+pub fn set_name(name: &str) {
+    let mut kept = name.replace('\0', "");
+    while kept.len() > 15 {
+        kept.pop();
+    }
+    let kept = CString::new(kept).unwrap_or_default();
+    // A thread without its name measures as well.
+    let _ = set_thread_name(&kept);
+}
+
+/// The CPU the calling thread runs on; stale at once unless the thread is pinned.
+pub fn current_cpu() -> u32 {
+    u32::try_from(sched_getcpu()).unwrap_or(u32::MAX)
+}
+
+/// What the calling thread has used since it began (`getrusage(RUSAGE_THREAD)`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ThreadUsage {
+    /// Page faults served without I/O.
+    pub minor_faults: u64,
+    /// Page faults that needed I/O.
+    pub major_faults: u64,
+    /// Switches because the thread waited.
+    pub voluntary_switches: u64,
+    /// Switches because another thread was preferred or the time slice was over.
+    pub involuntary_switches: u64,
+    /// CPU time in ns, as the scheduler accounts it (`CLOCK_THREAD_CPUTIME_ID`).
+    pub cpu_ns: u64,
+}
+
+/// What the calling thread has used since it began.
+pub fn usage() -> ThreadUsage {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a whole rusage, which the kernel fills; all-zero is a valid rusage if it did not.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let cpu = clock_gettime(ClockId::ThreadCPUTime);
+    let count = |value: libc::c_long| u64::try_from(value).unwrap_or(0);
+    ThreadUsage {
+        minor_faults: count(usage.ru_minflt),
+        major_faults: count(usage.ru_majflt),
+        voluntary_switches: count(usage.ru_nvcsw),
+        involuntary_switches: count(usage.ru_nivcsw),
+        cpu_ns: count(cpu.tv_sec) * 1_000_000_000 + count(cpu.tv_nsec),
+    }
+}
+
+/// Has the kernel kill the child (`SIGKILL`) when the thread that starts it ends, however it ends.
+///
+/// It is the starting *thread* that counts (prctl(2)): start such children from a thread that lives as long as they should.
+pub fn kill_children_with_us(command: &mut Command) {
+    let parent = rustix::process::getpid();
+    let arm = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // The parent may have died before the request was in place.
+        if getppid() == Some(parent) {
+            Ok(())
+        } else {
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
+    };
+    // SAFETY: between fork and exec the closure makes two system calls and neither allocates nor locks.
+    unsafe {
+        command.pre_exec(arm);
+    }
+}

@@ -1,0 +1,85 @@
+//! The counting allocator counts, and what measuring threads call in their loops does not allocate.
+
+mod common;
+
+use common::{NETWORK, Pair, can_run, frame};
+use std::hint::black_box;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use sys::alloc::{CountingAllocator, counted, watch};
+use sys::packet::{PortOptions, TxBatch};
+use sys::wait::Wait;
+use sys::{clock, thread};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// The count is one for all threads: tests take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How often `work` called the allocator.
+fn allocations(work: impl FnOnce()) -> u64 {
+    let before = counted();
+    watch(true);
+    work();
+    watch(false);
+    counted() - before
+}
+
+#[test]
+fn allocating_growing_and_freeing_count_once_each_on_watched_threads_only() {
+    let _turn = turn();
+    assert_eq!(
+        allocations(|| drop(black_box(vec![0_u8; 100]))),
+        2,
+        "one zeroed allocation, one free"
+    );
+    let growth = allocations(|| {
+        let mut vector: Vec<u64> = black_box(Vec::with_capacity(1));
+        vector.push(1);
+        vector.reserve_exact(99);
+        black_box(&vector);
+    });
+    assert_eq!(growth, 3, "one allocation, one growth, one free");
+    let elsewhere = || drop(black_box(vec![0_u8; 100]));
+    let before = counted();
+    elsewhere();
+    std::thread::spawn(elsewhere).join().expect("no panic");
+    assert_eq!(counted(), before, "nobody watches");
+}
+
+#[test]
+fn the_calls_of_a_measuring_loop_do_not_allocate() {
+    if !can_run("the_calls_of_a_measuring_loop_do_not_allocate", NETWORK) {
+        return;
+    }
+    let pair = Pair::build(1500);
+    let options = PortOptions::default();
+    let (a, mut b) = (pair.port_a(&options), pair.port_b(&options));
+    let (small, large) = (frame(1, 60), frame(2, 1_600));
+    let mut batch = TxBatch::new(8, 60);
+    (0..8).for_each(|index| batch.frame_mut(index).copy_from_slice(&small));
+    let mut received = 0;
+    let _turn = turn();
+    let counted = allocations(|| {
+        for _ in 0..50 {
+            a.send(&small).expect("sent");
+            assert!(a.send(&large).is_err(), "longer than the MTU");
+            assert_eq!(a.send_batch(&mut batch).expect("sent"), 8);
+            a.send_all(&mut batch).expect("sent");
+            assert!(b.wait(1_000_000_000).expect("poll"));
+            while let Some(got) = b.next() {
+                black_box((got.data(), got.vlan(), got.stamp()));
+                received += 1;
+            }
+            assert!(!b.wait(1_000).expect("poll"));
+            b.statistics().expect("counters");
+            Wait { spin_ahead_ns: 10_000 }.until(clock::monotonic() + 100_000);
+            black_box((clock::pair(), clock::tai(), thread::usage(), thread::current_cpu()));
+        }
+    });
+    assert_eq!((counted, received), (0, 50 * 17));
+}

@@ -1,0 +1,209 @@
+//! Ethernet II frames with up to two VLAN tags (IEEE 802.1Q, 802.1ad).
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::bytes::{array, be16};
+use crate::frame_error::{FrameError, Rule};
+
+/// EtherType of GOOSE (IEC 61850-8-1).
+pub const GOOSE: u16 = 0x88b8;
+/// EtherType of sampled values (IEC 61850-9-2).
+pub const SV: u16 = 0x88ba;
+/// Tag protocol identifier of IEEE 802.1Q.
+pub const TPID_8021Q: u16 = 0x8100;
+/// Tag protocol identifier of IEEE 802.1ad (the outer of two tags).
+pub const TPID_8021AD: u16 = 0x88a8;
+/// Octets of an Ethernet II header without tags.
+pub const HEADER: usize = 14;
+/// Octets of one VLAN tag.
+pub const TAG: usize = 4;
+
+/// A MAC address. Shown as `01:0c:cd:04:00:01`; read with `:` or `-` between the octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Mac(pub [u8; 6]);
+
+impl Mac {
+    /// Every station on the segment.
+    pub const BROADCAST: Self = Self([0xff; 6]);
+
+    /// True for group addresses, broadcast included.
+    pub const fn is_multicast(self) -> bool {
+        self.0[0] & 1 == 1
+    }
+}
+
+impl fmt::Display for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+/// The text is not a MAC address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a MAC address: write six octets in hexadecimal, such as 01:0c:cd:04:00:01")]
+pub struct MacError(String);
+
+impl FromStr for Mac {
+    type Err = MacError;
+
+    fn from_str(text: &str) -> Result<Self, MacError> {
+        let error = || MacError(text.to_owned());
+        let mut octets = [0; 6];
+        let mut parts = text.split([':', '-']);
+        for octet in &mut octets {
+            let part = parts
+                .next()
+                .filter(|p| p.len() == 2 && p.bytes().all(|b| b.is_ascii_hexdigit()));
+            *octet = part.and_then(|p| u8::from_str_radix(p, 16).ok()).ok_or_else(error)?;
+        }
+        if parts.next().is_some() {
+            Err(error())
+        } else {
+            Ok(Self(octets))
+        }
+    }
+}
+
+/// One VLAN tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct VlanTag {
+    /// Tag protocol identifier: 0x8100 or 0x88A8.
+    pub tpid: u16,
+    /// Tag control information: PCP (3 bits), DEI (1 bit), VID (12 bits).
+    pub tci: u16,
+}
+
+impl VlanTag {
+    /// An 802.1Q tag. `pcp` is cut to 3 bits and `vid` to 12.
+    pub const fn new(pcp: u8, dei: bool, vid: u16) -> Self {
+        let tci = ((pcp as u16 & 7) << 13) | ((dei as u16) << 12) | (vid & 0x0fff);
+        Self { tpid: TPID_8021Q, tci }
+    }
+
+    /// Priority code point, 0..=7.
+    pub const fn pcp(self) -> u8 {
+        (self.tci >> 13) as u8
+    }
+
+    /// Drop eligible indicator.
+    pub const fn dei(self) -> bool {
+        self.tci & 0x1000 != 0
+    }
+
+    /// VLAN identifier, 0..=4095; 0 means priority only.
+    pub const fn vid(self) -> u16 {
+        self.tci & 0x0fff
+    }
+}
+
+/// A frame whose Ethernet header is complete. The frame has no frame check sequence.
+#[derive(Debug, Clone, Copy)]
+pub struct EthernetView<'a> {
+    frame: &'a [u8],
+    tags: [Option<VlanTag>; 2],
+    ether_type: u16,
+    payload_at: usize,
+}
+
+impl<'a> EthernetView<'a> {
+    /// Reads the header of `frame`. Tags beyond the second are left in the payload.
+    ///
+    /// # Errors
+    /// The frame ends inside its header.
+    #[inline]
+    pub fn parse(frame: &'a [u8]) -> Result<Self, FrameError> {
+        Self::read(frame, [None, None], 0)
+    }
+
+    /// The same for a frame whose outer tag travels beside it: `AF_PACKET` strips the tag and delivers it in the ring
+    /// header or in `PACKET_AUXDATA`. A tag still in the frame becomes the inner one.
+    ///
+    /// # Errors
+    /// The frame ends inside its header.
+    #[inline]
+    pub fn with_tag(frame: &'a [u8], outer: Option<VlanTag>) -> Result<Self, FrameError> {
+        Self::read(frame, [outer, None], usize::from(outer.is_some()))
+    }
+
+    #[inline]
+    fn read(frame: &'a [u8], mut tags: [Option<VlanTag>; 2], mut found: usize) -> Result<Self, FrameError> {
+        let mut type_at = 12;
+        loop {
+            if frame.len() < type_at + 2 {
+                return Err(FrameError::at(frame.len(), Rule::EthernetHeader));
+            }
+            let ether_type = be16(frame, type_at);
+            let is_tag = ether_type == TPID_8021Q || ether_type == TPID_8021AD;
+            let Some(tag) = tags.get_mut(found).filter(|_| is_tag) else {
+                return Ok(Self {
+                    frame,
+                    tags,
+                    ether_type,
+                    payload_at: type_at + 2,
+                });
+            };
+            *tag = Some(VlanTag {
+                tpid: ether_type,
+                tci: be16(frame, type_at + 2),
+            });
+            found += 1;
+            type_at += TAG;
+        }
+    }
+
+    /// Destination address.
+    pub fn dst(&self) -> Mac {
+        Mac(array(self.frame, 0))
+    }
+
+    /// Source address.
+    pub fn src(&self) -> Mac {
+        Mac(array(self.frame, 6))
+    }
+
+    /// The outer tag, whether it was in the frame or beside it.
+    pub fn vlan(&self) -> Option<VlanTag> {
+        self.tags[0]
+    }
+
+    /// The inner of two tags.
+    pub fn inner_vlan(&self) -> Option<VlanTag> {
+        self.tags[1]
+    }
+
+    /// EtherType behind the tags.
+    pub fn ether_type(&self) -> u16 {
+        self.ether_type
+    }
+
+    /// Everything behind the EtherType, padding included.
+    pub fn payload(&self) -> &'a [u8] {
+        self.frame.get(self.payload_at..).unwrap_or_default()
+    }
+
+    /// Offset of the payload in the frame.
+    pub fn payload_offset(&self) -> usize {
+        self.payload_at
+    }
+
+    /// The whole frame as given.
+    pub fn frame(&self) -> &'a [u8] {
+        self.frame
+    }
+}
+
+/// Appends an Ethernet header to `out`. The first tag is the outer one.
+pub fn write_header(out: &mut Vec<u8>, dst: Mac, src: Mac, tags: &[VlanTag], ether_type: u16) {
+    out.extend_from_slice(&dst.0);
+    out.extend_from_slice(&src.0);
+    for tag in tags {
+        out.extend_from_slice(&tag.tpid.to_be_bytes());
+        out.extend_from_slice(&tag.tci.to_be_bytes());
+    }
+    out.extend_from_slice(&ether_type.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! No input makes a decoder panic, hang, or disagree with itself.
+
+mod common;
+
+use common::vectors;
+use proptest::prelude::{any, prop};
+use proptest::proptest;
+use wire::ether::{EthernetView, VlanTag};
+use wire::goose::{self, Data};
+use wire::{FrameError, sv, test_frame};
+
+/// Everything this crate can do with a frame.
+fn decode_all(frame: &[u8]) {
+    let tag = Some(VlanTag::new(4, false, 1));
+    for ethernet in [EthernetView::parse(frame), EthernetView::with_tag(frame, tag)]
+        .into_iter()
+        .flatten()
+    {
+        let parsed = sv::Frame::parse(&ethernet);
+        agree(parsed.as_ref().err(), sv::inspect(&ethernet).error);
+        for asdu in sv::inspect(&ethernet).asdus() {
+            assert!(asdu.seq_data().is_none_or(|octets| !octets.is_empty()));
+        }
+        if let Ok(parsed) = parsed {
+            check_sv(&parsed, frame);
+        }
+        let parsed = goose::Frame::parse(&ethernet);
+        agree(parsed.as_ref().err(), goose::inspect(&ethernet).error);
+        goose::inspect(&ethernet)
+            .fields
+            .all_data
+            .into_iter()
+            .flatten()
+            .for_each(walk);
+        if let Ok(parsed) = parsed {
+            assert_eq!(parsed.all_data().count(), parsed.num_dat_set_entries() as usize);
+        }
+        let _ = test_frame::TestFrame::parse(&ethernet);
+    }
+    let mut own = frame.to_vec();
+    let _ = test_frame::TestFrameMut::new(&mut own).map(|mut frame| frame.set_sequence(1));
+}
+
+fn agree(parsed: Option<&FrameError>, inspected: Option<FrameError>) {
+    assert_eq!(parsed.copied(), inspected);
+    if let Some(error) = parsed {
+        assert!(error.to_string().starts_with("octet "));
+    }
+}
+
+fn check_sv(parsed: &sv::Frame<'_>, frame: &[u8]) {
+    assert_eq!(parsed.asdus().count(), parsed.asdu_count());
+    let mut fast = sv::FastPath::new();
+    assert!(fast.accept(frame).is_none());
+    fast.learn(parsed);
+    let fast = fast.accept(frame).expect("a frame equals itself");
+    for (fast, slow) in fast.zip(parsed.asdus()) {
+        assert!((1..=129).contains(&slow.sv_id().len()));
+        assert_eq!(
+            (fast.smp_cnt, fast.smp_synch, fast.seq_data),
+            (slow.smp_cnt(), slow.smp_synch(), slow.seq_data())
+        );
+    }
+}
+
+fn walk(data: Data<'_>) {
+    if let Data::Array(entries) | Data::Structure(entries) = data {
+        entries.for_each(walk);
+    }
+}
+
+#[test]
+fn every_vector_cut_at_every_length() {
+    for vector in vectors() {
+        for len in 0..=vector.frame.len() {
+            decode_all(&vector.frame[..len]);
+        }
+    }
+}
+
+#[test]
+fn every_vector_with_every_bit_flipped() {
+    for vector in vectors() {
+        let mut frame = vector.frame;
+        for bit in 0..frame.len() * 8 {
+            frame[bit / 8] ^= 1 << (bit % 8);
+            decode_all(&frame);
+            frame[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+#[test]
+fn every_octet_of_a_vector_with_every_value() {
+    for name in [
+        "sv_61869_4800_2asdu_vlan_sim",
+        "sv_unknown_extension_field",
+        "goose_all_types",
+    ] {
+        let mut frame = common::vector(name);
+        for at in 12..frame.len() {
+            let kept = frame[at];
+            for octet in 0..=255 {
+                frame[at] = octet;
+                decode_all(&frame);
+            }
+            frame[at] = kept;
+        }
+    }
+}
+
+/// The deepest nesting an Ethernet frame has room for, and far more than the limit.
+#[test]
+fn deep_nesting_is_refused_without_recursion_to_the_bottom() {
+    let mut data = vec![0xa2, 0];
+    while data.len() < 1300 {
+        let mut outer = Vec::new();
+        wire::ber::write_element(&mut outer, wire::ber::Tag(0xa2), &data);
+        data = outer;
+    }
+    let message = goose_with(&data);
+    let error = goose::Frame::parse(&EthernetView::parse(&message).unwrap()).unwrap_err();
+    assert_eq!(error.rule, wire::Rule::Nesting);
+    decode_all(&message);
+}
+
+fn goose_with(all_data: &[u8]) -> Vec<u8> {
+    use wire::ber::{Tag, nested, write_element};
+    let mut apdu = Vec::new();
+    nested(&mut apdu, Tag(0x61), |pdu| {
+        for (tag, content) in [
+            (0x80, &b"a"[..]),
+            (0x81, &[1]),
+            (0x82, b"d"),
+            (0x84, &[0; 8]),
+            (0x85, &[1]),
+            (0x86, &[0]),
+        ] {
+            write_element(pdu, Tag(tag), content);
+        }
+        write_element(pdu, Tag(0x88), &[1]);
+        write_element(pdu, Tag(0x8a), &[1]);
+        write_element(pdu, Tag(0xab), all_data);
+    });
+    let mut frame = vec![0; 12];
+    frame.extend_from_slice(&[0x88, 0xb8, 0, 1]);
+    frame.extend_from_slice(&(apdu.len() as u16 + 8).to_be_bytes());
+    frame.extend_from_slice(&[0; 4]);
+    frame.extend_from_slice(&apdu);
+    frame
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_octets(frame in prop::collection::vec(any::<u8>(), 0..400)) {
+        decode_all(&frame);
+    }
+
+    /// Arbitrary octets behind a right header get further into the parsers.
+    #[test]
+    fn arbitrary_apdus(goose: bool, apdu in prop::collection::vec(any::<u8>(), 0..300)) {
+        let mut frame = vec![0; 12];
+        frame.extend_from_slice(&[0x88, if goose { 0xb8 } else { 0xba }, 0x40, 0]);
+        frame.extend_from_slice(&(apdu.len() as u16 + 10).to_be_bytes());
+        frame.extend_from_slice(&[0; 4]);
+        frame.extend_from_slice(&[if goose { 0x61 } else { 0x60 }, apdu.len().min(127) as u8]);
+        frame.extend_from_slice(&apdu);
+        decode_all(&frame);
+    }
+
+    /// Several octets of a good frame replaced.
+    #[test]
+    fn mutated_vectors(
+        which in 0usize..61,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let mut frame = vectors().swap_remove(which).frame;
+        for (at, octet) in changes {
+            let at = at.index(frame.len());
+            frame[at] = octet;
+        }
+        decode_all(&frame);
+    }
+}

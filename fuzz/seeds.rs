@@ -1,0 +1,32 @@
+//! Writes the test vectors into the corpus of every target.
+
+use std::path::Path;
+use std::{fs, io};
+
+use capture::write::PcapWriter;
+
+fn main() -> io::Result<()> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let vectors: Vec<serde_json::Value> = serde_json::from_str(include_str!("../crates/wire/tests/data/vectors.json"))?;
+    let mut all = PcapWriter::new(Vec::new())?;
+    for vector in &vectors {
+        let name = vector["name"].as_str().unwrap_or_default();
+        let text = vector["hex"].as_str().unwrap_or_default();
+        let frame: Vec<u8> = (0..text.len())
+            .step_by(2)
+            .filter_map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok())
+            .collect();
+        all.write(1_790_000_000_000_000_000, &frame)?;
+        for target in ["sv", "goose", "ethernet"] {
+            write(&corpus.join(target), name, &frame)?;
+        }
+        // Two frames of equal length, as the target splits them.
+        write(&corpus.join("fast_path"), name, &[&frame[..], &frame].concat())?;
+    }
+    write(&corpus.join("capture"), "vectors.pcap", &all.finish()?)
+}
+
+fn write(directory: &Path, name: &str, octets: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    fs::write(directory.join(name), octets)
+}
