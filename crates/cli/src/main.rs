@@ -1,2 +1,62 @@
-//! cli
-fn main() {}
+//! `triptime`: will the trip arrive in time?
+//!
+//! One file per subcommand in `commands/`; what they share (output, run files, progress) in the files beside this one.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod commands;
+mod failure;
+mod progress;
+mod run_file;
+mod verdict;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Measures, explains and judges whether a Linux host, virtual machine or container is fit for protection relays.
+#[derive(Debug, Parser)]
+#[command(name = "triptime", version, about, long_about = None, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit status: 0 done, and no limit failed; 1 a limit failed; 2 wrong usage or configuration; 3 could not measure or decide.
+
+Example: triptime qualify";
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Qualify(commands::qualify::QualifyArgs),
+    Wakeup(commands::wakeup::WakeupArgs),
+    Reflect(commands::reflect::ReflectArgs),
+    Publish(commands::publish::PublishArgs),
+    Subscribe(commands::subscribe::SubscribeArgs),
+    Pcap(commands::pcap::PcapArgs),
+    Report(commands::report::ReportArgs),
+    Export(commands::export::ExportArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(message) => return failure::show_usage(&message),
+    };
+    let status = match cli.command {
+        Command::Qualify(args) => commands::qualify::run(args),
+        Command::Wakeup(args) => commands::wakeup::run(args),
+        Command::Reflect(args) => commands::reflect::run(args),
+        Command::Publish(args) => commands::publish::run(args),
+        Command::Subscribe(args) => commands::subscribe::run(args),
+        Command::Pcap(args) => Ok(commands::pcap::run(
+            &args,
+            &mut std::io::stdout().lock(),
+            &mut std::io::stderr().lock(),
+        )),
+        Command::Report(args) => commands::report::run(args),
+        Command::Export(args) => commands::export::run(args),
+    };
+    ExitCode::from(status.unwrap_or_else(|failure| failure.show()))
+}

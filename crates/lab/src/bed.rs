@@ -41,7 +41,11 @@ impl Bed {
     /// # Errors
     /// What the kernel refused; nothing of the bed remains then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
     pub fn build() -> Result<Self, SysError> {
-        let bed = Self { test_set: NetNs::create()?, switch: NetNs::create()?, device: NetNs::create()? };
+        let bed = Self {
+            test_set: NetNs::create()?,
+            switch: NetNs::create()?,
+            device: NetNs::create()?,
+        };
         bed.switch.run(|| sys::link::add_bridge("br0"))??;
         for (end, name, port) in [(&bed.test_set, TEST_SET_IF, "p-ts"), (&bed.device, DEVICE_IF, "p-dut")] {
             bed.switch.run(|| {

@@ -12,7 +12,7 @@ use units::Monotonic;
 
 /// Holds measuring threads back until all of them are ready, then gives them one common start.
 #[derive(Debug, Default)]
-pub struct Gate(AtomicI64);
+pub(crate) struct Gate(AtomicI64);
 
 impl Gate {
     /// Lets the threads go; their schedules start at `start`.
@@ -38,10 +38,10 @@ impl Gate {
 }
 
 /// What a measuring thread does from the common start on.
-pub type Body = Box<dyn FnOnce(Monotonic, &mut Feed) -> Result<(), ProbeError> + Send>;
+pub(crate) type Body = Box<dyn FnOnce(Monotonic, &mut Feed) -> Result<(), ProbeError> + Send>;
 
 /// One measuring thread: what it is called, how it is to run, and what it does.
-pub struct HotThread {
+pub(crate) struct HotThread {
     /// Thread name, at most 15 characters.
     pub name: String,
     /// CPU, policy and stack.
@@ -64,7 +64,7 @@ impl Running {
     ///
     /// # Errors
     /// What the first thread that could not get ready was refused; no thread is left behind then.
-    pub fn start(threads: Vec<HotThread>, choose_start: impl FnOnce() -> Monotonic) -> Result<Self, ProbeError> {
+    pub(crate) fn start(threads: Vec<HotThread>, choose_start: impl FnOnce() -> Monotonic) -> Result<Self, ProbeError> {
         let gate = Arc::new(Gate::default());
         let (report, ready) = mpsc::channel();
         let count = threads.len();
@@ -125,7 +125,12 @@ fn live(mut thread: HotThread, gate: &Gate, report: &mpsc::Sender<Result<(), Pro
     let outcome = (thread.body)(start, &mut thread.feed);
     let after = sys::thread::usage();
     let cpu = thread.real_time.cpu.filter(|cpu| *cpu != sys::thread::current_cpu());
-    thread.feed.thread_ended(&thread.name, after.minor_faults - before.minor_faults, after.major_faults - before.major_faults, cpu);
+    thread.feed.thread_ended(
+        &thread.name,
+        after.minor_faults - before.minor_faults,
+        after.major_faults - before.major_faults,
+        cpu,
+    );
     outcome
 }
 
@@ -135,5 +140,7 @@ pub(crate) const STACK_BYTES: usize = 256 * 1024;
 /// Records a feed holds for `per_second` records a second: eight seconds, since the recorder may wait for a slow disk, and at
 /// least as many as a burst at the start brings.
 pub(crate) fn capacity(per_second: u64) -> usize {
-    usize::try_from(per_second.saturating_mul(8)).unwrap_or(usize::MAX).clamp(16_384, 8 << 20)
+    usize::try_from(per_second.saturating_mul(8))
+        .unwrap_or(usize::MAX)
+        .clamp(16_384, 8 << 20)
 }

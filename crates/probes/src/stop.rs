@@ -1,11 +1,14 @@
-//! The one way a run is ended early.
+//! The one way a run, or a step of it, is ended early.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A flag that every measuring loop looks at once a cycle. Set by a signal, a full disk or the end of a step.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop {
+    own: Arc<AtomicBool>,
+    of_run: Option<Arc<AtomicBool>>,
+}
 
 impl Stop {
     /// A flag that is not set.
@@ -13,18 +16,42 @@ impl Stop {
         Self::default()
     }
 
+    /// The flag of one step: set when it is asked for itself, or when the whole run is.
+    #[must_use]
+    pub fn of_step(&self) -> Self {
+        Self {
+            own: Arc::default(),
+            of_run: Some(Arc::clone(&self.own)),
+        }
+    }
+
     /// Asks every holder to end.
     pub fn request(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.own.store(true, Ordering::Relaxed);
     }
 
     /// Whether somebody asked.
     pub fn requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.own.load(Ordering::Relaxed) || self.of_run.as_ref().is_some_and(|run| run.load(Ordering::Relaxed))
     }
 
     /// The flag itself, for a signal handler to set.
     pub fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.0)
+        Arc::clone(&self.own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stop;
+
+    #[test]
+    fn a_step_ends_with_its_run_but_not_the_run_with_a_step() {
+        let run = Stop::new();
+        let (first, second) = (run.of_step(), run.of_step());
+        first.request();
+        assert!(first.requested() && !second.requested() && !run.requested());
+        run.request();
+        assert!(second.requested());
     }
 }

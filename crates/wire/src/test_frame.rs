@@ -43,10 +43,10 @@ mod at {
 pub enum Kind {
     /// Return it at once and measure it.
     Probe = 1,
-    /// Return it, but do not measure it: warm-up and pauses.
-    Rest = 2,
-    /// The session ends.
-    Bye = 3,
+    /// Return it, but do not measure it: finds the reflector, and wakes it after a rest.
+    Hello = 2,
+    /// Sleep for as many nanoseconds as the sequence number says; not returned.
+    Rest = 3,
 }
 
 /// The fields of a test frame.
@@ -95,8 +95,8 @@ impl TestFrame {
         }
         let kind = match kind {
             1 => Kind::Probe,
-            2 => Kind::Rest,
-            3 => Kind::Bye,
+            2 => Kind::Hello,
+            3 => Kind::Rest,
             _ => return Err(error(at::KIND, "its kind is unknown")),
         };
         Ok(Self {
@@ -148,6 +148,14 @@ impl<'a> TestFrameMut<'a> {
     #[inline]
     pub fn set_kind(&mut self, kind: Kind) {
         self.put(at::KIND, [kind as u8]);
+    }
+
+    /// Sets where it is sent to.
+    #[inline]
+    pub fn set_destination(&mut self, to: Mac) {
+        if let Some(place) = self.frame.get_mut(..6) {
+            place.copy_from_slice(&to.0);
+        }
     }
 
     /// Sets the flags.
@@ -221,10 +229,10 @@ mod tests {
         let mut patch = TestFrameMut::new(&mut frame).unwrap();
         patch.set_sequence(7);
         patch.set_sent_ns(1 << 60);
-        patch.set_kind(Kind::Bye);
+        patch.set_kind(Kind::Rest);
         patch.set_flags(3);
         let expected = TestFrame {
-            kind: Kind::Bye,
+            kind: Kind::Rest,
             flags: 3,
             sequence: 7,
             sent_ns: 1 << 60,

@@ -94,7 +94,9 @@ impl TryFrom<String> for Cpus {
             "rest" => Ok(Self::Rest),
             list => match list.parse::<CpuList>() {
                 Ok(list) if !list.is_empty() => Ok(Self::List(list)),
-                _ => Err(format!("\"{list}\" is not \"first\", \"rest\" or a CPU list such as 1-3,5")),
+                _ => Err(format!(
+                    "\"{list}\" is not \"first\", \"rest\" or a CPU list such as 1-3,5"
+                )),
             },
         }
     }
@@ -117,7 +119,7 @@ pub enum Load {
     /// Pairs of threads sending each other messages, as hackbench does.
     Scheduler {
         /// How many pairs.
-        pairs: u32,
+        pairs: usize,
     },
     /// A thread streaming through memory.
     Memory {
@@ -224,10 +226,15 @@ impl Plan {
         }
         if !Path::new(name).exists() {
             let have: Vec<&str> = super::EMBEDDED.iter().map(|(name, _)| *name).collect();
-            return Err(PlanError::NotFound { name: name.to_owned(), have: have.join(", ") });
+            return Err(PlanError::NotFound {
+                name: name.to_owned(),
+                have: have.join(", "),
+            });
         }
-        let text = std::fs::read_to_string(name)
-            .map_err(|source| PlanError::Unreadable { path: name.to_owned(), source })?;
+        let text = std::fs::read_to_string(name).map_err(|source| PlanError::Unreadable {
+            path: name.to_owned(),
+            source,
+        })?;
         Self::parse(name, &text)
     }
 
@@ -236,13 +243,18 @@ impl Plan {
     /// # Errors
     /// What is wrong, with line, column and key.
     pub fn parse(name: &str, text: &str) -> Result<Self, PlanError> {
-        let invalid = |problem: String| PlanError::Invalid { name: name.to_owned(), problem };
+        let invalid = |problem: String| PlanError::Invalid {
+            name: name.to_owned(),
+            problem,
+        };
         let mut plan: Self = toml::from_str(text).map_err(|error| invalid(error.to_string().trim_end().to_owned()))?;
         if plan.steps.is_empty() {
             return Err(invalid("no [[step]]: a plan measures something".into()));
         }
         if plan.window.0 < 100_000_000 {
-            return Err(invalid("window: shorter than 100ms: extremes of so little say nothing".into()));
+            return Err(invalid(
+                "window: shorter than 100ms: extremes of so little say nothing".into(),
+            ));
         }
         if let Some(step) = plan.steps.iter().find(|step| step.duration_ns() == 0) {
             return Err(invalid(format!("duration of step \"{}\" is zero", step.name())));
@@ -305,13 +317,18 @@ mod tests {
     }
 
     fn refusal(change: impl Fn(&str) -> String) -> String {
-        Plan::parse("site.toml", &change(EMBEDDED[0].1)).expect_err("must be refused").to_string()
+        Plan::parse("site.toml", &change(EMBEDDED[0].1))
+            .expect_err("must be refused")
+            .to_string()
     }
 
     #[test]
     fn a_wrong_key_is_named_with_its_line() {
         let message = refusal(|text| text.replace("interval = \"250us\"", "intervall = \"250us\""));
-        assert!(message.contains("site.toml") && message.contains("line") && message.contains("intervall"), "{message}");
+        assert!(
+            message.contains("site.toml") && message.contains("line") && message.contains("intervall"),
+            "{message}"
+        );
     }
 
     #[test]
@@ -331,7 +348,10 @@ mod tests {
         assert_eq!(plan.roles(&one).expect("roles"), (one.clone(), one));
         let four: CpuList = "0-3".parse().expect("list");
         let (housekeeping, measured) = plan.roles(&four).expect("roles");
-        assert_eq!((housekeeping.to_string(), measured.to_string()), ("0".into(), "1-3".into()));
+        assert_eq!(
+            (housekeeping.to_string(), measured.to_string()),
+            ("0".into(), "1-3".into())
+        );
     }
 
     #[test]

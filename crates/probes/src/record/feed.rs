@@ -98,7 +98,13 @@ pub(super) struct Source {
 
 /// What is said outside the ring, when the measuring is over.
 pub(super) enum AfterWord {
-    Usage { feed: usize, name: String, minor_faults: u64, major_faults: u64, wrong_cpu: Option<u32> },
+    Usage {
+        feed: usize,
+        name: String,
+        minor_faults: u64,
+        major_faults: u64,
+        wrong_cpu: Option<u32>,
+    },
 }
 
 /// The measuring thread's end of its ring.
@@ -129,7 +135,17 @@ impl Feed {
             overruns: Arc::clone(&overruns),
             describe,
         };
-        (Self { records, announcements, overruns, cpu: 0, number, after }, source)
+        (
+            Self {
+                records,
+                announcements,
+                overruns,
+                cpu: 0,
+                number,
+                after,
+            },
+            source,
+        )
     }
 
     /// Names the CPU that the samples to come are measured on.
@@ -145,8 +161,11 @@ impl Feed {
     /// As [`Feed::announce`], for labels as they came over the wire.
     pub fn announce_bytes(&mut self, slot: u16, label: &[u8]) {
         let length = label.len().min(LABEL_BYTES);
-        let mut announcement =
-            Announcement { slot, length: u16::try_from(length).unwrap_or(0), label: [0; LABEL_BYTES] };
+        let mut announcement = Announcement {
+            slot,
+            length: u16::try_from(length).unwrap_or(0),
+            label: [0; LABEL_BYTES],
+        };
         announcement.label[..length].copy_from_slice(&label[..length]);
         // As many places as slots: it can only be full when a slot is announced twice, and then the first name stands.
         let _ = self.announcements.push(announcement);
@@ -159,7 +178,17 @@ impl Feed {
 
     /// `repeat` samples of the same value.
     pub fn samples(&mut self, slot: u16, at: Monotonic, value_ns: i64, sequence: u64, repeat: u16) {
-        self.push(slot, Record::Sample { slot, repeat, cpu: self.cpu, at, value_ns, sequence });
+        self.push(
+            slot,
+            Record::Sample {
+                slot,
+                repeat,
+                cpu: self.cpu,
+                at,
+                value_ns,
+                sequence,
+            },
+        );
     }
 
     /// Adds `n` to a counter.

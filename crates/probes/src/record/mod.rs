@@ -9,4 +9,4 @@ mod recorder;
 mod window;
 
 pub use feed::{Counter, Describe, Feed, Record};
-pub use recorder::{Live, Recorder, RecorderOptions};
+pub use recorder::{Events, Live, Recorder, RecorderOptions};

@@ -70,7 +70,7 @@ impl Recorder {
         let (after, afterwords) = mpsc::channel();
         let live = Arc::new(Mutex::new(Vec::new()));
         let mut work = Work {
-            writer,
+            writer: Some(writer),
             start: options.start,
             window_ns: options.window_ns.max(1),
             feeds: BTreeMap::new(),
@@ -84,7 +84,14 @@ impl Recorder {
             sys::thread::set_name("triptime-record");
             work.run(&inbox, &afterwords)
         });
-        Self { commands, after, thread, live, start: options.start, feeds: 0 }
+        Self {
+            commands,
+            after,
+            thread,
+            live,
+            start: options.start,
+            feeds: 0,
+        }
     }
 
     /// A feed of `capacity` records for up to `slots` series of one measuring thread.
@@ -96,10 +103,12 @@ impl Recorder {
         feed
     }
 
-    /// Writes an event that touches every series, at this instant.
-    pub fn event(&self, kind: EventKind, text: impl Into<String>) {
-        let at_ns = since(self.start, sys::clock::monotonic());
-        let _ = self.commands.send(Command::Event(Event { at_ns, kind, series: None, text: text.into() }));
+    /// A way to write events, for any thread.
+    pub fn events(&self) -> Events {
+        Events {
+            commands: self.commands.clone(),
+            start: self.start,
+        }
     }
 
     /// Every series as it stands, for a progress line.
@@ -114,7 +123,29 @@ impl Recorder {
     pub fn finish(self, state: RunState) -> Result<(), StoreError> {
         let duration_ns = since(self.start, sys::clock::monotonic());
         let _ = self.commands.send(Command::Finish(state, duration_ns));
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        self.thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// Writes events that touch every series.
+#[derive(Clone)]
+pub struct Events {
+    commands: Sender<Command>,
+    start: Monotonic,
+}
+
+impl Events {
+    /// Writes an event at this instant.
+    pub fn write(&self, kind: EventKind, text: impl Into<String>) {
+        let at_ns = since(self.start, sys::clock::monotonic());
+        let _ = self.commands.send(Command::Event(Event {
+            at_ns,
+            kind,
+            series: None,
+            text: text.into(),
+        }));
     }
 }
 
@@ -129,7 +160,8 @@ struct FeedState {
 }
 
 struct Work {
-    writer: RunWriter,
+    /// `None` once the file is closed.
+    writer: Option<RunWriter>,
     start: Monotonic,
     window_ns: u64,
     feeds: BTreeMap<usize, FeedState>,
@@ -163,8 +195,15 @@ impl Work {
     }
 
     fn end(&mut self, state: RunState, duration_ns: u64) -> Result<(), StoreError> {
-        let state = if self.failure.is_some() { RunState::Interrupted } else { state };
-        let closed = self.writer.finish(state, duration_ns);
+        let state = if self.failure.is_some() {
+            RunState::Interrupted
+        } else {
+            state
+        };
+        let closed = self
+            .writer
+            .take()
+            .map_or(Ok(()), |writer| writer.finish(state, duration_ns));
         match self.failure.take() {
             Some(failure) => Err(failure),
             None => closed,
@@ -176,7 +215,13 @@ impl Work {
             match command {
                 Command::Feed(number, source) => {
                     let slots = source.overruns.len();
-                    self.feeds.insert(number, FeedState { source, series: (0..slots).map(|_| None).collect() });
+                    self.feeds.insert(
+                        number,
+                        FeedState {
+                            source,
+                            series: (0..slots).map(|_| None).collect(),
+                        },
+                    );
                 }
                 Command::Event(event) => self.batch.events.push(event),
                 Command::Finish(state, duration_ns) => return Some((state, duration_ns)),
@@ -199,7 +244,9 @@ impl Work {
         self.announced(feed);
         while let Ok(record) = feed.source.records.pop() {
             let slot = match record {
-                Record::Sample { slot, .. } | Record::Count { slot, .. } | Record::Notice { slot, .. } => usize::from(slot),
+                Record::Sample { slot, .. } | Record::Count { slot, .. } | Record::Notice { slot, .. } => {
+                    usize::from(slot)
+                }
             };
             if feed.series.get(slot).is_some_and(Option::is_none) {
                 // The announcement was pushed before the record, so it is there by now.
@@ -211,11 +258,18 @@ impl Work {
         }
         for (slot, overrun) in feed.source.overruns.iter().enumerate() {
             let n = overrun.swap(0, Ordering::Relaxed);
-            if n > 0 && let Some(Some(series)) = feed.series.get_mut(slot) {
+            if n > 0
+                && let Some(Some(series)) = feed.series.get_mut(slot)
+            {
                 series.overrun(n);
                 let at_ns = since(self.start, sys::clock::monotonic());
                 let text = format!("{}: {n} records lost, the recorder fell behind", series.name());
-                self.batch.events.push(Event { at_ns, kind: EventKind::RecorderOverrun, series: Some(series.id()), text });
+                self.batch.events.push(Event {
+                    at_ns,
+                    kind: EventKind::RecorderOverrun,
+                    series: Some(series.id()),
+                    text,
+                });
             }
         }
     }
@@ -225,7 +279,8 @@ impl Work {
             let label = String::from_utf8_lossy(&label[..usize::from(length)]);
             let spec = feed.source.describe.series(slot, &label);
             let window_start = since(self.start, sys::clock::monotonic()) / self.window_ns * self.window_ns;
-            match self.writer.add_series(&spec) {
+            let Some(writer) = &mut self.writer else { return };
+            match writer.add_series(&spec) {
                 Ok(id) => {
                     if let Some(place) = feed.series.get_mut(usize::from(slot)) {
                         *place = Some(Open::new(id, &spec, window_start));
@@ -237,7 +292,9 @@ impl Work {
     }
 
     fn record(&mut self, feed: &mut FeedState, slot: usize, record: Record) {
-        let Some(Some(series)) = feed.series.get_mut(slot) else { return };
+        let Some(Some(series)) = feed.series.get_mut(slot) else {
+            return;
+        };
         let at = match record {
             Record::Sample { at, .. } | Record::Count { at, .. } | Record::Notice { at, .. } => at,
         };
@@ -248,13 +305,30 @@ impl Work {
             self.skip_to(series, at_ns);
         }
         match record {
-            Record::Sample { repeat, cpu, value_ns, sequence, .. } => {
-                series.sample(Sample { at_ns, value_ns, repeat, cpu, sequence });
+            Record::Sample {
+                repeat,
+                cpu,
+                value_ns,
+                sequence,
+                ..
+            } => {
+                series.sample(Sample {
+                    at_ns,
+                    value_ns,
+                    repeat,
+                    cpu,
+                    sequence,
+                });
             }
             Record::Count { counter, n, .. } => series.count(counter, n),
             Record::Notice { code, a, b, .. } => {
                 let (kind, text) = feed.source.describe.notice(code, series.name(), a, b);
-                self.batch.events.push(Event { at_ns, kind, series: Some(series.id()), text });
+                self.batch.events.push(Event {
+                    at_ns,
+                    kind,
+                    series: Some(series.id()),
+                    text,
+                });
             }
         }
     }
@@ -287,7 +361,8 @@ impl Work {
         }
         let batch = std::mem::take(&mut self.batch);
         if self.failure.is_none()
-            && let Err(error) = self.writer.write(&batch)
+            && let Some(writer) = &mut self.writer
+            && let Err(error) = writer.write(&batch)
         {
             self.fail(error);
         }
@@ -300,18 +375,40 @@ impl Work {
 
     fn watch_clock(&mut self, now_ns: u64) {
         if let Some(step_ns) = self.clock.step() {
-            let text = format!("the wall clock stepped by {} against the monotonic one", units::format_ns(step_ns as f64));
-            self.batch.events.push(Event { at_ns: now_ns, kind: EventKind::ClockStep, series: None, text });
+            let text = format!(
+                "the wall clock stepped by {} against the monotonic one",
+                units::format_ns(step_ns as f64)
+            );
+            self.batch.events.push(Event {
+                at_ns: now_ns,
+                kind: EventKind::ClockStep,
+                series: None,
+                text,
+            });
         }
     }
 
     fn after_word(&mut self, word: &AfterWord, at_ns: u64) {
-        let AfterWord::Usage { feed, name, minor_faults, major_faults, wrong_cpu } = word;
-        let ids: Vec<SeriesId> =
-            self.feeds.get(feed).map(|feed| feed.series.iter().flatten().map(Open::id).collect()).unwrap_or_default();
+        let AfterWord::Usage {
+            feed,
+            name,
+            minor_faults,
+            major_faults,
+            wrong_cpu,
+        } = word;
+        let ids: Vec<SeriesId> = self
+            .feeds
+            .get(feed)
+            .map(|feed| feed.series.iter().flatten().map(Open::id).collect())
+            .unwrap_or_default();
         let mut say = |kind: EventKind, text: String| {
             for id in &ids {
-                self.batch.events.push(Event { at_ns, kind, series: Some(*id), text: text.clone() });
+                self.batch.events.push(Event {
+                    at_ns,
+                    kind,
+                    series: Some(*id),
+                    text: text.clone(),
+                });
             }
         };
         if minor_faults + major_faults > 0 {
@@ -319,7 +416,10 @@ impl Work {
             say(EventKind::PageFaults, text);
         }
         if let Some(cpu) = wrong_cpu {
-            say(EventKind::Migration, format!("{name}: no longer on cpu{cpu}, where it was put"));
+            say(
+                EventKind::Migration,
+                format!("{name}: no longer on cpu{cpu}, where it was put"),
+            );
         }
     }
 
@@ -349,7 +449,9 @@ struct ClockWatch {
 
 impl ClockWatch {
     fn new() -> Self {
-        Self { last: sys::clock::pair() }
+        Self {
+            last: sys::clock::pair(),
+        }
     }
 
     /// How far the wall clock jumped since the last look, when it is more than slewing and the reading's uncertainty explain.

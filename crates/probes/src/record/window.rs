@@ -1,9 +1,9 @@
 //! The open window of one series.
 
 use super::feed::Counter;
+use stats::Histogram;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use stats::Histogram;
 use store::model::{Counters, SeriesId, SeriesSpec, Spike, Window};
 
 /// Worst samples kept per series, as the run file promises.

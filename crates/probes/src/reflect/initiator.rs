@@ -8,8 +8,8 @@ use crate::stop::Stop;
 use sys::packet::PacketPort;
 use sys::wait::sleep_until;
 use units::{Grid, Monotonic};
-use wire::Mac;
-use wire::test_frame::{self, Kind};
+use wire::ether::{EthernetView, Mac};
+use wire::test_frame::{Kind, TestFrame, TestFrameMut};
 
 /// Round trips before the first recorded one.
 const WARM_UP_FRAMES: u64 = 64;
@@ -33,6 +33,7 @@ pub(super) struct Initiator {
     stop: Stop,
     tracker: Tracker,
     frame: Vec<u8>,
+    session: u32,
     /// Oldest sequence number that may still be answered soon.
     watched: u64,
     greeted: bool,
@@ -42,14 +43,23 @@ pub(super) struct Initiator {
 impl Initiator {
     pub(super) fn new(config: ReflectConfig, port: PacketPort, stop: Stop) -> Self {
         let peer = config.peer.unwrap_or(Mac::BROADCAST);
+        // The low bits of the clock differ from run to run, which is all that a session number is for.
         let session = sys::clock::monotonic().as_ns() as u32;
-        let frame = test_frame::build(peer, Mac(port.mac()), session, config.frame_bytes);
+        let greeting = TestFrame {
+            kind: Kind::Hello,
+            flags: 0,
+            session,
+            sequence: 0,
+            sent_ns: 0,
+        };
+        let frame = greeting.encode(peer, Mac(port.mac()), config.frame_bytes);
         Self {
             config,
             port,
             stop,
             tracker: Tracker::new(TRACKED_FRAMES),
             frame,
+            session,
             watched: 0,
             greeted: false,
             recording: false,
@@ -61,8 +71,16 @@ impl Initiator {
         self.find_reflector(feed)?;
         self.warm_up(feed)?;
         let begin = sys::clock::monotonic();
-        let end = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok()).map(|ns| begin + ns);
-        if self.config.interval_ns == 0 { self.back_to_back(end, feed) } else { self.paced(begin, end, feed) }?;
+        let end = self
+            .config
+            .duration_ns
+            .and_then(|ns| i64::try_from(ns).ok())
+            .map(|ns| begin + ns);
+        if self.config.interval_ns == 0 {
+            self.back_to_back(end, feed)
+        } else {
+            self.paced(begin, end, feed)
+        }?;
         self.collect_late_answers(feed);
         let dropped = self.port.statistics().map(|statistics| statistics.dropped).unwrap_or(0);
         if dropped > 0 {
@@ -92,8 +110,7 @@ impl Initiator {
     /// Sends a greeting and waits a moment for its answer.
     fn greet(&mut self, feed: &mut Feed) -> Result<bool, ProbeError> {
         self.greeted = false;
-        test_frame::set_kind(&mut self.frame, Kind::Hello);
-        self.send()?;
+        self.send(Kind::Hello, 0)?;
         let until = sys::clock::monotonic() + GREETING_NS;
         while !self.greeted && sys::clock::monotonic() < until {
             self.take_answers(feed);
@@ -154,22 +171,26 @@ impl Initiator {
     }
 
     fn send_probe(&mut self, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
-        test_frame::set_kind(&mut self.frame, Kind::Probe);
-        test_frame::set_sequence(&mut self.frame, self.tracker.next());
-        let sent = sys::clock::monotonic();
+        let sequence = self.tracker.next();
+        let sent = self.send(Kind::Probe, sequence)?;
         let lost = self.tracker.sent(sent);
         if self.recording {
             feed.count(series::RTT, Counter::Lost, sent, lost);
         }
-        self.send()?;
         Ok(sent)
     }
 
-    fn send(&mut self) -> Result<(), ProbeError> {
+    /// Sends a frame; returns the instant just before the send call.
+    fn send(&mut self, kind: Kind, sequence: u64) -> Result<Monotonic, ProbeError> {
+        if let Ok(mut frame) = TestFrameMut::new(&mut self.frame) {
+            frame.set_kind(kind);
+            frame.set_sequence(sequence);
+        }
+        let sent = sys::clock::monotonic();
         match self.port.send(&self.frame) {
             // A full transmit queue loses this frame, which is then counted as lost; the run goes on.
-            Err(error) if error.is_transient() => Ok(()),
-            other => Ok(other?),
+            Err(error) if !error.is_transient() => Err(error.into()),
+            _ => Ok(sent),
         }
     }
 
@@ -220,26 +241,34 @@ impl Initiator {
     }
 
     fn take_answers(&mut self, feed: &mut Feed) {
-        while let Some(frame) = self.port.next() {
-            let now = sys::clock::monotonic();
-            let Some(answer) = test_frame::View::parse(frame.data()) else { continue };
-            if answer.session() != test_frame::session_of(&self.frame) {
-                continue;
+        while let Some((answer, reflector, now)) = self.next_answer() {
+            match answer.kind {
+                Kind::Probe => self.answered(answer.sequence, now, feed),
+                Kind::Hello => self.greeted_by(reflector),
+                Kind::Rest => {}
             }
-            match answer.kind() {
-                Some(Kind::Probe) => {
-                    let sequence = answer.sequence();
-                    drop(frame);
-                    self.answered(sequence, now, feed);
-                }
-                Some(Kind::Hello) => {
-                    let reflector = answer.source();
-                    drop(frame);
-                    self.greeted = true;
-                    test_frame::set_destination(&mut self.frame, reflector);
-                }
+        }
+    }
+
+    /// The next frame of this session in the ring, where it came from, and when it was seen.
+    fn next_answer(&mut self) -> Option<(TestFrame, Mac, Monotonic)> {
+        loop {
+            let frame = self.port.next()?;
+            let now = sys::clock::monotonic();
+            let Ok(ethernet) = EthernetView::parse(frame.data()) else {
+                continue;
+            };
+            match TestFrame::parse(&ethernet) {
+                Ok(answer) if answer.session == self.session => return Some((answer, ethernet.src(), now)),
                 _ => {}
             }
+        }
+    }
+
+    fn greeted_by(&mut self, reflector: Mac) {
+        self.greeted = true;
+        if let Ok(mut frame) = TestFrameMut::new(&mut self.frame) {
+            frame.set_destination(reflector);
         }
     }
 
@@ -269,9 +298,7 @@ impl Initiator {
     /// Announces a rest, sleeps through it, and makes sure that the reflector is up again. Returns when it was over.
     fn rest(&mut self, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
         let length_ns = self.config.rest.length_ns;
-        test_frame::set_kind(&mut self.frame, Kind::Rest);
-        test_frame::set_sequence(&mut self.frame, length_ns);
-        self.send()?;
+        self.send(Kind::Rest, length_ns)?;
         sleep_until(sys::clock::monotonic() + i64::try_from(length_ns).unwrap_or(0));
         for _ in 0..5 {
             if self.stop.requested() || self.greet(feed)? {
@@ -287,6 +314,11 @@ impl Initiator {
         while self.tracker.still_out() > 0 && sys::clock::monotonic() < until {
             self.take_answers(feed);
         }
-        feed.count(series::RTT, Counter::Lost, sys::clock::monotonic(), self.tracker.still_out());
+        feed.count(
+            series::RTT,
+            Counter::Lost,
+            sys::clock::monotonic(),
+            self.tracker.still_out(),
+        );
     }
 }

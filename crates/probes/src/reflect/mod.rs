@@ -18,7 +18,7 @@ use crate::record::Recorder;
 use crate::stop::Stop;
 use sys::packet::{PacketPort, PortOptions};
 use sys::thread::{Policy, RtThread};
-use wire::Mac;
+use wire::ether::Mac;
 
 pub use rest::Rest;
 
@@ -77,15 +77,13 @@ pub struct ReflectConfig {
     pub threshold_ns: Option<u64>,
 }
 
-/// Frames are at least as long as Ethernet asks for, without FCS.
-pub const SHORTEST_FRAME: usize = 60;
-/// Longest jumbo frame that NICs commonly take, without FCS.
-pub const LONGEST_FRAME: usize = 9_000;
+/// Shortest and longest frames, without FCS.
+pub use wire::test_frame::{MAX_OCTETS as LONGEST_FRAME, MIN_OCTETS as SHORTEST_FRAME};
 
 /// How the packet socket for this probe is to be opened.
 pub fn port_options(frame_bytes: usize) -> PortOptions {
     PortOptions {
-        ethertypes: vec![wire::test_frame::ETHERTYPE],
+        ethertypes: vec![wire::test_frame::ETHER_TYPE],
         ring_frames: 1_024,
         frame_bytes: frame_bytes.max(128),
         promiscuous: false,
@@ -112,7 +110,11 @@ pub fn start(
         feed.set_cpu(cpu);
     }
     let (config, stop) = (config.clone(), stop.clone());
-    let real_time = RtThread { policy: config.policy, cpu: config.cpu, stack_bytes: crate::hot::STACK_BYTES };
+    let real_time = RtThread {
+        policy: config.policy,
+        cpu: config.cpu,
+        stack_bytes: crate::hot::STACK_BYTES,
+    };
     let (name, body): (&str, Body) = match config.role {
         Role::Initiator => {
             let mut end = initiator::Initiator::new(config, port, stop);
@@ -123,7 +125,12 @@ pub fn start(
             ("reflector", Box::new(move |_, feed| end.run(feed)))
         }
     };
-    let thread = HotThread { name: name.into(), real_time, body, feed };
+    let thread = HotThread {
+        name: name.into(),
+        real_time,
+        body,
+        feed,
+    };
     Running::start(vec![thread], || sys::clock::monotonic() + LEAD_NS)
 }
 
@@ -137,7 +144,9 @@ fn check(config: &ReflectConfig, port: &PacketPort) -> Result<(), ProbeError> {
             "reflect: a frame of {frame} octets cannot be: use {SHORTEST_FRAME} to {LONGEST_FRAME}"
         )));
     }
-    let room = usize::try_from(port.mtu()).unwrap_or(usize::MAX).saturating_add(wire::ETHERNET_HEADER);
+    let room = usize::try_from(port.mtu())
+        .unwrap_or(usize::MAX)
+        .saturating_add(wire::ether::HEADER);
     if frame > room {
         return Err(ProbeError::Usage(format!(
             "reflect: a frame of {frame} octets does not fit {}: its MTU of {} allows {room}",
@@ -152,6 +161,10 @@ fn check(config: &ReflectConfig, port: &PacketPort) -> Result<(), ProbeError> {
 const FASTEST_BACK_TO_BACK_NS: u64 = 2_000;
 
 fn capacity(config: &ReflectConfig) -> usize {
-    let interval_ns = if config.interval_ns == 0 { FASTEST_BACK_TO_BACK_NS } else { config.interval_ns };
+    let interval_ns = if config.interval_ns == 0 {
+        FASTEST_BACK_TO_BACK_NS
+    } else {
+        config.interval_ns
+    };
     crate::hot::capacity(1_000_000_000 / interval_ns)
 }

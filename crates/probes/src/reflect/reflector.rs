@@ -7,8 +7,8 @@ use crate::stop::Stop;
 use sys::packet::PacketPort;
 use sys::wait::sleep_until;
 use units::Monotonic;
-use wire::Mac;
-use wire::test_frame::{self, Kind};
+use wire::ether::{EthernetView, Mac};
+use wire::test_frame::{self, Kind, TestFrame};
 
 /// Without a frame for this long, the thread stops spinning and sleeps until one comes: nobody is measuring.
 const IDLE_NS: i64 = 20_000_000;
@@ -36,12 +36,21 @@ enum Came {
 
 impl Reflector {
     pub(super) fn new(config: ReflectConfig, port: PacketPort, stop: Stop) -> Self {
-        Self { config, port, stop, frame: vec![0; super::LONGEST_FRAME] }
+        Self {
+            config,
+            port,
+            stop,
+            frame: vec![0; super::LONGEST_FRAME],
+        }
     }
 
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         let begin = sys::clock::monotonic();
-        let end = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok()).map(|ns| begin + ns);
+        let end = self
+            .config
+            .duration_ns
+            .and_then(|ns| i64::try_from(ns).ok())
+            .map(|ns| begin + ns);
         let mut last_frame = begin;
         let mut looks = 0_u32;
         while !self.stop.requested() {
@@ -88,29 +97,18 @@ impl Reflector {
         let frame = self.port.next()?;
         let seen = sys::clock::monotonic();
         let data = frame.data();
-        let view = test_frame::View::parse(data)?;
-        match view.kind()? {
-            Kind::Rest => Some(Came::Rest(view.sequence().min(LOOK_UP_NS))),
-            Kind::Probe | Kind::Hello => {
-                let length = data.len().min(self.frame.len());
-                self.frame[..length].copy_from_slice(&data[..length]);
-                let sequence = view.sequence();
-                let initiator = view.source();
-                drop(frame);
-                test_frame::set_destination(&mut self.frame, initiator);
-                test_frame::set_source(&mut self.frame, Mac(self.port.mac()));
-                Some(Came::Return(sequence, length, seen))
-            }
+        let request = TestFrame::parse(&EthernetView::parse(data).ok()?).ok()?;
+        if request.kind == Kind::Rest {
+            return Some(Came::Rest(request.sequence.min(LOOK_UP_NS)));
         }
+        let length = data.len().min(self.frame.len());
+        self.frame[..length].copy_from_slice(&data[..length]);
+        drop(frame);
+        test_frame::reflect(&mut self.frame, Mac(self.port.mac()));
+        Some(Came::Return(request.sequence, length, seen))
     }
 
-    fn give_back(
-        &mut self,
-        sequence: u64,
-        length: usize,
-        seen: Monotonic,
-        feed: &mut Feed,
-    ) -> Result<(), ProbeError> {
+    fn give_back(&mut self, sequence: u64, length: usize, seen: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         match self.port.send(&self.frame[..length]) {
             // A full transmit queue loses the answer; the initiator counts it.
             Err(error) if error.is_transient() => return Ok(()),

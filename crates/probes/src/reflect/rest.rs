@@ -15,7 +15,10 @@ pub struct Rest {
 
 impl Rest {
     /// Never.
-    pub const NONE: Self = Self { every_ns: 0, length_ns: 0 };
+    pub const NONE: Self = Self {
+        every_ns: 0,
+        length_ns: 0,
+    };
 
     /// Rests that keep both ends below the kernel's real-time budget of `runtime_us` in `period_us` (the sysctls
     /// `kernel.sched_rt_runtime_us` and `kernel.sched_rt_period_us`; a runtime of -1 switches throttling off).
@@ -28,7 +31,10 @@ impl Rest {
         }
         let taken_us = period_us - runtime_us;
         let ns = |us: i64| u64::try_from(us).unwrap_or(0) * 1_000;
-        Self { every_ns: ns(runtime_us * 9 / 10), length_ns: ns(taken_us * 6 / 5) }
+        Self {
+            every_ns: ns(runtime_us * 9 / 10),
+            length_ns: ns(taken_us * 6 / 5),
+        }
     }
 
     /// Whether there are any.
@@ -44,7 +50,13 @@ mod tests {
     #[test]
     fn stays_below_the_kernels_budget() {
         let rest = Rest::below_throttling(950_000, 1_000_000);
-        assert_eq!(rest, Rest { every_ns: 855_000_000, length_ns: 60_000_000 });
+        assert_eq!(
+            rest,
+            Rest {
+                every_ns: 855_000_000,
+                length_ns: 60_000_000
+            }
+        );
         assert!(!Rest::below_throttling(-1, 1_000_000).is_on());
         assert!(!Rest::below_throttling(1_000_000, 1_000_000).is_on());
     }

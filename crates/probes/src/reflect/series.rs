@@ -21,7 +21,10 @@ pub(super) struct Reflect {
 
 impl Reflect {
     pub(super) fn of(config: &ReflectConfig, port: &PacketPort) -> Self {
-        Self { config: config.clone(), interface: port.interface().to_owned() }
+        Self {
+            config: config.clone(),
+            interface: port.interface().to_owned(),
+        }
     }
 
     fn settings(&self) -> Vec<(String, String)> {
@@ -41,11 +44,17 @@ impl Reflect {
         vec![
             ("kind".into(), "immediate-reflect round trip, not halved".into()),
             ("interface".into(), self.interface.clone()),
-            ("engine".into(), format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word())),
+            (
+                "engine".into(),
+                format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word()),
+            ),
             ("pace".into(), pace),
             ("frame".into(), format!("{} octets without FCS", config.frame_bytes)),
             ("policy".into(), config.policy.to_string()),
-            ("cpu".into(), config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string())),
+            (
+                "cpu".into(),
+                config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
+            ),
             ("late after".into(), format_ns(config.late_after_ns as f64)),
             ("rest".into(), rest),
         ]
@@ -55,7 +64,10 @@ impl Reflect {
 impl Describe for Reflect {
     fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
         let (family, what) = match self.config.role {
-            Role::Initiator => ("rtt", "just before the send call -> answer with the same sequence number received"),
+            Role::Initiator => (
+                "rtt",
+                "just before the send call -> answer with the same sequence number received",
+            ),
             Role::Reflector => ("turnaround", "frame seen in the ring -> answer handed to the driver"),
         };
         SeriesSpec {
@@ -69,6 +81,9 @@ impl Describe for Reflect {
     }
 
     fn notice(&self, _code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
-        (EventKind::SocketDrop, format!("{name}: the socket dropped {a} frames before they were read"))
+        (
+            EventKind::SocketDrop,
+            format!("{name}: the socket dropped {a} frames before they were read"),
+        )
     }
 }

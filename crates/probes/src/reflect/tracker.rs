@@ -36,7 +36,11 @@ pub(super) struct Tracker {
 
 impl Tracker {
     pub(super) fn new(capacity: usize) -> Self {
-        Self { slots: vec![Slot::Unused; capacity.next_power_of_two()].into(), next: 0, highest: None }
+        Self {
+            slots: vec![Slot::Unused; capacity.next_power_of_two()].into(),
+            next: 0,
+            highest: None,
+        }
     }
 
     /// The sequence number that is sent next.
@@ -93,7 +97,10 @@ impl Tracker {
 
     /// How many answers are still to come.
     pub(super) fn still_out(&self) -> u64 {
-        self.slots.iter().filter(|slot| matches!(slot, Slot::Outstanding(_))).count() as u64
+        self.slots
+            .iter()
+            .filter(|slot| matches!(slot, Slot::Outstanding(_)))
+            .count() as u64
     }
 
     fn index(&self, sequence: u64) -> usize {
@@ -117,8 +124,20 @@ mod tests {
         for ns in 0..4 {
             assert_eq!(tracker.sent(at(ns)), 0);
         }
-        assert_eq!(tracker.received(1), Arrival::First { sent: at(1), reordered: false });
-        assert_eq!(tracker.received(0), Arrival::First { sent: at(0), reordered: true });
+        assert_eq!(
+            tracker.received(1),
+            Arrival::First {
+                sent: at(1),
+                reordered: false
+            }
+        );
+        assert_eq!(
+            tracker.received(0),
+            Arrival::First {
+                sent: at(0),
+                reordered: true
+            }
+        );
         assert_eq!(tracker.received(1), Arrival::Duplicate);
         assert_eq!(tracker.received(9), Arrival::Stale);
         assert_eq!(tracker.still_out(), 2);

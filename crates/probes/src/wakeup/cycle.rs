@@ -49,7 +49,11 @@ impl Cycle {
 /// The cycle after this one whose due instant is still to come. The usual case needs no division.
 fn next_cycle(grid: &Grid, cycle: u64, due: Monotonic, now: Monotonic, interval_ns: u64) -> u64 {
     let on_time = u64::try_from(now - due).is_ok_and(|late| late < interval_ns);
-    if on_time { cycle + 1 } else { grid.first_after(now).max(cycle + 1) }
+    if on_time {
+        cycle + 1
+    } else {
+        grid.first_after(now).max(cycle + 1)
+    }
 }
 
 #[cfg(test)]

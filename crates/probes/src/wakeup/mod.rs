@@ -51,18 +51,28 @@ const SHORTEST_INTERVAL_NS: u64 = 10_000;
 pub fn start(config: &WakeupConfig, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
     check(config)?;
     let threads = config.cpus.iter().map(|cpu| {
-        let mut feed = recorder.feed(feed_capacity(config.interval_ns), 1, Box::new(series::Wakeup::of(config)));
+        let mut feed = recorder.feed(
+            feed_capacity(config.interval_ns),
+            1,
+            Box::new(series::Wakeup::of(config)),
+        );
         feed.announce(0, &format!("cpu{cpu}"));
         feed.set_cpu(cpu);
         let cycle = cycle::Cycle {
             interval_ns: config.interval_ns,
             duration_ns: config.duration_ns,
-            wait: Wait { spin_ahead_ns: config.spin_ahead_ns },
+            wait: Wait {
+                spin_ahead_ns: config.spin_ahead_ns,
+            },
             stop: stop.clone(),
         };
         HotThread {
             name: format!("wakeup/{cpu}"),
-            real_time: RtThread { policy: config.policy, cpu: Some(cpu), stack_bytes: crate::hot::STACK_BYTES },
+            real_time: RtThread {
+                policy: config.policy,
+                cpu: Some(cpu),
+                stack_bytes: crate::hot::STACK_BYTES,
+            },
             body: Box::new(move |start, feed| {
                 cycle.run(start, feed);
                 Ok(())
@@ -75,14 +85,20 @@ pub fn start(config: &WakeupConfig, recorder: &mut Recorder, stop: &Stop) -> Res
 
 fn check(config: &WakeupConfig) -> Result<(), ProbeError> {
     if config.cpus.is_empty() {
-        return Err(ProbeError::Usage("wakeup: no CPU to measure on: name some with --cpus 1-3".into()));
+        return Err(ProbeError::Usage(
+            "wakeup: no CPU to measure on: name some with --cpus 1-3".into(),
+        ));
     }
     if config.interval_ns < SHORTEST_INTERVAL_NS {
         let interval = units::format_ns(config.interval_ns as f64);
-        return Err(ProbeError::Usage(format!("wakeup: an interval of {interval} is too short: use at least 10us")));
+        return Err(ProbeError::Usage(format!(
+            "wakeup: an interval of {interval} is too short: use at least 10us"
+        )));
     }
     if config.spin_ahead_ns >= config.interval_ns {
-        return Err(ProbeError::Usage("wakeup: --spin-ahead must be shorter than --interval".into()));
+        return Err(ProbeError::Usage(
+            "wakeup: --spin-ahead must be shorter than --interval".into(),
+        ));
     }
     Ok(())
 }

@@ -1,0 +1,103 @@
+//! Values on the command line, and the options that every measuring command has.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use wire::ether::{Mac, VlanTag};
+
+/// Options of every measuring command.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Run and output")]
+pub(crate) struct RunArgs {
+    /// Run file to write [default: ./runs/TIME-COMMAND.triptime]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Also write the report as one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print the result as one JSON document on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Limit profile that judges the run: substation, avb, or a TOML file
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) limits: Option<String>,
+    /// Length of a window, after which its extremes are written [default: 20s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) window: Option<u64>,
+}
+
+/// A duration such as `250us`, in nanoseconds.
+pub(crate) fn duration(text: &str) -> Result<u64, units::DurationError> {
+    units::parse_ns(text)
+}
+
+/// A duration that is not zero.
+pub(crate) fn positive_duration(text: &str) -> Result<u64, String> {
+    match units::parse_ns(text) {
+        Ok(0) => Err("must be more than 0".into()),
+        Ok(ns) => Ok(ns),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// An APPID such as `0x4000` or `16384`.
+pub(crate) fn appid(text: &str) -> Result<u16, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u16::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| format!("\"{text}\" is not an APPID: write it as 0x4000"))
+}
+
+/// A VLAN such as `100` or `100:4`: identifier and priority (default 4).
+pub(crate) fn vlan(text: &str) -> Result<VlanTag, String> {
+    let error = || format!("\"{text}\" is not a VLAN: write it as 100, or 100:4 with its priority");
+    let (vid, pcp) = text.split_once(':').unwrap_or((text, "4"));
+    let vid: u16 = vid.parse().map_err(|_| error())?;
+    let pcp: u8 = pcp.parse().map_err(|_| error())?;
+    if vid > 4095 || pcp > 7 {
+        return Err(error());
+    }
+    Ok(VlanTag::new(pcp, false, vid))
+}
+
+/// A MAC address.
+pub(crate) fn mac(text: &str) -> Result<Mac, String> {
+    Mac::from_str(text).map_err(|error| error.to_string())
+}
+
+/// How a thread waits for frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ReceiveArg {
+    /// Look at the ring without pause: the network path alone
+    Spin,
+    /// Sleep until a frame comes: with the wake-up a real application pays
+    Block,
+}
+
+impl From<ReceiveArg> for probes::reflect::Receive {
+    fn from(receive: ReceiveArg) -> Self {
+        match receive {
+            ReceiveArg::Spin => Self::Spin,
+            ReceiveArg::Block => Self::Block,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{appid, positive_duration, vlan};
+
+    #[test]
+    fn values_and_refusals() {
+        assert_eq!(appid("0x4001"), Ok(0x4001));
+        assert!(appid("40 01").is_err());
+        let tag = vlan("100:6").expect("valid");
+        assert_eq!((tag.vid(), tag.pcp()), (100, 6));
+        assert_eq!(vlan("5").expect("valid").pcp(), 4);
+        assert!(vlan("5000").is_err() && vlan("1:9").is_err() && vlan("x").is_err());
+        assert!(positive_duration("0").is_err() && positive_duration("10").is_err());
+    }
+}

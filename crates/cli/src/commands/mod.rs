@@ -1,0 +1,10 @@
+//! One file per subcommand.
+
+pub(crate) mod export;
+pub(crate) mod pcap;
+pub(crate) mod publish;
+pub(crate) mod qualify;
+pub(crate) mod reflect;
+pub(crate) mod report;
+pub(crate) mod subscribe;
+pub(crate) mod wakeup;

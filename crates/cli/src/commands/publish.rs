@@ -1,0 +1,97 @@
+//! `triptime publish`: sampled-value streams.
+
+use crate::arguments::{RunArgs, appid, duration, mac, positive_duration, vlan};
+use crate::failure::Failure;
+use crate::run_file::{Run, Start};
+use probes::publish::{PublishConfig, port_options, start};
+use sys::packet::PacketPort;
+use sys::thread::Policy;
+use wire::ether::{Mac, VlanTag};
+
+/// Publishes sampled-value streams as merging units do, and reports its own lateness
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Example: triptime publish eth1 --streams 8 --rate 4800 --spin-ahead 60us --cpu 2 --duration 60s"
+)]
+pub(crate) struct PublishArgs {
+    /// Interface
+    interface: String,
+    /// Number of streams
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    streams: u16,
+    /// Samples a second of each stream
+    #[arg(long, value_name = "N", default_value_t = 4_800)]
+    rate: u32,
+    /// ASDUs in a frame
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    asdus: u8,
+    /// How long to publish [default: until interrupted]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    duration: Option<u64>,
+    /// svID of the streams: this and a number from 01
+    #[arg(long, value_name = "TEXT", default_value = "MU")]
+    sv_id: String,
+    /// APPID
+    #[arg(long, value_name = "N", default_value = "0x4000", value_parser = appid)]
+    appid: u16,
+    /// Destination of the first stream; further ones count up
+    #[arg(long, value_name = "MAC", default_value = "01:0c:cd:04:00:01", value_parser = mac)]
+    dst: Mac,
+    /// 802.1Q tag: VID, or VID:PRIORITY
+    #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]
+    vlan: Option<VlanTag>,
+    /// confRev
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    conf_rev: u32,
+    /// smpSynch: 0 none, 1 local, 2 global clock
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    smp_synch: u8,
+    /// Set the simulation bit
+    #[arg(long)]
+    simulate: bool,
+    /// Sleep until this long before the due instant, then spin
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
+    spin_ahead: u64,
+    /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY, deadline:RUNTIME/DEADLINE/PERIOD
+    #[arg(long, default_value = "fifo:60")]
+    policy: Policy,
+    /// CPU to run on
+    #[arg(long)]
+    cpu: Option<u32>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
+    let port = PacketPort::open(&args.interface, &port_options())?;
+    let begin = Start {
+        command: "publish",
+        profile: None,
+        window_ns: None,
+        default_system: false,
+        documents: Vec::new(),
+        open_ended: args.duration.is_none(),
+    };
+    let mut run = Run::start(begin, args.run)?;
+    let config = PublishConfig {
+        streams: args.streams,
+        rate: args.rate,
+        asdus: args.asdus,
+        sv_id_prefix: args.sv_id,
+        appid: args.appid,
+        destination: args.dst,
+        vlan: args.vlan,
+        conf_rev: args.conf_rev,
+        smp_synch: args.smp_synch,
+        simulate: args.simulate,
+        spin_ahead_ns: args.spin_ahead,
+        duration_ns: args.duration,
+        policy: args.policy,
+        cpu: args.cpu,
+        threshold_ns: run.threshold_ns("publish/lateness"),
+    };
+    let stop = run.session.stop.clone();
+    let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
+    run.finish(outcome.map_err(Into::into))
+}

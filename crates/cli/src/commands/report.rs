@@ -1,0 +1,34 @@
+//! `triptime report`: a run file, judged and shown.
+
+use crate::failure::Failure;
+use crate::verdict;
+use report::limits::Profile;
+use std::path::PathBuf;
+
+/// Shows a run: verdict, checks, figures; as text, JSON or HTML
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Example: triptime report runs/20261121T020000-qualify.triptime --html report.html")]
+pub(crate) struct ReportArgs {
+    /// Run file
+    run: PathBuf,
+    /// Also write the report as one HTML file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Limit profile: substation, avb, or a TOML file [default: the one kept in the run]
+    #[arg(long, value_name = "PROFILE")]
+    limits: Option<String>,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: ReportArgs) -> Result<u8, Failure> {
+    let profile = args.limits.as_deref().map(Profile::find).transpose()?;
+    let report = verdict::read(&args.run, profile)?;
+    if let Some(path) = &args.html {
+        verdict::write_html(&report, path)?;
+    }
+    verdict::print(&report, args.json, args.html.as_deref())?;
+    Ok(verdict::status(&report))
+}

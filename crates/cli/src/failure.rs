@@ -1,0 +1,108 @@
+//! What ends a command without a result: one message, one exit status.
+
+use lab::load::LoadError;
+use lab::plan::PlanError;
+use lab::session::SessionError;
+use probes::ProbeError;
+use report::limits::LimitsError;
+use std::io::Write;
+use std::process::ExitCode;
+use store::StoreError;
+use sys::{ErrorKind, SysError};
+
+/// Exit status: wrong usage or configuration.
+pub(crate) const USAGE: u8 = 2;
+/// Exit status: could not measure or decide.
+pub(crate) const COULD_NOT_MEASURE: u8 = 3;
+
+/// Why a command ended without a result.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// What was asked for cannot be; status 2.
+    #[error("{0}")]
+    Usage(String),
+    /// What was asked for could not be done here; status 3.
+    #[error("{0}")]
+    CouldNotMeasure(String),
+}
+
+impl Failure {
+    /// Shows the message; returns the exit status.
+    pub(crate) fn show(&self) -> u8 {
+        let _ = writeln!(std::io::stderr(), "triptime: {self}");
+        match self {
+            Self::Usage(_) => USAGE,
+            Self::CouldNotMeasure(_) => COULD_NOT_MEASURE,
+        }
+    }
+}
+
+/// Shows what the command line was not, or the help that was asked for.
+pub(crate) fn show_usage(message: &clap::Error) -> ExitCode {
+    let _ = message.print();
+    ExitCode::from(if message.use_stderr() { USAGE } else { 0 })
+}
+
+impl From<SysError> for Failure {
+    fn from(error: SysError) -> Self {
+        match error.kind() {
+            ErrorKind::Usage => Self::Usage(error.to_string()),
+            ErrorKind::CouldNotMeasure => Self::CouldNotMeasure(error.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let text = error.to_string();
+        match error {
+            StoreError::NotFound { .. }
+            | StoreError::NotARunFile { .. }
+            | StoreError::NewerSchema { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::Exists { .. } => Self::Usage(text),
+            _ => Self::CouldNotMeasure(text),
+        }
+    }
+}
+
+impl From<ProbeError> for Failure {
+    fn from(error: ProbeError) -> Self {
+        match error {
+            ProbeError::Sys(error) => error.into(),
+            ProbeError::Usage(text) => Self::Usage(text),
+            ProbeError::NoTraffic(text) => Self::CouldNotMeasure(text),
+            ProbeError::Panicked(_) => Self::CouldNotMeasure(error.to_string()),
+        }
+    }
+}
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        Self::CouldNotMeasure(error.to_string())
+    }
+}
+
+impl From<LimitsError> for Failure {
+    fn from(error: LimitsError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Store(error) => error.into(),
+            SessionError::Probe(error) => error.into(),
+            SessionError::Sys(error) => error.into(),
+            SessionError::Load(error) => error.into(),
+            SessionError::Plan(error) => error.into(),
+        }
+    }
+}

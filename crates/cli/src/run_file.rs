@@ -1,0 +1,148 @@
+//! Making a run: where its file goes, its session, and what follows when it has ended.
+
+use crate::arguments::RunArgs;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::verdict;
+use lab::session::{Session, SessionError, SessionSpec};
+use probes::{ProbeError, Running, Stop};
+use report::limits::{Profile, Quantity};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use store::model::{EventKind, RunState};
+
+/// Span after which ABB's application reports its maxima.
+const DEFAULT_WINDOW_NS: u64 = 20_000_000_000;
+
+/// How often a single probe is looked after.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A run of one command: its session, and what was asked about its output.
+pub(crate) struct Run {
+    /// The session.
+    pub(crate) session: Session,
+    /// The limit profile, if any.
+    pub(crate) profile: Option<Profile>,
+    args: RunArgs,
+    progress: Progress,
+    open_ended: bool,
+}
+
+/// What a command is started with.
+pub(crate) struct Start<'a> {
+    /// Its name.
+    pub(crate) command: &'a str,
+    /// Limit profile when `--limits` names none.
+    pub(crate) profile: Option<&'a str>,
+    /// Window when `--window` gives none.
+    pub(crate) window_ns: Option<u64>,
+    /// Leave idle states alone.
+    pub(crate) default_system: bool,
+    /// More texts to keep in the run.
+    pub(crate) documents: Vec<(String, String)>,
+    /// Ends only when told to: then being told is no interruption.
+    pub(crate) open_ended: bool,
+}
+
+impl Run {
+    /// Starts a session whose run ends early on SIGINT and SIGTERM.
+    pub(crate) fn start(start: Start<'_>, args: RunArgs) -> Result<Self, Failure> {
+        let profile_name = args.limits.as_deref().or(start.profile);
+        let profile = profile_name.map(Profile::find).transpose()?;
+        let mut documents = start.documents;
+        if let Some(name) = profile_name {
+            documents.push(("limits".into(), limits_text(name)?));
+        }
+        let stop = Stop::new();
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::flag::register(signal, Arc::clone(&stop.flag()))
+                .map_err(|error| Failure::CouldNotMeasure(format!("cannot handle signals: {error}")))?;
+        }
+        let spec = SessionSpec {
+            command: start.command.into(),
+            arguments: std::env::args().skip(1).collect(),
+            tool_version: env!("CARGO_PKG_VERSION").into(),
+            file: args.out.clone().unwrap_or_else(|| default_file(start.command)),
+            window_ns: args.window.or(start.window_ns).unwrap_or(DEFAULT_WINDOW_NS),
+            default_system: start.default_system,
+            documents,
+        };
+        Ok(Self {
+            session: Session::start(spec, stop)?,
+            profile,
+            progress: Progress::new(args.quiet),
+            args,
+            open_ended: start.open_ended,
+        })
+    }
+
+    /// The value above which samples of the series `name` are kept as spikes: its limit on the maximum.
+    pub(crate) fn threshold_ns(&self, name: &str) -> Option<u64> {
+        let limits = &self.profile.as_ref()?.limits;
+        let of_series = |limit: &&report::limits::Limit| limit.quantity == Quantity::Max && limit.series.matches(name);
+        limits.iter().filter(of_series).map(|limit| limit.allowed).min()
+    }
+
+    /// Waits for a probe, showing progress.
+    pub(crate) fn attend(&mut self, running: Running) -> Result<(), ProbeError> {
+        while !running.is_finished() {
+            std::thread::sleep(LOOK);
+            self.progress.show(&self.session, "measuring");
+        }
+        running.join()
+    }
+
+    /// Closes the run and reports it, unless `outcome` says that nothing was measured. Returns the exit status.
+    pub(crate) fn finish(mut self, outcome: Result<(), SessionError>) -> Result<u8, Failure> {
+        self.progress.clear();
+        let told_to_end = self.session.stop.requested();
+        let interrupted = outcome.is_err() || (told_to_end && !self.open_ended);
+        if interrupted && outcome.is_ok() {
+            self.session
+                .recorder
+                .events()
+                .write(EventKind::Interrupted, "ended early");
+        }
+        let state = if interrupted {
+            RunState::Interrupted
+        } else {
+            RunState::Complete
+        };
+        let file = self.session.file().to_path_buf();
+        let closed = self.session.finish(state);
+        match (outcome, closed) {
+            (Err(error), _) => Err(error.into()),
+            (Ok(()), Err(error)) => {
+                // What was written before the disk was full is a run; it is shown, and the status says it is not whole.
+                verdict::show(&file, self.profile, &self.args)?;
+                Err(error.into())
+            }
+            (Ok(()), Ok(file)) => verdict::show(&file, self.profile, &self.args),
+        }
+    }
+
+    /// Unless told where, the HTML report goes beside the run file.
+    pub(crate) fn html_beside_the_run(&mut self) {
+        let beside = self.session.file().with_extension("html");
+        self.args.html.get_or_insert(beside);
+    }
+
+    /// Progress lines, for a plan that shows its own.
+    pub(crate) fn parts(&mut self) -> (&mut Session, &mut Progress) {
+        (&mut self.session, &mut self.progress)
+    }
+}
+
+fn limits_text(name: &str) -> Result<String, Failure> {
+    match Profile::embedded_text(name) {
+        Some(text) => Ok(text.to_owned()),
+        None => std::fs::read_to_string(name).map_err(|error| Failure::Usage(format!("{name}: {error}"))),
+    }
+}
+
+fn default_file(command: &str) -> PathBuf {
+    let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+    PathBuf::from("runs").join(format!("{now}-{command}.triptime"))
+}

@@ -1,0 +1,73 @@
+//! From a run file to what the user sees, and the exit status it means.
+
+use crate::arguments::RunArgs;
+use crate::failure::{COULD_NOT_MEASURE, Failure};
+use report::Report;
+use report::limits::Profile;
+use report::verdict::Verdict;
+use report::view::RunView;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use store::RunFile;
+
+/// Exit status: a limit failed.
+const LIMIT_FAILED: u8 = 1;
+
+/// Reports the run in `file`: JSON or text on standard output, HTML where asked. Returns the exit status.
+pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Result<u8, Failure> {
+    let report = read(file, profile)?;
+    if let Some(path) = &args.html {
+        write_html(&report, path)?;
+    }
+    print(&report, args.json, args.html.as_deref())?;
+    Ok(status(&report))
+}
+
+/// The report of the run in `file`, judged by `profile` or by the limits that are kept in it.
+pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Failure> {
+    let run = RunFile::open(file)?;
+    let profile = match profile {
+        Some(profile) => Some(profile),
+        None => run
+            .document("limits")?
+            .map(|text| Profile::parse(&text, "limits kept in the run"))
+            .transpose()?,
+    };
+    Ok(Report::new(RunView::read(&run)?, profile.into_iter().collect()))
+}
+
+/// Writes the report as one HTML file.
+pub(crate) fn write_html(report: &Report, path: &Path) -> Result<(), Failure> {
+    let html = report
+        .html()
+        .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML report: {error}")))?;
+    std::fs::write(path, html).map_err(|error| Failure::CouldNotMeasure(format!("{}: {error}", path.display())))
+}
+
+/// Prints the report. An output that is closed early (`| head`) is no error.
+pub(crate) fn print(report: &Report, json: bool, html: Option<&Path>) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let text = if json {
+        report.json()
+    } else {
+        report.text(out.is_terminal(), html)
+    };
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::CouldNotMeasure(format!("cannot write the output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The exit status that a report means. Without limits there is nothing to fail: what was measured is the answer.
+pub(crate) fn status(report: &Report) -> u8 {
+    if report.profiles.is_empty() {
+        return 0;
+    }
+    match report.verdict() {
+        Verdict::Pass => 0,
+        Verdict::Fail => LIMIT_FAILED,
+        Verdict::Inconclusive => COULD_NOT_MEASURE,
+    }
+}

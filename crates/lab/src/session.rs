@@ -1,0 +1,155 @@
+//! One run: its file, its recorder, and what is watched beside the measurement.
+
+mod watch;
+
+use host::Host;
+use probes::record::{Events, Recorder, RecorderOptions};
+use probes::{ProbeError, Stop};
+use std::path::{Path, PathBuf};
+use store::model::{EventKind, Fact, RunInfo, RunState};
+use store::{DEFAULT_FILE_BUDGET, RunWriter, StoreError};
+use sys::memory::DmaLatency;
+use watch::Watch;
+
+/// What a run is started with.
+#[derive(Debug, Clone)]
+pub struct SessionSpec {
+    /// The subcommand.
+    pub command: String,
+    /// The command line as it was given.
+    pub arguments: Vec<String>,
+    /// Version of triptime.
+    pub tool_version: String,
+    /// The run file.
+    pub file: PathBuf,
+    /// Length of a window.
+    pub window_ns: u64,
+    /// Leave idle states as the system has them; else `/dev/cpu_dma_latency` is held at 0 during the run.
+    pub default_system: bool,
+    /// Texts kept in the run: plan, limits.
+    pub documents: Vec<(String, String)>,
+}
+
+/// Why a run could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The run file.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A probe.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// The kernel.
+    #[error(transparent)]
+    Sys(#[from] sys::SysError),
+    /// A load.
+    #[error(transparent)]
+    Load(#[from] crate::load::LoadError),
+    /// A plan.
+    #[error(transparent)]
+    Plan(#[from] crate::plan::PlanError),
+}
+
+/// A run under way.
+pub struct Session {
+    /// Takes the samples.
+    pub recorder: Recorder,
+    /// Ends the run early.
+    pub stop: Stop,
+    file: PathBuf,
+    idle: String,
+    watch: Watch,
+    dma_latency: Option<DmaLatency>,
+}
+
+impl Session {
+    /// Creates the run file with the inventory in it, locks memory, holds idle states, and starts recording and watching.
+    ///
+    /// What the kernel refuses of the last two is an event of the run, not an error: page faults and idle states then show
+    /// in the figures, and the report says so.
+    ///
+    /// # Errors
+    /// The run file cannot be made.
+    pub fn start(spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
+        let pair = sys::clock::pair();
+        let info = RunInfo {
+            id: format!("{:x}-{:x}", pair.realtime.as_ns(), std::process::id()),
+            command: spec.command,
+            arguments: spec.arguments,
+            tool_version: spec.tool_version,
+            started: pair.realtime,
+            window_ns: spec.window_ns,
+        };
+        let mut writer = RunWriter::create(&spec.file, &info, Some(DEFAULT_FILE_BUDGET))?;
+        writer.add_facts(&facts(&Host::live()))?;
+        for (name, text) in &spec.documents {
+            writer.put_document(name, text)?;
+        }
+        let options = RecorderOptions {
+            start: pair.monotonic,
+            window_ns: spec.window_ns,
+        };
+        let recorder = Recorder::start(writer, &options, &stop);
+        let events = recorder.events();
+        let locked = sys::memory::lock_all();
+        if let Err(error) = locked {
+            events.write(EventKind::Refused, error.to_string());
+        }
+        let (dma_latency, idle) = hold_idle(spec.default_system, &events);
+        let watch = Watch::start(events);
+        Ok(Self {
+            recorder,
+            stop,
+            file: spec.file,
+            idle,
+            watch,
+            dma_latency,
+        })
+    }
+
+    /// Whether idle states are held off, in words for the report.
+    pub fn idle(&self) -> &str {
+        &self.idle
+    }
+
+    /// The run file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Stops watching, and closes the file.
+    ///
+    /// # Errors
+    /// What kept the file from being written; what was written before is in it.
+    pub fn finish(self, state: RunState) -> Result<PathBuf, SessionError> {
+        self.watch.stop();
+        drop(self.dma_latency);
+        self.recorder.finish(state)?;
+        Ok(self.file)
+    }
+}
+
+fn hold_idle(default_system: bool, events: &Events) -> (Option<DmaLatency>, String) {
+    if default_system {
+        return (None, "as the system has them".into());
+    }
+    match sys::memory::hold_dma_latency(0) {
+        Ok(held) => (Some(held), "held off: /dev/cpu_dma_latency at 0".into()),
+        Err(error) => {
+            events.write(EventKind::Refused, error.to_string());
+            (None, "as the system has them: holding them off was refused".into())
+        }
+    }
+}
+
+fn facts(host: &Host) -> Vec<Fact> {
+    host.facts()
+        .into_iter()
+        .map(|fact| Fact {
+            group: fact.group,
+            name: fact.name,
+            value: fact.value,
+            source: fact.source,
+        })
+        .collect()
+}

@@ -1,0 +1,110 @@
+//! What happens to the machine while a run measures: time stolen by the hypervisor, real-time throttling.
+
+use host::Host;
+use probes::Stop;
+use probes::record::Events;
+use rustix::fs::OFlags;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use store::model::EventKind;
+
+/// How often it is looked: cheap enough to go unnoticed, and close enough to say when.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// A watching thread; ended by [`Watch::stop`].
+pub(super) struct Watch {
+    stop: Stop,
+    thread: JoinHandle<()>,
+}
+
+impl Watch {
+    pub(super) fn start(events: Events) -> Self {
+        let stop = Stop::new();
+        let watched = stop.clone();
+        let thread = std::thread::spawn(move || {
+            sys::thread::set_name("triptime-watch");
+            let mut steal = Steal::default();
+            let mut log = KernelLog::open(&events);
+            steal.look(&events);
+            while !watched.requested() {
+                std::thread::park_timeout(EVERY);
+                steal.look(&events);
+                if let Some(log) = &mut log {
+                    log.look(&events);
+                }
+            }
+        });
+        Self { stop, thread }
+    }
+
+    pub(super) fn stop(self) {
+        self.stop.request();
+        self.thread.thread().unpark();
+        let _ = self.thread.join();
+    }
+}
+
+/// Ticks stolen per CPU, as they were.
+#[derive(Default)]
+struct Steal(BTreeMap<u32, u64>);
+
+impl Steal {
+    fn look(&mut self, events: &Events) {
+        let Ok(now) = Host::live().steal_ticks() else {
+            return;
+        };
+        for steal in now {
+            let before = self.0.insert(steal.cpu, steal.ticks);
+            let stolen = before.map_or(0, |before| steal.ticks.saturating_sub(before));
+            if stolen > 0 {
+                let ms = stolen * 1_000 / host::USER_HZ;
+                let text = format!("cpu{}: the hypervisor ran something else for about {ms} ms", steal.cpu);
+                events.write(EventKind::Steal, text);
+            }
+        }
+    }
+}
+
+/// The kernel's log, from the run's start on.
+struct KernelLog(File);
+
+impl KernelLog {
+    /// Without the right to read it, throttling goes unseen; the run says so.
+    fn open(events: &Events) -> Option<Self> {
+        let opened = OpenOptions::new()
+            .read(true)
+            .custom_flags(i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0))
+            .open("/dev/kmsg")
+            .and_then(|mut file| file.seek(SeekFrom::End(0)).map(|_| file));
+        match opened {
+            Ok(file) => Some(Self(file)),
+            Err(error) => {
+                let text = format!("/dev/kmsg: {error}: real-time throttling would go unseen (needs CAP_SYSLOG)");
+                events.write(EventKind::Refused, text);
+                None
+            }
+        }
+    }
+
+    fn look(&mut self, events: &Events) {
+        let mut record = [0; 4096];
+        loop {
+            match self.0.read(&mut record) {
+                Ok(0) => return,
+                Ok(length) => {
+                    let text = String::from_utf8_lossy(&record[..length]);
+                    if text.contains("RT throttling activated") {
+                        events.write(EventKind::RtThrottled, "the kernel throttled real-time threads");
+                    }
+                }
+                // Records that were overwritten before we came: go on with the next.
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+                Err(_) => return,
+            }
+        }
+    }
+}

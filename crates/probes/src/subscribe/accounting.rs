@@ -1,0 +1,106 @@
+//! Turns the sequence counters of a stream, which can go back when a late sample comes, into counts that only grow.
+
+use wire::sequence::{Counters, WINDOW};
+
+/// What is new since the last look and can no longer change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Settled {
+    pub(super) lost: u64,
+    pub(super) duplicates: u64,
+    pub(super) out_of_order: u64,
+}
+
+/// Remembers what was settled.
+///
+/// A sample counted as lost is taken back when it comes up to 16 counts late. So a loss is settled at the second look after
+/// it, looks being further apart than that.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Accounting {
+    settled: Settled,
+    lost_at_last_look: u64,
+    looked_at: u64,
+}
+
+impl Accounting {
+    /// Whether enough samples came since the last look.
+    pub(super) fn is_due(&self, counters: &Counters) -> bool {
+        counters.asdus - self.looked_at > 2 * u64::from(WINDOW)
+    }
+
+    /// What became settled since the last look.
+    pub(super) fn look(&mut self, counters: &Counters) -> Settled {
+        let lost = self.lost_at_last_look.min(counters.lost);
+        self.lost_at_last_look = counters.lost;
+        self.looked_at = counters.asdus;
+        self.settle(counters, lost)
+    }
+
+    /// The same at the end of the run, when nothing can change any more.
+    pub(super) fn last_look(&mut self, counters: &Counters) -> Settled {
+        self.settle(counters, counters.lost)
+    }
+
+    fn settle(&mut self, counters: &Counters, lost: u64) -> Settled {
+        let before = self.settled;
+        self.settled = Settled {
+            lost: lost.max(before.lost),
+            duplicates: counters.duplicates,
+            out_of_order: counters.out_of_order,
+        };
+        Settled {
+            lost: self.settled.lost - before.lost,
+            duplicates: self.settled.duplicates - before.duplicates,
+            out_of_order: self.settled.out_of_order - before.out_of_order,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Accounting, Settled};
+    use wire::sequence::Sequence;
+
+    fn total(counts: impl IntoIterator<Item = u16>) -> Settled {
+        let (mut sequence, mut accounting, mut total) =
+            (Sequence::new(4_800), Accounting::default(), Settled::default());
+        let mut add = |settled: Settled| {
+            total.lost += settled.lost;
+            total.duplicates += settled.duplicates;
+            total.out_of_order += settled.out_of_order;
+        };
+        for count in counts {
+            sequence.accept(count);
+            if accounting.is_due(sequence.counters()) {
+                add(accounting.look(sequence.counters()));
+            }
+        }
+        add(accounting.last_look(sequence.counters()));
+        total
+    }
+
+    #[test]
+    fn a_late_sample_is_never_counted_as_lost() {
+        for swapped in 1..200 {
+            let mut counts: Vec<u16> = (0..200).collect();
+            counts.swap(swapped - 1, swapped);
+            let late = total(counts);
+            assert_eq!((late.lost, late.duplicates), (0, 0), "swapped at {swapped}");
+        }
+    }
+
+    #[test]
+    fn every_loss_and_duplicate_is_counted_once() {
+        let counts = (0..4_000u16).filter(|count| count % 100 != 57).flat_map(|count| {
+            let times = if count % 250 == 3 { 2 } else { 1 };
+            std::iter::repeat_n(count, times)
+        });
+        assert_eq!(
+            total(counts),
+            Settled {
+                lost: 40,
+                duplicates: 16,
+                out_of_order: 0
+            }
+        );
+    }
+}

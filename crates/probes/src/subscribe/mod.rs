@@ -1,0 +1,134 @@
+//! Receives sampled values as a protection application does, and accounts for every sample of every stream.
+//!
+//! Hooks: AF_PACKET on one interface. Produces, per stream: `spacing/ID` (time between frames at the kernel) and, when the
+//! clock relation to the publisher is known, `arrival/ID` (sample's due instant -> kernel receive stamp) and `age/ID`
+//! (sample's due instant -> application has it). For all streams together: `delivery/subscribe` (kernel receive stamp ->
+//! application has the frame). Every series of a stream carries the stream's counters. Needs: `CAP_NET_RAW`;
+//! `CAP_SYS_NICE` for a real-time policy.
+//!
+//! One-way figures need two clocks to agree. Without a stated relation they are not measured, rather than wrong.
+
+mod accounting;
+mod receiver;
+mod series;
+mod stream;
+
+use crate::error::ProbeError;
+use crate::hot::{HotThread, Running};
+use crate::record::Recorder;
+use crate::reflect::Receive;
+use crate::stop::Stop;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use sys::packet::{PacketPort, PortOptions};
+use sys::thread::{Policy, RtThread};
+
+/// How the publisher's clock relates to this machine's `CLOCK_REALTIME`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockRelation {
+    /// The publisher runs on this machine: one clock, no uncertainty.
+    SameHost,
+    /// Not known: no one-way figures.
+    Unknown,
+}
+
+impl ClockRelation {
+    /// In words, for the report.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::SameHost => "publisher on the same host: one clock",
+            Self::Unknown => "not known: no one-way figures",
+        }
+    }
+}
+
+/// How sampled values are to be received.
+#[derive(Debug, Clone)]
+pub struct SubscribeConfig {
+    /// Samples a second of every stream; `None` learns it from where smpCnt wraps.
+    pub rate: Option<u32>,
+    /// Most streams told apart; further ones are counted and reported, not measured.
+    pub max_streams: u16,
+    /// Relation of the clocks.
+    pub clock: ClockRelation,
+    /// How to wait for frames.
+    pub receive: Receive,
+    /// How long to receive; `None` until told to stop.
+    pub duration_ns: Option<u64>,
+    /// Scheduling policy.
+    pub policy: Policy,
+    /// CPU to run on.
+    pub cpu: Option<u32>,
+    /// Samples of `age/*` above are counted as overflow and kept as spikes.
+    pub threshold_ns: Option<u64>,
+}
+
+/// Frames that 500 streams bring in 8 ms: the longest stall that must not lose any on this socket.
+const RING_FRAMES: usize = 16_384;
+
+/// Octets kept of a frame: the largest SV frame fits.
+const FRAME_BYTES: usize = 1_600;
+
+/// How the packet socket for this probe is to be opened: every SV frame, whatever its destination.
+pub fn port_options() -> PortOptions {
+    PortOptions {
+        ethertypes: vec![wire::ether::SV],
+        ring_frames: RING_FRAMES,
+        frame_bytes: FRAME_BYTES,
+        promiscuous: true,
+        multicast: Vec::new(),
+        qdisc_bypass: false,
+    }
+}
+
+/// Records a second that the recorder's ring is sized for: 38 400 frames/s with three records each.
+const RECORDS_PER_SECOND: u64 = 120_000;
+
+/// A subscriber under way.
+#[derive(Debug)]
+pub struct Subscription {
+    /// Its thread.
+    pub running: Running,
+    /// SV frames accepted so far.
+    pub frames: Arc<AtomicU64>,
+}
+
+/// Starts receiving on `port`; runs until its duration is over or `stop` is set.
+///
+/// # Errors
+/// A setting that cannot be, or what the kernel refused, before anything was measured.
+pub fn start(
+    config: &SubscribeConfig,
+    port: PacketPort,
+    recorder: &mut Recorder,
+    stop: &Stop,
+) -> Result<Subscription, ProbeError> {
+    if config.max_streams == 0 {
+        return Err(ProbeError::Usage(
+            "subscribe: no stream: use --max-streams 1 or more".into(),
+        ));
+    }
+    let slots = usize::from(series::slots(config.max_streams));
+    let describe = Box::new(series::Subscribe::of(config, &port));
+    let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
+    feed.announce(series::DELIVERY, "subscribe");
+    if let Some(cpu) = config.cpu {
+        feed.set_cpu(cpu);
+    }
+    let frames = Arc::new(AtomicU64::new(0));
+    let mut receiver = receiver::Receiver::new(config.clone(), port, stop.clone(), Arc::clone(&frames));
+    let thread = HotThread {
+        name: "subscribe".into(),
+        real_time: RtThread {
+            policy: config.policy,
+            cpu: config.cpu,
+            stack_bytes: crate::hot::STACK_BYTES,
+        },
+        body: Box::new(move |_, feed| receiver.run(feed)),
+        feed,
+    };
+    Ok(Subscription {
+        running: Running::start(vec![thread], sys::clock::monotonic)?,
+        frames,
+    })
+}

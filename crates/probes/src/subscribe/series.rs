@@ -1,0 +1,146 @@
+//! What the series of this probe are called and mean, and its notices in words.
+
+use super::{ClockRelation, SubscribeConfig};
+use crate::record::Describe;
+use store::model::{EventKind, SeriesClock, SeriesSpec};
+use sys::packet::PacketPort;
+
+/// Slot of `delivery/subscribe`.
+pub(super) const DELIVERY: u16 = 0;
+
+/// The three series of a stream, in the order of their slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    Spacing = 0,
+    Arrival = 1,
+    Age = 2,
+}
+
+/// Slot of one series of stream number `stream`.
+pub(super) fn slot(stream: u16, family: Family) -> u16 {
+    1 + stream * 3 + family as u16
+}
+
+/// Slots needed for `streams` streams.
+pub(super) fn slots(streams: u16) -> u16 {
+    1 + streams.saturating_mul(3)
+}
+
+/// Notices, in this probe's own numbering.
+pub(super) mod notice {
+    pub(in crate::subscribe) const SOCKET_DROP: u16 = 1;
+    pub(in crate::subscribe) const SMP_SYNCH: u16 = 2;
+    pub(in crate::subscribe) const SIMULATION: u16 = 3;
+    pub(in crate::subscribe) const CONF_REV: u16 = 4;
+    pub(in crate::subscribe) const RESTART: u16 = 5;
+    pub(in crate::subscribe) const OUT_OF_RANGE: u16 = 6;
+    pub(in crate::subscribe) const MALFORMED: u16 = 7;
+    pub(in crate::subscribe) const TOO_MANY_STREAMS: u16 = 8;
+    pub(in crate::subscribe) const RATE_LEARNED: u16 = 9;
+    pub(in crate::subscribe) const SMP_CNT_RANGE: u16 = 10;
+    pub(in crate::subscribe) const NO_SMP_SYNCH: u16 = 11;
+}
+
+/// Names and settings of the series of this probe.
+pub(super) struct Subscribe {
+    config: SubscribeConfig,
+    interface: String,
+}
+
+impl Subscribe {
+    pub(super) fn of(config: &SubscribeConfig, port: &PacketPort) -> Self {
+        Self {
+            config: config.clone(),
+            interface: port.interface().to_owned(),
+        }
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        let config = &self.config;
+        let rate = config
+            .rate
+            .map_or_else(|| "learned from smpCnt".to_owned(), |rate| format!("{rate} samples/s"));
+        vec![
+            ("interface".into(), self.interface.clone()),
+            (
+                "engine".into(),
+                format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word()),
+            ),
+            ("rate".into(), rate),
+            ("clock".into(), config.clock.describe().into()),
+            ("policy".into(), config.policy.to_string()),
+            (
+                "cpu".into(),
+                config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
+            ),
+        ]
+    }
+}
+
+impl Describe for Subscribe {
+    fn series(&self, slot: u16, label: &str) -> SeriesSpec {
+        let (family, what, judged) = match slot.checked_sub(1).map(|slot| slot % 3) {
+            None => ("delivery", "kernel receive stamp -> application has the frame", false),
+            Some(0) => (
+                "spacing",
+                "kernel receive stamp of one frame -> that of the next",
+                false,
+            ),
+            Some(1) => (
+                "arrival",
+                "frame's due instant at the publisher -> kernel receive stamp",
+                false,
+            ),
+            Some(_) => (
+                "age",
+                "frame's due instant at the publisher -> application has it",
+                true,
+            ),
+        };
+        SeriesSpec {
+            name: format!("{family}/{label}"),
+            what: what.into(),
+            clock: SeriesClock::Realtime,
+            interval_ns: None,
+            threshold_ns: self.config.threshold_ns.filter(|_| judged),
+            settings: self.settings(),
+        }
+    }
+
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
+        let stream = name.split_once('/').map_or(name, |(_, stream)| stream);
+        let text = match code {
+            notice::SOCKET_DROP => {
+                return (
+                    EventKind::SocketDrop,
+                    format!("the socket dropped {a} frames before they were read"),
+                );
+            }
+            notice::SMP_SYNCH => format!("{stream}: smpSynch changed from {a} to {b}"),
+            notice::SIMULATION => format!("{stream}: simulation bit changed from {a} to {b}"),
+            notice::CONF_REV => format!("{stream}: confRev changed from {a} to {b}"),
+            notice::RESTART => format!("{stream}: smpCnt jumped to {a}: the publisher restarted or resynchronised"),
+            notice::OUT_OF_RANGE => format!("{stream}: {a} samples with a smpCnt beyond the rate (first: {b})"),
+            notice::MALFORMED => format!("{a} malformed SV frames; in the first, octet {b} breaks a rule"),
+            notice::TOO_MANY_STREAMS => {
+                format!(
+                    "{a} frames of more streams than the {} that are told apart",
+                    self.config.max_streams
+                )
+            }
+            notice::RATE_LEARNED => format!("{stream}: {a} samples/s, learned from where smpCnt wraps"),
+            notice::SMP_CNT_RANGE => format!("{stream}: smpCnt ran from {a} to {b}"),
+            notice::NO_SMP_SYNCH => format!("{stream}: smpSynch is absent; taken as not synchronised"),
+            _ => format!("{stream}: notice {code} ({a}, {b})"),
+        };
+        (EventKind::Stream, text)
+    }
+}
+
+/// The families that are measured under `clock`.
+pub(super) fn families(clock: ClockRelation) -> &'static [Family] {
+    match clock {
+        ClockRelation::SameHost => &[Family::Spacing, Family::Arrival, Family::Age],
+        ClockRelation::Unknown => &[Family::Spacing],
+    }
+}

@@ -1,0 +1,304 @@
+//! One stream: who it is, its sequence, and its series.
+
+use super::accounting::{Accounting, Settled};
+use super::series::{Family, families, notice, slot};
+use super::{ClockRelation, SubscribeConfig};
+use crate::record::{Counter, Feed};
+use units::{Monotonic, Realtime};
+use wire::ether::{Mac, VlanTag};
+use wire::sequence::{Sequence, Step};
+use wire::sv::{FastPath, Frame, MAX_NAME};
+
+const SECOND_NS: i64 = 1_000_000_000;
+
+/// What tells one stream from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Key {
+    destination: Mac,
+    vid: Option<u16>,
+    appid: u16,
+    sv_id: [u8; MAX_NAME],
+}
+
+impl Key {
+    pub(super) fn of(frame: &Frame<'_>) -> Self {
+        let ethernet = frame.ethernet();
+        let mut sv_id = [0; MAX_NAME];
+        if let Some(asdu) = frame.asdus().next() {
+            let name = asdu.sv_id();
+            let length = name.len().min(MAX_NAME);
+            sv_id[..length].copy_from_slice(&name[..length]);
+        }
+        Self {
+            destination: ethernet.dst(),
+            vid: ethernet.vlan().map(VlanTag::vid),
+            appid: frame.appid(),
+            sv_id,
+        }
+    }
+
+    pub(super) fn sv_id(&self) -> &[u8] {
+        let length = self.sv_id.iter().position(|octet| *octet == 0).unwrap_or(MAX_NAME);
+        &self.sv_id[..length]
+    }
+}
+
+/// When a frame came, by every clock that says so.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrival {
+    /// The application's clock for schedules.
+    pub(super) at: Monotonic,
+    /// The application's wall clock.
+    pub(super) wall: Realtime,
+    /// The kernel's receive stamp, unless the NIC's own clock made it.
+    pub(super) kernel: Option<Realtime>,
+}
+
+/// The changing parts of one ASDU.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample {
+    pub(super) smp_cnt: u16,
+    pub(super) smp_synch: Option<u8>,
+}
+
+pub(super) struct Stream {
+    pub(super) key: Key,
+    pub(super) vlan: Option<VlanTag>,
+    pub(super) fast: FastPath,
+    number: u16,
+    clock: ClockRelation,
+    sequence: Sequence,
+    accounting: Accounting,
+    last_kernel: Option<Realtime>,
+    smp_synch: Option<u8>,
+    simulate: bool,
+    conf_rev: u32,
+    rate_known: bool,
+    out_of_range: u64,
+    first_out_of_range: u16,
+    lowest: u16,
+    highest: u16,
+}
+
+impl Stream {
+    pub(super) fn new(
+        number: u16,
+        key: Key,
+        vlan: Option<VlanTag>,
+        frame: &Frame<'_>,
+        config: &SubscribeConfig,
+    ) -> Self {
+        let first = frame.asdus().next();
+        Self {
+            key,
+            vlan,
+            fast: FastPath::new(),
+            number,
+            clock: config.clock,
+            sequence: config.rate.map_or_else(Sequence::learning, Sequence::new),
+            accounting: Accounting::default(),
+            last_kernel: None,
+            smp_synch: first.as_ref().and_then(|asdu| asdu.smp_synch()),
+            simulate: frame.simulate(),
+            conf_rev: first.map_or(0, |asdu| asdu.conf_rev()),
+            rate_known: config.rate.is_some(),
+            out_of_range: 0,
+            first_out_of_range: 0,
+            lowest: u16::MAX,
+            highest: 0,
+        }
+    }
+
+    /// Gives the stream's series their names.
+    pub(super) fn announce(&self, label: &[u8], at: Monotonic, feed: &mut Feed) {
+        for family in families(self.clock) {
+            feed.announce_bytes(slot(self.number, *family), label);
+        }
+        if self.smp_synch.is_none() {
+            self.notice(feed, notice::NO_SMP_SYNCH, at, 0, 0);
+        }
+    }
+
+    /// What only the full parse sees: header fields that changed.
+    pub(super) fn fully_parsed(&mut self, frame: &Frame<'_>, vlan: Option<VlanTag>, at: Monotonic, feed: &mut Feed) {
+        self.vlan = vlan;
+        self.fast.learn(frame);
+        let simulate = frame.simulate();
+        if simulate != self.simulate {
+            self.notice(
+                feed,
+                notice::SIMULATION,
+                at,
+                u64::from(self.simulate),
+                u64::from(simulate),
+            );
+            self.simulate = simulate;
+        }
+        let conf_rev = frame.asdus().next().map_or(self.conf_rev, |asdu| asdu.conf_rev());
+        if conf_rev != self.conf_rev {
+            self.notice(
+                feed,
+                notice::CONF_REV,
+                at,
+                u64::from(self.conf_rev),
+                u64::from(conf_rev),
+            );
+            self.conf_rev = conf_rev;
+        }
+    }
+
+    /// Accounts for one frame.
+    pub(super) fn frame(&mut self, samples: impl Iterator<Item = Sample>, arrival: &Arrival, feed: &mut Feed) {
+        let mut counted = 0;
+        let mut last = 0;
+        for sample in samples {
+            last = sample.smp_cnt;
+            counted += u16::from(self.sample(sample, arrival.at, feed));
+        }
+        if counted > 0 {
+            self.measure(last, counted, arrival, feed);
+        }
+        if self.accounting.is_due(self.sequence.counters()) {
+            let settled = self.accounting.look(self.sequence.counters());
+            self.report(settled, arrival.at, feed);
+        }
+    }
+
+    /// Accounts for one sample; tells whether it is to be measured.
+    fn sample(&mut self, sample: Sample, at: Monotonic, feed: &mut Feed) -> bool {
+        if sample.smp_synch != self.smp_synch {
+            let value = |synch: Option<u8>| u64::from(synch.unwrap_or(0));
+            self.notice(
+                feed,
+                notice::SMP_SYNCH,
+                at,
+                value(self.smp_synch),
+                value(sample.smp_synch),
+            );
+            self.smp_synch = sample.smp_synch;
+        }
+        let step = self.sequence.accept(sample.smp_cnt);
+        if !self.rate_known
+            && let Some(rate) = self.sequence.rate()
+        {
+            self.rate_known = true;
+            self.notice(feed, notice::RATE_LEARNED, at, u64::from(rate), 0);
+        }
+        self.lowest = self.lowest.min(sample.smp_cnt);
+        self.highest = self.highest.max(sample.smp_cnt);
+        match step {
+            Step::First | Step::Next | Step::Gap(_) | Step::OutOfOrder => true,
+            Step::Duplicate => false,
+            Step::Restart => {
+                self.notice(feed, notice::RESTART, at, u64::from(sample.smp_cnt), 0);
+                true
+            }
+            Step::OutOfRange => {
+                if self.out_of_range == 0 {
+                    self.first_out_of_range = sample.smp_cnt;
+                }
+                self.out_of_range += 1;
+                false
+            }
+        }
+    }
+
+    fn measure(&mut self, smp_cnt: u16, samples: u16, arrival: &Arrival, feed: &mut Feed) {
+        let number = u64::from(smp_cnt);
+        if let Some(kernel) = arrival.kernel {
+            if let Some(before) = self.last_kernel {
+                feed.samples(
+                    slot(self.number, Family::Spacing),
+                    arrival.at,
+                    kernel - before,
+                    number,
+                    samples,
+                );
+            }
+            self.last_kernel = Some(kernel);
+        }
+        let Some(rate) = self.sequence.rate().filter(|_| self.clock == ClockRelation::SameHost) else {
+            return;
+        };
+        let due_ns = number as i64 * SECOND_NS / i64::from(rate);
+        if let Some(kernel) = arrival.kernel {
+            feed.samples(
+                slot(self.number, Family::Arrival),
+                arrival.at,
+                one_way(kernel, due_ns),
+                number,
+                samples,
+            );
+        }
+        feed.samples(
+            slot(self.number, Family::Age),
+            arrival.at,
+            one_way(arrival.wall, due_ns),
+            number,
+            samples,
+        );
+    }
+
+    fn report(&self, settled: Settled, at: Monotonic, feed: &mut Feed) {
+        if settled == Settled::default() {
+            return;
+        }
+        for family in families(self.clock) {
+            let slot = slot(self.number, *family);
+            feed.count(slot, Counter::Lost, at, settled.lost);
+            feed.count(slot, Counter::Duplicate, at, settled.duplicates);
+            feed.count(slot, Counter::Reordered, at, settled.out_of_order);
+        }
+    }
+
+    /// Said once, at the end.
+    pub(super) fn end(&mut self, at: Monotonic, feed: &mut Feed) {
+        let settled = self.accounting.last_look(self.sequence.counters());
+        self.report(settled, at, feed);
+        self.notice(
+            feed,
+            notice::SMP_CNT_RANGE,
+            at,
+            u64::from(self.lowest),
+            u64::from(self.highest),
+        );
+        if self.out_of_range > 0 {
+            self.notice(
+                feed,
+                notice::OUT_OF_RANGE,
+                at,
+                self.out_of_range,
+                u64::from(self.first_out_of_range),
+            );
+        }
+    }
+
+    fn notice(&self, feed: &mut Feed, code: u16, at: Monotonic, a: u64, b: u64) {
+        feed.notice(slot(self.number, Family::Spacing), code, at, a, b);
+    }
+}
+
+/// Time from the sample due `due_ns` after the top of its second to `at`. The second is the one that brings the result into
+/// (-0.5 s, 0.5 s].
+fn one_way(at: Realtime, due_ns: i64) -> i64 {
+    let age = (at.as_ns() - due_ns).rem_euclid(SECOND_NS);
+    if age > SECOND_NS / 2 { age - SECOND_NS } else { age }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_way;
+    use units::Realtime;
+
+    #[test]
+    fn the_nearest_second_is_meant() {
+        let at = |ns: i64| Realtime::from_ns(1_790_000_000_000_000_000 + ns);
+        assert_eq!(one_way(at(208_333 + 500), 208_333), 500);
+        assert_eq!(
+            one_way(at(1_000_000_000 + 300), 999_791_666),
+            208_634,
+            "sent before, received after the top of the second"
+        );
+        assert_eq!(one_way(at(-200), 0), -200, "a clock that is behind shows as negative");
+    }
+}
