@@ -55,8 +55,8 @@ fn main() -> ExitCode {
             &mut std::io::stdout().lock(),
             &mut std::io::stderr().lock(),
         )),
-        Command::Report(args) => commands::report::run(args),
-        Command::Export(args) => commands::export::run(args),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Export(args) => commands::export::run(&args),
     };
     ExitCode::from(status.unwrap_or_else(|failure| failure.show()))
 }

@@ -8,9 +8,11 @@ use lab::session::{Session, SessionError, SessionSpec};
 use probes::{ProbeError, Running, Stop};
 use report::limits::{Profile, Quantity};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use store::RunFile;
 use store::model::{EventKind, RunState};
 
 /// Span after which ABB's application reports its maxima.
@@ -113,7 +115,18 @@ impl Run {
         let file = self.session.file().to_path_buf();
         let closed = self.session.finish(state);
         match (outcome, closed) {
-            (Err(error), _) => Err(error.into()),
+            (Err(error), _) => {
+                if has_windows(&file) {
+                    let _ = writeln!(
+                        std::io::stderr(),
+                        "triptime: what was measured is in {}",
+                        file.display()
+                    );
+                } else {
+                    remove(&file);
+                }
+                Err(error.into())
+            }
             (Ok(()), Err(error)) => {
                 // What was written before the disk was full is a run; it is shown, and the status says it is not whole.
                 verdict::show(&file, self.profile, &self.args)?;
@@ -132,6 +145,26 @@ impl Run {
     /// Progress lines, for a plan that shows its own.
     pub(crate) fn parts(&mut self) -> (&mut Session, &mut Progress) {
         (&mut self.session, &mut self.progress)
+    }
+}
+
+/// Whether anything was measured into the run at `file`. When that cannot be told, it is kept.
+fn has_windows(file: &Path) -> bool {
+    let any = RunFile::open(file).and_then(|run| {
+        let series = run.series()?;
+        series
+            .iter()
+            .try_fold(false, |any, (id, _)| Ok(any || run.totals(*id)?.windows > 0))
+    });
+    any.unwrap_or(true)
+}
+
+/// Removes a run in which nothing was measured.
+fn remove(file: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = file.as_os_str().to_owned();
+        name.push(suffix);
+        let _ = std::fs::remove_file(name);
     }
 }
 

@@ -122,7 +122,10 @@ fn live(mut thread: HotThread, gate: &Gate, report: &mpsc::Sender<Result<(), Pro
     let _ = report.send(Ok(()));
     let Some(start) = gate.wait() else { return Ok(()) };
     let before = sys::thread::usage();
+    // Counts this thread's allocations where a test has installed the counting allocator; does nothing elsewhere.
+    sys::alloc::watch(true);
     let outcome = (thread.body)(start, &mut thread.feed);
+    sys::alloc::watch(false);
     let after = sys::thread::usage();
     let cpu = thread.real_time.cpu.filter(|cpu| *cpu != sys::thread::current_cpu());
     thread.feed.thread_ended(

@@ -34,14 +34,14 @@ pub(crate) struct ExportArgs {
 }
 
 /// Runs the command; returns its exit status.
-pub(crate) fn run(args: ExportArgs) -> Result<u8, Failure> {
+pub(crate) fn run(args: &ExportArgs) -> Result<u8, Failure> {
     let run = RunFile::open(&args.run)?;
     match &args.output {
         Some(path) => {
             let file = File::create(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
-            write(&args, &run, &mut BufWriter::new(file))
+            write(args, &run, &mut BufWriter::new(file))
         }
-        None => write(&args, &run, &mut BufWriter::new(std::io::stdout().lock())),
+        None => write(args, &run, &mut BufWriter::new(std::io::stdout().lock())),
     }
 }
 

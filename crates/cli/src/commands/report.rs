@@ -23,7 +23,7 @@ pub(crate) struct ReportArgs {
 }
 
 /// Runs the command; returns its exit status.
-pub(crate) fn run(args: ReportArgs) -> Result<u8, Failure> {
+pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
     let report = verdict::read(&args.run, profile)?;
     if let Some(path) = &args.html {

@@ -39,6 +39,9 @@ pub struct Thresholds {
     pub age_ns: Option<u64>,
 }
 
+/// Shows progress: the session, and what is being done.
+pub type Show<'a> = dyn FnMut(&Session, &str) + 'a;
+
 /// What a plan is run with.
 pub struct PlanRun<'a> {
     /// The plan.
@@ -50,7 +53,7 @@ pub struct PlanRun<'a> {
     /// What counts as a spike.
     pub thresholds: Thresholds,
     /// Called now and then with what is being done.
-    pub progress: Box<dyn FnMut(&Session, &str) + 'a>,
+    pub progress: Box<Show<'a>>,
 }
 
 /// Builds the bed, starts the loads, and runs every step until its end or until the session is told to stop.
@@ -139,7 +142,7 @@ impl Runner<'_> {
                     spin_ahead_ns: SPIN_AHEAD_NS,
                     ..PublishConfig::default()
                 };
-                self.sampled_values(config, step.name(), &stop)
+                self.sampled_values(&config, step.name(), &stop)
             }
         }
     }
@@ -181,7 +184,7 @@ impl Runner<'_> {
         self.pair(near, far, name, stop, Duration::ZERO)
     }
 
-    fn sampled_values(&mut self, config: PublishConfig, name: &str, stop: &Stop) -> Result<(), SessionError> {
+    fn sampled_values(&mut self, config: &PublishConfig, name: &str, stop: &Stop) -> Result<(), SessionError> {
         let subscriber = SubscribeConfig {
             rate: Some(config.rate),
             max_streams: config.streams,
@@ -195,7 +198,7 @@ impl Runner<'_> {
         let device = self.bed.port(End::Device, &subscribe::port_options())?;
         let test_set = self.bed.port(End::TestSet, &publish::port_options())?;
         let far = subscribe::start(&subscriber, device, &mut self.session.recorder, stop)?;
-        let near = publish::start(&config, test_set, &mut self.session.recorder, stop);
+        let near = publish::start(config, test_set, &mut self.session.recorder, stop);
         self.pair(near, far.running, name, stop, AFTER_PUBLISHER)
     }
 

@@ -80,7 +80,7 @@ impl Reflector {
         }
         let dropped = self.port.statistics().map(|statistics| statistics.dropped).unwrap_or(0);
         if dropped > 0 {
-            feed.notice(0, series::SOCKET_DROP, sys::clock::monotonic(), u64::from(dropped), 0);
+            feed.notice(0, series::SOCKET_DROP, sys::clock::monotonic(), dropped, 0);
         }
         Ok(())
     }
