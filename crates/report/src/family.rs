@@ -12,7 +12,7 @@ pub struct Family {
 }
 
 /// In the order of the report.
-pub const FAMILIES: [Family; 9] = [
+pub const FAMILIES: [Family; 10] = [
     Family {
         name: "wakeup",
         title: "Wake-up latency",
@@ -24,6 +24,11 @@ pub const FAMILIES: [Family; 9] = [
         title: "Layer-2 round trip",
         what: "Immediate-reflect round trip: just before the send call to just after the frame with the same sequence \
                number is back. Not halved.",
+    },
+    Family {
+        name: "turnaround",
+        title: "Reflector turn-round",
+        what: "Reflector's own part of a round trip: frame seen in the ring to the answer handed to the driver.",
     },
     Family {
         name: "publish",

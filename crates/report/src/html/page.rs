@@ -98,7 +98,9 @@ fn headline(report: &Report) -> Vec<(String, String)> {
     for (group, name, heading) in HEADLINE_FACTS {
         let fact = run.facts.iter().find(|fact| fact.group == group && fact.name == name);
         if let Some(value) = fact.and_then(|fact| fact.value.as_ref().ok()) {
-            rows.push((heading.to_owned(), value.clone()));
+            // The evidence in brackets is in the inventory; here the word is enough.
+            let word = value.split(" (").next().unwrap_or(value);
+            rows.push((heading.to_owned(), word.to_owned()));
         }
     }
     rows

@@ -1,0 +1,46 @@
+# The front door. `make help` lists what there is.
+
+CARGO ?= cargo
+TARGET := x86_64-unknown-linux-gnu
+BINARY := target/triptime
+RUN ?= runs/qualify-$(shell date -u +%Y%m%dT%H%M%SZ).triptime
+
+.PHONY: help build qualify test check bench fuzz clean
+
+help: ## This list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+build: ## The release binary, at target/triptime
+	@scripts/need.sh build
+	$(CARGO) build --release --locked -p triptime-cli
+	@install -m 755 target/$(TARGET)/release/triptime $(BINARY)
+
+# A verdict is the answer, also when it is "fail": only a run that reached none is an error.
+qualify: build ## Install what is missing, build, run the main job, print verdict and report
+	@mkdir -p $(dir $(RUN))
+	@status=0; $(BINARY) qualify --out $(RUN) || status=$$?; \
+	if [ $$status -le 3 ] && [ $$status -ne 2 ] && [ -e $(RUN:.triptime=.html) ]; then \
+		echo "report: $(RUN:.triptime=.html)"; \
+	else \
+		exit $$status; \
+	fi
+
+test: build ## Install what is missing, build, run every test, list the skipped ones
+	@scripts/need.sh test
+	@scripts/test.sh
+
+check: ## Formatting and lints
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+bench: build ## Benchmarks, and side-by-side runs against peers
+	$(CARGO) bench -p triptime-bench
+	bench/peers/wakeup.py
+
+fuzz: ## Thirty seconds of each fuzz target (needs nightly Rust and cargo-fuzz)
+	cd fuzz && for target in $$(cargo +nightly fuzz list); do \
+		cargo +nightly fuzz run $$target -- -max_total_time=30 || exit 1; \
+	done
+
+clean: ## Remove what was built
+	$(CARGO) clean

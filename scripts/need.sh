@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing for a job: `need.sh build` or `need.sh test`.
+# Looks for the command each package brings, so a machine that has everything is left as it is.
+set -euo pipefail
+
+build=(gcc:gcc make:make)
+test=("${build[@]}" tshark:tshark text2pcap:wireshark-common editcap:wireshark-common chromium:chromium
+    chromedriver:chromium-driver cyclictest:rt-tests strace:strace sqlite3:sqlite3 bc:bc ip:iproute2 tc:iproute2
+    unshare:util-linux setpriv:util-linux readelf:binutils python3:python3 stress-ng:stress-ng)
+
+case "${1:-build}" in
+build) wanted=("${build[@]}") ;;
+test) wanted=("${test[@]}") ;;
+*)
+    echo "need.sh: unknown job \"$1\" (have: build, test)" >&2
+    exit 2
+    ;;
+esac
+
+missing=()
+for pair in "${wanted[@]}"; do
+    command -v "${pair%%:*}" >/dev/null 2>&1 || missing+=("${pair##*:}")
+done
+
+if ! command -v cargo >/dev/null 2>&1; then
+    echo "need.sh: cargo is missing: install Rust 1.95 or newer first (rustup)" >&2
+    exit 2
+fi
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+    echo "need.sh: missing: ${missing[*]}. Run as root: apt-get install ${missing[*]}" >&2
+    exit 2
+fi
+echo "installing: ${missing[*]}" >&2
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

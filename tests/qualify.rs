@@ -1,0 +1,190 @@
+//! The main job, end to end, on a short plan; and what is left when it ends in any way.
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Child;
+use std::time::{Duration, Instant};
+use support::{json, root_or_skip, run, series, start, stderr, traces, wait};
+
+const PLAN: &str = r#"
+name = "short"
+what = "The quick plan in a few seconds, for tests"
+limits = "substation"
+window = "500ms"
+
+[cpus]
+housekeeping = "first"
+measured = "rest"
+
+[[load]]
+kind = "scheduler"
+pairs = 2
+
+[[load]]
+kind = "command"
+line = "stress-ng --quiet --cpu 1"
+
+[[step]]
+probe = "wakeup"
+duration = "2s"
+interval = "1ms"
+policy = "fifo:80"
+
+[[step]]
+probe = "reflect"
+duration = "2s"
+interval = "500us"
+policy = "fifo:60"
+
+[[step]]
+probe = "sampled-values"
+duration = "3s"
+streams = 4
+rate = 4800
+asdus = 2
+policy = "fifo:60"
+"#;
+
+fn path(directory: &Path, name: &str) -> String {
+    directory.join(name).to_str().expect("UTF-8").to_owned()
+}
+
+fn start_plan(directory: &Path) -> (Child, String) {
+    let plan = path(directory, "short.toml");
+    std::fs::write(&plan, PLAN).expect("writable");
+    let out = path(directory, "run.triptime");
+    (start(&["qualify", &plan, "--json", "--out", &out]), out)
+}
+
+fn count(series: &Value, name: &str) -> u64 {
+    series[name].as_u64().unwrap_or_else(|| panic!("{name} in {series}"))
+}
+
+#[test]
+fn a_plan_ends_in_a_verdict_a_run_file_and_a_report() {
+    if !root_or_skip("a_plan_ends_in_a_verdict_a_run_file_and_a_report") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let before = traces();
+    let (child, out) = start_plan(directory.path());
+    let output = wait(child, &["qualify"]);
+    let document = json(&output);
+    let status = match document["verdict"].as_str() {
+        Some("pass") => 0,
+        Some("fail") => 1,
+        Some("inconclusive") => 3,
+        other => panic!("verdict {other:?}"),
+    };
+    assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
+    assert_eq!(document["schema"], "triptime.result/1");
+    assert_eq!(document["run"]["state"], "complete");
+    for name in [
+        "rtt/reflect",
+        "turnaround/reflect",
+        "publish/lateness",
+        "delivery/subscribe",
+    ] {
+        assert!(count(series(&document, name), "received") > 0, "{name}");
+    }
+    for stream in ["MU01", "MU04"] {
+        let age = series(&document, &format!("age/{stream}"));
+        assert_eq!(count(age, "expected"), count(age, "received") + count(age, "lost"));
+        // Every sample was published once, or is missed at the publisher and lost at the subscriber: 3 s of 4800/s.
+        assert!(
+            count(age, "expected") <= 14_400 && count(age, "received") > 7_200,
+            "{age}"
+        );
+        assert_eq!((count(age, "duplicate"), count(age, "reordered")), (0, 0));
+    }
+    let published = series(&document, "publish/lateness");
+    assert_eq!(count(published, "expected"), 7_200, "3 s of 2400 frames/s");
+    assert_eq!(traces(), before);
+
+    let html = std::fs::read_to_string(Path::new(&out).with_extension("html")).expect("an HTML report beside the run");
+    assert!(html.contains("rtt/reflect") && html.contains("Will the trip arrive in time?"));
+    let again = run(&["report", &out, "--json"]);
+    assert_eq!(
+        json(&again)["checks"],
+        document["checks"],
+        "the same limits judge it the same way later"
+    );
+    exports(&out);
+}
+
+fn exports(out: &str) {
+    let csv = run(&["export", out, "--format", "csv"]);
+    assert_eq!(csv.status.code(), Some(0), "{}", stderr(&csv));
+    let csv = String::from_utf8(csv.stdout).expect("UTF-8");
+    assert!(csv.lines().count() > 20 && csv.contains("age/MU01"));
+    let hlog = run(&["export", out, "--format", "hlog"]);
+    assert!(String::from_utf8_lossy(&hlog.stdout).contains("Tag=rtt/reflect"));
+    let rows = std::process::Command::new("sqlite3")
+        .args([out, "select count(*) from window"])
+        .output()
+        .expect("sqlite3");
+    let rows: u64 = String::from_utf8_lossy(&rows.stdout)
+        .trim()
+        .parse()
+        .expect("readable with the plain shell");
+    assert!(rows > 20);
+}
+
+/// Descendants of this test that run stress-ng for a plan.
+fn children_of(parent: u32) -> usize {
+    let wanted = parent.to_string();
+    let stat_of = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("stat")).ok();
+    std::fs::read_dir("/proc")
+        .expect("/proc")
+        .filter_map(Result::ok)
+        .filter_map(stat_of)
+        .filter(|stat| {
+            stat.rsplit(')')
+                .next()
+                .is_some_and(|rest| rest.split_whitespace().nth(1) == Some(&wanted))
+        })
+        .count()
+}
+
+fn ended_by(signal: Signal) {
+    let directory = tempfile::tempdir().expect("tempdir");
+    let before = traces();
+    let (child, out) = start_plan(directory.path());
+    let id = child.id();
+    std::thread::sleep(Duration::from_millis(3_000));
+    assert!(children_of(id) > 0, "the external load is a child");
+    kill_process(Pid::from_child(&child), signal).expect("our own child");
+    let output = wait(child, &["qualify"]);
+    let until = Instant::now() + Duration::from_secs(5);
+    while traces() != before && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(traces(), before);
+    assert_eq!(children_of(id), 0);
+    if signal != Signal::KILL {
+        let document = json(&output);
+        assert_eq!(document["run"]["state"], "interrupted");
+        assert_ne!(document["verdict"], "pass");
+        assert!(matches!(output.status.code(), Some(1 | 3)), "{}", stderr(&output));
+    }
+    let report = run(&["report", &out, "--json"]);
+    let document = json(&report);
+    assert_eq!(document["run"]["state"], "interrupted");
+    assert!(count(series(&document, "wakeup/cpu1"), "received") > 0);
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_measured_and_leaves_nothing() {
+    if root_or_skip("an_interrupt_keeps_what_was_measured_and_leaves_nothing") {
+        ended_by(Signal::INT);
+        ended_by(Signal::TERM);
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_but_its_file() {
+    if root_or_skip("a_killed_run_leaves_nothing_but_its_file") {
+        ended_by(Signal::KILL);
+    }
+}
