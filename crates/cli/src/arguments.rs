@@ -26,6 +26,14 @@ pub(crate) struct RunArgs {
     /// Length of a window, after which its extremes are written [default: 20s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) window: Option<u64>,
+    /// Room for histograms in the run file; older windows' are merged to stay within it, counts and extremes never
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size)]
+    pub(crate) file_budget: u64,
+}
+
+/// A size such as `64MiB`, in octets.
+pub(crate) fn size(text: &str) -> Result<u64, units::SizeError> {
+    units::parse_bytes(text)
 }
 
 /// A duration such as `250us`, in nanoseconds.

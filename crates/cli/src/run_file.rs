@@ -68,6 +68,7 @@ impl Run {
             tool_version: env!("CARGO_PKG_VERSION").into(),
             file: args.out.clone().unwrap_or_else(|| default_file(start.command)),
             window_ns: args.window.or(start.window_ns).unwrap_or(DEFAULT_WINDOW_NS),
+            file_budget: args.file_budget,
             default_system: start.default_system,
             documents,
         };

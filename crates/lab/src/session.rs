@@ -7,7 +7,7 @@ use probes::record::{Events, Recorder, RecorderOptions};
 use probes::{ProbeError, Stop};
 use std::path::{Path, PathBuf};
 use store::model::{EventKind, Fact, RunInfo, RunState};
-use store::{DEFAULT_FILE_BUDGET, RunWriter, StoreError};
+use store::{RunWriter, StoreError};
 use sys::memory::DmaLatency;
 use watch::Watch;
 
@@ -24,6 +24,8 @@ pub struct SessionSpec {
     pub file: PathBuf,
     /// Length of a window.
     pub window_ns: u64,
+    /// Octets for histograms in the run file.
+    pub file_budget: u64,
     /// Leave idle states as the system has them; else `/dev/cpu_dma_latency` is held at 0 during the run.
     pub default_system: bool,
     /// Texts kept in the run: plan, limits.
@@ -80,7 +82,7 @@ impl Session {
             started: pair.realtime,
             window_ns: spec.window_ns,
         };
-        let mut writer = RunWriter::create(&spec.file, &info, Some(DEFAULT_FILE_BUDGET))?;
+        let mut writer = RunWriter::create(&spec.file, &info, Some(spec.file_budget))?;
         writer.add_facts(&facts(&Host::live()))?;
         for (name, text) in &spec.documents {
             writer.put_document(name, text)?;

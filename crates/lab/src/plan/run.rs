@@ -155,6 +155,13 @@ impl Runner<'_> {
         name: &str,
         stop: &Stop,
     ) -> Result<(), SessionError> {
+        // Two spinning threads cannot share a CPU: the one that waits would keep the other from answering.
+        let (near_cpu, far_cpu) = (self.work.housekeeping.first(), self.work.measured.first());
+        let receive = if near_cpu == far_cpu {
+            Receive::Block
+        } else {
+            Receive::Spin
+        };
         let reflector = ReflectConfig {
             role: Role::Reflector,
             peer: None,
@@ -162,9 +169,9 @@ impl Runner<'_> {
             frame_bytes: reflect::SHORTEST_FRAME,
             duration_ns: None,
             late_after_ns: interval_ns.max(1_000),
-            receive: Receive::Spin,
+            receive,
             policy,
-            cpu: self.work.measured.first(),
+            cpu: far_cpu,
             rest: rest(),
             threshold_ns: None,
         };
@@ -172,7 +179,7 @@ impl Runner<'_> {
             role: Role::Initiator,
             peer: Some(Mac(self.bed.mac(End::Device)?)),
             duration_ns: Some(duration_ns),
-            cpu: self.work.housekeeping.first(),
+            cpu: near_cpu,
             threshold_ns: self.work.thresholds.rtt_ns,
             ..reflector.clone()
         };

@@ -112,10 +112,14 @@ impl Initiator {
         self.greeted = false;
         self.send(Kind::Hello, 0)?;
         let until = sys::clock::monotonic() + GREETING_NS;
-        while !self.greeted && sys::clock::monotonic() < until {
+        loop {
             self.take_answers(feed);
+            let left = until - sys::clock::monotonic();
+            if self.greeted || left <= 0 {
+                return Ok(self.greeted);
+            }
+            self.pause(left);
         }
-        Ok(self.greeted)
     }
 
     fn warm_up(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
@@ -311,8 +315,13 @@ impl Initiator {
     /// What is on its way at the end gets the time it would have had, then counts as lost.
     fn collect_late_answers(&mut self, feed: &mut Feed) {
         let until = sys::clock::monotonic() + GIVE_UP_NS;
-        while self.tracker.still_out() > 0 && sys::clock::monotonic() < until {
+        while self.tracker.still_out() > 0 {
             self.take_answers(feed);
+            let left = until - sys::clock::monotonic();
+            if left <= 0 {
+                break;
+            }
+            self.pause(left);
         }
         feed.count(
             series::RTT,
