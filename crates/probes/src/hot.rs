@@ -38,7 +38,7 @@ impl Gate {
 }
 
 /// What a measuring thread does from the common start on.
-pub(crate) type Body = Box<dyn FnOnce(Monotonic, &mut Feed) -> Result<(), ProbeError> + Send>;
+pub(crate) type Body = Box<dyn FnMut(Monotonic, &mut Feed) -> Result<(), ProbeError> + Send>;
 
 /// One measuring thread: what it is called, how it is to run, and what it does.
 pub(crate) struct HotThread {

@@ -1,0 +1,190 @@
+//! What the tests of the probes share: two namespaces joined by a veth pair, and a run file.
+
+// Every test program includes this file and uses a part of it.
+#![allow(dead_code, unreachable_pub)]
+
+use probes::Stop;
+use probes::record::{Recorder, RecorderOptions};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use store::model::{Counters, Event, RunInfo, RunState, SeriesSpec};
+use store::{RunFile, RunWriter};
+use sys::netns::NetNs;
+use sys::packet::{PacketPort, PortOptions};
+use sys::privilege::Capability;
+use sys::{SysError, link};
+use tempfile::TempDir;
+
+/// Set to 1, this lets tests that cannot run here say so and pass. Without it they fail, so that no test is left out unseen.
+const ALLOW_SKIPS: &str = "TRIPTIME_ALLOW_SKIPS";
+
+/// Whether a test that needs namespaces and packet sockets can run here. Panics when it cannot, unless skips are allowed;
+/// then it says so on standard error.
+pub fn can_run(test: &str) -> bool {
+    let needs = [Capability::SysAdmin, Capability::NetAdmin, Capability::NetRaw];
+    let missing: Vec<String> = needs
+        .iter()
+        .filter(|need| !sys::privilege::has(**need))
+        .map(Capability::to_string)
+        .collect();
+    if missing.is_empty() {
+        return true;
+    }
+    skip(test, &format!("needs {}", missing.join(", ")));
+    false
+}
+
+/// Panics, unless skips are allowed; then it says on standard error what was left out and why.
+pub fn skip(test: &str, reason: &str) {
+    let allowed = std::env::var_os(ALLOW_SKIPS).is_some_and(|value| value == "1");
+    assert!(allowed, "{test} {reason}; set {ALLOW_SKIPS}=1 to leave it out");
+    let line = format!("SKIPPED {test}: {reason}\n");
+    // Not by eprintln, which the test harness captures: a test left out must be seen.
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+}
+
+/// Two namespaces joined by a veth pair: `a0` in the first, `b0` in the second.
+pub struct Pair {
+    a: NetNs,
+    b: NetNs,
+}
+
+impl Pair {
+    pub fn build() -> Self {
+        let pair = Self {
+            a: NetNs::create().expect("a namespace"),
+            b: NetNs::create().expect("a namespace"),
+        };
+        inside(&pair.a, || {
+            link::add_veth("a0", "b0", &pair.b)?;
+            link::set_up("a0")
+        });
+        inside(&pair.b, || link::set_up("b0"));
+        wait_for_carrier(&pair.a, "a0");
+        wait_for_carrier(&pair.b, "b0");
+        pair
+    }
+
+    pub fn port_a(&self, options: &PortOptions) -> PacketPort {
+        inside(&self.a, || PacketPort::open("a0", options))
+    }
+
+    pub fn port_b(&self, options: &PortOptions) -> PacketPort {
+        inside(&self.b, || PacketPort::open("b0", options))
+    }
+}
+
+/// Runs `work` in a namespace and insists that it succeeds.
+fn inside<T: Send>(namespace: &NetNs, work: impl FnOnce() -> Result<T, SysError> + Send) -> T {
+    match namespace.run(work).expect("a thread in the namespace") {
+        Ok(value) => value,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Waits until frames pass over the interface.
+fn wait_for_carrier(namespace: &NetNs, name: &str) {
+    wait_until(&format!("carrier of {name}"), || inside(namespace, || link::find(name)).carrier);
+}
+
+/// Waits until something has come true; panics after 30 seconds, far longer than any scheduling noise.
+pub fn wait_until(what: &str, mut true_now: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(30);
+    while !true_now() {
+        assert!(Instant::now() < until, "waited 30 s in vain for: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A run being recorded into a file of its own.
+pub struct Run {
+    pub recorder: Recorder,
+    pub stop: Stop,
+    path: PathBuf,
+    directory: TempDir,
+}
+
+impl Run {
+    /// Starts recording in windows of 200 ms, so that counts are put together from several.
+    pub fn start() -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("run.triptime");
+        let pair = sys::clock::pair();
+        let info = RunInfo {
+            id: "test".into(),
+            command: "test".into(),
+            arguments: Vec::new(),
+            tool_version: "0".into(),
+            started: pair.realtime,
+            window_ns: 200_000_000,
+        };
+        let writer = RunWriter::create(&path, &info, None).expect("a run file");
+        let stop = Stop::new();
+        let options = RecorderOptions {
+            start: pair.monotonic,
+            window_ns: info.window_ns,
+        };
+        Self {
+            recorder: Recorder::start(writer, &options, &stop),
+            stop,
+            path,
+            directory,
+        }
+    }
+
+    /// Closes the file and opens it again as a reader.
+    pub fn finish(self) -> Recorded {
+        self.recorder.finish(RunState::Complete).expect("the run file is closed");
+        Recorded {
+            file: RunFile::open(&self.path).expect("the run file opens"),
+            _directory: self.directory,
+        }
+    }
+}
+
+/// A finished run.
+pub struct Recorded {
+    pub file: RunFile,
+    _directory: TempDir,
+}
+
+impl Recorded {
+    /// Names of all series.
+    pub fn names(&self) -> Vec<String> {
+        let series = self.file.series().expect("series");
+        series.into_iter().map(|(_, SeriesSpec { name, .. })| name).collect()
+    }
+
+    /// Counters of a series over the whole run.
+    pub fn counters(&self, name: &str) -> Counters {
+        let series = self.file.series().expect("series");
+        let found = series.iter().find(|(_, spec)| spec.name == name);
+        let (id, _) = found.unwrap_or_else(|| panic!("no series {name} in {:?}", self.names()));
+        self.file.totals(*id).expect("totals").counters
+    }
+
+    /// Events that touch the series `name` in order.
+    pub fn events(&self, name: &str) -> Vec<Event> {
+        let series = self.file.series().expect("series");
+        let id = series.iter().find(|(_, spec)| spec.name == name).map(|(id, _)| *id);
+        let events = self.file.events().expect("events");
+        events.into_iter().filter(|event| event.series == id && id.is_some()).collect()
+    }
+}
+
+/// Numbers without a pattern, the same in every run (splitmix64).
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number in `from..to`.
+    pub fn within(&mut self, from: u64, to: u64) -> u64 {
+        from + self.next() % (to - from)
+    }
+}

@@ -1,0 +1,268 @@
+//! The subscriber against streams whose every fault is known.
+
+mod common;
+mod faults;
+
+use common::{Pair, Recorded, Run, can_run};
+use faults::{Fault, Script, StreamSpec};
+use probes::ProbeError;
+use probes::reflect::Receive;
+use probes::subscribe::{ClockRelation, SubscribeConfig, port_options, start};
+use std::sync::atomic::Ordering;
+use store::model::{Counters, EventKind};
+use sys::packet::PortOptions;
+use sys::thread::Policy;
+use wire::ether::{EthernetView, Mac, VlanTag};
+use wire::sv::Frame;
+
+const FAMILIES: [&str; 3] = ["spacing", "arrival", "age"];
+
+fn config() -> SubscribeConfig {
+    SubscribeConfig {
+        rate: Some(4_800),
+        max_streams: 32,
+        clock: ClockRelation::SameHost,
+        receive: Receive::Block,
+        duration_ns: None,
+        policy: Policy::Other,
+        cpu: None,
+        threshold_ns: None,
+    }
+}
+
+/// Sends the frames to a subscriber and returns what it recorded. After every few frames it waits until the subscriber has
+/// them, so that no queue on the way can overflow: what is lost is what the script left out.
+fn subscribe(config: &SubscribeConfig, frames: &[Vec<u8>]) -> Recorded {
+    let pair = Pair::build();
+    let sender = pair.port_a(&PortOptions {
+        ring_frames: 0,
+        ..PortOptions::default()
+    });
+    let mut run = Run::start();
+    let subscription =
+        start(config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect("the subscriber starts");
+    let mut accepted = 0;
+    for chunk in frames.chunks(100) {
+        for frame in chunk {
+            sender.send(frame).expect("a frame is sent");
+            accepted += u64::from(is_well_formed(frame));
+        }
+        common::wait_until(&format!("{accepted} frames accepted"), || {
+            subscription.frames.load(Ordering::Relaxed) >= accepted
+        });
+    }
+    assert_eq!(subscription.frames.load(Ordering::Relaxed), accepted);
+    run.stop.request();
+    subscription.running.join().expect("the subscriber ends well");
+    run.finish()
+}
+
+fn is_well_formed(frame: &[u8]) -> bool {
+    EthernetView::parse(frame).is_ok_and(|ethernet| Frame::parse(&ethernet).is_ok())
+}
+
+fn assert_counted(recorded: &Recorded, script: &Script) {
+    let found = |family: &str| recorded.counters(&format!("{family}/{}", script.label));
+    for family in FAMILIES {
+        // The first frame has no distance to one before it.
+        let first = if family == "spacing" { script.asdus } else { 0 };
+        let counters = found(family);
+        let expected = Counters {
+            expected: script.received - first + script.lost,
+            received: script.received - first,
+            lost: script.lost,
+            duplicate: script.duplicate,
+            reordered: script.reordered,
+            // Instants on the wire are not what this test is about: samples out of a histogram's range are not looked at.
+            clipped: counters.clipped,
+            ..Counters::default()
+        };
+        assert_eq!(counters, expected, "{family}/{}", script.label);
+    }
+    let events: Vec<String> = recorded
+        .events(&format!("spacing/{}", script.label))
+        .into_iter()
+        .filter(|event| event.kind == EventKind::Stream)
+        .map(|event| event.text)
+        .collect();
+    assert_eq!(events, script.events());
+}
+
+fn assert_delivered(recorded: &Recorded, frames: usize, malformed: u64) {
+    let frames = frames as u64;
+    let expected = Counters {
+        expected: frames,
+        received: frames,
+        clipped: recorded.counters("delivery/subscribe").clipped,
+        ..Counters::default()
+    };
+    assert_eq!(recorded.counters("delivery/subscribe"), expected);
+    let events: Vec<String> = recorded
+        .events("delivery/subscribe")
+        .into_iter()
+        .filter(|event| matches!(event.kind, EventKind::Stream | EventKind::SocketDrop))
+        .map(|event| event.text)
+        .collect();
+    match malformed {
+        0 => assert_eq!(events, Vec::<String>::new()),
+        count => {
+            assert_eq!(events.len(), 1, "{events:?}");
+            assert!(events[0].starts_with(&format!("{count} malformed SV frames;")), "{events:?}");
+        }
+    }
+}
+
+/// Runs all scripts together and compares every one of them.
+fn check(scripts: &[Script], seed: u64) {
+    let frames = faults::interleave(scripts, seed);
+    let recorded = subscribe(&config(), &frames);
+    for script in scripts {
+        assert_counted(&recorded, script);
+    }
+    assert_delivered(&recorded, frames.len(), scripts.iter().map(|script| script.malformed).sum());
+    assert_eq!(recorded.names().len(), 1 + 3 * scripts.len(), "{:?}", recorded.names());
+}
+
+#[test]
+fn each_fault_by_itself() {
+    if !can_run("each_fault_by_itself") {
+        return;
+    }
+    let scripts: Vec<Script> = Fault::ALL
+        .into_iter()
+        .zip(0..)
+        .map(|(fault, number)| {
+            let spec = StreamSpec::new(&format!("{fault:?}"), number);
+            Script::make(&spec, &[fault], 20, u64::from(number))
+        })
+        .collect();
+    check(&scripts, 1);
+}
+
+#[test]
+fn a_sound_stream_has_no_fault_over_the_wrap() {
+    if !can_run("a_sound_stream_has_no_fault_over_the_wrap") {
+        return;
+    }
+    let mut one = StreamSpec::new("ONE", 1);
+    one.first = 4_700;
+    let mut two = StreamSpec::new("TWO", 2);
+    (two.first, two.asdus) = (4_700, 2);
+    let scripts = [Script::make(&one, &[], 5, 3), Script::make(&two, &[], 5, 4)];
+    assert!(scripts.iter().all(|script| script.lowest == 0 && script.highest == 4_799));
+    check(&scripts, 2);
+}
+
+#[test]
+fn all_faults_together_in_streams_that_are_easily_confused() {
+    if !can_run("all_faults_together_in_streams_that_are_easily_confused") {
+        return;
+    }
+    for seed in 1..=3 {
+        let plain = StreamSpec::new("PLAIN", 1);
+        // The same APPID and destination as PLAIN: only the svID tells it.
+        let mut twin = plain.clone();
+        twin.label = "TWINS".into();
+        twin.sv_id = "TWINS".into();
+        // The same svID, APPID and destination as PLAIN, in a VLAN.
+        let mut tagged = plain.clone();
+        tagged.label = "PLAIN#2".into();
+        tagged.vlan = Some(VlanTag::new(4, false, 7));
+        // The same svID as PLAIN, to another destination.
+        let mut elsewhere = plain.clone();
+        elsewhere.label = "PLAIN#3".into();
+        elsewhere.destination = Mac([0x01, 0x0c, 0xcd, 0x04, 0x01, 0xff]);
+        let mut double = StreamSpec::new("DOUBLE", 2);
+        double.asdus = 2;
+        let mut tagged_double = StreamSpec::new("TAGGED-DOUBLE", 2);
+        tagged_double.asdus = 2;
+        tagged_double.vlan = Some(VlanTag::new(6, false, 0));
+        let scripts: Vec<Script> = [plain, tagged, elsewhere, twin, double, tagged_double]
+            .iter()
+            .zip(seed * 100..)
+            .map(|(spec, seed)| Script::make(spec, &Fault::ALL, 40, seed))
+            .collect();
+        check(&scripts, seed);
+    }
+}
+
+#[test]
+fn the_rate_is_learned_at_the_wrap() {
+    if !can_run("the_rate_is_learned_at_the_wrap") {
+        return;
+    }
+    let mut spec = StreamSpec::new("LEARN", 1);
+    (spec.rate, spec.first) = (4_000, 3_900);
+    let script = Script::make(&spec, &[], 5, 1);
+    let recorded = subscribe(&SubscribeConfig { rate: None, ..config() }, &script.frames());
+    let spacing = recorded.counters("spacing/LEARN");
+    assert_eq!((spacing.received, spacing.lost), (script.received - 1, 0));
+    let age = recorded.counters("age/LEARN");
+    assert_eq!(age.received, script.received - 100, "100 samples came before the wrap showed the rate");
+    let events = recorded.events("spacing/LEARN");
+    let texts: Vec<&str> = events
+        .iter()
+        .filter(|event| event.kind == EventKind::Stream)
+        .map(|event| event.text.as_str())
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "LEARN: 4000 samples/s, learned from where smpCnt wraps",
+            "LEARN: smpCnt ran from 0 to 3999"
+        ]
+    );
+}
+
+#[test]
+fn without_a_clock_relation_nothing_one_way_is_measured() {
+    if !can_run("without_a_clock_relation_nothing_one_way_is_measured") {
+        return;
+    }
+    let script = Script::make(&StreamSpec::new("MU01", 1), &[Fault::Drop], 5, 1);
+    let config = SubscribeConfig {
+        clock: ClockRelation::Unknown,
+        ..config()
+    };
+    let recorded = subscribe(&config, &script.frames());
+    assert_eq!(recorded.names(), ["delivery/subscribe", "spacing/MU01"]);
+    assert_eq!(recorded.counters("spacing/MU01").lost, script.lost);
+}
+
+#[test]
+fn streams_beyond_the_limit_are_counted_not_measured() {
+    if !can_run("streams_beyond_the_limit_are_counted_not_measured") {
+        return;
+    }
+    let scripts = ["KEPT1", "KEPT2", "LEFT1", "LEFT2"].map(|name| Script::make(&StreamSpec::new(name, 1), &[], 3, 1));
+    let frames: Vec<Vec<u8>> = scripts.iter().flat_map(Script::frames).collect();
+    let left: usize = scripts[2..].iter().map(|script| script.frames().len()).sum();
+    let recorded = subscribe(&SubscribeConfig { max_streams: 2, ..config() }, &frames);
+    assert_eq!(recorded.names().len(), 1 + 2 * 3);
+    assert_counted(&recorded, &scripts[0]);
+    assert_counted(&recorded, &scripts[1]);
+    let said = recorded
+        .events("delivery/subscribe")
+        .iter()
+        .any(|event| event.text == format!("{left} frames of more streams than the 2 that are told apart"));
+    assert!(said);
+}
+
+#[test]
+fn silence_is_said() {
+    if !can_run("silence_is_said") {
+        return;
+    }
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let config = SubscribeConfig {
+        duration_ns: Some(300_000_000),
+        ..config()
+    };
+    let subscription =
+        start(&config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect("the subscriber starts");
+    let error = subscription.running.join().expect_err("nothing came");
+    assert!(matches!(error, ProbeError::NoTraffic(_)), "{error}");
+    assert!(error.to_string().contains("b0"), "{error}");
+    run.finish();
+}
