@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::RunFile;
 use store::model::{EventKind, RunState};
+use units::CpuList;
 
 /// Span after which ABB's application reports its maxima.
 const DEFAULT_WINDOW_NS: u64 = 20_000_000_000;
@@ -42,6 +43,8 @@ pub(crate) struct Start<'a> {
     pub(crate) window_ns: Option<u64>,
     /// Leave idle states alone.
     pub(crate) default_system: bool,
+    /// CPUs that are measured: the recorder keeps off them, if others are left.
+    pub(crate) measured: CpuList,
     /// More texts to keep in the run.
     pub(crate) documents: Vec<(String, String)>,
     /// Ends only when told to: then being told is no interruption.
@@ -70,6 +73,7 @@ impl Run {
             window_ns: args.window.or(start.window_ns).unwrap_or(DEFAULT_WINDOW_NS),
             file_budget: args.file_budget,
             default_system: start.default_system,
+            housekeeping: beside(&start.measured),
             documents,
         };
         Ok(Self {
@@ -147,6 +151,13 @@ impl Run {
     pub(crate) fn parts(&mut self) -> (&mut Session, &mut Progress) {
         (&mut self.session, &mut self.progress)
     }
+}
+
+/// The CPUs of this process that are not measured; all of them when none is left.
+fn beside(measured: &CpuList) -> CpuList {
+    let allowed = sys::thread::allowed_cpus();
+    let others = allowed.without(measured);
+    if others.is_empty() { allowed } else { others }
 }
 
 /// Whether anything was measured into the run at `file`. When that cannot be told, it is kept.

@@ -5,10 +5,12 @@ mod watch;
 use host::Host;
 use probes::record::{Events, Recorder, RecorderOptions};
 use probes::{ProbeError, Stop};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use std::path::{Path, PathBuf};
 use store::model::{EventKind, Fact, RunInfo, RunState};
 use store::{RunWriter, StoreError};
 use sys::memory::DmaLatency;
+use units::CpuList;
 use watch::Watch;
 
 /// What a run is started with.
@@ -28,6 +30,8 @@ pub struct SessionSpec {
     pub file_budget: u64,
     /// Leave idle states as the system has them; else `/dev/cpu_dma_latency` is held at 0 during the run.
     pub default_system: bool,
+    /// CPUs of the recorder and of everything else that does not measure.
+    pub housekeeping: CpuList,
     /// Texts kept in the run: plan, limits.
     pub documents: Vec<(String, String)>,
 }
@@ -73,6 +77,7 @@ impl Session {
     /// # Errors
     /// The run file cannot be made.
     pub fn start(spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
+        let kept = keep_to(&spec.housekeeping);
         let pair = sys::clock::pair();
         let info = RunInfo {
             id: format!("{:x}-{:x}", pair.realtime.as_ns(), std::process::id()),
@@ -93,9 +98,10 @@ impl Session {
         };
         let recorder = Recorder::start(writer, &options, &stop);
         let events = recorder.events();
-        let locked = sys::memory::lock_all();
-        if let Err(error) = locked {
-            events.write(EventKind::Refused, error.to_string());
+        for refused in [kept, sys::memory::lock_all().map_err(|error| error.to_string())] {
+            if let Err(why) = refused {
+                events.write(EventKind::Refused, why);
+            }
         }
         let (dma_latency, idle) = hold_idle(spec.default_system, &events);
         let watch = Watch::start(events);
@@ -129,6 +135,13 @@ impl Session {
         self.recorder.finish(state)?;
         Ok(self.file)
     }
+}
+
+/// Keeps the calling thread, and the threads it will start, to `cpus`. Measuring threads choose their own CPU later.
+fn keep_to(cpus: &CpuList) -> Result<(), String> {
+    let mut set = CpuSet::new();
+    cpus.iter().for_each(|cpu| set.set(cpu as usize));
+    sched_setaffinity(None, &set).map_err(|errno| format!("cannot keep the recorder to CPU {cpus}: {errno}"))
 }
 
 fn hold_idle(default_system: bool, events: &Events) -> (Option<DmaLatency>, String) {

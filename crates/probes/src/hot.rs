@@ -37,7 +37,8 @@ impl Gate {
     }
 }
 
-/// What a measuring thread does from the common start on.
+/// What a measuring thread does from the common start on. Called once; it is `FnMut` so that what it holds is freed after the
+/// measuring, not as the last thing the measuring thread is watched doing.
 pub(crate) type Body = Box<dyn FnMut(Monotonic, &mut Feed) -> Result<(), ProbeError> + Send>;
 
 /// One measuring thread: what it is called, how it is to run, and what it does.

@@ -107,7 +107,10 @@ fn assert_delivered(recorded: &Recorded, frames: usize, malformed: u64) {
         0 => assert_eq!(events, Vec::<String>::new()),
         count => {
             assert_eq!(events.len(), 1, "{events:?}");
-            assert!(events[0].starts_with(&format!("{count} malformed SV frames;")), "{events:?}");
+            assert!(
+                events[0].starts_with(&format!("{count} malformed SV frames;")),
+                "{events:?}"
+            );
         }
     }
 }
@@ -119,7 +122,11 @@ fn check(scripts: &[Script], seed: u64) {
     for script in scripts {
         assert_counted(&recorded, script);
     }
-    assert_delivered(&recorded, frames.len(), scripts.iter().map(|script| script.malformed).sum());
+    assert_delivered(
+        &recorded,
+        frames.len(),
+        scripts.iter().map(|script| script.malformed).sum(),
+    );
     assert_eq!(recorded.names().len(), 1 + 3 * scripts.len(), "{:?}", recorded.names());
 }
 
@@ -149,7 +156,11 @@ fn a_sound_stream_has_no_fault_over_the_wrap() {
     let mut two = StreamSpec::new("TWO", 2);
     (two.first, two.asdus) = (4_700, 2);
     let scripts = [Script::make(&one, &[], 5, 3), Script::make(&two, &[], 5, 4)];
-    assert!(scripts.iter().all(|script| script.lowest == 0 && script.highest == 4_799));
+    assert!(
+        scripts
+            .iter()
+            .all(|script| script.lowest == 0 && script.highest == 4_799)
+    );
     check(&scripts, 2);
 }
 
@@ -198,7 +209,11 @@ fn the_rate_is_learned_at_the_wrap() {
     let spacing = recorded.counters("spacing/LEARN");
     assert_eq!((spacing.received, spacing.lost), (script.received - 1, 0));
     let age = recorded.counters("age/LEARN");
-    assert_eq!(age.received, script.received - 100, "100 samples came before the wrap showed the rate");
+    assert_eq!(
+        age.received,
+        script.received - 100,
+        "100 samples came before the wrap showed the rate"
+    );
     let events = recorded.events("spacing/LEARN");
     let texts: Vec<&str> = events
         .iter()
@@ -237,7 +252,13 @@ fn streams_beyond_the_limit_are_counted_not_measured() {
     let scripts = ["KEPT1", "KEPT2", "LEFT1", "LEFT2"].map(|name| Script::make(&StreamSpec::new(name, 1), &[], 3, 1));
     let frames: Vec<Vec<u8>> = scripts.iter().flat_map(Script::frames).collect();
     let left: usize = scripts[2..].iter().map(|script| script.frames().len()).sum();
-    let recorded = subscribe(&SubscribeConfig { max_streams: 2, ..config() }, &frames);
+    let recorded = subscribe(
+        &SubscribeConfig {
+            max_streams: 2,
+            ..config()
+        },
+        &frames,
+    );
     assert_eq!(recorded.names().len(), 1 + 2 * 3);
     assert_counted(&recorded, &scripts[0]);
     assert_counted(&recorded, &scripts[1]);

@@ -69,7 +69,11 @@ impl Report {
 fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     let run = &report.run;
     let verdict = report.verdict();
-    let word = paint.verdict(verdict, &verdict.word().to_uppercase());
+    let word = if report.profiles.is_empty() {
+        "NOT JUDGED".to_owned()
+    } else {
+        paint.verdict(verdict, &verdict.word().to_uppercase())
+    };
     let mut out = format!("{word}  {}\n", report.judgement.sentence());
     for profile in report
         .judgement

@@ -188,7 +188,7 @@ impl Judgement {
         self.checks.iter().filter(|check| check.verdict == verdict).count()
     }
 
-    /// The judgement in one sentence: `Fail: 1 of 12 checks is over its limit, 11 pass.`
+    /// The judgement in one sentence: `12 checks: 1 over the limit, 11 within.`
     pub fn sentence(&self) -> String {
         let total = self.checks.len() as u64;
         let (pass, fail, open) = (
@@ -196,6 +196,9 @@ impl Judgement {
             self.count(Verdict::Fail) as u64,
             self.count(Verdict::Inconclusive) as u64,
         );
+        if self.profiles.is_empty() {
+            return "No limit profile was given, so nothing is judged (--limits substation).".to_owned();
+        }
         if total == 0 {
             return "Nothing was measured that a limit applies to.".to_owned();
         }

@@ -70,6 +70,7 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         profile: None,
         window_ns: None,
         default_system: false,
+        measured: args.cpu.into_iter().collect(),
         documents: Vec::new(),
         open_ended: args.duration.is_none(),
     };

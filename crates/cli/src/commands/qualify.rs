@@ -38,6 +38,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         profile: Some(&plan.limits),
         window_ns: Some(plan.window.0),
         default_system: false,
+        measured: measured.clone(),
         documents: vec![("plan".into(), plan.text.clone())],
         open_ended: false,
     };

@@ -38,18 +38,19 @@ pub(crate) struct WakeupArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: WakeupArgs) -> Result<u8, Failure> {
-    let allowed = sys::thread::allowed_cpus();
+    let cpus = args.cpus.unwrap_or_else(sys::thread::allowed_cpus);
     let begin = Start {
         command: "wakeup",
         profile: None,
         window_ns: None,
         default_system: args.default_system,
+        measured: cpus.clone(),
         documents: Vec::new(),
         open_ended: args.duration.is_none(),
     };
     let mut run = Run::start(begin, args.run)?;
     let config = WakeupConfig {
-        cpus: args.cpus.unwrap_or(allowed),
+        cpus,
         policy: args.policy,
         interval_ns: args.interval,
         spin_ahead_ns: args.spin_ahead,

@@ -34,7 +34,10 @@ impl Sender {
         let samples = Grid::per_second(start, u64::from(self.config.rate));
         let due_of = |frame: u64| samples.due(frame * asdus + asdus - 1);
         let interval_ns = 1_000_000_000 / self.config.frames_per_second();
-        let frames = self.config.duration_ns.map(|ns| ns / interval_ns);
+        let frames = self
+            .config
+            .duration_ns
+            .map(|ns| frames_in(ns, self.config.frames_per_second()));
         let wait = Wait {
             spin_ahead_ns: self.config.spin_ahead_ns,
         };
@@ -56,6 +59,8 @@ impl Sender {
             if late {
                 next = next.max(samples.first_after(sent).saturating_sub(asdus - 1).div_ceil(asdus));
             }
+            // Frames behind the end were never due.
+            next = frames.map_or(next, |frames| next.min(frames));
             feed.count(series::LATENESS, Counter::Missed, sent, next - frame - 1);
             frame = next;
         }
@@ -81,5 +86,23 @@ impl Sender {
             }
             Err(partial) => Err(partial.cause.into()),
         }
+    }
+}
+
+/// Frames due in `duration_ns`. The time between frames is not always a whole number of nanoseconds, their number is.
+fn frames_in(duration_ns: u64, per_second: u64) -> u64 {
+    let frames = u128::from(duration_ns) * u128::from(per_second) / 1_000_000_000;
+    u64::try_from(frames).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::frames_in;
+
+    #[test]
+    fn a_week_has_as_many_frames_as_its_seconds() {
+        let week_s = 7 * 86_400;
+        assert_eq!(frames_in(week_s * 1_000_000_000, 4_800), week_s * 4_800);
+        assert_eq!(frames_in(100_000_000, 4_800), 480);
     }
 }

@@ -79,7 +79,7 @@ impl Initiator {
         if self.config.interval_ns == 0 {
             self.back_to_back(end, feed)
         } else {
-            self.paced(begin, end, feed)
+            self.paced(begin, feed)
         }?;
         self.collect_late_answers(feed);
         let dropped = self.port.statistics().map(|statistics| statistics.dropped).unwrap_or(0);
@@ -151,18 +151,17 @@ impl Initiator {
         Ok(())
     }
 
-    fn paced(&mut self, begin: Monotonic, end: Option<Monotonic>, feed: &mut Feed) -> Result<(), ProbeError> {
+    fn paced(&mut self, begin: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         let grid = Grid::every_ns(begin, self.config.interval_ns);
+        let end = self.config.duration_ns.map(|ns| ns / self.config.interval_ns + 1);
         let mut rested = begin;
         let mut cycle = 1;
-        while !self.stop.requested() {
-            let due = grid.due(cycle);
-            if end.is_some_and(|end| due > end) {
-                break;
-            }
-            self.wait_for(due, feed);
+        while end.is_none_or(|end| cycle < end) && !self.stop.requested() {
+            self.wait_for(grid.due(cycle), feed);
             let sent = self.send_probe(feed)?;
             let next = grid.first_after(sent).max(cycle + 1);
+            // Cycles behind the end were never due.
+            let next = end.map_or(next, |end| next.min(end));
             feed.count(series::RTT, Counter::Missed, sent, next - cycle - 1);
             cycle = next;
             if self.rest_is_due(rested, sent) {

@@ -94,17 +94,24 @@ impl Reflector {
 
     /// The next test frame, ready to be sent back.
     fn take(&mut self) -> Option<Came> {
+        let own = Mac(self.port.mac());
         let frame = self.port.next()?;
         let seen = sys::clock::monotonic();
         let data = frame.data();
-        let request = TestFrame::parse(&EthernetView::parse(data).ok()?).ok()?;
+        let ethernet = EthernetView::parse(data).ok()?;
+        let to = ethernet.dst();
+        // A packet socket also gets frames that a bridge floods to stations they are not meant for.
+        if to != own && !to.is_multicast() {
+            return None;
+        }
+        let request = TestFrame::parse(&ethernet).ok()?;
         if request.kind == Kind::Rest {
             return Some(Came::Rest(request.sequence.min(LOOK_UP_NS)));
         }
         let length = data.len().min(self.frame.len());
         self.frame[..length].copy_from_slice(&data[..length]);
         drop(frame);
-        test_frame::reflect(&mut self.frame, Mac(self.port.mac()));
+        test_frame::reflect(&mut self.frame, own);
         Some(Came::Return(request.sequence, length, seen))
     }
 

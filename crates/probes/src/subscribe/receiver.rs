@@ -66,7 +66,8 @@ impl Receiver {
                 let arrival = arrival(&frame);
                 accepted += u64::from(self.table.take(&frame, &arrival, &self.config, feed));
                 last = Some(arrival.at);
-                if end.is_some_and(|end| arrival.at >= end) {
+                // Looked at after every frame: a sender that is faster than we are never lets the ring run empty.
+                if self.stop.requested() || end.is_some_and(|end| arrival.at >= end) {
                     break;
                 }
             }

@@ -31,6 +31,8 @@ impl Cycle {
             }
             feed.sample(0, now, now - due, cycle);
             let next = next_cycle(&grid, cycle, due, now, self.interval_ns);
+            // Cycles behind the end were never due.
+            let next = cycles.map_or(next, |end| next.min(end));
             feed.count(0, Counter::Missed, now, next - cycle - 1);
             cycle = next;
         }

@@ -84,7 +84,9 @@ fn inside<T: Send>(namespace: &NetNs, work: impl FnOnce() -> Result<T, SysError>
 
 /// Waits until frames pass over the interface.
 fn wait_for_carrier(namespace: &NetNs, name: &str) {
-    wait_until(&format!("carrier of {name}"), || inside(namespace, || link::find(name)).carrier);
+    wait_until(&format!("carrier of {name}"), || {
+        inside(namespace, || link::find(name)).carrier
+    });
 }
 
 /// Waits until something has come true; panics after 30 seconds, far longer than any scheduling noise.
@@ -134,7 +136,9 @@ impl Run {
 
     /// Closes the file and opens it again as a reader.
     pub fn finish(self) -> Recorded {
-        self.recorder.finish(RunState::Complete).expect("the run file is closed");
+        self.recorder
+            .finish(RunState::Complete)
+            .expect("the run file is closed");
         Recorded {
             file: RunFile::open(&self.path).expect("the run file opens"),
             _directory: self.directory,
@@ -168,7 +172,10 @@ impl Recorded {
         let series = self.file.series().expect("series");
         let id = series.iter().find(|(_, spec)| spec.name == name).map(|(id, _)| *id);
         let events = self.file.events().expect("events");
-        events.into_iter().filter(|event| event.series == id && id.is_some()).collect()
+        events
+            .into_iter()
+            .filter(|event| event.series == id && id.is_some())
+            .collect()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Streams of sampled values with faults at known places, and what a subscriber has to count of them.
 
 use crate::common::Numbers;
-use wire::ether::{Mac, VlanTag};
+use wire::ether::{EthernetView, Mac, VlanTag};
 use wire::quality::SvQuality;
-use wire::sv::{Message, OwnedAsdu, Template};
+use wire::sv::{Frame, Message, OwnedAsdu, Template};
 
 /// What can be wrong with a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) enum Fault {
     Drop,
     /// A frame is sent twice.
     Duplicate,
-    /// Two frames change places.
+    /// One to forty pairs of frames in a row change places.
     Swap,
     /// A frame with a smpCnt beyond the rate is sent between two good ones.
     OutOfRange,
@@ -69,8 +69,7 @@ impl StreamSpec {
     }
 }
 
-/// The frames of a stream in the order to send, in groups that are sent without another stream's frames between them, and
-/// what they amount to.
+/// The frames of a stream in the order to send, and what they amount to.
 pub(crate) struct Script {
     pub(crate) label: String,
     pub(crate) asdus: u64,
@@ -95,7 +94,11 @@ impl Script {
         for round in 0..rounds {
             if let Some(last) = (faults.len() as u64).checked_sub(1) {
                 // Every kind at least once, then by chance.
-                let pick = if round <= last { round } else { maker.numbers.within(0, last + 1) };
+                let pick = if round <= last {
+                    round
+                } else {
+                    maker.numbers.within(0, last + 1)
+                };
                 maker.inject(faults[pick as usize]);
             }
             maker.sound();
@@ -212,16 +215,19 @@ impl Maker {
                 self.script.duplicate += asdus;
             }
             Fault::Swap => {
-                let (early, late) = (self.take(), self.take());
-                self.send(late);
-                self.send(early);
-                self.script.received += 2 * asdus;
-                self.script.reordered += asdus;
+                for _ in 0..self.numbers.within(1, 41) {
+                    let (early, late) = (self.take(), self.take());
+                    self.send(late);
+                    self.send(early);
+                    self.script.received += 2 * asdus;
+                    self.script.reordered += asdus;
+                }
             }
             Fault::OutOfRange => self.out_of_range(),
             Fault::Malformed => self.malformed(),
             Fault::SmpSynch => {
-                let before = std::mem::replace(&mut self.smp_synch, (self.smp_synch + 1) % 3);
+                let before = self.smp_synch;
+                self.smp_synch = (before + 1) % 3;
                 self.change(&format!("smpSynch changed from {before} to {}", self.smp_synch));
             }
             Fault::Simulation => {
@@ -250,7 +256,6 @@ impl Maker {
             self.script.first_out_of_range = first;
         }
         self.script.out_of_range += self.script.asdus;
-        self.saw(first + self.script.asdus as u16 - 1);
     }
 
     /// The next frame, which stays to be sent, spoilt in one of three ways.
@@ -296,11 +301,14 @@ impl Maker {
     }
 
     fn send(&mut self, frame: Vec<u8>) {
+        let counts: Vec<u16> = EthernetView::parse(&frame)
+            .and_then(|ethernet| Frame::parse(&ethernet))
+            .map(|frame| frame.asdus().map(|asdu| asdu.smp_cnt()).collect())
+            .unwrap_or_default();
+        for smp_cnt in counts {
+            self.script.lowest = self.script.lowest.min(smp_cnt);
+            self.script.highest = self.script.highest.max(smp_cnt);
+        }
         self.script.frames.push(frame);
-    }
-
-    fn saw(&mut self, smp_cnt: u16) {
-        self.script.lowest = self.script.lowest.min(smp_cnt);
-        self.script.highest = self.script.highest.max(smp_cnt);
     }
 }

@@ -1,0 +1,183 @@
+//! The measuring threads allocate, grow and free nothing.
+//!
+//! Every measuring thread is watched from its common start to the end of its loop, its warm-up included; so the counts here
+//! are stricter than the rule, which begins after the warm-up. Only `subscribe` learns a template for each new stream: it may
+//! allocate while streams appear, and not after.
+
+mod common;
+
+use common::{Pair, Run, can_run};
+use probes::publish::{self, PublishConfig};
+use probes::reflect::{self, Receive, ReflectConfig, Rest, Role, SHORTEST_FRAME};
+use probes::subscribe::{self, ClockRelation, SubscribeConfig};
+use probes::wakeup::{self, WakeupConfig};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use sys::alloc::{CountingAllocator, counted, watch};
+use sys::thread::Policy;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// The count is one for the whole process, so the tests take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[test]
+fn the_counter_counts() {
+    let _turn = turn();
+    let before = counted();
+    watch(true);
+    let kept = std::hint::black_box(Box::new(1));
+    drop(kept);
+    watch(false);
+    assert_eq!(counted() - before, 2, "one allocation, one free");
+}
+
+#[test]
+fn wakeup() {
+    let _turn = turn();
+    let mut run = Run::start();
+    let config = WakeupConfig {
+        cpus: sys::thread::allowed_cpus(),
+        policy: Policy::Other,
+        interval_ns: 500_000,
+        spin_ahead_ns: 0,
+        duration_ns: Some(1_000_000_000),
+        threshold_ns: Some(1_000_000),
+        idle: "as the system has them".into(),
+    };
+    let before = counted();
+    let running = wakeup::start(&config, &mut run.recorder, &run.stop).expect("wakeup starts");
+    running.join().expect("wakeup ends well");
+    assert_eq!(counted() - before, 0);
+    let recorded = run.finish();
+    for name in recorded.names() {
+        let counters = recorded.counters(&name);
+        assert_eq!(counters.expected, 2_000, "{name}: 1 s in steps of 500 us");
+        assert_eq!(counters.received + counters.missed, counters.expected);
+    }
+}
+
+fn reflect_config(role: Role, receive: Receive) -> ReflectConfig {
+    ReflectConfig {
+        role,
+        peer: None,
+        interval_ns: 1_000_000,
+        frame_bytes: SHORTEST_FRAME,
+        duration_ns: (role == Role::Initiator).then_some(1_000_000_000),
+        late_after_ns: 1_000_000,
+        receive,
+        policy: Policy::Other,
+        cpu: None,
+        // Two rests in the run, so that resting is watched too.
+        rest: Rest {
+            every_ns: 400_000_000,
+            length_ns: 20_000_000,
+        },
+        threshold_ns: Some(1_000_000),
+    }
+}
+
+fn reflect_both_ends(receive: Receive) {
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let options = reflect::port_options(SHORTEST_FRAME);
+    let (near, far) = (pair.port_a(&options), pair.port_b(&options));
+    let before = counted();
+    let reflector = reflect_config(Role::Reflector, receive);
+    let reflector = reflect::start(&reflector, far, &mut run.recorder, &run.stop).expect("the reflector starts");
+    let initiator = reflect_config(Role::Initiator, receive);
+    let initiator = reflect::start(&initiator, near, &mut run.recorder, &run.stop).expect("the initiator starts");
+    initiator.join().expect("the initiator ends well");
+    run.stop.request();
+    reflector.join().expect("the reflector ends well");
+    assert_eq!(counted() - before, 0, "{receive:?}");
+    assert!(run.finish().counters("rtt/reflect").received > 0);
+}
+
+#[test]
+fn reflect_at_both_ends() {
+    if can_run("reflect_at_both_ends") {
+        let _turn = turn();
+        reflect_both_ends(Receive::Block);
+        reflect_both_ends(Receive::Spin);
+    }
+}
+
+fn publish_config(duration_ns: u64) -> PublishConfig {
+    PublishConfig {
+        streams: 4,
+        asdus: 2,
+        duration_ns: Some(duration_ns),
+        threshold_ns: Some(1_000_000),
+        ..PublishConfig::default()
+    }
+}
+
+#[test]
+fn publish() {
+    if !can_run("publish") {
+        return;
+    }
+    let _turn = turn();
+    let pair = Pair::build();
+    let port = pair.port_a(&publish::port_options());
+    let mut run = Run::start();
+    let before = counted();
+    let config = publish_config(1_000_000_000);
+    let running = publish::start(&config, port, &mut run.recorder, &run.stop).expect("the publisher starts");
+    running.join().expect("the publisher ends well");
+    assert_eq!(counted() - before, 0);
+    assert!(run.finish().counters("publish/lateness").received > 0);
+}
+
+#[test]
+fn subscribe() {
+    if !can_run("subscribe") {
+        return;
+    }
+    let _turn = turn();
+    let pair = Pair::build();
+    let (near, far) = (
+        pair.port_a(&publish::port_options()),
+        pair.port_b(&subscribe::port_options()),
+    );
+    let mut run = Run::start();
+    let config = SubscribeConfig {
+        rate: None,
+        max_streams: 8,
+        clock: ClockRelation::SameHost,
+        receive: Receive::Block,
+        duration_ns: None,
+        policy: Policy::Other,
+        cpu: None,
+        threshold_ns: Some(1_000_000),
+    };
+    let before = counted();
+    let subscription = subscribe::start(&config, far, &mut run.recorder, &run.stop).expect("the subscriber starts");
+    let publisher = publish_config(4_000_000_000);
+    let publisher = publish::start(&publisher, near, &mut run.recorder, &run.stop).expect("the publisher starts");
+    wait_for_traffic(&subscription.frames);
+    // Over the first wrap, which teaches the rate.
+    std::thread::sleep(Duration::from_millis(1_200));
+    let (early, frames) = (counted(), subscription.frames.load(Ordering::Relaxed));
+    std::thread::sleep(Duration::from_secs(2));
+    let (late, more) = (counted(), subscription.frames.load(Ordering::Relaxed));
+    assert!(more > frames, "there was traffic in between");
+    assert_eq!(late - early, 0, "from 1 s to 3 s of traffic");
+    assert!(early > before, "the streams were learned under watch");
+    run.stop.request();
+    publisher.join().expect("the publisher ends well");
+    subscription.running.join().expect("the subscriber ends well");
+    assert_eq!(counted() - late, 0, "at the end");
+    assert!(run.finish().counters("age/MU04").received > 0);
+}
+
+fn wait_for_traffic(frames: &AtomicU64) {
+    common::wait_until("the first frames", || frames.load(Ordering::Relaxed) > 0);
+}

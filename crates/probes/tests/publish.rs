@@ -1,0 +1,311 @@
+//! What the publisher puts on the wire, captured at the far end: the counters, the instants, and what tshark reads in it.
+
+mod common;
+
+use capture::write::PcapWriter;
+use common::{Pair, Recorded, Run, can_run, skip};
+use probes::publish::{PublishConfig, port_options, start};
+use std::collections::BTreeMap;
+use std::f64::consts::{SQRT_2, TAU};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use store::model::EventKind;
+use sys::packet::{PacketPort, PortOptions, RxStamp};
+use wire::ether::{EthernetView, VlanTag};
+use wire::sv::Frame;
+
+const STREAMS: u16 = 8;
+const SECOND_NS: i64 = 1_000_000_000;
+const DURATION_NS: u64 = 1_100_000_000;
+
+/// The wall clock and the monotonic one are read one after the other to find the top of the second.
+const PAIRING_NS: i64 = 100_000;
+
+/// A captured frame with its tag put back, as it was on the wire.
+struct Captured {
+    stamp_ns: i64,
+    octets: Vec<u8>,
+}
+
+/// The fields of an ASDU that matter here.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    sv_id: String,
+    smp_cnt: u16,
+    values: Vec<i32>,
+}
+
+fn capture_into(mut port: PacketPort, done: &AtomicBool) -> Vec<Captured> {
+    let mut captured = Vec::new();
+    loop {
+        // Looked at before the ring, so that what came before the end is taken.
+        let last = done.load(Ordering::Acquire);
+        while let Some(frame) = port.next() {
+            let stamp_ns = match frame.stamp() {
+                RxStamp::Software(stamp) | RxStamp::Socket(stamp) => stamp.as_ns(),
+                RxStamp::Hardware(_) => panic!("veth has no clock"),
+            };
+            assert!(!frame.truncated());
+            let mut octets = frame.data().to_vec();
+            if let Some(tag) = frame.vlan() {
+                octets.splice(12..12, [tag.tpid.to_be_bytes(), tag.tci.to_be_bytes()].concat());
+            }
+            captured.push(Captured { stamp_ns, octets });
+        }
+        if last {
+            break;
+        }
+        port.wait(20_000_000).expect("poll");
+    }
+    assert_eq!(
+        port.statistics().expect("statistics").dropped,
+        0,
+        "the test's own ring overflowed"
+    );
+    captured
+}
+
+fn publish(config: &PublishConfig) -> (Vec<Captured>, Recorded) {
+    let pair = Pair::build();
+    let far = pair.port_b(&PortOptions {
+        ethertypes: vec![wire::ether::SV],
+        ring_frames: 16_384,
+        frame_bytes: 512,
+        ..PortOptions::default()
+    });
+    let done = AtomicBool::new(false);
+    let mut run = Run::start();
+    let captured = std::thread::scope(|scope| {
+        let capture = scope.spawn(|| capture_into(far, &done));
+        let running =
+            start(config, pair.port_a(&port_options()), &mut run.recorder, &run.stop).expect("the publisher starts");
+        running.join().expect("the publisher ends well");
+        done.store(true, Ordering::Release);
+        capture.join().expect("the capture ends well")
+    });
+    (captured, run.finish())
+}
+
+fn asdus(frame: &Captured) -> Vec<Seen> {
+    let ethernet = EthernetView::parse(&frame.octets).expect("Ethernet");
+    let sv = Frame::parse(&ethernet).expect("sampled values");
+    sv.asdus()
+        .map(|asdu| Seen {
+            sv_id: String::from_utf8(asdu.sv_id().to_vec()).expect("ASCII"),
+            smp_cnt: asdu.smp_cnt(),
+            values: asdu
+                .members()
+                .expect("8 octets a member")
+                .iter()
+                .map(|(value, _)| value)
+                .collect(),
+        })
+        .collect()
+}
+
+fn check_header(config: &PublishConfig, frame: &Captured, stream: u16) {
+    let ethernet = EthernetView::parse(&frame.octets).expect("Ethernet");
+    let sv = Frame::parse(&ethernet).expect("sampled values");
+    let mut destination = config.destination;
+    destination.0[5] += stream as u8;
+    assert_eq!(ethernet.dst(), destination);
+    assert_eq!(ethernet.vlan(), config.vlan);
+    assert_eq!((sv.appid(), sv.simulate()), (config.appid, config.simulate));
+    for asdu in sv.asdus() {
+        assert_eq!(
+            (asdu.conf_rev(), asdu.smp_synch()),
+            (config.conf_rev, Some(config.smp_synch))
+        );
+    }
+}
+
+/// Ia and Ua of 400 A, 30 degrees behind 20 kV between phases, in mA and 10 mV (9-2LE).
+fn check_values(rate: u32, seen: &Seen) {
+    let angle = TAU * 50.0 * f64::from(seen.smp_cnt) / f64::from(rate);
+    let ia = 400e3 * SQRT_2 * (angle - TAU / 12.0).cos();
+    let ua = 20_000e2 / 3_f64.sqrt() * SQRT_2 * angle.cos();
+    for (index, expected) in [(0, ia), (4, ua)] {
+        let off = f64::from(seen.values[index]) - expected;
+        assert!(off.abs() <= 0.51, "member {index} of {seen:?} is off by {off}");
+    }
+    assert_eq!(seen.values.len(), 8);
+    assert_eq!(seen.values[3], seen.values[..3].iter().sum::<i32>());
+}
+
+/// Checks every frame; returns how many each stream sent.
+fn check_frames(config: &PublishConfig, captured: &[Captured]) -> Vec<u64> {
+    let asdu_count = u64::from(config.asdus);
+    let names: BTreeMap<String, u16> = (0..STREAMS).map(|n| (format!("TEST{:02}", n + 1), n)).collect();
+    // Of each stream: the number of its frames, and the sample that comes after the last one.
+    let mut streams = vec![(0_u64, 0_u64); usize::from(STREAMS)];
+    let mut closest_ns = i64::MAX;
+    for frame in captured {
+        let asdus = asdus(frame);
+        assert_eq!(asdus.len() as u64, asdu_count);
+        let stream = names[&asdus[0].sv_id];
+        check_header(config, frame, stream);
+        let (frames, next) = &mut streams[usize::from(stream)];
+        let rate = u64::from(config.rate);
+        let first = u64::from(asdus[0].smp_cnt);
+        let skipped = (first + rate - *next % rate) % rate;
+        assert!(
+            skipped.is_multiple_of(asdu_count),
+            "whole frames are missing: {skipped} samples"
+        );
+        assert!(
+            *frames > 0 || first == 0,
+            "the first sample is that at the top of the second"
+        );
+        for (seen, at) in asdus.iter().zip(0..) {
+            assert_eq!(u64::from(seen.smp_cnt), (first + at) % rate);
+            assert_eq!(names[&seen.sv_id], stream);
+            check_values(config.rate, seen);
+        }
+        *frames += 1;
+        *next += skipped + asdu_count;
+        let due_ns = i64::from(asdus[asdus.len() - 1].smp_cnt) * SECOND_NS / i64::from(config.rate);
+        let after_ns = (frame.stamp_ns - due_ns + PAIRING_NS).rem_euclid(SECOND_NS) - PAIRING_NS;
+        assert!(
+            after_ns < SECOND_NS / 2,
+            "sent {} ns before it was due",
+            SECOND_NS - after_ns
+        );
+        closest_ns = closest_ns.min(after_ns);
+    }
+    assert!(
+        (-PAIRING_NS..SECOND_NS / 5).contains(&closest_ns),
+        "the closest came {closest_ns} ns after its due instant"
+    );
+    let published = DURATION_NS * u64::from(config.rate) / 1_000_000_000;
+    for (_, next) in &streams {
+        assert!(
+            *next <= published,
+            "{next} samples counted through, {published} were due"
+        );
+    }
+    streams.into_iter().map(|(frames, _)| frames).collect()
+}
+
+fn check(config: &PublishConfig, test: &str) {
+    let (captured, recorded) = publish(config);
+    let streams = check_frames(config, &captured);
+    let counters = recorded.counters("publish/lateness");
+    assert_eq!(
+        counters.expected,
+        DURATION_NS * config.frames_per_second() / 1_000_000_000,
+        "every frame due is accounted for"
+    );
+    assert_eq!(counters.received + counters.missed, counters.expected);
+    assert_eq!((counters.lost, counters.overrun), (0, 0));
+    assert_eq!(
+        streams,
+        vec![counters.received; usize::from(STREAMS)],
+        "captured of each stream, and said to be sent"
+    );
+    let refused = recorded.events("publish/lateness");
+    assert!(
+        !refused.iter().any(|event| event.kind == EventKind::SocketDrop),
+        "{refused:?}"
+    );
+    check_tshark(config, &captured, test);
+}
+
+/// tshark reads the same svIDs, counters, values and tags.
+fn check_tshark(config: &PublishConfig, captured: &[Captured], test: &str) {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        skip(test, "needs tshark to decode what was published");
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("published.pcap");
+    let mut writer = PcapWriter::new(BufWriter::new(File::create(&path).expect("a capture"))).expect("a header");
+    for frame in captured {
+        writer.write(frame.stamp_ns, &frame.octets).expect("a frame");
+    }
+    writer.finish().expect("a capture");
+    let rows = tshark(&path);
+    assert_eq!(rows.len(), captured.len());
+    let vid: Vec<String> = config.vlan.iter().map(|tag| tag.vid().to_string()).collect();
+    for (row, frame) in rows.iter().zip(captured) {
+        let asdus = asdus(frame);
+        let expected = [
+            vec![],
+            vid.clone(),
+            asdus.iter().map(|asdu| asdu.sv_id.clone()).collect(),
+            asdus.iter().map(|asdu| asdu.smp_cnt.to_string()).collect(),
+            asdus.iter().flat_map(|asdu| &asdu.values).map(i32::to_string).collect(),
+        ];
+        assert_eq!(row.as_slice(), expected);
+    }
+}
+
+/// For each frame the occurrences of each field.
+fn tshark(path: &Path) -> Vec<Vec<Vec<String>>> {
+    let fields = ["_ws.malformed", "vlan.id", "sv.svID", "sv.smpCnt", "sv.meas_value"];
+    let output = Command::new("tshark")
+        .args(["-o", "sv.decode_data_as_phsmeas:TRUE", "-T", "fields"])
+        .args(["-E", "occurrence=a", "-E", "aggregator=;"])
+        .args(fields.iter().flat_map(|field| ["-e", field]))
+        .arg("-r")
+        .arg(path)
+        .output()
+        .expect("tshark runs");
+    let split = |cell: &str| {
+        cell.split(';')
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.lines().map(|line| line.split('\t').map(split).collect()).collect()
+}
+
+fn config(rate: u32, asdus: u8, vlan: Option<VlanTag>) -> PublishConfig {
+    PublishConfig {
+        streams: STREAMS,
+        rate,
+        asdus,
+        vlan,
+        sv_id_prefix: "TEST".into(),
+        conf_rev: 7,
+        smp_synch: 1,
+        simulate: asdus == 2,
+        duration_ns: Some(DURATION_NS),
+        ..PublishConfig::default()
+    }
+}
+
+#[test]
+fn at_4000_samples_a_second() {
+    let test = "at_4000_samples_a_second";
+    if can_run(test) {
+        check(&config(4_000, 1, None), test);
+    }
+}
+
+#[test]
+fn at_4800_samples_a_second_in_a_vlan() {
+    let test = "at_4800_samples_a_second_in_a_vlan";
+    if can_run(test) {
+        check(&config(4_800, 1, Some(VlanTag::new(4, false, 100))), test);
+    }
+}
+
+#[test]
+fn two_samples_in_a_frame() {
+    let test = "two_samples_in_a_frame";
+    if can_run(test) {
+        check(&config(4_800, 2, None), test);
+    }
+}
+
+#[test]
+fn two_samples_in_a_frame_in_a_vlan() {
+    let test = "two_samples_in_a_frame_in_a_vlan";
+    if can_run(test) {
+        check(&config(4_000, 2, Some(VlanTag::new(6, false, 0))), test);
+    }
+}

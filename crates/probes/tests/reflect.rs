@@ -1,0 +1,298 @@
+//! The round trip between two real ends, and against a reflector that loses, doubles, holds back and swaps on purpose.
+
+mod common;
+
+use common::{Pair, Run, can_run};
+use probes::ProbeError;
+use probes::reflect::{Receive, ReflectConfig, Rest, Role, SHORTEST_FRAME, port_options, start};
+use std::time::{Duration, Instant};
+use store::model::Counters;
+use sys::packet::PacketPort;
+use sys::thread::Policy;
+use wire::ether::{EthernetView, Mac};
+use wire::test_frame::{self, Kind, TestFrame};
+
+fn config(role: Role) -> ReflectConfig {
+    ReflectConfig {
+        role,
+        peer: None,
+        interval_ns: 1_000_000,
+        frame_bytes: SHORTEST_FRAME,
+        duration_ns: (role == Role::Initiator).then_some(1_000_000_000),
+        late_after_ns: LATE_AFTER_NS,
+        receive: Receive::Block,
+        policy: Policy::Other,
+        cpu: None,
+        rest: Rest::NONE,
+        threshold_ns: None,
+    }
+}
+
+/// Far more than scheduling holds an answer up for.
+const LATE_AFTER_NS: u64 = 500_000_000;
+
+/// How long the bad reflector holds a frame back.
+const HELD_BACK: Duration = Duration::from_millis(700);
+
+/// Only frames of this first part of the run are held back or swapped, so that all are back before it ends.
+const EARLY: Duration = Duration::from_millis(800);
+
+/// Round trips before the first recorded one.
+const WARM_UP_FRAMES: u64 = 64;
+
+#[test]
+fn every_frame_of_two_good_ends_is_accounted_for() {
+    if !can_run("every_frame_of_two_good_ends_is_accounted_for") {
+        return;
+    }
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let options = port_options(SHORTEST_FRAME);
+    let far = pair.port_b(&options);
+    let peer = Some(Mac(far.mac()));
+    let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("the reflector starts");
+    let initiator = ReflectConfig {
+        peer,
+        ..config(Role::Initiator)
+    };
+    let initiator =
+        start(&initiator, pair.port_a(&options), &mut run.recorder, &run.stop).expect("the initiator starts");
+    initiator.join().expect("the initiator ends well");
+    run.stop.request();
+    reflector.join().expect("the reflector ends well");
+    let recorded = run.finish();
+    let rtt = recorded.counters("rtt/reflect");
+    assert_eq!(rtt.expected, 1_000, "1 s in steps of 1 ms: {rtt:?}");
+    assert_eq!(rtt.received + rtt.lost + rtt.missed, rtt.expected);
+    assert_eq!(
+        (rtt.lost, rtt.duplicate, rtt.reordered, rtt.overrun),
+        (0, 0, 0, 0),
+        "{rtt:?}"
+    );
+    let turned = recorded.counters("turnaround/reflect");
+    assert!(turned.received >= WARM_UP_FRAMES + rtt.received, "{turned:?}");
+}
+
+#[test]
+fn back_to_back_loses_nothing() {
+    if !can_run("back_to_back_loses_nothing") {
+        return;
+    }
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let options = port_options(SHORTEST_FRAME);
+    let reflector = start(
+        &config(Role::Reflector),
+        pair.port_b(&options),
+        &mut run.recorder,
+        &run.stop,
+    )
+    .expect("started");
+    let initiator = ReflectConfig {
+        interval_ns: 0,
+        ..config(Role::Initiator)
+    };
+    let initiator = start(&initiator, pair.port_a(&options), &mut run.recorder, &run.stop).expect("started");
+    initiator.join().expect("the initiator ends well");
+    run.stop.request();
+    reflector.join().expect("the reflector ends well");
+    let rtt = run.finish().counters("rtt/reflect");
+    let expected = Counters {
+        expected: rtt.received,
+        received: rtt.received,
+        late: rtt.late,
+        ..Counters::default()
+    };
+    assert!(rtt.received > 0);
+    assert_eq!(rtt, expected);
+}
+
+/// What the bad reflector did to recorded frames.
+#[derive(Debug, Default)]
+struct Done {
+    seen: u64,
+    dropped: u64,
+    doubled: u64,
+    held: u64,
+    /// Frames whose first answer went out behind that of a later frame.
+    overtaken: u64,
+    highest: Option<u64>,
+}
+
+struct BadReflector {
+    port: PacketPort,
+    done: Done,
+    /// Waits for the next answer to go first.
+    swapped: Option<(u64, Vec<u8>)>,
+    held: Vec<(Instant, u64, Vec<u8>)>,
+    first: Option<Instant>,
+}
+
+impl BadReflector {
+    fn new(port: PacketPort) -> Self {
+        Self {
+            port,
+            done: Done::default(),
+            swapped: None,
+            held: Vec::new(),
+            first: None,
+        }
+    }
+
+    fn run(mut self, stop: &probes::Stop) -> Done {
+        while !stop.requested() {
+            self.port.wait(5_000_000).expect("poll");
+            let mut idle = true;
+            while let Some((request, answer)) = self.take() {
+                idle = false;
+                self.treat(&request, answer);
+            }
+            if idle && let Some((sequence, answer)) = self.swapped.take() {
+                self.answer(sequence, &answer);
+            }
+            let now = Instant::now();
+            let (ripe, held) = std::mem::take(&mut self.held)
+                .into_iter()
+                .partition(|(since, ..)| now - *since >= HELD_BACK);
+            self.held = held;
+            for (_, sequence, answer) in ripe {
+                self.answer(sequence, &answer);
+            }
+        }
+        assert!(
+            self.held.is_empty() && self.swapped.is_none(),
+            "the run was too short for the test"
+        );
+        self.done
+    }
+
+    fn take(&mut self) -> Option<(TestFrame, Vec<u8>)> {
+        let own = Mac(self.port.mac());
+        let frame = self.port.next()?;
+        let mut answer = frame.data().to_vec();
+        let request = TestFrame::parse(&EthernetView::parse(&answer).expect("Ethernet")).expect("a test frame");
+        test_frame::reflect(&mut answer, own);
+        Some((request, answer))
+    }
+
+    fn treat(&mut self, request: &TestFrame, answer: Vec<u8>) {
+        if request.kind != Kind::Probe || request.sequence < WARM_UP_FRAMES {
+            self.port.send(&answer).expect("sent");
+            return;
+        }
+        let sequence = request.sequence;
+        let age = self.first.get_or_insert_with(Instant::now).elapsed();
+        self.done.seen += 1;
+        match self.done.seen {
+            n if n.is_multiple_of(10) => self.done.dropped += 1,
+            n if n.is_multiple_of(7) => {
+                self.answer(sequence, &answer);
+                self.port.send(&answer).expect("sent");
+                self.done.doubled += 1;
+            }
+            n if n.is_multiple_of(23) && age < EARLY => {
+                self.held.push((Instant::now(), sequence, answer));
+                self.done.held += 1;
+            }
+            n if n.is_multiple_of(13) && age < EARLY && self.swapped.is_none() => {
+                self.swapped = Some((sequence, answer));
+            }
+            _ => {
+                self.answer(sequence, &answer);
+                if let Some((earlier, answer)) = self.swapped.take() {
+                    self.answer(earlier, &answer);
+                }
+            }
+        }
+    }
+
+    /// Sends the first answer to a frame.
+    fn answer(&mut self, sequence: u64, answer: &[u8]) {
+        self.port.send(answer).expect("sent");
+        self.done.overtaken += u64::from(self.done.highest.is_some_and(|highest| sequence < highest));
+        self.done.highest = self.done.highest.max(Some(sequence));
+    }
+}
+
+#[test]
+fn what_a_bad_reflector_does_is_counted_exactly() {
+    if !can_run("what_a_bad_reflector_does_is_counted_exactly") {
+        return;
+    }
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let options = port_options(SHORTEST_FRAME);
+    let bad = BadReflector::new(pair.port_b(&options));
+    let stop = run.stop.clone();
+    let reflector = std::thread::spawn(move || bad.run(&stop));
+    let initiator = ReflectConfig {
+        interval_ns: 2_000_000,
+        duration_ns: Some(2_000_000_000),
+        ..config(Role::Initiator)
+    };
+    let initiator = start(&initiator, pair.port_a(&options), &mut run.recorder, &run.stop).expect("started");
+    initiator.join().expect("the initiator ends well");
+    run.stop.request();
+    let done = reflector.join().expect("the bad reflector ends well");
+    let rtt = run.finish().counters("rtt/reflect");
+    assert!(
+        done.dropped > 0 && done.doubled > 0 && done.held > 0 && done.overtaken > done.held,
+        "{done:?}"
+    );
+    let expected = Counters {
+        expected: 1_000,
+        received: done.seen - done.dropped,
+        lost: done.dropped,
+        late: done.held,
+        duplicate: done.doubled,
+        reordered: done.overtaken,
+        missed: 1_000 - done.seen,
+        ..Counters::default()
+    };
+    assert_eq!(rtt, expected, "{done:?}");
+}
+
+/// Runs an initiator that must find nobody.
+fn assert_nobody_answers(pair: &Pair, peer: Option<Mac>) {
+    let mut run = Run::start();
+    let port = pair.port_a(&port_options(SHORTEST_FRAME));
+    let config = ReflectConfig {
+        peer,
+        ..config(Role::Initiator)
+    };
+    let began = Instant::now();
+    let initiator = start(&config, port, &mut run.recorder, &run.stop).expect("the initiator starts");
+    let error = initiator.join().expect_err("nobody answers");
+    let took = began.elapsed();
+    assert!(matches!(error, ProbeError::NoTraffic(_)), "{error}");
+    assert!(error.to_string().contains("a0"), "{error}");
+    assert!(
+        (Duration::from_secs(3)..Duration::from_secs(6)).contains(&took),
+        "said after {took:?}"
+    );
+    run.finish();
+}
+
+#[test]
+fn nobody_there_is_said() {
+    if can_run("nobody_there_is_said") {
+        assert_nobody_answers(&Pair::build(), None);
+    }
+}
+
+#[test]
+fn a_reflector_does_not_answer_for_another_station() {
+    if !can_run("a_reflector_does_not_answer_for_another_station") {
+        return;
+    }
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let far = pair.port_b(&port_options(SHORTEST_FRAME));
+    let mut wrong = far.mac();
+    wrong[5] ^= 1;
+    let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("started");
+    assert_nobody_answers(&pair, Some(Mac(wrong)));
+    run.stop.request();
+    reflector.join().expect("the reflector ends well");
+    assert_eq!(run.finish().counters("turnaround/reflect").received, 0);
+}
