@@ -51,6 +51,21 @@ pub(crate) struct Start<'a> {
     pub(crate) open_ended: bool,
 }
 
+impl Start<'_> {
+    /// One probe, run by its own command on the `measured` CPUs: judged only if asked, open-ended without a duration.
+    pub(crate) fn probe(command: &str, measured: CpuList, duration_ns: Option<u64>) -> Start<'_> {
+        Start {
+            command,
+            profile: None,
+            window_ns: None,
+            default_system: false,
+            measured,
+            documents: Vec::new(),
+            open_ended: duration_ns.is_none(),
+        }
+    }
+}
+
 impl Run {
     /// Starts a session whose run ends early on SIGINT and SIGTERM.
     pub(crate) fn start(start: Start<'_>, args: RunArgs) -> Result<Self, Failure> {

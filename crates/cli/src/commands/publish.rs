@@ -65,15 +65,7 @@ pub(crate) struct PublishArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let port = PacketPort::open(&args.interface, &port_options())?;
-    let begin = Start {
-        command: "publish",
-        profile: None,
-        window_ns: None,
-        default_system: false,
-        measured: args.cpu.into_iter().collect(),
-        documents: Vec::new(),
-        open_ended: args.duration.is_none(),
-    };
+    let begin = Start::probe("publish", args.cpu.into_iter().collect(), args.duration);
     let mut run = Run::start(begin, args.run)?;
     let config = PublishConfig {
         streams: args.streams,

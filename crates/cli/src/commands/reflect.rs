@@ -62,15 +62,7 @@ pub(crate) struct ReflectArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     let port = PacketPort::open(&args.interface, &port_options(args.size))?;
-    let begin = Start {
-        command: "reflect",
-        profile: None,
-        window_ns: None,
-        default_system: false,
-        measured: args.cpu.into_iter().collect(),
-        documents: Vec::new(),
-        open_ended: args.duration.is_none(),
-    };
+    let begin = Start::probe("reflect", args.cpu.into_iter().collect(), args.duration);
     let mut run = Run::start(begin, args.run)?;
     let one_interval = if args.interval == 0 { 1_000_000 } else { args.interval };
     let config = ReflectConfig {

@@ -40,13 +40,8 @@ pub(crate) struct WakeupArgs {
 pub(crate) fn run(args: WakeupArgs) -> Result<u8, Failure> {
     let cpus = args.cpus.unwrap_or_else(sys::thread::allowed_cpus);
     let begin = Start {
-        command: "wakeup",
-        profile: None,
-        window_ns: None,
         default_system: args.default_system,
-        measured: cpus.clone(),
-        documents: Vec::new(),
-        open_ended: args.duration.is_none(),
+        ..Start::probe("wakeup", cpus.clone(), args.duration)
     };
     let mut run = Run::start(begin, args.run)?;
     let config = WakeupConfig {

@@ -11,7 +11,7 @@ use units::format_ns;
 const WIDTH: f64 = 1120.0;
 /// Where the bars begin and end; left of them stand the names, right of them the figures.
 const LEFT: f64 = 300.0;
-const RIGHT: f64 = 880.0;
+const RIGHT: f64 = 740.0;
 const TOP: f64 = 24.0;
 const ROW: f64 = 38.0;
 const GAP: f64 = 14.0;
@@ -126,7 +126,7 @@ fn row(out: &mut String, line: &Line, scale: &Scale, y: f64) {
             } else {
                 format!(", {}", measured.note)
             };
-            let text = escape(&format!("{}, {from}{note}", measured.worst));
+            let text = escape(&format!("{from}{note}; worst: {}", measured.worst));
             let _ = write!(
                 out,
                 "<text class=\"what\" x=\"{:.1}\" y=\"{:.1}\">{text}</text>",
@@ -211,11 +211,18 @@ fn sum(out: &mut String, report: &Report, y: f64) {
         legend_at = legend(&mut *out, legend_at, top + 32.0, number, &label);
         from = to;
     }
+    // Over the parts, so that it is seen where the sum is larger.
+    let x = scale.at(whole);
     let _ = write!(
         out,
-        "<text class=\"what end\" x=\"{:.1}\" y=\"{:.1}\">TT6 {}</text>",
-        scale.at(whole),
-        y + 14.0,
+        "<path class=\"limit\" d=\"M{x:.1} {:.1}V{:.1}\"/>",
+        top - 4.0,
+        top + 22.0
+    );
+    let _ = write!(
+        out,
+        "<text class=\"legend\" x=\"{legend_at:.1}\" y=\"{:.1}\">red line: TT6 {}</text>",
+        top + 32.0,
         axis_ns(whole)
     );
 }
