@@ -97,6 +97,13 @@ fn processes_with(mark: &str) -> Vec<String> {
         .collect()
 }
 
+/// Waits until no process has `words` in its command line: what was killed takes a moment to be gone.
+fn gone(words: &str) {
+    wait_until("the end of what the program started", || {
+        processes_with(words).is_empty()
+    });
+}
+
 #[test]
 fn the_scheduler_load_switches_on_its_cpu_and_no_other() {
     let _alone = alone();
@@ -205,7 +212,7 @@ fn a_panic_leaves_nothing_behind() {
     });
     assert!(panicked.join().is_err());
     assert_eq!(load_threads().len(), 0);
-    assert_eq!(processes_with("sleep\u{0}86399"), Vec::<String>::new());
+    gone("sleep\u{0}86399");
 }
 
 #[test]
@@ -226,11 +233,7 @@ fn a_command_works_on_its_cpus_with_its_children() {
     let report = load.stop();
     assert_eq!((report.unit, report.note.as_str()), ("ms of CPU time", ""));
     assert!(report.work >= 100, "{report:?}");
-    assert_eq!(
-        processes_with("86398"),
-        Vec::<String>::new(),
-        "the child of the program is left"
-    );
+    gone("86398");
     assert_eq!(load_threads().len(), 0);
 }
 
@@ -250,7 +253,7 @@ fn a_command_that_does_not_listen_is_killed() {
         took >= Duration::from_secs(2) && took < Duration::from_secs(4),
         "{took:?}"
     );
-    assert_eq!(processes_with("86397"), Vec::<String>::new());
+    gone("86397");
 }
 
 #[test]

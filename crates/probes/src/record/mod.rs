@@ -4,6 +4,7 @@
 //! thread, the [`Recorder`], drains all rings, builds the windows and is the only one that writes the run file. A full ring
 //! loses records, never time: the loss is counted per series.
 
+mod clock;
 mod feed;
 mod recorder;
 mod window;

@@ -1,5 +1,6 @@
 //! The one thread that writes.
 
+use super::clock::ClockWatch;
 use super::feed::{AfterWord, Announcement, Describe, Feed, Record, Source};
 use super::window::{Open, Sample};
 use crate::stop::Stop;
@@ -18,13 +19,6 @@ const POLL: Duration = Duration::from_millis(20);
 
 /// A window is closed this long after its end, so that records still in a ring find it open.
 const GRACE_NS: u64 = 100_000_000;
-
-/// Jumps of the wall clock beyond this, against the monotonic one and beyond what slewing explains, are steps. 10 us is far
-/// below any limit a one-way figure is judged by.
-const STEP_NS: i64 = 10_000;
-
-/// The kernel slews the wall clock by at most 500 ppm.
-const SLEW_PPM: i64 = 500;
 
 /// How a recorder is set up.
 #[derive(Debug, Clone)]
@@ -439,29 +433,5 @@ fn push_window(batch: &mut Batch, series: &mut Open, end_ns: u64) {
     if let Some((window, spikes)) = series.close(end_ns) {
         batch.windows.push(window);
         batch.spikes.extend(spikes);
-    }
-}
-
-/// Watches the wall clock against the monotonic one.
-struct ClockWatch {
-    last: sys::clock::ClockPair,
-}
-
-impl ClockWatch {
-    fn new() -> Self {
-        Self {
-            last: sys::clock::pair(),
-        }
-    }
-
-    /// How far the wall clock jumped since the last look, when it is more than slewing and the reading's uncertainty explain.
-    fn step(&mut self) -> Option<i64> {
-        let now = sys::clock::pair();
-        let elapsed = now.monotonic - self.last.monotonic;
-        let jump = (now.realtime - self.last.realtime) - elapsed;
-        let unsure = i64::try_from(now.uncertainty_ns + self.last.uncertainty_ns).unwrap_or(i64::MAX / 2);
-        let explained = elapsed / (1_000_000 / SLEW_PPM) + unsure + STEP_NS;
-        self.last = now;
-        (jump.abs() > explained).then_some(jump)
     }
 }
