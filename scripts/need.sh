@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing for a job: `need.sh build` or `need.sh test`.
-# Looks for the command each package brings, so a machine that has everything is left as it is.
+# Looks for the command or the file that each package brings, so a machine that has everything is left as it is.
 set -euo pipefail
 
-build=(gcc:gcc make:make)
+# A static binary needs the C library's archive, which gcc alone does not bring.
+build=(gcc:gcc make:make /usr/lib/x86_64-linux-gnu/libc.a:libc6-dev)
 test=("${build[@]}" tshark:tshark text2pcap:wireshark-common editcap:wireshark-common chromium:chromium
     chromedriver:chromium-driver cyclictest:rt-tests strace:strace sqlite3:sqlite3 bc:bc ip:iproute2 tc:iproute2
     unshare:util-linux setpriv:util-linux readelf:binutils python3:python3 stress-ng:stress-ng)
@@ -17,9 +18,16 @@ test) wanted=("${test[@]}") ;;
     ;;
 esac
 
+found() {
+    case "$1" in
+    /*) [ -e "$1" ] ;;
+    *) command -v "$1" >/dev/null 2>&1 ;;
+    esac
+}
+
 missing=()
 for pair in "${wanted[@]}"; do
-    command -v "${pair%%:*}" >/dev/null 2>&1 || missing+=("${pair##*:}")
+    found "${pair%%:*}" || missing+=("${pair##*:}")
 done
 
 if ! command -v cargo >/dev/null 2>&1; then
