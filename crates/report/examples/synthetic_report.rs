@@ -38,7 +38,7 @@ fn failing() -> RunView {
     wakeup.counters.expected += 3;
     wakeup.counters.missed = 2;
     wakeup.spikes[0].value_ns = worst;
-    wakeup.spikes[0].cause = Some("steal: the hypervisor ran something else for 390 µs".to_owned());
+    wakeup.spikes[0].explanation = Some(synthetic::explanation());
     let window = wakeup.windows.len() * 2 / 3;
     wakeup.windows[window].max_ns = Some(worst);
     run.state = RunState::Interrupted;

@@ -5,6 +5,7 @@ use stats::Histogram;
 use store::model::{
     Counters, Event, EventKind, Fact, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, WindowRow,
 };
+use store::{Cause, Explanation, Extent, Part};
 use units::Realtime;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -140,7 +141,7 @@ fn one_window(
         value_ns: max,
         cpu: Some(1),
         sequence: Some(second * share + share / 2),
-        cause: None,
+        explanation: None,
     });
     view.windows.push(WindowRow {
         start_ns,
@@ -299,7 +300,7 @@ pub(crate) fn qualify(streams: u64, seconds: u64) -> RunView {
     run.events = events(&run, seconds * SECOND_NS);
     run.facts = facts();
     for spike in run.series[0].spikes.iter_mut().take(3) {
-        spike.cause = Some("irq 131 (virtio1-input.0) 21 µs, softirq NET_RX 38 µs".to_owned());
+        spike.explanation = Some(explanation());
     }
     run
 }
@@ -373,4 +374,24 @@ fn facts() -> Vec<Fact> {
         source: "/dev/cpu/0/msr".to_owned(),
     });
     facts
+}
+
+/// An explanation of a spike held up by an interrupt and its softirq.
+pub(crate) fn explanation() -> Explanation {
+    let part = |what: &str, ns| Part {
+        what: what.to_owned(),
+        ns,
+    };
+    Explanation {
+        cause: Cause::Softirq,
+        text: "irq 131 (virtio1-input.0) 21 µs, softirq NET_RX 38 µs".to_owned(),
+        extent: Extent::OneCpu,
+        stages: vec![part("timer interrupt", 59_000), part("switch-in", 4_000)],
+        occupants: vec![
+            part("softirq NET_RX", 38_000),
+            part("interrupt 131 virtio1-input.0", 21_000),
+        ],
+        unexplained_ns: 4_000,
+        around: Vec::new(),
+    }
 }

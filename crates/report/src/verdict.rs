@@ -304,9 +304,9 @@ fn worst(series: &SeriesView) -> String {
     };
     let cpu = spike.cpu.map_or_else(String::new, |cpu| format!(" on cpu{cpu}"));
     let cause = spike
-        .cause
+        .explanation
         .as_ref()
-        .map_or_else(String::new, |cause| format!(" ({cause})"));
+        .map_or_else(String::new, |why| format!(" ({}: {})", why.cause.word(), why.text));
     format!(", the worst at {}{cpu}{cause}", format_ns(spike.at_ns as f64))
 }
 

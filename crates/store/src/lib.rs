@@ -8,6 +8,7 @@
 
 mod columns;
 mod error;
+mod explanation;
 mod merge;
 pub mod model;
 mod reader;
@@ -16,7 +17,8 @@ mod spikes;
 mod writer;
 
 pub use error::StoreError;
+pub use explanation::{Cause, CauseTotal, Explanation, Extent, Part};
 pub use reader::{HistogramSpan, RunFile, SeriesTotals};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
-pub use spikes::{MOST_SPIKES, WORST_SPIKES};
+pub use spikes::{MOST_FLIGHTS, MOST_SPIKES, WORST_SPIKES};
 pub use writer::{Batch, DEFAULT_FILE_BUDGET, RunWriter};

@@ -3,6 +3,7 @@
 //! Every instant (`at_ns`, `start_ns`, `end_ns`) is nanoseconds of `CLOCK_MONOTONIC` since the run's start; the wall-clock
 //! time of an instant is [`RunInfo::started`] plus it.
 
+use crate::explanation::Explanation;
 use stats::Histogram;
 use units::Realtime;
 
@@ -161,8 +162,19 @@ pub struct Spike {
     pub cpu: Option<u32>,
     /// Cycle, frame or sample number.
     pub sequence: Option<u64>,
-    /// What held it up, where tracing ran.
-    pub cause: Option<String>,
+    /// Where its time went, where the flight recorder ran.
+    pub explanation: Option<Explanation>,
+}
+
+/// The kernel's events around one spike, as the crate `trace` encodes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flight {
+    /// Series of the spike.
+    pub series: SeriesId,
+    /// Instant of the spike.
+    pub at_ns: u64,
+    /// The events; see `docs/formats/flight.md`.
+    pub bytes: Vec<u8>,
 }
 
 /// What kind of thing happened beside the measurement. The text form is part of the run file and of the JSON.

@@ -1,11 +1,15 @@
 //! Reading a run.
 
 mod open;
+mod why;
 
 use crate::columns::{clock_from_word, counters, counters_from_array, counters_to_array, optional_unsigned, unsigned};
 use crate::error::{Fault, StoreError};
+use crate::explanation::CauseTotal;
 use crate::merge::decode;
-use crate::model::{Counters, Event, EventKind, Fact, RunInfo, RunState, SeriesId, SeriesSpec, Spike, WindowRow};
+use crate::model::{
+    Counters, Event, EventKind, Fact, Flight, RunInfo, RunState, SeriesId, SeriesSpec, Spike, WindowRow,
+};
 use rusqlite::{Connection, OptionalExtension, Row};
 use stats::Histogram;
 use std::path::{Path, PathBuf};
@@ -171,25 +175,36 @@ impl RunFile {
         })
     }
 
+    /// Hands each stored histogram of a series to `take`, in the order of time; one at a time is in memory.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn for_each_histogram(&self, id: SeriesId, take: impl FnMut(HistogramSpan)) -> Result<(), StoreError> {
+        self.read("read the histograms", |db| for_each_span(db, id, take))
+    }
+
     /// The spikes of a series, the worst first.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.
     pub fn spikes(&self, id: SeriesId) -> Result<Vec<Spike>, StoreError> {
-        let sql =
-            "SELECT at_ns, value_ns, cpu, sequence, cause FROM spike WHERE series = ?1 ORDER BY value_ns DESC, id";
-        self.read("read the spikes", |db| {
-            rows(db, sql, [id.0], |row| {
-                Ok(Spike {
-                    series: id,
-                    at_ns: unsigned(row, 0)?,
-                    value_ns: row.get(1)?,
-                    cpu: row.get(2)?,
-                    sequence: optional_unsigned(row, 3)?,
-                    cause: row.get(4)?,
-                })
-            })
-        })
+        self.read("read the spikes", |db| why::spikes(db, id))
+    }
+
+    /// What held the samples of a series up, the cause that cost most first. Empty where no flight recorder ran.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn causes(&self, id: SeriesId) -> Result<Vec<CauseTotal>, StoreError> {
+        self.read("read the causes", |db| why::causes(db, id))
+    }
+
+    /// The kernel's events around the worst spikes of a series, in the order of time.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn flights(&self, id: SeriesId) -> Result<Vec<Flight>, StoreError> {
+        self.read("read the flights", |db| why::flights(db, id))
     }
 
     /// All events in the order of time.

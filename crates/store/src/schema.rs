@@ -108,10 +108,27 @@ CREATE TABLE spike (
   value_ns INTEGER NOT NULL,
   cpu      INTEGER,
   sequence INTEGER,
-  cause    TEXT
+  cause    TEXT,
+  explanation TEXT
 ) STRICT;
 
 CREATE INDEX spike_worst ON spike (series, value_ns DESC, id);
+
+CREATE TABLE flight (
+  series INTEGER NOT NULL REFERENCES series (id),
+  at_ns  INTEGER NOT NULL,
+  events BLOB    NOT NULL,
+  PRIMARY KEY (series, at_ns)
+) STRICT;
+
+CREATE TABLE cause (
+  series   INTEGER NOT NULL REFERENCES series (id),
+  cause    TEXT    NOT NULL,
+  samples  INTEGER NOT NULL,
+  total_ns INTEGER NOT NULL,
+  max_ns   INTEGER NOT NULL,
+  PRIMARY KEY (series, cause)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE event (
   id     INTEGER PRIMARY KEY,

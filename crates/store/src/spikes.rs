@@ -12,6 +12,9 @@ pub const WORST_SPIKES: u64 = 100;
 /// How many samples above the threshold are kept in a series; the surplus is counted.
 pub const MOST_SPIKES: u64 = 10_000;
 
+/// How many of the worst samples of a series keep the kernel's events around them.
+pub const MOST_FLIGHTS: u64 = 100;
+
 /// What is known of one series' spikes without asking the file.
 #[derive(Debug, Clone)]
 pub(crate) struct SpikeKeeper {
@@ -92,6 +95,11 @@ impl SpikeKeeper {
         let Some((value_ns, id)) = last_kept else { return Ok(()) };
         tx.prepare_cached("DELETE FROM spike WHERE series = ?1 AND (value_ns < ?2 OR (value_ns = ?2 AND id > ?3))")?
             .execute(params![series, value_ns, id])?;
+        tx.prepare_cached(
+            "DELETE FROM flight WHERE series = ?1 AND at_ns NOT IN (
+               SELECT at_ns FROM spike WHERE series = ?1 ORDER BY value_ns DESC, id LIMIT ?2)",
+        )?
+        .execute(params![series, MOST_FLIGHTS as i64])?;
         self.rows = limit;
         self.over_rows = self.over_rows.min(limit);
         self.floor_ns = Some(value_ns);

@@ -6,15 +6,16 @@ mod insert;
 
 use crate::columns::{clock_word, integer};
 use crate::error::{Fault, StoreError};
+use crate::explanation::CauseTotal;
 use crate::merge::Spans;
-use crate::model::{Event, Fact, RunInfo, RunState, SeriesId, SeriesSpec, Spike, Window};
+use crate::model::{Event, Fact, Flight, RunInfo, RunState, SeriesId, SeriesSpec, Spike, Window};
 use crate::spikes::SpikeKeeper;
 use rusqlite::{Connection, Transaction, params};
 use std::path::{Path, PathBuf};
 
-/// Bytes of the file that histograms may take when nothing else is asked for: 64 MiB, about four hours of 20 series in
+/// Bytes of the file that histograms may take when nothing else is asked for: 32 MiB, about two hours of 20 series in
 /// windows of 20 s at full resolution in time, and every length of run beyond at a coarser one.
-pub const DEFAULT_FILE_BUDGET: u64 = 64 << 20;
+pub const DEFAULT_FILE_BUDGET: u64 = 32 << 20;
 
 /// What is written together, in one transaction.
 #[derive(Debug, Clone, Default)]
@@ -25,12 +26,20 @@ pub struct Batch {
     pub spikes: Vec<Spike>,
     /// What happened beside the measurement.
     pub events: Vec<Event>,
+    /// Causes of samples, to be added to what is known of their series.
+    pub causes: Vec<(SeriesId, CauseTotal)>,
+    /// The kernel's events around spikes of this batch; those whose spike is not kept are dropped with it.
+    pub flights: Vec<Flight>,
 }
 
 impl Batch {
     /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
-        self.windows.is_empty() && self.spikes.is_empty() && self.events.is_empty()
+        self.windows.is_empty()
+            && self.spikes.is_empty()
+            && self.events.is_empty()
+            && self.causes.is_empty()
+            && self.flights.is_empty()
     }
 }
 

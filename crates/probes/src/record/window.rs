@@ -134,7 +134,7 @@ impl Open {
                 value_ns: sample.value_ns,
                 cpu: Some(u32::from(sample.cpu)),
                 sequence: Some(sample.sequence),
-                cause: None,
+                explanation: None,
             });
         }
     }

@@ -61,7 +61,7 @@ fn all_of_a_run_file_is_in_its_view() {
         value_ns: 61_234,
         cpu: Some(1),
         sequence: Some(2),
-        cause: None,
+        explanation: None,
     };
     let event = Event {
         at_ns: 9,
@@ -73,6 +73,7 @@ fn all_of_a_run_file_is_in_its_view() {
         windows: vec![window],
         spikes: vec![spike.clone()],
         events: vec![event.clone()],
+        ..Batch::default()
     };
     writer.write(&batch).expect("written");
     writer.finish(RunState::Interrupted, 1_000_000_000).expect("finished");

@@ -3,8 +3,9 @@
 use super::{Batch, Kept};
 use crate::columns::{COUNTERS, counters_to_array, integer};
 use crate::error::Fault;
+use crate::explanation::CauseTotal;
 use crate::merge::{Span, stored_bytes};
-use crate::model::{Event, SeriesId, Spike, Window};
+use crate::model::{Event, Flight, SeriesId, Spike, Window};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params, params_from_iter};
 
@@ -25,6 +26,12 @@ pub(super) fn batch(tx: &Transaction<'_>, kept: &mut Kept, batch: &Batch) -> Res
     }
     for spike in &batch.spikes {
         insert_spike(tx, kept, spike)?;
+    }
+    for flight in &batch.flights {
+        insert_flight(tx, kept, flight)?;
+    }
+    for (series, total) in &batch.causes {
+        add_cause(tx, kept, *series, total)?;
     }
     for event in &batch.events {
         insert_event(tx, kept, event)?;
@@ -131,8 +138,15 @@ fn insert_spike(tx: &Connection, kept: &mut Kept, spike: &Spike) -> Result<(), F
         .sequence
         .map(|number| integer(number, "a sequence number"))
         .transpose()?;
+    let cause = spike
+        .explanation
+        .as_ref()
+        .map(|explanation| format!("{}: {}", explanation.cause.word(), explanation.text));
+    let explanation = spike.explanation.as_ref().map(serde_json::to_string).transpose();
+    let explanation =
+        explanation.map_err(|error| Fault::Refused(format!("an explanation that has no JSON: {error}")))?;
     tx.prepare_cached(
-        "INSERT INTO spike (series, at_ns, value_ns, cpu, sequence, cause) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO spike (series, at_ns, value_ns, cpu, sequence, cause, explanation) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
     .execute(params![
         spike.series.0,
@@ -140,7 +154,39 @@ fn insert_spike(tx: &Connection, kept: &mut Kept, spike: &Spike) -> Result<(), F
         spike.value_ns,
         spike.cpu,
         sequence,
-        spike.cause
+        cause,
+        explanation
+    ])?;
+    Ok(())
+}
+
+/// Keeps a flight while its spike is kept.
+fn insert_flight(tx: &Connection, kept: &Kept, flight: &Flight) -> Result<(), Fault> {
+    index_of(kept, flight.series, "a flight")?;
+    let at_ns = integer(flight.at_ns, "the instant of a flight")?;
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO flight (series, at_ns, events)
+         SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM spike WHERE series = ?1 AND at_ns = ?2)",
+    )?
+    .execute(params![flight.series.0, at_ns, flight.bytes])?;
+    Ok(())
+}
+
+fn add_cause(tx: &Connection, kept: &Kept, series: SeriesId, total: &CauseTotal) -> Result<(), Fault> {
+    index_of(kept, series, "a cause")?;
+    tx.prepare_cached(
+        "INSERT INTO cause (series, cause, samples, total_ns, max_ns) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (series, cause) DO UPDATE SET
+           samples = samples + excluded.samples,
+           total_ns = total_ns + excluded.total_ns,
+           max_ns = max(max_ns, excluded.max_ns)",
+    )?
+    .execute(params![
+        series.0,
+        total.cause.word(),
+        integer(total.count, "a number of samples")?,
+        integer(total.total_ns, "the time of a cause")?,
+        integer(total.max_ns, "the largest sample of a cause")?
     ])?;
     Ok(())
 }

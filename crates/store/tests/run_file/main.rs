@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod budget;
+mod causes;
 mod damage;
 mod full_disk;
 mod killed;

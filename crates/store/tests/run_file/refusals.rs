@@ -174,7 +174,7 @@ fn what_the_caller_got_wrong_leaves_the_run_as_it_was() {
         value_ns: 1,
         cpu: None,
         sequence: None,
-        cause: None,
+        explanation: None,
     };
     let event = Event {
         at_ns: 0,

@@ -1,6 +1,6 @@
 //! What is written is read back.
 
-use crate::support::{WINDOW_NS, assert_holds, batch, create, info, integrity, samples, spec, window};
+use crate::support::{WINDOW_NS, assert_holds, batch, create, explanation, info, integrity, samples, spec, window};
 use proptest::prelude::{any, prop, prop_assert_eq, proptest};
 use stats::Histogram;
 use std::path::Path;
@@ -182,7 +182,7 @@ fn series_spikes_events_facts_and_documents_read_back() {
             value_ns: -5,
             cpu: None,
             sequence: None,
-            cause: None,
+            explanation: None,
         },
         Spike {
             series: SeriesId(0),
@@ -190,7 +190,7 @@ fn series_spikes_events_facts_and_documents_read_back() {
             value_ns: 900_000,
             cpu: Some(3),
             sequence: Some(7),
-            cause: Some("irq/24-eth0".into()),
+            explanation: Some(explanation()),
         },
     ];
     let events: Vec<Event> = (0u64..)
@@ -204,9 +204,9 @@ fn series_spikes_events_facts_and_documents_read_back() {
         .collect();
     writer
         .write(&Batch {
-            windows: Vec::new(),
             spikes: spikes.to_vec(),
             events: events.clone(),
+            ..Batch::default()
         })
         .expect("written");
     let facts = [

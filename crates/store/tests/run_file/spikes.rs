@@ -14,7 +14,7 @@ fn spike(value_ns: i64, number: u64) -> Spike {
         value_ns,
         cpu: Some(1),
         sequence: Some(number),
-        cause: None,
+        explanation: None,
     }
 }
 

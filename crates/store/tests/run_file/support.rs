@@ -4,7 +4,7 @@ use stats::Histogram;
 use std::path::Path;
 use std::process::Command;
 use store::model::{Counters, Event, EventKind, RunInfo, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
-use store::{Batch, RunFile, RunWriter};
+use store::{Batch, Cause, Explanation, Extent, Part, RunFile, RunWriter};
 use units::Realtime;
 
 /// Length of a window of the runs made here.
@@ -140,7 +140,7 @@ pub(crate) fn batch(series: u32, number: u64) -> Batch {
             value_ns: window.max_ns.expect("a window has samples"),
             cpu: Some(1),
             sequence: Some(number),
-            cause: None,
+            explanation: None,
         })
         .collect();
     let event = Event {
@@ -153,6 +153,7 @@ pub(crate) fn batch(series: u32, number: u64) -> Batch {
         windows,
         spikes,
         events: vec![event],
+        ..Batch::default()
     }
 }
 
@@ -221,4 +222,18 @@ pub(crate) fn as_child(name: &str, path: &Path) -> Command {
 /// Where to work, when this process is the other one.
 pub(crate) fn child_path() -> Option<std::path::PathBuf> {
     std::env::var_os(CHILD).map(std::path::PathBuf::from)
+}
+
+/// An explanation with everything in it.
+pub(crate) fn explanation() -> Explanation {
+    let part = |what: &str, ns| Part { what: what.into(), ns };
+    Explanation {
+        cause: Cause::Interrupt,
+        text: "irq/24-eth0 ran for 700 us".into(),
+        extent: Extent::OneCpu,
+        stages: vec![part("timer interrupt", 880_000), part("switch-in", 20_000)],
+        occupants: vec![part("interrupt 24 eth0", 700_000)],
+        unexplained_ns: 200_000,
+        around: vec!["no steal".into()],
+    }
 }

@@ -170,7 +170,11 @@ fn spike_row(spike: &Spike) -> [String; 5] {
         format_ns(spike.at_ns as f64),
         number(spike.cpu.map(u64::from)),
         number(spike.sequence),
-        spike.cause.clone().unwrap_or_default(),
+        spike
+            .explanation
+            .as_ref()
+            .map(|why| why.text.clone())
+            .unwrap_or_default(),
     ]
 }
 

@@ -1,0 +1,3 @@
+//! Parquet export.
+
+#![forbid(unsafe_code)]

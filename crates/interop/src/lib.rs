@@ -1,0 +1,3 @@
+//! Files of other latency tools, both ways.
+
+#![forbid(unsafe_code)]
