@@ -95,8 +95,9 @@ impl Session {
         let options = RecorderOptions {
             start: pair.monotonic,
             window_ns: spec.window_ns,
+            explain: None,
         };
-        let recorder = Recorder::start(writer, &options, &stop);
+        let recorder = Recorder::start(writer, options, &stop);
         let events = recorder.events();
         for refused in [kept, sys::memory::lock_all().map_err(|error| error.to_string())] {
             if let Err(why) = refused {

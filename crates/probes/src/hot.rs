@@ -120,6 +120,7 @@ fn live(mut thread: HotThread, gate: &Gate, report: &mpsc::Sender<Result<(), Pro
         let _ = report.send(Err(error.into()));
         return Ok(());
     }
+    thread.feed.set_thread(sys::thread::current_cpu());
     let _ = report.send(Ok(()));
     let Some(start) = gate.wait() else { return Ok(()) };
     let before = sys::thread::usage();

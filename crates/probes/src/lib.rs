@@ -8,13 +8,16 @@
 
 mod error;
 mod hot;
+pub mod noise;
 pub mod publish;
 pub mod record;
 pub mod reflect;
+mod rest;
 mod stop;
 pub mod subscribe;
 pub mod wakeup;
 
 pub use error::ProbeError;
 pub use hot::Running;
+pub use rest::Rest;
 pub use stop::Stop;

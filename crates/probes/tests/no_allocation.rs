@@ -8,7 +8,9 @@ mod common;
 
 use common::{Pair, Run, can_run};
 use probes::publish::{self, PublishConfig};
-use probes::reflect::{self, Receive, ReflectConfig, Rest, Role, SHORTEST_FRAME};
+use probes::Rest;
+use probes::noise::{self, NoiseConfig};
+use probes::reflect::{self, Receive, ReflectConfig, Role, SHORTEST_FRAME};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::wakeup::{self, WakeupConfig};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,6 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use sys::alloc::{CountingAllocator, counted, watch};
 use sys::thread::Policy;
+use units::Period;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -43,13 +46,11 @@ fn wakeup() {
     let _turn = turn();
     let mut run = Run::start();
     let config = WakeupConfig {
-        cpus: sys::thread::allowed_cpus(),
         policy: Policy::Other,
-        interval_ns: 500_000,
-        spin_ahead_ns: 0,
+        period: Period::of_ns(500_000),
         duration_ns: Some(1_000_000_000),
         threshold_ns: Some(1_000_000),
-        idle: "as the system has them".into(),
+        ..WakeupConfig::on(sys::thread::allowed_cpus())
     };
     let before = counted();
     let running = wakeup::start(&config, &mut run.recorder, &run.stop).expect("wakeup starts");
@@ -61,6 +62,36 @@ fn wakeup() {
         assert_eq!(counters.expected, 2_000, "{name}: 1 s in steps of 500 us");
         assert_eq!(counters.received + counters.missed, counters.expected);
     }
+}
+
+#[test]
+fn noise() {
+    let _turn = turn();
+    let mut run = Run::start();
+    let config = NoiseConfig {
+        cpus: sys::thread::allowed_cpus().first().into_iter().collect(),
+        policy: Policy::Other,
+        threshold_ns: 1_000,
+        spike_above_ns: None,
+        duration_ns: Some(500_000_000),
+        rest: Rest::NONE,
+        idle: String::new(),
+        label: None,
+        more_settings: Vec::new(),
+    };
+    let before = counted();
+    let running = noise::start(&config, &mut run.recorder, &run.stop).expect("noise starts");
+    running.join().expect("noise ends well");
+    assert_eq!(counted() - before, 0);
+    let recorded = run.finish();
+    let names = recorded.names();
+    let counters = recorded.counters(&names[0]);
+    assert!(
+        (500_000_000..600_000_000).contains(&counters.watched_ns),
+        "{}",
+        counters.watched_ns
+    );
+    assert!(counters.received > 0, "half a second without any timer interrupt");
 }
 
 fn reflect_config(role: Role, receive: Receive) -> ReflectConfig {

@@ -5,7 +5,7 @@ use crate::model::{Counters, RunState, SeriesClock};
 use rusqlite::Row;
 
 /// How many counters a window has.
-pub(crate) const COUNTERS: usize = 10;
+pub(crate) const COUNTERS: usize = 11;
 
 /// The counters in the order of the table's columns.
 pub(crate) fn counters_to_array(counters: &Counters) -> [u64; COUNTERS] {
@@ -20,9 +20,10 @@ pub(crate) fn counters_to_array(counters: &Counters) -> [u64; COUNTERS] {
         missed,
         overflow,
         overrun,
+        watched_ns,
     } = *counters;
     [
-        expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
+        expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun, watched_ns,
     ]
 }
 
@@ -39,6 +40,7 @@ pub(crate) fn counters_from_array(columns: [u64; COUNTERS]) -> Counters {
         missed,
         overflow,
         overrun,
+        watched_ns,
     ] = columns;
     Counters {
         expected,
@@ -51,6 +53,7 @@ pub(crate) fn counters_from_array(columns: [u64; COUNTERS]) -> Counters {
         missed,
         overflow,
         overrun,
+        watched_ns,
     }
 }
 

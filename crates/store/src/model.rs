@@ -86,6 +86,8 @@ pub struct Counters {
     pub overflow: u64,
     /// Records lost between the measuring thread and the recorder: the series is not whole.
     pub overrun: u64,
+    /// Of a series of gaps: how long the CPU was watched for them, in ns. Elsewhere 0.
+    pub watched_ns: u64,
 }
 
 impl Counters {
@@ -101,6 +103,7 @@ impl Counters {
         self.missed += other.missed;
         self.overflow += other.overflow;
         self.overrun += other.overrun;
+        self.watched_ns += other.watched_ns;
     }
 }
 
@@ -210,13 +213,17 @@ pub enum EventKind {
     Refused,
     /// The run was ended early.
     Interrupted,
+    /// A sample above the value that was to end the measurement ended it.
+    Break,
+    /// System management interrupts came.
+    Smi,
     /// Anything else worth reading.
     Note,
 }
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -232,6 +239,8 @@ impl EventKind {
         Self::Stream,
         Self::Refused,
         Self::Interrupted,
+        Self::Break,
+        Self::Smi,
         Self::Note,
     ];
 
@@ -253,6 +262,8 @@ impl EventKind {
             Self::Stream => "stream",
             Self::Refused => "refused",
             Self::Interrupted => "interrupted",
+            Self::Break => "break",
+            Self::Smi => "smi",
             Self::Note => "note",
         }
     }

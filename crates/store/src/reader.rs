@@ -125,11 +125,12 @@ impl RunFile {
                 spikes_dropped,
                 ..SeriesTotals::default()
             };
-            let mut statement = db.prepare(
+            let watched = watched_column(db)?;
+            let mut statement = db.prepare(&format!(
                 "SELECT expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
-                        samples, sum_ns, min_ns, max_ns
-                 FROM window WHERE series = ?1",
-            )?;
+                        {watched}, samples, sum_ns, min_ns, max_ns
+                 FROM window WHERE series = ?1"
+            ))?;
             let mut windows = statement.query([id.0])?;
             while let Some(row) = windows.next()? {
                 add_window(&mut totals, row)?;
@@ -143,11 +144,16 @@ impl RunFile {
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.
     pub fn windows(&self, id: SeriesId) -> Result<Vec<WindowRow>, StoreError> {
-        let sql = "SELECT start_ns, end_ns,
-                          expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
-                          mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns
-                   FROM window WHERE series = ?1 ORDER BY start_ns";
-        self.read("read the windows", |db| rows(db, sql, [id.0], window_of))
+        self.read("read the windows", |db| {
+            let watched = watched_column(db)?;
+            let sql = format!(
+                "SELECT start_ns, end_ns,
+                        expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
+                        {watched}, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns
+                 FROM window WHERE series = ?1 ORDER BY start_ns"
+            );
+            rows(db, &sql, [id.0], window_of)
+        })
     }
 
     /// All samples of a series, with their exact extremes.
@@ -272,17 +278,23 @@ fn series_of(row: &Row<'_>) -> Result<(SeriesId, SeriesSpec), rusqlite::Error> {
     Ok((SeriesId(row.get(0)?), spec))
 }
 
+/// The column of the watched time; run files from before it have none.
+fn watched_column(db: &Connection) -> Result<&'static str, Fault> {
+    let there = why::has(db, "SELECT 1 FROM pragma_table_info('window') WHERE name = 'watched_ns'")?;
+    Ok(if there { "watched_ns" } else { "0" })
+}
+
 fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
     Ok(WindowRow {
         start_ns: unsigned(row, 0)?,
         end_ns: unsigned(row, 1)?,
         counters: counters(row, 2)?,
-        mean_ns: row.get(12)?,
-        min_ns: row.get(13)?,
-        max_ns: row.get(14)?,
-        p50_ns: optional_unsigned(row, 15)?,
-        p99_ns: optional_unsigned(row, 16)?,
-        p999_ns: optional_unsigned(row, 17)?,
+        mean_ns: row.get(13)?,
+        min_ns: row.get(14)?,
+        max_ns: row.get(15)?,
+        p50_ns: optional_unsigned(row, 16)?,
+        p99_ns: optional_unsigned(row, 17)?,
+        p999_ns: optional_unsigned(row, 18)?,
     })
 }
 
@@ -323,9 +335,9 @@ fn add_window(totals: &mut SeriesTotals, row: &Row<'_>) -> Result<(), Fault> {
         *sum = sum.checked_add(count).ok_or_else(too_large)?;
     }
     totals.counters = counters_from_array(sums);
-    totals.samples = totals.samples.checked_add(unsigned(row, 10)?).ok_or_else(too_large)?;
-    totals.sum_ns += i128::from(row.get::<_, i64>(11)?);
-    let (min_ns, max_ns): (Option<i64>, Option<i64>) = (row.get(12)?, row.get(13)?);
+    totals.samples = totals.samples.checked_add(unsigned(row, 11)?).ok_or_else(too_large)?;
+    totals.sum_ns += i128::from(row.get::<_, i64>(12)?);
+    let (min_ns, max_ns): (Option<i64>, Option<i64>) = (row.get(13)?, row.get(14)?);
     totals.min_ns = totals.min_ns.into_iter().chain(min_ns).min();
     totals.max_ns = totals.max_ns.into_iter().chain(max_ns).max();
     totals.windows += 1;

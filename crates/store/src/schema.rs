@@ -78,6 +78,7 @@ CREATE TABLE window (
   missed    INTEGER NOT NULL,
   overflow  INTEGER NOT NULL,
   overrun   INTEGER NOT NULL,
+  watched_ns INTEGER NOT NULL DEFAULT 0,
   samples   INTEGER NOT NULL,
   sum_ns    INTEGER NOT NULL,
   mean_ns   REAL,

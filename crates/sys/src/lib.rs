@@ -10,6 +10,7 @@
 
 pub mod alloc;
 pub mod clock;
+pub mod cycles;
 mod error;
 pub mod link;
 pub mod memory;

@@ -13,14 +13,56 @@ pub fn sleep_until(due: Monotonic) -> bool {
     clock_nanosleep_absolute(ClockId::Monotonic, &timespec(due.as_ns())).is_ok()
 }
 
-/// How a thread waits for its due instants.
+/// The clock whose timers wake a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WakeClock {
+    /// `CLOCK_MONOTONIC`.
+    #[default]
+    Monotonic,
+    /// `CLOCK_REALTIME`: a step of the wall clock moves the timers with it.
+    Realtime,
+    /// `CLOCK_TAI`: as the wall clock, without leap seconds; the scale of PTP.
+    Tai,
+}
+
+/// How a thread waits for its due instants, which are instants of `CLOCK_MONOTONIC` whatever clock wakes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Wait {
     /// Sleep until this many ns before the due instant and spin on the clock for the rest; 0 sleeps all the way.
     pub spin_ahead_ns: u64,
+    clock: WakeClock,
+    /// Reading of `clock` minus `CLOCK_MONOTONIC`, taken once: a step of `clock` afterwards shows in what is measured.
+    ahead_ns: i64,
 }
 
 impl Wait {
+    /// Waits on `CLOCK_MONOTONIC`.
+    pub fn spinning_ahead(spin_ahead_ns: u64) -> Self {
+        Self {
+            spin_ahead_ns,
+            ..Self::default()
+        }
+    }
+
+    /// Waits on `clock`, as it stands to `CLOCK_MONOTONIC` now.
+    pub fn on(clock: WakeClock, spin_ahead_ns: u64) -> Self {
+        let ahead_ns = match clock {
+            WakeClock::Monotonic => 0,
+            WakeClock::Realtime => ahead_of_monotonic(|| crate::clock::realtime().as_ns()),
+            WakeClock::Tai => ahead_of_monotonic(|| crate::clock::tai().as_ns()),
+        };
+        Self {
+            spin_ahead_ns,
+            clock,
+            ahead_ns,
+        }
+    }
+
+    /// The clock's reading at the instant `at`.
+    pub fn reading_at(&self, at: Monotonic) -> i64 {
+        at.as_ns() + self.ahead_ns
+    }
+
     /// Waits until `due` and returns the instant the thread runs.
     ///
     /// Without spin-ahead: one sleep, one clock reading. With it: one sleep, then clock readings until `due`.
@@ -30,33 +72,89 @@ impl Wait {
     #[inline]
     pub fn until(&self, due: Monotonic) -> Monotonic {
         if self.spin_ahead_ns == 0 {
-            sleep_until(due);
-            return monotonic();
+            self.sleep(due.as_ns());
+            return self.now();
         }
         let ahead_ns = i64::try_from(self.spin_ahead_ns).unwrap_or(i64::MAX);
-        let slept = sleep_until(Monotonic::from_ns(due.as_ns().saturating_sub(ahead_ns).max(0)));
-        let mut now = monotonic();
+        let slept = self.sleep(due.as_ns().saturating_sub(ahead_ns).max(0));
+        let mut now = self.now();
         while slept && now < due {
             std::hint::spin_loop();
-            now = monotonic();
+            now = self.now();
         }
         now
     }
+
+    #[inline]
+    fn sleep(&self, monotonic_ns: i64) -> bool {
+        match self.clock {
+            WakeClock::Monotonic => sleep_until(Monotonic::from_ns(monotonic_ns)),
+            WakeClock::Realtime => {
+                clock_nanosleep_absolute(ClockId::Realtime, &timespec(monotonic_ns + self.ahead_ns)).is_ok()
+            }
+            WakeClock::Tai => sleep_until_tai(monotonic_ns + self.ahead_ns),
+        }
+    }
+
+    #[inline]
+    fn now(&self) -> Monotonic {
+        match self.clock {
+            WakeClock::Monotonic => monotonic(),
+            WakeClock::Realtime => Monotonic::from_ns(crate::clock::realtime().as_ns() - self.ahead_ns),
+            WakeClock::Tai => Monotonic::from_ns(crate::clock::tai().as_ns() - self.ahead_ns),
+        }
+    }
+}
+
+/// Sleeps until `CLOCK_TAI` reads `ns`; rustix has no name for that clock in its sleeps. False when a signal ended it early.
+fn sleep_until_tai(ns: i64) -> bool {
+    let due = timespec(ns);
+    let due = libc::timespec {
+        tv_sec: due.tv_sec,
+        tv_nsec: due.tv_nsec,
+    };
+    // SAFETY: the pointer is to a whole timespec that outlives the call; no remaining time is asked for.
+    unsafe { libc::clock_nanosleep(libc::CLOCK_TAI, libc::TIMER_ABSTIME, &raw const due, std::ptr::null_mut()) == 0 }
+}
+
+/// How far a clock is ahead of `CLOCK_MONOTONIC`: the narrowest of several readings.
+fn ahead_of_monotonic(read: impl Fn() -> i64) -> i64 {
+    let readings = (0..16).map(|_| {
+        let before = monotonic();
+        let reading = read();
+        let span = monotonic() - before;
+        (span, reading - before.as_ns() - span / 2)
+    });
+    readings.min().map_or(0, |(_, ahead_ns)| ahead_ns)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Wait, sleep_until};
+    use super::{Wait, WakeClock, sleep_until};
     use crate::clock::monotonic;
 
     #[test]
     fn never_returns_before_the_due_instant_without_a_signal() {
         for spin_ahead_ns in [0, 200_000, 10_000_000] {
             let due = monotonic() + 2_000_000;
-            let ran = Wait { spin_ahead_ns }.until(due);
+            let ran = Wait::spinning_ahead(spin_ahead_ns).until(due);
             assert!(ran >= due, "spin ahead {spin_ahead_ns}: {} ns early", due - ran);
             assert!(ran <= monotonic());
         }
+    }
+
+    #[test]
+    fn other_clocks_wake_at_the_same_instants() {
+        for clock in [WakeClock::Realtime, WakeClock::Tai] {
+            let wait = Wait::on(clock, 0);
+            let due = monotonic() + 2_000_000;
+            let ran = wait.until(due);
+            let late = ran - due;
+            assert!((0..1_000_000_000).contains(&late), "{clock:?}: {late} ns late");
+            assert!((monotonic() - ran).abs() < 1_000_000_000, "{clock:?}");
+        }
+        let reading = Wait::on(WakeClock::Realtime, 0).reading_at(monotonic());
+        assert!((crate::clock::realtime().as_ns() - reading).abs() < 100_000_000);
     }
 
     /// A handler that does nothing: its delivery ends a sleep.
@@ -72,7 +170,7 @@ mod tests {
                 // SAFETY: names the calling thread; no pointers.
                 tell.send(unsafe { libc::pthread_self() }).expect("the test listens");
                 let due = monotonic() + 20_000_000_000;
-                due - Wait { spin_ahead_ns }.until(due)
+                due - Wait::spinning_ahead(spin_ahead_ns).until(due)
             });
             let thread = told.recv().expect("the thread lives");
             while !sleeper.is_finished() {
@@ -91,10 +189,7 @@ mod tests {
         let before = monotonic();
         assert!(sleep_until(due));
         assert!(
-            Wait {
-                spin_ahead_ns: u64::MAX
-            }
-            .until(due)
+            Wait::spinning_ahead(u64::MAX).until(due)
                 - before
                 < 1_000_000_000
         );

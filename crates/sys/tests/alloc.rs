@@ -77,7 +77,7 @@ fn the_calls_of_a_measuring_loop_do_not_allocate() {
             }
             assert!(!b.wait(1_000).expect("poll"));
             b.statistics().expect("counters");
-            Wait { spin_ahead_ns: 10_000 }.until(clock::monotonic() + 100_000);
+            Wait::spinning_ahead(10_000).until(clock::monotonic() + 100_000);
             black_box((clock::pair(), clock::tai(), thread::usage(), thread::current_cpu()));
         }
     });

@@ -1,6 +1,6 @@
 //! Absolute schedules whose period need not be a whole number of nanoseconds.
 
-use crate::Monotonic;
+use crate::{Monotonic, Period};
 
 /// Due instants `start + k * numerator / denominator` nanoseconds.
 ///
@@ -13,29 +13,42 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid of whole periods of `interval_ns` (at least 1).
-    pub fn every_ns(start: Monotonic, interval_ns: u64) -> Self {
+    /// A grid of `period`.
+    pub fn new(start: Monotonic, period: Period) -> Self {
+        let (numerator_ns, denominator) = period.fraction();
         Self {
             start,
-            numerator_ns: interval_ns.max(1),
-            denominator: 1,
+            numerator_ns,
+            denominator,
         }
+    }
+
+    /// A grid of whole periods of `interval_ns` (at least 1).
+    pub fn every_ns(start: Monotonic, interval_ns: u64) -> Self {
+        Self::new(start, Period::of_ns(interval_ns))
     }
 
     /// A grid of `per_second` (at least 1) instants a second.
     pub fn per_second(start: Monotonic, per_second: u64) -> Self {
-        Self {
-            start,
-            numerator_ns: 1_000_000_000,
-            denominator: per_second.max(1),
-        }
+        Self::new(start, Period::per_second(per_second))
     }
 
     /// The due instant of cycle `k`, rounded down to a whole nanosecond.
     pub fn due(&self, k: u64) -> Monotonic {
         let whole = (k / self.denominator) * self.numerator_ns;
-        let part = (k % self.denominator) * self.numerator_ns / self.denominator;
+        let rest = k % self.denominator;
+        let part = match rest.checked_mul(self.numerator_ns) {
+            Some(product) => product / self.denominator,
+            None => self.wide_part(rest),
+        };
         self.start + i64::try_from(whole + part).unwrap_or(i64::MAX / 2)
+    }
+
+    /// `rest / denominator` of the numerator, where the product is beyond 64 bits.
+    #[cold]
+    fn wide_part(&self, rest: u64) -> u64 {
+        let product = u128::from(rest) * u128::from(self.numerator_ns);
+        u64::try_from(product / u128::from(self.denominator)).unwrap_or(u64::MAX)
     }
 
     /// The first cycle whose due instant lies after `now`.
@@ -76,6 +89,14 @@ mod tests {
             assert_eq!(grid.due(rate), Monotonic::from_ns(1_000_000_007));
             assert_eq!(grid.due(rate * 86_400), Monotonic::from_ns(86_400_000_000_007));
         }
+    }
+
+    #[test]
+    fn a_period_with_many_digits_stays_exact() {
+        let period = "100000.000000001ns".parse().expect("a period");
+        let grid = Grid::new(Monotonic::from_ns(0), period);
+        assert_eq!(grid.due(999_999_999), Monotonic::from_ns(99_999_999_900_000));
+        assert_eq!(grid.due(1_000_000_000), Monotonic::from_ns(100_000_000_000_001));
     }
 
     #[test]

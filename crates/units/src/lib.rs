@@ -10,10 +10,12 @@ mod cpus;
 mod duration;
 mod grid;
 mod instant;
+mod period;
 mod size;
 
 pub use cpus::{CpuList, CpuListError};
 pub use duration::{DurationError, format_ns, parse_ns};
 pub use grid::Grid;
 pub use instant::{Monotonic, Ptp, Realtime, Tai};
+pub use period::Period;
 pub use size::{SizeError, parse_bytes};

@@ -38,9 +38,7 @@ impl Sender {
             .config
             .duration_ns
             .map(|ns| frames_in(ns, self.config.frames_per_second()));
-        let wait = Wait {
-            spin_ahead_ns: self.config.spin_ahead_ns,
-        };
+        let wait = Wait::spinning_ahead(self.config.spin_ahead_ns);
         let mut frame = 0;
         while frames.is_none_or(|frames| frame < frames) && !self.stop.requested() {
             let due = due_of(frame);

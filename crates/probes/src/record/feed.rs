@@ -1,5 +1,6 @@
 //! The measuring thread's end: push and forget.
 
+use super::why::QuestionKind;
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,6 +24,8 @@ pub enum Counter {
     Reordered,
     /// Periods skipped because the thread overran; also adds to `expected`.
     Missed,
+    /// Time spent watching for gaps, in ns.
+    Watched,
 }
 
 /// One thing a measuring thread has to say. Fixed size, no pointers.
@@ -78,6 +81,11 @@ pub trait Describe: Send {
     fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
         (EventKind::Note, format!("{name}: notice {code} ({a}, {b})"))
     }
+
+    /// What to ask about a late sample of this probe; `None` where its time is not one CPU's.
+    fn question(&self) -> Option<QuestionKind> {
+        None
+    }
 }
 
 /// A new series, by name.
@@ -94,6 +102,25 @@ pub(super) struct Source {
     pub(super) announcements: Consumer<Announcement>,
     pub(super) overruns: Arc<[AtomicU64]>,
     pub(super) describe: Box<dyn Describe>,
+    pub(super) thread: ThreadNumber,
+}
+
+/// The measuring thread as the kernel knows it: its CPU and its number, once it runs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ThreadNumber(Arc<AtomicU64>);
+
+impl ThreadNumber {
+    fn store(&self, cpu: u32, thread: i32) {
+        let thread = u64::try_from(thread).unwrap_or(0);
+        self.0.store((u64::from(cpu) << 32) | thread, Ordering::Release);
+    }
+
+    /// CPU and number.
+    pub(super) fn load(&self) -> Option<(u32, i32)> {
+        let both = self.0.load(Ordering::Acquire);
+        let thread = i32::try_from(both & 0xffff_ffff).ok().filter(|thread| *thread > 0)?;
+        Some((u32::try_from(both >> 32).unwrap_or(0), thread))
+    }
 }
 
 /// What is said outside the ring, when the measuring is over.
@@ -115,6 +142,7 @@ pub struct Feed {
     cpu: u16,
     number: usize,
     after: Sender<AfterWord>,
+    thread: ThreadNumber,
 }
 
 impl Feed {
@@ -134,7 +162,9 @@ impl Feed {
             announcements: announcement_source,
             overruns: Arc::clone(&overruns),
             describe,
+            thread: ThreadNumber::default(),
         };
+        let thread = source.thread.clone();
         (
             Self {
                 records,
@@ -143,6 +173,7 @@ impl Feed {
                 cpu: 0,
                 number,
                 after,
+                thread,
             },
             source,
         )
@@ -209,6 +240,11 @@ impl Feed {
         {
             overrun.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Says which thread measures; called by that thread before it begins.
+    pub(crate) fn set_thread(&self, cpu: u32) {
+        self.thread.store(cpu, sys::thread::number());
     }
 
     /// Said once, after the measuring: what the thread suffered.

@@ -1,10 +1,12 @@
 //! The open window of one series.
 
 use super::feed::Counter;
+use super::reasons::Flights;
+use super::why::Answer;
 use stats::Histogram;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use store::model::{Counters, SeriesId, SeriesSpec, Spike, Window};
+use store::model::{Counters, Flight, SeriesId, SeriesSpec, Spike, Window};
 
 /// Worst samples kept per series, as the run file promises.
 const WORST: usize = 100;
@@ -26,9 +28,17 @@ pub(super) struct Open {
     histogram: Histogram,
     worst: BinaryHeap<Reverse<i64>>,
     spikes: Vec<Spike>,
+    flights: Flights,
     over_threshold: usize,
     total: Counters,
     total_max_ns: i64,
+}
+
+/// What a closed window hands to the run file.
+pub(super) struct Closed {
+    pub(super) window: Window,
+    pub(super) spikes: Vec<Spike>,
+    pub(super) flights: Vec<Flight>,
 }
 
 /// A sample on its way into a window.
@@ -55,6 +65,7 @@ impl Open {
             histogram: Histogram::new(),
             worst: BinaryHeap::with_capacity(WORST + 1),
             spikes: Vec::new(),
+            flights: Flights::default(),
             over_threshold: 0,
             total: Counters::default(),
             total_max_ns: i64::MIN,
@@ -86,31 +97,40 @@ impl Open {
         (largest != i64::MIN).then_some(largest)
     }
 
-    pub(super) fn sample(&mut self, sample: Sample) {
+    /// Takes a sample; whether it is kept as a spike.
+    pub(super) fn sample(&mut self, sample: Sample) -> bool {
         let n = u64::from(sample.repeat);
         self.counters.expected += n;
         self.counters.received += n;
         self.sum_ns += i128::from(sample.value_ns) * i128::from(n);
         self.min_ns = self.min_ns.min(sample.value_ns);
         self.max_ns = self.max_ns.max(sample.value_ns);
-        for _ in 0..n {
-            let in_range = u64::try_from(sample.value_ns).is_ok_and(|ns| self.histogram.record(ns));
-            if !in_range {
-                self.clip(sample.value_ns);
+        // A sample the histogram cannot hold is counted, and stands in it as the end it is nearest to.
+        let in_range = match u64::try_from(sample.value_ns) {
+            Ok(ns) => self.histogram.record_n(ns, n),
+            Err(_) => {
+                self.histogram.record_n(0, n);
+                false
             }
+        };
+        if !in_range {
+            self.counters.clipped += n;
         }
-        self.keep_if_bad(sample, n);
+        self.keep_if_bad(sample, n)
     }
 
-    /// A sample the histogram cannot hold is counted, and stands in it as the end it is nearest to.
-    fn clip(&mut self, value_ns: i64) {
-        self.counters.clipped += 1;
-        if value_ns < 0 {
-            self.histogram.record(0);
+    /// Attaches an explanation to the sample that was just taken.
+    pub(super) fn explain(&mut self, kept: bool, at_ns: u64, answer: Answer) {
+        let Some(spike) = self.spikes.last_mut().filter(|_| kept) else {
+            return;
+        };
+        if let Some(events) = answer.flight {
+            self.flights.offer(spike.value_ns, at_ns, events);
         }
+        spike.explanation = Some(answer.explanation);
     }
 
-    fn keep_if_bad(&mut self, sample: Sample, n: u64) {
+    fn keep_if_bad(&mut self, sample: Sample, n: u64) -> bool {
         let over = self.threshold_ns.is_some_and(|threshold| sample.value_ns > threshold);
         if over {
             self.counters.overflow += n;
@@ -127,7 +147,8 @@ impl Open {
         if over && room {
             self.over_threshold += 1;
         }
-        if among_worst || (over && room) {
+        let kept = among_worst || (over && room);
+        if kept {
             self.spikes.push(Spike {
                 series: self.id,
                 at_ns: sample.at_ns,
@@ -137,6 +158,7 @@ impl Open {
                 explanation: None,
             });
         }
+        kept
     }
 
     pub(super) fn count(&mut self, counter: Counter, n: u64) {
@@ -150,6 +172,7 @@ impl Open {
                 counters.missed += n;
                 counters.expected += n;
             }
+            Counter::Watched => counters.watched_ns += n,
             Counter::Late => counters.late += n,
             Counter::Duplicate => counters.duplicate += n,
             Counter::Reordered => counters.reordered += n,
@@ -161,7 +184,7 @@ impl Open {
     }
 
     /// Closes the window at `end_ns` and opens the next one there. Nothing comes out of a window in which nothing happened.
-    pub(super) fn close(&mut self, end_ns: u64) -> Option<(Window, Vec<Spike>)> {
+    pub(super) fn close(&mut self, end_ns: u64) -> Option<Closed> {
         let start_ns = std::mem::replace(&mut self.start_ns, end_ns);
         if self.counters == Counters::default() {
             return None;
@@ -185,6 +208,12 @@ impl Open {
         self.max_ns = i64::MIN;
         self.over_threshold = 0;
         self.histogram.reset();
-        Some((window, std::mem::take(&mut self.spikes)))
+        let series = self.id;
+        let flights = self.flights.take().map(|(at_ns, bytes)| Flight { series, at_ns, bytes });
+        Some(Closed {
+            window,
+            spikes: std::mem::take(&mut self.spikes),
+            flights: flights.collect(),
+        })
     }
 }

@@ -8,19 +8,17 @@
 
 mod initiator;
 mod reflector;
-mod rest;
 mod series;
 mod tracker;
 
 use crate::error::ProbeError;
 use crate::hot::{Body, HotThread, Running};
 use crate::record::Recorder;
+use crate::rest::Rest;
 use crate::stop::Stop;
 use sys::packet::{PacketPort, PortOptions};
 use sys::thread::{Policy, RtThread};
 use wire::ether::Mac;
-
-pub use rest::Rest;
 
 /// Which end of the round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

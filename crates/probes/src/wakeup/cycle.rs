@@ -1,27 +1,36 @@
 //! The measuring loop.
 
+use super::series::{BROKEN, LATE_START};
 use crate::record::{Counter, Feed};
 use crate::stop::Stop;
 use sys::wait::Wait;
-use units::{Grid, Monotonic};
+use units::{Grid, Monotonic, Period};
 
 /// Cycles run before the first recorded one: they bring code and data of the loop into memory and caches.
 const WARM_UP_CYCLES: u64 = 16;
 
 /// What one thread needs to know.
 pub(super) struct Cycle {
-    pub(super) interval_ns: u64,
+    /// Whether the thread stays on one CPU; else each sample says where it ran.
+    pub(super) pinned: bool,
+    pub(super) period: Period,
+    /// Its first due instant lies this long after the common start.
+    pub(super) offset_ns: i64,
     pub(super) duration_ns: Option<u64>,
     pub(super) wait: Wait,
+    /// The first sample above ends the whole measurement.
+    pub(super) break_above_ns: Option<u64>,
     pub(super) stop: Stop,
 }
 
 impl Cycle {
     /// Measures until the duration is over or a stop is asked for.
     pub(super) fn run(&self, start: Monotonic, feed: &mut Feed) {
-        let grid = Grid::every_ns(start, self.interval_ns);
-        let mut cycle = self.warm_up(&grid);
-        let cycles = self.duration_ns.map(|ns| cycle.saturating_add(ns / self.interval_ns));
+        let grid = Grid::new(start + self.offset_ns, self.period);
+        let mut cycle = self.warm_up(&grid, feed);
+        let cycles = self.duration_ns.map(|ns| cycle.saturating_add(self.period.count_in(ns)));
+        let interval_ns = self.period.whole_ns();
+        let break_above_ns = self.break_above_ns.map_or(i64::MAX, |ns| i64::try_from(ns).unwrap_or(i64::MAX));
         while cycles.is_none_or(|end| cycle < end) && !self.stop.requested() {
             let due = grid.due(cycle);
             let now = self.wait.until(due);
@@ -29,20 +38,30 @@ impl Cycle {
                 // A signal woke the thread early; the same cycle is still to come.
                 continue;
             }
+            if !self.pinned {
+                feed.set_cpu(sys::thread::current_cpu());
+            }
             feed.sample(0, now, now - due, cycle);
-            let next = next_cycle(&grid, cycle, due, now, self.interval_ns);
+            let next = next_cycle(&grid, cycle, due, now, interval_ns);
             // Cycles behind the end were never due.
             let next = cycles.map_or(next, |end| next.min(end));
             feed.count(0, Counter::Missed, now, next - cycle - 1);
+            if now - due > break_above_ns {
+                feed.notice(0, BROKEN, now, u64::try_from(now - due).unwrap_or(0), cycle);
+                self.stop.request();
+            }
             cycle = next;
         }
     }
 
-    fn warm_up(&self, grid: &Grid) -> u64 {
+    fn warm_up(&self, grid: &Grid, feed: &mut Feed) -> u64 {
         let mut cycle = 0;
         while cycle < WARM_UP_CYCLES && !self.stop.requested() {
             let now = self.wait.until(grid.due(cycle));
             cycle = grid.first_after(now).max(cycle + 1);
+        }
+        if cycle > WARM_UP_CYCLES {
+            feed.notice(0, LATE_START, grid.due(cycle), cycle - WARM_UP_CYCLES, 0);
         }
         cycle
     }

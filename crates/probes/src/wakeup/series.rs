@@ -1,46 +1,87 @@
 //! What the series of this probe are called and mean.
 
 use super::WakeupConfig;
-use crate::record::Describe;
-use store::model::{SeriesClock, SeriesSpec};
+use crate::record::{Describe, QuestionKind};
+use store::model::{EventKind, SeriesClock, SeriesSpec};
 use sys::thread::Policy;
+use sys::wait::WakeClock;
 use units::format_ns;
+
+/// Notice: a sample above the break value ended the measurement (its ns, its cycle).
+pub(super) const BROKEN: u16 = 1;
+/// Notice: the warm-up slept through cycles (how many).
+pub(super) const LATE_START: u16 = 2;
 
 /// Names and settings of `wakeup/cpuN`.
 pub(super) struct Wakeup {
-    policy: Policy,
-    interval_ns: u64,
-    spin_ahead_ns: u64,
-    threshold_ns: Option<u64>,
-    idle: String,
+    config: WakeupConfig,
+    offset_ns: i64,
 }
 
 impl Wakeup {
-    pub(super) fn of(config: &WakeupConfig) -> Self {
+    pub(super) fn of(config: &WakeupConfig, offset_ns: i64) -> Self {
         Self {
-            policy: config.policy,
-            interval_ns: config.interval_ns,
-            spin_ahead_ns: config.spin_ahead_ns,
-            threshold_ns: config.threshold_ns,
-            idle: config.idle.clone(),
+            config: config.clone(),
+            offset_ns,
         }
     }
 }
 
 impl Describe for Wakeup {
     fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
-        SeriesSpec {
-            name: format!("wakeup/{label}"),
-            what: "timer due -> thread running".into(),
-            clock: SeriesClock::Monotonic,
-            interval_ns: Some(self.interval_ns as f64),
-            threshold_ns: self.threshold_ns,
-            settings: vec![
-                ("policy".into(), self.policy.to_string()),
-                ("interval".into(), format_ns(self.interval_ns as f64)),
-                ("spin ahead".into(), format_ns(self.spin_ahead_ns as f64)),
-                ("idle states".into(), self.idle.clone()),
-            ],
+        let config = &self.config;
+        let name = match &config.label {
+            Some(under) => format!("wakeup/{under}/{label}"),
+            None => format!("wakeup/{label}"),
+        };
+        let clock = match config.clock {
+            WakeClock::Monotonic => "monotonic",
+            WakeClock::Realtime => "realtime",
+            WakeClock::Tai => "tai",
+        };
+        let mut settings = vec![
+            ("policy".into(), config.policy.to_string()),
+            ("interval".into(), config.period.to_string()),
+            ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
+            ("clock".into(), clock.into()),
+            ("idle states".into(), config.idle.clone()),
+        ];
+        if matches!(config.policy, Policy::Deadline { .. }) {
+            let why = "the scheduler's choice: deadline threads cannot be pinned";
+            settings.push(("cpu".into(), why.into()));
         }
+        if self.offset_ns > 0 {
+            settings.push(("offset to the first thread".into(), format_ns(self.offset_ns as f64)));
+        }
+        settings.extend(config.more_settings.iter().cloned());
+        SeriesSpec {
+            name,
+            what: "timer due -> thread running".into(),
+            clock: match config.clock {
+                WakeClock::Monotonic => SeriesClock::Monotonic,
+                WakeClock::Realtime | WakeClock::Tai => SeriesClock::Realtime,
+            },
+            interval_ns: Some(config.period.as_f64()),
+            threshold_ns: config.threshold_ns,
+            settings,
+        }
+    }
+
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
+        match code {
+            BROKEN => {
+                let value = format_ns(a as f64);
+                let text = format!("{name}: cycle {b} took {value}: above --break-above, the measurement ends here");
+                (EventKind::Break, text)
+            }
+            _ => (
+                EventKind::Note,
+                format!("{name}: the warm-up slept through {a} cycles; measured is from the cycle after it"),
+            ),
+        }
+    }
+
+    fn question(&self) -> Option<QuestionKind> {
+        Some(QuestionKind::WakeUp)
     }
 }

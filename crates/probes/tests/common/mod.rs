@@ -4,16 +4,17 @@
 #![allow(dead_code, unreachable_pub)]
 
 use probes::Stop;
-use probes::record::{Recorder, RecorderOptions};
+use probes::record::{Explain, Recorder, RecorderOptions};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use store::model::{Counters, Event, RunInfo, RunState, SeriesSpec};
+use store::model::{Counters, Event, RunInfo, RunState, SeriesId, SeriesSpec, Spike};
 use store::{RunFile, RunWriter};
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;
 use sys::{SysError, link};
 use tempfile::TempDir;
+use units::Monotonic;
 
 /// Set to 1, this lets tests that cannot run here say so and pass. Without it they fail, so that no test is left out unseen.
 const ALLOW_SKIPS: &str = "TRIPTIME_ALLOW_SKIPS";
@@ -21,7 +22,11 @@ const ALLOW_SKIPS: &str = "TRIPTIME_ALLOW_SKIPS";
 /// Whether a test that needs namespaces and packet sockets can run here. Panics when it cannot, unless skips are allowed;
 /// then it says so on standard error.
 pub fn can_run(test: &str) -> bool {
-    let needs = [Capability::SysAdmin, Capability::NetAdmin, Capability::NetRaw];
+    can_run_with(test, &[Capability::SysAdmin, Capability::NetAdmin, Capability::NetRaw])
+}
+
+/// As [`can_run`], for a test that needs `needs`.
+pub fn can_run_with(test: &str, needs: &[Capability]) -> bool {
     let missing: Vec<String> = needs
         .iter()
         .filter(|need| !sys::privilege::has(**need))
@@ -102,6 +107,8 @@ pub fn wait_until(what: &str, mut true_now: impl FnMut() -> bool) {
 pub struct Run {
     pub recorder: Recorder,
     pub stop: Stop,
+    /// Instant 0 of the file.
+    pub start: Monotonic,
     path: PathBuf,
     directory: TempDir,
 }
@@ -109,6 +116,11 @@ pub struct Run {
 impl Run {
     /// Starts recording in windows of 200 ms, so that counts are put together from several.
     pub fn start() -> Self {
+        Self::explained_by(None)
+    }
+
+    /// As [`Run::start`], with somebody who explains late samples.
+    pub fn explained_by(explain: Option<Box<dyn Explain>>) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("run.triptime");
         let pair = sys::clock::pair();
@@ -125,10 +137,13 @@ impl Run {
         let options = RecorderOptions {
             start: pair.monotonic,
             window_ns: info.window_ns,
+            explain,
         };
+        let start = options.start;
         Self {
-            recorder: Recorder::start(writer, &options, &stop),
+            recorder: Recorder::start(writer, options, &stop),
             stop,
+            start,
             path,
             directory,
         }
@@ -161,10 +176,19 @@ impl Recorded {
 
     /// Counters of a series over the whole run.
     pub fn counters(&self, name: &str) -> Counters {
+        self.file.totals(self.id(name)).expect("totals").counters
+    }
+
+    /// The worst samples of a series, the worst first.
+    pub fn spikes(&self, name: &str) -> Vec<Spike> {
+        self.file.spikes(self.id(name)).expect("spikes")
+    }
+
+    /// Number of the series `name`.
+    pub fn id(&self, name: &str) -> SeriesId {
         let series = self.file.series().expect("series");
         let found = series.iter().find(|(_, spec)| spec.name == name);
-        let (id, _) = found.unwrap_or_else(|| panic!("no series {name} in {:?}", self.names()));
-        self.file.totals(*id).expect("totals").counters
+        found.map(|(id, _)| *id).unwrap_or_else(|| panic!("no series {name} in {:?}", self.names()))
     }
 
     /// Events that touch the series `name` in order.

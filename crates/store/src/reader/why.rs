@@ -76,6 +76,7 @@ fn has_table(db: &Connection, name: &str) -> Result<bool, Fault> {
     )
 }
 
-fn has(db: &Connection, sql: &str) -> Result<bool, Fault> {
+/// Whether a query finds anything.
+pub(super) fn has(db: &Connection, sql: &str) -> Result<bool, Fault> {
     Ok(db.prepare(sql)?.exists([])?)
 }

@@ -98,11 +98,14 @@ fn a_run_from_before_the_flight_recorder_is_read() {
     writer.write(&batch).expect("written");
     writer.finish(RunState::Complete, 1).expect("finished");
     let db = rusqlite::Connection::open(&path).expect("a database");
-    db.execute_batch("ALTER TABLE spike DROP COLUMN explanation; DROP TABLE cause; DROP TABLE flight;")
+    db.execute_batch("ALTER TABLE spike DROP COLUMN explanation; DROP TABLE cause; DROP TABLE flight;
+                      ALTER TABLE window DROP COLUMN watched_ns;")
         .expect("made old");
     drop(db);
     let run = RunFile::open(&path).expect("a run");
     assert_eq!(run.spikes(SERIES).expect("spikes"), [spike]);
     assert_eq!(run.causes(SERIES).expect("causes"), []);
     assert_eq!(run.flights(SERIES).expect("flights"), []);
+    assert_eq!(run.windows(SERIES).expect("windows"), []);
+    assert_eq!(run.totals(SERIES).expect("totals").counters.watched_ns, 0);
 }

@@ -61,6 +61,11 @@ pub fn set_name(name: &str) {
     let _ = set_thread_name(&kept);
 }
 
+/// The calling thread's number, as the kernel's events name it.
+pub fn number() -> i32 {
+    rustix::thread::gettid().as_raw_nonzero().get()
+}
+
 /// The CPU the calling thread runs on; stale at once unless the thread is pinned.
 pub fn current_cpu() -> u32 {
     u32::try_from(sched_getcpu()).unwrap_or(u32::MAX)

@@ -1,0 +1,88 @@
+//! The spinning loop.
+
+use crate::record::{Counter, Feed};
+use crate::rest::Rest;
+use crate::stop::Stop;
+use sys::clock::monotonic;
+use sys::cycles::{self, Rate};
+use sys::wait::sleep_until;
+use units::Monotonic;
+
+/// Turns between two looks at the clock and the stop flag: some microseconds.
+const TURNS: u32 = 256;
+
+/// How often the time watched is handed over where there are no pauses: more often than windows end.
+const WATCH_NS: i64 = 100_000_000;
+
+/// How long it spins before the first gap counts: caches are warm then.
+const WARM_UP_NS: i64 = 20_000_000;
+
+/// What one thread needs to know.
+pub(super) struct Spin {
+    pub(super) threshold_ns: u64,
+    pub(super) duration_ns: Option<u64>,
+    pub(super) rest: Rest,
+    pub(super) rate: Rate,
+    pub(super) stop: Stop,
+}
+
+impl Spin {
+    /// Spins until the duration is over or a stop is asked for.
+    pub(super) fn run(&self, start: Monotonic, feed: &mut Feed) {
+        sleep_until(start);
+        self.warm_up();
+        let begin = monotonic();
+        let end = self.duration_ns.map(|ns| begin + i64::try_from(ns).unwrap_or(i64::MAX / 2));
+        let mut gaps = 0;
+        let mut now = begin;
+        while end.is_none_or(|end| now < end) && !self.stop.requested() {
+            let until = match self.rest.is_on() {
+                true => now + i64::try_from(self.rest.every_ns).unwrap_or(i64::MAX / 2),
+                false => now + WATCH_NS,
+            };
+            let until = end.map_or(until, |end| until.min(end));
+            let spun = self.spin(now, until, &mut gaps, feed);
+            feed.count(0, Counter::Watched, spun, u64::try_from(spun - now).unwrap_or(0));
+            now = spun;
+            if self.rest.is_on() && end.is_none_or(|end| now < end) {
+                sleep_until(now + i64::try_from(self.rest.length_ns).unwrap_or(0));
+                now = monotonic();
+            }
+        }
+    }
+
+    /// Spins until the clock says `until`, recording every gap. Returns the instant it ended.
+    ///
+    /// The time a gap takes to record is part of the next turn, so nothing goes unwatched.
+    fn spin(&self, from: Monotonic, until: Monotonic, gaps: &mut u64, feed: &mut Feed) -> Monotonic {
+        let threshold = self.rate.counts(self.threshold_ns);
+        let mut clock = from;
+        let mut last = cycles::now();
+        while clock < until && !self.stop.requested() {
+            for _ in 0..TURNS {
+                let now = cycles::now();
+                let gap = now.wrapping_sub(last);
+                last = now;
+                if gap > threshold {
+                    let at = monotonic();
+                    feed.sample(0, at, i64::try_from(self.rate.ns(gap)).unwrap_or(i64::MAX), *gaps);
+                    *gaps += 1;
+                }
+            }
+            clock = monotonic();
+        }
+        clock
+    }
+
+    fn warm_up(&self) {
+        let until = monotonic() + WARM_UP_NS;
+        let mut last = cycles::now();
+        let mut longest = 0;
+        while monotonic() < until && !self.stop.requested() {
+            let now = cycles::now();
+            longest = longest.max(now.wrapping_sub(last));
+            last = now;
+        }
+        std::hint::black_box(longest);
+    }
+}

@@ -1,0 +1,168 @@
+//! Asking for explanations, within bounds, and adding them up by cause.
+
+use super::why::{Answer, Explain, Question};
+use std::collections::BTreeMap;
+use store::model::{Fact, SeriesId};
+use store::{Cause, CauseTotal};
+
+/// Explanations asked for between two looks at the rings. A threshold set far too low must not keep the recorder from draining.
+const PER_ROUND: u32 = 200;
+
+/// Flights kept per series and window: they are the larger part of a run file in which much goes wrong.
+const FLIGHTS_PER_WINDOW: usize = 20;
+
+/// The explainer, if there is one, and what it said so far.
+pub(super) struct Reasons {
+    explain: Option<Box<dyn Explain>>,
+    asked: u32,
+    totals: BTreeMap<(SeriesId, Cause), CauseTotal>,
+}
+
+impl Reasons {
+    pub(super) fn new(explain: Option<Box<dyn Explain>>) -> Self {
+        Self {
+            explain,
+            asked: 0,
+            totals: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn watch(&mut self, cpu: u32, thread: i32) {
+        if let Some(explain) = &mut self.explain {
+            explain.watch(cpu, thread);
+        }
+    }
+
+    /// A new round of draining begins.
+    pub(super) fn observe(&mut self) {
+        self.asked = 0;
+        if let Some(explain) = &mut self.explain {
+            explain.observe();
+        }
+    }
+
+    /// Where the time of a sample went; `None` where nobody can tell.
+    pub(super) fn ask(&mut self, series: SeriesId, question: &Question) -> Option<Answer> {
+        let explain = self.explain.as_mut()?;
+        self.asked += 1;
+        let answer = if self.asked > PER_ROUND {
+            Answer::unknown(question, "not looked at: too many at once")
+        } else {
+            explain.explain(question)
+        };
+        let ns = u64::try_from(question.to - question.from).unwrap_or(0);
+        let cause = answer.explanation.cause;
+        let total = self.totals.entry((series, cause)).or_insert(CauseTotal {
+            cause,
+            count: 0,
+            total_ns: 0,
+            max_ns: 0,
+        });
+        total.count += 1;
+        total.total_ns += ns;
+        total.max_ns = total.max_ns.max(ns);
+        Some(answer)
+    }
+
+    /// What was added up since the last call.
+    pub(super) fn take_totals(&mut self) -> Vec<(SeriesId, CauseTotal)> {
+        std::mem::take(&mut self.totals)
+            .into_iter()
+            .map(|((series, _), total)| (series, total))
+            .collect()
+    }
+
+    /// What the explainer has to say about itself.
+    pub(super) fn summary(&mut self) -> Vec<Fact> {
+        self.explain.as_mut().map(|explain| explain.summary()).unwrap_or_default()
+    }
+}
+
+/// The flights of one window: the largest samples' stay.
+#[derive(Debug, Default)]
+pub(super) struct Flights(Vec<(i64, u64, Vec<u8>)>);
+
+impl Flights {
+    pub(super) fn offer(&mut self, value_ns: i64, at_ns: u64, bytes: Vec<u8>) {
+        self.0.push((value_ns, at_ns, bytes));
+        if self.0.len() > FLIGHTS_PER_WINDOW
+            && let Some(least) = (0..self.0.len()).min_by_key(|index| self.0[*index].0)
+        {
+            self.0.swap_remove(least);
+        }
+    }
+
+    /// Instant and events of each.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = (u64, Vec<u8>)> + use<> {
+        std::mem::take(&mut self.0)
+            .into_iter()
+            .map(|(_, at_ns, bytes)| (at_ns, bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FLIGHTS_PER_WINDOW, Flights, PER_ROUND, Reasons};
+    use crate::record::why::{Answer, Explain, Question, QuestionKind};
+    use store::model::{Fact, SeriesId};
+    use store::{Cause, CauseTotal};
+    use units::Monotonic;
+
+    struct Always;
+
+    impl Explain for Always {
+        fn watch(&mut self, _: u32, _: i32) {}
+        fn observe(&mut self) {}
+        fn explain(&mut self, question: &Question) -> Answer {
+            let mut answer = Answer::unknown(question, "");
+            answer.explanation.cause = Cause::Thread;
+            answer
+        }
+        fn summary(&mut self) -> Vec<Fact> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn totals_add_up_and_the_surplus_of_a_round_is_counted_as_unexplained() {
+        let mut reasons = Reasons::new(Some(Box::new(Always)));
+        let question = Question {
+            cpu: 1,
+            thread: 7,
+            from: Monotonic::from_ns(0),
+            to: Monotonic::from_ns(10),
+            kind: QuestionKind::WakeUp,
+        };
+        let series = SeriesId(0);
+        for _ in 0..PER_ROUND + 5 {
+            reasons.ask(series, &question);
+        }
+        let total = |cause, count: u32| CauseTotal {
+            cause,
+            count: u64::from(count),
+            total_ns: u64::from(count) * 10,
+            max_ns: 10,
+        };
+        let expected = [
+            (series, total(Cause::Thread, PER_ROUND)),
+            (series, total(Cause::Unexplained, 5)),
+        ];
+        assert_eq!(reasons.take_totals(), expected);
+        assert_eq!(reasons.take_totals(), []);
+        reasons.observe();
+        let answer = reasons.ask(series, &question).expect("an answer");
+        assert_eq!(answer.explanation.cause, Cause::Thread);
+    }
+
+    #[test]
+    fn the_flights_of_the_largest_samples_stay() {
+        let mut flights = Flights::default();
+        for value in 0..100 {
+            flights.offer(value, u64::try_from(value).expect("positive"), Vec::new());
+        }
+        let mut kept: Vec<u64> = flights.take().map(|(at_ns, _)| at_ns).collect();
+        kept.sort_unstable();
+        let first = 100 - FLIGHTS_PER_WINDOW as u64;
+        assert_eq!(kept, (first..100).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,371 @@
+//! The one thread that writes: drains the rings, builds windows, has late samples explained.
+
+use super::clock::ClockWatch;
+use super::feed::{AfterWord, Announcement, Record, Source};
+use super::reasons::Reasons;
+use super::recorder::{Command, Live, RecorderOptions, since};
+use super::why::{Question, QuestionKind};
+use super::window::{Open, Sample};
+use crate::stop::Stop;
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use store::model::{Event, EventKind, RunState, SeriesId};
+use store::{Batch, RunWriter, StoreError};
+use units::Monotonic;
+
+/// How often the rings are drained: soon enough that the flight recorder still has the events around a late sample.
+const POLL: Duration = Duration::from_millis(20);
+
+/// A window is closed this long after its end, so that records still in a ring find it open.
+const GRACE_NS: u64 = 100_000_000;
+
+struct FeedState {
+    source: Source,
+    series: Vec<Option<Open>>,
+    /// Whether the explainer knows of its thread.
+    watched: bool,
+}
+
+/// The work of the recording thread.
+pub(super) struct Work {
+    /// `None` once the file is closed.
+    writer: Option<RunWriter>,
+    start: Monotonic,
+    window_ns: u64,
+    feeds: BTreeMap<usize, FeedState>,
+    batch: Batch,
+    clock: ClockWatch,
+    reasons: Reasons,
+    live: Arc<Mutex<Vec<Live>>>,
+    failure: Option<StoreError>,
+    stop: Stop,
+}
+
+impl Work {
+    pub(super) fn new(writer: RunWriter, options: RecorderOptions, live: Arc<Mutex<Vec<Live>>>, stop: Stop) -> Self {
+        Self {
+            writer: Some(writer),
+            start: options.start,
+            window_ns: options.window_ns.max(1),
+            feeds: BTreeMap::new(),
+            batch: Batch::default(),
+            clock: ClockWatch::new(),
+            reasons: Reasons::new(options.explain),
+            live,
+            failure: None,
+            stop,
+        }
+    }
+
+    /// Records until it is told to finish.
+    pub(super) fn run(&mut self, inbox: &Receiver<Command>, afterwords: &Receiver<AfterWord>) -> Result<(), StoreError> {
+        loop {
+            let finish = self.take_commands(inbox);
+            let now_ns = since(self.start, sys::clock::monotonic());
+            self.reasons.observe();
+            self.drain_all();
+            self.watch_clock(now_ns);
+            while let Ok(word) = afterwords.try_recv() {
+                self.after_word(&word, now_ns);
+            }
+            if let Some((state, duration_ns)) = finish {
+                self.close_windows(duration_ns.max(now_ns), true);
+                self.write();
+                self.sum_up();
+                return self.end(state, duration_ns);
+            }
+            self.close_windows(now_ns, false);
+            self.write();
+            self.show();
+            std::thread::sleep(POLL);
+        }
+    }
+
+    fn end(&mut self, state: RunState, duration_ns: u64) -> Result<(), StoreError> {
+        let state = if self.failure.is_some() {
+            RunState::Interrupted
+        } else {
+            state
+        };
+        let closed = self
+            .writer
+            .take()
+            .map_or(Ok(()), |writer| writer.finish(state, duration_ns));
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => closed,
+        }
+    }
+
+    /// What the explanations cost, into the inventory.
+    fn sum_up(&mut self) {
+        let facts = self.reasons.summary();
+        if let Some(writer) = &mut self.writer
+            && self.failure.is_none()
+            && !facts.is_empty()
+            && let Err(error) = writer.add_facts(&facts)
+        {
+            self.fail(error);
+        }
+    }
+
+    fn take_commands(&mut self, inbox: &Receiver<Command>) -> Option<(RunState, u64)> {
+        while let Ok(command) = inbox.try_recv() {
+            match command {
+                Command::Feed(number, source) => {
+                    let slots = source.overruns.len();
+                    self.feeds.insert(
+                        number,
+                        FeedState {
+                            source,
+                            series: (0..slots).map(|_| None).collect(),
+                            watched: false,
+                        },
+                    );
+                }
+                Command::Event(event) => self.batch.events.push(event),
+                Command::Finish(state, duration_ns) => return Some((state, duration_ns)),
+            }
+        }
+        None
+    }
+
+    fn drain_all(&mut self) {
+        let numbers: Vec<usize> = self.feeds.keys().copied().collect();
+        for number in numbers {
+            if let Some(mut feed) = self.feeds.remove(&number) {
+                self.drain(&mut feed);
+                self.feeds.insert(number, feed);
+            }
+        }
+    }
+
+    fn drain(&mut self, feed: &mut FeedState) {
+        self.announced(feed);
+        let thread = feed.source.thread.load();
+        if !feed.watched
+            && let Some((cpu, thread)) = thread
+        {
+            self.reasons.watch(cpu, thread);
+            feed.watched = true;
+        }
+        while let Ok(record) = feed.source.records.pop() {
+            let slot = match record {
+                Record::Sample { slot, .. } | Record::Count { slot, .. } | Record::Notice { slot, .. } => {
+                    usize::from(slot)
+                }
+            };
+            if feed.series.get(slot).is_some_and(Option::is_none) {
+                // The announcement was pushed before the record, so it is there by now.
+                self.announced(feed);
+            }
+            if feed.series.get(slot).is_some_and(Option::is_some) {
+                self.record(feed, slot, record);
+            }
+        }
+        for (slot, overrun) in feed.source.overruns.iter().enumerate() {
+            let n = overrun.swap(0, Ordering::Relaxed);
+            if n > 0
+                && let Some(Some(series)) = feed.series.get_mut(slot)
+            {
+                series.overrun(n);
+                let at_ns = since(self.start, sys::clock::monotonic());
+                let text = format!("{}: {n} records lost, the recorder fell behind", series.name());
+                self.batch.events.push(Event {
+                    at_ns,
+                    kind: EventKind::RecorderOverrun,
+                    series: Some(series.id()),
+                    text,
+                });
+            }
+        }
+    }
+
+    fn announced(&mut self, feed: &mut FeedState) {
+        while let Ok(Announcement { slot, length, label }) = feed.source.announcements.pop() {
+            let label = String::from_utf8_lossy(&label[..usize::from(length)]);
+            let spec = feed.source.describe.series(slot, &label);
+            let window_start = since(self.start, sys::clock::monotonic()) / self.window_ns * self.window_ns;
+            let Some(writer) = &mut self.writer else { return };
+            match writer.add_series(&spec) {
+                Ok(id) => {
+                    if let Some(place) = feed.series.get_mut(usize::from(slot)) {
+                        *place = Some(Open::new(id, &spec, window_start));
+                    }
+                }
+                Err(error) => self.fail(error),
+            }
+        }
+    }
+
+    fn record(&mut self, feed: &mut FeedState, slot: usize, record: Record) {
+        let Some(Some(series)) = feed.series.get_mut(slot) else {
+            return;
+        };
+        let at = match record {
+            Record::Sample { at, .. } | Record::Count { at, .. } | Record::Notice { at, .. } => at,
+        };
+        let at_ns = since(self.start, at);
+        if at_ns >= series.start_ns() + self.window_ns {
+            let end_ns = series.start_ns() + self.window_ns;
+            push_window(&mut self.batch, series, end_ns);
+            self.skip_to(series, at_ns);
+        }
+        match record {
+            Record::Sample {
+                repeat,
+                cpu,
+                value_ns,
+                sequence,
+                ..
+            } => {
+                let kept = series.sample(Sample {
+                    at_ns,
+                    value_ns,
+                    repeat,
+                    cpu,
+                    sequence,
+                });
+                let asked = feed.source.describe.question().filter(|kind| kept || *kind == QuestionKind::Gap);
+                if let Some(kind) = asked
+                    && let Some((_, thread)) = feed.source.thread.load()
+                {
+                    let question = Question {
+                        cpu: u32::from(cpu),
+                        thread,
+                        from: at - value_ns,
+                        to: at,
+                        kind,
+                    };
+                    if let Some(answer) = self.reasons.ask(series.id(), &question) {
+                        series.explain(kept, at_ns, answer);
+                    }
+                }
+            }
+            Record::Count { counter, n, .. } => series.count(counter, n),
+            Record::Notice { code, a, b, .. } => {
+                let (kind, text) = feed.source.describe.notice(code, series.name(), a, b);
+                self.batch.events.push(Event {
+                    at_ns,
+                    kind,
+                    series: Some(series.id()),
+                    text,
+                });
+            }
+        }
+    }
+
+    /// After a gap without records the next window starts on the run's own grid, not where the last one ended.
+    fn skip_to(&mut self, series: &mut Open, at_ns: u64) {
+        let start_ns = at_ns / self.window_ns * self.window_ns;
+        if start_ns > series.start_ns() {
+            push_window(&mut self.batch, series, start_ns);
+        }
+    }
+
+    fn close_windows(&mut self, now_ns: u64, all: bool) {
+        for feed in self.feeds.values_mut() {
+            for series in feed.series.iter_mut().flatten() {
+                let end_ns = series.start_ns() + self.window_ns;
+                if now_ns >= end_ns + GRACE_NS {
+                    push_window(&mut self.batch, series, end_ns);
+                } else if all {
+                    push_window(&mut self.batch, series, now_ns.max(series.start_ns() + 1).min(end_ns));
+                }
+            }
+        }
+    }
+
+    fn write(&mut self) {
+        if self.batch.is_empty() {
+            return;
+        }
+        let mut batch = std::mem::take(&mut self.batch);
+        if !batch.windows.is_empty() {
+            batch.causes = self.reasons.take_totals();
+        }
+        if self.failure.is_none()
+            && let Some(writer) = &mut self.writer
+            && let Err(error) = writer.write(&batch)
+        {
+            self.fail(error);
+        }
+    }
+
+    fn fail(&mut self, error: StoreError) {
+        self.stop.request();
+        self.failure.get_or_insert(error);
+    }
+
+    fn watch_clock(&mut self, now_ns: u64) {
+        if let Some(step_ns) = self.clock.step() {
+            let text = format!(
+                "the wall clock stepped by {} against the monotonic one",
+                units::format_ns(step_ns as f64)
+            );
+            self.batch.events.push(Event {
+                at_ns: now_ns,
+                kind: EventKind::ClockStep,
+                series: None,
+                text,
+            });
+        }
+    }
+
+    fn after_word(&mut self, word: &AfterWord, at_ns: u64) {
+        let AfterWord::Usage {
+            feed,
+            name,
+            minor_faults,
+            major_faults,
+            wrong_cpu,
+        } = word;
+        let ids: Vec<SeriesId> = self
+            .feeds
+            .get(feed)
+            .map(|feed| feed.series.iter().flatten().map(Open::id).collect())
+            .unwrap_or_default();
+        let mut say = |kind: EventKind, text: String| {
+            for id in &ids {
+                self.batch.events.push(Event {
+                    at_ns,
+                    kind,
+                    series: Some(*id),
+                    text: text.clone(),
+                });
+            }
+        };
+        if minor_faults + major_faults > 0 {
+            let text = format!("{name}: {minor_faults} minor and {major_faults} major page faults while measuring");
+            say(EventKind::PageFaults, text);
+        }
+        if let Some(cpu) = wrong_cpu {
+            say(
+                EventKind::Migration,
+                format!("{name}: no longer on cpu{cpu}, where it was put"),
+            );
+        }
+    }
+
+    fn show(&self) {
+        let Ok(mut live) = self.live.lock() else { return };
+        live.clear();
+        let series = self.feeds.values().flat_map(|feed| feed.series.iter().flatten());
+        live.extend(series.map(|series| Live {
+            name: series.name().to_owned(),
+            counters: series.totals(),
+            max_ns: series.largest_ns(),
+        }));
+    }
+}
+
+fn push_window(batch: &mut Batch, series: &mut Open, end_ns: u64) {
+    if let Some(closed) = series.close(end_ns) {
+        batch.windows.push(closed.window);
+        batch.spikes.extend(closed.spikes);
+        batch.flights.extend(closed.flights);
+    }
+}
