@@ -24,11 +24,23 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "PROFILE")]
     pub(crate) limits: Option<String>,
     /// Length of a window, after which its extremes are written [default: 20s]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = window)]
     pub(crate) window: Option<u64>,
     /// Room for histograms in the run file; older windows' are merged to stay within it, counts and extremes never
     #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
     pub(crate) file_budget: u64,
+    /// Do not record what the kernel did around late samples (it needs CAP_BPF and CAP_PERFMON, and costs a little)
+    #[arg(long)]
+    pub(crate) no_flight_recorder: bool,
+}
+
+/// The length of a window: less than a tenth of a second says nothing about extremes, and would flood the run file.
+fn window(text: &str) -> Result<u64, String> {
+    match units::parse_ns(text) {
+        Ok(ns) if ns < 100_000_000 => Err("must be at least 100ms".into()),
+        Ok(ns) => Ok(ns),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// A size such as `64MiB`, in octets.
@@ -96,7 +108,7 @@ impl From<ReceiveArg> for probes::reflect::Receive {
 
 #[cfg(test)]
 mod tests {
-    use super::{appid, positive_duration, vlan};
+    use super::{appid, positive_duration, vlan, window};
 
     #[test]
     fn values_and_refusals() {
@@ -106,6 +118,8 @@ mod tests {
         assert_eq!((tag.vid(), tag.pcp()), (100, 6));
         assert_eq!(vlan("5").expect("valid").pcp(), 4);
         assert!(vlan("5000").is_err() && vlan("1:9").is_err() && vlan("x").is_err());
+        assert_eq!(window("1s"), Ok(1_000_000_000));
+        assert!(window("0").is_err() && window("99ms").is_err());
         assert!(positive_duration("0").is_err() && positive_duration("10").is_err());
     }
 }

@@ -31,6 +31,7 @@ Example: triptime qualify";
 enum Command {
     Qualify(commands::qualify::QualifyArgs),
     Wakeup(commands::wakeup::WakeupArgs),
+    Noise(commands::noise::NoiseArgs),
     Reflect(commands::reflect::ReflectArgs),
     Publish(commands::publish::PublishArgs),
     Subscribe(commands::subscribe::SubscribeArgs),
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
     let status = match cli.command {
         Command::Qualify(args) => commands::qualify::run(args),
         Command::Wakeup(args) => commands::wakeup::run(args),
+        Command::Noise(args) => commands::noise::run(args),
         Command::Reflect(args) => commands::reflect::run(args),
         Command::Publish(args) => commands::publish::run(args),
         Command::Subscribe(args) => commands::subscribe::run(args),

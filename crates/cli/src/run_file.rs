@@ -43,6 +43,8 @@ pub(crate) struct Start<'a> {
     pub(crate) window_ns: Option<u64>,
     /// Leave idle states alone.
     pub(crate) default_system: bool,
+    /// Have late samples explained, unless the command line says no.
+    pub(crate) flight_recorder: bool,
     /// CPUs that are measured: the recorder keeps off them, if others are left.
     pub(crate) measured: CpuList,
     /// More texts to keep in the run.
@@ -59,6 +61,7 @@ impl Start<'_> {
             profile: None,
             window_ns: None,
             default_system: false,
+            flight_recorder: false,
             measured,
             documents: Vec::new(),
             open_ended: duration_ns.is_none(),
@@ -88,6 +91,7 @@ impl Run {
             window_ns: args.window.or(start.window_ns).unwrap_or(DEFAULT_WINDOW_NS),
             file_budget: args.file_budget,
             default_system: start.default_system,
+            flight_recorder: start.flight_recorder && !args.no_flight_recorder,
             housekeeping: beside(&start.measured),
             documents,
         };

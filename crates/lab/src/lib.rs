@@ -4,5 +4,6 @@
 
 pub mod bed;
 pub mod load;
+pub mod loads;
 pub mod plan;
 pub mod session;

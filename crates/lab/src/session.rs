@@ -30,6 +30,8 @@ pub struct SessionSpec {
     pub file_budget: u64,
     /// Leave idle states as the system has them; else `/dev/cpu_dma_latency` is held at 0 during the run.
     pub default_system: bool,
+    /// Record what the kernel does, so that late samples can be explained.
+    pub flight_recorder: bool,
     /// CPUs of the recorder and of everything else that does not measure.
     pub housekeeping: CpuList,
     /// Texts kept in the run: plan, limits.
@@ -119,6 +121,15 @@ impl Session {
     /// Whether idle states are held off, in words for the report.
     pub fn idle(&self) -> &str {
         &self.idle
+    }
+
+    /// Holds idle states off, or leaves them as the system has them, from now on.
+    pub fn leave_idle_alone(&mut self, alone: bool) {
+        let held = self.dma_latency.is_some();
+        if held == alone {
+            drop(self.dma_latency.take());
+            (self.dma_latency, self.idle) = hold_idle(alone, &self.recorder.events());
+        }
     }
 
     /// The run file.

@@ -1,17 +1,22 @@
 //! `triptime qualify`: the main job.
 
-use crate::arguments::RunArgs;
+use crate::arguments::{RunArgs, positive_duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
-use lab::plan::{Plan, PlanRun, Thresholds};
+use lab::plan::{Plan, PlanRun, Step, Thresholds};
+use sys::privilege::Capability;
 
 /// Inventory, loads, all probes of a plan, verdict, HTML report: the main job
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = "Example: triptime qualify\n         triptime qualify site.toml --html site.html")]
+#[command(after_help = "Example: triptime qualify\n         triptime qualify vm-wakeup --duration 60h
+         triptime qualify site.toml --html site.html")]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick), or a TOML file
+    /// Plan: the name of one inside triptime (quick, vm-wakeup, jitter-table, avb-wakeup), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
+    /// How long each step measures, instead of what the plan says
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    duration: Option<u64>,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -19,25 +24,20 @@ pub(crate) struct QualifyArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     let plan = Plan::load(&args.plan)?;
+    let plan = match args.duration {
+        Some(ns) => plan.lasting(ns),
+        None => plan,
+    };
     let (housekeeping, measured) = plan.roles(&sys::thread::allowed_cpus())?;
-    for (capability, what) in [
-        (
-            sys::privilege::Capability::SysAdmin,
-            "build the test bed of network namespaces",
-        ),
-        (sys::privilege::Capability::NetAdmin, "join the test bed's namespaces"),
-        (
-            sys::privilege::Capability::NetRaw,
-            "open packet sockets in the test bed",
-        ),
-    ] {
-        sys::privilege::require(capability, what)?;
+    if plan.steps.iter().any(Step::needs_bed) {
+        require_bed()?;
     }
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
         window_ns: Some(plan.window.0),
         default_system: false,
+        flight_recorder: true,
         measured: measured.clone(),
         documents: vec![("plan".into(), plan.text.clone())],
         open_ended: false,
@@ -46,6 +46,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     run.html_beside_the_run();
     let thresholds = Thresholds {
         wakeup_ns: run.threshold_ns("wakeup/cpu0"),
+        noise_ns: run.threshold_ns("noise/cpu0"),
         rtt_ns: run.threshold_ns("rtt/reflect"),
         age_ns: run.threshold_ns("age/MU01"),
     };
@@ -59,4 +60,16 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     };
     let outcome = lab::plan::run(session, work);
     run.finish(outcome)
+}
+
+/// The rights that the test bed takes, each named with what it is for.
+fn require_bed() -> Result<(), Failure> {
+    for (capability, what) in [
+        (Capability::SysAdmin, "build the test bed of network namespaces"),
+        (Capability::NetAdmin, "join the test bed's namespaces"),
+        (Capability::NetRaw, "open packet sockets in the test bed"),
+    ] {
+        sys::privilege::require(capability, what)?;
+    }
+    Ok(())
 }

@@ -1,9 +1,10 @@
 //! Reading a plan: every key checked, every refusal with file, line and key.
 
+use super::step::{Load, Step};
 use serde::Deserialize;
 use std::path::Path;
 use sys::thread::Policy;
-use units::CpuList;
+use units::{CpuList, Period};
 
 /// Why a plan cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +61,19 @@ impl TryFrom<String> for Size {
     }
 }
 
+/// A time between due instants in a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct PlanPeriod(pub Period);
+
+impl TryFrom<String> for PlanPeriod {
+    type Error = units::DurationError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse().map(Self)
+    }
+}
+
 /// A scheduling policy in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
@@ -81,6 +95,8 @@ pub enum Cpus {
     First,
     /// Every CPU but the housekeeping ones; the same ones when there are no others.
     Rest,
+    /// Every CPU this process may use.
+    All,
     /// These.
     List(CpuList),
 }
@@ -92,10 +108,11 @@ impl TryFrom<String> for Cpus {
         match text.as_str() {
             "first" => Ok(Self::First),
             "rest" => Ok(Self::Rest),
+            "all" => Ok(Self::All),
             list => match list.parse::<CpuList>() {
                 Ok(list) if !list.is_empty() => Ok(Self::List(list)),
                 _ => Err(format!(
-                    "\"{list}\" is not \"first\", \"rest\" or a CPU list such as 1-3,5"
+                    "\"{list}\" is not \"first\", \"rest\", \"all\" or a CPU list such as 1-3,5"
                 )),
             },
         }
@@ -112,82 +129,16 @@ pub struct CpuRoles {
     pub measured: Cpus,
 }
 
-/// A load that runs beside every step.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Load {
-    /// Pairs of threads sending each other messages, as hackbench does.
-    Scheduler {
-        /// How many pairs.
-        pairs: usize,
-    },
-    /// A thread streaming through memory.
-    Memory {
-        /// Size of its buffer: larger than the last-level cache.
-        size: Size,
-    },
-    /// Any command.
-    Command {
-        /// Its command line, without shell.
-        line: String,
-    },
-}
-
-/// One measurement of a plan.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(tag = "probe", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Step {
-    /// Wake-up latency on every measured CPU.
-    Wakeup {
-        /// How long.
-        duration: Duration,
-        /// Time between due instants.
-        interval: Duration,
-        /// Policy of the threads.
-        policy: PlanPolicy,
-    },
-    /// Round trip from the test set to the device under test.
-    Reflect {
-        /// How long.
-        duration: Duration,
-        /// Time between frames; `0` is back to back.
-        interval: Duration,
-        /// Policy of both ends.
-        policy: PlanPolicy,
-    },
-    /// Streams from the test set to a subscriber on the device under test.
-    SampledValues {
-        /// How long.
-        duration: Duration,
-        /// How many streams.
-        streams: u16,
-        /// Samples a second of each.
-        rate: u32,
-        /// ASDUs in a frame.
-        asdus: u8,
-        /// Policy of both ends.
-        policy: PlanPolicy,
-    },
-}
-
-impl Step {
-    /// The step's name in events and progress.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Wakeup { .. } => "wake-up",
-            Self::Reflect { .. } => "round trip",
-            Self::SampledValues { .. } => "sampled values",
-        }
-    }
-
-    /// How long it measures.
-    pub fn duration_ns(&self) -> u64 {
-        match self {
-            Self::Wakeup { duration, .. } | Self::Reflect { duration, .. } | Self::SampledValues { duration, .. } => {
-                duration.0
-            }
-        }
-    }
+/// Tables of publications that a plan can print its result as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Table {
+    /// Samples, minimum, average, maximum, overflows per CPU, as the VMware real-time guide has them.
+    Vm,
+    /// Scheduling jitter, maximum (average), per environment, as ABB and the University of Torino have it.
+    Jitter,
+    /// Classes of wake-up latency for AVB, as Sienda has them.
+    Avb,
 }
 
 /// A plan, checked.
@@ -200,6 +151,9 @@ pub struct Plan {
     pub what: String,
     /// Limit profile that judges it: a name or a file.
     pub limits: String,
+    /// Published table that the result is printed as, too.
+    #[serde(default)]
+    pub table: Option<Table>,
     /// Length of a window.
     pub window: Duration,
     /// Who runs where.
@@ -259,8 +213,20 @@ impl Plan {
         if let Some(step) = plan.steps.iter().find(|step| step.duration_ns() == 0) {
             return Err(invalid(format!("duration of step \"{}\" is zero", step.name())));
         }
+        if let Some(name) = twice(&plan.steps) {
+            return Err(invalid(format!(
+                "two steps measure {name}: give them different labels (label = \"...\")"
+            )));
+        }
         text.clone_into(&mut plan.text);
         Ok(plan)
+    }
+
+    /// The plan with every step `duration_ns` long.
+    #[must_use]
+    pub fn lasting(mut self, duration_ns: u64) -> Self {
+        self.steps.iter_mut().for_each(|step| step.set_duration_ns(duration_ns));
+        self
     }
 
     /// How long all steps together measure.
@@ -278,13 +244,18 @@ impl Plan {
         Ok((housekeeping, measured))
     }
 
-    fn resolve(&self, cpus: &Cpus, allowed: &CpuList, taken: &CpuList) -> Result<CpuList, PlanError> {
+    /// The CPUs a word stands for, on a machine with these `allowed` ones, of which `taken` are housekeeping.
+    ///
+    /// # Errors
+    /// A CPU that this process may not use.
+    pub fn resolve(&self, cpus: &Cpus, allowed: &CpuList, taken: &CpuList) -> Result<CpuList, PlanError> {
         match cpus {
             Cpus::First => Ok(allowed.first().into_iter().collect()),
             Cpus::Rest => {
                 let rest = allowed.without(taken);
                 Ok(if rest.is_empty() { allowed.clone() } else { rest })
             }
+            Cpus::All => Ok(allowed.clone()),
             Cpus::List(list) => match list.without(allowed).first() {
                 None => Ok(list.clone()),
                 Some(cpu) => Err(PlanError::Invalid {
@@ -296,68 +267,12 @@ impl Plan {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{Plan, Step};
-    use crate::plan::EMBEDDED;
-    use units::CpuList;
-
-    #[test]
-    fn every_embedded_plan_is_valid_and_called_what_it_says() {
-        for (name, text) in EMBEDDED {
-            let plan = Plan::parse(name, text).expect(name);
-            assert_eq!(plan.name, name);
-        }
-    }
-
-    #[test]
-    fn quick_stays_near_a_minute() {
-        let plan = Plan::load("quick").expect("embedded");
-        assert!((40..=60).contains(&(plan.duration_ns() / 1_000_000_000)));
-    }
-
-    fn refusal(change: impl Fn(&str) -> String) -> String {
-        Plan::parse("site.toml", &change(EMBEDDED[0].1))
-            .expect_err("must be refused")
-            .to_string()
-    }
-
-    #[test]
-    fn a_wrong_key_is_named_with_its_line() {
-        let message = refusal(|text| text.replace("interval = \"250us\"", "intervall = \"250us\""));
-        assert!(
-            message.contains("site.toml") && message.contains("line") && message.contains("intervall"),
-            "{message}"
-        );
-    }
-
-    #[test]
-    fn wrong_values_say_what_would_do() {
-        let message = refusal(|text| text.replace("duration = \"20s\"", "duration = \"20\""));
-        assert!(message.contains("20s, 5m"), "{message}");
-        let message = refusal(|text| text.replace("\"rest\"", "\"some\""));
-        assert!(message.contains("CPU list"), "{message}");
-        let message = refusal(|text| text.replace("fifo:80", "fifo:800"));
-        assert!(message.contains("800"), "{message}");
-    }
-
-    #[test]
-    fn one_cpu_has_to_play_both_roles() {
-        let plan = Plan::load("quick").expect("embedded");
-        let one: CpuList = "0".parse().expect("list");
-        assert_eq!(plan.roles(&one).expect("roles"), (one.clone(), one));
-        let four: CpuList = "0-3".parse().expect("list");
-        let (housekeeping, measured) = plan.roles(&four).expect("roles");
-        assert_eq!(
-            (housekeeping.to_string(), measured.to_string()),
-            ("0".into(), "1-3".into())
-        );
-    }
-
-    #[test]
-    fn steps_are_named_in_the_words_of_the_field() {
-        let plan = Plan::load("quick").expect("embedded");
-        let names: Vec<&str> = plan.steps.iter().map(Step::name).collect();
-        assert_eq!(names, ["wake-up", "round trip", "sampled values"]);
-    }
+/// Series that two steps would both write.
+fn twice(steps: &[Step]) -> Option<String> {
+    let names: Vec<String> = steps.iter().map(Step::series).collect();
+    let again = (1..names.len()).find(|at| names[..*at].contains(&names[*at]))?;
+    Some(names[again].clone())
 }
+
+#[cfg(test)]
+mod tests;

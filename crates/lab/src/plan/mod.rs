@@ -2,9 +2,16 @@
 
 mod file;
 mod run;
+mod step;
 
-pub use file::{Cpus, Load, Plan, PlanError, Step};
+pub use file::{Cpus, Plan, PlanError, Table};
+pub use step::{Load, Step};
 pub use run::{PlanRun, Show, Thresholds, rest, run};
 
 /// The plans inside the binary, by name.
-pub const EMBEDDED: [(&str, &str); 1] = [("quick", include_str!("../../../../plans/quick.toml"))];
+pub const EMBEDDED: [(&str, &str); 4] = [
+    ("quick", include_str!("../../../../plans/quick.toml")),
+    ("vm-wakeup", include_str!("../../../../plans/vm-wakeup.toml")),
+    ("jitter-table", include_str!("../../../../plans/jitter-table.toml")),
+    ("avb-wakeup", include_str!("../../../../plans/avb-wakeup.toml")),
+];

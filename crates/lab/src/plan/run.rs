@@ -1,10 +1,13 @@
 //! Running a plan.
 
-use super::file::{Load as PlanLoad, Plan, Step};
+use super::file::{Cpus, Plan};
+use super::step::{Load as PlanLoad, ReflectStep, Step};
 use crate::bed::{Bed, End};
-use crate::load::{Load, LoadKind, LoadSpec};
+use crate::load::{LoadKind, LoadSpec};
+use crate::loads::Loads;
 use crate::session::{Session, SessionError};
 use host::Host;
+use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
@@ -12,7 +15,6 @@ use probes::wakeup::{self, WakeupConfig};
 use probes::{ProbeError, Rest, Running, Stop};
 use std::time::Duration;
 use store::model::EventKind;
-use sys::thread::Policy;
 use units::CpuList;
 use wire::ether::Mac;
 
@@ -33,6 +35,8 @@ const LOOK: Duration = Duration::from_millis(200);
 pub struct Thresholds {
     /// For `wakeup/*`.
     pub wakeup_ns: Option<u64>,
+    /// For `noise/*`.
+    pub noise_ns: Option<u64>,
     /// For `rtt/*`.
     pub rtt_ns: Option<u64>,
     /// For `age/*`.
@@ -56,105 +60,146 @@ pub struct PlanRun<'a> {
     pub progress: Box<Show<'a>>,
 }
 
-/// Builds the bed, starts the loads, and runs every step until its end or until the session is told to stop.
+/// Builds what the steps need, starts the loads, and runs every step until its end or until the session is told to stop.
 ///
 /// # Errors
 /// What could not be built, started or measured. The bed and the loads are gone in any case.
 pub fn run<'a>(session: &'a mut Session, mut work: PlanRun<'a>) -> Result<(), SessionError> {
-    (work.progress)(session, "building the test bed");
-    let bed = Bed::build()?;
-    session.recorder.events().write(EventKind::Note, bed.describe());
-    let loads = Loads::start(work.plan, &work.housekeeping, session)?;
+    let bed = match work.plan.steps.iter().any(Step::needs_bed) {
+        true => {
+            (work.progress)(session, "building the test bed");
+            let bed = Bed::build()?;
+            session.recorder.events().write(EventKind::Note, bed.describe());
+            Some(bed)
+        }
+        false => None,
+    };
+    let loads = Loads::default();
     let mut runner = Runner {
         session,
-        bed,
         loads,
         work,
     };
-    let outcome = runner.steps();
-    runner.loads.stop(runner.session);
+    let outcome = runner.steps(bed.as_ref());
+    runner.loads.stop(&runner.session.recorder.events());
     outcome
 }
 
 struct Runner<'a> {
     session: &'a mut Session,
-    bed: Bed,
     loads: Loads,
     work: PlanRun<'a>,
 }
 
 impl Runner<'_> {
-    fn steps(&mut self) -> Result<(), SessionError> {
+    fn steps(&mut self, bed: Option<&Bed>) -> Result<(), SessionError> {
         let plan = self.work.plan;
+        let events = self.session.recorder.events();
+        self.loads = Loads::start(self.specs(&plan.loads)?, &events)?;
         for step in &plan.steps {
             if self.session.stop.requested() {
                 break;
             }
-            let events = self.session.recorder.events();
+            self.session.leave_idle_alone(step.idle().is_system());
+            let mut own = Loads::start(self.specs(step.loads())?, &events)?;
+            let settings = self.settings(&own);
             events.write(EventKind::StepStarted, step.name());
-            let outcome = self.step(step);
+            let outcome = self.step(step, bed, settings);
             events.write(EventKind::StepStopped, step.name());
+            own.stop(&events);
             outcome?;
         }
         Ok(())
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), SessionError> {
+    /// The loads of a plan or a step, each on its CPUs.
+    fn specs(&self, loads: &[PlanLoad]) -> Result<Vec<LoadSpec>, SessionError> {
+        let on = |load: &PlanLoad| {
+            let cpus = load.cpus().map(|cpus| self.resolve(cpus)).transpose()?;
+            Ok(LoadSpec {
+                kind: kind(load),
+                cpus: cpus.unwrap_or_else(|| self.work.housekeeping.clone()),
+            })
+        };
+        loads.iter().map(on).collect()
+    }
+
+    fn resolve(&self, cpus: &Cpus) -> Result<CpuList, SessionError> {
+        let allowed = sys::thread::allowed_cpus();
+        Ok(self.work.plan.resolve(cpus, &allowed, &self.work.housekeeping)?)
+    }
+
+    /// The loads, as a setting of what is measured beside them.
+    fn settings(&self, own: &Loads) -> Vec<(String, String)> {
+        let all = [self.loads.describe(), own.describe()].concat();
+        vec![crate::loads::setting(&all)]
+    }
+
+    fn step(
+        &mut self,
+        step: &Step,
+        bed: Option<&Bed>,
+        more_settings: Vec<(String, String)>,
+    ) -> Result<(), SessionError> {
         let stop = self.session.stop.of_step();
-        match step {
-            Step::Wakeup {
-                duration,
-                interval,
-                policy,
-            } => {
+        let name = step.name();
+        match (step, bed) {
+            (Step::Wakeup(step), _) => {
                 let config = WakeupConfig {
-                    cpus: self.work.measured.clone(),
-                    policy: policy.0,
-                    interval_ns: interval.0,
-                    spin_ahead_ns: 0,
-                    duration_ns: Some(duration.0),
+                    policy: step.policy.0,
+                    period: step.interval.0,
+                    duration_ns: Some(step.duration.0),
                     threshold_ns: self.work.thresholds.wakeup_ns,
                     idle: self.session.idle().to_owned(),
+                    label: step.label.clone(),
+                    more_settings,
+                    ..WakeupConfig::on(self.measured(step.cpus.as_ref())?)
                 };
                 let running = wakeup::start(&config, &mut self.session.recorder, &stop)?;
-                self.attend(step.name(), &running);
+                self.attend(name, &running);
                 Ok(running.join()?)
             }
-            Step::Reflect {
-                duration,
-                interval,
-                policy,
-            } => self.round_trip(duration.0, interval.0, policy.0, step.name(), &stop),
-            Step::SampledValues {
-                duration,
-                streams,
-                rate,
-                asdus,
-                policy,
-            } => {
+            (Step::Noise(step), _) => {
+                let config = NoiseConfig {
+                    cpus: self.measured(step.cpus.as_ref())?,
+                    policy: step.policy.0,
+                    threshold_ns: step.threshold.0,
+                    spike_above_ns: self.work.thresholds.noise_ns,
+                    duration_ns: Some(step.duration.0),
+                    rest: rest(),
+                    idle: self.session.idle().to_owned(),
+                    label: step.label.clone(),
+                    more_settings,
+                };
+                let running = noise::start(&config, &mut self.session.recorder, &stop)?;
+                self.attend(name, &running);
+                Ok(running.join()?)
+            }
+            (Step::Reflect(step), Some(bed)) => self.round_trip(step, bed, name, &stop),
+            (Step::SampledValues(step), Some(bed)) => {
                 let config = PublishConfig {
-                    streams: *streams,
-                    rate: *rate,
-                    asdus: *asdus,
-                    duration_ns: Some(duration.0),
-                    policy: policy.0,
+                    streams: step.streams,
+                    rate: step.rate,
+                    asdus: step.asdus,
+                    duration_ns: Some(step.duration.0),
+                    policy: step.policy.0,
                     cpu: self.work.housekeeping.first(),
                     spin_ahead_ns: SPIN_AHEAD_NS,
                     ..PublishConfig::default()
                 };
-                self.sampled_values(&config, step.name(), &stop)
+                self.sampled_values(&config, bed, name, &stop)
             }
+            (Step::Reflect(_) | Step::SampledValues(_), None) => unreachable!("the bed was built for this step"),
         }
     }
 
-    fn round_trip(
-        &mut self,
-        duration_ns: u64,
-        interval_ns: u64,
-        policy: Policy,
-        name: &str,
-        stop: &Stop,
-    ) -> Result<(), SessionError> {
+    /// The CPUs a step names, or the plan's measured ones.
+    fn measured(&self, cpus: Option<&Cpus>) -> Result<CpuList, SessionError> {
+        cpus.map_or_else(|| Ok(self.work.measured.clone()), |cpus| self.resolve(cpus))
+    }
+
+    fn round_trip(&mut self, step: &ReflectStep, bed: &Bed, name: &str, stop: &Stop) -> Result<(), SessionError> {
+        let interval_ns = step.interval.0;
         // Two spinning threads cannot share a CPU: the one that waits would keep the other from answering.
         let (near_cpu, far_cpu) = (self.work.housekeeping.first(), self.work.measured.first());
         let receive = if near_cpu == far_cpu {
@@ -170,28 +215,34 @@ impl Runner<'_> {
             duration_ns: None,
             late_after_ns: interval_ns.max(1_000),
             receive,
-            policy,
+            policy: step.policy.0,
             cpu: far_cpu,
             rest: rest(),
             threshold_ns: None,
         };
         let initiator = ReflectConfig {
             role: Role::Initiator,
-            peer: Some(Mac(self.bed.mac(End::Device)?)),
-            duration_ns: Some(duration_ns),
+            peer: Some(Mac(bed.mac(End::Device)?)),
+            duration_ns: Some(step.duration.0),
             cpu: near_cpu,
             threshold_ns: self.work.thresholds.rtt_ns,
             ..reflector.clone()
         };
         let options = reflect::port_options(reflector.frame_bytes);
-        let device = self.bed.port(End::Device, &options)?;
-        let test_set = self.bed.port(End::TestSet, &options)?;
+        let device = bed.port(End::Device, &options)?;
+        let test_set = bed.port(End::TestSet, &options)?;
         let far = reflect::start(&reflector, device, &mut self.session.recorder, stop)?;
         let near = reflect::start(&initiator, test_set, &mut self.session.recorder, stop);
         self.pair(near, far, name, stop, Duration::ZERO)
     }
 
-    fn sampled_values(&mut self, config: &PublishConfig, name: &str, stop: &Stop) -> Result<(), SessionError> {
+    fn sampled_values(
+        &mut self,
+        config: &PublishConfig,
+        bed: &Bed,
+        name: &str,
+        stop: &Stop,
+    ) -> Result<(), SessionError> {
         let subscriber = SubscribeConfig {
             rate: Some(config.rate),
             max_streams: config.streams,
@@ -202,8 +253,8 @@ impl Runner<'_> {
             cpu: self.work.measured.first(),
             threshold_ns: self.work.thresholds.age_ns,
         };
-        let device = self.bed.port(End::Device, &subscribe::port_options())?;
-        let test_set = self.bed.port(End::TestSet, &publish::port_options())?;
+        let device = bed.port(End::Device, &subscribe::port_options())?;
+        let test_set = bed.port(End::TestSet, &publish::port_options())?;
         let far = subscribe::start(&subscriber, device, &mut self.session.recorder, stop)?;
         let near = publish::start(config, test_set, &mut self.session.recorder, stop);
         self.pair(near, far.running, name, stop, AFTER_PUBLISHER)
@@ -232,7 +283,7 @@ impl Runner<'_> {
     fn attend(&mut self, name: &str, running: &Running) {
         while !running.is_finished() {
             std::thread::sleep(LOOK);
-            self.loads.look(self.session);
+            self.loads.look(&self.session.recorder.events());
             (self.work.progress)(self.session, name);
         }
     }
@@ -246,57 +297,16 @@ pub fn rest() -> Rest {
     Rest::below_throttling(runtime_us, period_us)
 }
 
-/// The loads beside the steps.
-struct Loads(Vec<(Load, bool)>);
-
-impl Loads {
-    fn start(plan: &Plan, cpus: &CpuList, session: &Session) -> Result<Self, SessionError> {
-        let mut loads = Vec::new();
-        for load in &plan.loads {
-            let spec = LoadSpec {
-                kind: kind(load),
-                cpus: cpus.clone(),
-            };
-            let load = Load::start(&spec)?;
-            session.recorder.events().write(EventKind::LoadStarted, load.describe());
-            loads.push((load, false));
-        }
-        Ok(Self(loads))
-    }
-
-    /// Writes an event for a load that ended by itself.
-    fn look(&mut self, session: &Session) {
-        for (load, reported) in &mut self.0 {
-            if !*reported && let Some(why) = load.failed() {
-                *reported = true;
-                session.recorder.events().write(EventKind::LoadStopped, why);
-            }
-        }
-    }
-
-    fn stop(&mut self, session: &Session) {
-        for (load, _) in self.0.drain(..) {
-            let name = load.describe();
-            let report = load.stop();
-            let text = format!(
-                "{name}: {} {} in {:.1} s {}",
-                report.work, report.unit, report.seconds, report.note
-            );
-            session.recorder.events().write(EventKind::LoadStopped, text.trim_end());
-        }
-    }
-}
-
 fn kind(load: &PlanLoad) -> LoadKind {
     match load {
-        PlanLoad::Scheduler { pairs } => LoadKind::Scheduler {
+        PlanLoad::Scheduler { pairs, .. } => LoadKind::Scheduler {
             pairs: *pairs,
             message_bytes: MESSAGE_BYTES,
         },
-        PlanLoad::Memory { size } => LoadKind::Memory {
+        PlanLoad::Memory { size, .. } => LoadKind::Memory {
             threads: 1,
             bytes_per_thread: size.0,
         },
-        PlanLoad::Command { line } => LoadKind::Command { line: line.clone() },
+        PlanLoad::Command { line, .. } => LoadKind::Command { line: line.clone() },
     }
 }

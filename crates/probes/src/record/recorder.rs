@@ -21,13 +21,19 @@ pub struct RecorderOptions {
     pub explain: Option<Box<dyn Explain>>,
 }
 
-/// A series as the progress line shows it.
+/// A series as it stands while it is measured.
 #[derive(Debug, Clone)]
 pub struct Live {
     /// Name of the series.
     pub name: String,
     /// Counts so far.
     pub counters: Counters,
+    /// Smallest sample so far.
+    pub min_ns: Option<i64>,
+    /// The latest sample.
+    pub last_ns: Option<i64>,
+    /// Mean of the samples so far.
+    pub mean_ns: Option<f64>,
     /// Largest sample so far.
     pub max_ns: Option<i64>,
 }

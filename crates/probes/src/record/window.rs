@@ -1,6 +1,7 @@
 //! The open window of one series.
 
 use super::feed::Counter;
+use super::recorder::Live;
 use super::reasons::Flights;
 use super::why::Answer;
 use stats::Histogram;
@@ -31,7 +32,10 @@ pub(super) struct Open {
     flights: Flights,
     over_threshold: usize,
     total: Counters,
+    total_sum_ns: i128,
+    total_min_ns: i64,
     total_max_ns: i64,
+    last_ns: Option<i64>,
 }
 
 /// What a closed window hands to the run file.
@@ -68,7 +72,10 @@ impl Open {
             flights: Flights::default(),
             over_threshold: 0,
             total: Counters::default(),
+            total_sum_ns: 0,
+            total_min_ns: i64::MAX,
             total_max_ns: i64::MIN,
+            last_ns: None,
         }
     }
 
@@ -84,17 +91,19 @@ impl Open {
         self.start_ns
     }
 
-    /// Counts over the whole run so far, the open window included.
-    pub(super) fn totals(&self) -> Counters {
-        let mut totals = self.total;
-        totals.add(&self.counters);
-        totals
-    }
-
-    /// Largest sample of the whole run so far.
-    pub(super) fn largest_ns(&self) -> Option<i64> {
-        let largest = self.total_max_ns.max(self.max_ns);
-        (largest != i64::MIN).then_some(largest)
+    /// The series as it stands, over the whole run so far, the open window included.
+    pub(super) fn live(&self) -> Live {
+        let mut counters = self.total;
+        counters.add(&self.counters);
+        let measured = counters.received > 0;
+        Live {
+            name: self.name.clone(),
+            counters,
+            min_ns: measured.then_some(self.total_min_ns.min(self.min_ns)),
+            last_ns: self.last_ns,
+            mean_ns: measured.then(|| (self.total_sum_ns + self.sum_ns) as f64 / counters.received as f64),
+            max_ns: measured.then_some(self.total_max_ns.max(self.max_ns)),
+        }
     }
 
     /// Takes a sample; whether it is kept as a spike.
@@ -105,6 +114,7 @@ impl Open {
         self.sum_ns += i128::from(sample.value_ns) * i128::from(n);
         self.min_ns = self.min_ns.min(sample.value_ns);
         self.max_ns = self.max_ns.max(sample.value_ns);
+        self.last_ns = Some(sample.value_ns);
         // A sample the histogram cannot hold is counted, and stands in it as the end it is nearest to.
         let in_range = match u64::try_from(sample.value_ns) {
             Ok(ns) => self.histogram.record_n(ns, n),
@@ -201,6 +211,8 @@ impl Open {
             histogram: self.histogram.clone(),
         };
         self.total.add(&self.counters);
+        self.total_sum_ns += self.sum_ns;
+        self.total_min_ns = self.total_min_ns.min(self.min_ns);
         self.total_max_ns = self.total_max_ns.max(self.max_ns);
         self.counters = Counters::default();
         self.sum_ns = 0;

@@ -354,11 +354,7 @@ impl Work {
         let Ok(mut live) = self.live.lock() else { return };
         live.clear();
         let series = self.feeds.values().flat_map(|feed| feed.series.iter().flatten());
-        live.extend(series.map(|series| Live {
-            name: series.name().to_owned(),
-            counters: series.totals(),
-            max_ns: series.largest_ns(),
-        }));
+        live.extend(series.map(Open::live));
     }
 }
 

@@ -1,0 +1,82 @@
+//! `triptime noise`: time taken from a spinning thread, per CPU.
+
+use crate::arguments::{RunArgs, positive_duration};
+use crate::failure::Failure;
+use crate::run_file::{Run, Start};
+use probes::Rest;
+use probes::noise::{NoiseConfig, start};
+use sys::thread::Policy;
+use units::CpuList;
+
+/// Gaps longer than this are looked for unless told otherwise: well above what recording one costs.
+const DEFAULT_THRESHOLD: &str = "1us";
+
+/// Time stolen from a spinning CPU: interrupts, softirqs, other threads, the hypervisor, firmware
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Takes each measured CPU whole while it runs: only for CPUs that are to be dedicated.
+
+Examples: triptime noise --cpus 2-3 --duration 60s
+          triptime noise --cpus 2 --threshold 500ns --spike-above 20us --html noise.html")]
+pub(crate) struct NoiseArgs {
+    /// CPUs to measure, isolated ones too [default: every CPU this process may use but the first]
+    #[arg(long, value_name = "LIST")]
+    cpus: Option<CpuList>,
+    /// How long to measure [default: until interrupted]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    duration: Option<u64>,
+    /// Gaps longer than this are counted
+    #[arg(long, value_name = "DURATION", default_value = DEFAULT_THRESHOLD, value_parser = positive_duration)]
+    threshold: u64,
+    /// Count gaps above as overflow, and keep them [default: the limit on the maximum, if any]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    spike_above: Option<u64>,
+    /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY
+    #[arg(long, default_value = "fifo:80")]
+    policy: Policy,
+    /// Leave idle states as the system has them, instead of holding /dev/cpu_dma_latency at 0
+    #[arg(long)]
+    default_system: bool,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
+    let cpus = args.cpus.unwrap_or_else(all_but_the_first);
+    let begin = Start {
+        default_system: args.default_system,
+        flight_recorder: true,
+        ..Start::probe("noise", cpus.clone(), args.duration)
+    };
+    let mut run = Run::start(begin, args.run)?;
+    let config = NoiseConfig {
+        cpus,
+        policy: args.policy,
+        threshold_ns: args.threshold,
+        spike_above_ns: args.spike_above.or_else(|| run.threshold_ns("noise/cpu0")),
+        duration_ns: args.duration,
+        rest: rest(args.policy),
+        idle: run.session.idle().to_owned(),
+        label: None,
+        more_settings: run.load_settings(),
+    };
+    let stop = run.session.stop.clone();
+    let outcome = start(&config, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
+    run.finish(outcome.map_err(Into::into))
+}
+
+/// Only real-time threads are throttled.
+fn rest(policy: Policy) -> Rest {
+    match policy {
+        Policy::Other => Rest::NONE,
+        _ => lab::plan::rest(),
+    }
+}
+
+/// The first CPU keeps the recorder running; it is measured too when it is the only one.
+fn all_but_the_first() -> CpuList {
+    let allowed = sys::thread::allowed_cpus();
+    let others = allowed.without(&allowed.first().into_iter().collect());
+    if others.is_empty() { allowed } else { others }
+}

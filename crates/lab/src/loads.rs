@@ -1,0 +1,70 @@
+//! The loads of a run: started together, watched, ended together, each an event of the run.
+
+use crate::load::{Load, LoadError, LoadSpec};
+use probes::record::Events;
+use store::model::EventKind;
+
+/// Loads that run.
+#[derive(Default)]
+pub struct Loads(Vec<Entry>);
+
+struct Entry {
+    load: Load,
+    /// Whether its early end is an event already.
+    reported: bool,
+}
+
+impl Loads {
+    /// Starts loads; each is an event of the run.
+    ///
+    /// # Errors
+    /// What kept one of them from starting; those that ran are ended then.
+    pub fn start(specs: impl IntoIterator<Item = LoadSpec>, events: &Events) -> Result<Self, LoadError> {
+        let mut loads = Self::default();
+        for spec in specs {
+            let load = Load::start(&spec)?;
+            events.write(EventKind::LoadStarted, load.describe());
+            loads.0.push(Entry { load, reported: false });
+        }
+        Ok(loads)
+    }
+
+    /// Each load in one line.
+    pub fn describe(&self) -> Vec<String> {
+        self.0.iter().map(|entry| entry.load.describe()).collect()
+    }
+
+    /// Writes an event for each load that ended by itself.
+    pub fn look(&mut self, events: &Events) {
+        for entry in &mut self.0 {
+            if !entry.reported
+                && let Some(why) = entry.load.failed()
+            {
+                entry.reported = true;
+                events.write(EventKind::LoadStopped, why);
+            }
+        }
+    }
+
+    /// Ends the loads; each event says how much it did.
+    pub fn stop(&mut self, events: &Events) {
+        for Entry { load, .. } in self.0.drain(..) {
+            let name = load.describe();
+            let report = load.stop();
+            let text = format!(
+                "{name}: {} {} in {:.1} s {}",
+                report.work, report.unit, report.seconds, report.note
+            );
+            events.write(EventKind::LoadStopped, text.trim_end());
+        }
+    }
+}
+
+/// What runs beside a measurement, as a setting of its series.
+pub fn setting(descriptions: &[String]) -> (String, String) {
+    let value = match descriptions {
+        [] => "none of ours".to_owned(),
+        all => all.join("; "),
+    };
+    ("load".into(), value)
+}

@@ -1,0 +1,108 @@
+//! What a plan may say, and how it is refused.
+
+use super::Plan;
+use crate::plan::Step;
+use crate::plan::EMBEDDED;
+use units::CpuList;
+
+#[test]
+fn every_embedded_plan_is_valid_and_called_what_it_says() {
+    for (name, text) in EMBEDDED {
+        let plan = Plan::parse(name, text).expect(name);
+        assert_eq!(plan.name, name);
+    }
+}
+
+#[test]
+fn quick_stays_near_a_minute() {
+    let plan = Plan::load("quick").expect("embedded");
+    assert!((40..=60).contains(&(plan.duration_ns() / 1_000_000_000)));
+}
+
+fn refusal(change: impl Fn(&str) -> String) -> String {
+    Plan::parse("site.toml", &change(EMBEDDED[0].1))
+        .expect_err("must be refused")
+        .to_string()
+}
+
+#[test]
+fn a_wrong_key_is_named_with_its_line() {
+    let message = refusal(|text| text.replace("interval = \"250us\"", "intervall = \"250us\""));
+    assert!(
+        message.contains("site.toml") && message.contains("line") && message.contains("intervall"),
+        "{message}"
+    );
+}
+
+#[test]
+fn wrong_values_say_what_would_do() {
+    let message = refusal(|text| text.replace("duration = \"20s\"", "duration = \"20\""));
+    assert!(message.contains("20s, 5m"), "{message}");
+    let message = refusal(|text| text.replace("\"rest\"", "\"some\""));
+    assert!(message.contains("CPU list"), "{message}");
+    let message = refusal(|text| text.replace("fifo:80", "fifo:800"));
+    assert!(message.contains("800"), "{message}");
+}
+
+#[test]
+fn one_cpu_has_to_play_both_roles() {
+    let plan = Plan::load("quick").expect("embedded");
+    let one: CpuList = "0".parse().expect("list");
+    assert_eq!(plan.roles(&one).expect("roles"), (one.clone(), one));
+    let four: CpuList = "0-3".parse().expect("list");
+    let (housekeeping, measured) = plan.roles(&four).expect("roles");
+    assert_eq!(
+        (housekeeping.to_string(), measured.to_string()),
+        ("0".into(), "1-3".into())
+    );
+}
+
+#[test]
+fn steps_are_named_in_the_words_of_the_field() {
+    let plan = Plan::load("quick").expect("embedded");
+    let names: Vec<&str> = plan.steps.iter().map(Step::name).collect();
+    assert_eq!(names, ["wake-up", "round trip", "sampled values"]);
+}
+
+#[test]
+fn a_step_has_its_own_label_loads_and_idle_policy() {
+    let text = r#"
+name = "site"
+what = "one step with everything"
+limits = "substation"
+window = "1s"
+table = "jitter"
+[cpus]
+housekeeping = "first"
+measured = "all"
+[[step]]
+probe = "wakeup"
+duration = "10s"
+interval = "4800/s"
+policy = "fifo:90"
+label = "hackbench"
+idle = "system"
+[[step.load]]
+kind = "scheduler"
+pairs = 3
+[[step]]
+probe = "noise"
+duration = "10s"
+threshold = "1us"
+policy = "fifo:90"
+"#;
+    let plan = Plan::parse("site.toml", text).expect("a plan").lasting(5);
+    let [Step::Wakeup(wakeup), Step::Noise(noise)] = &plan.steps[..] else {
+        panic!("two steps: {:?}", plan.steps);
+    };
+    assert_eq!((wakeup.label.as_deref(), wakeup.loads.len()), (Some("hackbench"), 1));
+    assert!(wakeup.idle.is_system() && !noise.idle.is_system());
+    assert_eq!(wakeup.interval.0.fraction(), (625_000, 3));
+    assert_eq!(plan.duration_ns(), 10);
+    let wrong = text.replace("label = \"hackbench\"", "lable = \"hackbench\"");
+    let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();
+    assert!(message.contains("lable"), "{message}");
+    let twice = text.replace("probe = \"noise\"\nduration = \"10s\"\nthreshold = \"1us\"", "probe = \"wakeup\"\nduration = \"10s\"\ninterval = \"1ms\"\nlabel = \"hackbench\"");
+    let message = Plan::parse("site.toml", &twice).expect_err("refused").to_string();
+    assert!(message.contains("hackbench"), "{message}");
+}

@@ -1,0 +1,221 @@
+//! The steps of a plan, and the loads beside them.
+
+use super::file::{Cpus, Duration, PlanPeriod, PlanPolicy, Size};
+use serde::Deserialize;
+
+/// A load that runs beside a step, or beside all of them.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Load {
+    /// Pairs of threads sending each other messages, as hackbench does.
+    Scheduler {
+        /// How many pairs.
+        pairs: usize,
+        /// Where; the housekeeping CPUs if none are named.
+        #[serde(default)]
+        cpus: Option<Cpus>,
+    },
+    /// A thread streaming through memory.
+    Memory {
+        /// Size of its buffer: larger than the last-level cache.
+        size: Size,
+        /// Where; the housekeeping CPUs if none are named.
+        #[serde(default)]
+        cpus: Option<Cpus>,
+    },
+    /// Any command.
+    Command {
+        /// Its command line, without shell.
+        line: String,
+        /// Where; the housekeeping CPUs if none are named.
+        #[serde(default)]
+        cpus: Option<Cpus>,
+    },
+}
+
+impl Load {
+    /// Where it runs, if the plan says so.
+    pub fn cpus(&self) -> Option<&Cpus> {
+        match self {
+            Self::Scheduler { cpus, .. } | Self::Memory { cpus, .. } | Self::Command { cpus, .. } => cpus.as_ref(),
+        }
+    }
+}
+
+/// What becomes of idle states during a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Idle {
+    /// `/dev/cpu_dma_latency` is held at 0.
+    #[default]
+    Held,
+    /// As the system has them.
+    System,
+}
+
+impl Idle {
+    /// Whether they are left as the system has them.
+    pub fn is_system(self) -> bool {
+        self == Self::System
+    }
+}
+
+/// Wake-up latency.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WakeupStep {
+    /// How long.
+    pub duration: Duration,
+    /// Time between due instants.
+    pub interval: PlanPeriod,
+    /// Policy of the threads.
+    pub policy: PlanPolicy,
+    /// CPUs; the measured ones if none are named.
+    #[serde(default)]
+    pub cpus: Option<Cpus>,
+    /// Second part of the series' names.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// What becomes of idle states.
+    #[serde(default)]
+    pub idle: Idle,
+    /// What runs beside this step only.
+    #[serde(default, rename = "load")]
+    pub loads: Vec<Load>,
+}
+
+/// Gaps seen by spinning threads.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoiseStep {
+    /// How long.
+    pub duration: Duration,
+    /// Gaps longer than this are samples.
+    pub threshold: Duration,
+    /// Policy of the threads.
+    pub policy: PlanPolicy,
+    /// CPUs; the measured ones if none are named.
+    #[serde(default)]
+    pub cpus: Option<Cpus>,
+    /// Second part of the series' names.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// What becomes of idle states.
+    #[serde(default)]
+    pub idle: Idle,
+    /// What runs beside this step only.
+    #[serde(default, rename = "load")]
+    pub loads: Vec<Load>,
+}
+
+/// Round trip from the test set to the device under test.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReflectStep {
+    /// How long.
+    pub duration: Duration,
+    /// Time between frames; `0` is back to back.
+    pub interval: Duration,
+    /// Policy of both ends.
+    pub policy: PlanPolicy,
+}
+
+/// Streams from the test set to a subscriber on the device under test.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampledValuesStep {
+    /// How long.
+    pub duration: Duration,
+    /// How many streams.
+    pub streams: u16,
+    /// Samples a second of each.
+    pub rate: u32,
+    /// ASDUs in a frame.
+    pub asdus: u8,
+    /// Policy of both ends.
+    pub policy: PlanPolicy,
+}
+
+/// One measurement of a plan.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "probe", rename_all = "kebab-case")]
+pub enum Step {
+    /// Wake-up latency.
+    Wakeup(WakeupStep),
+    /// Gaps seen by spinning threads.
+    Noise(NoiseStep),
+    /// Round trip.
+    Reflect(ReflectStep),
+    /// Published and subscribed streams.
+    SampledValues(SampledValuesStep),
+}
+
+impl Step {
+    /// The step's name in events and progress.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Wakeup(_) => "wake-up",
+            Self::Noise(_) => "noise",
+            Self::Reflect(_) => "round trip",
+            Self::SampledValues(_) => "sampled values",
+        }
+    }
+
+    /// How long it measures.
+    pub fn duration_ns(&self) -> u64 {
+        match self {
+            Self::Wakeup(step) => step.duration.0,
+            Self::Noise(step) => step.duration.0,
+            Self::Reflect(step) => step.duration.0,
+            Self::SampledValues(step) => step.duration.0,
+        }
+    }
+
+    /// Changes how long it measures.
+    pub(super) fn set_duration_ns(&mut self, ns: u64) {
+        let duration = match self {
+            Self::Wakeup(step) => &mut step.duration,
+            Self::Noise(step) => &mut step.duration,
+            Self::Reflect(step) => &mut step.duration,
+            Self::SampledValues(step) => &mut step.duration,
+        };
+        duration.0 = ns;
+    }
+
+    /// What its series' names begin with.
+    pub(super) fn series(&self) -> String {
+        let labelled = |family: &str, label: &Option<String>| match label {
+            Some(label) => format!("{family}/{label}"),
+            None => family.to_owned(),
+        };
+        match self {
+            Self::Wakeup(step) => labelled("wakeup", &step.label),
+            Self::Noise(step) => labelled("noise", &step.label),
+            Self::Reflect(_) => "rtt".into(),
+            Self::SampledValues(_) => "age".into(),
+        }
+    }
+
+    /// What runs beside this step only.
+    pub fn loads(&self) -> &[Load] {
+        match self {
+            Self::Wakeup(step) => &step.loads,
+            Self::Noise(step) => &step.loads,
+            Self::Reflect(_) | Self::SampledValues(_) => &[],
+        }
+    }
+
+    /// What becomes of idle states during it.
+    pub fn idle(&self) -> Idle {
+        match self {
+            Self::Wakeup(step) => step.idle,
+            Self::Noise(step) => step.idle,
+            Self::Reflect(_) | Self::SampledValues(_) => Idle::Held,
+        }
+    }
+
+    /// Whether it needs the test bed of network namespaces.
+    pub fn needs_bed(&self) -> bool {
+        matches!(self, Self::Reflect(_) | Self::SampledValues(_))
+    }
+}
