@@ -88,25 +88,11 @@ pub fn series<'a>(document: &'a Value, name: &str) -> &'a Value {
     })
 }
 
-/// Ends a test that cannot run here: names it, so that the skipped ones can be counted. With `TRIPTIME_CI` set this is a
-/// failure.
-///
-/// # Panics
-/// With `TRIPTIME_CI` set.
-pub fn skip(test: &str, reason: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
-    assert!(
-        std::env::var_os("TRIPTIME_CI").is_none(),
-        "{test} was skipped: {reason}"
-    );
-}
-
 /// Whether the test may go on: root, or named as skipped.
 pub fn root_or_skip(test: &str) -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
-        skip(test, "needs root");
+        testing::skip(test, "needs root");
     }
     root
 }

@@ -1,7 +1,9 @@
 //! Values on the command line, and the options that every measuring command has.
 
+use lab::load::{LoadKind, LoadSpec};
 use std::path::PathBuf;
 use std::str::FromStr;
+use units::CpuList;
 use wire::ether::{Mac, VlanTag};
 
 /// Options of every measuring command.
@@ -32,6 +34,20 @@ pub(crate) struct RunArgs {
     /// Do not record what the kernel did around late samples (it needs CAP_BPF and CAP_PERFMON, and costs a little)
     #[arg(long)]
     pub(crate) no_flight_recorder: bool,
+    /// A command to run beside the measurement as a load, such as "stress-ng --cpu 1"; may be given again
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) load_command: Vec<String>,
+}
+
+impl RunArgs {
+    /// The loads to run beside the measurement, on `cpus` unless they say otherwise.
+    pub(crate) fn loads(&self, cpus: &CpuList) -> Vec<LoadSpec> {
+        let commands = self.load_command.iter().map(|line| LoadSpec {
+            kind: LoadKind::Command { line: line.clone() },
+            cpus: cpus.clone(),
+        });
+        commands.collect()
+    }
 }
 
 /// The length of a window: less than a tenth of a second says nothing about extremes, and would flood the run file.

@@ -4,6 +4,7 @@ use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::verdict;
+use lab::loads::Loads;
 use lab::session::{Session, SessionError, SessionSpec};
 use probes::{ProbeError, Running, Stop};
 use report::limits::{Profile, Quantity};
@@ -29,6 +30,7 @@ pub(crate) struct Run {
     /// The limit profile, if any.
     pub(crate) profile: Option<Profile>,
     args: RunArgs,
+    loads: Loads,
     progress: Progress,
     open_ended: bool,
 }
@@ -95,8 +97,20 @@ impl Run {
             housekeeping: beside(&start.measured),
             documents,
         };
+        let specs = args.loads(&beside(&start.measured));
+        let session = Session::start(spec, stop)?;
+        let loads = match Loads::start(specs, &session.recorder.events()) {
+            Ok(loads) => loads,
+            Err(error) => {
+                let file = session.file().to_path_buf();
+                drop(session);
+                remove(&file);
+                return Err(SessionError::from(error).into());
+            }
+        };
         Ok(Self {
-            session: Session::start(spec, stop)?,
+            session,
+            loads,
             profile,
             progress: Progress::new(args.quiet),
             args,
@@ -115,6 +129,7 @@ impl Run {
     pub(crate) fn attend(&mut self, running: Running) -> Result<(), ProbeError> {
         while !running.is_finished() {
             std::thread::sleep(LOOK);
+            self.loads.look(&self.session.recorder.events());
             self.progress.show(&self.session, "measuring");
         }
         running.join()
@@ -123,6 +138,7 @@ impl Run {
     /// Closes the run and reports it, unless `outcome` says that nothing was measured. Returns the exit status.
     pub(crate) fn finish(mut self, outcome: Result<(), SessionError>) -> Result<u8, Failure> {
         self.progress.clear();
+        self.loads.stop(&self.session.recorder.events());
         let told_to_end = self.session.stop.requested();
         let interrupted = outcome.is_err() || (told_to_end && !self.open_ended);
         if interrupted && outcome.is_ok() {
@@ -158,6 +174,11 @@ impl Run {
             }
             (Ok(()), Ok(file)) => verdict::show(&file, self.profile, &self.args),
         }
+    }
+
+    /// The loads, as a setting of what is measured beside them.
+    pub(crate) fn load_settings(&self) -> Vec<(String, String)> {
+        vec![lab::loads::setting(&self.loads.describe())]
     }
 
     /// Unless told where, the HTML report goes beside the run file.

@@ -7,9 +7,9 @@
 mod common;
 
 use common::{Pair, Run, can_run};
-use probes::publish::{self, PublishConfig};
 use probes::Rest;
 use probes::noise::{self, NoiseConfig};
+use probes::publish::{self, PublishConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role, SHORTEST_FRAME};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::wakeup::{self, WakeupConfig};

@@ -3,7 +3,7 @@
 mod common;
 
 use capture::write::PcapWriter;
-use common::{Pair, Recorded, Run, can_run, skip};
+use common::{Pair, Recorded, Run, can_run};
 use probes::publish::{PublishConfig, port_options, start};
 use std::collections::BTreeMap;
 use std::f64::consts::{SQRT_2, TAU};
@@ -216,7 +216,7 @@ fn check(config: &PublishConfig, test: &str) {
 /// tshark reads the same svIDs, counters, values and tags.
 fn check_tshark(config: &PublishConfig, captured: &[Captured], test: &str) {
     if Command::new("tshark").arg("--version").output().is_err() {
-        skip(test, "needs tshark to decode what was published");
+        testing::skip(test, "needs tshark to decode what was published");
         return;
     }
     let directory = tempfile::tempdir().expect("a temporary directory");

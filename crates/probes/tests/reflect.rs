@@ -4,7 +4,8 @@ mod common;
 
 use common::{Pair, Run, can_run};
 use probes::ProbeError;
-use probes::reflect::{Receive, ReflectConfig, Rest, Role, SHORTEST_FRAME, port_options, start};
+use probes::Rest;
+use probes::reflect::{Receive, ReflectConfig, Role, SHORTEST_FRAME, port_options, start};
 use std::time::{Duration, Instant};
 use store::model::Counters;
 use sys::packet::PacketPort;

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{Recorded, Run, can_run_with};
+use probes::Rest;
 use probes::noise::{self, NoiseConfig};
 use probes::record::{Answer, Explain, Question, QuestionKind};
 use probes::wakeup::{self, WakeupConfig};
-use probes::Rest;
 use std::sync::{Arc, Mutex};
 use store::model::{EventKind, Fact, Spike};
 use store::{Cause, CauseTotal};
@@ -142,7 +142,11 @@ fn wakeup_sees_every_planted_stall_and_counts_what_was_missed() {
     assert_eq!(counters.expected, 7_200, "1.5 s at 4800/s");
     assert_eq!(counters.received + counters.missed, counters.expected);
     // A stall of 3 ms holds 14.4 periods, of which one is measured.
-    assert!(counters.missed >= u64::try_from(BLOCKS).expect("small") * 13, "{}", counters.missed);
+    assert!(
+        counters.missed >= u64::try_from(BLOCKS).expect("small") * 13,
+        "{}",
+        counters.missed
+    );
     let found = found(&recorded, &name, start, &blocks);
     assert_lengths(&found, BLOCK_NS - 208_334);
 }

@@ -280,7 +280,10 @@ fn series_of(row: &Row<'_>) -> Result<(SeriesId, SeriesSpec), rusqlite::Error> {
 
 /// The column of the watched time; run files from before it have none.
 fn watched_column(db: &Connection) -> Result<&'static str, Fault> {
-    let there = why::has(db, "SELECT 1 FROM pragma_table_info('window') WHERE name = 'watched_ns'")?;
+    let there = why::has(
+        db,
+        "SELECT 1 FROM pragma_table_info('window') WHERE name = 'watched_ns'",
+    )?;
     Ok(if there { "watched_ns" } else { "0" })
 }
 

@@ -114,7 +114,14 @@ fn sleep_until_tai(ns: i64) -> bool {
         tv_nsec: due.tv_nsec,
     };
     // SAFETY: the pointer is to a whole timespec that outlives the call; no remaining time is asked for.
-    unsafe { libc::clock_nanosleep(libc::CLOCK_TAI, libc::TIMER_ABSTIME, &raw const due, std::ptr::null_mut()) == 0 }
+    unsafe {
+        libc::clock_nanosleep(
+            libc::CLOCK_TAI,
+            libc::TIMER_ABSTIME,
+            &raw const due,
+            std::ptr::null_mut(),
+        ) == 0
+    }
 }
 
 /// How far a clock is ahead of `CLOCK_MONOTONIC`: the narrowest of several readings.
@@ -188,10 +195,6 @@ mod tests {
         let due = monotonic() - 1_000_000_000;
         let before = monotonic();
         assert!(sleep_until(due));
-        assert!(
-            Wait::spinning_ahead(u64::MAX).until(due)
-                - before
-                < 1_000_000_000
-        );
+        assert!(Wait::spinning_ahead(u64::MAX).until(due) - before < 1_000_000_000);
     }
 }

@@ -165,7 +165,7 @@ fn a_bridge_is_a_plain_switch() {
     inside(&namespace, || link::add_bridge("br0"));
     let ask = || Ok(Command::new("ip").args(["-details", "link", "show", "br0"]).output());
     let Ok(answer) = inside(&namespace, ask) else {
-        common::skip(NAME, "needs ip of iproute2");
+        testing::skip(NAME, "needs ip of iproute2");
         return;
     };
     let answer = String::from_utf8_lossy(&answer.stdout);

@@ -44,7 +44,7 @@ fn the_latency_request_is_in_force_while_it_is_held() {
         i32::from_ne_bytes(word)
     };
     if !sys::privilege::is_root() || !std::path::Path::new("/dev/cpu_dma_latency").exists() {
-        common::skip(
+        testing::skip(
             "the_latency_request_is_in_force_while_it_is_held",
             "needs root and /dev/cpu_dma_latency",
         );

@@ -31,7 +31,7 @@ fn fill(test: &str, limit: &str, expected: i32) {
     }
     let pair = Pair::build(1500);
     if let Err(reason) = throttle(&pair, limit) {
-        common::skip(test, &reason);
+        testing::skip(test, &reason);
         return;
     }
     let port = pair.port_a(&PortOptions::default());

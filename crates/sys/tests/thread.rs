@@ -121,7 +121,7 @@ fn a_pinned_deadline_thread_is_refused_with_the_reason() {
     const NAME: &str = "a_pinned_deadline_thread_is_refused_with_the_reason";
     let everything = allowed_cpus();
     if everything.len() < 2 {
-        common::skip(NAME, "needs two CPUs");
+        testing::skip(NAME, "needs two CPUs");
         return;
     }
     if !can_run(NAME, &[Capability::SysNice]) {
@@ -151,7 +151,7 @@ fn a_pinned_deadline_thread_is_refused_with_the_reason() {
 fn deadline_threads_beyond_what_the_cpus_have_are_refused_with_the_reason() {
     const NAME: &str = "deadline_threads_beyond_what_the_cpus_have_are_refused_with_the_reason";
     if allowed_cpus() != online_cpus() {
-        common::skip(NAME, "needs the use of every CPU");
+        testing::skip(NAME, "needs the use of every CPU");
         return;
     }
     if !can_run(NAME, &[Capability::SysNice]) {

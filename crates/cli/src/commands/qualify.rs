@@ -8,8 +8,10 @@ use sys::privilege::Capability;
 
 /// Inventory, loads, all probes of a plan, verdict, HTML report: the main job
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = "Example: triptime qualify\n         triptime qualify vm-wakeup --duration 60h
-         triptime qualify site.toml --html site.html")]
+#[command(
+    after_help = "Example: triptime qualify\n         triptime qualify vm-wakeup --duration 60h
+         triptime qualify site.toml --html site.html"
+)]
 pub(crate) struct QualifyArgs {
     /// Plan: the name of one inside triptime (quick, vm-wakeup, jitter-table, avb-wakeup), or a TOML file
     #[arg(default_value = "quick")]

@@ -3,7 +3,8 @@
 use crate::arguments::{ReceiveArg, RunArgs, duration, mac, positive_duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
-use probes::reflect::{ReflectConfig, Rest, Role, SHORTEST_FRAME, port_options, start};
+use probes::Rest;
+use probes::reflect::{ReflectConfig, Role, SHORTEST_FRAME, port_options, start};
 use sys::packet::PacketPort;
 use sys::thread::Policy;
 use wire::ether::Mac;

@@ -147,7 +147,16 @@ mod tests {
             .draw(|frame| render(frame, "   12.0 s  measuring", &[live("wakeup/cpu1", 84_000)]))
             .expect("drawn");
         let text = terminal.backend().to_string();
-        for part in ["measuring", "samples", "wakeup/cpu1", "12345", "7", "900 ns", "2.5 µs", "84 µs"] {
+        for part in [
+            "measuring",
+            "samples",
+            "wakeup/cpu1",
+            "12345",
+            "7",
+            "900 ns",
+            "2.5 µs",
+            "84 µs",
+        ] {
             assert!(text.contains(part), "{part} in\n{text}");
         }
     }

@@ -5,8 +5,8 @@ mod run;
 mod step;
 
 pub use file::{Cpus, Plan, PlanError, Table};
-pub use step::{Load, Step};
 pub use run::{PlanRun, Show, Thresholds, rest, run};
+pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.
 pub const EMBEDDED: [(&str, &str); 4] = [

@@ -75,11 +75,7 @@ pub fn run<'a>(session: &'a mut Session, mut work: PlanRun<'a>) -> Result<(), Se
         false => None,
     };
     let loads = Loads::default();
-    let mut runner = Runner {
-        session,
-        loads,
-        work,
-    };
+    let mut runner = Runner { session, loads, work };
     let outcome = runner.steps(bed.as_ref());
     runner.loads.stop(&runner.session.recorder.events());
     outcome

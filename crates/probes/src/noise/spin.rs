@@ -32,7 +32,9 @@ impl Spin {
         sleep_until(start);
         self.warm_up();
         let begin = monotonic();
-        let end = self.duration_ns.map(|ns| begin + i64::try_from(ns).unwrap_or(i64::MAX / 2));
+        let end = self
+            .duration_ns
+            .map(|ns| begin + i64::try_from(ns).unwrap_or(i64::MAX / 2));
         let mut gaps = 0;
         let mut now = begin;
         while end.is_none_or(|end| now < end) && !self.stop.requested() {

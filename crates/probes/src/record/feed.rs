@@ -134,6 +134,19 @@ pub(super) enum AfterWord {
     },
 }
 
+/// Writes every place of a ring once: a page that was never written, or shared with a child since, faults at its first write
+/// however much memory is locked.
+fn touch(records: &mut Producer<Record>, source: &mut Consumer<Record>) {
+    let blank = Record::Count {
+        slot: 0,
+        counter: Counter::Late,
+        at: Monotonic::from_ns(0),
+        n: 0,
+    };
+    while records.push(blank).is_ok() {}
+    while source.pop().is_ok() {}
+}
+
 /// The measuring thread's end of its ring.
 pub struct Feed {
     records: Producer<Record>,
@@ -154,7 +167,8 @@ impl Feed {
         number: usize,
         after: Sender<AfterWord>,
     ) -> (Self, Source) {
-        let (records, record_source) = RingBuffer::new(capacity);
+        let (mut records, mut record_source) = RingBuffer::new(capacity);
+        touch(&mut records, &mut record_source);
         let (announcements, announcement_source) = RingBuffer::new(slots);
         let overruns: Arc<[AtomicU64]> = (0..slots).map(|_| AtomicU64::new(0)).collect();
         let source = Source {

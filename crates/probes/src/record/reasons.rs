@@ -74,7 +74,10 @@ impl Reasons {
 
     /// What the explainer has to say about itself.
     pub(super) fn summary(&mut self) -> Vec<Fact> {
-        self.explain.as_mut().map(|explain| explain.summary()).unwrap_or_default()
+        self.explain
+            .as_mut()
+            .map(|explain| explain.summary())
+            .unwrap_or_default()
     }
 }
 

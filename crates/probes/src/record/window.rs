@@ -1,8 +1,8 @@
 //! The open window of one series.
 
 use super::feed::Counter;
-use super::recorder::Live;
 use super::reasons::Flights;
+use super::recorder::Live;
 use super::why::Answer;
 use stats::Histogram;
 use std::cmp::Reverse;
@@ -221,7 +221,10 @@ impl Open {
         self.over_threshold = 0;
         self.histogram.reset();
         let series = self.id;
-        let flights = self.flights.take().map(|(at_ns, bytes)| Flight { series, at_ns, bytes });
+        let flights = self
+            .flights
+            .take()
+            .map(|(at_ns, bytes)| Flight { series, at_ns, bytes });
         Some(Closed {
             window,
             spikes: std::mem::take(&mut self.spikes),

@@ -61,7 +61,11 @@ impl Work {
     }
 
     /// Records until it is told to finish.
-    pub(super) fn run(&mut self, inbox: &Receiver<Command>, afterwords: &Receiver<AfterWord>) -> Result<(), StoreError> {
+    pub(super) fn run(
+        &mut self,
+        inbox: &Receiver<Command>,
+        afterwords: &Receiver<AfterWord>,
+    ) -> Result<(), StoreError> {
         loop {
             let finish = self.take_commands(inbox);
             let now_ns = since(self.start, sys::clock::monotonic());
@@ -229,7 +233,11 @@ impl Work {
                     cpu,
                     sequence,
                 });
-                let asked = feed.source.describe.question().filter(|kind| kept || *kind == QuestionKind::Gap);
+                let asked = feed
+                    .source
+                    .describe
+                    .question()
+                    .filter(|kind| kept || *kind == QuestionKind::Gap);
                 if let Some(kind) = asked
                     && let Some((_, thread)) = feed.source.thread.load()
                 {

@@ -28,9 +28,13 @@ impl Cycle {
     pub(super) fn run(&self, start: Monotonic, feed: &mut Feed) {
         let grid = Grid::new(start + self.offset_ns, self.period);
         let mut cycle = self.warm_up(&grid, feed);
-        let cycles = self.duration_ns.map(|ns| cycle.saturating_add(self.period.count_in(ns)));
+        let cycles = self
+            .duration_ns
+            .map(|ns| cycle.saturating_add(self.period.count_in(ns)));
         let interval_ns = self.period.whole_ns();
-        let break_above_ns = self.break_above_ns.map_or(i64::MAX, |ns| i64::try_from(ns).unwrap_or(i64::MAX));
+        let break_above_ns = self
+            .break_above_ns
+            .map_or(i64::MAX, |ns| i64::try_from(ns).unwrap_or(i64::MAX));
         while cycles.is_none_or(|end| cycle < end) && !self.stop.requested() {
             let due = grid.due(cycle);
             let now = self.wait.until(due);

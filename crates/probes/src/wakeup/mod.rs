@@ -161,7 +161,10 @@ fn check(config: &WakeupConfig) -> Result<(), ProbeError> {
     if config.spin_ahead_ns >= config.period.whole_ns() {
         return refuse("--spin-ahead must be shorter than --interval");
     }
-    if config.second_aligned_ns.is_some_and(|ns| ns >= SECOND_NS.unsigned_abs()) {
+    if config
+        .second_aligned_ns
+        .is_some_and(|ns| ns >= SECOND_NS.unsigned_abs())
+    {
         return refuse("--secaligned: the offset to the second must be less than 1s");
     }
     Ok(())

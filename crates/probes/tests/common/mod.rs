@@ -16,9 +16,6 @@ use sys::{SysError, link};
 use tempfile::TempDir;
 use units::Monotonic;
 
-/// Set to 1, this lets tests that cannot run here say so and pass. Without it they fail, so that no test is left out unseen.
-const ALLOW_SKIPS: &str = "TRIPTIME_ALLOW_SKIPS";
-
 /// Whether a test that needs namespaces and packet sockets can run here. Panics when it cannot, unless skips are allowed;
 /// then it says so on standard error.
 pub fn can_run(test: &str) -> bool {
@@ -35,17 +32,8 @@ pub fn can_run_with(test: &str, needs: &[Capability]) -> bool {
     if missing.is_empty() {
         return true;
     }
-    skip(test, &format!("needs {}", missing.join(", ")));
+    testing::skip(test, &format!("needs {}", missing.join(", ")));
     false
-}
-
-/// Panics, unless skips are allowed; then it says on standard error what was left out and why.
-pub fn skip(test: &str, reason: &str) {
-    let allowed = std::env::var_os(ALLOW_SKIPS).is_some_and(|value| value == "1");
-    assert!(allowed, "{test} {reason}; set {ALLOW_SKIPS}=1 to leave it out");
-    let line = format!("SKIPPED {test}: {reason}\n");
-    // Not by eprintln, which the test harness captures: a test left out must be seen.
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
 }
 
 /// Two namespaces joined by a veth pair: `a0` in the first, `b0` in the second.
@@ -188,7 +176,9 @@ impl Recorded {
     pub fn id(&self, name: &str) -> SeriesId {
         let series = self.file.series().expect("series");
         let found = series.iter().find(|(_, spec)| spec.name == name);
-        found.map(|(id, _)| *id).unwrap_or_else(|| panic!("no series {name} in {:?}", self.names()))
+        found
+            .map(|(id, _)| *id)
+            .unwrap_or_else(|| panic!("no series {name} in {:?}", self.names()))
     }
 
     /// Events that touch the series `name` in order.

@@ -98,9 +98,11 @@ fn a_run_from_before_the_flight_recorder_is_read() {
     writer.write(&batch).expect("written");
     writer.finish(RunState::Complete, 1).expect("finished");
     let db = rusqlite::Connection::open(&path).expect("a database");
-    db.execute_batch("ALTER TABLE spike DROP COLUMN explanation; DROP TABLE cause; DROP TABLE flight;
-                      ALTER TABLE window DROP COLUMN watched_ns;")
-        .expect("made old");
+    db.execute_batch(
+        "ALTER TABLE spike DROP COLUMN explanation; DROP TABLE cause; DROP TABLE flight;
+                      ALTER TABLE window DROP COLUMN watched_ns;",
+    )
+    .expect("made old");
     drop(db);
     let run = RunFile::open(&path).expect("a run");
     assert_eq!(run.spikes(SERIES).expect("spikes"), [spike]);

@@ -54,6 +54,18 @@ pub(super) fn pin(cpu: u32) -> Result<(), SysError> {
     })
 }
 
+/// Gives the calling thread back every CPU this process was allowed to use at its start.
+pub(super) fn unpin() -> Result<(), SysError> {
+    let allowed = allowed_cpus();
+    let mut set = CpuSet::new();
+    allowed
+        .iter()
+        .filter(|cpu| (*cpu as usize) < CpuSet::MAX_CPU)
+        .for_each(|cpu| set.set(cpu as usize));
+    sched_setaffinity(None, &set)
+        .map_err(|errno| SysError::refused("let this thread run on CPUs", allowed.to_string(), errno))
+}
+
 /// The CPUs the calling thread may run on now.
 pub(super) fn current_affinity() -> CpuList {
     sched_getaffinity(None).map_or_else(|_| CpuList::default(), |set| members(&set))

@@ -23,7 +23,8 @@ pub use policy::{Policy, PolicyError};
 pub struct RtThread {
     /// Scheduling policy.
     pub policy: Policy,
-    /// The one CPU it may run on; `None` leaves the affinity as it is.
+    /// The one CPU it may run on; `None` leaves the affinity as it is, but for deadline threads, which the kernel admits only
+    /// with all of this process's CPUs.
     pub cpu: Option<u32>,
     /// Octets of stack to touch now, so that they do not fault later; capped by what the stack has left.
     pub stack_bytes: usize,
@@ -40,6 +41,8 @@ impl RtThread {
     pub fn enter(&self) -> Result<(), SysError> {
         if let Some(cpu) = self.cpu {
             cpus::pin(cpu)?;
+        } else if matches!(self.policy, Policy::Deadline { .. }) {
+            cpus::unpin()?;
         }
         policy::apply(self.policy)?;
         // The default slack of 50 us would be added to every sleep of a thread that is not real-time.

@@ -12,9 +12,6 @@ use sys::{SysError, link};
 /// EtherType of the test frames: IEEE 802 local experimental 1.
 pub const ETHERTYPE: u16 = 0x88b5;
 
-/// Set to 1, this lets tests that lack a privilege say so and pass. Without it they fail, so that no test is left out unseen.
-const ALLOW_SKIPS: &str = "TRIPTIME_ALLOW_SKIPS";
-
 /// Whether the test can run here. Panics when it cannot, unless skips are allowed; then it says so on standard error.
 pub fn can_run(test: &str, needs: &[Capability]) -> bool {
     let missing: Vec<String> = needs
@@ -25,17 +22,8 @@ pub fn can_run(test: &str, needs: &[Capability]) -> bool {
     if missing.is_empty() {
         return true;
     }
-    skip(test, &format!("needs {}", missing.join(", ")));
+    testing::skip(test, &format!("needs {}", missing.join(", ")));
     false
-}
-
-/// Panics, unless skips are allowed; then it says on standard error what was left out and why.
-pub fn skip(test: &str, reason: &str) {
-    let allowed = std::env::var_os(ALLOW_SKIPS).is_some_and(|value| value == "1");
-    assert!(allowed, "{test} {reason}; set {ALLOW_SKIPS}=1 to leave it out");
-    let line = format!("SKIPPED {test}: {reason}\n");
-    // Not by eprintln, which the test harness captures: a test left out must be seen.
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
 }
 
 /// What network tests need.

@@ -1,8 +1,8 @@
 //! What a plan may say, and how it is refused.
 
 use super::Plan;
-use crate::plan::Step;
 use crate::plan::EMBEDDED;
+use crate::plan::Step;
 use units::CpuList;
 
 #[test]
@@ -102,7 +102,10 @@ policy = "fifo:90"
     let wrong = text.replace("label = \"hackbench\"", "lable = \"hackbench\"");
     let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();
     assert!(message.contains("lable"), "{message}");
-    let twice = text.replace("probe = \"noise\"\nduration = \"10s\"\nthreshold = \"1us\"", "probe = \"wakeup\"\nduration = \"10s\"\ninterval = \"1ms\"\nlabel = \"hackbench\"");
+    let twice = text.replace(
+        "probe = \"noise\"\nduration = \"10s\"\nthreshold = \"1us\"",
+        "probe = \"wakeup\"\nduration = \"10s\"\ninterval = \"1ms\"\nlabel = \"hackbench\"",
+    );
     let message = Plan::parse("site.toml", &twice).expect_err("refused").to_string();
     assert!(message.contains("hackbench"), "{message}");
 }

@@ -1,0 +1,35 @@
+//! What the tests of all crates share: leaving a test out in view, and the Python that has the oracles.
+
+#![forbid(unsafe_code)]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Set to 1, this lets tests that cannot run here say so and pass. Without it they fail, so that no test is left out unseen.
+pub const ALLOW_SKIPS: &str = "TRIPTIME_ALLOW_SKIPS";
+
+/// Leaves a test out: fails, unless skips are allowed; then it names the test and the reason on standard error.
+///
+/// # Panics
+/// When skips are not allowed.
+pub fn skip(test: &str, reason: &str) {
+    let allowed = std::env::var_os(ALLOW_SKIPS).is_some_and(|value| value == "1");
+    assert!(
+        allowed,
+        "{test} cannot run here: {reason}; set {ALLOW_SKIPS}=1 to leave it out"
+    );
+    // Not by eprintln, which the test harness captures: a test left out must be seen.
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
+}
+
+/// The Python interpreter whose packages are the oracles of the tests (`scripts/need.sh test` makes it). `None` after
+/// leaving the test out.
+pub fn python(test: &str) -> Option<PathBuf> {
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/oracle/bin/python");
+    let path = std::env::var_os("TRIPTIME_PYTHON").map_or(default, PathBuf::from);
+    if path.exists() {
+        return Some(path);
+    }
+    skip(test, &format!("no {}: run scripts/need.sh test", path.display()));
+    None
+}
