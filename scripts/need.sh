@@ -7,7 +7,8 @@ set -euo pipefail
 build=(gcc:gcc make:make /usr/lib/x86_64-linux-gnu/libc.a:libc6-dev)
 test=("${build[@]}" tshark:tshark text2pcap:wireshark-common editcap:wireshark-common chromium:chromium
     chromedriver:chromium-driver cyclictest:rt-tests strace:strace sqlite3:sqlite3 bc:bc ip:iproute2 tc:iproute2
-    unshare:util-linux setpriv:util-linux readelf:binutils python3:python3 stress-ng:stress-ng)
+    unshare:util-linux setpriv:util-linux readelf:binutils python3:python3 stress-ng:stress-ng clang-14:clang-14
+    llvm-strip-14:llvm-14)
 
 case "${1:-build}" in
 build) wanted=("${build[@]}") ;;
@@ -34,13 +35,29 @@ if ! command -v cargo >/dev/null 2>&1; then
     echo "need.sh: cargo is missing: install Rust 1.95 or newer first (rustup)" >&2
     exit 2
 fi
-[ ${#missing[@]} -eq 0 ] && exit 0
-
-if [ "$(id -u)" -ne 0 ]; then
-    echo "need.sh: missing: ${missing[*]}. Run as root: apt-get install ${missing[*]}" >&2
-    exit 2
+if ! python3 -c "import ensurepip, venv" >/dev/null 2>&1 && [ "${1:-build}" = test ]; then
+    missing+=(python3-venv)
 fi
-echo "installing: ${missing[*]}" >&2
-export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
-apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+
+if [ ${#missing[@]} -gt 0 ]; then
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "need.sh: missing: ${missing[*]}. Run as root: apt-get install ${missing[*]}" >&2
+        exit 2
+    fi
+    echo "installing: ${missing[*]}" >&2
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+# The tests' oracles live in a Python environment of their own, made anew when the list of them changes.
+if [ "${1:-build}" = test ]; then
+    list=$(dirname "$0")/oracle.txt
+    oracle=$(dirname "$0")/../target/oracle
+    if ! cmp -s "$list" "$oracle/installed.txt"; then
+        echo "installing into target/oracle: $(grep -v '^#' "$list" | paste -sd' ')" >&2
+        python3 -m venv "$oracle"
+        "$oracle/bin/pip" install --quiet --disable-pip-version-check -r "$list"
+        cp "$list" "$oracle/installed.txt"
+    fi
+fi
