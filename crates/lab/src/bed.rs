@@ -9,6 +9,7 @@
 //! and every interface in it, when the last descriptor closes, so nothing is left behind however the process ends:
 //! normally, by a signal, by a panic, or by `kill -9`.
 
+use std::time::{Duration, Instant};
 use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
@@ -17,6 +18,9 @@ use sys::packet::{PacketPort, PortOptions};
 pub const TEST_SET_IF: &str = "ts0";
 /// Name of the device under test's interface.
 pub const DEVICE_IF: &str = "dut0";
+
+/// How long an interface may take to find its carrier; it takes milliseconds.
+const CARRIER_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A test bed, gone when dropped.
 #[derive(Debug)]
@@ -92,12 +96,21 @@ impl Bed {
 
     /// Carrier appears a moment after both ends are up; frames sent before are dropped.
     fn wait_for_carrier(&self) -> Result<(), SysError> {
-        for _ in 0..200 {
-            let up = |namespace: &NetNs, name| namespace.run(|| sys::link::find(name).map(|link| link.carrier))?;
-            if up(&self.test_set, TEST_SET_IF)? && up(&self.device, DEVICE_IF)? && up(&self.switch, "br0")? {
-                return Ok(());
+        for (namespace, name) in [
+            (&self.test_set, TEST_SET_IF),
+            (&self.device, DEVICE_IF),
+            (&self.switch, "br0"),
+        ] {
+            let deadline = Instant::now() + CARRIER_PATIENCE;
+            while !namespace.run(|| sys::link::find(name).map(|link| link.carrier))?? {
+                if Instant::now() > deadline {
+                    return Err(SysError::NoCarrier {
+                        interface: name.to_owned(),
+                        seconds: CARRIER_PATIENCE.as_secs(),
+                    });
+                }
+                std::thread::sleep(Duration::from_millis(5));
             }
-            std::thread::sleep(std::time::Duration::from_millis(5));
         }
         Ok(())
     }

@@ -126,6 +126,14 @@ pub enum SysError {
         /// The limit.
         limit_kib: u64,
     },
+    /// An interface that was made did not come up.
+    #[error("{interface}: no carrier {seconds} s after it was set up: is the machine overloaded, or is its peer down?")]
+    NoCarrier {
+        /// The interface.
+        interface: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
     /// The kernel is too old, or built without the feature.
     #[error("{what}: this kernel lacks it ({needs})")]
     MissingFeature {
@@ -176,6 +184,7 @@ impl SysError {
             | Self::CpuNotAllowed { .. }
             | Self::FrameTooLong { .. } => ErrorKind::Usage,
             Self::InterfaceDown { .. }
+            | Self::NoCarrier { .. }
             | Self::MissingCapability { .. }
             | Self::PermissionDenied { .. }
             | Self::NoRealTimeBudget { .. }

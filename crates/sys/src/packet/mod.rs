@@ -32,6 +32,9 @@ pub struct PortOptions {
     pub multicast: Vec<[u8; 6]>,
     /// Send past the queueing discipline (`PACKET_QDISC_BYPASS`): never together with ETF or TAPRIO.
     pub qdisc_bypass: bool,
+    /// Take the NIC's own receive stamps where it makes them, instead of the kernel's: instants of the NIC's clock, which only
+    /// compare with the host's clocks under PTP.
+    pub hardware_stamps: bool,
 }
 
 /// How many EtherTypes one port can filter for.
@@ -47,6 +50,7 @@ impl Default for PortOptions {
             promiscuous: false,
             multicast: Vec::new(),
             qdisc_bypass: false,
+            hardware_stamps: false,
         }
     }
 }

@@ -51,7 +51,7 @@ impl PacketPort {
         if options.ring_frames > 0 {
             socket.ignore_outgoing()?;
             socket.attach(&mut program)?;
-            hardware_stamps = socket.stamp_received()?;
+            hardware_stamps = socket.stamp_received(options.hardware_stamps)?;
             ring = Some(Ring::new(&socket, options.ring_frames, options.frame_bytes)?);
             protocol = libc::ETH_P_ALL as u16;
         }

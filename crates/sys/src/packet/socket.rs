@@ -90,10 +90,10 @@ impl Socket {
         self.set(libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program, "attach a filter on")
     }
 
-    /// Has received frames stamped as early as can be: by the NIC if it already does that for received frames, and by the
-    /// kernel when the driver hands them over. Returns whether the NIC does. Changes nothing about the NIC.
-    pub(super) fn stamp_received(&self) -> Result<bool, SysError> {
-        let hardware = self.nic_stamps_received();
+    /// Has received frames stamped by the kernel when the driver hands them over, or, if `by_nic` and the NIC already does
+    /// that for received frames, by the NIC. Returns whether the NIC does. Changes nothing about the NIC.
+    pub(super) fn stamp_received(&self, by_nic: bool) -> Result<bool, SysError> {
+        let hardware = by_nic && self.nic_stamps_received();
         let software = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
         self.set(
             libc::SOL_SOCKET,
