@@ -1,0 +1,156 @@
+//! A week of wake-ups on two CPUs in windows of 20 s: how much memory writing it takes, how large the file gets, and how fast
+//! it is reported. The windows are those of a real minute (`data/minute.triptime`), over and over.
+
+use stats::Histogram;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+use store::model::{Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
+use store::{Batch, RunFile, RunWriter};
+use support::{json, run, series};
+use units::Realtime;
+
+const SECOND_NS: u64 = 1_000_000_000;
+const WINDOW_NS: u64 = 20 * SECOND_NS;
+/// Windows of 20 s in seven days.
+const WINDOWS: u64 = 7 * 24 * 3600 / 20;
+const SERIES: u32 = 2;
+
+/// Tells the child process where to write.
+const FILE: &str = "TRIPTIME_WEEK_FILE";
+
+fn minute() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/minute.triptime")
+}
+
+/// The sixty windows of 20 s that begin at each second of the minute, per series.
+fn windows_of_20_s() -> Vec<Vec<Histogram>> {
+    let run = RunFile::open(&minute()).expect("the recorded minute");
+    let of_series = |id| {
+        let seconds = run.histograms(SeriesId(id)).expect("histograms");
+        let from = |begin: usize| {
+            let mut sum = Histogram::new();
+            (0..20).for_each(|second| sum.merge(&seconds[(begin + second) % 60].histogram));
+            sum
+        };
+        (0..60).map(from).collect()
+    };
+    (0..SERIES).map(of_series).collect()
+}
+
+fn window(series: u32, number: u64, histogram: &Histogram) -> Window {
+    let samples = histogram.count();
+    let whole = |ns: Option<u64>| ns.map(|ns| i64::try_from(ns).expect("small"));
+    Window {
+        series: SeriesId(series),
+        start_ns: number * WINDOW_NS,
+        end_ns: (number + 1) * WINDOW_NS,
+        counters: Counters {
+            expected: samples,
+            received: samples,
+            ..Counters::default()
+        },
+        sum_ns: (histogram.mean().expect("samples") * samples as f64) as i128,
+        min_ns: whole(histogram.min()),
+        max_ns: whole(histogram.max()),
+        histogram: histogram.clone(),
+    }
+}
+
+fn spec(cpu: u32) -> SeriesSpec {
+    SeriesSpec {
+        name: format!("wakeup/cpu{cpu}"),
+        what: "timer due -> thread running".into(),
+        clock: SeriesClock::Monotonic,
+        interval_ns: Some(200_000.0),
+        threshold_ns: Some(120_000),
+        settings: Vec::new(),
+    }
+}
+
+fn write_week(path: &Path) {
+    let info = RunInfo {
+        id: "week".into(),
+        command: "wakeup".into(),
+        arguments: Vec::new(),
+        tool_version: "0".into(),
+        started: Realtime::from_ns(1_780_000_000_000_000_000),
+        window_ns: WINDOW_NS,
+    };
+    let stored = windows_of_20_s();
+    let mut writer = RunWriter::create(path, &info, None).expect("a run file");
+    for cpu in 0..SERIES {
+        writer.add_series(&spec(cpu)).expect("a series");
+    }
+    for first in (0..WINDOWS).step_by(20) {
+        let mut batch = Batch::default();
+        for number in first..(first + 20).min(WINDOWS) {
+            for (cpu, windows) in (0..).zip(&stored) {
+                let window = window(cpu, number, &windows[usize::try_from(number % 60).expect("small")]);
+                batch.spikes.push(Spike {
+                    series: window.series,
+                    at_ns: window.end_ns,
+                    value_ns: window.max_ns.expect("samples"),
+                    cpu: Some(cpu),
+                    sequence: Some(number),
+                    explanation: None,
+                });
+                batch.windows.push(window);
+            }
+        }
+        writer.write(&batch).expect("written");
+    }
+    writer
+        .finish(RunState::Complete, WINDOWS * WINDOW_NS)
+        .expect("finished");
+}
+
+/// Most memory this process ever had, in KiB.
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("status");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("VmHWM");
+    line.split_whitespace().nth(1).expect("a figure").parse().expect("a number")
+}
+
+/// Not a test of its own: the process whose memory is looked at.
+#[test]
+fn child_writes_the_week() {
+    if let Some(path) = std::env::var_os(FILE) {
+        write_week(Path::new(&path));
+        println!("peak {} KiB", peak_kib());
+    }
+}
+
+#[test]
+fn a_week_fits_into_little_memory_and_a_small_file_and_is_reported_at_once() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("week.triptime");
+    let child = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "child_writes_the_week", "--nocapture"])
+        .env(FILE, &path)
+        .output()
+        .expect("the child runs");
+    let said = String::from_utf8_lossy(&child.stdout).into_owned();
+    assert!(child.status.success(), "{said}");
+    let peak: u64 = said
+        .lines()
+        .find_map(|line| line.strip_prefix("peak ")?.strip_suffix(" KiB")?.parse().ok())
+        .expect("the child's peak");
+    let size = std::fs::metadata(&path).expect("the file").len();
+    assert!(peak < 64 << 10, "{peak} KiB of memory");
+    assert!(size < 50 << 20, "{size} octets of run file");
+
+    let file = path.to_str().expect("text");
+    let html = directory.path().join("week.html");
+    let begin = Instant::now();
+    let output = run(&["report", file, "--json", "--html", html.to_str().expect("text")]);
+    let took = begin.elapsed();
+    let document = json(&output);
+    let samples = series(&document, "wakeup/cpu1")["received"].as_u64().expect("a count");
+    // 5000 a second, less what was missed in the recorded minute.
+    assert!((2_900_000_000..=3_024_000_000).contains(&samples), "{samples}");
+    assert!(took.as_secs_f64() < 2.0, "reported in {took:?}");
+    let page = std::fs::metadata(&html).expect("the page").len();
+    assert!(page < 4 << 20, "{page} octets of HTML");
+    println!("{peak} KiB of memory, {size} octets of run file, reported in {took:?}, {page} octets of HTML");
+}
