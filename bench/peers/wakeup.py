@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Wake-up latency of triptime beside cyclictest (rt-tests), interleaved.
+"""Wake-up latency of triptime beside cyclictest (rt-tests), interleaved, and what a sample of each costs.
+
+Cost is the CPU time of the whole process (rusage, which the scheduler accounts to the nanosecond) over its samples. With
+--cost cyclictest runs without its histogram of a million buckets, whose set-up would count against it.
 
 Rounds run A B B A, one CPU, same policy and priority, same interval, both holding /dev/cpu_dma_latency at 0. On a noisy
 machine look at the medians and at the ratio of neighbouring runs, never at the maxima of separate runs.
 
-    bench/peers/wakeup.py [--cpu 1] [--interval-us 1000] [--seconds 5] [--rounds 4]
+    bench/peers/wakeup.py [--cpu 1] [--interval-us 1000] [--seconds 5] [--rounds 4] [--cost]
 
 Needs: root, rt-tests, target/triptime (make build).
 """
@@ -44,9 +47,12 @@ def triptime(options, folder):
 def cyclictest(options, folder):
     """The same of one run of cyclictest."""
     file = folder / "cyclictest.json"
+    histogram = [] if options.cost else ["-h", "1000000"]
     cpu_us = run(["cyclictest", "-q", "-m", "-N", "-p", "80", "-i", str(options.interval_us), "-t", "1",
-                  "-a", str(options.cpu), "-D", str(options.seconds), "-h", "1000000", f"--json={file}"])
+                  "-a", str(options.cpu), "-D", str(options.seconds), f"--json={file}"] + histogram)
     thread = json.loads(file.read_text())["thread"]["0"]
+    if options.cost:
+        return thread["avg"] / 1e3, thread["cycles"], cpu_us / thread["cycles"]
     buckets = sorted((int(ns), count) for ns, count in thread["histogram"].items())
     half, below = sum(count for _, count in buckets) / 2, 0
     for ns, count in buckets:
@@ -62,6 +68,8 @@ def main():
     parser.add_argument("--interval-us", type=int, default=1000)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--cost", action="store_true", help="compare what a sample costs (cyclictest shows its mean then)")
+    parser.add_argument("--no-flight-recorder", action="store_true")
     options = parser.parse_args()
     medians = {triptime: [], cyclictest: []}
     costs = {triptime: [], cyclictest: []}

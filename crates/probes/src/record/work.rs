@@ -17,7 +17,7 @@ use store::{Batch, RunWriter, StoreError};
 use units::Monotonic;
 
 /// How often the rings are drained: soon enough that the flight recorder still has the events around a late sample.
-const POLL: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(50);
 
 /// A window is closed this long after its end, so that records still in a ring find it open.
 const GRACE_NS: u64 = 100_000_000;
