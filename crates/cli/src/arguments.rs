@@ -3,6 +3,7 @@
 use lab::load::{LoadKind, LoadSpec};
 use std::path::PathBuf;
 use std::str::FromStr;
+use sys::thread::Policy;
 use units::CpuList;
 use wire::ether::{Mac, VlanTag};
 
@@ -56,6 +57,29 @@ fn window(text: &str) -> Result<u64, String> {
         Ok(ns) if ns < 100_000_000 => Err("must be at least 100ms".into()),
         Ok(ns) => Ok(ns),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Options of every command that measures on an interface with one thread.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct PortArgs {
+    /// Interface
+    pub(crate) interface: String,
+    /// How long to measure [default: until interrupted]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    pub(crate) duration: Option<u64>,
+    /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY
+    #[arg(long, default_value = "fifo:60")]
+    pub(crate) policy: Policy,
+    /// CPU to run on
+    #[arg(long)]
+    pub(crate) cpu: Option<u32>,
+}
+
+impl PortArgs {
+    /// The CPUs that are measured: the one named, if any.
+    pub(crate) fn measured(&self) -> CpuList {
+        self.cpu.into_iter().collect()
     }
 }
 

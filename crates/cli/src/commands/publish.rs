@@ -1,11 +1,10 @@
 //! `triptime publish`: sampled-value streams.
 
-use crate::arguments::{RunArgs, appid, duration, mac, positive_duration, vlan};
+use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use probes::publish::{PublishConfig, port_options, start};
 use sys::packet::PacketPort;
-use sys::thread::Policy;
 use wire::ether::{Mac, VlanTag};
 
 /// Publishes sampled-value streams as merging units do, and reports its own lateness
@@ -14,8 +13,8 @@ use wire::ether::{Mac, VlanTag};
     after_help = "Example: triptime publish eth1 --streams 8 --rate 4800 --spin-ahead 60us --cpu 2 --duration 60s"
 )]
 pub(crate) struct PublishArgs {
-    /// Interface
-    interface: String,
+    #[command(flatten)]
+    port: PortArgs,
     /// Number of streams
     #[arg(long, value_name = "N", default_value_t = 1)]
     streams: u16,
@@ -25,9 +24,6 @@ pub(crate) struct PublishArgs {
     /// ASDUs in a frame
     #[arg(long, value_name = "N", default_value_t = 1)]
     asdus: u8,
-    /// How long to publish [default: until interrupted]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
-    duration: Option<u64>,
     /// svID of the streams: this and a number from 01
     #[arg(long, value_name = "TEXT", default_value = "MU")]
     sv_id: String,
@@ -52,20 +48,14 @@ pub(crate) struct PublishArgs {
     /// Sleep until this long before the due instant, then spin
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
-    /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY, deadline:RUNTIME/DEADLINE/PERIOD
-    #[arg(long, default_value = "fifo:60")]
-    policy: Policy,
-    /// CPU to run on
-    #[arg(long)]
-    cpu: Option<u32>,
     #[command(flatten)]
     run: RunArgs,
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
-    let port = PacketPort::open(&args.interface, &port_options())?;
-    let begin = Start::probe("publish", args.cpu.into_iter().collect(), args.duration);
+    let port = PacketPort::open(&args.port.interface, &port_options())?;
+    let begin = Start::probe("publish", args.port.measured(), args.port.duration);
     let mut run = Run::start(begin, args.run)?;
     let config = PublishConfig {
         streams: args.streams,
@@ -79,9 +69,9 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         smp_synch: args.smp_synch,
         simulate: args.simulate,
         spin_ahead_ns: args.spin_ahead,
-        duration_ns: args.duration,
-        policy: args.policy,
-        cpu: args.cpu,
+        duration_ns: args.port.duration,
+        policy: args.port.policy,
+        cpu: args.port.cpu,
         threshold_ns: run.threshold_ns("publish/lateness"),
     };
     let stop = run.session.stop.clone();

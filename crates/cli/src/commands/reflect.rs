@@ -1,12 +1,11 @@
 //! `triptime reflect`: layer-2 round trip.
 
-use crate::arguments::{ReceiveArg, RunArgs, duration, mac, positive_duration};
+use crate::arguments::{PortArgs, ReceiveArg, RunArgs, duration, mac, positive_duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use probes::Rest;
 use probes::reflect::{ReflectConfig, Role, SHORTEST_FRAME, port_options, start};
 use sys::packet::PacketPort;
-use sys::thread::Policy;
 use wire::ether::Mac;
 
 /// Which end of the round trip.
@@ -24,8 +23,8 @@ enum RoleArg {
 Example, at the far end:  triptime reflect eth1 --role reflector --cpu 2
 and here:                 triptime reflect eth1 --role initiator --cpu 2 --duration 60s --limits substation")]
 pub(crate) struct ReflectArgs {
-    /// Interface
-    interface: String,
+    #[command(flatten)]
+    port: PortArgs,
     /// Which end this is
     #[arg(long, value_enum)]
     role: RoleArg,
@@ -38,21 +37,12 @@ pub(crate) struct ReflectArgs {
     /// Octets of a frame, without frame check sequence
     #[arg(long, value_name = "OCTETS", default_value_t = SHORTEST_FRAME)]
     size: usize,
-    /// How long to measure [default: until interrupted]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
-    duration: Option<u64>,
     /// Count answers as late that took longer [default: one interval, or 1ms back to back]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     late_after: Option<u64>,
     /// How to wait for frames
     #[arg(long, value_enum, default_value = "spin")]
     receive: ReceiveArg,
-    /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY
-    #[arg(long, default_value = "fifo:60")]
-    policy: Policy,
-    /// CPU to run on
-    #[arg(long)]
-    cpu: Option<u32>,
     /// Do not rest, even if the kernel's real-time throttling will strike
     #[arg(long)]
     no_rest: bool,
@@ -62,8 +52,8 @@ pub(crate) struct ReflectArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
-    let port = PacketPort::open(&args.interface, &port_options(args.size))?;
-    let begin = Start::probe("reflect", args.cpu.into_iter().collect(), args.duration);
+    let port = PacketPort::open(&args.port.interface, &port_options(args.size))?;
+    let begin = Start::probe("reflect", args.port.measured(), args.port.duration);
     let mut run = Run::start(begin, args.run)?;
     let one_interval = if args.interval == 0 { 1_000_000 } else { args.interval };
     let config = ReflectConfig {
@@ -74,11 +64,11 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
         peer: args.peer,
         interval_ns: args.interval,
         frame_bytes: args.size,
-        duration_ns: args.duration,
+        duration_ns: args.port.duration,
         late_after_ns: args.late_after.unwrap_or(one_interval),
         receive: args.receive.into(),
-        policy: args.policy,
-        cpu: args.cpu,
+        policy: args.port.policy,
+        cpu: args.port.cpu,
         rest: if args.no_rest { Rest::NONE } else { lab::plan::rest() },
         threshold_ns: run.threshold_ns("rtt/reflect"),
     };

@@ -1,0 +1,277 @@
+//! Other programs' files through the binary: the installed cyclictest's in, ours out to what reads such files.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+use support::{json, root_or_skip, run, series, stderr};
+
+/// Runs cyclictest on CPU 1 for two seconds; both of its files of the one run.
+fn cyclictest(directory: &Path) -> (String, String) {
+    let file = |name: &str| directory.join(name).to_str().expect("UTF-8").to_owned();
+    let (json, text) = (file("cyclictest.json"), file("cyclictest.txt"));
+    let output = Command::new("cyclictest")
+        .args(["-q", "-m", "-p80", "-i1000", "-t1", "-a1", "-D2", "-h100000"])
+        .args([format!("--json={json}"), format!("--histfile={text}")])
+        .output()
+        .expect("cyclictest is installed: apt-get install rt-tests");
+    assert!(output.status.success(), "{}", stderr(&output));
+    (json, text)
+}
+
+fn out(directory: &Path, name: &str) -> String {
+    directory.join(name).to_str().expect("UTF-8").to_owned()
+}
+
+/// What the file of a form holds.
+fn exported(run_file: &str, format: &str) -> String {
+    let output = run(&["export", run_file, "--format", format]);
+    assert_eq!(output.status.code(), Some(0), "{format}: {}", stderr(&output));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// What a shell script makes of a text.
+fn piped(script: &str, text: &str, directory: &Path) -> String {
+    let file = directory.join("piped.txt");
+    std::fs::write(&file, text).expect("written");
+    let input = std::fs::File::open(&file).expect("there");
+    let output = Command::new("sh")
+        .args(["-c", script])
+        .stdin(input)
+        .output()
+        .expect("a shell");
+    String::from_utf8(output.stdout).expect("text").trim().to_owned()
+}
+
+#[test]
+fn a_real_cyclictest_comes_in_and_goes_out_as_it_was() {
+    if !root_or_skip("interop: cyclictest") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let directory = directory.path();
+    let (original, text) = cyclictest(directory);
+    let (from_json, from_text) = (out(directory, "json.triptime"), out(directory, "text.triptime"));
+    let imported = run(&["import", &original, "--json", "--out", &from_json]);
+    assert_eq!(imported.status.code(), Some(0), "{}", stderr(&imported));
+    let again = run(&["import", &text, "--interval", "1ms", "--json", "--out", &from_text]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+
+    let theirs: Value = serde_json::from_str(&std::fs::read_to_string(&original).expect("there")).expect("JSON");
+    let thread = &theirs["thread"]["0"];
+    let (imported, again) = (json(&imported), json(&again));
+    assert_eq!(imported["run"]["command"], "import");
+    let (ours, same) = (series(&imported, "wakeup/cpu1"), series(&again, "wakeup/thread0"));
+    assert_eq!(ours["received"], thread["cycles"]);
+    // It was asked to run for 2 s at 1 ms, so that many activations were due, whatever it slept through; the last may end later.
+    let (expected, late_ms) = (ours["expected"].as_u64(), thread["max"].as_u64().map(|us| us / 1_000));
+    assert!(
+        expected >= Some(2_000) && expected <= late_ms.map(|ms| 2_000 + ms),
+        "{ours}"
+    );
+    assert_eq!(ours["max"].as_u64(), thread["max"].as_u64().map(|us| us * 1_000 + 999));
+    for figure in ["received", "missed", "clipped", "min", "max", "p50", "p99"] {
+        assert_eq!(ours[figure], same[figure], "{figure}");
+    }
+
+    let back: Value = serde_json::from_str(&exported(&from_json, "cyclictest-json")).expect("JSON");
+    for key in ["histogram", "cycles", "min", "max", "avg", "cpu"] {
+        assert_eq!(back["thread"]["0"][key], *thread.get(key).expect(key), "{key}");
+    }
+    assert_eq!(
+        exported(&from_text, "cyclictest"),
+        std::fs::read_to_string(&text).expect("there")
+    );
+}
+
+#[test]
+fn scripts_written_for_cyclictest_read_what_we_measured() {
+    if !root_or_skip("interop: wakeup") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let directory = directory.path();
+    let measured = out(directory, "wakeup.triptime");
+    let arguments = [
+        "wakeup",
+        "--cpus",
+        "0-1",
+        "--interval",
+        "500us",
+        "--duration",
+        "2s",
+        "--quiet",
+        "--json",
+    ];
+    let output = run(&[&arguments[..], &["--out", &measured]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report = json(&output);
+    let of = |key: &str| ["wakeup/cpu0", "wakeup/cpu1"].map(|name| series(&report, name)[key].as_u64().expect(key));
+    let (received, max) = (of("received"), of("max"));
+    let largest = max.iter().max().expect("two") / 1_000;
+    for format in ["cyclictest", "cyclictest-2.7"] {
+        let text = exported(&measured, format);
+        // SEAPATH and OSADL: the largest number of the line, and as many cores as there are `# Thread` lines.
+        let seapath = "grep 'Max Latencies' | tr ' ' '\\n' | grep '^[0-9]' | sort -n | tail -1 | sed 's/^0*//'";
+        assert_eq!(piped(seapath, &text, directory), largest.to_string());
+        assert_eq!(piped("grep -c '^# Thread '", &text, directory), "2");
+        // bench-cyclictest: the last value of the line. OpenShift: every value of it.
+        let last = "awk '/^# Max Latencies:/ {print $NF + 0}'";
+        assert_eq!(piped(last, &text, directory), largest.to_string());
+        let all = "awk '/^# Max Latencies:/ {print $4 + 0, $5 + 0}'";
+        assert_eq!(
+            piped(all, &text, directory),
+            format!("{} {}", max[0] / 1_000, max[1] / 1_000)
+        );
+        // rteval: the rows, one column for each thread.
+        let rows = "awk '!/^#/ && NF {a += $2; b += $3} END {print a, b}'";
+        let overflows = "awk '/^# Histogram Overflows:/ {print $4 + 0, $5 + 0}'";
+        assert_eq!(
+            piped(rows, &text, directory),
+            format!("{} {}", received[0], received[1])
+        );
+        assert_eq!(piped(overflows, &text, directory), "0 0");
+    }
+
+    let file = out(directory, "own.json");
+    std::fs::write(&file, exported(&measured, "cyclictest-json")).expect("written");
+    let again = run(&[
+        "import",
+        &file,
+        "--interval",
+        "500us",
+        "--json",
+        "--out",
+        &out(directory, "own.triptime"),
+    ]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    let again = json(&again);
+    let back = ["wakeup/cpu0", "wakeup/cpu1"].map(|name| series(&again, name)["received"].as_u64().expect("a count"));
+    assert_eq!(back, received);
+}
+
+#[test]
+fn tables_and_metrics_of_a_run() {
+    let directory = tempfile::tempdir().expect("tempdir");
+    let directory = directory.path();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/interop/tests/data/stall24.json");
+    let imported = out(directory, "stall.triptime");
+    let output = run(&[
+        "import",
+        data.to_str().expect("UTF-8"),
+        "--limits",
+        "substation",
+        "--out",
+        &imported,
+    ]);
+    assert_eq!(
+        output.status.code(),
+        Some(1),
+        "35 ms are over the limit: {}",
+        stderr(&output)
+    );
+
+    let metrics = exported(&imported, "openmetrics");
+    let labels = "{command=\"import\",series=\"wakeup/cpu1\"}";
+    assert!(
+        metrics.contains(&format!("triptime_missed_total{labels} 86\n")),
+        "{metrics}"
+    );
+    assert!(metrics.ends_with("# EOF\n"));
+    assert!(
+        exported(&imported, "hlog")
+            .lines()
+            .any(|line| line.starts_with("Tag=wakeup/cpu1,0.000,3.000,34.959,"))
+    );
+
+    let refused = run(&["export", &imported, "--format", "parquet"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("--output"), "{}", stderr(&refused));
+    let tables = format!("{}/", directory.join("tables").display());
+    let written = run(&["export", &imported, "--format", "parquet", "--output", &tables]);
+    assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
+    let named = out(directory, "week.parquet");
+    assert_eq!(
+        run(&["export", &imported, "--format", "parquet", "--out", &named])
+            .status
+            .code(),
+        Some(0)
+    );
+    assert!(directory.join("week.windows.parquet").exists() && directory.join("week.spikes.parquet").exists());
+    let Some(python) = testing::python("interop: parquet") else {
+        return;
+    };
+    let query = format!(
+        "import duckdb; print(duckdb.sql(\"select series, expected, missed from '{tables}windows.parquet'\").fetchall())"
+    );
+    let answer = Command::new(python).args(["-c", &query]).output().expect("Python");
+    assert_eq!(
+        String::from_utf8_lossy(&answer.stdout),
+        "[('wakeup/cpu1', 3000, 86)]\n",
+        "{}",
+        stderr(&answer)
+    );
+}
+
+#[test]
+fn a_failed_export_leaves_the_file_that_was_there() {
+    let directory = tempfile::tempdir().expect("tempdir");
+    let directory = directory.path();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/interop/tests/data/plain24.json");
+    let good = out(directory, "good.triptime");
+    assert_eq!(
+        run(&["import", data.to_str().expect("UTF-8"), "--out", &good])
+            .status
+            .code(),
+        Some(0)
+    );
+    let target = out(directory, "run.prom");
+    assert_eq!(
+        run(&["export", &good, "--format", "openmetrics", "--output", &target])
+            .status
+            .code(),
+        Some(0)
+    );
+    let before = std::fs::read(&target).expect("there");
+    // The histogram of a window is damaged: the export fails while it is read.
+    let damage = Command::new("sqlite3")
+        .args([&good, "UPDATE histogram SET hdr = x'00'"])
+        .status();
+    assert!(damage.expect("sqlite3 is installed: apt-get install sqlite3").success());
+    let failed = run(&["export", &good, "--format", "openmetrics", "--output", &target]);
+    assert_eq!(failed.status.code(), Some(2), "{}", stderr(&failed));
+    assert_eq!(std::fs::read(&target).expect("still there"), before);
+    let missing = run(&[
+        "export",
+        &good,
+        "--format",
+        "csv",
+        "--output",
+        &out(directory, "none/run.csv"),
+    ]);
+    assert_eq!(missing.status.code(), Some(2), "{}", stderr(&missing));
+}
+
+#[test]
+fn what_cannot_be_imported_says_why_and_leaves_no_run() {
+    let directory = tempfile::tempdir().expect("tempdir");
+    let directory = directory.path();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/interop/tests/data");
+    let data = |name: &str| data.join(name).to_str().expect("UTF-8").to_owned();
+    let file = out(directory, "none.triptime");
+    let cases: [(&[&str], &str); 5] = [
+        (&[&data("plain24.txt")], "give it (--interval 200us)"),
+        (
+            &[&data("plain24.json"), "--interval", "200us"],
+            "leave the interval out",
+        ),
+        (&[&data("ns24.json"), "--bucket", "1us"], "leave the bucket's width out"),
+        (&[&data("README.md")], "neither a histogram of cyclictest"),
+        (&["/no/such/file"], "No such file"),
+    ];
+    for (arguments, why) in cases {
+        let output = run(&[&["import"], arguments, &["--out", &file]].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(why), "{arguments:?}: {}", stderr(&output));
+        assert!(!Path::new(&file).exists(), "{arguments:?}");
+    }
+}
