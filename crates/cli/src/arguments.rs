@@ -1,6 +1,6 @@
 //! Values on the command line, and the options that every measuring command has.
 
-use lab::load::{LoadKind, LoadSpec};
+use lab::load::{LoadKind, LoadRequest, LoadSpec};
 use std::path::PathBuf;
 use std::str::FromStr;
 use sys::thread::Policy;
@@ -35,6 +35,10 @@ pub(crate) struct RunArgs {
     /// Do not record what the kernel did around late samples (it needs CAP_BPF and CAP_PERFMON, and costs a little)
     #[arg(long)]
     pub(crate) no_flight_recorder: bool,
+    /// A load to run beside the measurement: scheduler, hackbench, memory, cache, timers, packets or disk, with its amounts
+    /// and CPUs, such as scheduler:pairs=4@0; may be given again [default CPUs: those that are not measured]
+    #[arg(long, value_name = "KIND[:KEY=VALUE,...][@CPUS]")]
+    pub(crate) load: Vec<LoadRequest>,
     /// A command to run beside the measurement as a load, such as "stress-ng --cpu 1"; may be given again
     #[arg(long, value_name = "COMMAND")]
     pub(crate) load_command: Vec<String>,
@@ -47,7 +51,8 @@ impl RunArgs {
             kind: LoadKind::Command { line: line.clone() },
             cpus: cpus.clone(),
         });
-        commands.collect()
+        let built_in = self.load.iter().map(|request| request.clone().on(cpus));
+        built_in.chain(commands).collect()
     }
 }
 

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use units::CpuList;
 
-use lab::load::{Load, LoadError, LoadKind, LoadSpec};
+use lab::load::{Load, LoadError, LoadKind, LoadRequest, LoadSpec, Over};
+use sys::privilege::Capability;
 
 /// The tests count threads of this process: one at a time.
 static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
@@ -19,6 +20,7 @@ fn scheduler(pairs: usize) -> LoadKind {
     LoadKind::Scheduler {
         pairs,
         message_bytes: 100,
+        over: Over::Sockets,
     }
 }
 
@@ -111,7 +113,7 @@ fn the_scheduler_load_switches_on_its_cpu_and_no_other() {
     let load = Load::start(&on(cpu, scheduler(4))).expect("load");
     assert_eq!(
         load.describe(),
-        format!("scheduler load: 4 pairs, messages of 100 octets, on CPU {cpu}")
+        format!("scheduler load: 4 pairs, messages of 100 octets over sockets, on CPU {cpu}")
     );
     wait_until("10 000 messages", || load.work_done() > 10_000);
     wait_until("50 ms of CPU time", || {
@@ -325,4 +327,94 @@ fn what_cannot_start_says_why() {
     };
     assert!(matches!(Load::start(&huge), Err(LoadError::NoMemory { .. })));
     assert_eq!(load_threads().len(), 0);
+}
+
+/// Softirqs of one kind served on a CPU so far.
+fn softirqs(name: &str, cpu: u32) -> u64 {
+    let table = std::fs::read_to_string("/proc/softirqs").expect("softirqs");
+    let line = table
+        .lines()
+        .find(|line| line.trim_start().starts_with(name))
+        .expect("the kind");
+    let column = line.split_whitespace().nth(1 + cpu as usize).expect("the CPU");
+    column.parse().expect("a count")
+}
+
+/// Starts what `request` asks for on the last CPU, waits until it did `least`, and stops it; returns its seconds of work.
+fn works_on_its_cpu_only(request: &str, least: u64, meanwhile: impl Fn()) {
+    let cpu = last_cpu();
+    let request: LoadRequest = request.parse().expect("a load");
+    let spec = request.on(&[cpu].into_iter().collect());
+    let load = Load::start(&spec).expect("the load starts");
+    wait_until(&load.describe(), || load.work_done() >= least);
+    for thread in load_threads().values() {
+        assert_eq!(
+            thread.allowed.to_string(),
+            cpu.to_string(),
+            "{}: {thread:?}",
+            load.describe()
+        );
+    }
+    meanwhile();
+    assert_eq!(load.failed(), None);
+    let begin = Instant::now();
+    let report = load.stop();
+    assert!(
+        begin.elapsed() < Duration::from_millis(1_500),
+        "{:?} to stop",
+        begin.elapsed()
+    );
+    assert!(report.work >= least && report.note.is_empty(), "{report:?}");
+    assert!(load_threads().is_empty(), "threads left behind");
+}
+
+#[test]
+fn every_kind_works_on_its_cpu_and_ends() {
+    let _alone = alone();
+    for (request, least) in [
+        ("scheduler:pairs=2,over=pipes", 5_000),
+        ("hackbench:groups=1,fds=4", 5_000),
+        ("hackbench:groups=2,fds=3,over=pipes", 5_000),
+        ("memory:size=8MiB", 10_000_000),
+        ("cache:size=1MiB", 1_000_000),
+        ("timers:interval=100us", 1_000),
+    ] {
+        works_on_its_cpu_only(request, least, || {});
+    }
+}
+
+#[test]
+fn frames_are_received_in_softirqs_of_the_senders_cpu() {
+    let needs = [Capability::SysAdmin, Capability::NetAdmin, Capability::NetRaw];
+    if needs.iter().any(|need| !sys::privilege::has(*need)) {
+        testing::skip(
+            "frames_are_received_in_softirqs_of_the_senders_cpu",
+            "needs network namespaces",
+        );
+        return;
+    }
+    let _alone = alone();
+    let before = softirqs("NET_RX:", last_cpu());
+    works_on_its_cpu_only("packets", 20_000, || {
+        let served = softirqs("NET_RX:", last_cpu()) - before;
+        assert!(served > 100, "only {served} network softirqs");
+    });
+}
+
+#[test]
+fn the_disk_load_leaves_no_file_and_names_a_directory_that_will_not_do() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().expect("a directory");
+    let request = format!("disk:dir={},size=1MiB", directory.path().display());
+    works_on_its_cpu_only(&request, 1 << 20, || {
+        let files = std::fs::read_dir(directory.path()).expect("readable").count();
+        assert_eq!(files, 0, "the file has no name");
+    });
+    let nowhere: LoadRequest = "disk:dir=/no/such/place".parse().expect("a load");
+    let error = Load::start(&nowhere.on(&[last_cpu()].into_iter().collect())).expect_err("no such directory");
+    let message = error.to_string();
+    assert!(
+        message.contains("/no/such/place") && message.contains("dir="),
+        "{message}"
+    );
 }

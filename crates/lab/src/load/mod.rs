@@ -6,13 +6,22 @@
 //! The threads of a load belong to this process. Starting and stopping one maps and unmaps memory, which interrupts the
 //! process's other CPUs for a moment (TLB flush): start loads before a measured window and stop them after it.
 
+mod cache;
 mod command;
+mod disk;
+mod kind;
 mod memory;
 mod output;
+mod packets;
+mod request;
 mod scheduler;
+mod timers;
 mod usage;
 mod words;
 mod workers;
+
+pub use kind::{LoadKind, Over};
+pub use request::{KINDS, LoadRequest, RequestError, kind_from};
 
 use std::time::Instant;
 
@@ -29,31 +38,6 @@ pub struct LoadSpec {
     pub kind: LoadKind,
     /// The CPUs it runs on, and no other.
     pub cpus: CpuList,
-}
-
-/// What a load does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LoadKind {
-    /// Pairs of a sending and a receiving thread over a stream socket, as hackbench has them: system calls, wake-ups and
-    /// context switches. Both threads of a pair share a CPU; the pairs take turns over the CPUs.
-    Scheduler {
-        /// Pairs of threads.
-        pairs: usize,
-        /// Octets of each message; hackbench sends 100.
-        message_bytes: usize,
-    },
-    /// Threads that write and copy a buffer from end to end; they take turns over the CPUs.
-    Memory {
-        /// Octets of each thread's buffer: more than the last-level cache, or it never reaches memory.
-        bytes_per_thread: u64,
-        /// Threads.
-        threads: usize,
-    },
-    /// An external program and its arguments, split at blanks outside quotes; no shell sees it.
-    Command {
-        /// Such as `stress-ng --cpu 1`.
-        line: String,
-    },
 }
 
 /// Why a load does not start.
@@ -118,7 +102,7 @@ pub enum LoadError {
 pub struct LoadReport {
     /// How much, in [`LoadReport::unit`].
     pub work: u64,
-    /// What is counted: `messages`, `octets` or `ms of CPU time`.
+    /// What is counted, such as `messages` or `octets`.
     pub unit: &'static str,
     /// How long it ran.
     pub seconds: f64,
@@ -150,15 +134,30 @@ impl Load {
         if spec.cpus.is_empty() {
             return Err(LoadError::NoCpu { load: describe(spec) });
         }
+        let cpus = &spec.cpus;
         let running = match &spec.kind {
-            LoadKind::Scheduler { pairs, message_bytes } => {
-                Running::Threads(scheduler::start(*pairs, *message_bytes, &spec.cpus)?)
-            }
+            LoadKind::Scheduler {
+                pairs,
+                message_bytes,
+                over,
+            } => Running::Threads(scheduler::pairs(*pairs, *message_bytes, *over, cpus)?),
+            LoadKind::Hackbench {
+                groups,
+                fds,
+                message_bytes,
+                over,
+            } => Running::Threads(scheduler::groups(*groups, *fds, *message_bytes, *over, cpus)?),
             LoadKind::Memory {
                 bytes_per_thread,
                 threads,
-            } => Running::Threads(memory::start(*bytes_per_thread, *threads, &spec.cpus)?),
-            LoadKind::Command { line } => Running::Command(Runner::start(line, &spec.cpus)?),
+            } => Running::Threads(memory::start(*bytes_per_thread, *threads, cpus)?),
+            LoadKind::Cache { bytes, threads } => Running::Threads(cache::start(*bytes, *threads, cpus)?),
+            LoadKind::Timers { interval_ns, threads } => Running::Threads(timers::start(*interval_ns, *threads, cpus)?),
+            LoadKind::Packets { frame_bytes, threads } => {
+                Running::Threads(packets::start(*frame_bytes, *threads, cpus)?)
+            }
+            LoadKind::Disk { directory, bytes } => Running::Threads(disk::start(directory, *bytes, cpus)?),
+            LoadKind::Command { line } => Running::Command(Runner::start(line, cpus)?),
         };
         Ok(Self {
             spec: spec.clone(),
@@ -182,11 +181,7 @@ impl Load {
 
     /// What [`Load::work_done`] counts.
     pub fn unit(&self) -> &'static str {
-        match self.spec.kind {
-            LoadKind::Scheduler { .. } => "messages",
-            LoadKind::Memory { .. } => "octets",
-            LoadKind::Command { .. } => "ms of CPU time",
-        }
+        self.spec.kind.unit()
     }
 
     /// Why it no longer does what it should, if so.
@@ -224,20 +219,9 @@ impl Load {
 }
 
 fn describe(spec: &LoadSpec) -> String {
-    let what = match &spec.kind {
-        LoadKind::Scheduler { pairs, message_bytes } => {
-            format!("scheduler load: {pairs} pairs, messages of {message_bytes} octets")
-        }
-        LoadKind::Memory {
-            bytes_per_thread,
-            threads,
-        } => {
-            format!("memory load: {threads} threads, {bytes_per_thread} octets each")
-        }
-        LoadKind::Command { line } => format!("load command {line}"),
-    };
+    let what = &spec.kind;
     match spec.cpus.len() {
-        0 => what,
+        0 => what.to_string(),
         1 => format!("{what}, on CPU {}", spec.cpus),
         _ => format!("{what}, on CPUs {}", spec.cpus),
     }

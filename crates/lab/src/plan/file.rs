@@ -48,19 +48,6 @@ impl TryFrom<String> for Duration {
     }
 }
 
-/// A size in a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Size(pub u64);
-
-impl TryFrom<String> for Size {
-    type Error = units::SizeError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        units::parse_bytes(&text).map(Self)
-    }
-}
-
 /// A time between due instants in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]

@@ -3,7 +3,7 @@
 use super::file::{Cpus, Plan};
 use super::step::{Load as PlanLoad, ReflectStep, Step};
 use crate::bed::{Bed, End};
-use crate::load::{LoadKind, LoadSpec};
+use crate::load::LoadSpec;
 use crate::loads::Loads;
 use crate::session::{Session, SessionError};
 use host::Host;
@@ -17,9 +17,6 @@ use std::time::Duration;
 use store::model::EventKind;
 use units::CpuList;
 use wire::ether::Mac;
-
-/// Bytes of the messages that scheduler loads exchange, as hackbench has them.
-const MESSAGE_BYTES: usize = 100;
 
 /// The test set's sender spins for the last part of each period, so that the publisher is not what is measured.
 const SPIN_AHEAD_NS: u64 = 60_000;
@@ -111,9 +108,9 @@ impl Runner<'_> {
     /// The loads of a plan or a step, each on its CPUs.
     fn specs(&self, loads: &[PlanLoad]) -> Result<Vec<LoadSpec>, SessionError> {
         let on = |load: &PlanLoad| {
-            let cpus = load.cpus().map(|cpus| self.resolve(cpus)).transpose()?;
+            let cpus = load.cpus.as_ref().map(|cpus| self.resolve(cpus)).transpose()?;
             Ok(LoadSpec {
-                kind: kind(load),
+                kind: load.kind.clone(),
                 cpus: cpus.unwrap_or_else(|| self.work.housekeeping.clone()),
             })
         };
@@ -291,18 +288,4 @@ pub fn rest() -> Rest {
         (rt.runtime_us, i64::try_from(rt.period_us).unwrap_or(i64::MAX))
     });
     Rest::below_throttling(runtime_us, period_us)
-}
-
-fn kind(load: &PlanLoad) -> LoadKind {
-    match load {
-        PlanLoad::Scheduler { pairs, .. } => LoadKind::Scheduler {
-            pairs: *pairs,
-            message_bytes: MESSAGE_BYTES,
-        },
-        PlanLoad::Memory { size, .. } => LoadKind::Memory {
-            threads: 1,
-            bytes_per_thread: size.0,
-        },
-        PlanLoad::Command { line, .. } => LoadKind::Command { line: line.clone() },
-    }
 }

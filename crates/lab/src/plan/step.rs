@@ -1,44 +1,43 @@
 //! The steps of a plan, and the loads beside them.
 
-use super::file::{Cpus, Duration, PlanPeriod, PlanPolicy, Size};
+use super::file::{Cpus, Duration, PlanPeriod, PlanPolicy};
+use crate::load::{LoadKind, kind_from};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
-/// A load that runs beside a step, or beside all of them.
+/// A load that runs beside a step, or beside all of them: `kind`, its keys as on the command line, and `cpus`. The kind
+/// `command` has one key, `line`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Load {
-    /// Pairs of threads sending each other messages, as hackbench does.
-    Scheduler {
-        /// How many pairs.
-        pairs: usize,
-        /// Where; the housekeeping CPUs if none are named.
-        #[serde(default)]
-        cpus: Option<Cpus>,
-    },
-    /// A thread streaming through memory.
-    Memory {
-        /// Size of its buffer: larger than the last-level cache.
-        size: Size,
-        /// Where; the housekeeping CPUs if none are named.
-        #[serde(default)]
-        cpus: Option<Cpus>,
-    },
-    /// Any command.
-    Command {
-        /// Its command line, without shell.
-        line: String,
-        /// Where; the housekeeping CPUs if none are named.
-        #[serde(default)]
-        cpus: Option<Cpus>,
-    },
+#[serde(try_from = "BTreeMap<String, toml::Value>")]
+pub struct Load {
+    /// What it does.
+    pub kind: LoadKind,
+    /// Where; the housekeeping CPUs if none are named.
+    pub cpus: Option<Cpus>,
 }
 
-impl Load {
-    /// Where it runs, if the plan says so.
-    pub fn cpus(&self) -> Option<&Cpus> {
-        match self {
-            Self::Scheduler { cpus, .. } | Self::Memory { cpus, .. } | Self::Command { cpus, .. } => cpus.as_ref(),
-        }
+impl TryFrom<BTreeMap<String, toml::Value>> for Load {
+    type Error = String;
+
+    fn try_from(table: BTreeMap<String, toml::Value>) -> Result<Self, String> {
+        let mut values: BTreeMap<String, String> = table.into_iter().map(|(key, value)| (key, plain(&value))).collect();
+        let kind = values.remove("kind").ok_or("a load has no kind")?;
+        let cpus = values.remove("cpus").map(Cpus::try_from).transpose()?;
+        let kind = match (kind.as_str(), values.remove("line"), values.keys().next()) {
+            ("command", Some(line), None) => LoadKind::Command { line },
+            ("command", ..) => return Err("a command load has one key: line = \"PROGRAM ARGUMENTS\"".into()),
+            (_, Some(_), _) => return Err(format!("a {kind} load has no \"line\"")),
+            (kind, None, _) => kind_from(kind, &values).map_err(|error| error.to_string())?,
+        };
+        Ok(Self { kind, cpus })
+    }
+}
+
+/// A value as it would be written on the command line.
+fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 
