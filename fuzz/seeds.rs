@@ -23,7 +23,16 @@ fn main() -> io::Result<()> {
         // Two frames of equal length, as the target splits them.
         write(&corpus.join("fast_path"), name, &[&frame[..], &frame].concat())?;
     }
-    write(&corpus.join("capture"), "vectors.pcap", &all.finish()?)
+    write(&corpus.join("capture"), "vectors.pcap", &all.finish()?)?;
+    for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/interop/tests/data"))? {
+        let file = file?;
+        write(
+            &corpus.join("cyclictest"),
+            &file.file_name().to_string_lossy(),
+            &fs::read(file.path())?,
+        )?;
+    }
+    Ok(())
 }
 
 fn write(directory: &Path, name: &str, octets: &[u8]) -> io::Result<()> {

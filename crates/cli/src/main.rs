@@ -38,6 +38,7 @@ enum Command {
     Pcap(commands::pcap::PcapArgs),
     Report(commands::report::ReportArgs),
     Export(commands::export::ExportArgs),
+    Import(commands::import::ImportArgs),
 }
 
 fn main() -> ExitCode {
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         )),
         Command::Report(args) => commands::report::run(&args),
         Command::Export(args) => commands::export::run(&args),
+        Command::Import(args) => commands::import::run(&args),
     };
     ExitCode::from(status.unwrap_or_else(|failure| failure.show()))
 }

@@ -94,6 +94,7 @@ impl Run {
             file_budget: args.file_budget,
             default_system: start.default_system,
             flight_recorder: start.flight_recorder && !args.no_flight_recorder,
+            effect_on: start.measured.first(),
             housekeeping: beside(&start.measured),
             documents,
         };
@@ -212,7 +213,7 @@ fn has_windows(file: &Path) -> bool {
 }
 
 /// Removes a run in which nothing was measured.
-fn remove(file: &Path) {
+pub(crate) fn remove(file: &Path) {
     for suffix in ["", "-wal", "-shm"] {
         let mut name = file.as_os_str().to_owned();
         name.push(suffix);
@@ -220,14 +221,14 @@ fn remove(file: &Path) {
     }
 }
 
-fn limits_text(name: &str) -> Result<String, Failure> {
+pub(crate) fn limits_text(name: &str) -> Result<String, Failure> {
     match Profile::embedded_text(name) {
         Some(text) => Ok(text.to_owned()),
         None => std::fs::read_to_string(name).map_err(|error| Failure::Usage(format!("{name}: {error}"))),
     }
 }
 
-fn default_file(command: &str) -> PathBuf {
+pub(crate) fn default_file(command: &str) -> PathBuf {
     let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     PathBuf::from("runs").join(format!("{now}-{command}.triptime"))
 }

@@ -1,3 +1,79 @@
-//! Parquet export.
+//! Windows and spikes of a run as Parquet files, for DuckDB, ClickHouse, pandas and the like.
+//!
+//! Columns and metadata are described in `docs/formats/parquet.md`. A Parquet file without its end cannot be read, so a file
+//! is written from a run that is there, never while one is measured; where it goes, and that it appears as a whole, is the
+//! caller's part.
 
 #![forbid(unsafe_code)]
+
+mod origin;
+mod spikes;
+mod table;
+#[cfg(test)]
+mod tests;
+mod windows;
+
+use origin::Origin;
+use parquet::errors::ParquetError;
+use std::io::Write;
+use store::{RunFile, StoreError};
+use table::Table;
+
+/// What [`windows`] writes, in the file's metadata under `triptime.schema`. Columns may be added under the same number; none is
+/// renamed, dropped or given another meaning.
+pub const WINDOWS_SCHEMA: &str = "triptime.windows/1";
+
+/// What [`spikes`] writes, as [`WINDOWS_SCHEMA`].
+pub const SPIKES_SCHEMA: &str = "triptime.spikes/1";
+
+/// Why a run could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ColumnarError {
+    /// The run file cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The output cannot be written.
+    #[error("the Parquet file cannot be written: {0}")]
+    Parquet(#[from] ParquetError),
+    /// The output cannot be written.
+    #[error("the Parquet file cannot be written: {0}")]
+    Write(#[from] std::io::Error),
+}
+
+/// Writes a row for each window of each series: its counters, extremes, mean and quantiles.
+///
+/// # Errors
+/// When the run cannot be read or `out` not written.
+pub fn windows(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarError> {
+    let (origin, series) = (Origin::of(run)?, run.series()?);
+    let mut table = Table::create(out, windows::columns(), &origin, WINDOWS_SCHEMA)?;
+    for (id, spec) in &series {
+        let rows = run.windows(*id)?.into_iter();
+        let rows = rows.map(|window| windows::Row {
+            origin: &origin,
+            series: &spec.name,
+            window,
+        });
+        table.write(&rows.collect::<Vec<_>>())?;
+    }
+    table.close()
+}
+
+/// Writes a row for each spike that the run kept: when, how much, and what held it up.
+///
+/// # Errors
+/// When the run cannot be read or `out` not written.
+pub fn spikes(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarError> {
+    let (origin, series) = (Origin::of(run)?, run.series()?);
+    let mut table = Table::create(out, spikes::columns(), &origin, SPIKES_SCHEMA)?;
+    for (id, spec) in &series {
+        let rows = run.spikes(*id)?.into_iter();
+        let rows = rows.map(|spike| spikes::Row {
+            origin: &origin,
+            series: &spec.name,
+            spike,
+        });
+        table.write(&rows.collect::<Vec<_>>())?;
+    }
+    table.close()
+}

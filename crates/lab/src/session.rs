@@ -1,9 +1,11 @@
 //! One run: its file, its recorder, and what is watched beside the measurement.
 
+mod flight;
 mod watch;
 
+use flight::Flight;
 use host::Host;
-use probes::record::{Events, Recorder, RecorderOptions};
+use probes::record::{Events, Explain, Recorder, RecorderOptions};
 use probes::{ProbeError, Stop};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::path::{Path, PathBuf};
@@ -32,6 +34,8 @@ pub struct SessionSpec {
     pub default_system: bool,
     /// Record what the kernel does, so that late samples can be explained.
     pub flight_recorder: bool,
+    /// CPU on which the flight recorder's effect on wake-ups is looked at, if it is used.
+    pub effect_on: Option<u32>,
     /// CPUs of the recorder and of everything else that does not measure.
     pub housekeeping: CpuList,
     /// Texts kept in the run: plan, limits.
@@ -80,6 +84,8 @@ impl Session {
     /// The run file cannot be made.
     pub fn start(spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
         let kept = keep_to(&spec.housekeeping);
+        let locked = sys::memory::lock_all().map_err(|error| error.to_string());
+        let (flight, no_flight) = flight_recorder(&spec);
         let pair = sys::clock::pair();
         let info = RunInfo {
             id: format!("{:x}-{:x}", pair.realtime.as_ns(), std::process::id()),
@@ -97,14 +103,12 @@ impl Session {
         let options = RecorderOptions {
             start: pair.monotonic,
             window_ns: spec.window_ns,
-            explain: None,
+            explain: flight,
         };
         let recorder = Recorder::start(writer, options, &stop);
         let events = recorder.events();
-        for refused in [kept, sys::memory::lock_all().map_err(|error| error.to_string())] {
-            if let Err(why) = refused {
-                events.write(EventKind::Refused, why);
-            }
+        for why in [kept.err(), locked.err(), no_flight].into_iter().flatten() {
+            events.write(EventKind::Refused, why);
         }
         let (dma_latency, idle) = hold_idle(spec.default_system, &events);
         let watch = Watch::start(events);
@@ -154,6 +158,17 @@ fn keep_to(cpus: &CpuList) -> Result<(), String> {
     let mut set = CpuSet::new();
     cpus.iter().for_each(|cpu| set.set(cpu as usize));
     sched_setaffinity(None, &set).map_err(|errno| format!("cannot keep the recorder to CPU {cpus}: {errno}"))
+}
+
+/// What explains late samples, or why nothing does.
+fn flight_recorder(spec: &SessionSpec) -> (Option<Box<dyn Explain>>, Option<String>) {
+    if !spec.flight_recorder {
+        return (None, None);
+    }
+    match Flight::start(spec.effect_on) {
+        Ok(flight) => (Some(Box::new(flight)), None),
+        Err(error) => (None, Some(format!("late samples stay unexplained: {error}"))),
+    }
 }
 
 fn hold_idle(default_system: bool, events: &Events) -> (Option<DmaLatency>, String) {

@@ -1,12 +1,17 @@
-//! A run in other programs' forms: the result document as JSON, windows as CSV, histograms as an HdrHistogram interval log.
+//! A run in other programs' forms: the result document as JSON, windows as CSV, histograms as an HdrHistogram interval log,
+//! figures as OpenMetrics.
 
 mod csv;
 mod hlog;
+mod openmetrics;
+mod place;
 #[cfg(test)]
 mod tests;
 
 pub use csv::csv;
 pub use hlog::hlog;
+pub use openmetrics::openmetrics;
+pub use place::place;
 
 use store::StoreError;
 

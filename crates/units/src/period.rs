@@ -136,7 +136,18 @@ mod tests {
 
     #[test]
     fn refusals() {
-        for text in ["", "0", "0.5ns", "1.2.3ns", "x/s", "0/s", "2000000000/s", "12", "-1us", "1.1234567890ns"] {
+        for text in [
+            "",
+            "0",
+            "0.5ns",
+            "1.2.3ns",
+            "x/s",
+            "0/s",
+            "2000000000/s",
+            "12",
+            "-1us",
+            "1.1234567890ns",
+        ] {
             assert!(text.parse::<Period>().is_err(), "{text}");
         }
     }

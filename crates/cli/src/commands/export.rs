@@ -2,11 +2,15 @@
 
 use crate::failure::Failure;
 use crate::verdict;
-use report::export::{ExportError, csv, hlog};
-use std::fs::File;
-use std::io::{BufWriter, ErrorKind, Write};
-use std::path::PathBuf;
-use store::RunFile;
+use columnar::ColumnarError;
+use interop::cyclictest::{Dialect, write_json, write_text};
+use interop::export as cyclictest;
+use report::export::{ExportError, csv, hlog, openmetrics, place};
+use report::view::RunView;
+use std::fs;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use store::{RunFile, StoreError};
 
 /// What to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -17,9 +21,20 @@ enum Format {
     Csv,
     /// HdrHistogram interval log
     Hlog,
+    /// cyclictest's histogram text, as up to rt-tests 2.6
+    Cyclictest,
+    /// cyclictest's histogram text, as since rt-tests 2.7
+    #[value(name = "cyclictest-2.7")]
+    Cyclictest27,
+    /// What cyclictest writes with --json
+    CyclictestJson,
+    /// Figures for Prometheus, or its node_exporter's textfile collector
+    Openmetrics,
+    /// Windows and spikes, two files
+    Parquet,
 }
 
-/// Writes a run as JSON, CSV or HdrHistogram interval log
+/// Writes a run in another program's format
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Example: triptime export runs/20261121T020000-qualify.triptime --format csv > windows.csv")]
 pub(crate) struct ExportArgs {
@@ -28,35 +43,143 @@ pub(crate) struct ExportArgs {
     /// What to write
     #[arg(long, value_enum)]
     format: Format,
-    /// File to write [default: standard output]
-    #[arg(long, value_name = "FILE")]
+    /// File to write, replaced as a whole [default: standard output]; parquet makes FILE.windows.parquet and
+    /// FILE.spikes.parquet, or windows.parquet and spikes.parquet in a directory
+    #[arg(long, visible_alias = "out", value_name = "FILE")]
     output: Option<PathBuf>,
+}
+
+/// Why an export ended early.
+enum Unwritten {
+    /// The output refused.
+    Output(io::Error),
+    /// Anything else.
+    Other(Failure),
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ExportArgs) -> Result<u8, Failure> {
     let run = RunFile::open(&args.run)?;
-    match &args.output {
-        Some(path) => {
-            let file = File::create(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
-            write(args, &run, &mut BufWriter::new(file))
-        }
-        None => write(args, &run, &mut BufWriter::new(std::io::stdout().lock())),
+    if args.format == Format::Parquet {
+        return parquet(&run, args.output.as_deref());
+    }
+    let Some(path) = &args.output else {
+        let mut out = BufWriter::new(io::stdout().lock());
+        let written = write(args, &run, &mut out).and_then(|()| Ok(out.flush()?));
+        return match written {
+            Err(Unwritten::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
+            other => ended(other, Path::new("standard output")),
+        };
+    };
+    ended(place(path, |out| write(args, &run, out)), path)
+}
+
+fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<(), Unwritten> {
+    match args.format {
+        Format::Json => out.write_all(verdict::read(&args.run, None)?.json().as_bytes())?,
+        Format::Csv => csv(run, &mut out)?,
+        Format::Hlog => hlog(run, &mut out)?,
+        Format::Cyclictest => write_text(&cyclictest::measurement(run)?, Dialect::AllRows, &mut out)?,
+        Format::Cyclictest27 => write_text(&cyclictest::measurement(run)?, Dialect::SparseRows, &mut out)?,
+        Format::CyclictestJson => write_json(&cyclictest::measurement(run)?, &mut out)?,
+        Format::Openmetrics => openmetrics(&RunView::read(run)?, &mut out)?,
+        Format::Parquet => return Err(Failure::Usage(TWO_FILES.into()).into()),
+    }
+    Ok(())
+}
+
+/// Why Parquet does not go to standard output.
+const TWO_FILES: &str = "parquet makes two files: name them with --output FILE, or give a directory (--output DIR/)";
+
+fn parquet(run: &RunFile, output: Option<&Path>) -> Result<u8, Failure> {
+    let output = output.ok_or_else(|| Failure::Usage(TWO_FILES.into()))?;
+    let (windows, spikes) = parquet_files(output)?;
+    ended(
+        place(&windows, |out| Ok::<(), Unwritten>(columnar::windows(run, out)?)),
+        &windows,
+    )?;
+    ended(
+        place(&spikes, |out| Ok::<(), Unwritten>(columnar::spikes(run, out)?)),
+        &spikes,
+    )
+}
+
+/// The two files that `output` stands for. A directory that is not there is made.
+fn parquet_files(output: &Path) -> Result<(PathBuf, PathBuf), Failure> {
+    if output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        fs::create_dir_all(output).map_err(|error| Failure::Usage(format!("{}: {error}", output.display())))?;
+        return Ok((output.join("windows.parquet"), output.join("spikes.parquet")));
+    }
+    let stem = match output.extension() {
+        Some(extension) if extension == "parquet" => output.with_extension(""),
+        _ => output.to_owned(),
+    };
+    let named = |kind: &str| {
+        let mut name = stem.clone().into_os_string();
+        name.push(kind);
+        PathBuf::from(name)
+    };
+    Ok((named(".windows.parquet"), named(".spikes.parquet")))
+}
+
+/// The exit status of an export to `path`.
+fn ended(written: Result<(), Unwritten>, path: &Path) -> Result<u8, Failure> {
+    let path = path.display();
+    match written {
+        Ok(()) => Ok(0),
+        Err(Unwritten::Other(failure)) => Err(failure),
+        Err(Unwritten::Output(error)) => match error.kind() {
+            // A file that cannot be there is a mistake in the command line; a disk that is full is not.
+            ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
+                Err(Failure::Usage(format!("{path}: {error}")))
+            }
+            _ => Err(Failure::CouldNotMeasure(format!("{path}: cannot export: {error}"))),
+        },
     }
 }
 
-fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8, Failure> {
-    let written = match args.format {
-        Format::Json => {
-            let report = verdict::read(&args.run, None)?;
-            out.write_all(report.json().as_bytes()).map_err(ExportError::from)
+impl From<io::Error> for Unwritten {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl From<Failure> for Unwritten {
+    fn from(failure: Failure) -> Self {
+        Self::Other(failure)
+    }
+}
+
+impl From<StoreError> for Unwritten {
+    fn from(error: StoreError) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+impl From<ExportError> for Unwritten {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Store(error) => error.into(),
+            ExportError::Write(error) => error.into(),
         }
-        Format::Csv => csv(run, &mut out),
-        Format::Hlog => hlog(run, &mut out),
-    };
-    match written.and_then(|()| Ok(out.flush()?)) {
-        Err(ExportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
-        Err(error) => Err(Failure::CouldNotMeasure(format!("cannot export: {error}"))),
-        Ok(()) => Ok(0),
+    }
+}
+
+impl From<cyclictest::ExportError> for Unwritten {
+    fn from(error: cyclictest::ExportError) -> Self {
+        match error {
+            cyclictest::ExportError::Store(error) => error.into(),
+            other => Self::Other(Failure::Usage(other.to_string())),
+        }
+    }
+}
+
+impl From<ColumnarError> for Unwritten {
+    fn from(error: ColumnarError) -> Self {
+        match error {
+            ColumnarError::Store(error) => error.into(),
+            ColumnarError::Write(error) => error.into(),
+            ColumnarError::Parquet(error) => Self::Other(Failure::CouldNotMeasure(format!("cannot export: {error}"))),
+        }
     }
 }

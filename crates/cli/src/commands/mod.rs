@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub(crate) mod export;
+pub(crate) mod import;
 pub(crate) mod noise;
 pub(crate) mod pcap;
 pub(crate) mod publish;

@@ -39,19 +39,21 @@ pub fn hlog(file: &RunFile, out: &mut impl Write) -> Result<(), ExportError> {
 
 fn series(file: &RunFile, id: SeriesId, spec: &SeriesSpec, out: &mut impl Write) -> Result<(), ExportError> {
     let tag = tag(&spec.name);
-    for span in file.histograms(id)? {
-        let HistogramSpan {
-            start_ns,
-            end_ns,
-            histogram,
-        } = span;
-        let start = start_ns as f64 / 1e9;
-        let length = end_ns.saturating_sub(start_ns) as f64 / 1e9;
-        let max = histogram.max().unwrap_or(0) as f64 / NS_PER_SHOWN_UNIT;
-        let encoded = base64(&histogram.to_compressed_bytes());
-        writeln!(out, "Tag={tag},{start:.3},{length:.3},{max:.3},{encoded}")?;
-    }
-    Ok(())
+    let mut written = Ok(());
+    file.for_each_histogram(id, |span| {
+        if written.is_ok() {
+            written = line(&tag, &span, out);
+        }
+    })?;
+    Ok(written?)
+}
+
+fn line(tag: &str, span: &HistogramSpan, out: &mut impl Write) -> std::io::Result<()> {
+    let start = span.start_ns as f64 / 1e9;
+    let length = span.end_ns.saturating_sub(span.start_ns) as f64 / 1e9;
+    let max = span.histogram.max().unwrap_or(0) as f64 / NS_PER_SHOWN_UNIT;
+    let encoded = base64(&span.histogram.to_compressed_bytes());
+    writeln!(out, "Tag={tag},{start:.3},{length:.3},{max:.3},{encoded}")
 }
 
 /// A tag may hold neither comma nor white space: these are written as in a URL.

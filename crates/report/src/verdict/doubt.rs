@@ -6,6 +6,9 @@ use crate::view::{RunView, SeriesView};
 use store::model::{EventKind, RunState, SeriesClock};
 use units::format_ns;
 
+/// Command of a run that was made of another tool's file: its `missed` are those that its histogram makes certain.
+const IMPORTED: &str = "import";
+
 /// One reason not to trust a figure.
 pub(super) struct Doubt {
     /// In words, with counts.
@@ -53,6 +56,12 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity) -> Vec<
     }
     if quantity.quantile().is_some() {
         thin_histogram(series, &mut doubts);
+    }
+    if quantity == Quantity::Missed && run.info.command == IMPORTED && series.counters.clipped > 0 {
+        let beyond = plural(series.counters.clipped, "sample");
+        doubts.push(plain(format!(
+            "{beyond} beyond the imported histogram: the periods they skipped are unknown"
+        )));
     }
     if quantity == Quantity::Lost {
         unaccounted(series, "they may be lost too", &mut doubts);

@@ -1,0 +1,121 @@
+//! `triptime import`: what another tool measured, as a run.
+
+use crate::arguments::positive_duration;
+use crate::failure::Failure;
+use crate::run_file::{default_file, limits_text, remove};
+use crate::verdict;
+use interop::cyclictest::{self, Bucket};
+use interop::import::{DOCUMENT, Import, Source};
+use report::limits::Profile;
+use std::path::{Path, PathBuf};
+use store::model::{RunInfo, RunState};
+use store::{RunWriter, StoreError};
+
+/// What a bucket of a text is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum BucketArg {
+    /// Microseconds, cyclictest's default
+    #[value(name = "1us")]
+    Microsecond,
+    /// Nanoseconds, cyclictest's -N
+    #[value(name = "1ns")]
+    Nanosecond,
+}
+
+/// Makes a run of what cyclictest wrote: histogram text of any version, or JSON
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+What was rebuilt (skipped periods) and what is unknown is written into the run as events.
+
+Example: triptime import cyclictest.json --limits substation
+         triptime import histogram.txt --interval 200us --out runs/before.triptime")]
+pub(crate) struct ImportArgs {
+    /// Files of one machine, each a window of the run, one after the other
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Time between due instants, where the file does not say it (-i)
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    interval: Option<u64>,
+    /// Width of a bucket of a text, which does not say it [default: 1us]
+    #[arg(long, value_enum)]
+    bucket: Option<BucketArg>,
+    /// Run file to write [default: ./runs/TIME-import.triptime]
+    #[arg(long, value_name = "RUN")]
+    out: Option<PathBuf>,
+    /// Limit profile that judges the run: substation, avb, or a TOML file
+    #[arg(long, value_name = "PROFILE")]
+    limits: Option<String>,
+    /// Also write the report as one HTML file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
+    let profile = args.limits.as_deref().map(Profile::find).transpose()?;
+    let sources = args.files.iter().map(|file| source(file, args.bucket));
+    let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
+    let import = Import::of(&sources, args.interval).map_err(|error| Failure::Usage(error.to_string()))?;
+    let file = args.out.clone().unwrap_or_else(|| default_file("import"));
+    let limits = args.limits.as_deref().map(limits_text).transpose()?;
+    write(&file, &import, limits.as_deref())?;
+    let report = verdict::read(&file, profile)?;
+    if let Some(path) = &args.html {
+        verdict::write_html(&report, path)?;
+    }
+    verdict::print(&report, args.json, args.html.as_deref())?;
+    Ok(verdict::status(&report))
+}
+
+fn source(file: &Path, bucket: Option<BucketArg>) -> Result<Source, Failure> {
+    let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
+    let octets = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    let bucket = bucket.map(|bucket| match bucket {
+        BucketArg::Microsecond => Bucket::Microsecond,
+        BucketArg::Nanosecond => Bucket::Nanosecond,
+    });
+    Ok(Source {
+        file: file.display().to_string(),
+        measurement: cyclictest::read(&octets, bucket).map_err(|error| wrong(error.to_string()))?,
+    })
+}
+
+/// Writes the run; one that cannot be written whole is taken away.
+fn write(file: &Path, import: &Import, limits: Option<&str>) -> Result<(), StoreError> {
+    let now = sys::clock::pair().realtime;
+    let info = RunInfo {
+        id: format!("{:x}-{:x}", now.as_ns(), std::process::id()),
+        command: "import".into(),
+        arguments: std::env::args().skip(1).collect(),
+        tool_version: env!("CARGO_PKG_VERSION").into(),
+        started: import.started.unwrap_or(now),
+        window_ns: import.window_ns,
+    };
+    let writer = RunWriter::create(file, &info, None)?;
+    let written = fill(writer, import, limits);
+    if written.is_err() {
+        remove(file);
+    }
+    written
+}
+
+fn fill(mut writer: RunWriter, import: &Import, limits: Option<&str>) -> Result<(), StoreError> {
+    writer.add_facts(&import.facts)?;
+    writer.put_document(DOCUMENT, &import.document)?;
+    if let Some(limits) = limits {
+        writer.put_document("limits", limits)?;
+    }
+    for spec in &import.series {
+        writer.add_series(spec)?;
+    }
+    writer.write(&import.batch)?;
+    let state = if import.stopped_early {
+        RunState::Interrupted
+    } else {
+        RunState::Complete
+    };
+    writer.finish(state, import.duration_ns)
+}

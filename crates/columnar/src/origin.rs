@@ -1,0 +1,59 @@
+//! Which run the rows are of.
+
+use crate::ColumnarError;
+use parquet::file::metadata::KeyValue;
+use store::RunFile;
+use store::model::RunState;
+
+/// What is the same in every row of a run, so that the files of many runs can be read as one table.
+pub(crate) struct Origin {
+    /// Name of the run.
+    pub(crate) run: String,
+    /// Host name; empty when the inventory has none.
+    pub(crate) host: String,
+    /// Subcommand that measured.
+    pub(crate) command: String,
+    /// Start of the run in ns since 1970 UTC: instants of the rows are since then.
+    pub(crate) started_ns: i64,
+    state: &'static str,
+    duration_ns: u64,
+    version: String,
+}
+
+impl Origin {
+    pub(crate) fn of(run: &RunFile) -> Result<Self, ColumnarError> {
+        let info = run.info();
+        let facts = run.facts()?;
+        let host = facts
+            .iter()
+            .find(|fact| fact.group == "kernel" && fact.name == "host name");
+        Ok(Self {
+            run: info.id.clone(),
+            host: host.and_then(|fact| fact.value.clone().ok()).unwrap_or_default(),
+            command: info.command.clone(),
+            started_ns: info.started.as_ns(),
+            state: match run.state() {
+                RunState::Complete => "complete",
+                RunState::Interrupted => "interrupted",
+            },
+            duration_ns: run.duration_ns(),
+            version: info.tool_version.clone(),
+        })
+    }
+
+    /// The metadata of a file of the form `schema`.
+    pub(crate) fn metadata(&self, schema: &str) -> Vec<KeyValue> {
+        let pairs = [
+            ("triptime.schema", schema.to_owned()),
+            ("triptime.version", self.version.clone()),
+            ("triptime.run", self.run.clone()),
+            ("triptime.command", self.command.clone()),
+            ("triptime.host", self.host.clone()),
+            ("triptime.started_ns", self.started_ns.to_string()),
+            ("triptime.duration_ns", self.duration_ns.to_string()),
+            ("triptime.state", self.state.to_owned()),
+        ];
+        let pairs = pairs.into_iter();
+        pairs.map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect()
+    }
+}

@@ -1,0 +1,43 @@
+//! The columns of a window.
+
+use crate::origin::Origin;
+use crate::table::{Column, Value};
+use store::model::WindowRow;
+
+/// A window of a series of a run.
+pub(crate) struct Row<'a> {
+    /// The run.
+    pub(crate) origin: &'a Origin,
+    /// Name of the series.
+    pub(crate) series: &'a str,
+    /// The window.
+    pub(crate) window: WindowRow,
+}
+
+pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
+    vec![
+        Column::new("run", Value::Text(|row| row.origin.run.as_str().into())),
+        Column::new("host", Value::Text(|row| row.origin.host.as_str().into())),
+        Column::new("command", Value::Text(|row| row.origin.command.as_str().into())),
+        Column::new("started_ns", Value::Whole(|row| row.origin.started_ns)),
+        Column::new("series", Value::Text(|row| row.series.into())),
+        Column::new("start_ns", Value::Count(|row| row.window.start_ns)),
+        Column::new("end_ns", Value::Count(|row| row.window.end_ns)),
+        Column::new("expected", Value::Count(|row| row.window.counters.expected)),
+        Column::new("received", Value::Count(|row| row.window.counters.received)),
+        Column::new("lost", Value::Count(|row| row.window.counters.lost)),
+        Column::new("late", Value::Count(|row| row.window.counters.late)),
+        Column::new("duplicate", Value::Count(|row| row.window.counters.duplicate)),
+        Column::new("reordered", Value::Count(|row| row.window.counters.reordered)),
+        Column::new("clipped", Value::Count(|row| row.window.counters.clipped)),
+        Column::new("missed", Value::Count(|row| row.window.counters.missed)),
+        Column::new("overflow", Value::Count(|row| row.window.counters.overflow)),
+        Column::new("overrun", Value::Count(|row| row.window.counters.overrun)),
+        Column::new("mean_ns", Value::MaybeReal(|row| row.window.mean_ns)),
+        Column::new("min_ns", Value::MaybeWhole(|row| row.window.min_ns)),
+        Column::new("max_ns", Value::MaybeWhole(|row| row.window.max_ns)),
+        Column::new("p50_ns", Value::MaybeCount(|row| row.window.p50_ns)),
+        Column::new("p99_ns", Value::MaybeCount(|row| row.window.p99_ns)),
+        Column::new("p999_ns", Value::MaybeCount(|row| row.window.p999_ns)),
+    ]
+}

@@ -1,0 +1,57 @@
+//! What contradicts a file: another machine, or a clock that went on for too short a time.
+
+use super::threads::Rebuilt;
+use super::{ImportError, Source};
+
+/// The file's start and end are whole seconds, and threads are set up and joined between them.
+const SLACK_NS: u64 = 2_000_000_000;
+
+/// All files that name their host name the same.
+pub(super) fn one_machine(sources: &[Source]) -> Result<(), ImportError> {
+    let mut hosts = sources.iter().filter_map(|source| {
+        let system = source.measurement.system.as_ref()?;
+        (!system.nodename.is_empty()).then_some((&source.file, &system.nodename))
+    });
+    let Some((first, host)) = hosts.next() else {
+        return Ok(());
+    };
+    match hosts.find(|(_, other)| *other != host) {
+        Some((file, other)) => Err(ImportError::OtherMachine {
+            file: file.clone(),
+            other: other.clone(),
+            first: first.clone(),
+            host: host.clone(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// No thread had more activations than fit between start and end: with too long an interval, too few periods are taken for
+/// skipped. (Too short an interval is seen in the notes: it makes the run shorter than start to end.)
+pub(super) fn length(source: &Source, threads: &[Rebuilt<'_>]) -> Result<(), ImportError> {
+    let Some(lasted_ns) = lasted_ns(source) else {
+        return Ok(());
+    };
+    let too_long = |rebuilt: &&Rebuilt<'_>| {
+        let allowed_ns = lasted_ns.saturating_add(lasted_ns / 100).saturating_add(SLACK_NS);
+        rebuilt.duration_ns() > allowed_ns
+    };
+    match threads.iter().find(too_long) {
+        Some(rebuilt) => Err(ImportError::TooLong {
+            file: source.file.clone(),
+            thread: rebuilt.thread.number,
+            activations: rebuilt.activations(),
+            interval_ns: rebuilt.interval_ns,
+            needed_ns: rebuilt.duration_ns(),
+            lasted_ns,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// From start to end as the file says, in ns; `None` when it does not say, or says nonsense.
+pub(super) fn lasted_ns(source: &Source) -> Option<u64> {
+    let measurement = &source.measurement;
+    let lasted = measurement.ended_ns?.checked_sub(measurement.started_ns?)?;
+    u64::try_from(lasted).ok()
+}

@@ -1,0 +1,129 @@
+//! What cyclictest measured, as a run of ours.
+//!
+//! Each thread becomes a series, `wakeup/cpuN`, or `wakeup/threadN` where the file does not say the CPU; each file is one
+//! window, one after the other. cyclictest keeps a histogram, its extremes and its mean, and counts no period it slept through:
+//! what is rebuilt from these, and what stays unknown, is written into the run as events. Every rule errs towards the worse:
+//!
+//! - a sample of bucket `k` is taken for the largest latency the bucket can hold, `(k + 1) us - 1 ns`, and so are the extremes;
+//! - a sample beyond the last bucket is taken for the largest of the thread, and counted as `clipped` unless it is the largest;
+//! - the sum of the samples is the smaller of two upper bounds: that of the buckets, and mean times cycles;
+//! - a latency `L` skipped `floor(L / interval)` periods, which are `missed`; of a latency that is not known, those that the
+//!   last bucket's end makes certain. A period skipped is an activation that was due, so `expected` is cycles and missed;
+//! - a window is as long as its activations took, `expected * interval`.
+
+mod check;
+mod error;
+mod notes;
+mod series;
+#[cfg(test)]
+mod tests;
+mod threads;
+
+pub use error::ImportError;
+
+use crate::cyclictest::{Measurement, System};
+use serde::{Deserialize, Serialize};
+use store::Batch;
+use store::model::{Fact, SeriesSpec};
+use units::Realtime;
+
+/// Name of the document that keeps what was read, so that it can be exported as it came.
+pub const DOCUMENT: &str = "import";
+
+/// A file that was read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    /// Its name.
+    pub file: String,
+    /// What is in it.
+    pub measurement: Measurement,
+}
+
+/// A run made of files, to be written.
+#[derive(Debug, Clone)]
+pub struct Import {
+    /// When the first file says it was started; `None` when it does not say.
+    pub started: Option<Realtime>,
+    /// Length of the run in ns: of all files together.
+    pub duration_ns: u64,
+    /// Length of the longest window in ns.
+    pub window_ns: u64,
+    /// Whether a limit of its own (`-b`) stopped a measurement early.
+    pub stopped_early: bool,
+    /// The series, numbered as the windows are.
+    pub series: Vec<SeriesSpec>,
+    /// Windows and events.
+    pub batch: Batch,
+    /// What the files say of the machine.
+    pub facts: Vec<Fact>,
+    /// What was read, for [`DOCUMENT`].
+    pub document: String,
+}
+
+impl Import {
+    /// Makes a run of files, in the order they are given. `interval_ns` is the time between due instants, where the files do
+    /// not say it.
+    ///
+    /// # Errors
+    /// When the interval is not known, or cannot be the right one; when the files are of different machines; when counts are
+    /// beyond what a run can hold.
+    pub fn of(sources: &[Source], interval_ns: Option<u64>) -> Result<Self, ImportError> {
+        let first = sources.first().ok_or(ImportError::Nothing)?;
+        check::one_machine(sources)?;
+        let mut run = series::Builder::new();
+        for source in sources {
+            let threads = threads::rebuilt(source, interval_ns)?;
+            check::length(source, &threads)?;
+            run.add(source, &threads)?;
+        }
+        let document = serde_json::to_string(sources).map_err(|error| ImportError::NotKept(error.to_string()))?;
+        let (series, batch, duration_ns, window_ns) = run.finish();
+        Ok(Self {
+            started: first.measurement.started_ns.map(Realtime::from_ns),
+            duration_ns,
+            window_ns,
+            stopped_early: sources.iter().any(|source| source.measurement.stopped),
+            series,
+            batch,
+            facts: facts(first),
+            document,
+        })
+    }
+}
+
+/// What a file says of its machine, under the names the inventory has for it.
+fn facts(source: &Source) -> Vec<Fact> {
+    let Some(system) = &source.measurement.system else {
+        return Vec::new();
+    };
+    let System {
+        sysname: _,
+        nodename,
+        release,
+        version,
+        machine,
+        realtime,
+    } = system;
+    let mut facts = Vec::new();
+    let mut add = |name: &str, value: &str| {
+        facts.push(Fact {
+            group: "kernel".into(),
+            name: name.into(),
+            value: if value.is_empty() {
+                Err("empty in the imported file".into())
+            } else {
+                Ok(value.into())
+            },
+            source: source.file.clone(),
+        });
+    };
+    add("host name", nodename);
+    add("release", release);
+    add("version", version);
+    add("architecture", machine);
+    // 0 also stands for a kernel without that file, and proves nothing.
+    if *realtime == 1 {
+        add("preemption model", "PREEMPT_RT");
+    }
+    facts
+}

@@ -1,0 +1,111 @@
+//! What was rebuilt and what stays unknown, in words: the events of an imported run.
+
+use super::Source;
+use super::check::lasted_ns;
+use super::threads::Rebuilt;
+use crate::cyclictest::Bucket;
+use store::model::{Event, EventKind, SeriesId};
+use units::format_ns;
+
+/// A run shorter than this part of start to end was not measured all the time, or not with that interval.
+const WHOLE_PART: f64 = 0.9;
+
+/// What a file is, and what its form leaves out.
+pub(super) fn of_file(source: &Source, threads: &[Rebuilt<'_>], at_ns: u64) -> Event {
+    let measurement = &source.measurement;
+    let unit = match measurement.bucket {
+        Bucket::Microsecond => "microseconds",
+        Bucket::Nanosecond => "nanoseconds",
+    };
+    let count = threads.len();
+    let threads = if count == 1 { "thread" } else { "threads" };
+    let mut text = format!(
+        "imported from {}: cyclictest, {count} {threads}; samples in whole {unit}, each taken for the largest latency it can be; \
+         periods skipped are rebuilt from histogram and interval. When they were taken, load, idle states, page faults and throttling are not in such a file",
+        source.file
+    );
+    if measurement.started_ns.is_none() {
+        text.push_str("; nor is the date: the run's start is that of the import");
+    }
+    if measurement.stopped {
+        text.push_str("; it stopped at its first sample above its own limit (-b)");
+    }
+    Event {
+        at_ns,
+        kind: if measurement.stopped {
+            EventKind::Interrupted
+        } else {
+            EventKind::Note
+        },
+        series: None,
+        text,
+    }
+}
+
+/// What had to be taken for something in one thread.
+pub(super) fn of_thread(source: &Source, rebuilt: &Rebuilt<'_>, series: SeriesId, at_ns: u64) -> Vec<Event> {
+    [unknown(source, rebuilt), no_samples(rebuilt), short(source, rebuilt)]
+        .into_iter()
+        .flatten()
+        .map(|text| Event {
+            at_ns,
+            kind: EventKind::Note,
+            series: Some(series),
+            text,
+        })
+        .collect()
+}
+
+/// Samples in no bucket.
+fn unknown(source: &Source, rebuilt: &Rebuilt<'_>) -> Option<String> {
+    let measurement = &source.measurement;
+    let (unknown, max) = (rebuilt.unknown, rebuilt.thread.max?);
+    if unknown == 0 {
+        return None;
+    }
+    let from = measurement.least_overflow(rebuilt.thread);
+    let ns = |k: u64| format_ns(k.saturating_mul(measurement.bucket.ns()) as f64);
+    let mut text = if rebuilt.thread.buckets.is_empty() {
+        format!(
+            "no sample is in a histogram: all but the largest of {} are taken for the largest, so quantiles and their bounds \
+             are no better than the maximum",
+            rebuilt.thread.cycles
+        )
+    } else {
+        format!(
+            "{unknown} samples beyond the histogram, between {} and {}: counted as clipped and taken for the largest",
+            ns(from),
+            ns(max)
+        )
+    };
+    if rebuilt.missed_at_most > rebuilt.missed {
+        text.push_str(&format!(
+            "; the periods they skipped are not known: {} are certain, {} possible",
+            rebuilt.missed, rebuilt.missed_at_most
+        ));
+    }
+    Some(text)
+}
+
+fn no_samples(rebuilt: &Rebuilt<'_>) -> Option<String> {
+    (rebuilt.thread.cycles == 0).then(|| "the thread took no sample".to_owned())
+}
+
+/// Activations that do not fill the time between start and end.
+fn short(source: &Source, rebuilt: &Rebuilt<'_>) -> Option<String> {
+    let lasted_ns = lasted_ns(source)?;
+    // Start and end are whole seconds.
+    let at_least = (lasted_ns as f64 - 2e9) * WHOLE_PART;
+    let (duration, most) = (
+        rebuilt.duration_ns() as f64,
+        rebuilt.thread.cycles.saturating_add(rebuilt.missed_at_most) as f64 * rebuilt.interval_ns as f64,
+    );
+    (most < at_least).then(|| {
+        format!(
+            "its activations take {}, but the file says that all took {}: the interval of {} may be too short",
+            format_ns(duration),
+            format_ns(lasted_ns as f64),
+            format_ns(rebuilt.interval_ns as f64)
+        )
+    })
+}

@@ -1,0 +1,105 @@
+//! The series of a run that is made of files.
+
+use super::threads::Rebuilt;
+use super::{ImportError, Source, notes};
+use crate::cyclictest::Thread;
+use store::Batch;
+use store::model::{SeriesClock, SeriesId, SeriesSpec};
+use units::format_ns;
+
+/// A run in the making.
+pub(super) struct Builder {
+    series: Vec<SeriesSpec>,
+    intervals: Vec<u64>,
+    batch: Batch,
+    end_ns: u64,
+    window_ns: u64,
+}
+
+impl Builder {
+    pub(super) fn new() -> Self {
+        Self {
+            series: Vec::new(),
+            intervals: Vec::new(),
+            batch: Batch::default(),
+            end_ns: 0,
+            window_ns: 0,
+        }
+    }
+
+    /// Adds a file as one window of each of its threads, after the files before.
+    pub(super) fn add(&mut self, source: &Source, threads: &[Rebuilt<'_>]) -> Result<(), ImportError> {
+        let start_ns = self.end_ns;
+        self.batch.events.push(notes::of_file(source, threads, start_ns));
+        for rebuilt in threads {
+            let id = self.series_of(source, rebuilt)?;
+            let window = rebuilt.window(id, start_ns, source.measurement.bucket);
+            self.end_ns = self.end_ns.max(window.end_ns);
+            self.window_ns = self.window_ns.max(window.end_ns - start_ns);
+            self.batch.windows.push(window);
+            let notes = notes::of_thread(source, rebuilt, id, start_ns);
+            self.batch.events.extend(notes);
+        }
+        Ok(())
+    }
+
+    /// Series, windows and events, length of the run, length of the longest window.
+    pub(super) fn finish(self) -> (Vec<SeriesSpec>, Batch, u64, u64) {
+        (self.series, self.batch, self.end_ns, self.window_ns)
+    }
+
+    fn series_of(&mut self, source: &Source, rebuilt: &Rebuilt<'_>) -> Result<SeriesId, ImportError> {
+        let name = name(source, rebuilt.thread);
+        let index = match self.series.iter().position(|spec| spec.name == name) {
+            Some(index) if self.intervals[index] != rebuilt.interval_ns => {
+                return Err(ImportError::TwoIntervals {
+                    file: source.file.clone(),
+                    series: name,
+                    interval_ns: rebuilt.interval_ns,
+                    before_ns: self.intervals[index],
+                });
+            }
+            Some(index) => index,
+            None => {
+                self.series.push(spec(name, source, rebuilt.interval_ns));
+                self.intervals.push(rebuilt.interval_ns);
+                self.series.len() - 1
+            }
+        };
+        // A file of more threads than that does not fit into memory.
+        Ok(SeriesId(u32::try_from(index).unwrap_or(u32::MAX)))
+    }
+}
+
+/// `wakeup/cpu1`; `wakeup/thread1` where the CPU is not known, `wakeup/cpu1-thread0` where several threads ran on it.
+fn name(source: &Source, thread: &Thread) -> String {
+    let Some(cpu) = thread.cpu else {
+        return format!("wakeup/thread{}", thread.number);
+    };
+    let on_it = source.measurement.threads.iter().filter(|other| other.cpu == Some(cpu));
+    match on_it.count() {
+        1 => format!("wakeup/cpu{cpu}"),
+        _ => format!("wakeup/cpu{cpu}-thread{}", thread.number),
+    }
+}
+
+fn spec(name: String, source: &Source, interval_ns: u64) -> SeriesSpec {
+    let measurement = &source.measurement;
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "not in the file".to_owned());
+    let settings = [
+        ("tool", "cyclictest".to_owned()),
+        ("version", known(&measurement.version)),
+        ("command line", known(&measurement.command_line)),
+        ("interval", format_ns(interval_ns as f64)),
+        ("bucket", format_ns(measurement.bucket.ns() as f64)),
+        ("missed", "rebuilt from histogram and interval".to_owned()),
+    ];
+    SeriesSpec {
+        name,
+        what: "timer due -> thread running, measured by cyclictest".into(),
+        clock: SeriesClock::Monotonic,
+        interval_ns: Some(interval_ns as f64),
+        threshold_ns: None,
+        settings: settings.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+    }
+}

@@ -1,0 +1,168 @@
+//! The flight recorder of a run: what explains its late samples, and what that costs.
+
+use probes::record::{Answer, Explain, Question, QuestionKind};
+use std::time::{Duration, Instant};
+use store::model::Fact;
+use sys::thread::{Policy, RtThread};
+use sys::wait::Wait;
+use trace::{Cost, FlightRecorder, Options, TraceError};
+use units::{Grid, format_ns};
+
+/// How long the kernel's statistics are on, to see what an event costs.
+const COST_SPAN: Duration = Duration::from_millis(200);
+
+/// Wake-ups of one block of the comparison with and without the recorder.
+const BLOCK_CYCLES: u64 = 200;
+
+/// Their interval.
+const BLOCK_INTERVAL_NS: u64 = 500_000;
+
+/// Group of the inventory in which a run says what its flight recorder saw and cost.
+const GROUP: &str = "flight recorder";
+
+/// Explains late samples by what the kernel did around them.
+pub(super) struct Flight {
+    recorder: FlightRecorder,
+    started: Instant,
+    cost: Result<Cost, String>,
+    effect: Option<Effect>,
+}
+
+/// Median wake-up latency in ns without and with the recorder, in blocks off, on, on, off.
+struct Effect {
+    cpu: u32,
+    without_ns: [i64; 2],
+    with_ns: [i64; 2],
+}
+
+impl Flight {
+    /// Starts recording, after comparing wake-ups of `cpu` without and with it. Takes about a second.
+    ///
+    /// # Errors
+    /// Why it cannot run here, and what to do.
+    pub(super) fn start(cpu: Option<u32>) -> Result<Self, TraceError> {
+        let begin = || FlightRecorder::start(Options::default());
+        let before = cpu.and_then(median_wakeup);
+        let trial = begin()?;
+        let with = [cpu.and_then(median_wakeup), cpu.and_then(median_wakeup)];
+        drop(trial);
+        let after = cpu.and_then(median_wakeup);
+        let recorder = begin()?;
+        let effect = match (cpu, before, with, after) {
+            (Some(cpu), Some(before), [Some(first), Some(second)], Some(after)) => Some(Effect {
+                cpu,
+                without_ns: [before, after],
+                with_ns: [first, second],
+            }),
+            _ => None,
+        };
+        Ok(Self {
+            cost: recorder.cost(COST_SPAN).map_err(|error| error.to_string()),
+            recorder,
+            started: Instant::now(),
+            effect,
+        })
+    }
+}
+
+impl Explain for Flight {
+    fn watch(&mut self, cpu: u32, thread: i32) {
+        // Without it, wake-ups of real-time threads are recorded all the same.
+        let _ = self.recorder.watch(cpu, thread);
+    }
+
+    fn observe(&mut self) {
+        self.recorder.observe();
+    }
+
+    fn explain(&mut self, question: &Question) -> Answer {
+        let asked = trace::Question {
+            cpu: question.cpu,
+            thread: question.thread,
+            from: question.from,
+            to: question.to,
+            kind: match question.kind {
+                QuestionKind::WakeUp => trace::QuestionKind::WakeUp,
+                QuestionKind::Gap => trace::QuestionKind::Gap,
+            },
+        };
+        match self.recorder.explain(&asked) {
+            Ok(answer) => Answer {
+                explanation: answer.explanation,
+                flight: Some(answer.flight),
+            },
+            Err(error) => Answer::unknown(question, &error.to_string()),
+        }
+    }
+
+    fn summary(&mut self) -> Vec<Fact> {
+        let seconds = self.started.elapsed().as_secs_f64();
+        let events = self.recorder.events_recorded().map_err(|error| error.to_string());
+        let rate = events.as_ref().map(|events| *events as f64 / seconds).ok();
+        let fact = |name: &str, value, source: &str| Fact {
+            group: GROUP.into(),
+            name: name.into(),
+            value,
+            source: source.into(),
+        };
+        let recorded = events.map(|events| format!("{events}, {:.0} a second", events as f64 / seconds));
+        let share = match (&self.cost, rate) {
+            (Ok(cost), Some(rate)) => Ok(format!("{:.3} % of one CPU", cost.ns_per_event * rate / 1e7)),
+            (Err(why), _) => Err(why.clone()),
+            (Ok(_), None) => Err("events were not counted".into()),
+        };
+        let cost = self.cost.as_ref().map_err(String::clone);
+        let cost = cost.map(|cost| format!("{:.0} ns, the kernel's own counting included", cost.ns_per_event));
+        let effect = match &self.effect {
+            Some(effect) => Ok(effect.text()),
+            None => Err("no real-time thread could be started to see it".into()),
+        };
+        vec![
+            fact("engine", Ok(self.recorder.describe()), "bpf(2), tracefs"),
+            fact("events", recorded, "its rings"),
+            fact("cost of an event", cost, "BPF_ENABLE_STATS"),
+            fact("cost in all", share, "cost of an event times events a second"),
+            fact(
+                "effect on the median wake-up",
+                effect,
+                "blocks without, with, with, without it before the run",
+            ),
+        ]
+    }
+}
+
+impl Effect {
+    fn text(&self) -> String {
+        let mean = |pair: [i64; 2]| (pair[0] + pair[1]) as f64 / 2.0;
+        let (without, with) = (mean(self.without_ns), mean(self.with_ns));
+        let apart = (self.without_ns[0] - self.without_ns[1]).abs() as f64;
+        format!(
+            "{:+.2} us on cpu{}: {} without, {} with; two blocks without it differ by {}",
+            (with - without) / 1e3,
+            self.cpu,
+            format_ns(without),
+            format_ns(with),
+            format_ns(apart)
+        )
+    }
+}
+
+/// Median wake-up latency of a real-time thread on `cpu` over a tenth of a second; `None` where none can be had.
+fn median_wakeup(cpu: u32) -> Option<i64> {
+    let measure = move || {
+        let thread = RtThread {
+            policy: Policy::Fifo(80),
+            cpu: Some(cpu),
+            stack_bytes: 0,
+        };
+        thread.enter().ok()?;
+        let wait = Wait::default();
+        let grid = Grid::every_ns(sys::clock::monotonic(), BLOCK_INTERVAL_NS);
+        let mut latencies: Vec<i64> = (1..=BLOCK_CYCLES)
+            .map(|cycle| wait.until(grid.due(cycle)) - grid.due(cycle))
+            .collect();
+        latencies.sort_unstable();
+        latencies.get(latencies.len() / 2).copied()
+    };
+    std::thread::spawn(measure).join().ok()?
+}
