@@ -4,6 +4,7 @@
 mod budget;
 #[cfg(test)]
 mod tests;
+mod why;
 
 use crate::Report;
 use crate::text::rfc3339;
@@ -14,6 +15,7 @@ use serde::Serialize;
 use stats::Summary;
 use store::model::{Fact, RunState};
 use units::Realtime;
+use why::{CauseEntry, SpikeEntry, StatisticsEntry};
 
 /// Name and number of the document's shape.
 pub const SCHEMA: &str = "triptime.result/1";
@@ -76,6 +78,10 @@ struct Series {
     threshold: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scheduled: Option<FigureEntry>,
+    causes: Vec<CauseEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<StatisticsEntry>,
+    spikes: Vec<SpikeEntry>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -176,7 +182,7 @@ impl Document {
             },
             run: run_entry(report),
             verdict: report.judgement.verdict.word(),
-            series: run.series.iter().map(series_entry).collect(),
+            series: run.series.iter().map(|series| series_entry(report, series)).collect(),
             checks: report.judgement.checks.iter().map(check_entry).collect(),
             events: events(report),
             profiles: profiles(report),
@@ -210,7 +216,7 @@ fn run_entry(report: &Report) -> Run {
     }
 }
 
-fn series_entry(series: &SeriesView) -> Series {
+fn series_entry(report: &Report, series: &SeriesView) -> Series {
     let c = &series.counters;
     let settings = series
         .spec
@@ -241,6 +247,9 @@ fn series_entry(series: &SeriesView) -> Series {
         scheduled: series
             .scheduled()
             .map(|histogram| Figures::from(&Summary::of(&histogram)).into()),
+        causes: why::causes(series),
+        statistics: report.insight(&series.spec.name).map(StatisticsEntry::of),
+        spikes: why::spikes(series),
     }
 }
 

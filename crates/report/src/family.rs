@@ -12,12 +12,18 @@ pub struct Family {
 }
 
 /// In the order of the report.
-pub const FAMILIES: [Family; 10] = [
+pub const FAMILIES: [Family; 11] = [
     Family {
         name: "wakeup",
         title: "Wake-up latency",
         what: "Due instant of a timer to the instant the thread runs. Periods skipped because the thread was held up are \
                counted as missed; no catch-up burst follows.",
+    },
+    Family {
+        name: "noise",
+        title: "Noise",
+        what: "Gaps longer than the threshold in which a spinning thread did not run. Each sample is the length of one gap; \
+               the time the thread was watched is counted beside them.",
     },
     Family {
         name: "rtt",

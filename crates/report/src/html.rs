@@ -2,6 +2,7 @@
 //!
 //! Every chart is drawn here as SVG; where scripts run, uPlot lays a zoomable chart over it.
 
+mod boxes;
 mod budget;
 mod charts;
 mod data;

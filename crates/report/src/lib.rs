@@ -11,6 +11,7 @@ pub mod document;
 pub mod export;
 pub mod family;
 mod html;
+pub mod insight;
 pub mod limits;
 mod terminal;
 mod text;
@@ -24,6 +25,7 @@ mod synthetic;
 
 use budget::Budget;
 use document::Document;
+use insight::Insight;
 use limits::Profile;
 use verdict::{Judgement, Verdict};
 use view::RunView;
@@ -39,6 +41,8 @@ pub struct Report {
     pub judgement: Judgement,
     /// The trip-time budget.
     pub budget: Budget,
+    /// What statistics say of its series beyond their figures.
+    pub insights: Vec<Insight>,
 }
 
 impl Report {
@@ -46,12 +50,19 @@ impl Report {
     pub fn new(run: RunView, profiles: Vec<Profile>) -> Self {
         let judgement = Judgement::of(&run, &profiles);
         let budget = Budget::of(&run, &judgement);
+        let insights = insight::of_run(&run, &judgement);
         Self {
             run,
             profiles,
             judgement,
             budget,
+            insights,
         }
+    }
+
+    /// What statistics say of a series, where it was looked at.
+    pub fn insight(&self, series: &str) -> Option<&Insight> {
+        self.insights.iter().find(|insight| insight.series == series)
     }
 
     /// The verdict over all checks.

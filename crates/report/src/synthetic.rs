@@ -72,6 +72,7 @@ pub(crate) fn shaped(shape: &Shape) -> SeriesView {
         min_ns: None,
         max_ns: None,
         spikes_dropped: 0,
+        causes: Vec::new(),
         histogram: Histogram::new(),
         windows: Vec::new(),
         spikes: Vec::new(),

@@ -4,6 +4,7 @@ mod series;
 mod table;
 #[cfg(test)]
 mod tests;
+mod why;
 
 use crate::Report;
 use crate::budget::{Line, State, TRIP_TRANSFER_NS};
@@ -58,7 +59,9 @@ impl Report {
             checks(self, &paint),
             budget(self, &paint),
             series::series(self, &paint),
+            why::statistics(self, &paint),
             worst_samples(self, &paint),
+            why::causes(self, &paint),
             events(self, &paint),
         ];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -252,7 +255,7 @@ fn worst_samples(report: &Report, paint: &Paint) -> String {
         .run
         .series
         .iter()
-        .filter(|series| is_judged(report, series))
+        .filter(|series| is_judged(report, series) || series.spikes.iter().any(|spike| spike.explanation.is_some()))
         .collect();
     for name in family::in_order(judged.iter().map(|series| series.family())) {
         let of_family = judged.iter().filter(|series| series.family() == name);

@@ -26,6 +26,14 @@ pub(crate) fn ns_or_dash(ns: Option<f64>) -> String {
     ns.map_or_else(|| "–".to_owned(), units::format_ns)
 }
 
+/// A quantile as people write it: `p99.9` for `p999`.
+pub(crate) fn quantile_name(name: &str) -> String {
+    match name.strip_prefix("p99") {
+        Some(rest) if !rest.is_empty() => format!("p99.{rest}"),
+        _ => name.to_owned(),
+    }
+}
+
 /// An instant as RFC 3339 with nanoseconds, in UTC.
 pub(crate) fn rfc3339(at: Realtime) -> String {
     let at = timestamp(at);

@@ -6,6 +6,7 @@ mod tests;
 
 use stats::{Histogram, Summary};
 use std::path::PathBuf;
+use store::CauseTotal;
 use store::model::{Counters, Event, Fact, RunInfo, RunState, SeriesId, SeriesSpec, Spike, WindowRow};
 
 /// A run.
@@ -50,6 +51,8 @@ pub struct SeriesView {
     pub windows: Vec<WindowRow>,
     /// The worst samples, worst first.
     pub spikes: Vec<Spike>,
+    /// What held explained samples up, the cause that cost most first. Empty where no flight recorder ran.
+    pub causes: Vec<CauseTotal>,
 }
 
 /// The figures of a series that every form of the report shows, in ns.
@@ -127,8 +130,12 @@ impl SeriesView {
         }
     }
 
-    /// How long the series was measured: the sum of its windows.
+    /// How long the series was measured: of a series of gaps the time it was watched for them, of others the sum of its
+    /// windows.
     pub fn exposure_ns(&self) -> u64 {
+        if self.counters.watched_ns > 0 {
+            return self.counters.watched_ns;
+        }
         self.windows
             .iter()
             .map(|window| window.end_ns.saturating_sub(window.start_ns))

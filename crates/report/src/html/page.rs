@@ -2,6 +2,7 @@
 
 mod checks;
 mod series;
+mod why;
 
 use super::{budget, charts};
 use crate::Report;

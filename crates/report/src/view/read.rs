@@ -41,6 +41,7 @@ impl SeriesView {
             histogram: file.histogram(id)?,
             windows: file.windows(id)?,
             spikes: file.spikes(id)?,
+            causes: file.causes(id)?,
         })
     }
 }

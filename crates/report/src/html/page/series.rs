@@ -1,13 +1,14 @@
 //! Kinds of series and their series as the page shows them.
 
+use super::why::{self, SpikeRow};
 use crate::Report;
 use crate::family;
-use crate::html::{charts, data};
+use crate::html::{boxes, charts, data};
 use crate::text::{count, ns_or_dash, plural};
 use crate::verdict::Verdict;
 use crate::view::{Figures, SeriesView};
 use stats::Summary;
-use store::model::{Event, Spike};
+use store::model::Event;
 use units::format_ns;
 
 /// Worst samples shown of each series.
@@ -38,7 +39,11 @@ pub(crate) struct SeriesPart {
     pub(crate) counters: Vec<(String, bool)>,
     pub(crate) histogram_svg: String,
     pub(crate) timeline_svg: String,
-    pub(crate) spikes: Vec<[String; 5]>,
+    pub(crate) spikes: Vec<SpikeRow>,
+    pub(crate) explained: bool,
+    pub(crate) causes: Vec<[String; 4]>,
+    pub(crate) statistics: Vec<(&'static str, String)>,
+    pub(crate) box_svg: String,
     pub(crate) spikes_more: String,
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) scheduled: String,
@@ -138,7 +143,11 @@ fn series_part(
         counters: counters(series),
         histogram_svg: charts::histogram(series, limit),
         timeline_svg: charts::timeline(series, &events, limit, length_s),
-        spikes: series.spikes.iter().take(SPIKES_SHOWN).map(spike_row).collect(),
+        spikes: series.spikes.iter().take(SPIKES_SHOWN).map(why::spike_row).collect(),
+        explained: series.spikes.iter().any(|spike| spike.explanation.is_some()),
+        causes: why::causes(series),
+        statistics: why::statistics(report, series),
+        box_svg: boxes::of_series(series),
         spikes_more: spikes_more(series),
         settings: series.spec.settings.clone(),
         scheduled: scheduled(series),
@@ -161,21 +170,6 @@ fn counters(series: &SeriesView) -> Vec<(String, bool)> {
     ];
     let plain = [c.expected, c.received].map(|n| (count(n), false));
     plain.into_iter().chain(trouble.map(|n| (count(n), n > 0))).collect()
-}
-
-fn spike_row(spike: &Spike) -> [String; 5] {
-    let number = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), count);
-    [
-        format_ns(spike.value_ns as f64),
-        format_ns(spike.at_ns as f64),
-        number(spike.cpu.map(u64::from)),
-        number(spike.sequence),
-        spike
-            .explanation
-            .as_ref()
-            .map(|why| why.text.clone())
-            .unwrap_or_default(),
-    ]
 }
 
 fn spikes_more(series: &SeriesView) -> String {

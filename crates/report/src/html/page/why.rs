@@ -1,0 +1,91 @@
+//! What held samples up, and what statistics say of them, as the page shows it.
+
+use crate::Report;
+use crate::text::count;
+use crate::view::SeriesView;
+use store::model::Spike;
+use store::{Explanation, Extent, Part};
+use units::format_ns;
+
+/// A worst sample.
+pub(crate) struct SpikeRow {
+    pub(crate) cells: [String; 4],
+    pub(crate) cause: &'static str,
+    pub(crate) text: String,
+    pub(crate) stages: String,
+    pub(crate) occupants: String,
+    pub(crate) around: String,
+}
+
+pub(super) fn spike_row(spike: &Spike) -> SpikeRow {
+    let number = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), count);
+    let why = spike.explanation.as_ref();
+    SpikeRow {
+        cells: [
+            format_ns(spike.value_ns as f64),
+            format_ns(spike.at_ns as f64),
+            number(spike.cpu.map(u64::from)),
+            number(spike.sequence),
+        ],
+        cause: why.map_or("", |why| why.cause.word()),
+        text: why.map(|why| why.text.clone()).unwrap_or_default(),
+        stages: why.map(|why| parts(&why.stages)).unwrap_or_default(),
+        occupants: why.map(occupants).unwrap_or_default(),
+        around: why.map(around).unwrap_or_default(),
+    }
+}
+
+fn parts(parts: &[Part]) -> String {
+    let one = |part: &Part| format!("{} {}", part.what, format_ns(part.ns as f64));
+    parts.iter().map(one).collect::<Vec<_>>().join(" → ")
+}
+
+fn occupants(why: &Explanation) -> String {
+    let rest = Part {
+        what: "unexplained".to_owned(),
+        ns: why.unexplained_ns,
+    };
+    let all: Vec<Part> = why.occupants.iter().cloned().chain([rest]).collect();
+    parts(&all).replace(" → ", ", ")
+}
+
+fn around(why: &Explanation) -> String {
+    let extent = match why.extent {
+        Extent::OneCpu => "this CPU only",
+        Extent::AllCpus => "every watched CPU at once",
+        Extent::Unknown => "no other CPU was watched",
+    };
+    let mut all = vec![extent.to_owned()];
+    all.extend(why.around.iter().cloned());
+    all.join("; ")
+}
+
+/// Cause, samples, time, largest.
+pub(super) fn causes(series: &SeriesView) -> Vec<[String; 4]> {
+    let row = |total: &store::CauseTotal| {
+        [
+            total.cause.word().to_owned(),
+            count(total.count),
+            format_ns(total.total_ns as f64),
+            format_ns(total.max_ns as f64),
+        ]
+    };
+    series.causes.iter().map(row).collect()
+}
+
+/// What the figures support, one sentence each.
+pub(super) fn statistics(report: &Report, series: &SeriesView) -> Vec<(&'static str, String)> {
+    let Some(insight) = report.insight(&series.spec.name) else {
+        return Vec::new();
+    };
+    let stolen = insight.stolen.map(|stolen| stolen.text()).unwrap_or_default();
+    let claim = insight.claim.as_ref().map(|claim| claim.text()).unwrap_or_default();
+    let all = [
+        ("Stolen time", stolen),
+        ("Rate", claim),
+        ("Quantiles (95 %)", insight.quantiles_text()),
+        ("Over time", insight.steadiness.text()),
+        ("Rare values", insight.rare_text()),
+    ];
+    all.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}

@@ -1,0 +1,249 @@
+//! What statistics say of a series beyond its figures: how sure its quantiles are, whether it held still, what a rare value
+//! would be, and what a run of this length supports.
+
+use crate::bound::{Bound, CONFIDENCE};
+use crate::limits::Quantity;
+use crate::verdict::Judgement;
+use crate::view::{RunView, SeriesView};
+use stats::claims::{Claim, YEAR_NS, claim};
+use stats::extreme::{Refusal, ReturnLevel, return_level_of_maxima};
+use stats::stationarity::{Stationarity, check};
+use units::format_ns;
+
+/// Kinds of series that are looked at: those whose samples are taken again and again under one condition.
+const FAMILIES: [&str; 3] = ["wakeup", "noise", "rtt"];
+
+/// Series that are looked at in one run: fitting tails takes a moment each.
+const MOST_SERIES: usize = 16;
+
+/// Window maxima are put together to at most so many blocks before a tail is fitted.
+const MOST_BLOCKS: usize = 400;
+
+/// How far ahead a rare value is asked for, in lengths of the run: as far as the field holds such a fit to carry.
+const RUNS_AHEAD: f64 = 10.0;
+
+/// The quantiles that are given an interval.
+const QUANTILES: [(&str, f64); 5] = [
+    ("p50", 0.5),
+    ("p99", 0.99),
+    ("p999", 0.999),
+    ("p9999", 0.9999),
+    ("p99999", 0.99999),
+];
+
+/// What is known of one series.
+#[derive(Debug, Clone)]
+pub struct Insight {
+    /// Its name.
+    pub series: String,
+    /// Quantiles with their intervals.
+    pub quantiles: Vec<QuantileInterval>,
+    /// What the run supports about its limit on the maximum, or its threshold.
+    pub claim: Option<Claim>,
+    /// Whether the window maxima held still.
+    pub steadiness: Stationarity,
+    /// The value that is exceeded once in so long a time, or why none is given.
+    pub rare: Result<Rare, Refusal>,
+    /// Of a series of gaps: what they took.
+    pub stolen: Option<Stolen>,
+}
+
+/// A quantile and how sure it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QuantileInterval {
+    /// Its name, as in the JSON: `p99`.
+    pub name: &'static str,
+    /// The quantile in ns.
+    pub ns: u64,
+    /// Lower end of its interval, in ns.
+    pub low_ns: u64,
+    /// Upper end of its interval, in ns.
+    pub high_ns: u64,
+}
+
+/// A value that is exceeded once in `span_ns`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rare {
+    /// How long.
+    pub span_ns: f64,
+    /// The value and its interval.
+    pub level: ReturnLevel,
+}
+
+/// Time taken from a spinning thread.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stolen {
+    /// How long it was watched, in ns.
+    pub watched_ns: u64,
+    /// Gaps.
+    pub gaps: u64,
+    /// Their sum, in ns.
+    pub stolen_ns: u64,
+}
+
+impl Stolen {
+    /// Time taken per second, in ns.
+    pub fn per_second_ns(&self) -> f64 {
+        self.stolen_ns as f64 / self.watched_ns as f64 * 1e9
+    }
+
+    fn of(series: &SeriesView) -> Option<Self> {
+        let watched_ns = series.counters.watched_ns;
+        (watched_ns > 0).then(|| Self {
+            watched_ns,
+            gaps: series.counters.received,
+            stolen_ns: u64::try_from(series.sum_ns).unwrap_or(0),
+        })
+    }
+
+    /// For a person.
+    pub fn text(&self) -> String {
+        let each_second = 1e9 * self.gaps as f64 / self.watched_ns as f64;
+        format!(
+            "{} taken each second ({:.4} % of the CPU) in {each_second:.1} gaps a second, watched for {}",
+            format_ns(self.per_second_ns()),
+            self.per_second_ns() / 1e7,
+            format_ns(self.watched_ns as f64)
+        )
+    }
+}
+
+/// What statistics say of the series of a run that can bear it.
+pub(crate) fn of_run(run: &RunView, judgement: &Judgement) -> Vec<Insight> {
+    let looked_at = run.series.iter().filter(|series| FAMILIES.contains(&series.family()));
+    looked_at
+        .filter(|series| series.histogram.count() > 0)
+        .take(MOST_SERIES)
+        .map(|series| Insight::of(series, limit(judgement, series)))
+        .collect()
+}
+
+/// The limit on the maximum that judges a series, or its own threshold.
+fn limit(judgement: &Judgement, series: &SeriesView) -> Option<u64> {
+    let checks = judgement.checks.iter().filter(|check| check.series == series.spec.name);
+    let on_maximum = checks.filter(|check| check.limit.quantity == Quantity::Max);
+    on_maximum
+        .map(|check| check.limit.allowed)
+        .min()
+        .or(series.spec.threshold_ns)
+}
+
+impl Insight {
+    fn of(series: &SeriesView, limit_ns: Option<u64>) -> Self {
+        let blocks = blocks(series);
+        let interval = |(name, q)| {
+            let (low_ns, high_ns) = series.histogram.quantile_interval(q, CONFIDENCE)?;
+            let ns = series.histogram.supported_quantile(q)?;
+            Some(QuantileInterval {
+                name,
+                ns,
+                low_ns,
+                high_ns,
+            })
+        };
+        let exposure_ns = series.exposure_ns();
+        let bound = limit_ns.and_then(|limit| Bound::of(series, limit));
+        Self {
+            series: series.spec.name.clone(),
+            quantiles: QUANTILES.into_iter().filter_map(interval).collect(),
+            claim: bound.map(|bound| claim(bound.over, exposure_ns, bound.limit_ns, CONFIDENCE, YEAR_NS)),
+            steadiness: check(&blocks),
+            rare: return_level_of_maxima(&blocks, RUNS_AHEAD * blocks.len() as f64, CONFIDENCE).map(|level| Rare {
+                span_ns: RUNS_AHEAD * exposure_ns as f64,
+                level,
+            }),
+            stolen: Stolen::of(series),
+        }
+    }
+
+    /// The quantiles with their intervals, for a person.
+    pub fn quantiles_text(&self) -> String {
+        let one = |q: &QuantileInterval| {
+            let ns = |ns: u64| format_ns(ns as f64);
+            let name = crate::text::quantile_name(q.name);
+            format!("{name} {} ({} to {})", ns(q.ns), ns(q.low_ns), ns(q.high_ns))
+        };
+        self.quantiles.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The rare value, or why none is given, for a person.
+    pub fn rare_text(&self) -> String {
+        match &self.rare {
+            Ok(rare) => format!(
+                "{} is exceeded once in {} ({} to {}, {:.0} %), by extreme values of {} blocks",
+                format_ns(rare.level.level_ns),
+                format_ns(rare.span_ns),
+                format_ns(rare.level.low_ns),
+                format_ns(rare.level.high_ns),
+                rare.level.confidence * 100.0,
+                rare.level.blocks,
+            ),
+            Err(refusal) => format!("none given: {refusal}"),
+        }
+    }
+}
+
+/// Maxima of blocks of windows, the last one left out where it is shorter than the rest.
+fn blocks(series: &SeriesView) -> Vec<f64> {
+    let maxima = window_maxima(series);
+    let per_block = maxima.len().div_ceil(MOST_BLOCKS).max(1);
+    maxima
+        .chunks_exact(per_block)
+        .map(|block| block.iter().copied().fold(0.0, f64::max))
+        .collect()
+}
+
+/// Largest sample of each whole window.
+pub(crate) fn window_maxima(series: &SeriesView) -> Vec<f64> {
+    let length = |window: &store::model::WindowRow| window.end_ns.saturating_sub(window.start_ns);
+    let whole = series.windows.iter().map(length).max().unwrap_or(0);
+    let of_whole = series.windows.iter().filter(|window| length(window) * 10 >= whole * 9);
+    of_whole
+        .filter_map(|window| window.max_ns)
+        .map(|ns| ns as f64)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Stolen, of_run};
+    use crate::limits::Profile;
+    use crate::synthetic;
+    use crate::verdict::Judgement;
+
+    #[test]
+    fn a_series_says_how_sure_it_is_and_what_it_supports() {
+        let run = synthetic::run(vec![synthetic::series("wakeup/cpu1", 600_000, 40_000, 600)]);
+        let profile = Profile::find("substation").expect("embedded");
+        let judgement = Judgement::of(&run, &[profile]);
+        let insights = of_run(&run, &judgement);
+        let [insight] = &insights[..] else {
+            panic!("one series");
+        };
+        let p99 = insight.quantiles.iter().find(|q| q.name == "p99").expect("supported");
+        assert!(p99.low_ns <= p99.ns && p99.ns <= p99.high_ns, "{p99:?}");
+        let claim = insight.claim.expect("a limit judges it").text();
+        assert!(
+            claim.contains("0 over 120") && claim.contains("at most one per"),
+            "{claim}"
+        );
+        assert!(!insight.steadiness.text().is_empty() && !insight.rare_text().is_empty());
+    }
+
+    #[test]
+    fn stolen_time_is_per_second_watched() {
+        let stolen = Stolen {
+            watched_ns: 2_000_000_000,
+            gaps: 500,
+            stolen_ns: 1_000_000,
+        };
+        assert!((stolen.per_second_ns() - 500_000.0).abs() < 1e-6);
+        assert!(
+            stolen
+                .text()
+                .starts_with("500 µs taken each second (0.0500 % of the CPU)"),
+            "{}",
+            stolen.text()
+        );
+    }
+}

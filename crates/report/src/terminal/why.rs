@@ -1,0 +1,74 @@
+//! What statistics say of the series, and what held their samples up.
+
+use super::table::{Align, Table};
+use super::{Paint, section};
+use crate::Report;
+use crate::text::count;
+use std::fmt::Write;
+use units::format_ns;
+
+/// Series whose statistics are written out.
+const SERIES_LISTED: usize = 4;
+
+/// Group of the inventory that says what the flight recorder saw and cost.
+const RECORDER: &str = "flight recorder";
+
+/// How sure the figures are, and what they support.
+pub(super) fn statistics(report: &Report, paint: &Paint) -> String {
+    if report.insights.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("{}\n", paint.heading("What the figures support"));
+    for insight in report.insights.iter().take(SERIES_LISTED) {
+        let _ = writeln!(out, "  {}", insight.series);
+        let mut say = |name: &str, text: &str| {
+            if !text.is_empty() {
+                let _ = writeln!(out, "    {name:<14} {text}");
+            }
+        };
+        if let Some(stolen) = &insight.stolen {
+            say("stolen time", &stolen.text());
+        }
+        if let Some(claim) = &insight.claim {
+            say("rate", &claim.text());
+        }
+        say("quantiles", &insight.quantiles_text());
+        say("over time", &insight.steadiness.text());
+        say("rare values", &insight.rare_text());
+    }
+    if report.insights.len() > SERIES_LISTED {
+        let more = report.insights.len() - SERIES_LISTED;
+        let _ = writeln!(out, "  and {more} more series (in the JSON and in the HTML report)");
+    }
+    out.push_str(
+        "  Quantiles with the interval (95 %) that independent samples would support; stalls come in bursts, so read\n",
+    );
+    out.push_str("  the intervals of high quantiles as the least uncertainty.\n");
+    out
+}
+
+/// Explained samples by what held them up, and what the flight recorder cost.
+pub(super) fn causes(report: &Report, paint: &Paint) -> String {
+    let mut table = Table::new(&[
+        ("series", Align::Left),
+        ("cause", Align::Left),
+        ("samples", Align::Right),
+    ]);
+    table.columns(&[("time", Align::Right), ("largest", Align::Right)]);
+    for series in &report.run.series {
+        for total in &series.causes {
+            table.row(vec![
+                series.spec.name.clone(),
+                total.cause.word().to_owned(),
+                count(total.count),
+                format_ns(total.total_ns as f64),
+                format_ns(total.max_ns as f64),
+            ]);
+        }
+    }
+    for fact in report.run.facts.iter().filter(|fact| fact.group == RECORDER) {
+        let value = fact.value.clone().unwrap_or_else(|why| format!("unknown: {why}"));
+        table.note(&format!("{RECORDER}, {}: {value}", fact.name));
+    }
+    section(paint, "What held samples up", &table)
+}
