@@ -37,6 +37,7 @@ enum Command {
     Subscribe(commands::subscribe::SubscribeArgs),
     Pcap(commands::pcap::PcapArgs),
     Report(commands::report::ReportArgs),
+    Compare(commands::compare::CompareArgs),
     Export(commands::export::ExportArgs),
     Import(commands::import::ImportArgs),
 }
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
             &mut std::io::stderr().lock(),
         )),
         Command::Report(args) => commands::report::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Import(args) => commands::import::run(&args),
     };

@@ -2,10 +2,11 @@
 //!
 //! Every chart is drawn here as SVG; where scripts run, uPlot lays a zoomable chart over it.
 
-mod boxes;
+pub(crate) mod boxes;
 mod budget;
 mod charts;
 mod data;
+pub(crate) mod overlay;
 mod page;
 mod svg;
 #[cfg(test)]
@@ -14,7 +15,7 @@ mod tests;
 use crate::Report;
 use askama::Template;
 
-const CSS: &str = concat!(
+pub(crate) const CSS: &str = concat!(
     include_str!("../assets/uplot/uPlot.min.css"),
     "\n",
     include_str!("../assets/report.css")

@@ -7,6 +7,7 @@
 
 pub mod bound;
 pub mod budget;
+pub mod comparison;
 pub mod document;
 pub mod export;
 pub mod family;

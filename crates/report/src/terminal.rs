@@ -15,7 +15,7 @@ use crate::view::SeriesView;
 use std::fmt::Write;
 use std::path::Path;
 use store::model::{EventKind, RunState, Spike};
-use table::{Align, Table};
+pub(crate) use table::{Align, Table};
 use units::format_ns;
 /// Events that are listed.
 const EVENTS_LISTED: usize = 20;

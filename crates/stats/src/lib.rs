@@ -5,8 +5,15 @@
 
 #![forbid(unsafe_code)]
 
+pub mod claims;
+pub mod comparison;
 pub mod exceedance;
+pub mod extreme;
 mod histogram;
+pub mod random;
+mod ranks;
+pub mod resample;
+pub mod stationarity;
 mod summary;
 pub mod windows;
 

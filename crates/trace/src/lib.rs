@@ -1,3 +1,34 @@
 //! Flight recorder of scheduler and interrupt events; where the time of a late sample went.
+//!
+//! [`FlightRecorder`] records what every CPU does into rings that overwrite their oldest events, by eBPF programs or, where
+//! those cannot run, by an instance of tracefs. When a sample is late, [`FlightRecorder::explain`] takes the events around it
+//! and tells who had the CPU ([`explain()`], which is pure), and packs them as a [`flight`] for the run file. [`perfetto`]
+//! writes flights as a trace that ui.perfetto.dev opens.
+//!
+//! eBPF needs exactly `CAP_BPF` and `CAP_PERFMON`, and a kernel with BTF; tracefs needs its files to be writable (root). Its
+//! cost is measured by [`FlightRecorder::cost`].
 
 #![forbid(unsafe_code)]
+
+mod around;
+mod bpf;
+mod error;
+mod event;
+mod explain;
+pub mod flight;
+mod occupancy;
+pub mod perfetto;
+mod point;
+mod recorder;
+mod snapshot;
+mod tracefs;
+
+pub use around::Around;
+pub use bpf::Cost;
+pub use error::TraceError;
+pub use event::{Event, Name, REALTIME_BELOW, Thread, Vector, What, softirq_name};
+pub use explain::{Question, QuestionKind, explain, explain_gap, explain_wakeup};
+pub use occupancy::{Segment, Who, segments};
+pub use point::Program;
+pub use recorder::{Answer, EngineChoice, EngineKind, FlightRecorder, Options};
+pub use snapshot::Snapshot;

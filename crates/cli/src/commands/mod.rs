@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+pub(crate) mod compare;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod noise;

@@ -71,7 +71,7 @@ pub(super) fn of_series(series: &SeriesView) -> String {
 }
 
 /// One row for each named set of window maxima, on one logarithmic scale; those with too few windows are left out.
-pub(super) fn plot(rows: &[(String, Vec<f64>)]) -> String {
+pub(crate) fn plot(rows: &[(String, Vec<f64>)]) -> String {
     let boxes: Vec<(&str, BoxFigures)> = rows
         .iter()
         .filter_map(|(name, values)| Some((name.as_str(), BoxFigures::of(values.clone())?)))

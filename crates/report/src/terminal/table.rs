@@ -2,7 +2,7 @@
 
 /// Side a column is flush with.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Align {
+pub(crate) enum Align {
     Left,
     Right,
 }
@@ -14,13 +14,13 @@ enum Row {
 }
 
 /// A table of text; colours in cells do not count as width.
-pub(super) struct Table {
+pub(crate) struct Table {
     heads: Vec<(String, Align)>,
     rows: Vec<Row>,
 }
 
 impl Table {
-    pub(super) fn new(columns: &[(&str, Align)]) -> Self {
+    pub(crate) fn new(columns: &[(&str, Align)]) -> Self {
         let mut table = Self {
             heads: Vec::new(),
             rows: Vec::new(),
@@ -29,27 +29,27 @@ impl Table {
         table
     }
 
-    pub(super) fn columns(&mut self, columns: &[(&str, Align)]) {
+    pub(crate) fn columns(&mut self, columns: &[(&str, Align)]) {
         self.heads
             .extend(columns.iter().map(|(name, align)| ((*name).to_owned(), *align)));
     }
 
-    pub(super) fn row(&mut self, cells: Vec<String>) {
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(Row::Cells(cells));
     }
 
     /// Adds a note under the last row; an empty one is left out.
-    pub(super) fn note(&mut self, text: &str) {
+    pub(crate) fn note(&mut self, text: &str) {
         if !text.is_empty() {
             self.rows.push(Row::Note(text.to_owned()));
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let widths = self.widths();
         let mut out = self.line(&widths, self.heads.iter().map(|(name, _)| name.as_str()));
         for row in &self.rows {

@@ -3,11 +3,11 @@
 //! The bounds on a probability hold for independent samples. Stalls come in bursts, so latency samples are not: state the
 //! bound on a rate over the time of exposure beside them ([`rate_upper_bound`]).
 
-mod tail;
+pub(crate) mod tail;
 #[cfg(test)]
 mod tests;
 
-use tail::{binomial_at_least, binomial_at_most, poisson_at_most};
+use tail::{binomial_at_least, binomial_at_most, poisson_at_least, poisson_at_most};
 
 /// Upper bound of the probability that a sample exceeds a limit, when `over` of `n` samples did: the one-sided
 /// Clopper-Pearson bound (Biometrika 26, 1934), exact at any `n`. With `over` = 0 it is `1 - (1 - confidence)^(1/n)`.
@@ -75,6 +75,17 @@ pub fn rate_upper_bound(events: u64, exposure_ns: u64, confidence: f64) -> f64 {
         high *= 2.0;
     }
     bisect(seen, high, reached).1 / seconds
+}
+
+/// Lower bound of the rate of an event, in events per second, when `events` of them were seen in `exposure_ns`: the exact
+/// Poisson bound, as [`rate_upper_bound`]. 0 without events, without exposure, or with a confidence that is none.
+pub fn rate_lower_bound(events: u64, exposure_ns: u64, confidence: f64) -> f64 {
+    if !is_confidence(confidence) || exposure_ns == 0 || events == 0 {
+        return 0.0;
+    }
+    let risk = 1.0 - confidence;
+    let exceeded = |mean: f64| poisson_at_least(events, mean) > risk;
+    bisect(0.0, events as f64, exceeded).0 / (exposure_ns as f64 / 1e9)
 }
 
 fn is_confidence(confidence: f64) -> bool {

@@ -8,7 +8,7 @@
 use std::f64::consts::TAU;
 
 /// P(X <= k) of `n` trials with probability `p`; `0 < k < n`, `0 < p < 1`.
-pub(super) fn binomial_at_most(k: u64, n: u64, p: f64) -> f64 {
+pub(crate) fn binomial_at_most(k: u64, n: u64, p: f64) -> f64 {
     if k as f64 <= n as f64 * p {
         binomial_down(k, n, p)
     } else {
@@ -17,7 +17,7 @@ pub(super) fn binomial_at_most(k: u64, n: u64, p: f64) -> f64 {
 }
 
 /// P(X >= k) of `n` trials with probability `p`; `0 < k < n`, `0 < p < 1`.
-pub(super) fn binomial_at_least(k: u64, n: u64, p: f64) -> f64 {
+pub(crate) fn binomial_at_least(k: u64, n: u64, p: f64) -> f64 {
     if k as f64 >= n as f64 * p {
         binomial_up(k, n, p)
     } else {
@@ -26,8 +26,14 @@ pub(super) fn binomial_at_least(k: u64, n: u64, p: f64) -> f64 {
 }
 
 /// P(X <= k) of a Poisson variable with the given mean; `k > 0`, `mean >= k`.
-pub(super) fn poisson_at_most(k: u64, mean: f64) -> f64 {
+pub(crate) fn poisson_at_most(k: u64, mean: f64) -> f64 {
     let ratios = (1..=k).rev().map(|i| i as f64 / mean);
+    poisson(k, mean) * falling_sum(ratios)
+}
+
+/// P(X >= k) of a Poisson variable with the given mean; `k > 0`, `0 < mean <= k`.
+pub(crate) fn poisson_at_least(k: u64, mean: f64) -> f64 {
+    let ratios = (k + 1..).map(|i| mean / i as f64);
     poisson(k, mean) * falling_sum(ratios)
 }
 

@@ -2,7 +2,7 @@
 //! `beta.ppf((1 - c) / 2, k, n - k + 1)` for lower ones, `chi2.ppf(c, 2 * (k + 1)) / 2` for Poisson means. Those with
 //! 6.05e9 and 2.16e9 samples and up to seven events were confirmed with mpmath at 40 digits from the binomial sum.
 
-use super::{interval, rate_upper_bound, rule_of_three, upper_bound};
+use super::{interval, rate_lower_bound, rate_upper_bound, rule_of_three, upper_bound};
 use proptest::prelude::{prop_assert, proptest};
 use statrs::function::beta::beta_reg;
 use statrs::function::gamma::gamma_ur;
@@ -80,6 +80,26 @@ fn poisson_bounds_agree_with_scipy() {
     }
 }
 
+/// `chi2.ppf(1 - c, 2 * k) / 2`.
+#[test]
+fn lower_poisson_bounds_agree_with_scipy() {
+    assert_eq!(rate_lower_bound(0, 1_000_000_000, 0.95), 0.0);
+    for (events, at_95, at_99) in [
+        (1, 0.05129329438755053, 0.010050335853501437),
+        (2, 0.35536151069866195, 0.14855474025326595),
+        (3, 0.8176914471639534, 0.43604516507829316),
+        (10, 5.425405697091295, 4.1301991662732),
+        (50, 38.96473258250863, 35.03244746269989),
+        (1_000, 948.5598493836511, 927.9081597966425),
+        (1_000_000, 998355.7150837178, 997675.1228599253),
+    ] {
+        for (confidence, expected) in [(0.95, at_95), (0.99, at_99)] {
+            let bound = rate_lower_bound(events, 1_000_000_000, confidence);
+            assert_close(bound, expected, 1e-12, &format!("{events} events at {confidence}"));
+        }
+    }
+}
+
 #[test]
 fn rates_are_per_second_of_exposure() {
     let day_ns = 86_400_000_000_000;
@@ -124,6 +144,7 @@ fn what_proves_nothing_bounds_nothing() {
         assert_eq!(upper_bound(0, 1_000, confidence), 1.0, "{confidence}");
         assert_eq!(interval(1, 1_000, confidence), (0.0, 1.0), "{confidence}");
         assert_eq!(rate_upper_bound(0, 1_000, confidence), f64::INFINITY, "{confidence}");
+        assert_eq!(rate_lower_bound(9, 1_000, confidence), 0.0, "{confidence}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod bins;
 mod bytes;
+mod interval;
 #[cfg(test)]
 mod tests;
 

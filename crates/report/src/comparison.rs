@@ -1,0 +1,220 @@
+//! Two or more runs side by side: what differs, by how much, how sure, and what differs in the machine and the settings.
+
+mod html;
+mod json;
+mod terminal;
+#[cfg(test)]
+mod tests;
+
+use crate::bound::CONFIDENCE;
+use crate::view::{RunView, SeriesView};
+use stats::comparison::{Difference, WindowFigures, compare};
+use std::collections::BTreeSet;
+use store::model::{Fact, WindowRow};
+
+/// Runs, held against the first of them.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// The runs, under the names they are shown by.
+    pub runs: Vec<(String, RunView)>,
+    /// Series that are in more than one run.
+    pub series: Vec<Compared>,
+    /// Series that are in one run only: run and name.
+    pub alone: Vec<(String, String)>,
+    /// What differs in the inventories.
+    pub facts: Vec<FactDifference>,
+}
+
+/// One series over the runs.
+#[derive(Debug, Clone)]
+pub struct Compared {
+    /// Its name in the first run that has it.
+    pub name: String,
+    /// Its place in each run: index of the series, `None` where the run does not have it.
+    pub places: Vec<Option<usize>>,
+    /// How each further run differs from the first that has it: index of the run, and one difference for each figure.
+    pub differences: Vec<(usize, Vec<Difference>)>,
+    /// Settings that differ: name, and the value in each run.
+    pub settings: Vec<(String, Vec<Option<String>>)>,
+    /// Why the comparison is not fair, if so.
+    pub unfair: Vec<String>,
+}
+
+/// A fact that is not the same in all runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FactDifference {
+    /// Group of the inventory.
+    pub group: String,
+    /// Name in the group.
+    pub name: String,
+    /// Its value in each run, or why it is unknown; `None` where the run does not have the fact.
+    pub values: Vec<Option<Result<String, String>>>,
+}
+
+/// Settings that decide what is measured: where one differs, the figures are of two different things.
+const DECISIVE: [&str; 6] = ["interval", "policy", "clock", "idle states", "spin ahead", "threshold"];
+
+/// Facts that differ between any two runs and say nothing.
+const FLEETING: [&str; 1] = ["flight recorder"];
+
+impl Comparison {
+    /// Holds runs against the first of them. Each comes with the name it is shown by.
+    pub fn of(runs: Vec<(String, RunView)>) -> Self {
+        let series = matched(&runs);
+        let matched_names: BTreeSet<(usize, usize)> = series
+            .iter()
+            .flat_map(|compared| compared.places.iter().enumerate())
+            .filter_map(|(run, place)| Some((run, (*place)?)))
+            .collect();
+        let mut alone = Vec::new();
+        for (index, (name, run)) in runs.iter().enumerate() {
+            for (place, series) in run.series.iter().enumerate() {
+                if !matched_names.contains(&(index, place)) {
+                    alone.push((name.clone(), series.spec.name.clone()));
+                }
+            }
+        }
+        Self {
+            series,
+            alone,
+            facts: fact_differences(&runs),
+            runs,
+        }
+    }
+
+    /// The series of a run that a comparison names.
+    pub(crate) fn view(&self, run: usize, compared: &Compared) -> Option<&SeriesView> {
+        let place = (*compared.places.get(run)?)?;
+        self.runs.get(run)?.1.series.get(place)
+    }
+}
+
+/// Series by name; where a kind has one series in every run, by kind, so that cpu1 here can be held against cpu2 there.
+fn matched(runs: &[(String, RunView)]) -> Vec<Compared> {
+    let mut all: Vec<Compared> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (index, (_, run)) in runs.iter().enumerate() {
+        for series in &run.series {
+            let key = key(runs, series);
+            if !seen.insert(key.clone()) {
+                continue;
+            }
+            let places: Vec<Option<usize>> = runs
+                .iter()
+                .map(|(_, run)| run.series.iter().position(|other| self::key(runs, other) == key))
+                .collect();
+            if places.iter().flatten().count() > 1 {
+                all.push(compared(runs, index, series, places));
+            }
+        }
+    }
+    all
+}
+
+/// What makes a series the same in two runs.
+fn key(runs: &[(String, RunView)], series: &SeriesView) -> String {
+    let single = runs.iter().all(|(_, run)| {
+        let of_kind = run.series.iter().filter(|other| other.family() == series.family());
+        of_kind.count() <= 1
+    });
+    match single {
+        true => series.family().to_owned(),
+        false => series.spec.name.clone(),
+    }
+}
+
+fn compared(runs: &[(String, RunView)], first: usize, series: &SeriesView, places: Vec<Option<usize>>) -> Compared {
+    let views: Vec<Option<&SeriesView>> = runs
+        .iter()
+        .zip(&places)
+        .map(|((_, run), place)| run.series.get((*place)?))
+        .collect();
+    let base = figures(series);
+    let differences = views
+        .iter()
+        .enumerate()
+        .skip(first + 1)
+        .filter_map(|(run, view)| Some((run, compare(&base, &figures((*view)?), CONFIDENCE))))
+        .collect();
+    let settings = setting_differences(&views);
+    Compared {
+        name: series.spec.name.clone(),
+        unfair: unfair(&settings),
+        settings,
+        places,
+        differences,
+    }
+}
+
+/// The windows of a series as figures; a window with too few samples for a 99 % quantile is left out.
+fn figures(series: &SeriesView) -> Vec<WindowFigures> {
+    let figures = |window: &WindowRow| {
+        Some(WindowFigures {
+            count: window.counters.received,
+            mean: window.mean_ns?,
+            p50: window.p50_ns? as f64,
+            p99: window.p99_ns.or(window.p50_ns)? as f64,
+            p999: window.p999_ns.map(|ns| ns as f64),
+            max: window.max_ns? as f64,
+        })
+    };
+    series.windows.iter().filter_map(figures).collect()
+}
+
+fn setting_differences(views: &[Option<&SeriesView>]) -> Vec<(String, Vec<Option<String>>)> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in views.iter().flatten().flat_map(|view| &view.spec.settings) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let values_of = |name: &str| -> Vec<Option<String>> {
+        let of = |view: &Option<&SeriesView>| {
+            let settings = &view.as_ref()?.spec.settings;
+            settings
+                .iter()
+                .find(|(other, _)| other == name)
+                .map(|(_, value)| value.clone())
+        };
+        views.iter().map(of).collect()
+    };
+    let there: Vec<bool> = views.iter().map(Option::is_some).collect();
+    names
+        .into_iter()
+        .map(|name| (name.to_owned(), values_of(name)))
+        .filter(|(_, values)| {
+            let present: Vec<_> = values.iter().zip(&there).filter(|(_, there)| **there).collect();
+            present.windows(2).any(|pair| pair[0].0 != pair[1].0)
+        })
+        .collect()
+}
+
+fn unfair(settings: &[(String, Vec<Option<String>>)]) -> Vec<String> {
+    let decisive = settings.iter().filter(|(name, _)| DECISIVE.contains(&name.as_str()));
+    decisive
+        .map(|(name, _)| format!("{name} differs: the runs measured two different things"))
+        .collect()
+}
+
+/// Facts that differ, in the order of the first run's inventory.
+fn fact_differences(runs: &[(String, RunView)]) -> Vec<FactDifference> {
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for fact in runs.iter().flat_map(|(_, run)| &run.facts) {
+        let name = (fact.group.as_str(), fact.name.as_str());
+        if !names.contains(&name) && !FLEETING.contains(&name.0) {
+            names.push(name);
+        }
+    }
+    let value = |run: &RunView, (group, name): (&str, &str)| {
+        let is = |fact: &&Fact| fact.group == group && fact.name == name;
+        run.facts.iter().find(is).map(|fact| fact.value.clone())
+    };
+    let difference = |name: (&str, &str)| FactDifference {
+        group: name.0.to_owned(),
+        name: name.1.to_owned(),
+        values: runs.iter().map(|(_, run)| value(run, name)).collect(),
+    };
+    let all = names.into_iter().map(difference);
+    all.filter(|fact| fact.values.windows(2).any(|pair| pair[0] != pair[1]))
+        .collect()
+}

@@ -1,0 +1,106 @@
+//! A comparison as one HTML file.
+
+use super::{Compared, Comparison};
+use crate::html::{boxes, overlay};
+use crate::insight::window_maxima;
+use crate::text::{count, ns_or_dash};
+use askama::Template;
+use units::format_ns;
+
+#[derive(Template)]
+#[template(path = "compare.html")]
+struct Html<'a> {
+    css: &'a str,
+    runs: Vec<[String; 4]>,
+    series: Vec<SeriesPart>,
+    alone: &'a [(String, String)],
+    names: Vec<&'a str>,
+    facts: Vec<(String, Vec<String>)>,
+}
+
+struct SeriesPart {
+    name: String,
+    rows: Vec<Vec<String>>,
+    words: Vec<String>,
+    unfair: Vec<String>,
+    overlay_svg: String,
+    box_svg: String,
+}
+
+impl Comparison {
+    /// The comparison as one self-contained HTML file.
+    ///
+    /// # Errors
+    /// Only when a value cannot be written as text, which none of ours can.
+    pub fn html(&self) -> Result<String, askama::Error> {
+        let run = |(name, run): &(String, crate::view::RunView)| {
+            [
+                name.clone(),
+                run.info.command.clone(),
+                format_ns(run.duration_ns as f64),
+                run.file.display().to_string(),
+            ]
+        };
+        Html {
+            css: crate::html::CSS,
+            runs: self.runs.iter().map(run).collect(),
+            series: self.series.iter().map(|compared| self.part(compared)).collect(),
+            alone: &self.alone,
+            names: self.runs.iter().map(|(name, _)| name.as_str()).collect(),
+            facts: self
+                .facts
+                .iter()
+                .map(|fact| {
+                    (
+                        format!("{}: {}", fact.group, fact.name),
+                        super::terminal::values(fact).collect(),
+                    )
+                })
+                .collect(),
+        }
+        .render()
+    }
+
+    fn part(&self, compared: &Compared) -> SeriesPart {
+        let of_runs: Vec<(&str, &crate::view::SeriesView)> = self
+            .runs
+            .iter()
+            .enumerate()
+            .filter_map(|(index, (name, _))| Some((name.as_str(), self.view(index, compared)?)))
+            .collect();
+        let maxima: Vec<(String, Vec<f64>)> = of_runs
+            .iter()
+            .map(|(name, series)| ((*name).to_owned(), window_maxima(series)))
+            .collect();
+        let histograms: Vec<(&str, &stats::Histogram)> = of_runs
+            .iter()
+            .map(|(name, series)| (*name, &series.histogram))
+            .collect();
+        let words = self.words(compared);
+        SeriesPart {
+            name: compared.name.clone(),
+            rows: of_runs.iter().map(|(name, series)| row(name, series)).collect(),
+            words: words.into_iter().filter(|line| !line.starts_with("NOT LIKE")).collect(),
+            unfair: compared.unfair.clone(),
+            overlay_svg: overlay::histograms(&compared.name, &histograms),
+            box_svg: boxes::plot(&maxima),
+        }
+    }
+}
+
+fn row(name: &str, series: &crate::view::SeriesView) -> Vec<String> {
+    let f = series.figures();
+    let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
+    vec![
+        name.to_owned(),
+        count(series.counters.received),
+        count(series.counters.missed),
+        ns_or_dash(f.mean),
+        quantile(f.p50),
+        quantile(f.p99),
+        quantile(f.p999),
+        quantile(f.p9999),
+        ns_or_dash(f.max.map(|ns| ns as f64)),
+        format_ns(series.exposure_ns() as f64),
+    ]
+}

@@ -1,0 +1,101 @@
+//! A comparison as JSON (`triptime.compare/1`, see `docs/formats/compare-json.md`).
+
+use super::{Compared, Comparison};
+use crate::text::rfc3339;
+use serde_json::{Value, json};
+use stats::comparison::{Difference, Figure, Outcome};
+
+/// Name and number of the document's shape.
+pub(super) const SCHEMA: &str = "triptime.compare/1";
+
+impl Comparison {
+    /// The comparison as JSON text, indented, with a line end.
+    pub fn json(&self) -> String {
+        let document = json!({
+            "schema": SCHEMA,
+            "runs": self.runs.iter().map(|(name, run)| json!({
+                "name": name,
+                "id": run.info.id,
+                "command": run.info.command,
+                "file": run.file.display().to_string(),
+                "started": rfc3339(run.info.started),
+                "duration_s": run.duration_ns as f64 / 1e9,
+            })).collect::<Vec<_>>(),
+            "series": self.series.iter().map(|compared| self.series_entry(compared)).collect::<Vec<_>>(),
+            "alone": self.alone.iter().map(|(run, series)| json!({"run": run, "series": series})).collect::<Vec<_>>(),
+            "inventory": self.facts.iter().map(|fact| json!({
+                "group": fact.group,
+                "name": fact.name,
+                "values": fact.values.iter().map(|value| match value {
+                    Some(Ok(value)) => json!({"value": value}),
+                    Some(Err(why)) => json!({"unknown_because": why}),
+                    None => Value::Null,
+                }).collect::<Vec<_>>(),
+            })).collect::<Vec<_>>(),
+        });
+        format!("{document:#}\n")
+    }
+
+    fn series_entry(&self, compared: &Compared) -> Value {
+        let figures: Vec<Value> = (0..self.runs.len())
+            .map(|run| self.figures_entry(run, compared))
+            .collect();
+        let first = compared.places.iter().position(Option::is_some).unwrap_or(0);
+        let differences = compared.differences.iter().flat_map(|(run, differences)| {
+            let (a, b) = (&self.runs[first].0, &self.runs[*run].0);
+            differences
+                .iter()
+                .map(move |difference| difference_entry(difference, a, b))
+        });
+        json!({
+            "name": compared.name,
+            "figures": figures,
+            "differences": differences.collect::<Vec<_>>(),
+            "settings": compared.settings.iter().map(|(name, values)| json!({"name": name, "values": values}))
+                .collect::<Vec<_>>(),
+            "unfair": compared.unfair,
+        })
+    }
+
+    fn figures_entry(&self, run: usize, compared: &Compared) -> Value {
+        let Some(series) = self.view(run, compared) else {
+            return Value::Null;
+        };
+        let f = series.figures();
+        json!({
+            "run": self.runs[run].0,
+            "series": series.spec.name,
+            "expected": series.counters.expected,
+            "received": series.counters.received,
+            "missed": series.counters.missed,
+            "exposure_s": series.exposure_ns() as f64 / 1e9,
+            "min": f.min, "mean": f.mean, "p50": f.p50, "p99": f.p99, "p999": f.p999, "p9999": f.p9999,
+            "p99999": f.p99999, "max": f.max,
+        })
+    }
+}
+
+fn difference_entry(difference: &Difference, a: &str, b: &str) -> Value {
+    let figure = match difference.figure {
+        Figure::Mean => "mean",
+        Figure::Median => "p50",
+        Figure::P99 => "p99",
+        Figure::P999 => "p999",
+        Figure::WindowMax => "window-max",
+    };
+    let outcome = match difference.outcome {
+        Outcome::Higher => "higher",
+        Outcome::Lower => "lower",
+        Outcome::NoDifference => "no-difference",
+        Outcome::Undecided => "undecided",
+        Outcome::TooFewWindows { .. } => "too-few-windows",
+    };
+    let decided = !matches!(difference.outcome, Outcome::TooFewWindows { .. });
+    let number = |value: f64| (decided && value.is_finite()).then_some(value);
+    json!({
+        "figure": figure, "of": a, "and": b,
+        "a": number(difference.a), "b": number(difference.b), "difference": number(difference.difference),
+        "low": number(difference.low), "high": number(difference.high), "confidence": difference.confidence,
+        "p": number(difference.p), "outcome": outcome, "text": difference.text(a, b),
+    })
+}

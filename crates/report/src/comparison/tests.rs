@@ -1,0 +1,87 @@
+//! Runs whose differences are known.
+
+use super::Comparison;
+use crate::synthetic;
+use crate::view::RunView;
+use serde_json::Value;
+use store::model::Fact;
+
+/// A run of one series, with a fact and an idle policy of its own.
+fn run(name: &str, max_ns: i64, kernel: &str, idle: &str) -> RunView {
+    let mut series = synthetic::series(name, 600_000, max_ns, 600);
+    series.spec.settings = vec![("idle states".into(), idle.into())];
+    let mut run = synthetic::run(vec![series]);
+    run.facts = vec![Fact {
+        group: "kernel".into(),
+        name: "release".into(),
+        value: Ok(kernel.into()),
+        source: "/proc/version".into(),
+    }];
+    run
+}
+
+fn shifted(mut run: RunView, by_ns: i64) -> RunView {
+    for window in &mut run.series[0].windows {
+        window.max_ns = window.max_ns.map(|ns| ns + by_ns);
+        window.p50_ns = window.p50_ns.map(|ns| ns + by_ns.unsigned_abs());
+    }
+    run
+}
+
+#[test]
+fn a_planted_difference_is_found_with_its_size_and_what_may_explain_it() {
+    let a = run("wakeup/cpu1", 40_000, "6.1.0-rt", "held off");
+    let b = shifted(run("wakeup/cpu1", 40_000, "6.12.0", "as the system has them"), 50_000);
+    let comparison = Comparison::of(vec![("A".into(), a), ("B".into(), b)]);
+    let text = comparison.text();
+    for part in [
+        "higher",
+        "6.1.0-rt",
+        "6.12.0",
+        "NOT LIKE WITH LIKE",
+        "idle states",
+        "50",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    let json: Value = serde_json::from_str(&comparison.json()).expect("JSON");
+    assert_eq!(json["schema"], "triptime.compare/1");
+    let differences = json["series"][0]["differences"].as_array().expect("differences");
+    let median = differences
+        .iter()
+        .find(|entry| entry["figure"] == "p50")
+        .expect("the median");
+    assert_eq!(median["outcome"], "higher");
+    assert!(
+        (median["difference"].as_f64().expect("a number") - 50_000.0).abs() < 2_000.0,
+        "{median}"
+    );
+    assert_eq!(json["inventory"][0]["values"][1]["value"], "6.12.0");
+    let html = comparison.html().expect("a page");
+    assert!(html.contains("outline run1") && html.contains("class=\"boxes\"") && html.contains("Not like with like"));
+}
+
+#[test]
+fn the_same_run_twice_does_not_differ() {
+    let same = || run("wakeup/cpu1", 40_000, "6.1.0-rt", "held off");
+    let comparison = Comparison::of(vec![("A".into(), same()), ("B".into(), same())]);
+    let text = comparison.text();
+    assert!(text.contains("The inventories do not differ"), "{text}");
+    let json: Value = serde_json::from_str(&comparison.json()).expect("JSON");
+    for entry in json["series"][0]["differences"].as_array().expect("differences") {
+        assert!(
+            entry["outcome"] == "no-difference" || entry["outcome"] == "undecided",
+            "{entry}"
+        );
+    }
+}
+
+#[test]
+fn one_series_of_a_kind_is_compared_under_different_names_and_others_stand_alone() {
+    let a = run("wakeup/cpu1", 40_000, "6.1", "held off");
+    let mut b = run("wakeup/cpu3", 40_000, "6.1", "held off");
+    b.series.push(synthetic::series("rtt/reflect", 1_000, 9_000, 60));
+    let comparison = Comparison::of(vec![("A".into(), a), ("B".into(), b)]);
+    assert_eq!(comparison.series.len(), 1);
+    assert_eq!(comparison.alone, [("B".to_owned(), "rtt/reflect".to_owned())]);
+}

@@ -1,0 +1,119 @@
+//! What a run supports, in words: the rate of events over a limit, and how long a stronger claim takes to test.
+//!
+//! The bound holds for the load and the configuration that were tested, for events that come independently of each other, and
+//! for events that would have been seen: a stall shorter than the sampling interval is only met with the probability
+//! [`share_seen`].
+
+mod period;
+#[cfg(test)]
+mod tests;
+
+use crate::exceedance::{rate_lower_bound, rate_upper_bound};
+
+/// Nanoseconds of a year of 365.25 days.
+pub const YEAR_NS: u64 = 31_557_600_000_000_000;
+
+/// What a test supports about the rate of events over a limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Claim {
+    /// Events over the limit.
+    pub events: u64,
+    /// How long was tested, over all machines, in ns.
+    pub exposure_ns: u64,
+    /// The limit, in ns.
+    pub limit_ns: u64,
+    /// Confidence of every bound here, 0 to 1; each is one-sided.
+    pub confidence: f64,
+    /// At most one event in this time, in ns (exact Poisson bound). 0, which claims nothing, without exposure.
+    pub at_most_one_per_ns: f64,
+    /// At least one event in this time, in ns (exact Poisson bound). Infinite without events.
+    pub at_least_one_per_ns: f64,
+    /// The claim that is wanted: at most one event in this time, in ns.
+    pub wanted_every_ns: u64,
+    /// Exposure in ns, with what was tested, that supports the wanted claim when no further event happens.
+    pub exposure_needed_ns: f64,
+    /// What the test says about the wanted claim.
+    pub standing: Standing,
+}
+
+/// What a test says about a wanted claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It supports the claim.
+    Supported,
+    /// It is too short to support it, and does not contradict it.
+    Open,
+    /// It contradicts the claim: even the lower bound of the rate is above it.
+    Contradicted,
+}
+
+/// What `events` over `limit_ns` in `exposure_ns` support, and what it takes to claim at most one in `wanted_every_ns`. Equal
+/// machines under equal load add their exposure. Pure arithmetic: bounds by Garwood, Biometrika 28 (1936).
+pub fn claim(events: u64, exposure_ns: u64, limit_ns: u64, confidence: f64, wanted_every_ns: u64) -> Claim {
+    let one_second = 1_000_000_000;
+    let events_at_most = rate_upper_bound(events, one_second, confidence);
+    let at_most_one_per_ns = 1e9 / rate_upper_bound(events, exposure_ns, confidence);
+    let at_least_one_per_ns = 1e9 / rate_lower_bound(events, exposure_ns, confidence);
+    let wanted = wanted_every_ns as f64;
+    let standing = if at_most_one_per_ns >= wanted {
+        Standing::Supported
+    } else if at_least_one_per_ns < wanted {
+        Standing::Contradicted
+    } else {
+        Standing::Open
+    };
+    Claim {
+        events,
+        exposure_ns,
+        limit_ns,
+        confidence,
+        at_most_one_per_ns,
+        at_least_one_per_ns,
+        wanted_every_ns,
+        exposure_needed_ns: events_at_most * wanted,
+        standing,
+    }
+}
+
+/// Probability that a stall of `stall_ns` keeps at least one sample from being taken in time, when samples are due every
+/// `interval_ns`: a bound on the rate of such stalls is to be divided by it. 1 from the interval upwards.
+pub fn share_seen(stall_ns: u64, interval_ns: u64) -> f64 {
+    if stall_ns >= interval_ns {
+        1.0
+    } else {
+        stall_ns as f64 / interval_ns as f64
+    }
+}
+
+impl Claim {
+    /// The claim in words: `0 over 120 µs in 7.00 d: at most one per 2.33 d at 95 %; to claim one per year, test 3
+    /// machine-years`. Periods are rounded so that nothing is promised that the test does not support.
+    pub fn text(&self) -> String {
+        let seen = format!("{} over {}", self.events, units::format_ns(self.limit_ns as f64));
+        if self.at_most_one_per_ns <= 0.0 {
+            return format!("{seen}: no time of exposure is known, so no rate is claimed");
+        }
+        format!(
+            "{seen} in {}: at most one per {} at {} %; {}",
+            units::format_ns(self.exposure_ns as f64),
+            period::down(self.at_most_one_per_ns),
+            (self.confidence * 1e5).round() / 1e3,
+            self.next(),
+        )
+    }
+
+    /// What follows for the wanted claim.
+    fn next(&self) -> String {
+        let wanted = period::name(self.wanted_every_ns);
+        let needed = period::machine_time_up(self.exposure_needed_ns);
+        match self.standing {
+            Standing::Supported => format!("this supports a claim of one per {wanted}"),
+            Standing::Contradicted => {
+                let seen = period::up(self.at_least_one_per_ns);
+                format!("at least one per {seen}, so a claim of one per {wanted} does not hold")
+            }
+            Standing::Open if self.events == 0 => format!("to claim one per {wanted}, test {needed}"),
+            Standing::Open => format!("to claim one per {wanted}, test {needed} with no further event"),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Preparing block maxima and peaks for a fit.
+
+use super::{BLOCKS_NEEDED, Refusal};
+use crate::random::Random;
+use crate::ranks::{autocorrelation, mid_ranks};
+use crate::stationarity::{self, Steadiness};
+
+/// Neighbouring blocks may resemble each other up to this rank correlation, or up to what independent blocks reach in one of
+/// two hundred cases, before they are joined.
+const DEPENDENT: f64 = 0.15;
+
+/// Fewest different values: with fewer, the clock's steps are the distribution.
+const DISTINCT_NEEDED: usize = 20;
+
+/// Any number does; a fixed one gives the same figures each time.
+const SEED: u64 = 0x7469_636b;
+
+/// Largest value of every `group` neighbours; the last group may be smaller.
+pub(super) fn joined(maxima: &[f64], group: usize) -> Vec<f64> {
+    let largest = |chunk: &[f64]| chunk.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    maxima.chunks(group.max(1)).map(largest).collect()
+}
+
+/// Maxima joined in pairs until neighbours hardly depend on each other, and how many of the given blocks one of them is.
+pub(super) fn independent(maxima: Vec<f64>) -> Result<(Vec<f64>, usize), Refusal> {
+    let mut blocks = maxima;
+    let mut group = 1;
+    loop {
+        let autocorrelation = autocorrelation(&mid_ranks(&blocks), 1);
+        if autocorrelation <= DEPENDENT.max(2.576 / (blocks.len() as f64).sqrt()) {
+            return Ok((blocks, group));
+        }
+        if blocks.len() / 2 < BLOCKS_NEEDED {
+            return Err(Refusal::Dependent { autocorrelation });
+        }
+        blocks = joined(&blocks, 2);
+        group *= 2;
+    }
+}
+
+/// Refuses values that change over the run. Too few to tell are for the caller to refuse.
+pub(super) fn check_steady(values: &[f64]) -> Result<(), Refusal> {
+    let check = stationarity::check(values);
+    match check.verdict {
+        Steadiness::Trend | Steadiness::Shift => Err(Refusal::NotSteady(check.text())),
+        Steadiness::Steady | Steadiness::TooShort => Ok(()),
+    }
+}
+
+/// The values in ascending order, spread evenly over the clock's steps: values of whole microseconds, as cyclictest cuts them,
+/// become any value of that microsecond, so that ties do not look like a bad fit. Refuses values that are all equal, or that
+/// have too few different ones.
+pub(super) fn sorted(values: &[f64]) -> Result<Vec<f64>, Refusal> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let distinct = sorted.chunk_by(|a, b| a == b).count();
+    if distinct == 1 {
+        return Err(Refusal::Constant);
+    }
+    if distinct < DISTINCT_NEEDED {
+        return Err(Refusal::Coarse {
+            distinct,
+            need: DISTINCT_NEEDED,
+        });
+    }
+    let step = sorted.iter().fold(0, |step, value| divisor(step, value.round() as u64)) as f64;
+    let whole = sorted.iter().all(|value| value.fract() == 0.0);
+    if whole && step > 1.0 {
+        let mut random = Random::new(SEED);
+        for value in &mut sorted {
+            *value += step * random.unit();
+        }
+        sorted.sort_unstable_by(f64::total_cmp);
+    }
+    Ok(sorted)
+}
+
+/// Greatest common divisor (Euclid).
+fn divisor(a: u64, b: u64) -> u64 {
+    let (mut a, mut b) = (a, b);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

@@ -1,0 +1,132 @@
+//! Return levels: the latency that is exceeded once in so long, by extreme-value theory.
+//!
+//! Two ways: the largest value of each block of time follows a [`Gev`] distribution, or the excesses over a high threshold a
+//! [`Gpd`] (S. Coles, An Introduction to Statistical Modeling of Extreme Values, 2001). Either holds for values of one kind,
+//! that hardly depend on each other, from a system that does not change; latency often breaks all three. So the data are
+//! looked at first, and a [`Refusal`] says in words what they do not support (Santinelli and others, WCET 2014,
+//! doi 10.4230/OASIcs.WCET.2014.21). The shape is always fitted, never taken as zero (Silva, Arcaro and de Oliveira, RTSS
+//! 2017, doi 10.1109/RTSS.2017.00028).
+//!
+//! Intervals and the goodness of fit come from a parametric bootstrap: samples are drawn from the fitted distribution and
+//! fitted again. All random numbers begin at a fixed seed, so equal data give equal figures.
+
+mod anderson;
+mod blocks;
+mod bootstrap;
+mod clusters;
+mod gev;
+mod gpd;
+mod maxima;
+mod mixture;
+mod optimise;
+mod peaks;
+mod refusal;
+#[cfg(test)]
+mod tests;
+
+pub use clusters::{Peak, decluster};
+pub use gev::Gev;
+pub use gpd::Gpd;
+pub use maxima::return_level_of_maxima;
+pub use peaks::return_level_of_peaks;
+pub use refusal::Refusal;
+
+/// Fewest blocks, or peaks over the threshold: three parameters and a tail take at least these.
+pub const BLOCKS_NEEDED: usize = 50;
+
+/// A return period may be at most this many times as long as the test: beyond, the interval is wider than any use of it.
+pub const REACH: f64 = 10.0;
+
+/// Most blocks or peaks that a fit takes. More blocks are joined into longer ones; of more peaks the largest are taken.
+const MOST_BLOCKS: usize = 2_000;
+
+/// Shapes that a fit may have. Below -1 there is no most likely one; above 2 nothing was ever measured.
+const FITTED_SHAPES: (f64, f64) = (-0.95, 2.0);
+
+/// Shapes with which a return level is given: above 1 the distribution has no mean, and below -0.9 the largest value seen is
+/// the end of the tail and the theory of its error fails.
+const SUPPORTED_SHAPES: (f64, f64) = (-0.9, 1.0);
+
+/// A fit with a smaller p-value is a bad one.
+const FIT_SIGNIFICANCE: f64 = 0.05;
+
+/// How a return level was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Generalised extreme-value distribution of block maxima.
+    BlockMaxima,
+    /// Generalised Pareto distribution of peaks over a threshold.
+    PeaksOverThreshold,
+}
+
+/// A level that is exceeded once in the asked number of blocks, on average.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReturnLevel {
+    /// The level, in ns.
+    pub level_ns: f64,
+    /// Lower end of its interval, in ns.
+    pub low_ns: f64,
+    /// Upper end of its interval, in ns.
+    pub high_ns: f64,
+    /// Confidence of the interval, 0 to 1.
+    pub confidence: f64,
+    /// How it was found.
+    pub method: Method,
+    /// Shape xi of the fit: positive is a heavy tail, negative a bounded one (sign as Coles).
+    pub shape: f64,
+    /// Location of the fit, in ns; of peaks, the threshold.
+    pub location: f64,
+    /// Scale of the fit, in ns.
+    pub scale: f64,
+    /// Blocks, or peaks over the threshold, that the fit rests on. Fewer than were given where blocks had to be joined.
+    pub blocks: usize,
+    /// Bootstrap p-value of the Anderson-Darling statistic: small means that the fit is bad.
+    pub fit_p: f64,
+    /// Threshold of the peaks, in ns.
+    pub threshold_ns: Option<f64>,
+    /// Bootstrap replicates behind the interval and `fit_p`.
+    pub replicates: usize,
+}
+
+/// `ln(1 + shape t) / shape`, for a shape of zero `t`. Beyond the end of the support infinite, with the sign of that end.
+fn reduced(t: f64, shape: f64) -> f64 {
+    let u = shape * t;
+    if u <= -1.0 {
+        -f64::INFINITY.copysign(shape)
+    } else if shape == 0.0 {
+        t
+    } else if u.abs() < 1e-3 {
+        u.ln_1p() / shape
+    } else {
+        (1.0 + u).ln() / shape
+    }
+}
+
+/// Whether a return level can be asked for at all.
+fn check_question(values: &[f64], blocks_ahead: f64, confidence: f64) -> Result<(), Refusal> {
+    if !(blocks_ahead > 0.0 && blocks_ahead.is_finite()) {
+        return Err(Refusal::BadQuestion("the return period has to be longer than zero"));
+    }
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return Err(Refusal::BadQuestion("the confidence has to lie between 0 and 1"));
+    }
+    if values.iter().any(|value| !(value.is_finite() && *value > 0.0)) {
+        return Err(Refusal::BadQuestion("every value has to be a number above zero"));
+    }
+    Ok(())
+}
+
+fn check_reach(asked: f64, observed: f64) -> Result<(), Refusal> {
+    let supported = REACH * observed;
+    if asked > supported {
+        return Err(Refusal::TooFar { asked, supported });
+    }
+    Ok(())
+}
+
+fn check_shape(shape: f64) -> Result<(), Refusal> {
+    if shape < SUPPORTED_SHAPES.0 || shape > SUPPORTED_SHAPES.1 {
+        return Err(Refusal::Shape { shape });
+    }
+    Ok(())
+}

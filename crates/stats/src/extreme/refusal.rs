@@ -1,0 +1,99 @@
+//! Why no return level is given.
+
+use units::format_ns;
+
+/// Why the data do not support a return level. Its text says why, and what would help.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// Not enough blocks for three parameters and a tail.
+    #[error("not supported by the data: {have} blocks, at least {need} are needed; measure longer")]
+    TooFewBlocks {
+        /// Blocks there are.
+        have: usize,
+        /// Blocks it takes.
+        need: usize,
+    },
+    /// Not enough peaks over any threshold.
+    #[error("not supported by the data: {have} separate peaks, at least {need} are needed; measure longer")]
+    TooFewPeaks {
+        /// Peaks there are.
+        have: usize,
+        /// Peaks it takes.
+        need: usize,
+    },
+    /// A trend or a shift: the blocks are not of one kind. Holds the check's own words.
+    #[error("not supported by the data: {0}; measure under constant load, or evaluate the steady part alone")]
+    NotSteady(String),
+    /// Neighbouring blocks depend on each other, however many are joined.
+    #[error(
+        "not supported by the data: neighbouring blocks are alike (rank correlation {autocorrelation:.2}) even when joined; \
+         measure longer"
+    )]
+    Dependent {
+        /// Rank correlation of neighbouring blocks.
+        autocorrelation: f64,
+    },
+    /// Two kinds of block: most up to one value, the rest from another, larger one.
+    #[error(
+        "not supported by the data: {upper} of {blocks} values lie apart, from {}, the others end at {}: two causes, \
+         which no single distribution describes; remove the rarer cause, or give each its own count",
+        format_ns(*upper_from_ns),
+        format_ns(*lower_to_ns)
+    )]
+    Bimodal {
+        /// Largest value of the lower group, in ns.
+        lower_to_ns: f64,
+        /// Smallest value of the upper group, in ns.
+        upper_from_ns: f64,
+        /// Values in the upper group.
+        upper: usize,
+        /// All values.
+        blocks: usize,
+    },
+    /// The return period is too long for the test.
+    #[error(
+        "not supported by the data: once in {asked:.0} blocks was asked, the test supports up to {supported:.0} (ten times \
+         its own length); measure longer, or ask for a shorter period"
+    )]
+    TooFar {
+        /// Return period asked, in blocks.
+        asked: f64,
+        /// Longest return period supported, in blocks.
+        supported: f64,
+    },
+    /// The fitted distribution is not the data's.
+    #[error(
+        "not supported by the data: the extreme-value distribution does not fit (Anderson-Darling p = {p:.3}); several causes \
+         may be mixed: look at them one by one"
+    )]
+    BadFit {
+        /// Bootstrap p-value of the Anderson-Darling statistic.
+        p: f64,
+    },
+    /// The fitted tail is at the edge of what the theory covers.
+    #[error(
+        "not supported by the data: the fitted shape is {shape:.2}, outside -0.95 to 0.95 where a return level means anything; \
+         measure longer, or look for rare separate causes"
+    )]
+    Shape {
+        /// Fitted shape xi.
+        shape: f64,
+    },
+    /// All values are the same.
+    #[error("not supported by the data: all values are equal; there is no tail to extrapolate")]
+    Constant,
+    /// The clock or the format was too coarse for the spread of the values.
+    #[error(
+        "not supported by the data: only {distinct} different values, at least {need} are needed; measure with finer \
+         resolution"
+    )]
+    Coarse {
+        /// Different values there are.
+        distinct: usize,
+        /// Different values it takes.
+        need: usize,
+    },
+    /// The question makes no sense; holds what is wrong with it.
+    #[error("no return level: {0}")]
+    BadQuestion(&'static str),
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
+//
+// The flight recorder's eBPF programs: who has each CPU, written into a ring per CPU that overwrites its oldest events.
+// crates/trace/src/bpf/record.rs reads what is written here; build.sh builds it.
+//
+// No vmlinux.h: the few kernel structures that are read are declared with the fields that are read, and the loader
+// moves the accesses to where this kernel has them (CO-RE).
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long s64;
+
+#define SEC(name) __attribute__((section(name), used))
+#define __uint(name, value) int(*name)[value]
+#define __type(name, value) typeof(value) *name
+#define inline_always static inline __attribute__((always_inline))
+#define barrier() __asm__ volatile("" ::: "memory")
+
+// linux/bpf.h, enum bpf_func_id and enum bpf_map_type.
+static void *(*map_lookup)(void *, const void *) = (void *)1;
+static u64 (*ktime_get_ns)(void) = (void *)5;
+static u32 (*this_cpu)(void) = (void *)8;
+static long (*probe_read_kernel_str)(void *, u32, const void *) = (void *)115;
+enum { MAP_ARRAY = 2 };
+
+// 64 chunks of 512 events: 32,768 events a CPU, 1 MiB. User space copies a chunk in one call.
+#define EVENTS_PER_CHUNK 512
+#define CHUNKS_PER_CPU 64
+#define EVENTS_PER_CPU (EVENTS_PER_CHUNK * CHUNKS_PER_CPU)
+
+enum kind {
+	SWITCH = 1,
+	WAKING,
+	IRQ_ENTRY,
+	IRQ_EXIT,
+	SOFTIRQ_ENTRY,
+	SOFTIRQ_EXIT,
+	VECTOR_ENTRY,
+	VECTOR_EXIT,
+	TIMER_ENTRY,
+	TIMER_EXIT,
+	NMI,
+	IDLE,
+};
+
+enum vector { LOCAL_TIMER = 1, RESCHEDULE, CALL_FUNCTION, CALL_FUNCTION_SINGLE, IRQ_WORK };
+
+struct event {
+	u64 at;	  // CLOCK_MONOTONIC, ns
+	u64 word; // kind, lap, argument, identifier: see word_of()
+	u64 name[2];
+};
+
+struct chunk {
+	struct event events[EVENTS_PER_CHUNK];
+};
+
+// Events written on a CPU since the start. A cache line of its own each.
+struct head {
+	u64 written;
+	u64 unused[7];
+};
+
+// The loader sizes both by the number of possible CPUs.
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, CHUNKS_PER_CPU);
+	__type(key, u32);
+	__type(value, struct chunk);
+} rings SEC(".maps");
+
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct head);
+} heads SEC(".maps");
+
+// A bit per thread number modulo 65,536: wake-ups of these threads are recorded whatever their priority.
+#define WATCHED_BITS 65536
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, WATCHED_BITS / 64);
+	__type(key, u32);
+	__type(value, u64);
+} watched SEC(".maps");
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct task_struct {
+	int pid;
+	int prio;
+	char comm[16];
+	unsigned int __state;
+};
+// Before Linux 5.14.
+struct task_struct___before_5_14 {
+	long state;
+};
+struct irqaction {
+	const char *name;
+};
+struct hrtimer {
+	s64 _softexpires;
+};
+#pragma clang attribute pop
+
+#define field_exists(field) __builtin_preserve_field_info(field, 2)
+
+// The lap tells user space whether the slot holds the event it looks for, or one of the lap before.
+inline_always u64 word_of(u64 position, u8 kind, u16 argument, u32 id)
+{
+	return kind | (position / EVENTS_PER_CPU & 0xff) << 8 | (u64)argument << 16 | (u64)id << 32;
+}
+
+inline_always int emit(u8 kind, u16 argument, u32 id, u64 name0, u64 name1)
+{
+	u64 at = ktime_get_ns();
+	u32 cpu = this_cpu();
+	struct head *head = map_lookup(&heads, &cpu);
+	if (!head)
+		return 0;
+	// Atomic, because an interrupt between reading and writing would take the same slot.
+	u64 position = __sync_fetch_and_add(&head->written, 1);
+	u32 number = cpu * CHUNKS_PER_CPU + (position / EVENTS_PER_CHUNK) % CHUNKS_PER_CPU;
+	struct chunk *chunk = map_lookup(&rings, &number);
+	if (!chunk)
+		return 0;
+	struct event *event = &chunk->events[position % EVENTS_PER_CHUNK];
+	event->at = at;
+	event->name[0] = name0;
+	event->name[1] = name1;
+	// Last, so that the slot counts as written only when it is.
+	barrier();
+	event->word = word_of(position, kind, argument, id);
+	return 0;
+}
+
+inline_always u32 state_of(struct task_struct *task)
+{
+	if (field_exists(task->__state))
+		return task->__state;
+	struct task_struct___before_5_14 *old = (void *)task;
+	return old->state;
+}
+
+// Argument: priority of the next thread; in the upper octet the state the previous one left in, 0: it could have run on.
+SEC("tp_btf/sched_switch") int on_switch(u64 *ctx)
+{
+	struct task_struct *previous = (void *)ctx[1], *next = (void *)ctx[2];
+	u32 left = ctx[0] & 1 ? 0 : state_of(previous) & 0xff;
+	u64 *comm = (u64 *)next->comm;
+	return emit(SWITCH, (next->prio & 0xff) | left << 8, next->pid, comm[0], comm[1]);
+}
+
+// Priorities below 100 are real-time.
+SEC("tp_btf/sched_waking") int on_waking(u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	u32 pid = task->pid;
+	int priority = task->prio;
+	if (priority >= 100) {
+		u32 key = pid % WATCHED_BITS / 64;
+		u64 *bits = map_lookup(&watched, &key);
+		if (!bits || !(*bits >> (pid % 64) & 1))
+			return 0;
+	}
+	u64 *comm = (u64 *)task->comm;
+	return emit(WAKING, priority & 0xff, pid, comm[0], comm[1]);
+}
+
+SEC("tp_btf/irq_handler_entry") int on_irq_entry(u64 *ctx)
+{
+	struct irqaction *action = (void *)ctx[1];
+	u64 name[2] = {0, 0};
+	probe_read_kernel_str(name, sizeof(name), action->name);
+	return emit(IRQ_ENTRY, 0, ctx[0], name[0], name[1]);
+}
+
+SEC("tp_btf/irq_handler_exit") int on_irq_exit(u64 *ctx)
+{
+	return emit(IRQ_EXIT, 0, ctx[0], 0, 0);
+}
+
+SEC("tp_btf/softirq_entry") int on_softirq_entry(u64 *ctx)
+{
+	return emit(SOFTIRQ_ENTRY, 0, ctx[0], 0, 0);
+}
+
+SEC("tp_btf/softirq_exit") int on_softirq_exit(u64 *ctx)
+{
+	return emit(SOFTIRQ_EXIT, 0, ctx[0], 0, 0);
+}
+
+// x86 gives each of its own interrupt vectors a pair of tracepoints.
+#define VECTOR(name, number)                                                                                           \
+	SEC("tp_btf/" #name "_entry") int on_##name##_entry(u64 *ctx)                                                  \
+	{                                                                                                              \
+		return emit(VECTOR_ENTRY, 0, number, 0, 0);                                                            \
+	}                                                                                                              \
+	SEC("tp_btf/" #name "_exit") int on_##name##_exit(u64 *ctx)                                                    \
+	{                                                                                                              \
+		return emit(VECTOR_EXIT, 0, number, 0, 0);                                                             \
+	}
+VECTOR(local_timer, LOCAL_TIMER)
+VECTOR(reschedule, RESCHEDULE)
+VECTOR(call_function, CALL_FUNCTION)
+VECTOR(call_function_single, CALL_FUNCTION_SINGLE)
+VECTOR(irq_work, IRQ_WORK)
+
+// The name's first half is the instant the timer was due.
+SEC("tp_btf/hrtimer_expire_entry") int on_timer_entry(u64 *ctx)
+{
+	struct hrtimer *timer = (void *)ctx[0];
+	return emit(TIMER_ENTRY, 0, 0, timer->_softexpires, 0);
+}
+
+SEC("tp_btf/hrtimer_expire_exit") int on_timer_exit(u64 *ctx)
+{
+	return emit(TIMER_EXIT, 0, 0, 0, 0);
+}
+
+// Comes when the handler is done, with how long it took in ns.
+SEC("tp_btf/nmi_handler") int on_nmi(u64 *ctx)
+{
+	return emit(NMI, 0, ctx[1], 0, 0);
+}
+
+// The state entered, or -1 when the CPU leaves it.
+SEC("tp_btf/cpu_idle") int on_idle(u64 *ctx)
+{
+	return emit(IDLE, 0, ctx[0], 0, 0);
+}
+
+// Does nothing: what the kernel's statistics count for it is what they themselves cost. Attached while the cost is measured.
+SEC("tp_btf/sched_switch") int on_nothing(u64 *ctx)
+{
+	return 0;
+}
+
+char licence[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,118 @@
+//! Prints explained late wake-ups of this machine, live: `flight [SECONDS] [LIMIT_US] [CPU] [FILE.pftrace]`.
+//!
+//! A real-time thread sleeps 1 ms at a time on the CPU; what comes later than the limit is explained. With a file, a Perfetto
+//! trace of it is written at the end.
+
+// It prints: that is what it is for.
+#![allow(clippy::print_stdout)]
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+use store::Explanation;
+use sys::thread::{Policy, RtThread};
+use trace::perfetto::{Spike, write};
+use trace::{FlightRecorder, Options, Question, QuestionKind, flight};
+use units::format_ns;
+
+/// Length of a cycle.
+const INTERVAL_NS: i64 = 1_000_000;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let number = |index: usize, default: u64| arguments.get(index).map_or(Ok(default), |text| text.parse());
+    let (seconds, limit_us, cpu) = (number(1, 5)?, number(2, 100)?, number(3, 0)?);
+    let cpu = u32::try_from(cpu)?;
+
+    let recorder = FlightRecorder::start(Options::default())?;
+    println!("{}", recorder.describe());
+    let (late, questions) = channel();
+    let measuring = std::thread::spawn(move || measure(cpu, seconds, i64::try_from(limit_us * 1_000)?, &late));
+
+    let mut spikes = Vec::new();
+    loop {
+        match questions.recv_timeout(Duration::from_millis(50)) {
+            Ok(question) => {
+                recorder.watch(question.cpu, question.thread)?;
+                let answer = recorder.explain(&question)?;
+                show(&question, &answer.explanation);
+                spikes.push(Spike {
+                    series: format!("wakeup/cpu{cpu}"),
+                    cpu,
+                    from: question.from,
+                    to: question.to,
+                    explanation: Some(answer.explanation),
+                    events: flight::decode(&answer.flight)?,
+                });
+            }
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => recorder.observe(),
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let measured = measuring.join().map_err(|_| "the measuring thread panicked")?;
+    measured.map_err(|error| error.to_string())?;
+    println!("{} events recorded, {} late wake-ups", recorder.events_recorded()?, spikes.len());
+    match recorder.cost(Duration::from_secs(1)) {
+        Ok(cost) => println!(
+            "at most {:.0} ns an event (an empty program shows {:.0} ns), {:.0} events a second, {:.3} % of a CPU",
+            cost.ns_per_event,
+            cost.statistics_ns,
+            cost.events_per_second,
+            cost.share_of_a_cpu * 100.0
+        ),
+        Err(error) => println!("{error}"),
+    }
+    if let Some(file) = arguments.get(4) {
+        write(&spikes, &mut BufWriter::new(File::create(file)?))?;
+    }
+    Ok(())
+}
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Sleeps from due instant to due instant and hands over what came late.
+fn measure(cpu: u32, seconds: u64, limit_ns: i64, late: &Sender<Question>) -> Result<(), Failure> {
+    sys::thread::set_name("flight");
+    let thread = RtThread {
+        policy: Policy::Fifo(80),
+        cpu: Some(cpu),
+        stack_bytes: 64 * 1024,
+    };
+    thread.enter()?;
+    let mut due = sys::clock::monotonic() + INTERVAL_NS;
+    let end = due + i64::try_from(seconds)? * 1_000_000_000;
+    while due < end {
+        sys::wait::sleep_until(due);
+        let now = sys::clock::monotonic();
+        if now - due > limit_ns {
+            late.send(Question {
+                cpu,
+                thread: sys::thread::number(),
+                from: due,
+                to: now,
+                kind: QuestionKind::WakeUp,
+            })?;
+        }
+        while due <= now {
+            due = due + INTERVAL_NS;
+        }
+    }
+    Ok(())
+}
+
+fn show(question: &Question, explanation: &Explanation) {
+    let time = |ns: u64| format_ns(ns as f64);
+    println!("{}  {}: {}", time(question.ns()), explanation.cause.word(), explanation.text);
+    let list = |parts: &[store::Part]| {
+        let parts = parts.iter().map(|part| format!("{} {}", part.what, time(part.ns)));
+        parts.collect::<Vec<_>>().join(", ")
+    };
+    println!("    stages: {}", list(&explanation.stages));
+    println!(
+        "    had the CPU: {}; unexplained {}",
+        list(&explanation.occupants),
+        time(explanation.unexplained_ns)
+    );
+    println!("    extent: {:?}; {}", explanation.extent, explanation.around.join("; "));
+}

@@ -1,0 +1,53 @@
+//! Whether eBPF programs can run here, and if not, why.
+
+use crate::error::TraceError;
+use std::path::Path;
+use sys::privilege::{Capability, has};
+
+/// Where the kernel keeps the description of its types.
+const BTF: &str = "/sys/kernel/btf/vmlinux";
+
+/// Refuses what the kernel would refuse, with a reason.
+pub(super) fn can_run() -> Result<(), TraceError> {
+    if let Err(error) = std::fs::File::open(BTF) {
+        return Err(TraceError::NoBtf(error.to_string()));
+    }
+    // CAP_SYS_ADMIN holds both, as it did alone before Linux 5.8.
+    let needed = [Capability::Bpf, Capability::Perfmon];
+    let missing: Vec<String> = needed
+        .iter()
+        .filter(|capability| !has(**capability) && !has(Capability::SysAdmin))
+        .map(Capability::to_string)
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let binary = std::env::current_exe().map_or_else(|_| "triptime".to_owned(), |path| path.display().to_string());
+    Err(TraceError::MissingCapability {
+        missing: missing.join(" and "),
+        binary,
+    })
+}
+
+/// How many CPUs this machine can have, numbered from 0: the kernel's own CPU numbers lie below.
+pub(super) fn possible_cpus() -> u32 {
+    let count = aya::util::nr_cpus().unwrap_or(1);
+    u32::try_from(count).unwrap_or(u32::MAX).max(1)
+}
+
+/// What to do when the kernel refuses a map.
+pub(super) fn memory_hint() -> &'static str {
+    // Since 5.11 maps count as memory of the control group, before as locked memory of the user (bpf(2)).
+    if Path::new("/proc/self/limits").exists() && counts_as_locked() {
+        "; this kernel counts them as locked memory: raise RLIMIT_MEMLOCK (ulimit -l unlimited)"
+    } else {
+        "; they count as memory of the control group: see its memory limit"
+    }
+}
+
+/// Whether this kernel, by its release, is before 5.11.
+fn counts_as_locked() -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split('.').map_while(|part| part.trim().parse::<u32>().ok());
+    matches!((numbers.next(), numbers.next()), (Some(major), Some(minor)) if (major, minor) < (5, 11))
+}

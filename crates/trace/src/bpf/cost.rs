@@ -1,0 +1,131 @@
+//! What the recorder costs, by the kernel's own statistics.
+
+use super::BpfEngine;
+use crate::error::{TraceError, with_sources};
+use aya::programs::{BtfTracePoint, Program};
+use aya::sys::{Stats, enable_stats};
+use aya::{Btf, Ebpf};
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::PoisonError;
+use std::time::Duration;
+
+/// The program that does nothing, and the tracepoint it listens to.
+const NOTHING: (&str, &str) = ("on_nothing", "sched_switch");
+
+/// What the recorder cost over a span.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// Mean time in a program per run, in ns. It includes what the statistics themselves cost, so it is an upper bound.
+    pub ns_per_event: f64,
+    /// The same of a program that does nothing: what the statistics cost while they are on.
+    pub statistics_ns: f64,
+    /// How often the programs ran, on all CPUs together.
+    pub events_per_second: f64,
+    /// Share of one CPU's time that the programs took, at most.
+    pub share_of_a_cpu: f64,
+}
+
+/// Runs of a program, and time in it, since it was loaded.
+#[derive(Debug, Clone, Copy, Default)]
+struct Runs {
+    count: u64,
+    time_ns: u64,
+}
+
+impl Runs {
+    fn since(self, earlier: Self) -> Self {
+        Self {
+            count: self.count.saturating_sub(earlier.count),
+            time_ns: self.time_ns.saturating_sub(earlier.time_ns),
+        }
+    }
+
+    fn mean_ns(self) -> Result<f64, TraceError> {
+        match self.count {
+            0 => Err(TraceError::NoStatistics("nothing happened meanwhile".to_owned())),
+            count => Ok(self.time_ns as f64 / count as f64),
+        }
+    }
+}
+
+impl BpfEngine {
+    /// Switches the kernel's statistics on for `span` and reads them.
+    pub(crate) fn cost(&self, span: Duration) -> Result<Cost, TraceError> {
+        let refused = |error| {
+            let hint = "the kernel's eBPF statistics need CAP_SYS_ADMIN and Linux 5.8";
+            TraceError::NoStatistics(format!("{}; {hint}", with_sources(&error)))
+        };
+        let mut ebpf = self.ebpf.lock().unwrap_or_else(PoisonError::into_inner);
+        let program = nothing(&mut ebpf)?;
+        let link = program.attach().map_err(|error| unknown(&error))?;
+        // On until it is dropped.
+        let statistics = enable_stats(Stats::RunTime).map_err(refused);
+        let measured = statistics.and_then(|_on| measure(&ebpf, span));
+        nothing(&mut ebpf)?.detach(link).map_err(|error| unknown(&error))?;
+        measured
+    }
+}
+
+/// The program that does nothing, loaded.
+fn nothing(ebpf: &mut Ebpf) -> Result<&mut BtfTracePoint, TraceError> {
+    let (name, tracepoint) = NOTHING;
+    let program = ebpf.program_mut(name).and_then(|program| program.try_into().ok());
+    let program: &mut BtfTracePoint =
+        program.ok_or_else(|| TraceError::Object(format!("it has no program {name}")))?;
+    if program.fd().is_err() {
+        let btf = Btf::from_sys_fs().map_err(|error| unknown(&error))?;
+        program.load(tracepoint, &btf).map_err(|error| unknown(&error))?;
+    }
+    Ok(program)
+}
+
+fn measure(ebpf: &Ebpf, span: Duration) -> Result<Cost, TraceError> {
+    let begin = sys::clock::monotonic();
+    let before = runs(ebpf)?;
+    std::thread::sleep(span);
+    let after = runs(ebpf)?;
+    let seconds = (sys::clock::monotonic() - begin) as f64 / 1e9;
+    let [ours, nothing] = [0, 1].map(|which| after[which].since(before[which]));
+    let ns_per_event = ours.mean_ns()?;
+    let events_per_second = ours.count as f64 / seconds;
+    Ok(Cost {
+        ns_per_event,
+        statistics_ns: nothing.mean_ns()?,
+        events_per_second,
+        share_of_a_cpu: ns_per_event * events_per_second / 1e9,
+    })
+}
+
+/// Of the recorder's programs together, and of the one that does nothing.
+fn runs(ebpf: &Ebpf) -> Result<[Runs; 2], TraceError> {
+    let mut sums = [Runs::default(); 2];
+    for (name, program) in ebpf.programs() {
+        let Program::BtfTracePoint(program) = program else { continue };
+        // One that this kernel does not have is not loaded.
+        let Ok(fd) = program.fd() else { continue };
+        let runs = read_runs(fd.as_fd().as_raw_fd())?;
+        let sum = &mut sums[usize::from(name == NOTHING.0)];
+        sum.count += runs.count;
+        sum.time_ns += runs.time_ns;
+    }
+    Ok(sums)
+}
+
+/// `run_cnt` and `run_time_ns` of a program, which the kernel shows with its descriptor.
+fn read_runs(fd: i32) -> Result<Runs, TraceError> {
+    let path = format!("/proc/self/fdinfo/{fd}");
+    let text = std::fs::read_to_string(&path).map_err(|error| TraceError::file(&path, error))?;
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|value| value.trim().parse().ok())
+            .ok_or_else(|| TraceError::NoStatistics(format!("{path} has no {name}")))
+    };
+    Ok(Runs {
+        count: field("run_cnt:")?,
+        time_ns: field("run_time_ns:")?,
+    })
+}
+
+fn unknown(error: &dyn std::error::Error) -> TraceError {
+    TraceError::NoStatistics(with_sources(error))
+}

@@ -1,0 +1,120 @@
+//! The rings that the eBPF programs write, one per CPU.
+
+use super::record::{WORDS, decode, lap_of};
+use crate::error::{TraceError, with_sources};
+use crate::event::{Event, What};
+use crate::snapshot::Snapshot;
+use aya::maps::{Array, MapData, MapError};
+use units::Monotonic;
+
+/// Events in a chunk, which is what one call copies; as in `flight.bpf.c`.
+const EVENTS_PER_CHUNK: u64 = 512;
+/// Chunks of a CPU's ring; as in `flight.bpf.c`.
+pub(super) const CHUNKS_PER_CPU: u64 = 64;
+/// Events in a CPU's ring.
+const EVENTS_PER_CPU: u64 = EVENTS_PER_CHUNK * CHUNKS_PER_CPU;
+/// Words in a chunk.
+const CHUNK_WORDS: usize = EVENTS_PER_CHUNK as usize * WORDS;
+/// Words in a head: the count, and what fills its cache line.
+const HEAD_WORDS: usize = 8;
+/// Octets of one CPU's ring.
+pub(super) const RING_OCTETS: usize = EVENTS_PER_CPU as usize * WORDS * 8;
+
+/// The rings as the programs share them with us.
+pub(super) struct Rings {
+    chunks: Array<MapData, [u64; CHUNK_WORDS]>,
+    heads: Array<MapData, [u64; HEAD_WORDS]>,
+    cpus: u32,
+}
+
+impl Rings {
+    pub(super) fn new(chunks: aya::maps::Map, heads: aya::maps::Map) -> Result<Self, MapError> {
+        let heads: Array<MapData, [u64; HEAD_WORDS]> = heads.try_into()?;
+        Ok(Self {
+            chunks: chunks.try_into()?,
+            cpus: heads.len(),
+            heads,
+        })
+    }
+
+    /// Events written so far on all CPUs.
+    pub(super) fn written(&self) -> Result<u64, TraceError> {
+        (0..self.cpus).map(|cpu| self.head(cpu)).sum()
+    }
+
+    /// The events of a CPU between two instants; `started`: when the recorder began.
+    ///
+    /// Copies chunks from the newest back until it has what was asked for and the switch before it. The programs go on
+    /// writing meanwhile: a slot that they may have taken again is left out.
+    pub(super) fn snapshot(
+        &self,
+        cpu: u32,
+        from: Monotonic,
+        to: Monotonic,
+        started: Monotonic,
+    ) -> Result<Snapshot, TraceError> {
+        if cpu >= self.cpus {
+            return Err(TraceError::NoSuchCpu { cpu, count: self.cpus });
+        }
+        let newest = self.head(cpu)?;
+        let oldest = newest.saturating_sub(EVENTS_PER_CPU);
+        let mut kept: Vec<(u64, Event)> = Vec::new();
+        let mut end = newest;
+        while end > oldest {
+            let begin = (end - 1) / EVENTS_PER_CHUNK * EVENTS_PER_CHUNK;
+            let found = self.chunk(cpu, begin.max(oldest), end)?;
+            let enough = reaches_back(&found, from);
+            kept.extend(found);
+            end = begin;
+            if enough {
+                break;
+            }
+        }
+        let safe_from = self.head(cpu)?.saturating_sub(EVENTS_PER_CPU);
+        let mut events: Vec<Event> = kept
+            .into_iter()
+            .filter(|(position, _)| *position >= safe_from)
+            .map(|(_, event)| event)
+            .collect();
+        events.sort_by_key(|event| event.at);
+        let whole = safe_from == 0 && started <= from;
+        Ok(Snapshot::of(cpu, from, to, &events, whole))
+    }
+
+    /// Events at the positions from `begin` to before `end`, which lie in one chunk.
+    fn chunk(&self, cpu: u32, begin: u64, end: u64) -> Result<Vec<(u64, Event)>, TraceError> {
+        let number = u64::from(cpu) * CHUNKS_PER_CPU + begin / EVENTS_PER_CHUNK % CHUNKS_PER_CPU;
+        let index = u32::try_from(number).unwrap_or(u32::MAX);
+        let words = self.chunks.get(&index, 0).map_err(|error| failed(cpu, &error))?;
+        let (slots, _) = words.as_chunks::<WORDS>();
+        let found = (begin..end).filter_map(|position| {
+            let slot = slots.get((position % EVENTS_PER_CHUNK) as usize)?;
+            // A slot of another lap is one that is being written.
+            let lap = (position / EVENTS_PER_CPU) as u8;
+            let event = (lap_of(slot[1]) == lap).then(|| decode(cpu, slot))??;
+            Some((position, event))
+        });
+        Ok(found.collect())
+    }
+
+    fn head(&self, cpu: u32) -> Result<u64, TraceError> {
+        match self.heads.get(&cpu, 0) {
+            Ok(words) => Ok(words[0]),
+            Err(error) => Err(failed(cpu, &error)),
+        }
+    }
+}
+
+/// Whether the events begin before `from` with a switch: then it is known who had the CPU at `from`.
+fn reaches_back(events: &[(u64, Event)], from: Monotonic) -> bool {
+    events
+        .iter()
+        .any(|(_, event)| event.at < from && matches!(event.what, What::Switch { .. }))
+}
+
+fn failed(cpu: u32, error: &MapError) -> TraceError {
+    TraceError::Read {
+        cpu,
+        reason: with_sources(error),
+    }
+}

@@ -1,0 +1,109 @@
+//! What can go wrong.
+
+use std::path::PathBuf;
+
+/// Why the recorder cannot run, or cannot tell.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The kernel has no description of its types.
+    #[error(
+        "/sys/kernel/btf/vmlinux: {0}: eBPF needs a kernel with CONFIG_DEBUG_INFO_BTF (Debian's, RHEL's and SEAPATH's have it), \
+         and /sys mounted"
+    )]
+    NoBtf(String),
+    /// Rights are missing.
+    #[error("loading eBPF programs needs {missing} (run as root, or: setcap cap_bpf,cap_perfmon+ep {binary})")]
+    MissingCapability {
+        /// Which.
+        missing: String,
+        /// The running program.
+        binary: String,
+    },
+    /// The kernel refused the maps.
+    #[error("the kernel refused {megabytes} MiB for the recorder's rings: {reason}")]
+    Memory {
+        /// What was asked for.
+        megabytes: usize,
+        /// What it said, and what to do.
+        reason: String,
+    },
+    /// The kernel refused a program the recorder cannot do without.
+    #[error("the kernel refused the eBPF program for {tracepoint}: {reason}")]
+    Program {
+        /// Which.
+        tracepoint: String,
+        /// What it said.
+        reason: String,
+    },
+    /// The embedded object does not fit this kernel, or not this build.
+    #[error("the eBPF object cannot be loaded: {0}")]
+    Object(String),
+    /// Reading a ring failed.
+    #[error("reading the recorder's ring of CPU {cpu}: {reason}")]
+    Read {
+        /// Which.
+        cpu: u32,
+        /// What the kernel said.
+        reason: String,
+    },
+    /// The CPU has no ring.
+    #[error("there is no CPU {cpu}: this machine has {count}")]
+    NoSuchCpu {
+        /// Which was asked for.
+        cpu: u32,
+        /// How many CPUs are possible.
+        count: u32,
+    },
+    /// tracefs is not there.
+    #[error("tracefs is not mounted (mount -t tracefs nodev /sys/kernel/tracing), or the kernel is built without tracing")]
+    NoTracefs,
+    /// A file of tracefs, /proc or /sys.
+    #[error("{path}: {error}{hint}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the kernel said.
+        error: std::io::Error,
+        /// What to do about it, or nothing.
+        hint: &'static str,
+    },
+    /// Neither engine can run.
+    #[error("no flight recorder: {ebpf}; and as to tracefs: {tracefs}")]
+    NoEngine {
+        /// Why not eBPF.
+        ebpf: Box<TraceError>,
+        /// Why not tracefs.
+        tracefs: Box<TraceError>,
+    },
+    /// The kernel's statistics about eBPF programs are needed and cannot be had.
+    #[error("the cost of an event is unknown: {0}")]
+    NoStatistics(String),
+}
+
+impl TraceError {
+    pub(crate) fn file(path: impl Into<PathBuf>, error: std::io::Error) -> Self {
+        let hint = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => " (run as root)",
+            _ => "",
+        };
+        Self::File {
+            path: path.into(),
+            error,
+            hint,
+        }
+    }
+}
+
+/// An error with what lies behind it: aya's own texts name only the outermost.
+pub(crate) fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        let inner_text = inner.to_string();
+        if !text.contains(&inner_text) {
+            text = format!("{text}: {inner_text}");
+        }
+        source = inner.source();
+    }
+    text
+}

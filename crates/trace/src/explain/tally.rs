@@ -1,0 +1,167 @@
+//! The pieces of a latency, added up.
+
+use super::ORDINARY_NS;
+use super::role::{Piece, Role};
+use crate::around::{Around, TICK_NS};
+use crate::occupancy::Who;
+use store::{Cause, Part};
+
+/// The pieces of a latency, and what the late and the silent ones come to.
+pub(super) struct Tally {
+    pieces: Vec<Piece>,
+    /// Why the timer was served late.
+    late: Cause,
+    /// Why nothing was recorded for so long.
+    stalled: Cause,
+    /// Whether a counter vouches for what took the silent pieces.
+    vouched: Option<&'static str>,
+    silence: Silence,
+}
+
+/// The longest times without an event on the CPU, in ns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Silence {
+    /// Until the timer was served.
+    pub(super) late_ns: u64,
+    /// In the whole latency.
+    pub(super) all_ns: u64,
+}
+
+impl Tally {
+    pub(super) fn of(pieces: impl Iterator<Item = Piece>, around: &Around, silence: Silence) -> Self {
+        let pieces: Vec<Piece> = pieces.collect();
+        let stalled = stalled_cause(around);
+        let late = late_cause(&pieces, stalled, silence.late_ns);
+        let silent_ns = sum(&pieces, Role::Late).max(sum(&pieces, Role::Stalled));
+        Self {
+            pieces,
+            late,
+            stalled,
+            vouched: vouched(stalled, around, silent_ns),
+            silence,
+        }
+    }
+
+    /// Time in pieces of this role, in ns.
+    pub(super) fn ns(&self, role: Role) -> u64 {
+        sum(&self.pieces, role)
+    }
+
+    /// Time per cause, in ns. [`Cause::Path`] is the kernel's own way.
+    pub(super) fn causes(&self) -> Vec<(Cause, u64)> {
+        let late_ns = self.ns(Role::Late);
+        let late = if late_ns > ORDINARY_NS { self.late } else { Cause::Path };
+        let mut causes: Vec<(Cause, u64)> = Vec::new();
+        for (cause, ns) in [
+            (Cause::Thread, self.ns(Role::Thread)),
+            (Cause::Interrupt, self.ns(Role::Interrupt)),
+            (Cause::Softirq, self.ns(Role::Softirq)),
+            (Cause::Throttled, self.ns(Role::Throttled)),
+            (Cause::Path, self.ns(Role::Own)),
+            (late, late_ns),
+            (self.stalled, self.ns(Role::Stalled)),
+        ] {
+            match causes.iter_mut().find(|(known, _)| *known == cause) {
+                Some((_, sum)) => *sum += ns,
+                None => causes.push((cause, ns)),
+            }
+        }
+        causes
+    }
+
+    /// Who had the CPU, the longest first.
+    pub(super) fn occupants(&self) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        for piece in &self.pieces {
+            let Some(what) = self.name(piece) else { continue };
+            let ns = piece.segment.ns();
+            match parts.iter_mut().find(|part| part.what == what) {
+                Some(part) => part.ns += ns,
+                None => parts.push(Part { what, ns }),
+            }
+        }
+        parts.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| a.what.cmp(&b.what)));
+        parts
+    }
+
+    /// Time for which the events name nobody.
+    pub(super) fn unexplained_ns(&self) -> u64 {
+        let unnamed = self.pieces.iter().filter(|piece| self.name(piece).is_none());
+        unnamed.map(|piece| piece.segment.ns()).sum()
+    }
+
+    /// The longest time without an event in the whole latency, in ns.
+    pub(super) fn longest_silence_ns(&self) -> u64 {
+        self.silence.all_ns
+    }
+
+    /// The longest occupant of a role.
+    pub(super) fn foremost(&self, role: Role) -> Option<(Who, u64)> {
+        let mut sums: Vec<(Who, u64)> = Vec::new();
+        for piece in self.pieces.iter().filter(|piece| piece.role == role) {
+            let ns = piece.segment.ns();
+            match sums.iter_mut().find(|(who, _)| *who == piece.segment.who) {
+                Some((_, sum)) => *sum += ns,
+                None => sums.push((piece.segment.who, ns)),
+            }
+        }
+        sums.into_iter().max_by_key(|(_, ns)| *ns)
+    }
+
+    fn name(&self, piece: &Piece) -> Option<String> {
+        let who = piece.segment.who;
+        match piece.role {
+            Role::Late => match who {
+                Who::Thread(_) if self.late == Cause::InterruptsOff => Some(who.to_string()),
+                _ => self.vouched.map(str::to_owned),
+            },
+            Role::Stalled => self.vouched.map(str::to_owned),
+            Role::Own if who == Who::Idle => Some("leaving idle".to_owned()),
+            _ => Some(who.to_string()),
+        }
+    }
+}
+
+fn sum(pieces: &[Piece], role: Role) -> u64 {
+    let of_role = pieces.iter().filter(|piece| piece.role == role);
+    of_role.map(|piece| piece.segment.ns()).sum()
+}
+
+/// Why a CPU that should have done something recorded nothing.
+fn stalled_cause(around: &Around) -> Cause {
+    if around.smis.is_some_and(|count| count > 0) {
+        Cause::Smi
+    } else if around.is_virtual == Some(true) {
+        Cause::Hypervisor
+    } else {
+        Cause::Unexplained
+    }
+}
+
+/// Why the timer was served late. A CPU that recorded nothing meanwhile may have stood still; on one that did, or that is no
+/// virtual machine's, somebody had interrupts off.
+fn late_cause(pieces: &[Piece], stalled: Cause, silence_ns: u64) -> Cause {
+    let late = || pieces.iter().filter(|piece| piece.role == Role::Late);
+    let is_silent = silence_ns >= sum(pieces, Role::Late) / 2;
+    if is_silent && stalled != Cause::Unexplained {
+        return stalled;
+    }
+    let longest = late().max_by_key(|piece| piece.segment.ns());
+    match longest.map(|piece| piece.segment.who) {
+        Some(Who::Thread(_)) => Cause::InterruptsOff,
+        Some(Who::Idle) if is_silent => Cause::IdleExit,
+        _ => Cause::Unexplained,
+    }
+}
+
+/// Who took the silent pieces, when a counter vouches for it.
+fn vouched(stalled: Cause, around: &Around, silent_ns: u64) -> Option<&'static str> {
+    match stalled {
+        Cause::Smi => Some("system management interrupt"),
+        // The counter moves in ticks: it may lack up to one.
+        Cause::Hypervisor if around.steal_ns.is_some_and(|ns| ns > 0 && ns + TICK_NS > silent_ns) => {
+            Some("hypervisor (steal time)")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,155 @@
+//! The sentence for a person.
+
+use super::role::Role;
+use super::tally::Tally;
+use super::{Question, QuestionKind};
+use crate::around::Around;
+use crate::event::Thread;
+use crate::occupancy::Who;
+use store::Cause;
+use units::format_ns;
+
+/// What happened, in one sentence.
+pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Around, own: Option<&Thread>) -> String {
+    let whole = show(question.ns());
+    match cause {
+        Cause::Thread => thread(tally, &whole, own),
+        Cause::Interrupt => occupied(tally, Role::Interrupt, &whole) + &doubt(tally, question, around),
+        Cause::Softirq => occupied(tally, Role::Softirq, &whole) + &doubt(tally, question, around),
+        Cause::Throttled => throttled(tally, &whole),
+        Cause::Hypervisor => hypervisor(tally, question, around),
+        Cause::Smi => format!(
+            "CPU {} recorded nothing for {} of {whole}, and it had a system management interrupt",
+            question.cpu,
+            show(silent_ns(tally))
+        ),
+        Cause::IdleExit => format!(
+            "the idle CPU {} served the timer {} late: it was slow to leave its idle state",
+            question.cpu,
+            show(tally.ns(Role::Late))
+        ),
+        Cause::InterruptsOff => interrupts_off(tally, around),
+        Cause::Path => format!("nothing else had the CPU for long: {whole} is the way from the timer to the thread"),
+        Cause::Unexplained => format!(
+            "the events name nobody for {} of {whole}",
+            show(tally.unexplained_ns())
+        ),
+    }
+}
+
+/// When the ring did not reach back to the due instant.
+pub(super) fn overwritten(question: &Question) -> String {
+    format!(
+        "the recorder's ring of CPU {} no longer held, or did not yet hold, the begin of these {}",
+        question.cpu,
+        show(question.ns())
+    )
+}
+
+/// When the events do not show the thread.
+pub(super) fn unseen(question: &Question) -> String {
+    format!(
+        "the events of CPU {} do not show how thread {} was woken",
+        question.cpu, question.thread
+    )
+}
+
+fn thread(tally: &Tally, whole: &str, own: Option<&Thread>) -> String {
+    let mut text = occupied(tally, Role::Thread, whole);
+    if let (Some((Who::Thread(other), _)), Some(own)) = (tally.foremost(Role::Thread), own)
+        && own.is_realtime()
+        && other.priority > own.priority
+    {
+        text.push_str(", although its priority is lower: the kernel could not pre-empt it there");
+    }
+    text
+}
+
+fn occupied(tally: &Tally, role: Role, whole: &str) -> String {
+    let all_ns = tally.ns(role);
+    match tally.foremost(role) {
+        Some((who, ns)) if ns == all_ns => format!("{who} had the CPU for {} of {whole}", show(ns)),
+        Some((who, ns)) => format!(
+            "{}s had the CPU for {} of {whole}, most of it {who} with {}",
+            word(role),
+            show(all_ns),
+            show(ns)
+        ),
+        None => format!("{}s had the CPU", word(role)),
+    }
+}
+
+/// An interrupt in which nothing else happened for most of the time may be one in which a virtual machine stood still.
+fn doubt(tally: &Tally, question: &Question, around: &Around) -> String {
+    let silence_ns = tally.longest_silence_ns();
+    if around.is_virtual == Some(false) || silence_ns * 2 <= question.ns() {
+        return String::new();
+    }
+    format!(
+        ", {} of it without an event: in a virtual machine the host may have run something else then",
+        show(silence_ns)
+    )
+}
+
+fn word(role: Role) -> &'static str {
+    match role {
+        Role::Interrupt => "interrupt",
+        Role::Softirq => "softirq",
+        _ => "thread",
+    }
+}
+
+fn throttled(tally: &Tally, whole: &str) -> String {
+    let instead = match tally.foremost(Role::Throttled) {
+        Some((Who::Thread(thread), _)) => format!("ran {thread} instead"),
+        _ => "left the CPU idle".to_owned(),
+    };
+    format!(
+        "the kernel held the ready real-time thread back for {} of {whole} and {instead}: real-time throttling or its fair \
+         server (kernel.sched_rt_runtime_us, /sys/kernel/debug/sched/fair_server)",
+        show(tally.ns(Role::Throttled))
+    )
+}
+
+fn hypervisor(tally: &Tally, question: &Question, around: &Around) -> String {
+    let waiting = match question.kind {
+        QuestionKind::WakeUp if tally.ns(Role::Late) > 0 => " while the timer was due",
+        QuestionKind::WakeUp | QuestionKind::Gap => "",
+    };
+    let proof = if around.steal_ns.is_some_and(|ns| ns > 0) {
+        "the host of this virtual machine ran something else, and its steal counter moved"
+    } else if let Some((Who::Thread(thread), _)) = tally.foremost(Role::Late) {
+        &format!(
+            "either the host of this virtual machine ran something else, or thread {thread} had interrupts off: events \
+             cannot tell the two apart"
+        )
+    } else {
+        "the host of this virtual machine ran something else, or was late to wake it"
+    };
+    format!(
+        "CPU {} recorded nothing for {}{waiting}: {proof}",
+        question.cpu,
+        show(silent_ns(tally))
+    )
+}
+
+fn interrupts_off(tally: &Tally, around: &Around) -> String {
+    let late = show(tally.ns(Role::Late));
+    let who = match tally.foremost(Role::Late) {
+        Some((Who::Thread(thread), _)) => format!("thread {thread} ran"),
+        _ => "the CPU was at work".to_owned(),
+    };
+    let doubt = match around.is_virtual {
+        Some(false) => "",
+        _ => ", or the hypervisor delivered the timer interrupt late",
+    };
+    format!("{who} while the timer interrupt was {late} late: interrupts were off{doubt}")
+}
+
+fn silent_ns(tally: &Tally) -> u64 {
+    tally.ns(Role::Late) + tally.ns(Role::Stalled)
+}
+
+fn show(ns: u64) -> String {
+    format_ns(ns as f64)
+}

@@ -1,0 +1,71 @@
+//! The events around a late sample as octets, for the run file. `docs/formats/flight.md` describes them.
+
+mod choose;
+mod code;
+
+use crate::event::Event;
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use std::io::{Read, Write};
+
+pub use choose::choose;
+
+/// First octets of a flight.
+const MAGIC: [u8; 4] = *b"TTFL";
+/// Version of the format.
+const VERSION: u8 = 1;
+/// Most events of a flight.
+pub const MOST_EVENTS: usize = 4_096;
+/// Most octets of a flight before it is deflated: an event takes at most 44 (instant and CPU 10 and 5, kind 1, number 5,
+/// argument 5, name 17, rounded up), so this holds [`MOST_EVENTS`] of them.
+const MOST_OCTETS: u64 = 256 * 1024;
+
+/// Why octets are no flight.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FlightError {
+    /// They do not begin as a flight does.
+    #[error("these octets are no flight: they do not begin with TTFL")]
+    NotAFlight,
+    /// A newer format.
+    #[error("the flight has format {0}, and this triptime reads format {VERSION}: use a newer triptime")]
+    Version(u8),
+    /// Cut off, or changed.
+    #[error("the flight is damaged: {0}")]
+    Damaged(&'static str),
+}
+
+/// Encodes the events; beyond [`MOST_EVENTS`] the rest is left out.
+pub fn encode(events: &[Event]) -> Vec<u8> {
+    let mut octets = MAGIC.to_vec();
+    octets.push(VERSION);
+    let mut deflate = DeflateEncoder::new(octets, Compression::default());
+    let body = code::write(&events[..events.len().min(MOST_EVENTS)]);
+    // Writing to memory does not fail.
+    deflate.write_all(&body).expect("memory takes every octet");
+    deflate.finish().expect("memory takes every octet")
+}
+
+/// Reads a flight back.
+///
+/// # Errors
+/// The octets are not one, or are damaged.
+pub fn decode(octets: &[u8]) -> Result<Vec<Event>, FlightError> {
+    let rest = octets.strip_prefix(&MAGIC).ok_or(FlightError::NotAFlight)?;
+    let (version, deflated) = rest.split_first().ok_or(FlightError::Damaged("it is cut off"))?;
+    if *version != VERSION {
+        return Err(FlightError::Version(*version));
+    }
+    let mut body = Vec::new();
+    DeflateDecoder::new(deflated)
+        .take(MOST_OCTETS + 1)
+        .read_to_end(&mut body)
+        .map_err(|_| FlightError::Damaged("it does not inflate"))?;
+    if body.len() as u64 > MOST_OCTETS {
+        return Err(FlightError::Damaged("it inflates to more than a flight holds"));
+    }
+    code::read(&body)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,59 @@
+//! The engine for kernels or containers where eBPF cannot be used: a tracing instance of our own in tracefs.
+//!
+//! It sees the same tracepoints, to the microsecond, and not when a timer was due. Reading it costs a text of the whole
+//! buffer, so it suits a few late samples a second.
+
+mod instance;
+mod parse;
+
+use crate::error::TraceError;
+use crate::point::Program;
+use crate::snapshot::Snapshot;
+use instance::Instance;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+use units::Monotonic;
+
+/// A running instance; removed when dropped.
+pub(crate) struct TracefsEngine {
+    instance: Instance,
+    programs: Vec<Program>,
+    watched: Mutex<BTreeSet<i32>>,
+    started: Monotonic,
+}
+
+impl TracefsEngine {
+    /// Makes the instance and switches the events on.
+    pub(crate) fn start() -> Result<Self, TraceError> {
+        let instance = Instance::create()?;
+        let programs = instance.enable_events()?;
+        instance.filter_waking(&BTreeSet::new())?;
+        Ok(Self {
+            instance,
+            programs,
+            watched: Mutex::default(),
+            started: sys::clock::monotonic(),
+        })
+    }
+
+    /// Records the wake-ups of this thread whatever its priority.
+    pub(crate) fn watch(&self, thread: i32) -> Result<(), TraceError> {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.insert(thread);
+        self.instance.filter_waking(&watched)
+    }
+
+    pub(crate) fn programs(&self) -> &[Program] {
+        &self.programs
+    }
+
+    pub(crate) fn events_recorded(&self) -> Result<u64, TraceError> {
+        self.instance.events_written()
+    }
+
+    pub(crate) fn snapshot(&self, cpu: u32, from: Monotonic, to: Monotonic) -> Result<Snapshot, TraceError> {
+        let parsed = parse::parse(cpu, &self.instance.text(cpu)?);
+        let whole = parsed.whole && self.started <= from;
+        Ok(Snapshot::of(cpu, from, to, &parsed.events, whole))
+    }
+}

@@ -1,0 +1,143 @@
+//! The text that tracefs prints its events in (`trace`, clock `mono`: seconds and microseconds).
+
+use crate::event::{Event, Name, Thread, Vector, What};
+use units::Monotonic;
+
+/// A CPU's events, and whether the buffer still holds every one since it began.
+pub(super) struct Parsed {
+    pub(super) events: Vec<Event>,
+    pub(super) whole: bool,
+}
+
+/// Reads the text of `per_cpu/cpuN/trace`. Lines of other events are passed over.
+pub(super) fn parse(cpu: u32, text: &str) -> Parsed {
+    let mut events: Vec<Event> = text.lines().filter_map(|line| parse_line(cpu, line)).collect();
+    events.sort_by_key(|event| event.at);
+    Parsed {
+        events,
+        whole: is_whole(text),
+    }
+}
+
+/// From `# entries-in-buffer/entries-written: 205/205   #P:2`.
+fn is_whole(text: &str) -> bool {
+    let marker = "entries-in-buffer/entries-written:";
+    let counts = text
+        .lines()
+        .take_while(|line| line.starts_with('#') || line.is_empty())
+        .find_map(|line| line.split_once(marker)?.1.split_whitespace().next());
+    counts
+        .and_then(|counts| counts.split_once('/'))
+        .is_some_and(|(kept, written)| kept == written)
+}
+
+/// `  name-pid   [001] d.h2.  1234.567890: event: fields`. The name may hold anything, also what looks like the rest: the
+/// first place from which the line reads to its end counts.
+fn parse_line(cpu: u32, line: &str) -> Option<Event> {
+    if line.starts_with('#') {
+        return None;
+    }
+    line.match_indices(" [").find_map(|(at, _)| {
+        let (number, rest) = line[at + 2..].split_once("] ")?;
+        number.parse::<u32>().ok()?;
+        let (_flags, rest) = rest.trim_start().split_once(' ')?;
+        let (stamp, rest) = rest.trim_start().split_once(": ")?;
+        let (event, fields) = rest.split_once(": ")?;
+        Some(Event {
+            at: parse_stamp(stamp)?,
+            cpu,
+            what: parse_event(event, fields)?,
+        })
+    })
+}
+
+/// `1234.567890` as an instant.
+fn parse_stamp(stamp: &str) -> Option<Monotonic> {
+    let (seconds, fraction) = stamp.split_once('.')?;
+    if fraction.len() != 6 {
+        return None;
+    }
+    let seconds: i64 = seconds.parse().ok()?;
+    let microseconds: i64 = fraction.parse().ok()?;
+    let ns = seconds.checked_mul(1_000_000_000)?.checked_add(microseconds * 1_000)?;
+    Some(Monotonic::from_ns(ns))
+}
+
+fn parse_event(event: &str, fields: &str) -> Option<What> {
+    if let Some(what) = parse_vector(event) {
+        return Some(what);
+    }
+    match event {
+        "sched_switch" => parse_switch(fields),
+        "sched_waking" => parse_waking(fields),
+        "irq_handler_entry" => Some(What::InterruptEntry {
+            number: number(fields, "irq=")?,
+            name: Name::from(fields.split_once("name=")?.1),
+        }),
+        "irq_handler_exit" => Some(What::InterruptExit {
+            number: number(fields, "irq=")?,
+        }),
+        "softirq_entry" => number(fields, "vec=").map(What::SoftirqEntry),
+        "softirq_exit" => number(fields, "vec=").map(What::SoftirqExit),
+        // The instant the timer was due is not in this event.
+        "hrtimer_expire_entry" => Some(What::TimerEntry { due_ns: None }),
+        "hrtimer_expire_exit" => Some(What::TimerExit),
+        "nmi_handler" => Some(What::Nmi {
+            lasted_ns: number(fields, "delta_ns: ")?,
+        }),
+        "cpu_idle" => match number(fields, "state=")? {
+            u32::MAX => Some(What::IdleExit),
+            state => Some(What::IdleEntry(state)),
+        },
+        _ => None,
+    }
+}
+
+fn parse_vector(event: &str) -> Option<What> {
+    Vector::ALL.into_iter().find_map(|vector| {
+        match event.strip_prefix(vector.stem())? {
+            "_entry" => Some(What::VectorEntry(vector)),
+            "_exit" => Some(What::VectorExit(vector)),
+            _ => None,
+        }
+    })
+}
+
+/// `prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=b next_pid=2 next_prio=98`.
+fn parse_switch(fields: &str) -> Option<What> {
+    let (previous, next) = fields.rsplit_once(" ==> next_comm=")?;
+    let (name, numbers) = next.rsplit_once(" next_pid=")?;
+    let (pid, priority) = numbers.split_once(" next_prio=")?;
+    let (_, state) = previous.rsplit_once("prev_state=")?;
+    Some(What::Switch {
+        next: thread(name, pid, priority)?,
+        // A plus stands for pre-empted, whatever state it was about to enter.
+        previous_could_run: state.starts_with('R') || state.ends_with('+'),
+    })
+}
+
+/// `comm=a pid=1 prio=98 target_cpu=001`.
+fn parse_waking(fields: &str) -> Option<What> {
+    let (name, numbers) = fields.strip_prefix("comm=")?.rsplit_once(" pid=")?;
+    let (pid, rest) = numbers.split_once(" prio=")?;
+    let priority = rest.split(' ').next()?;
+    thread(name, pid, priority).map(What::Waking)
+}
+
+fn thread(name: &str, pid: &str, priority: &str) -> Option<Thread> {
+    Some(Thread {
+        pid: pid.parse().ok()?,
+        priority: priority.trim().parse().ok()?,
+        name: Name::from(name),
+    })
+}
+
+/// The number that follows `key`.
+fn number(fields: &str, key: &str) -> Option<u32> {
+    let (_, value) = fields.split_once(key)?;
+    let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+    value[..end].parse().ok()
+}
+
+#[cfg(test)]
+mod tests;
