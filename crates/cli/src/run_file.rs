@@ -8,6 +8,7 @@ use lab::loads::Loads;
 use lab::session::{Session, SessionError, SessionSpec};
 use probes::{ProbeError, Running, Stop};
 use report::limits::{Profile, Quantity};
+use report::tables::Layout;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub(crate) struct Run {
     loads: Loads,
     progress: Progress,
     open_ended: bool,
+    table: Option<Layout>,
 }
 
 /// What a command is started with.
@@ -53,6 +55,8 @@ pub(crate) struct Start<'a> {
     pub(crate) documents: Vec<(String, String)>,
     /// Ends only when told to: then being told is no interruption.
     pub(crate) open_ended: bool,
+    /// Published layout to print the result in, too.
+    pub(crate) table: Option<Layout>,
 }
 
 impl Start<'_> {
@@ -67,6 +71,7 @@ impl Start<'_> {
             measured,
             documents: Vec::new(),
             open_ended: duration_ns.is_none(),
+            table: None,
         }
     }
 }
@@ -116,6 +121,7 @@ impl Run {
             progress: Progress::new(args.quiet),
             args,
             open_ended: start.open_ended,
+            table: start.table,
         })
     }
 
@@ -173,7 +179,11 @@ impl Run {
                 verdict::show(&file, self.profile, &self.args)?;
                 Err(error.into())
             }
-            (Ok(()), Ok(file)) => verdict::show(&file, self.profile, &self.args),
+            (Ok(()), Ok(file)) => {
+                let status = verdict::show(&file, self.profile, &self.args)?;
+                verdict::show_table(&file, self.table, &self.args)?;
+                Ok(status)
+            }
         }
     }
 

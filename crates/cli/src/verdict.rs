@@ -4,6 +4,7 @@ use crate::arguments::RunArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure};
 use report::Report;
 use report::limits::Profile;
+use report::tables::{self, Layout};
 use report::verdict::Verdict;
 use report::view::RunView;
 use std::io::{IsTerminal, Write};
@@ -21,6 +22,15 @@ pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Res
     }
     print(&report, args.json, args.html.as_deref())?;
     Ok(status(&report))
+}
+
+/// Prints the run in a published layout below its report; not beside a JSON document, which stands alone.
+pub(crate) fn show_table(file: &Path, layout: Option<Layout>, args: &RunArgs) -> Result<(), Failure> {
+    let Some(layout) = layout.filter(|_| !args.json) else {
+        return Ok(());
+    };
+    let run = RunView::read(&RunFile::open(file)?)?;
+    write(&format!("\n{}", tables::print(layout, &[run])))
 }
 
 /// The report of the run in `file`, judged by `profile` or by the limits that are kept in it.
@@ -44,14 +54,21 @@ pub(crate) fn write_html(report: &Report, path: &Path) -> Result<(), Failure> {
     std::fs::write(path, html).map_err(|error| Failure::CouldNotMeasure(format!("{}: {error}", path.display())))
 }
 
-/// Prints the report. An output that is closed early (`| head`) is no error.
+/// Prints the report.
 pub(crate) fn print(report: &Report, json: bool, html: Option<&Path>) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let out = std::io::stdout().lock();
     let text = if json {
         report.json()
     } else {
         report.text(out.is_terminal(), html)
     };
+    drop(out);
+    write(&text)
+}
+
+/// Writes to standard output. One that is closed early (`| head`) is no error.
+pub(crate) fn write(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure::CouldNotMeasure(format!("cannot write the output: {error}")))

@@ -1,6 +1,6 @@
 //! One run: its file, its recorder, and what is watched beside the measurement.
 
-mod flight;
+pub mod flight;
 mod watch;
 
 use flight::Flight;
@@ -97,6 +97,9 @@ impl Session {
         };
         let mut writer = RunWriter::create(&spec.file, &info, Some(spec.file_budget))?;
         writer.add_facts(&facts(&Host::live()))?;
+        if flight.is_some() {
+            writer.add_facts(&[flight::start_fact(pair.monotonic)])?;
+        }
         for (name, text) in &spec.documents {
             writer.put_document(name, text)?;
         }

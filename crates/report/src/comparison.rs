@@ -54,8 +54,14 @@ pub struct FactDifference {
 /// Settings that decide what is measured: where one differs, the figures are of two different things.
 const DECISIVE: [&str; 6] = ["interval", "policy", "clock", "idle states", "spin ahead", "threshold"];
 
-/// Facts that differ between any two runs and say nothing.
-const FLEETING: [&str; 1] = ["flight recorder"];
+/// Facts that differ between any two runs and explain nothing: all of a group, or one of it.
+const FLEETING: [(&str, Option<&str>); 5] = [
+    ("flight recorder", None),
+    ("clock", Some("stolen time")),
+    ("clock", Some("uptime")),
+    ("clock", Some("load average (1, 5, 15 min)")),
+    ("memory", Some("available")),
+];
 
 impl Comparison {
     /// Holds runs against the first of them. Each comes with the name it is shown by.
@@ -192,8 +198,14 @@ fn setting_differences(views: &[Option<&SeriesView>]) -> Vec<(String, Vec<Option
 fn unfair(settings: &[(String, Vec<Option<String>>)]) -> Vec<String> {
     let decisive = settings.iter().filter(|(name, _)| DECISIVE.contains(&name.as_str()));
     decisive
-        .map(|(name, _)| format!("{name} differs: the runs measured two different things"))
+        .map(|(name, _)| format!("the setting \"{name}\" is not the same"))
         .collect()
+}
+
+fn is_fleeting((group, name): (&str, &str)) -> bool {
+    FLEETING
+        .iter()
+        .any(|(of, only)| *of == group && only.is_none_or(|only| only == name))
 }
 
 /// Facts that differ, in the order of the first run's inventory.
@@ -201,7 +213,7 @@ fn fact_differences(runs: &[(String, RunView)]) -> Vec<FactDifference> {
     let mut names: Vec<(&str, &str)> = Vec::new();
     for fact in runs.iter().flat_map(|(_, run)| &run.facts) {
         let name = (fact.group.as_str(), fact.name.as_str());
-        if !names.contains(&name) && !FLEETING.contains(&name.0) {
+        if !names.contains(&name) && !is_fleeting(name) {
             names.push(name);
         }
     }

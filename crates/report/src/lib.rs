@@ -14,6 +14,7 @@ pub mod family;
 mod html;
 pub mod insight;
 pub mod limits;
+pub mod tables;
 mod terminal;
 mod text;
 pub mod verdict;

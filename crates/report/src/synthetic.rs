@@ -325,7 +325,7 @@ fn events(run: &RunView, duration_ns: u64) -> Vec<Event> {
     ]
 }
 
-fn facts() -> Vec<Fact> {
+pub(crate) fn facts() -> Vec<Fact> {
     let known = |group: &str, name: &str, value: &str, source: &str| Fact {
         group: group.to_owned(),
         name: name.to_owned(),

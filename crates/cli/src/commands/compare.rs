@@ -1,9 +1,10 @@
 //! `triptime compare`: two or more runs side by side.
 
 use crate::failure::Failure;
+use crate::verdict;
 use report::comparison::Comparison;
+use report::tables::{self, Layout};
 use report::view::RunView;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use store::RunFile;
 
@@ -23,11 +24,19 @@ pub(crate) struct CompareArgs {
     /// Print the comparison as one JSON document on standard output
     #[arg(long)]
     json: bool,
+    /// Print the wake-up series in a published layout instead
+    #[arg(long, value_enum, conflicts_with = "json")]
+    table: Option<TableArg>,
 }
 
 /// Runs the command; returns its exit status: a difference is an answer, not an error.
 pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
     let runs = args.runs.iter().map(|text| read(text)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(table) = args.table {
+        let views: Vec<RunView> = runs.into_iter().map(|(_, view)| view).collect();
+        verdict::write(&tables::print(table.into(), &views))?;
+        return Ok(0);
+    }
     let comparison = Comparison::of(distinct(runs));
     if let Some(path) = &args.html {
         let html = comparison
@@ -39,12 +48,28 @@ pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
         true => comparison.json(),
         false => comparison.text(),
     };
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::CouldNotMeasure(format!("cannot write the output: {error}")))
+    verdict::write(&text)?;
+    Ok(0)
+}
+
+/// The published layouts, by the word on the command line.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum TableArg {
+    /// VMware ESXi real-time guide: samples, minimum, average, maximum, overflows per CPU
+    Vm,
+    /// ABB and University of Torino, table 2: max (avg) per environment
+    Jitter,
+    /// Sienda: classes for AVB
+    Avb,
+}
+
+impl From<TableArg> for Layout {
+    fn from(table: TableArg) -> Self {
+        match table {
+            TableArg::Vm => Self::Vm,
+            TableArg::Jitter => Self::Jitter,
+            TableArg::Avb => Self::Avb,
         }
-        _ => Ok(0),
     }
 }
 

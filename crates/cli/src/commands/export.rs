@@ -5,12 +5,14 @@ use crate::verdict;
 use columnar::ColumnarError;
 use interop::cyclictest::{Dialect, write_json, write_text};
 use interop::export as cyclictest;
+use lab::session::flight::start_of;
 use report::export::{ExportError, csv, hlog, openmetrics, place};
 use report::view::RunView;
 use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use store::{RunFile, StoreError};
+use trace::perfetto::Spike;
 
 /// What to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -32,6 +34,8 @@ enum Format {
     Openmetrics,
     /// Windows and spikes, two files
     Parquet,
+    /// What the kernel did around the worst samples, for ui.perfetto.dev
+    Perfetto,
 }
 
 /// Writes a run in another program's format
@@ -83,9 +87,39 @@ fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<()
         Format::Cyclictest27 => write_text(&cyclictest::measurement(run)?, Dialect::SparseRows, &mut out)?,
         Format::CyclictestJson => write_json(&cyclictest::measurement(run)?, &mut out)?,
         Format::Openmetrics => openmetrics(&RunView::read(run)?, &mut out)?,
+        Format::Perfetto => trace::perfetto::write(&flights(run)?, &mut out)?,
         Format::Parquet => return Err(Failure::Usage(TWO_FILES.into()).into()),
     }
     Ok(())
+}
+
+/// The worst samples with the kernel's events around them.
+fn flights(run: &RunFile) -> Result<Vec<Spike>, Failure> {
+    let none =
+        || Failure::CouldNotMeasure("no flight recorder ran: there is nothing around the samples to show".into());
+    let start = start_of(&run.facts()?).ok_or_else(none)?;
+    let mut all = Vec::new();
+    for (id, spec) in run.series()? {
+        let spikes = run.spikes(id)?;
+        for flight in run.flights(id)? {
+            let Some(spike) = spikes.iter().find(|spike| spike.at_ns == flight.at_ns) else {
+                continue;
+            };
+            let events = trace::flight::decode(&flight.bytes).map_err(|error| {
+                Failure::CouldNotMeasure(format!("{}: a flight of {}: {error}", run.path().display(), spec.name))
+            })?;
+            let to = start + i64::try_from(flight.at_ns).unwrap_or(i64::MAX / 2);
+            all.push(Spike {
+                series: spec.name.clone(),
+                cpu: spike.cpu.unwrap_or(0),
+                from: to - spike.value_ns,
+                to,
+                explanation: spike.explanation.clone(),
+                events,
+            });
+        }
+    }
+    Ok(all)
 }
 
 /// Why Parquet does not go to standard output.

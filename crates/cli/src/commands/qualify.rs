@@ -3,7 +3,8 @@
 use crate::arguments::{RunArgs, positive_duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
-use lab::plan::{Plan, PlanRun, Step, Thresholds};
+use lab::plan::{Plan, PlanRun, Step, Table, Thresholds};
+use report::tables::Layout;
 use sys::privilege::Capability;
 
 /// Inventory, loads, all probes of a plan, verdict, HTML report: the main job
@@ -43,6 +44,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         measured: measured.clone(),
         documents: vec![("plan".into(), plan.text.clone())],
         open_ended: false,
+        table: plan.table.map(layout),
     };
     let mut run = Run::start(begin, args.run)?;
     run.html_beside_the_run();
@@ -74,4 +76,12 @@ fn require_bed() -> Result<(), Failure> {
         sys::privilege::require(capability, what)?;
     }
     Ok(())
+}
+
+fn layout(table: Table) -> Layout {
+    match table {
+        Table::Vm => Layout::Vm,
+        Table::Jitter => Layout::Jitter,
+        Table::Avb => Layout::Avb,
+    }
 }

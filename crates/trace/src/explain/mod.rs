@@ -72,7 +72,7 @@ pub fn explain_wakeup(on_cpu: &Snapshot, others: &[Snapshot], question: &Questio
     let cuts = [path.timer, path.waking, path.switched_in];
     let judged = cut(&line, question, &cuts).into_iter().map(|segment| Piece {
         segment,
-        role: role::in_wakeup(&segment, question, &path),
+        role: role::in_wakeup(&segment, question, &path, on_cpu),
     });
     let silence = Silence {
         late_ns: longest_silence(on_cpu, question.from, path.interrupt_began(question.to)),

@@ -1,5 +1,6 @@
 //! The way from a timer to the thread that sleeps on it.
 
+use super::role::is_lower;
 use super::{Question, own_thread};
 use crate::event::{Event, Thread, What};
 use crate::occupancy::{Segment, Who};
@@ -48,6 +49,11 @@ impl WakePath {
     /// Whether the events show the thread at all.
     pub(super) fn is_seen(&self) -> bool {
         self.waking.is_some() || self.switched_in.is_some() || self.own.is_some()
+    }
+
+    /// Whether the thread is real-time and this one ranks below it.
+    pub(super) fn ranks_above(&self, who: &Who) -> bool {
+        self.own.is_some_and(|own| is_lower(who, &own))
     }
 
     /// Until when the thread waited for its timer to be served; `otherwise` when the events do not tell.

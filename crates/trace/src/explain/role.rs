@@ -5,6 +5,7 @@ use super::{ORDINARY_NS, Question};
 use crate::event::{Thread, What};
 use crate::occupancy::{Segment, Who};
 use crate::snapshot::Snapshot;
+use units::Monotonic;
 
 /// A piece of the latency.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +27,8 @@ pub(super) enum Role {
     Throttled,
     /// The kernel's own way from the timer to the thread, and the thread itself.
     Own,
+    /// The thread had been there and waited for something again, such as a page.
+    Waited,
     /// The timer was due and not served, and nothing above threads ran.
     Late,
     /// Nothing is recorded that could have taken so long.
@@ -33,16 +36,23 @@ pub(super) enum Role {
 }
 
 /// The role of a piece of a late wake-up, which lies within one stage.
-pub(super) fn in_wakeup(segment: &Segment, question: &Question, path: &WakePath) -> Role {
+pub(super) fn in_wakeup(segment: &Segment, question: &Question, path: &WakePath, on_cpu: &Snapshot) -> Role {
     if let Some(above) = above_threads(&segment.who) {
         let is_own = path.interrupt.is_some_and(|own| own.clipped(segment.from, segment.to).is_some());
         return if is_own && segment.ns() <= ORDINARY_NS { Role::Own } else { above };
     }
-    let waits_for_timer = segment.to <= path.served(question.to);
+    if matches!(segment.who, Who::Thread(thread) if thread.pid == question.thread) {
+        return own_or_stalled(segment);
+    }
+    if segment.to <= path.served(question.to) {
+        return Role::Late;
+    }
+    let own = own_at_last_switch(segment, question, path.waking, on_cpu);
+    let was_in = path.switched_in.is_some_and(|switched_in| switched_in < segment.from);
     match segment.who {
-        Who::Thread(thread) if thread.pid == question.thread => own_or_stalled(segment),
-        _ if waits_for_timer => Role::Late,
-        _ if path.own.is_some_and(|own| chosen_over(segment, &own, path)) => Role::Throttled,
+        _ if was_in && own == Own::Waiting => Role::Waited,
+        // A thread woken from another CPU is ready a little later than it is being woken.
+        who if own == Own::Ready && path.ranks_above(&who) && segment.ns() > ORDINARY_NS => Role::Throttled,
         Who::Thread(_) => Role::Thread,
         _ => own_or_stalled(segment),
     }
@@ -57,7 +67,11 @@ pub(super) fn in_gap(segment: &Segment, question: &Question, own: Option<&Thread
         Who::Thread(thread) if thread.pid == question.thread => Role::Stalled,
         // No switch was recorded for as long as the ring reaches back: it is the thread that asks.
         Who::Unknown => Role::Stalled,
-        who if own.is_some_and(|own| is_lower(&who, own)) && was_ready(segment, on_cpu) => Role::Throttled,
+        who if own.is_some_and(|own| is_lower(&who, own))
+            && own_at_last_switch(segment, question, None, on_cpu) == Own::Ready =>
+        {
+            Role::Throttled
+        }
         Who::Thread(_) => Role::Thread,
         _ => Role::Stalled,
     }
@@ -79,14 +93,8 @@ fn own_or_stalled(segment: &Segment) -> Role {
     }
 }
 
-/// Whether the scheduler chose this one while the real-time thread `own` was ready: it had been woken before. The kernel
-/// does so only when it holds real-time threads back. What runs on from before the wake-up was not chosen.
-fn chosen_over(segment: &Segment, own: &Thread, path: &WakePath) -> bool {
-    is_lower(&segment.who, own) && segment.ns() > ORDINARY_NS && path.waking.is_some_and(|waking| segment.from > waking)
-}
-
 /// Whether it ranks below a real-time thread.
-fn is_lower(who: &Who, own: &Thread) -> bool {
+pub(super) fn is_lower(who: &Who, own: &Thread) -> bool {
     match who {
         Who::Thread(thread) => own.is_realtime() && thread.priority > own.priority,
         Who::Idle => own.is_realtime(),
@@ -94,12 +102,41 @@ fn is_lower(who: &Who, own: &Thread) -> bool {
     }
 }
 
-/// Whether the thread that lost the CPU to this one could have run on.
-fn was_ready(segment: &Segment, on_cpu: &Snapshot) -> bool {
-    let switches = on_cpu.events.iter().rev().filter(|event| event.at <= segment.from);
-    let mut switches = switches.filter_map(|event| match event.what {
-        What::Switch { previous_could_run, .. } => Some(previous_could_run),
-        _ => None,
-    });
-    switches.next() == Some(true)
+/// What the measuring thread was doing when the CPU last went to another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Own {
+    /// It could have run. The kernel passes over a ready thread of higher priority only when it holds it back.
+    Ready,
+    /// It waited for something.
+    Waiting,
+}
+
+/// What the measuring thread was doing just after the last switch up to the segment's begin; `woken`: when it was being
+/// woken, which may have been on another CPU.
+fn own_at_last_switch(segment: &Segment, question: &Question, woken: Option<Monotonic>, on_cpu: &Snapshot) -> Own {
+    let mut own = Own::Waiting;
+    let mut at_last_switch = Own::Waiting;
+    let mut running = on_cpu.opening_thread().map(|thread| thread.pid);
+    let mut woken = woken;
+    for event in on_cpu.events.iter().filter(|event| event.at <= segment.from) {
+        if woken.is_some_and(|woken| woken < event.at) {
+            own = Own::Ready;
+            woken = None;
+        }
+        match event.what {
+            What::Waking(thread) if thread.pid == question.thread => own = Own::Ready,
+            What::Switch {
+                next,
+                previous_could_run,
+            } => {
+                if running == Some(question.thread) {
+                    own = if previous_could_run { Own::Ready } else { Own::Waiting };
+                }
+                running = Some(next.pid);
+                at_last_switch = own;
+            }
+            _ => {}
+        }
+    }
+    at_last_switch
 }

@@ -57,7 +57,7 @@ impl Tally {
             (Cause::Interrupt, self.ns(Role::Interrupt)),
             (Cause::Softirq, self.ns(Role::Softirq)),
             (Cause::Throttled, self.ns(Role::Throttled)),
-            (Cause::Path, self.ns(Role::Own)),
+            (Cause::Path, self.ns(Role::Own) + self.ns(Role::Waited)),
             (late, late_ns),
             (self.stalled, self.ns(Role::Stalled)),
         ] {
@@ -117,6 +117,7 @@ impl Tally {
             },
             Role::Stalled => self.vouched.map(str::to_owned),
             Role::Own if who == Who::Idle => Some("leaving idle".to_owned()),
+            Role::Waited => Some("the thread itself, waiting again".to_owned()),
             _ => Some(who.to_string()),
         }
     }

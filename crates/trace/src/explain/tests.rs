@@ -72,7 +72,7 @@ fn cpu(number: u32, events: &[(i64, What)]) -> Snapshot {
             what: *what,
         })
         .collect();
-    let (from, to) = (Monotonic::from_ns(-1_000 * US), Monotonic::from_ns(20_000 * US));
+    let (from, to) = (Monotonic::from_ns(-1_000 * US), Monotonic::from_ns(100_000 * US));
     Snapshot::of(number, from, to, &events, true)
 }
 
@@ -278,6 +278,15 @@ fn pre_empted_after_it_was_switched_in() {
         explanation.occupants[0],
         part("thread migration/1 (pid 18, real-time priority 99)", 890)
     );
+}
+
+#[test]
+fn a_thread_that_waits_again_is_no_work_of_others() {
+    let after = vec![(9, switch(own())), (10, idle()), (880, What::Waking(own())), (900, switch(own()))];
+    let explanation = wake(&join([vec![(-50, idle())], timer(2), after]), 901, &VIRTUAL);
+    assert_eq!(explanation.cause, Cause::Path);
+    assert_eq!(explanation.occupants[0], part("the thread itself, waiting again", 890));
+    assert!(explanation.text.starts_with("the thread itself waited again for 890 µs"));
 }
 
 #[test]

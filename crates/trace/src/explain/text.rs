@@ -29,6 +29,10 @@ pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Ar
             show(tally.ns(Role::Late))
         ),
         Cause::InterruptsOff => interrupts_off(tally, around),
+        Cause::Path if tally.ns(Role::Waited) > tally.ns(Role::Own) => format!(
+            "the thread itself waited again for {} of {whole} after it had been woken: for a page or a lock",
+            show(tally.ns(Role::Waited))
+        ),
         Cause::Path => format!("nothing else had the CPU for long: {whole} is the way from the timer to the thread"),
         Cause::Unexplained => format!(
             "the events name nobody for {} of {whole}",

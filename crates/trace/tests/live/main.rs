@@ -1,0 +1,53 @@
+//! The recorder on this machine: planted disturbances, both engines, the rights it needs, what it leaves behind.
+
+mod engines;
+mod planted;
+mod rights;
+mod rings;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use sys::thread::{Policy, RtThread};
+use trace::{EngineChoice, FlightRecorder, Options};
+
+/// These tests put real-time threads on a CPU and count what is recorded there: one at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The recorder with this engine; `None` after leaving the test out.
+fn recorder(test: &str, engine: EngineChoice) -> Option<FlightRecorder> {
+    match FlightRecorder::start(Options { engine }) {
+        Ok(recorder) => Some(recorder),
+        Err(error) => {
+            testing::skip(test, &error.to_string());
+            None
+        }
+    }
+}
+
+/// The CPU under test: the last one, which gets fewer interrupts than the first.
+fn cpu() -> u32 {
+    let cpus = sys::thread::allowed_cpus();
+    cpus.iter().last().expect("a CPU")
+}
+
+/// Runs `work` on a thread of this name, pinned to the CPU under test.
+fn pinned<T: Send + 'static>(
+    name: &'static str,
+    policy: Policy,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    let thread = RtThread {
+        policy,
+        cpu: Some(cpu()),
+        stack_bytes: 64 * 1024,
+    };
+    std::thread::spawn(move || {
+        sys::thread::set_name(name);
+        thread.enter().expect("a real-time thread");
+        work()
+    })
+}

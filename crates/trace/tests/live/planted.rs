@@ -1,0 +1,172 @@
+//! A thread that blocks the CPU for a known time at known instants is found with its name and its time.
+
+use super::{alone, cpu, pinned, recorder};
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+use store::Cause;
+use sys::clock::monotonic;
+use sys::thread::Policy;
+use sys::wait::sleep_until;
+use trace::{Answer, EngineChoice, FlightRecorder, Question, QuestionKind, flight};
+use units::Monotonic;
+
+const INTERVAL_NS: i64 = 1_000_000;
+const BLOCKS: usize = 25;
+const BLOCK_NS: i64 = 3_000_000;
+/// From block to block: 8 % of the CPU, far below the kernel's real-time throttling.
+const PERIOD_NS: i64 = 40_000_000;
+/// A timer interrupt later than this did not come late because of the block: the machine itself stood still.
+const STALL_NS: u64 = 250_000;
+
+/// From when to when the CPU was blocked.
+type Block = (Monotonic, Monotonic);
+
+/// Blocks the CPU at known instants.
+fn block() -> Vec<Block> {
+    let start = monotonic() + PERIOD_NS;
+    let blocks = (0..BLOCKS as i64).map(|number| {
+        sleep_until(start + number * PERIOD_NS);
+        let begin = monotonic();
+        let mut now = begin;
+        while now - begin < BLOCK_NS {
+            now = monotonic();
+        }
+        (begin, now)
+    });
+    blocks.collect()
+}
+
+/// Sleeps from due instant to due instant and hands over what came more than a millisecond late.
+fn measure(late: &Sender<Question>, until: Monotonic) {
+    let mut due = monotonic() + INTERVAL_NS;
+    while due < until {
+        sleep_until(due);
+        let now = monotonic();
+        if now - due > INTERVAL_NS {
+            let question = Question {
+                cpu: cpu(),
+                thread: sys::thread::number(),
+                from: due,
+                to: now,
+                kind: QuestionKind::WakeUp,
+            };
+            late.send(question).expect("the test listens");
+        }
+        while due <= now {
+            due = due + INTERVAL_NS;
+        }
+    }
+}
+
+/// The blocks, and every late sample with the recorders' answers.
+fn plant(recorders: &[&FlightRecorder]) -> (Vec<Block>, Vec<(Question, Vec<Answer>)>) {
+    let (late, questions) = channel();
+    let until = monotonic() + (BLOCKS as i64 + 3) * PERIOD_NS;
+    let measuring = pinned("measuring", Policy::Fifo(94), move || measure(&late, until));
+    let blocking = pinned("blocker", Policy::Fifo(95), block);
+    let mut answered = Vec::new();
+    loop {
+        match questions.recv_timeout(Duration::from_millis(20)) {
+            Ok(question) => {
+                let answers = recorders.iter().map(|recorder| recorder.explain(&question).expect("an answer"));
+                answered.push((question, answers.collect()));
+            }
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
+                recorders.iter().for_each(|recorder| recorder.observe());
+            }
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    measuring.join().expect("no panic");
+    (blocking.join().expect("no panic"), answered)
+}
+
+/// The late sample that a block caused: due while the CPU was blocked, and there when it no longer was.
+fn of_block<'a>(block: &Block, answered: &'a [(Question, Vec<Answer>)]) -> Option<&'a (Question, Vec<Answer>)> {
+    answered
+        .iter()
+        .find(|(question, _)| question.from < block.1 && question.to >= block.1)
+}
+
+fn stage(answer: &Answer, name: &str) -> u64 {
+    let stage = answer.explanation.stages.iter().find(|part| part.what == name);
+    stage.map_or(0, |part| part.ns)
+}
+
+fn blocker_ns(answer: &Answer) -> u64 {
+    let parts = answer.explanation.occupants.iter();
+    let blockers = parts.filter(|part| part.what.starts_with("thread blocker (pid "));
+    blockers.map(|part| part.ns).sum()
+}
+
+/// What must be true of the answer for a block.
+fn check(block: &Block, question: &Question, answer: &Answer, resolution_ns: u64) {
+    let explanation = &answer.explanation;
+    let latency_ns = question.ns();
+    let blocked_ns = u64::try_from(block.1 - block.0.max(question.from)).expect("positive");
+    assert_eq!(explanation.cause, Cause::Thread, "{explanation:#?}");
+    let named_ns = blocker_ns(answer) + resolution_ns;
+    // The time until the timer interrupt is nobody's, and the interrupt's own is its own.
+    let at_least = blocked_ns - blocked_ns / 10 - stage(answer, "timer interrupt");
+    assert!(
+        (at_least..=blocked_ns + blocked_ns / 10).contains(&named_ns),
+        "blocked for {blocked_ns} ns: {explanation:#?}"
+    );
+    assert!(explanation.text.contains("blocker (pid"), "{}", explanation.text);
+    let sum = |parts: &[store::Part]| parts.iter().map(|part| part.ns).sum::<u64>();
+    assert_eq!(sum(&explanation.stages), latency_ns);
+    assert_eq!(sum(&explanation.occupants) + explanation.unexplained_ns, latency_ns);
+    assert!(
+        explanation.unexplained_ns < latency_ns / 10 + resolution_ns,
+        "{explanation:#?}"
+    );
+    let names: Vec<&str> = explanation.stages.iter().map(|part| part.what.as_str()).collect();
+    assert_eq!(names, ["timer interrupt", "wake-up", "switch-in", "return to user space"]);
+}
+
+/// Blocks during which the machine itself stood still are counted out, and must be few.
+fn check_all(blocks: &[Block], answered: &[(Question, Vec<Answer>)], engine: usize, resolution_ns: u64) {
+    let mut undisturbed = 0;
+    for block in blocks {
+        let (question, answers) = of_block(block, answered).expect("a late sample for every block");
+        let answer = &answers[engine];
+        if stage(answer, "timer interrupt") < STALL_NS {
+            check(block, question, answer, resolution_ns);
+            undisturbed += 1;
+        }
+    }
+    assert!(undisturbed * 10 >= blocks.len() * 7, "only {undisturbed} of {} blocks", blocks.len());
+}
+
+#[test]
+fn every_planted_block_is_explained() {
+    let _alone = alone();
+    let Some(recorder) = recorder("planted blocks", EngineChoice::Ebpf) else { return };
+    let (blocks, answered) = plant(&[&recorder]);
+    check_all(&blocks, &answered, 0, 0);
+    for (question, answers) in &answered {
+        let events = flight::decode(&answers[0].flight).expect("a flight");
+        let span = question.from - 1_000_000..=question.to + 200_000;
+        assert!(events.len() > 5 && events.len() <= flight::MOST_EVENTS);
+        assert!(events.iter().filter(|event| span.contains(&event.at)).count() > 5);
+        assert!(events.is_sorted_by_key(|event| event.at));
+    }
+}
+
+#[test]
+fn both_engines_say_the_same() {
+    let _alone = alone();
+    let Some(ebpf) = recorder("engines", EngineChoice::Ebpf) else { return };
+    let Some(tracefs) = recorder("engines", EngineChoice::Tracefs) else { return };
+    let (blocks, answered) = plant(&[&ebpf, &tracefs]);
+    // tracefs counts in microseconds, and a segment has two ends.
+    check_all(&blocks, &answered, 1, 2_000);
+    for (_, answers) in blocks.iter().filter_map(|block| of_block(block, &answered)) {
+        let [ebpf, tracefs] = &answers[..] else { panic!("two answers") };
+        if stage(ebpf, "timer interrupt") < STALL_NS {
+            assert_eq!(ebpf.explanation.cause, tracefs.explanation.cause);
+            let difference = blocker_ns(ebpf).abs_diff(blocker_ns(tracefs));
+            assert!(difference < 30_000, "{ebpf:#?} {tracefs:#?}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What the rings hold, and that they say when they no longer do.
+
+use super::{alone, cpu, pinned, recorder};
+use std::time::Duration;
+use sys::clock::monotonic;
+use sys::thread::Policy;
+use sys::wait::sleep_until;
+use trace::{EngineChoice, What};
+use units::Monotonic;
+
+/// Events that the kernel records when a thread sleeps and wakes: at least two switches, the wake-up and a timer.
+const EVENTS_PER_SLEEP: i64 = 4;
+
+/// Sleeps this often for 20 us; from when to when, and the thread's number.
+fn sleep_often(times: i64) -> (Monotonic, Monotonic, i32) {
+    let sleeping = pinned("sleeper", Policy::Fifo(90), move || {
+        let begin = monotonic();
+        for _ in 0..times {
+            sleep_until(monotonic() + 20_000);
+        }
+        (begin, monotonic(), sys::thread::number())
+    });
+    sleeping.join().expect("no panic")
+}
+
+#[test]
+fn the_switches_of_a_sleeping_thread_are_all_there() {
+    let _alone = alone();
+    let Some(recorder) = recorder("rings", EngineChoice::Ebpf) else { return };
+    let before = recorder.events_recorded().expect("a count");
+    let (from, to, number) = sleep_often(500);
+    let snapshot = recorder.snapshot(cpu(), from, to).expect("a snapshot");
+    assert!(snapshot.complete);
+    assert!(snapshot.events.is_sorted_by_key(|event| event.at));
+    assert!(snapshot.events.iter().all(|event| event.cpu == cpu()));
+    let count = |wanted: fn(&What) -> Option<i32>| {
+        let events = snapshot.events.iter();
+        events.filter(|event| wanted(&event.what) == Some(number)).count()
+    };
+    let switches = count(|what| match what {
+        What::Switch { next, .. } => Some(next.pid),
+        _ => None,
+    });
+    let wakings = count(|what| match what {
+        What::Waking(thread) => Some(thread.pid),
+        _ => None,
+    });
+    assert!(switches >= wakings, "{switches} switches, {wakings} wake-ups");
+    // A sleep may be over before the thread is off the CPU, on a machine that stands still now and then.
+    assert!((450..=500).contains(&wakings), "{wakings} wake-ups");
+    let recorded = recorder.events_recorded().expect("a count") - before;
+    assert!(recorded >= snapshot.events.len() as u64);
+}
+
+#[test]
+fn a_ring_says_when_it_was_overwritten() {
+    let _alone = alone();
+    let Some(recorder) = recorder("overwriting", EngineChoice::Ebpf) else { return };
+    let before_the_start = monotonic() - 1_000_000_000;
+    let snapshot = recorder.snapshot(cpu(), before_the_start, monotonic()).expect("a snapshot");
+    assert!(!snapshot.complete, "it did not run then");
+
+    // One and a half times what the ring holds.
+    let (from, to, _) = sleep_often(32_768 * 3 / 2 / EVENTS_PER_SLEEP);
+    let whole = recorder.snapshot(cpu(), from, to).expect("a snapshot");
+    assert!(!whole.complete, "{} events", whole.events.len());
+    assert!(whole.events.len() > 16_384, "{} events", whole.events.len());
+    assert!(whole.events.is_sorted_by_key(|event| event.at));
+    let lately = recorder.snapshot(cpu(), to - 10_000_000, to).expect("a snapshot");
+    assert!(lately.complete && lately.opening.is_some());
+}
+
+#[test]
+fn wake_ups_of_normal_threads_are_recorded_when_watched() {
+    let _alone = alone();
+    for engine in [EngineChoice::Ebpf, EngineChoice::Tracefs] {
+        let Some(recorder) = recorder("watching", engine) else { return };
+        let (tell, told) = std::sync::mpsc::channel();
+        let (go, gone) = std::sync::mpsc::channel::<()>();
+        let sleeping = pinned("normal", Policy::Other, move || {
+            tell.send(sys::thread::number()).expect("the test listens");
+            let mut spans = Vec::new();
+            while gone.recv().is_ok() {
+                let from = monotonic();
+                for _ in 0..20 {
+                    sleep_until(monotonic() + 200_000);
+                }
+                spans.push((from, monotonic()));
+            }
+            spans
+        });
+        let number = told.recv().expect("the thread lives");
+        go.send(()).expect("the thread lives");
+        std::thread::sleep(Duration::from_millis(100));
+        recorder.watch(cpu(), number).expect("watched");
+        go.send(()).expect("the thread lives");
+        drop(go);
+        let spans = sleeping.join().expect("no panic");
+        let wakings = |(from, to): (Monotonic, Monotonic)| {
+            let snapshot = recorder.snapshot(cpu(), from, to).expect("a snapshot");
+            let events = snapshot.events.iter();
+            events.filter(|event| matches!(event.what, What::Waking(thread) if thread.pid == number)).count()
+        };
+        assert_eq!(wakings(spans[0]), 0, "{engine:?}");
+        assert!(wakings(spans[1]) >= 15, "{engine:?}");
+    }
+}
