@@ -36,7 +36,7 @@ fn a_wrong_key_is_named_with_its_line() {
 
 #[test]
 fn wrong_values_say_what_would_do() {
-    let message = refusal(|text| text.replace("duration = \"20s\"", "duration = \"20\""));
+    let message = refusal(|text| text.replace("duration = \"18s\"", "duration = \"18\""));
     assert!(message.contains("20s, 5m"), "{message}");
     let message = refusal(|text| text.replace("\"rest\"", "\"some\""));
     assert!(message.contains("CPU list"), "{message}");
@@ -61,7 +61,7 @@ fn one_cpu_has_to_play_both_roles() {
 fn steps_are_named_in_the_words_of_the_field() {
     let plan = Plan::load("quick").expect("embedded");
     let names: Vec<&str> = plan.steps.iter().map(Step::name).collect();
-    assert_eq!(names, ["wake-up", "round trip", "sampled values"]);
+    assert_eq!(names, ["wake-up", "noise", "round trip", "sampled values"]);
 }
 
 #[test]

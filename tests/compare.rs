@@ -1,0 +1,104 @@
+//! Two runs side by side, and what the kernel did as a trace.
+
+use serde_json::Value;
+use std::path::Path;
+use support::{json, root_or_skip, run, stderr};
+
+fn measure(file: &Path, more: &[&str]) {
+    let mut arguments = vec![
+        "wakeup", "--cpus", "0", "--interval", "1ms", "--duration", "4s", "--window", "200ms", "--quiet", "--out",
+    ];
+    arguments.push(file.to_str().expect("text"));
+    arguments.extend(more);
+    let output = run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn a_planted_difference_is_found_and_put_into_words() {
+    if !root_or_skip("a_planted_difference_is_found_and_put_into_words") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let (plain, ahead) = (directory.path().join("plain.triptime"), directory.path().join("ahead.triptime"));
+    measure(&plain, &[]);
+    // A thread that spins before its due instant is late by a fraction of a microsecond only.
+    measure(&ahead, &["--spin-ahead", "300us"]);
+    let page = directory.path().join("compare.html");
+    let files = [plain.to_str().expect("text"), ahead.to_str().expect("text")];
+    let output = run(&["compare", files[0], files[1], "--json", "--html", page.to_str().expect("text")]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let document: Value = json(&output);
+    let entry = &document["series"][0];
+    let differences = entry["differences"].as_array().expect("differences");
+    let median = differences.iter().find(|one| one["figure"] == "p50").expect("the median");
+    assert_eq!(median["outcome"], "lower", "{median}");
+    assert!(median["difference"].as_f64().expect("a number") < -1_000.0, "{median}");
+    let unfair = entry["unfair"].as_array().expect("a list");
+    assert!(unfair.iter().any(|why| why.as_str().is_some_and(|why| why.contains("spin ahead"))), "{entry}");
+    let html = std::fs::read_to_string(&page).expect("the page");
+    assert!(html.contains("class=\"overlay\"") && html.contains("class=\"boxes\"") && !html.contains("http://"));
+
+    let text = run(&["compare", &format!("before={}", files[0]), &format!("after={}", files[1])]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("after's window medians are") && text.contains("lower than before's"), "{text}");
+    let table = run(&["compare", files[0], files[1], "--table", "avb"]);
+    let table = String::from_utf8_lossy(&table.stdout).into_owned();
+    assert!(table.contains("class") && table.contains("wakeup/cpu0"), "{table}");
+
+    let missing = run(&["compare", files[0], "no-such-run.triptime"]);
+    assert!(stderr(&missing).contains("no-such-run.triptime"), "{}", stderr(&missing));
+    assert_eq!(missing.status.code(), Some(2));
+}
+
+/// Length-delimited fields 1 of the outermost message: the packets of a trace.
+fn packets(trace: &[u8]) -> usize {
+    let (mut at, mut count) = (0, 0);
+    while at < trace.len() {
+        assert_eq!(trace[at], 0x0a, "octet {at}: not a packet");
+        at += 1;
+        let (mut length, mut shift) = (0_usize, 0);
+        loop {
+            let octet = trace[at];
+            at += 1;
+            length |= usize::from(octet & 0x7f) << shift;
+            shift += 7;
+            if octet < 0x80 {
+                break;
+            }
+        }
+        at += length;
+        count += 1;
+    }
+    assert_eq!(at, trace.len(), "the last packet is cut");
+    count
+}
+
+#[test]
+fn the_kernels_events_become_a_trace_and_a_run_without_them_says_so() {
+    if !root_or_skip("the_kernels_events_become_a_trace") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let (with, without) = (directory.path().join("with.triptime"), directory.path().join("without.triptime"));
+    measure(&with, &[]);
+    measure(&without, &["--no-flight-recorder"]);
+    let trace = directory.path().join("trace.perfetto");
+    let arguments = |file: &Path| {
+        ["export", file.to_str().expect("text"), "--format", "perfetto", "--output", trace.to_str().expect("text")]
+            .map(str::to_owned)
+    };
+    let export = |file: &Path| {
+        let arguments = arguments(file);
+        run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let refused = export(&without);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(stderr(&refused).contains("no flight recorder"), "{}", stderr(&refused));
+    let output = export(&with);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let octets = std::fs::read(&trace).expect("the trace");
+    assert!(packets(&octets) > 100, "{} packets", packets(&octets));
+    let name = octets.windows(11).any(|octets| octets == b"wakeup/cpu0");
+    assert!(name, "the series is named in it");
+}
