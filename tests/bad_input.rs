@@ -49,12 +49,32 @@ fn values_on_the_command_line_say_what_would_do() {
     refused(&run(&["wakeup", "--cpus", "x"]), 2, &["--cpus", "1-3,5"]);
     refused(&run(&["wakeup", "--policy", "fast"]), 2, &["--policy", "fifo"]);
     refused(&run(&["wakeup", "--interval", "0.5ns"]), 2, &["--interval"]);
-    refused(&run(&["wakeup", "--interval", "1us", "--cpus", "0"]), 2, &["too short", "10us"]);
-    refused(&run(&["wakeup", "--secaligned=2s", "--cpus", "0"]), 2, &["--secaligned", "1s"]);
+    refused(
+        &run(&["wakeup", "--interval", "1us", "--cpus", "0"]),
+        2,
+        &["too short", "10us"],
+    );
+    refused(
+        &run(&["wakeup", "--secaligned=2s", "--cpus", "0"]),
+        2,
+        &["--secaligned", "1s"],
+    );
     refused(&run(&["wakeup", "--window", "1ms"]), 2, &["--window", "100ms"]);
-    refused(&run(&["noise", "--threshold", "10ns", "--cpus", "0"]), 2, &["--threshold", "300ns"]);
-    refused(&run(&["noise", "--policy", "deadline:1ms/2ms/2ms", "--cpus", "0"]), 2, &["budget"]);
-    refused(&run(&["wakeup", "--load-command", "no-such-program-x", "--cpus", "0"]), 3, &["no-such-program-x"]);
+    refused(
+        &run(&["noise", "--threshold", "10ns", "--cpus", "0"]),
+        2,
+        &["--threshold", "300ns"],
+    );
+    refused(
+        &run(&["noise", "--policy", "deadline:1ms/2ms/2ms", "--cpus", "0"]),
+        2,
+        &["budget"],
+    );
+    refused(
+        &run(&["wakeup", "--load-command", "no-such-program-x", "--cpus", "0"]),
+        3,
+        &["no-such-program-x"],
+    );
     refused(&run(&["frobnicate"]), 2, &["frobnicate"]);
     refused(&run(&["publish", "lo", "--asdus", "7"]), 2, &["7 ASDUs"]);
 }

@@ -95,7 +95,10 @@ fn a_thread_that_blocks_the_cpu_is_named_by_wakeup() {
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");
-    let (document, file) = measure(directory.path(), &["wakeup", "--interval", "500us", "--threshold", "1ms"]);
+    let (document, file) = measure(
+        directory.path(),
+        &["wakeup", "--interval", "500us", "--threshold", "1ms"],
+    );
     let name = format!("wakeup/cpu{}", last_cpu());
     assert!(series(&document, &name)["overflow"].as_u64().expect("a count") >= 14);
     // A block begins up to one interval before the due instant it first delays.

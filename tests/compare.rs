@@ -6,7 +6,17 @@ use support::{json, root_or_skip, run, stderr};
 
 fn measure(file: &Path, more: &[&str]) {
     let mut arguments = vec![
-        "wakeup", "--cpus", "0", "--interval", "1ms", "--duration", "4s", "--window", "200ms", "--quiet", "--out",
+        "wakeup",
+        "--cpus",
+        "0",
+        "--interval",
+        "1ms",
+        "--duration",
+        "4s",
+        "--window",
+        "200ms",
+        "--quiet",
+        "--out",
     ];
     arguments.push(file.to_str().expect("text"));
     arguments.extend(more);
@@ -20,34 +30,63 @@ fn a_planted_difference_is_found_and_put_into_words() {
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");
-    let (plain, ahead) = (directory.path().join("plain.triptime"), directory.path().join("ahead.triptime"));
+    let (plain, ahead) = (
+        directory.path().join("plain.triptime"),
+        directory.path().join("ahead.triptime"),
+    );
     measure(&plain, &[]);
     // A thread that spins before its due instant is late by a fraction of a microsecond only.
     measure(&ahead, &["--spin-ahead", "300us"]);
     let page = directory.path().join("compare.html");
     let files = [plain.to_str().expect("text"), ahead.to_str().expect("text")];
-    let output = run(&["compare", files[0], files[1], "--json", "--html", page.to_str().expect("text")]);
+    let output = run(&[
+        "compare",
+        files[0],
+        files[1],
+        "--json",
+        "--html",
+        page.to_str().expect("text"),
+    ]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let document: Value = json(&output);
     let entry = &document["series"][0];
     let differences = entry["differences"].as_array().expect("differences");
-    let median = differences.iter().find(|one| one["figure"] == "p50").expect("the median");
+    let median = differences
+        .iter()
+        .find(|one| one["figure"] == "p50")
+        .expect("the median");
     assert_eq!(median["outcome"], "lower", "{median}");
     assert!(median["difference"].as_f64().expect("a number") < -1_000.0, "{median}");
     let unfair = entry["unfair"].as_array().expect("a list");
-    assert!(unfair.iter().any(|why| why.as_str().is_some_and(|why| why.contains("spin ahead"))), "{entry}");
+    assert!(
+        unfair
+            .iter()
+            .any(|why| why.as_str().is_some_and(|why| why.contains("spin ahead"))),
+        "{entry}"
+    );
     let html = std::fs::read_to_string(&page).expect("the page");
     assert!(html.contains("class=\"overlay\"") && html.contains("class=\"boxes\"") && !html.contains("http://"));
 
-    let text = run(&["compare", &format!("before={}", files[0]), &format!("after={}", files[1])]);
+    let text = run(&[
+        "compare",
+        &format!("before={}", files[0]),
+        &format!("after={}", files[1]),
+    ]);
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
-    assert!(text.contains("after's window medians are") && text.contains("lower than before's"), "{text}");
+    assert!(
+        text.contains("after's window medians are") && text.contains("lower than before's"),
+        "{text}"
+    );
     let table = run(&["compare", files[0], files[1], "--table", "avb"]);
     let table = String::from_utf8_lossy(&table.stdout).into_owned();
     assert!(table.contains("class") && table.contains("wakeup/cpu0"), "{table}");
 
     let missing = run(&["compare", files[0], "no-such-run.triptime"]);
-    assert!(stderr(&missing).contains("no-such-run.triptime"), "{}", stderr(&missing));
+    assert!(
+        stderr(&missing).contains("no-such-run.triptime"),
+        "{}",
+        stderr(&missing)
+    );
     assert_eq!(missing.status.code(), Some(2));
 }
 
@@ -80,13 +119,23 @@ fn the_kernels_events_become_a_trace_and_a_run_without_them_says_so() {
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");
-    let (with, without) = (directory.path().join("with.triptime"), directory.path().join("without.triptime"));
+    let (with, without) = (
+        directory.path().join("with.triptime"),
+        directory.path().join("without.triptime"),
+    );
     measure(&with, &[]);
     measure(&without, &["--no-flight-recorder"]);
     let trace = directory.path().join("trace.perfetto");
     let arguments = |file: &Path| {
-        ["export", file.to_str().expect("text"), "--format", "perfetto", "--output", trace.to_str().expect("text")]
-            .map(str::to_owned)
+        [
+            "export",
+            file.to_str().expect("text"),
+            "--format",
+            "perfetto",
+            "--output",
+            trace.to_str().expect("text"),
+        ]
+        .map(str::to_owned)
     };
     let export = |file: &Path| {
         let arguments = arguments(file);

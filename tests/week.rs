@@ -109,7 +109,11 @@ fn write_week(path: &Path) {
 fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("status");
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("VmHWM");
-    line.split_whitespace().nth(1).expect("a figure").parse().expect("a number")
+    line.split_whitespace()
+        .nth(1)
+        .expect("a figure")
+        .parse()
+        .expect("a number")
 }
 
 /// Not a test of its own: the process whose memory is looked at.

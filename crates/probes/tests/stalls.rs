@@ -7,13 +7,20 @@ use probes::Rest;
 use probes::noise::{self, NoiseConfig};
 use probes::record::{Answer, Explain, Question, QuestionKind};
 use probes::wakeup::{self, WakeupConfig};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::model::{EventKind, Fact, Spike};
 use store::{Cause, CauseTotal};
 use sys::privilege::Capability;
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
 use units::{Monotonic, Period};
+
+/// The planted threads of two tests would get into each other's way.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// How often the planted thread takes the CPU.
 const EVERY_NS: i64 = 97_300_000;
@@ -82,6 +89,7 @@ fn noise_sees_every_planted_gap_at_its_length() {
     if !can_run_with("noise_sees_every_planted_gap_at_its_length", &[Capability::SysNice]) {
         return;
     }
+    let _alone = alone();
     let mut run = Run::start();
     let cpu = last_cpu();
     let config = NoiseConfig {
@@ -122,6 +130,7 @@ fn wakeup_sees_every_planted_stall_and_counts_what_was_missed() {
     if !can_run_with("wakeup_sees_every_planted_stall", &[Capability::SysNice]) {
         return;
     }
+    let _alone = alone();
     let mut run = Run::start();
     let cpu = last_cpu();
     let config = WakeupConfig {
@@ -185,6 +194,7 @@ fn each_kept_sample_is_asked_about_and_what_is_said_is_in_the_file() {
     if !can_run_with("each_kept_sample_is_asked_about", &[Capability::SysNice]) {
         return;
     }
+    let _alone = alone();
     let witness = Witness::default();
     let mut run = Run::explained_by(Some(Box::new(witness.clone())));
     let cpu = last_cpu();
@@ -226,6 +236,7 @@ fn the_first_sample_above_the_break_value_ends_the_measurement() {
     if !can_run_with("the_first_sample_above_the_break_value", &[Capability::SysNice]) {
         return;
     }
+    let _alone = alone();
     let mut run = Run::start();
     let cpu = last_cpu();
     let config = WakeupConfig {

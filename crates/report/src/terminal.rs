@@ -164,10 +164,12 @@ fn checks(report: &Report, paint: &Paint) -> String {
     section(paint, "Limits", &table)
 }
 
-/// Checks that one line can stand for: the same limit, the same answer for the same reason, and not a fail.
+/// Checks that one line can stand for: the same limit, and the same answer for the same reason. Every fail has figures of its
+/// own in its reason; the worst of them stands for the others.
 fn same_answer(a: &Check, b: &Check) -> bool {
     let limit = |check: &Check| (check.profile.clone(), check.limit.id.clone());
-    a.verdict != Verdict::Fail && a.verdict == b.verdict && a.why == b.why && limit(a) == limit(b)
+    let same_reason = a.why == b.why || a.verdict == Verdict::Fail;
+    a.verdict == b.verdict && same_reason && limit(a) == limit(b)
 }
 
 fn figure(check: &Check) -> f64 {

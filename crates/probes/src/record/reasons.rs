@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use store::model::{Fact, SeriesId};
 use store::{Cause, CauseTotal};
 
-/// Explanations asked for between two looks at the rings. A threshold set far too low must not keep the recorder from draining.
-const PER_ROUND: u32 = 200;
+/// Explanations asked for between two looks at the rings, of samples that are kept and of others each: many small gaps must
+/// not leave a spike unexplained, and a threshold set far too low must not keep the recorder from draining.
+const PER_ROUND: u32 = 400;
 
 /// Flights kept per series and window: they are the larger part of a run file in which much goes wrong.
 const FLIGHTS_PER_WINDOW: usize = 20;
@@ -14,7 +15,8 @@ const FLIGHTS_PER_WINDOW: usize = 20;
 /// The explainer, if there is one, and what it said so far.
 pub(super) struct Reasons {
     explain: Option<Box<dyn Explain>>,
-    asked: u32,
+    /// Of others, and of samples that are kept.
+    asked: [u32; 2],
     totals: BTreeMap<(SeriesId, Cause), CauseTotal>,
 }
 
@@ -22,7 +24,7 @@ impl Reasons {
     pub(super) fn new(explain: Option<Box<dyn Explain>>) -> Self {
         Self {
             explain,
-            asked: 0,
+            asked: [0; 2],
             totals: BTreeMap::new(),
         }
     }
@@ -35,17 +37,18 @@ impl Reasons {
 
     /// A new round of draining begins.
     pub(super) fn observe(&mut self) {
-        self.asked = 0;
+        self.asked = [0; 2];
         if let Some(explain) = &mut self.explain {
             explain.observe();
         }
     }
 
-    /// Where the time of a sample went; `None` where nobody can tell.
-    pub(super) fn ask(&mut self, series: SeriesId, question: &Question) -> Option<Answer> {
+    /// Where the time of a sample went; `None` where nobody can tell. `kept`: it is one of those that stay in the file.
+    pub(super) fn ask(&mut self, series: SeriesId, question: &Question, kept: bool) -> Option<Answer> {
         let explain = self.explain.as_mut()?;
-        self.asked += 1;
-        let answer = if self.asked > PER_ROUND {
+        let asked = &mut self.asked[usize::from(kept)];
+        *asked += 1;
+        let answer = if *asked > PER_ROUND {
             Answer::unknown(question, "not looked at: too many at once")
         } else {
             explain.explain(question)
@@ -138,7 +141,7 @@ mod tests {
         };
         let series = SeriesId(0);
         for _ in 0..PER_ROUND + 5 {
-            reasons.ask(series, &question);
+            reasons.ask(series, &question, false);
         }
         let total = |cause, count: u32| CauseTotal {
             cause,
@@ -152,8 +155,14 @@ mod tests {
         ];
         assert_eq!(reasons.take_totals(), expected);
         assert_eq!(reasons.take_totals(), []);
+        let answer = reasons.ask(series, &question, true).expect("an answer");
+        assert_eq!(
+            answer.explanation.cause,
+            Cause::Thread,
+            "a kept sample is looked at all the same"
+        );
         reasons.observe();
-        let answer = reasons.ask(series, &question).expect("an answer");
+        let answer = reasons.ask(series, &question, false).expect("an answer");
         assert_eq!(answer.explanation.cause, Cause::Thread);
     }
 

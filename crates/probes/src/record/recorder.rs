@@ -66,6 +66,8 @@ impl Recorder {
         let mut work = Work::new(writer, options, Arc::clone(&live), stop.clone());
         let thread = std::thread::spawn(move || {
             sys::thread::set_name("triptime-record");
+            // It shares its CPU with the loads; what it reads late is gone from the flight recorder's rings.
+            sys::thread::prefer();
             work.run(&inbox, &afterwords)
         });
         Self {

@@ -248,7 +248,7 @@ impl Work {
                         to: at,
                         kind,
                     };
-                    if let Some(answer) = self.reasons.ask(series.id(), &question) {
+                    if let Some(answer) = self.reasons.ask(series.id(), &question, kept) {
                         series.explain(kept, at_ns, answer);
                     }
                 }

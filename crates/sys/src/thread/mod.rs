@@ -64,6 +64,12 @@ pub fn set_name(name: &str) {
     let _ = set_thread_name(&kept);
 }
 
+/// Lets the calling thread run before other ordinary threads (nice -15), where `CAP_SYS_NICE` allows it; else it stays as it
+/// is.
+pub fn prefer() {
+    let _ = rustix::process::setpriority_process(None, -15);
+}
+
 /// The calling thread's number, as the kernel's events name it.
 pub fn number() -> i32 {
     rustix::thread::gettid().as_raw_nonzero().get()

@@ -5,7 +5,7 @@ use crate::family;
 use crate::limits::Sense;
 use crate::verdict::{Check, Judgement, NotMeasured, Verdict};
 
-/// Rows of a limit with the same answer that are in sight; the rest is folded away. Fails never are.
+/// Rows of a limit with the same answer that are in sight; the rest, none of them worse, is folded away.
 const ALIKE_IN_SIGHT: usize = 2;
 
 pub(crate) struct LimitGroup {
@@ -99,11 +99,14 @@ fn check_row(check: &Check) -> CheckRow {
 fn fold(group: &[&Check]) -> (Vec<CheckRow>, Vec<CheckRow>) {
     let (mut rows, mut folded) = (Vec::new(), Vec::new());
     for (at, check) in group.iter().enumerate() {
-        let alike = |other: &&&Check| other.verdict == check.verdict && other.why == check.why;
+        // Every fail has figures of its own in its reason.
+        let alike = |other: &&&Check| {
+            other.verdict == check.verdict && (other.why == check.why || check.verdict == Verdict::Fail)
+        };
         let before = group[..at].iter().filter(alike).count();
         let after = group[at..].iter().filter(alike).count();
         let is_one_of_many = before >= ALIKE_IN_SIGHT && before + after > ALIKE_IN_SIGHT + 1;
-        if is_one_of_many && check.verdict != Verdict::Fail {
+        if is_one_of_many {
             folded.push(check_row(check));
         } else {
             rows.push(check_row(check));
