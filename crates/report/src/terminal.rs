@@ -90,18 +90,17 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
         RunState::Complete => "",
         RunState::Interrupted => ", ended early",
     };
+    let profiles: Vec<&str> = report.profiles.iter().map(|profile| profile.name.as_str()).collect();
+    let limits = match profiles[..] {
+        [] => "none".to_owned(),
+        _ => profiles.join(", "),
+    };
     let _ = writeln!(
         out,
-        "{}, {} from {}{ended}; limits: {}",
+        "{}, {} from {}{ended}; limits: {limits}",
         run.info.command,
         format_ns(run.duration_ns as f64),
         wall_clock(run.info.started),
-        report
-            .profiles
-            .iter()
-            .map(|profile| profile.name.as_str())
-            .collect::<Vec<_>>()
-            .join(", "),
     );
     let _ = writeln!(out, "run:    {}", run.file.display());
     if let Some(html) = html {
@@ -183,7 +182,11 @@ fn section(paint: &Paint, heading: &str, table: &Table) -> String {
     format!("{}\n{}", paint.heading(heading), table.text())
 }
 
+/// The budget of a run that is judged; a single probe that nobody judges is one line of it, and the rest would be noise.
 fn budget(report: &Report, paint: &Paint) -> String {
+    if report.profiles.is_empty() {
+        return String::new();
+    }
     let budget = &report.budget;
     let mut table = Table::new(&[("line", Align::Left), ("p99.9", Align::Right), ("max", Align::Right)]);
     table.columns(&[("samples", Align::Right), ("allowed", Align::Right), ("", Align::Left)]);
