@@ -145,13 +145,16 @@ inline_always u32 state_of(struct task_struct *task)
 	return old->state;
 }
 
-// Argument: priority of the next thread; in the upper octet the state the previous one left in, 0: it could have run on.
+// Argument: priority of the next thread (8 bits), whether the previous one could have run on (1), and of its number the bits
+// 8 to 14 (7). Bits 0 to 7 stand in the name's last octet, which the kernel keeps at 0. By them a lost switch is noticed.
 SEC("tp_btf/sched_switch") int on_switch(u64 *ctx)
 {
 	struct task_struct *previous = (void *)ctx[1], *next = (void *)ctx[2];
-	u32 left = ctx[0] & 1 ? 0 : state_of(previous) & 0xff;
+	u32 could_run = ctx[0] & 1 || !state_of(previous);
+	u32 number = previous->pid;
 	u64 *comm = (u64 *)next->comm;
-	return emit(SWITCH, (next->prio & 0xff) | left << 8, next->pid, comm[0], comm[1]);
+	u16 argument = (next->prio & 0xff) | could_run << 8 | (number >> 8 & 0x7f) << 9;
+	return emit(SWITCH, argument, next->pid, comm[0], (comm[1] & ~0ull >> 8) | (u64)number << 56);
 }
 
 // Priorities below 100 are real-time.

@@ -31,11 +31,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let measuring = std::thread::spawn(move || measure(cpu, seconds, i64::try_from(limit_us * 1_000)?, &late));
 
     let mut spikes = Vec::new();
+    let mut explaining_ns = 0;
     loop {
         match questions.recv_timeout(Duration::from_millis(50)) {
             Ok(question) => {
                 recorder.watch(question.cpu, question.thread)?;
+                let begin = sys::clock::monotonic();
                 let answer = recorder.explain(&question)?;
+                explaining_ns += sys::clock::monotonic() - begin;
                 show(&question, &answer.explanation);
                 spikes.push(Spike {
                     series: format!("wakeup/cpu{cpu}"),
@@ -52,7 +55,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let measured = measuring.join().map_err(|_| "the measuring thread panicked")?;
     measured.map_err(|error| error.to_string())?;
-    println!("{} events recorded, {} late wake-ups", recorder.events_recorded()?, spikes.len());
+    println!(
+        "{} events recorded, {} late wake-ups explained in {}",
+        recorder.events_recorded()?,
+        spikes.len(),
+        format_ns(explaining_ns as f64)
+    );
     match recorder.cost(Duration::from_secs(1)) {
         Ok(cost) => println!(
             "at most {:.0} ns an event (an empty program shows {:.0} ns), {:.0} events a second, {:.3} % of a CPU",
@@ -103,7 +111,12 @@ fn measure(cpu: u32, seconds: u64, limit_ns: i64, late: &Sender<Question>) -> Re
 
 fn show(question: &Question, explanation: &Explanation) {
     let time = |ns: u64| format_ns(ns as f64);
-    println!("{}  {}: {}", time(question.ns()), explanation.cause.word(), explanation.text);
+    println!(
+        "{}  {}: {}",
+        time(question.ns()),
+        explanation.cause.word(),
+        explanation.text
+    );
     let list = |parts: &[store::Part]| {
         let parts = parts.iter().map(|part| format!("{} {}", part.what, time(part.ns)));
         parts.collect::<Vec<_>>().join(", ")
@@ -114,5 +127,9 @@ fn show(question: &Question, explanation: &Explanation) {
         list(&explanation.occupants),
         time(explanation.unexplained_ns)
     );
-    println!("    extent: {:?}; {}", explanation.extent, explanation.around.join("; "));
+    println!(
+        "    extent: {:?}; {}",
+        explanation.extent,
+        explanation.around.join("; ")
+    );
 }

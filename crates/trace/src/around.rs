@@ -37,7 +37,10 @@ impl Around {
         let mut lines = Vec::new();
         if self.is_virtual != Some(false) {
             lines.push(match self.steal_ns {
-                Some(ns) => format!("steal time {} in {span} around it (counts in steps of 10 ms)", format_ns(ns as f64)),
+                Some(ns) => format!(
+                    "steal time {} in {span} around it (counts in steps of 10 ms)",
+                    format_ns(ns as f64)
+                ),
                 None => "steal time unknown".to_owned(),
             });
         }
@@ -45,7 +48,8 @@ impl Around {
         if self.is_virtual != Some(true) {
             lines.push(match self.smis {
                 Some(count) => format!("{count} system management interrupts in {span} around it"),
-                None => "system management interrupts unknown (needs /dev/cpu/*/msr: modprobe msr, CAP_SYS_RAWIO)".to_owned(),
+                None => "system management interrupts unknown (needs /dev/cpu/*/msr: modprobe msr, CAP_SYS_RAWIO)"
+                    .to_owned(),
             });
         }
         lines
@@ -90,7 +94,10 @@ impl Counters {
     /// Takes a reading.
     pub(crate) fn observe(&mut self) {
         let steals = self.host.steal_ticks().unwrap_or_default();
-        let smis = self.registers.iter().filter_map(|(cpu, file)| Some((*cpu, smi_count(file)?)));
+        let smis = self
+            .registers
+            .iter()
+            .filter_map(|(cpu, file)| Some((*cpu, smi_count(file)?)));
         self.readings.push_back(Reading {
             at: sys::clock::monotonic(),
             steal_ticks: steals.into_iter().map(|steal| (steal.cpu, steal.ticks)).collect(),

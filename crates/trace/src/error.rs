@@ -55,7 +55,9 @@ pub enum TraceError {
         count: u32,
     },
     /// tracefs is not there.
-    #[error("tracefs is not mounted (mount -t tracefs nodev /sys/kernel/tracing), or the kernel is built without tracing")]
+    #[error(
+        "tracefs is not mounted (mount -t tracefs nodev /sys/kernel/tracing), or the kernel is built without tracing"
+    )]
     NoTracefs,
     /// A file of tracefs, /proc or /sys.
     #[error("{path}: {error}{hint}")]

@@ -26,6 +26,9 @@ pub enum What {
         next: Thread,
         /// Whether the thread that had it could have run on: it was pre-empted, it did not begin to wait.
         previous_could_run: bool,
+        /// [`Thread::tag`] of the thread that had it. Another than the last switch went to shows that switches are missing:
+        /// a kernel may be built to keep some threads from being traced.
+        previous: u16,
     },
     /// `sched_waking`: this thread is being woken, by code on this CPU.
     Waking(Thread),
@@ -84,10 +87,20 @@ impl Thread {
         self.pid == 0
     }
 
+    /// The lower 15 bits of its number.
+    pub fn tag(&self) -> u16 {
+        tag_of(self.pid)
+    }
+
     /// Whether its policy is real-time or deadline.
     pub fn is_realtime(&self) -> bool {
         self.priority < REALTIME_BELOW
     }
+}
+
+/// The lower 15 bits of a thread's number.
+pub(crate) fn tag_of(pid: i32) -> u16 {
+    (pid.cast_unsigned() & 0x7fff) as u16
 }
 
 impl fmt::Display for Thread {

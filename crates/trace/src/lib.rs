@@ -31,4 +31,4 @@ pub use explain::{Question, QuestionKind, explain, explain_gap, explain_wakeup};
 pub use occupancy::{Segment, Who, segments};
 pub use point::Program;
 pub use recorder::{Answer, EngineChoice, EngineKind, FlightRecorder, Options};
-pub use snapshot::Snapshot;
+pub use snapshot::{Snapshot, Turn};

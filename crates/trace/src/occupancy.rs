@@ -3,7 +3,7 @@
 //! At every instant the innermost has it: non-maskable interrupt, interrupt, softirq, thread, idle thread.
 
 use crate::event::{Event, Name, Thread, Vector, What, softirq_name};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, Turn};
 use std::fmt;
 use units::Monotonic;
 
@@ -29,6 +29,8 @@ pub enum Who {
     Thread(Thread),
     /// The idle thread.
     Idle,
+    /// Switches are missing from the events.
+    Lost,
     /// The events do not reach back far enough to tell.
     Unknown,
 }
@@ -43,7 +45,7 @@ impl fmt::Display for Who {
             Self::Softirq(number) => write!(f, "softirq {}", softirq_name(*number)),
             Self::Thread(thread) => write!(f, "thread {thread}"),
             Self::Idle => f.write_str("idle"),
-            Self::Unknown => f.write_str("unknown"),
+            Self::Lost | Self::Unknown => f.write_str("unknown"),
         }
     }
 }
@@ -78,8 +80,10 @@ impl Segment {
 
 /// Who had the CPU over the whole snapshot, from its `from` to its `to`, without gaps.
 pub fn segments(snapshot: &Snapshot) -> Vec<Segment> {
+    let mut turns = snapshot.turns().into_iter();
+    let opening = snapshot.opening.and_then(|_| turns.next());
     let mut state = State {
-        thread: snapshot.opening_thread(),
+        turn: opening,
         frames: frames_open_at_the_start(&snapshot.events),
     };
     let mut line = Line {
@@ -88,6 +92,11 @@ pub fn segments(snapshot: &Snapshot) -> Vec<Segment> {
     };
     for event in &snapshot.events {
         line.advance(event.at, state.who());
+        if matches!(event.what, What::Switch { .. }) {
+            state.turn = turns.next();
+            // Nobody switches threads inside an interrupt: an end was lost.
+            state.frames.clear();
+        }
         state.take(&event.what);
     }
     line.advance(snapshot.to, state.who());
@@ -151,17 +160,12 @@ fn frames_open_at_the_start(events: &[Event]) -> Vec<Who> {
 
 /// What the events say so far.
 struct State {
-    thread: Option<Thread>,
+    turn: Option<Turn>,
     frames: Vec<Who>,
 }
 
 impl State {
     fn take(&mut self, what: &What) {
-        if let What::Switch { next, .. } = what {
-            self.thread = Some(*next);
-            // Nobody switches threads inside an interrupt: an end was lost.
-            self.frames.clear();
-        }
         self.frames.extend(frame_of(what));
         if let Some(ended) = frame_ended_by(what)
             && let Some(at) = self.frames.iter().rposition(|frame| is_same_frame(frame, &ended))
@@ -173,10 +177,11 @@ impl State {
     fn who(&self) -> Who {
         // A timer is served by an interrupt or softirq, which has the better name.
         let named = self.frames.iter().rev().find(|frame| **frame != Who::Timer);
-        match (named.or(self.frames.last()), self.thread) {
+        match (named.or(self.frames.last()), self.turn) {
             (Some(frame), _) => *frame,
-            (None, Some(thread)) if thread.is_idle() => Who::Idle,
-            (None, Some(thread)) => Who::Thread(thread),
+            (None, Some(turn)) if !turn.is_certain => Who::Lost,
+            (None, Some(turn)) if turn.thread.is_idle() => Who::Idle,
+            (None, Some(turn)) => Who::Thread(turn.thread),
             (None, None) => Who::Unknown,
         }
     }
@@ -193,14 +198,7 @@ impl Line {
         if to <= self.at {
             return;
         }
-        push(
-            &mut self.segments,
-            Segment {
-                from: self.at,
-                to,
-                who,
-            },
-        );
+        push(&mut self.segments, Segment { from: self.at, to, who });
         self.at = to;
     }
 }

@@ -40,8 +40,18 @@ pub(crate) const POINTS: [Point; 20] = [
     point("irq_vectors", "reschedule_exit", "on_reschedule_exit", false),
     point("irq_vectors", "call_function_entry", "on_call_function_entry", false),
     point("irq_vectors", "call_function_exit", "on_call_function_exit", false),
-    point("irq_vectors", "call_function_single_entry", "on_call_function_single_entry", false),
-    point("irq_vectors", "call_function_single_exit", "on_call_function_single_exit", false),
+    point(
+        "irq_vectors",
+        "call_function_single_entry",
+        "on_call_function_single_entry",
+        false,
+    ),
+    point(
+        "irq_vectors",
+        "call_function_single_exit",
+        "on_call_function_single_exit",
+        false,
+    ),
     point("irq_vectors", "irq_work_entry", "on_irq_work_entry", false),
     point("irq_vectors", "irq_work_exit", "on_irq_work_exit", false),
 ];

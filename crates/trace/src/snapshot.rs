@@ -20,6 +20,18 @@ pub struct Snapshot {
     pub complete: bool,
 }
 
+/// A thread's turn on a CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// Since when.
+    pub from: Monotonic,
+    /// Who.
+    pub thread: Thread,
+    /// Whether it had the CPU until the next recorded switch; if not, that switch was away from another thread, and switches
+    /// in between are missing.
+    pub is_certain: bool,
+}
+
 impl Snapshot {
     /// Of events in order of time, which may begin before `from` and end after `to`; `whole`: they begin with the first
     /// event there ever was.
@@ -37,11 +49,22 @@ impl Snapshot {
         }
     }
 
-    /// Who had the CPU at `from`, as far as the events tell.
-    pub fn opening_thread(&self) -> Option<Thread> {
-        match self.opening?.what {
-            What::Switch { next, .. } => Some(next),
-            _ => None,
+    /// Who had the CPU from when on, in order of time, from the opening switch to the last.
+    pub fn turns(&self) -> Vec<Turn> {
+        let mut turns: Vec<Turn> = Vec::new();
+        for event in self.opening.iter().chain(&self.events) {
+            let What::Switch { next, previous, .. } = event.what else {
+                continue;
+            };
+            if let Some(last) = turns.last_mut() {
+                last.is_certain = last.thread.tag() == previous;
+            }
+            turns.push(Turn {
+                from: event.at.max(self.from),
+                thread: next,
+                is_certain: true,
+            });
         }
+        turns
     }
 }

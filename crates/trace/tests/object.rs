@@ -13,7 +13,10 @@ fn the_object_is_built_from_the_source() {
     }
     let place = tempfile::tempdir().expect("a folder");
     let built = place.path().join("flight.o");
-    let output = Command::new(folder.join("build.sh")).arg(&built).output().expect("bash");
+    let output = Command::new(folder.join("build.sh"))
+        .arg(&built)
+        .output()
+        .expect("bash");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let [committed, built] = [folder.join("flight.o"), built].map(|path| std::fs::read(path).expect("an object"));
     assert!(

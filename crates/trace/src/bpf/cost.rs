@@ -70,8 +70,7 @@ impl BpfEngine {
 fn nothing(ebpf: &mut Ebpf) -> Result<&mut BtfTracePoint, TraceError> {
     let (name, tracepoint) = NOTHING;
     let program = ebpf.program_mut(name).and_then(|program| program.try_into().ok());
-    let program: &mut BtfTracePoint =
-        program.ok_or_else(|| TraceError::Object(format!("it has no program {name}")))?;
+    let program: &mut BtfTracePoint = program.ok_or_else(|| TraceError::Object(format!("it has no program {name}")))?;
     if program.fd().is_err() {
         let btf = Btf::from_sys_fs().map_err(|error| unknown(&error))?;
         program.load(tracepoint, &btf).map_err(|error| unknown(&error))?;
@@ -100,7 +99,9 @@ fn measure(ebpf: &Ebpf, span: Duration) -> Result<Cost, TraceError> {
 fn runs(ebpf: &Ebpf) -> Result<[Runs; 2], TraceError> {
     let mut sums = [Runs::default(); 2];
     for (name, program) in ebpf.programs() {
-        let Program::BtfTracePoint(program) = program else { continue };
+        let Program::BtfTracePoint(program) = program else {
+            continue;
+        };
         // One that this kernel does not have is not loaded.
         let Ok(fd) = program.fd() else { continue };
         let runs = read_runs(fd.as_fd().as_raw_fd())?;

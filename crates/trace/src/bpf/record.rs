@@ -1,10 +1,10 @@
-//! The events as `bpf/flight.bpf.c` writes them: four words of 64 bits.
+//! The events as `bpf/flight.bpf.c` writes them: four words of 64 bits, little-endian as every machine this runs on.
 //!
 //! | word | holds |
 //! | --- | --- |
 //! | 0 | instant, `CLOCK_MONOTONIC`, ns |
 //! | 1 | kind (8 bits), lap (8), argument (16), identifier (32), from the lowest |
-//! | 2, 3 | name, or for a timer the instant it was due |
+//! | 2, 3 | name, or for a timer the instant it was due; of a switch the last octet is not the name's |
 
 use crate::event::{Event, Name, Thread, Vector, What};
 use units::Monotonic;
@@ -30,8 +30,12 @@ pub(super) fn decode(cpu: u32, words: &[u64; WORDS]) -> Option<Event> {
     };
     let what = match word as u8 {
         1 => What::Switch {
-            next: thread(),
-            previous_could_run: argument >> 8 == 0,
+            next: Thread {
+                name: Name::from_octets(octets(name0, name1 & u64::MAX >> 8)),
+                ..thread()
+            },
+            previous_could_run: argument >> 8 & 1 == 1,
+            previous: argument >> 9 << 8 | (name1 >> 56) as u16,
         },
         2 => What::Waking(thread()),
         3 => What::InterruptEntry {
@@ -66,8 +70,8 @@ fn priority(octet: u8) -> i16 {
 
 fn octets(low: u64, high: u64) -> [u8; 16] {
     let mut octets = [0; 16];
-    octets[..8].copy_from_slice(&low.to_ne_bytes());
-    octets[8..].copy_from_slice(&high.to_ne_bytes());
+    octets[..8].copy_from_slice(&low.to_le_bytes());
+    octets[8..].copy_from_slice(&high.to_le_bytes());
     octets
 }
 
@@ -78,7 +82,7 @@ mod tests {
 
     fn what(kind: u64, argument: u64, id: u64, name: &[u8; 16]) -> Option<What> {
         let word = kind | 0x7700 | argument << 16 | id << 32;
-        let [low, high] = [0, 8].map(|at| u64::from_ne_bytes(name[at..at + 8].try_into().expect("eight")));
+        let [low, high] = [0, 8].map(|at| u64::from_le_bytes(name[at..at + 8].try_into().expect("eight")));
         decode(3, &[1_000, word, low, high]).map(|event| {
             assert_eq!((event.at.as_ns(), event.cpu), (1_000, 3));
             event.what
@@ -94,10 +98,14 @@ mod tests {
             name: "a name of sixtee".into(),
         };
         assert_eq!(
-            what(1, 0x01ff, 42, &name),
+            what(1, 0xfeff, 42, b"fifteen octets.\x34"),
             Some(What::Switch {
-                next: thread(-1),
-                previous_could_run: false
+                next: Thread {
+                    name: "fifteen octets.".into(),
+                    ..thread(-1)
+                },
+                previous_could_run: false,
+                previous: 0x7f34,
             })
         );
         assert_eq!(what(2, 139, 42, &name), Some(What::Waking(thread(139))));

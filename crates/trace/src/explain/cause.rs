@@ -9,14 +9,19 @@ use store::Cause;
 pub(super) fn cause(tally: &Tally, question: &Question) -> Cause {
     let latency_ns = question.ns();
     let causes = tally.causes();
-    let path_ns = causes.iter().find(|(cause, _)| *cause == Cause::Path).map_or(0, |(_, ns)| *ns);
+    let path_ns = causes
+        .iter()
+        .find(|(cause, _)| *cause == Cause::Path)
+        .map_or(0, |(_, ns)| *ns);
     let foreign = causes.iter().filter(|(cause, ns)| *cause != Cause::Path && *ns > 0);
     let Some((largest, largest_ns)) = foreign.clone().max_by_key(|(_, ns)| *ns).copied() else {
         return Cause::Path;
     };
     if question.kind == QuestionKind::Gap {
         // Entering and leaving an interrupt or a thread costs some time that no event covers.
-        let named = foreign.filter(|(cause, _)| !is_silence(*cause)).max_by_key(|(_, ns)| *ns);
+        let named = foreign
+            .filter(|(cause, _)| !is_silence(*cause))
+            .max_by_key(|(_, ns)| *ns);
         return match named {
             Some((cause, ns)) if latency_ns - ns <= ORDINARY_NS => *cause,
             _ => largest,

@@ -2,6 +2,7 @@
 
 mod cause;
 mod extent;
+mod own;
 mod path;
 mod role;
 mod tally;
@@ -11,6 +12,7 @@ use crate::around::Around;
 use crate::event::{Thread, What};
 use crate::occupancy::{Segment, Who, segments};
 use crate::snapshot::Snapshot;
+use own::OwnStates;
 use path::WakePath;
 use role::Piece;
 use store::{Explanation, Extent};
@@ -70,9 +72,10 @@ pub fn explain_wakeup(on_cpu: &Snapshot, others: &[Snapshot], question: &Questio
     let line = segments(on_cpu);
     let path = WakePath::find(on_cpu, others, question, &line);
     let cuts = [path.timer, path.waking, path.switched_in];
+    let states = OwnStates::of(on_cpu, question.thread, path.waking);
     let judged = cut(&line, question, &cuts).into_iter().map(|segment| Piece {
         segment,
-        role: role::in_wakeup(&segment, question, &path, on_cpu),
+        role: role::in_wakeup(&segment, question, &path, &states),
     });
     let silence = Silence {
         late_ns: longest_silence(on_cpu, question.from, path.interrupt_began(question.to)),
@@ -92,9 +95,10 @@ pub fn explain_wakeup(on_cpu: &Snapshot, others: &[Snapshot], question: &Questio
 pub fn explain_gap(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, around: &Around) -> Explanation {
     let line = segments(on_cpu);
     let own = own_thread(on_cpu, question.thread);
+    let states = OwnStates::of(on_cpu, question.thread, None);
     let judged = cut(&line, question, &[]).into_iter().map(|segment| Piece {
         segment,
-        role: role::in_gap(&segment, question, own.as_ref(), on_cpu),
+        role: role::in_gap(&segment, question, own.as_ref(), &states),
     });
     let all_ns = longest_silence(on_cpu, question.from, question.to);
     let silence = Silence {
@@ -162,7 +166,11 @@ fn cut(line: &[Segment], question: &Question, at: &[Option<Monotonic>]) -> Vec<S
 
 /// The longest time between two instants without an event on the CPU, in ns.
 fn longest_silence(on_cpu: &Snapshot, from: Monotonic, to: Monotonic) -> u64 {
-    let inside = on_cpu.events.iter().map(|event| event.at).filter(|at| (from..to).contains(at));
+    let inside = on_cpu
+        .events
+        .iter()
+        .map(|event| event.at)
+        .filter(|at| (from..to).contains(at));
     let mut longest = 0;
     let mut last = from;
     for at in inside.chain(std::iter::once(to)) {

@@ -30,7 +30,7 @@ impl WakePath {
         let interrupt = timer
             .filter(on_this_cpu)
             .and_then(|timer| line.iter().find(|segment| contains(segment, timer.at)))
-            .filter(|segment| !matches!(segment.who, Who::Thread(_) | Who::Idle | Who::Unknown));
+            .filter(|segment| !matches!(segment.who, Who::Thread(_) | Who::Idle | Who::Lost | Who::Unknown));
         let waking = waking.map(|(events, index)| events[index].at);
         let after = waking.unwrap_or(question.from);
         let switched_in = on_cpu.events.iter().find(|event| {
@@ -103,8 +103,9 @@ fn contains(segment: &Segment, at: Monotonic) -> bool {
 /// The event in which the thread was woken for this sample, among those of its CPU: the first from the due instant on, else,
 /// for a thread that has itself woken early and spins, the last before.
 fn find_waking<'a>(on_cpu: &'a Snapshot, others: &'a [Snapshot], question: &Question) -> Option<(&'a [Event], usize)> {
-    let is_waking =
-        |event: &Event| matches!(event.what, What::Waking(thread) if thread.pid == question.thread) && event.at <= question.to;
+    let is_waking = |event: &Event| {
+        matches!(event.what, What::Waking(thread) if thread.pid == question.thread) && event.at <= question.to
+    };
     // A timer may be served on another CPU (timer migration).
     let wakings: Vec<(&[Event], usize)> = std::iter::once(on_cpu)
         .chain(others)
@@ -115,7 +116,10 @@ fn find_waking<'a>(on_cpu: &'a Snapshot, others: &'a [Snapshot], question: &Ques
         })
         .collect();
     let at = |(events, index): &(&[Event], usize)| events[*index].at;
-    let since_due = wakings.iter().filter(|found| at(found) >= question.from).min_by_key(|found| at(found));
+    let since_due = wakings
+        .iter()
+        .filter(|found| at(found) >= question.from)
+        .min_by_key(|found| at(found));
     since_due
         .or_else(|| wakings.iter().max_by_key(|found| at(found)))
         .copied()
@@ -125,5 +129,7 @@ fn find_waking<'a>(on_cpu: &'a Snapshot, others: &'a [Snapshot], question: &Ques
 fn timer_before(events: &[Event], index: usize) -> Option<&Event> {
     let before = events[..index].iter().rev();
     let mut timers = before.filter(|event| matches!(event.what, What::TimerEntry { .. } | What::TimerExit));
-    timers.next().filter(|event| matches!(event.what, What::TimerEntry { .. }))
+    timers
+        .next()
+        .filter(|event| matches!(event.what, What::TimerEntry { .. }))
 }

@@ -1,11 +1,10 @@
 //! What a piece of the latency was to the thread that waited.
 
+use super::own::{Own, OwnStates};
 use super::path::WakePath;
 use super::{ORDINARY_NS, Question};
-use crate::event::{Thread, What};
+use crate::event::Thread;
 use crate::occupancy::{Segment, Who};
-use crate::snapshot::Snapshot;
-use units::Monotonic;
 
 /// A piece of the latency.
 #[derive(Debug, Clone, Copy)]
@@ -33,21 +32,32 @@ pub(super) enum Role {
     Late,
     /// Nothing is recorded that could have taken so long.
     Stalled,
+    /// Switches are missing from the events.
+    Lost,
 }
 
 /// The role of a piece of a late wake-up, which lies within one stage.
-pub(super) fn in_wakeup(segment: &Segment, question: &Question, path: &WakePath, on_cpu: &Snapshot) -> Role {
+pub(super) fn in_wakeup(segment: &Segment, question: &Question, path: &WakePath, own: &OwnStates) -> Role {
     if let Some(above) = above_threads(&segment.who) {
-        let is_own = path.interrupt.is_some_and(|own| own.clipped(segment.from, segment.to).is_some());
-        return if is_own && segment.ns() <= ORDINARY_NS { Role::Own } else { above };
+        let is_own = path
+            .interrupt
+            .is_some_and(|own| own.clipped(segment.from, segment.to).is_some());
+        return if is_own && segment.ns() <= ORDINARY_NS {
+            Role::Own
+        } else {
+            above
+        };
     }
     if matches!(segment.who, Who::Thread(thread) if thread.pid == question.thread) {
         return own_or_stalled(segment);
     }
+    if segment.who == Who::Lost {
+        return Role::Lost;
+    }
     if segment.to <= path.served(question.to) {
         return Role::Late;
     }
-    let own = own_at_last_switch(segment, question, path.waking, on_cpu);
+    let own = own.at_last_switch(segment.from);
     let was_in = path.switched_in.is_some_and(|switched_in| switched_in < segment.from);
     match segment.who {
         _ if was_in && own == Own::Waiting => Role::Waited,
@@ -59,17 +69,16 @@ pub(super) fn in_wakeup(segment: &Segment, question: &Question, path: &WakePath,
 }
 
 /// The role of a piece of a gap that a spinning thread saw.
-pub(super) fn in_gap(segment: &Segment, question: &Question, own: Option<&Thread>, on_cpu: &Snapshot) -> Role {
+pub(super) fn in_gap(segment: &Segment, question: &Question, own: Option<&Thread>, states: &OwnStates) -> Role {
     if let Some(above) = above_threads(&segment.who) {
         return above;
     }
     match segment.who {
         Who::Thread(thread) if thread.pid == question.thread => Role::Stalled,
+        Who::Lost => Role::Lost,
         // No switch was recorded for as long as the ring reaches back: it is the thread that asks.
         Who::Unknown => Role::Stalled,
-        who if own.is_some_and(|own| is_lower(&who, own))
-            && own_at_last_switch(segment, question, None, on_cpu) == Own::Ready =>
-        {
+        who if own.is_some_and(|own| is_lower(&who, own)) && states.at_last_switch(segment.from) == Own::Ready => {
             Role::Throttled
         }
         Who::Thread(_) => Role::Thread,
@@ -81,7 +90,7 @@ fn above_threads(who: &Who) -> Option<Role> {
     match who {
         Who::Nmi | Who::Interrupt { .. } | Who::Vector(_) | Who::Timer => Some(Role::Interrupt),
         Who::Softirq(_) => Some(Role::Softirq),
-        Who::Thread(_) | Who::Idle | Who::Unknown => None,
+        Who::Thread(_) | Who::Idle | Who::Lost | Who::Unknown => None,
     }
 }
 
@@ -100,43 +109,4 @@ pub(super) fn is_lower(who: &Who, own: &Thread) -> bool {
         Who::Idle => own.is_realtime(),
         _ => false,
     }
-}
-
-/// What the measuring thread was doing when the CPU last went to another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Own {
-    /// It could have run. The kernel passes over a ready thread of higher priority only when it holds it back.
-    Ready,
-    /// It waited for something.
-    Waiting,
-}
-
-/// What the measuring thread was doing just after the last switch up to the segment's begin; `woken`: when it was being
-/// woken, which may have been on another CPU.
-fn own_at_last_switch(segment: &Segment, question: &Question, woken: Option<Monotonic>, on_cpu: &Snapshot) -> Own {
-    let mut own = Own::Waiting;
-    let mut at_last_switch = Own::Waiting;
-    let mut running = on_cpu.opening_thread().map(|thread| thread.pid);
-    let mut woken = woken;
-    for event in on_cpu.events.iter().filter(|event| event.at <= segment.from) {
-        if woken.is_some_and(|woken| woken < event.at) {
-            own = Own::Ready;
-            woken = None;
-        }
-        match event.what {
-            What::Waking(thread) if thread.pid == question.thread => own = Own::Ready,
-            What::Switch {
-                next,
-                previous_could_run,
-            } => {
-                if running == Some(question.thread) {
-                    own = if previous_could_run { Own::Ready } else { Own::Waiting };
-                }
-                running = Some(next.pid);
-                at_last_switch = own;
-            }
-            _ => {}
-        }
-    }
-    at_last_switch
 }

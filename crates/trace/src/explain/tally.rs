@@ -60,6 +60,7 @@ impl Tally {
             (Cause::Path, self.ns(Role::Own) + self.ns(Role::Waited)),
             (late, late_ns),
             (self.stalled, self.ns(Role::Stalled)),
+            (Cause::Unexplained, self.ns(Role::Lost)),
         ] {
             match causes.iter_mut().find(|(known, _)| *known == cause) {
                 Some((_, sum)) => *sum += ns,
@@ -115,6 +116,7 @@ impl Tally {
                 Who::Thread(_) if self.late == Cause::InterruptsOff => Some(who.to_string()),
                 _ => self.vouched.map(str::to_owned),
             },
+            Role::Lost => None,
             Role::Stalled => self.vouched.map(str::to_owned),
             Role::Own if who == Who::Idle => Some("leaving idle".to_owned()),
             Role::Waited => Some("the thread itself, waiting again".to_owned()),

@@ -34,10 +34,12 @@ pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Ar
             show(tally.ns(Role::Waited))
         ),
         Cause::Path => format!("nothing else had the CPU for long: {whole} is the way from the timer to the thread"),
-        Cause::Unexplained => format!(
-            "the events name nobody for {} of {whole}",
-            show(tally.unexplained_ns())
+        Cause::Unexplained if tally.ns(Role::Lost) > 0 => format!(
+            "the kernel did not record every switch on CPU {}: who had it for {} of {whole} is unknown",
+            question.cpu,
+            show(tally.ns(Role::Lost))
         ),
+        Cause::Unexplained => format!("the events name nobody for {} of {whole}", show(tally.unexplained_ns())),
     }
 }
 

@@ -59,9 +59,11 @@ fn put_what(octets: &mut Vec<u8>, what: &What) {
         What::Switch {
             next,
             previous_could_run,
+            previous,
         } => {
             octets.push(if previous_could_run { 1 } else { 2 });
             put_thread(octets, &next);
+            put(octets, previous.into());
         }
         What::Waking(thread) => {
             octets.push(3);
@@ -141,7 +143,9 @@ impl Reader<'_> {
     fn name(&mut self) -> Result<Name, FlightError> {
         let length = usize::from(self.octet()?);
         let mut octets = [0; 16];
-        let kept = octets.get_mut(..length).ok_or(FlightError::Damaged("a name is too long"))?;
+        let kept = octets
+            .get_mut(..length)
+            .ok_or(FlightError::Damaged("a name is too long"))?;
         let (name, rest) = self.octets.split_at_checked(length).ok_or(CUT_OFF)?;
         kept.copy_from_slice(name);
         self.octets = rest;
@@ -165,6 +169,7 @@ impl Reader<'_> {
             kind @ (1 | 2) => What::Switch {
                 next: self.thread()?,
                 previous_could_run: kind == 1,
+                previous: u16::try_from(self.number()?).map_err(|_| TOO_LARGE)?,
             },
             3 => What::Waking(self.thread()?),
             4 => What::InterruptEntry {

@@ -17,8 +17,8 @@ const MAGIC: [u8; 4] = *b"TTFL";
 const VERSION: u8 = 1;
 /// Most events of a flight.
 pub const MOST_EVENTS: usize = 4_096;
-/// Most octets of a flight before it is deflated: an event takes at most 44 (instant and CPU 10 and 5, kind 1, number 5,
-/// argument 5, name 17, rounded up), so this holds [`MOST_EVENTS`] of them.
+/// Most octets of a flight before it is deflated: an event takes at most 46 (instant and CPU 10 and 5, kind 1, thread 5 + 5
+/// + 17, previous thread 3), so this holds [`MOST_EVENTS`] of them.
 const MOST_OCTETS: u64 = 256 * 1024;
 
 /// Why octets are no flight.

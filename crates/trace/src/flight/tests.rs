@@ -8,16 +8,14 @@ use units::Monotonic;
 
 pub(crate) fn any_event() -> impl Strategy<Value = Event> {
     let name = any::<[u8; 16]>().prop_map(Name::from_octets);
-    let thread = (any::<i32>(), -1_i16..140, name.clone()).prop_map(|(pid, priority, name)| Thread {
-        pid,
-        priority,
-        name,
-    });
+    let thread =
+        (any::<i32>(), -1_i16..140, name.clone()).prop_map(|(pid, priority, name)| Thread { pid, priority, name });
     let vector = (0_usize..Vector::ALL.len()).prop_map(|index| Vector::ALL[index]);
     let what = prop_oneof![
-        (thread.clone(), any::<bool>()).prop_map(|(next, previous_could_run)| What::Switch {
+        (thread.clone(), any::<bool>(), any::<u16>()).prop_map(|(next, previous_could_run, previous)| What::Switch {
             next,
-            previous_could_run
+            previous_could_run,
+            previous,
         }),
         thread.prop_map(What::Waking),
         (any::<u32>(), name).prop_map(|(number, name)| What::InterruptEntry { number, name }),
@@ -85,6 +83,7 @@ fn the_widest_events_fit() {
                 name: "sixteen octets!!".into(),
             },
             previous_could_run: true,
+            previous: u16::MAX,
         },
     };
     let events: Vec<Event> = (0..MOST_EVENTS as i64).map(widest).collect();
@@ -98,7 +97,10 @@ fn a_bomb_a_newer_format_and_a_cut_are_refused() {
     let mut newer = flight.clone();
     newer[4] = 2;
     assert_eq!(decode(&newer), Err(FlightError::Version(2)));
-    assert!(matches!(decode(&flight[..flight.len() - 1]), Err(FlightError::Damaged(_))));
+    assert!(matches!(
+        decode(&flight[..flight.len() - 1]),
+        Err(FlightError::Damaged(_))
+    ));
     let mut bomb = flate2::write::DeflateEncoder::new(b"TTFL\x01".to_vec(), flate2::Compression::best());
     std::io::Write::write_all(&mut bomb, &vec![0; 10 << 20]).expect("memory");
     let bomb = bomb.finish().expect("memory");

@@ -7,6 +7,9 @@ use crate::snapshot::Snapshot;
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use units::Monotonic;
 
+/// Stands for the thread that the switch before went to.
+const CHAINED: u16 = u16::MAX;
+
 fn thread(pid: i32) -> Thread {
     Thread {
         pid,
@@ -19,22 +22,33 @@ fn switch(pid: i32) -> What {
     What::Switch {
         next: thread(pid),
         previous_could_run: true,
+        previous: CHAINED,
     }
 }
 
 /// Who had the CPU from 100 to 200, as `(until, who)`.
 fn line(events: &[(i64, What)]) -> Vec<(i64, Who)> {
     let at = Monotonic::from_ns;
-    let events: Vec<Event> = events
-        .iter()
-        .map(|(when, what)| Event {
+    let mut running = 0;
+    let chained = |(when, what): &(i64, What)| {
+        let mut what = *what;
+        if let What::Switch { next, previous, .. } = &mut what {
+            if *previous == CHAINED {
+                *previous = running;
+            }
+            running = next.tag();
+        }
+        Event {
             at: at(*when),
             cpu: 0,
-            what: *what,
-        })
-        .collect();
+            what,
+        }
+    };
+    let events: Vec<Event> = events.iter().map(chained).collect();
     let snapshot = Snapshot::of(0, at(100), at(200), &events, true);
-    let shown = segments(&snapshot).into_iter().map(|segment| (segment.to.as_ns(), segment.who));
+    let shown = segments(&snapshot)
+        .into_iter()
+        .map(|segment| (segment.to.as_ns(), segment.who));
     shown.collect()
 }
 
@@ -86,7 +100,11 @@ fn a_timer_belongs_to_the_interrupt_that_serves_it_and_has_a_name_of_its_own_onl
 fn what_began_before_is_known_by_its_end_and_nobody_is_named_without_evidence() {
     assert_eq!(
         line(&[(150, What::SoftirqExit(9)), (160, switch(3))]),
-        [(150, Who::Softirq(9)), (160, Who::Unknown), (200, Who::Thread(thread(3)))]
+        [
+            (150, Who::Softirq(9)),
+            (160, Who::Unknown),
+            (200, Who::Thread(thread(3)))
+        ]
     );
 }
 
@@ -95,7 +113,37 @@ fn a_lost_end_does_not_outlast_the_next_switch() {
     let shown = line(&[(50, switch(1)), (110, What::SoftirqEntry(1)), (150, switch(2))]);
     assert_eq!(
         shown,
-        [(110, Who::Thread(thread(1))), (150, Who::Softirq(1)), (200, Who::Thread(thread(2)))]
+        [
+            (110, Who::Thread(thread(1))),
+            (150, Who::Softirq(1)),
+            (200, Who::Thread(thread(2)))
+        ]
+    );
+}
+
+#[test]
+fn a_missing_switch_makes_the_turn_before_it_nobodys() {
+    let from_another = What::Switch {
+        next: thread(3),
+        previous_could_run: true,
+        previous: 9,
+    };
+    let events = [
+        (50, switch(1)),
+        (110, switch(2)),
+        (120, What::SoftirqEntry(1)),
+        (130, What::SoftirqExit(1)),
+        (150, from_another),
+    ];
+    assert_eq!(
+        line(&events),
+        [
+            (110, Who::Thread(thread(1))),
+            (120, Who::Lost),
+            (130, Who::Softirq(1)),
+            (150, Who::Lost),
+            (200, Who::Thread(thread(3)))
+        ]
     );
 }
 
@@ -104,7 +152,11 @@ fn a_non_maskable_interrupt_is_laid_over_what_it_interrupted() {
     let shown = line(&[(50, switch(1)), (120, switch(2)), (130, What::Nmi { lasted_ns: 20 })]);
     assert_eq!(
         shown,
-        [(110, Who::Thread(thread(1))), (130, Who::Nmi), (200, Who::Thread(thread(2)))]
+        [
+            (110, Who::Thread(thread(1))),
+            (130, Who::Nmi),
+            (200, Who::Thread(thread(2)))
+        ]
     );
 }
 

@@ -91,12 +91,18 @@ fn announce(cpus: &BTreeSet<u32>, series: &[(u32, &str)], out: &mut impl Write) 
         let of = tracks(*cpu);
         let mut packets = vec![packet::track(group, None, &format!("CPU {cpu}"), u64::from(*cpu))];
         let named = series.iter().enumerate().filter(|(_, (of_cpu, _))| of_cpu == cpu);
-        packets.extend(named.map(|(index, (_, name))| {
-            packet::track(series_track(index), Some(group), &format!("latency {name}"), 0)
-        }));
-        for (rank, (track, name)) in [(of.running, "running"), (of.interrupts, "interrupts"), (of.softirqs, "softirqs")]
-            .into_iter()
-            .enumerate()
+        packets.extend(
+            named.map(|(index, (_, name))| {
+                packet::track(series_track(index), Some(group), &format!("latency {name}"), 0)
+            }),
+        );
+        for (rank, (track, name)) in [
+            (of.running, "running"),
+            (of.interrupts, "interrupts"),
+            (of.softirqs, "softirqs"),
+        ]
+        .into_iter()
+        .enumerate()
         {
             packets.push(packet::track(track, Some(group), name, rank as u64 + 1));
         }
@@ -122,7 +128,12 @@ fn latency(spike: &Spike, series: &[(u32, &str)]) -> [TrackEvent; 2] {
         notes,
     };
     [
-        event(spike.from, Kind::Begin, format!("late by {}", format_ns(ns as f64)), notes),
+        event(
+            spike.from,
+            Kind::Begin,
+            format!("late by {}", format_ns(ns as f64)),
+            notes,
+        ),
         event(spike.to, Kind::End, String::new(), Vec::new()),
     ]
 }
@@ -146,8 +157,15 @@ fn on_cpu(cpu: u32, group: &[&Spike]) -> Vec<TrackEvent> {
     // The switch before a flight may be long ago: the stretch begins where the others do.
     let (from, to) = (earliest - REACH_NS, latest + REACH_NS);
     let near = |event: &&Event| (from..=to).contains(&event.at);
-    let first = events.iter().find(near).map_or(earliest, |event| event.at.min(earliest));
-    let last = events.iter().rev().find(near).map_or(latest, |event| event.at.max(latest));
+    let first = events
+        .iter()
+        .find(near)
+        .map_or(earliest, |event| event.at.min(earliest));
+    let last = events
+        .iter()
+        .rev()
+        .find(near)
+        .map_or(latest, |event| event.at.max(latest));
     slices(&Snapshot::of(cpu, first, last, &events, true), tracks(cpu))
 }
 

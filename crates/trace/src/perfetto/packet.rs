@@ -84,7 +84,12 @@ pub(super) fn notes_of(explanation: &Explanation) -> Vec<Note> {
     let parts = stages.chain(occupants);
     notes.extend(parts.map(|(role, part)| Note::number(format!("{role}: {} (ns)", part.what), part.ns)));
     notes.push(Note::number("unexplained (ns)", explanation.unexplained_ns));
-    notes.extend(explanation.around.iter().map(|line| Note::text("around", line.as_str())));
+    notes.extend(
+        explanation
+            .around
+            .iter()
+            .map(|line| Note::text("around", line.as_str())),
+    );
     notes
 }
 

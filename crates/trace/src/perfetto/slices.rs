@@ -2,7 +2,7 @@
 
 use super::packet::{Kind, Note, TrackEvent};
 use crate::event::{Event, Thread, What, softirq_name};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, Turn};
 use units::Monotonic;
 
 /// The tracks of a CPU that its events go to.
@@ -23,29 +23,30 @@ pub(super) fn slices(snapshot: &Snapshot, tracks: Tracks) -> Vec<TrackEvent> {
 
 /// Which thread has the CPU; and, as instants, the wake-ups made there and the idle states entered and left.
 fn running(snapshot: &Snapshot, track: u64) -> Vec<TrackEvent> {
-    let mut slices = Vec::new();
-    let mut open = snapshot.opening_thread().is_some();
-    if let Some(thread) = snapshot.opening_thread() {
-        slices.push(begin(snapshot.from, track, &thread));
-    }
-    for event in &snapshot.events {
-        match event.what {
-            What::Switch { next, .. } => {
-                slices.extend(open.then(|| end(event.at, track)));
-                slices.push(begin(event.at, track, &next));
-                open = true;
-            }
-            _ => slices.extend(instant(event, track)),
-        }
-    }
-    slices.extend(open.then(|| end(snapshot.to, track)));
-    slices
+    let turns = snapshot.turns();
+    let ends = turns
+        .iter()
+        .skip(1)
+        .map(|next| next.from)
+        .chain(std::iter::once(snapshot.to));
+    let slices = turns.iter().zip(ends);
+    let slices = slices.flat_map(|(turn, until)| [begin(turn, track), end(until, track)]);
+    let instants = snapshot.events.iter().filter_map(|event| instant(event, track));
+    slices.chain(instants).collect()
 }
 
-fn begin(at: Monotonic, track: u64, thread: &Thread) -> TrackEvent {
-    let name = if thread.is_idle() { "idle".to_owned() } else { thread.name.to_string() };
+fn begin(turn: &Turn, track: u64) -> TrackEvent {
+    let thread = &turn.thread;
+    let mut name = if thread.is_idle() {
+        "idle".to_owned()
+    } else {
+        thread.name.to_string()
+    };
+    if !turn.is_certain {
+        name.push_str(", then unknown");
+    }
     TrackEvent {
-        at,
+        at: turn.from,
         track,
         kind: Kind::Begin,
         name,

@@ -104,7 +104,10 @@ impl Drop for Instance {
 /// The folder of instances.
 fn find() -> Result<PathBuf, TraceError> {
     let folders = MOUNTS.iter().map(|mount| Path::new(mount).join("instances"));
-    folders.into_iter().find(|folder| folder.is_dir()).ok_or(TraceError::NoTracefs)
+    folders
+        .into_iter()
+        .find(|folder| folder.is_dir())
+        .ok_or(TraceError::NoTracefs)
 }
 
 /// Process numbers count within a namespace only; its inode tells namespaces apart. 0: unknown.
@@ -136,7 +139,9 @@ fn owner(name: &str, namespace: u64) -> Option<u32> {
 /// `entries: 205` and `overrun: 3` of a `stats` file, added up.
 fn counted(text: &str) -> u64 {
     let fields = text.lines().filter_map(|line| {
-        let value = line.strip_prefix("entries:").or_else(|| line.strip_prefix("overrun:"))?;
+        let value = line
+            .strip_prefix("entries:")
+            .or_else(|| line.strip_prefix("overrun:"))?;
         value.trim().parse::<u64>().ok()
     });
     fields.sum()

@@ -54,6 +54,8 @@ impl TracefsEngine {
     pub(crate) fn snapshot(&self, cpu: u32, from: Monotonic, to: Monotonic) -> Result<Snapshot, TraceError> {
         let parsed = parse::parse(cpu, &self.instance.text(cpu)?);
         let whole = parsed.whole && self.started <= from;
-        Ok(Snapshot::of(cpu, from, to, &parsed.events, whole))
+        let mut snapshot = Snapshot::of(cpu, from, to, &parsed.events, whole);
+        snapshot.complete &= !parsed.lost_before.iter().any(|at| *at > from);
+        Ok(snapshot)
     }
 }

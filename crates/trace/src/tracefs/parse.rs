@@ -1,21 +1,37 @@
 //! The text that tracefs prints its events in (`trace`, clock `mono`: seconds and microseconds).
 
-use crate::event::{Event, Name, Thread, Vector, What};
+use crate::event::{Event, Name, Thread, Vector, What, tag_of};
 use units::Monotonic;
 
-/// A CPU's events, and whether the buffer still holds every one since it began.
+/// A CPU's events.
 pub(super) struct Parsed {
     pub(super) events: Vec<Event>,
+    /// Whether the buffer still holds every one since it began.
     pub(super) whole: bool,
+    /// Instants before which events are missing: they were overwritten while the text was made.
+    pub(super) lost_before: Vec<Monotonic>,
 }
 
 /// Reads the text of `per_cpu/cpuN/trace`. Lines of other events are passed over.
 pub(super) fn parse(cpu: u32, text: &str) -> Parsed {
-    let mut events: Vec<Event> = text.lines().filter_map(|line| parse_line(cpu, line)).collect();
+    let mut events: Vec<Event> = Vec::new();
+    let mut lost_before = Vec::new();
+    let mut has_lost = false;
+    for line in text.lines() {
+        has_lost |= line.starts_with("CPU:") && line.contains("[LOST ");
+        if let Some(event) = parse_line(cpu, line) {
+            lost_before.extend(has_lost.then_some(event.at));
+            has_lost = false;
+            events.push(event);
+        }
+    }
+    // Nothing came after them to tell when it was.
+    lost_before.extend(has_lost.then_some(Monotonic::from_ns(i64::MAX)));
     events.sort_by_key(|event| event.at);
     Parsed {
         events,
         whole: is_whole(text),
+        lost_before,
     }
 }
 
@@ -94,13 +110,13 @@ fn parse_event(event: &str, fields: &str) -> Option<What> {
 }
 
 fn parse_vector(event: &str) -> Option<What> {
-    Vector::ALL.into_iter().find_map(|vector| {
-        match event.strip_prefix(vector.stem())? {
+    Vector::ALL
+        .into_iter()
+        .find_map(|vector| match event.strip_prefix(vector.stem())? {
             "_entry" => Some(What::VectorEntry(vector)),
             "_exit" => Some(What::VectorExit(vector)),
             _ => None,
-        }
-    })
+        })
 }
 
 /// `prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=b next_pid=2 next_prio=98`.
@@ -108,11 +124,14 @@ fn parse_switch(fields: &str) -> Option<What> {
     let (previous, next) = fields.rsplit_once(" ==> next_comm=")?;
     let (name, numbers) = next.rsplit_once(" next_pid=")?;
     let (pid, priority) = numbers.split_once(" next_prio=")?;
-    let (_, state) = previous.rsplit_once("prev_state=")?;
+    let (previous, state) = previous.rsplit_once(" prev_state=")?;
+    let (_, numbers) = previous.rsplit_once(" prev_pid=")?;
+    let previous = numbers.split(' ').next()?.parse().ok()?;
     Some(What::Switch {
         next: thread(name, pid, priority)?,
         // A plus stands for pre-empted, whatever state it was about to enter.
         previous_could_run: state.starts_with('R') || state.ends_with('+'),
+        previous: tag_of(previous),
     })
 }
 

@@ -13,12 +13,20 @@ fn the_engine_tells_what_it_sees() {
         (EngineChoice::Tracefs, EngineKind::Tracefs),
         (EngineChoice::Either, EngineKind::Ebpf),
     ] {
-        let Some(recorder) = recorder("engine", engine) else { return };
+        let Some(recorder) = recorder("engine", engine) else {
+            return;
+        };
         assert_eq!(recorder.kind(), kind);
         let switch = &recorder.programs()[0];
-        assert_eq!((switch.tracepoint.as_str(), &switch.missing), ("sched/sched_switch", &None));
+        assert_eq!(
+            (switch.tracepoint.as_str(), &switch.missing),
+            ("sched/sched_switch", &None)
+        );
         let text = recorder.describe();
-        assert!(text.starts_with(&kind.to_string()) && text.contains("of 20 tracepoints"), "{text}");
+        assert!(
+            text.starts_with(&kind.to_string()) && text.contains("of 20 tracepoints"),
+            "{text}"
+        );
         std::thread::sleep(Duration::from_millis(50));
         assert!(recorder.events_recorded().expect("a count") > 0);
     }
@@ -27,7 +35,9 @@ fn the_engine_tells_what_it_sees() {
 #[test]
 fn a_cpu_that_is_not_there_is_refused() {
     let _alone = alone();
-    let Some(recorder) = recorder("no such CPU", EngineChoice::Ebpf) else { return };
+    let Some(recorder) = recorder("no such CPU", EngineChoice::Ebpf) else {
+        return;
+    };
     let now = sys::clock::monotonic();
     let refused = recorder.snapshot(100_000, now, now).expect_err("no such CPU");
     assert!(matches!(refused, TraceError::NoSuchCpu { cpu: 100_000, .. }));
@@ -36,7 +46,9 @@ fn a_cpu_that_is_not_there_is_refused() {
 #[test]
 fn the_cost_is_the_kernels_own_figure() {
     let _alone = alone();
-    let Some(recorder) = recorder("cost", EngineChoice::Ebpf) else { return };
+    let Some(recorder) = recorder("cost", EngineChoice::Ebpf) else {
+        return;
+    };
     let cost = match recorder.cost(Duration::from_millis(500)) {
         Ok(cost) => cost,
         Err(error) => return testing::skip("cost", &error.to_string()),
@@ -47,7 +59,9 @@ fn the_cost_is_the_kernels_own_figure() {
     assert!((5.0..2_000.0).contains(&cost.statistics_ns), "{cost:?}");
     let share = cost.ns_per_event * cost.events_per_second / 1e9;
     assert!((cost.share_of_a_cpu - share).abs() < 1e-9, "{cost:?}");
-    let again = recorder.cost(Duration::from_millis(100)).expect("it can be asked again");
+    let again = recorder
+        .cost(Duration::from_millis(100))
+        .expect("it can be asked again");
     assert!(again.events_per_second > 0.0);
 }
 
@@ -59,15 +73,22 @@ fn instances() -> PathBuf {
 
 fn names() -> Vec<String> {
     let folder = std::fs::read_dir(instances()).expect("readable");
-    folder.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+    folder
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect()
 }
 
 #[test]
 fn instances_are_removed_when_dropped_and_those_of_the_dead_at_the_start() {
     let _alone = alone();
-    let Some(first) = recorder("instances", EngineChoice::Tracefs) else { return };
+    let Some(first) = recorder("instances", EngineChoice::Tracefs) else {
+        return;
+    };
     let ours = format!("-{}-", std::process::id());
-    let name = names().into_iter().find(|name| name.contains(&ours)).expect("our instance");
+    let name = names()
+        .into_iter()
+        .find(|name| name.contains(&ours))
+        .expect("our instance");
     // The same namespace, and a process that has ended.
     let mut dead = std::process::Command::new("true").spawn().expect("a process");
     dead.wait().expect("it ends");

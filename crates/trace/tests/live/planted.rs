@@ -1,6 +1,8 @@
 //! A thread that blocks the CPU for a known time at known instants is found with its name and its time.
 
 use super::{alone, cpu, pinned, recorder};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use store::Cause;
@@ -15,7 +17,8 @@ const BLOCKS: usize = 25;
 const BLOCK_NS: i64 = 3_000_000;
 /// From block to block: 8 % of the CPU, far below the kernel's real-time throttling.
 const PERIOD_NS: i64 = 40_000_000;
-/// A timer interrupt later than this did not come late because of the block: the machine itself stood still.
+/// A timer interrupt later than this, and a thread later than this after the block, is not the block's work: the machine
+/// itself stood still.
 const STALL_NS: u64 = 250_000;
 
 /// From when to when the CPU was blocked.
@@ -37,9 +40,9 @@ fn block() -> Vec<Block> {
 }
 
 /// Sleeps from due instant to due instant and hands over what came more than a millisecond late.
-fn measure(late: &Sender<Question>, until: Monotonic) {
+fn measure(late: &Sender<Question>, is_over: &AtomicBool) {
     let mut due = monotonic() + INTERVAL_NS;
-    while due < until {
+    while !is_over.load(Ordering::Relaxed) {
         sleep_until(due);
         let now = monotonic();
         if now - due > INTERVAL_NS {
@@ -61,14 +64,22 @@ fn measure(late: &Sender<Question>, until: Monotonic) {
 /// The blocks, and every late sample with the recorders' answers.
 fn plant(recorders: &[&FlightRecorder]) -> (Vec<Block>, Vec<(Question, Vec<Answer>)>) {
     let (late, questions) = channel();
-    let until = monotonic() + (BLOCKS as i64 + 3) * PERIOD_NS;
-    let measuring = pinned("measuring", Policy::Fifo(94), move || measure(&late, until));
-    let blocking = pinned("blocker", Policy::Fifo(95), block);
+    let is_over = Arc::new(AtomicBool::new(false));
+    let is_over_too = Arc::clone(&is_over);
+    let measuring = pinned("measuring", Policy::Fifo(94), move || measure(&late, &is_over_too));
+    let blocking = pinned("blocker", Policy::Fifo(95), move || {
+        let blocks = block();
+        sleep_until(monotonic() + PERIOD_NS);
+        is_over.store(true, Ordering::Relaxed);
+        blocks
+    });
     let mut answered = Vec::new();
     loop {
         match questions.recv_timeout(Duration::from_millis(20)) {
             Ok(question) => {
-                let answers = recorders.iter().map(|recorder| recorder.explain(&question).expect("an answer"));
+                let answers = recorders
+                    .iter()
+                    .map(|recorder| recorder.explain(&question).expect("an answer"));
                 answered.push((question, answers.collect()));
             }
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
@@ -106,8 +117,13 @@ fn check(block: &Block, question: &Question, answer: &Answer, resolution_ns: u64
     let blocked_ns = u64::try_from(block.1 - block.0.max(question.from)).expect("positive");
     assert_eq!(explanation.cause, Cause::Thread, "{explanation:#?}");
     let named_ns = blocker_ns(answer) + resolution_ns;
-    // The time until the timer interrupt is nobody's, and the interrupt's own is its own.
-    let at_least = blocked_ns - blocked_ns / 10 - stage(answer, "timer interrupt");
+    // The time until the timer interrupt is nobody's, and what interrupts took from the blocker is theirs.
+    let interrupts = explanation
+        .occupants
+        .iter()
+        .filter(|part| !part.what.starts_with("thread "));
+    let elsewhere_ns = stage(answer, "timer interrupt") + interrupts.map(|part| part.ns).sum::<u64>();
+    let at_least = (blocked_ns - blocked_ns / 10).saturating_sub(elsewhere_ns);
     assert!(
         (at_least..=blocked_ns + blocked_ns / 10).contains(&named_ns),
         "blocked for {blocked_ns} ns: {explanation:#?}"
@@ -121,27 +137,51 @@ fn check(block: &Block, question: &Question, answer: &Answer, resolution_ns: u64
         "{explanation:#?}"
     );
     let names: Vec<&str> = explanation.stages.iter().map(|part| part.what.as_str()).collect();
-    assert_eq!(names, ["timer interrupt", "wake-up", "switch-in", "return to user space"]);
+    assert_eq!(
+        names,
+        ["timer interrupt", "wake-up", "switch-in", "return to user space"]
+    );
 }
 
-/// Blocks during which the machine itself stood still are counted out, and must be few.
+/// Whether the machine stood still just before or after the block; or the events are not all there and the answer says so:
+/// the ring was overwritten because a hundred threads ran before the one that reads it, or this kernel keeps some threads
+/// from being traced, as those of sandboxes do with the thread that watches them.
+fn is_disturbed(block: &Block, question: &Question, answer: &Answer) -> bool {
+    let after_ns = u64::try_from(question.to - block.1).expect("it came after the block");
+    let admitted = [
+        "no longer held",
+        "did not record every switch",
+        "do not show how thread",
+    ];
+    let is_missing = admitted.iter().any(|text| answer.explanation.text.contains(text));
+    stage(answer, "timer interrupt") >= STALL_NS || after_ns >= STALL_NS || is_missing
+}
+
+/// Disturbed blocks are counted out, and must be few.
 fn check_all(blocks: &[Block], answered: &[(Question, Vec<Answer>)], engine: usize, resolution_ns: u64) {
     let mut undisturbed = 0;
     for block in blocks {
         let (question, answers) = of_block(block, answered).expect("a late sample for every block");
         let answer = &answers[engine];
-        if stage(answer, "timer interrupt") < STALL_NS {
+
+        if !is_disturbed(block, question, answer) {
             check(block, question, answer, resolution_ns);
             undisturbed += 1;
         }
     }
-    assert!(undisturbed * 10 >= blocks.len() * 7, "only {undisturbed} of {} blocks", blocks.len());
+    assert!(
+        undisturbed * 10 >= blocks.len() * 7,
+        "only {undisturbed} of {} blocks",
+        blocks.len()
+    );
 }
 
 #[test]
 fn every_planted_block_is_explained() {
     let _alone = alone();
-    let Some(recorder) = recorder("planted blocks", EngineChoice::Ebpf) else { return };
+    let Some(recorder) = recorder("planted blocks", EngineChoice::Ebpf) else {
+        return;
+    };
     let (blocks, answered) = plant(&[&recorder]);
     check_all(&blocks, &answered, 0, 0);
     for (question, answers) in &answered {
@@ -156,14 +196,24 @@ fn every_planted_block_is_explained() {
 #[test]
 fn both_engines_say_the_same() {
     let _alone = alone();
-    let Some(ebpf) = recorder("engines", EngineChoice::Ebpf) else { return };
-    let Some(tracefs) = recorder("engines", EngineChoice::Tracefs) else { return };
+    let Some(ebpf) = recorder("engines", EngineChoice::Ebpf) else {
+        return;
+    };
+    let Some(tracefs) = recorder("engines", EngineChoice::Tracefs) else {
+        return;
+    };
     let (blocks, answered) = plant(&[&ebpf, &tracefs]);
     // tracefs counts in microseconds, and a segment has two ends.
     check_all(&blocks, &answered, 1, 2_000);
-    for (_, answers) in blocks.iter().filter_map(|block| of_block(block, &answered)) {
-        let [ebpf, tracefs] = &answers[..] else { panic!("two answers") };
-        if stage(ebpf, "timer interrupt") < STALL_NS {
+    for block in &blocks {
+        let (question, answers) = of_block(block, &answered).expect("a late sample for every block");
+        let [ebpf, tracefs] = &answers[..] else {
+            panic!("two answers")
+        };
+        if ![ebpf, tracefs]
+            .iter()
+            .any(|answer| is_disturbed(block, question, answer))
+        {
             assert_eq!(ebpf.explanation.cause, tracefs.explanation.cause);
             let difference = blocker_ns(ebpf).abs_diff(blocker_ns(tracefs));
             assert!(difference < 30_000, "{ebpf:#?} {tracefs:#?}");

@@ -9,7 +9,10 @@ use trace::{EngineChoice, FlightRecorder, Options};
 fn run_with(capabilities: &str, helper: &str) -> Option<String> {
     let us = std::env::current_exe().expect("a path");
     // nobody may have no way to where this program was built.
-    let folder = tempfile::Builder::new().prefix("triptime").tempdir_in("/tmp").expect("a folder");
+    let folder = tempfile::Builder::new()
+        .prefix("triptime")
+        .tempdir_in("/tmp")
+        .expect("a folder");
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path(), open).expect("opened");
     let copy = folder.path().join("live");
@@ -38,10 +41,18 @@ fn two_capabilities_are_enough_and_both_are_needed() {
     if !has(Capability::SysAdmin) {
         return testing::skip("rights", "needs root to give rights away");
     }
-    let Some(said) = run_with(",+bpf,+perfmon", "rights::starts_and_records") else { return };
+    let Some(said) = run_with(",+bpf,+perfmon", "rights::starts_and_records") else {
+        return;
+    };
     assert!(said.contains("1 passed"), "{said}");
-    for (given, missing) in [(",+bpf", "CAP_PERFMON"), (",+perfmon", "CAP_BPF"), ("", "CAP_BPF and CAP_PERFMON")] {
-        let Some(said) = run_with(given, "rights::refuses") else { return };
+    for (given, missing) in [
+        (",+bpf", "CAP_PERFMON"),
+        (",+perfmon", "CAP_BPF"),
+        ("", "CAP_BPF and CAP_PERFMON"),
+    ] {
+        let Some(said) = run_with(given, "rights::refuses") else {
+            return;
+        };
         let wanted = format!("loading eBPF programs needs {missing} (run as root, or: setcap cap_bpf,cap_perfmon+ep ");
         assert!(said.contains(&wanted), "{given}: {said}");
     }
@@ -65,7 +76,9 @@ fn starts_and_records() {
 #[test]
 #[ignore = "run by the test above, with the rights it is about"]
 fn refuses() {
-    let error = FlightRecorder::start(Options::default()).err().expect("rights are missing");
+    let error = FlightRecorder::start(Options::default())
+        .err()
+        .expect("rights are missing");
     let line = format!("{error}\n");
     let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
     assert!(matches!(error, trace::TraceError::NoEngine { .. }));

@@ -26,7 +26,9 @@ fn sleep_often(times: i64) -> (Monotonic, Monotonic, i32) {
 #[test]
 fn the_switches_of_a_sleeping_thread_are_all_there() {
     let _alone = alone();
-    let Some(recorder) = recorder("rings", EngineChoice::Ebpf) else { return };
+    let Some(recorder) = recorder("rings", EngineChoice::Ebpf) else {
+        return;
+    };
     let before = recorder.events_recorded().expect("a count");
     let (from, to, number) = sleep_often(500);
     let snapshot = recorder.snapshot(cpu(), from, to).expect("a snapshot");
@@ -41,13 +43,19 @@ fn the_switches_of_a_sleeping_thread_are_all_there() {
         What::Switch { next, .. } => Some(next.pid),
         _ => None,
     });
+    // The switch after one to the thread is one from it.
+    let turns = snapshot.turns();
+    assert!(turns.iter().all(|turn| turn.thread.pid != number || turn.is_certain));
     let wakings = count(|what| match what {
         What::Waking(thread) => Some(thread.pid),
         _ => None,
     });
-    assert!(switches >= wakings, "{switches} switches, {wakings} wake-ups");
-    // A sleep may be over before the thread is off the CPU, on a machine that stands still now and then.
-    assert!((450..=500).contains(&wakings), "{wakings} wake-ups");
+    // A sleep may be over before the thread is off the CPU, on a machine that stands still now and then: then there is a
+    // wake-up and no switch, or neither.
+    assert!(
+        (450..=501).contains(&wakings) && (450..=501).contains(&switches),
+        "{wakings}, {switches}"
+    );
     let recorded = recorder.events_recorded().expect("a count") - before;
     assert!(recorded >= snapshot.events.len() as u64);
 }
@@ -55,9 +63,13 @@ fn the_switches_of_a_sleeping_thread_are_all_there() {
 #[test]
 fn a_ring_says_when_it_was_overwritten() {
     let _alone = alone();
-    let Some(recorder) = recorder("overwriting", EngineChoice::Ebpf) else { return };
+    let Some(recorder) = recorder("overwriting", EngineChoice::Ebpf) else {
+        return;
+    };
     let before_the_start = monotonic() - 1_000_000_000;
-    let snapshot = recorder.snapshot(cpu(), before_the_start, monotonic()).expect("a snapshot");
+    let snapshot = recorder
+        .snapshot(cpu(), before_the_start, monotonic())
+        .expect("a snapshot");
     assert!(!snapshot.complete, "it did not run then");
 
     // One and a half times what the ring holds.
@@ -74,7 +86,9 @@ fn a_ring_says_when_it_was_overwritten() {
 fn wake_ups_of_normal_threads_are_recorded_when_watched() {
     let _alone = alone();
     for engine in [EngineChoice::Ebpf, EngineChoice::Tracefs] {
-        let Some(recorder) = recorder("watching", engine) else { return };
+        let Some(recorder) = recorder("watching", engine) else {
+            return;
+        };
         let (tell, told) = std::sync::mpsc::channel();
         let (go, gone) = std::sync::mpsc::channel::<()>();
         let sleeping = pinned("normal", Policy::Other, move || {
@@ -99,7 +113,9 @@ fn wake_ups_of_normal_threads_are_recorded_when_watched() {
         let wakings = |(from, to): (Monotonic, Monotonic)| {
             let snapshot = recorder.snapshot(cpu(), from, to).expect("a snapshot");
             let events = snapshot.events.iter();
-            events.filter(|event| matches!(event.what, What::Waking(thread) if thread.pid == number)).count()
+            events
+                .filter(|event| matches!(event.what, What::Waking(thread) if thread.pid == number))
+                .count()
         };
         assert_eq!(wakings(spans[0]), 0, "{engine:?}");
         assert!(wakings(spans[1]) >= 15, "{engine:?}");

@@ -26,13 +26,15 @@ fn every_event_is_read() {
             What::Switch {
                 next: thread("wakeup/1", 99, 9),
                 previous_could_run: true,
+                previous: 0,
             },
         ),
         (
-            "sched_switch: prev_comm=a prev_pid=9 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120",
+            "sched_switch: prev_comm=a prev_pid=32777 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120",
             What::Switch {
                 next: thread("swapper/1", 0, 120),
                 previous_could_run: false,
+                previous: 9,
             },
         ),
         (
@@ -40,6 +42,7 @@ fn every_event_is_read() {
             What::Switch {
                 next: thread("b", 1, -1),
                 previous_could_run: true,
+                previous: 9,
             },
         ),
         (
@@ -53,7 +56,10 @@ fn every_event_is_read() {
                 name: Name::from("virtio1-req.0"),
             },
         ),
-        ("irq_handler_exit: irq=36 ret=handled", What::InterruptExit { number: 36 }),
+        (
+            "irq_handler_exit: irq=36 ret=handled",
+            What::InterruptExit { number: 36 },
+        ),
         ("softirq_entry: vec=1 [action=TIMER]", What::SoftirqEntry(1)),
         ("softirq_exit: vec=9 [action=RCU]", What::SoftirqExit(9)),
         ("local_timer_entry: vector=236", What::VectorEntry(Vector::LocalTimer)),
@@ -61,7 +67,10 @@ fn every_event_is_read() {
             "call_function_single_exit: vector=251",
             What::VectorExit(Vector::CallFunctionSingle),
         ),
-        ("call_function_entry: vector=252", What::VectorEntry(Vector::CallFunction)),
+        (
+            "call_function_entry: vector=252",
+            What::VectorEntry(Vector::CallFunction),
+        ),
         (
             "hrtimer_expire_entry: hrtimer=00000000f7e8 function=hrtimer_wakeup now=5461000120000",
             What::TimerEntry { due_ns: None },
@@ -74,7 +83,11 @@ fn every_event_is_read() {
         ("cpu_idle: state=1 cpu_id=1", What::IdleEntry(1)),
         ("cpu_idle: state=4294967295 cpu_id=1", What::IdleExit),
     ] {
-        assert_eq!(one(&format!("{head}{text}")), Some((5_461_000_123_000, wanted)), "{text}");
+        assert_eq!(
+            one(&format!("{head}{text}")),
+            Some((5_461_000_123_000, wanted)),
+            "{text}"
+        );
     }
 }
 
@@ -85,6 +98,7 @@ fn names_that_look_like_the_rest_of_a_line_do_not_confuse() {
     let wanted = What::Switch {
         next: thread("a next_pid=7", 8, 120),
         previous_could_run: false,
+        previous: 5,
     };
     assert_eq!(one(line), Some((12_000_001_000, wanted)));
 }
@@ -110,6 +124,22 @@ fn an_overwritten_buffer_is_told_from_a_whole_one() {
     assert!(parse(0, &text("205/205")).whole);
     assert!(!parse(0, &text("205/9000")).whole);
     assert!(!parse(0, "").whole);
+}
+
+#[test]
+fn lost_events_are_noticed() {
+    let event = |at: &str| format!("  a-1 [001] d..2.  {at}: cpu_idle: state=1 cpu_id=1\n");
+    let lost = |text: &str| {
+        let parsed = parse(1, text);
+        parsed.lost_before.iter().map(|at| at.as_ns()).collect::<Vec<_>>()
+    };
+    let (early, late) = (event("12.000001"), event("13.000001"));
+    assert!(lost(&format!("{early}{late}")).is_empty());
+    assert_eq!(
+        lost(&format!("{early}CPU:1 [LOST 123 EVENTS]\n{late}")),
+        [13_000_001_000]
+    );
+    assert_eq!(lost(&format!("{early}CPU:1 [LOST EVENTS]\n")), [i64::MAX]);
 }
 
 proptest::proptest! {

@@ -1,0 +1,12 @@
+//! Flights: the kernel's events around a late sample, as the run file has them.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use trace::flight::{decode, encode};
+
+fuzz_target!(|octets: &[u8]| {
+    if let Ok(events) = decode(octets) {
+        // What was accepted can be written and is the same.
+        assert_eq!(decode(&encode(&events)).expect("our own flight"), events);
+    }
+});
