@@ -72,7 +72,7 @@ fn values_on_the_command_line_say_what_would_do() {
     );
     refused(
         &run(&["wakeup", "--load-command", "no-such-program-x", "--cpus", "0"]),
-        3,
+        2,
         &["no-such-program-x"],
     );
     refused(&run(&["frobnicate"]), 2, &["frobnicate"]);

@@ -2,10 +2,10 @@
 """Wake-up latency of triptime and cyclictest at the same time, on the same CPU, half a period apart.
 
 On a noisy machine two runs one after the other see different stalls; two at the same time see the same ones, and their
-maxima of one stall differ by the offset between them. First cyclictest runs beside itself: the spread of its differences is
-what "equal" means here. Then triptime runs beside cyclictest; which of the two has offset 0 changes with every pair.
+maxima of one stall differ by the offset between them. Pairs alternate: cyclictest beside itself, whose spread of differences
+is what "equal" means here, and triptime beside cyclictest. Which of the two has offset 0 changes from pair to pair.
 
-    bench/peers/concurrent.py [--cpu 1] [--interval-us 1000] [--seconds 10] [--pairs 30] [--same 10]
+    bench/peers/concurrent.py [--cpu 1] [--interval-us 1000] [--seconds 10] [--pairs 30]
 
 Printed: paired differences of p50, mean and p99, of both blocks; for the stalls over a millisecond, by how much the two
 maxima differ; what was missed, as triptime counts it and as it follows from cyclictest's histogram.
@@ -63,10 +63,12 @@ def read_cyclictest(file, interval_us):
                 return ns / 1e3
         return float("nan")
 
-    missed = sum(ns // (interval_us * 1000) * count for ns, count in buckets)
     # Samples beyond the histogram are only known by their number; with one of them, it is the maximum.
+    missed = sum(ns // (interval_us * 1000) * count for ns, count in buckets)
     if cycles - shown == 1:
         missed += thread["max"] // (interval_us * 1000)
+    elif cycles > shown:
+        missed = None
     return {"p50": quantile(0.5), "mean": thread["avg"] / 1e3, "p99": quantile(0.99), "max": thread["max"] / 1e3,
             "missed": missed, "samples": cycles}
 
@@ -74,17 +76,18 @@ def read_cyclictest(file, interval_us):
 def pair(first, second, options, folder):
     """Both at once; each with the other's offset in every second pair."""
     half = options.interval_us // 2
-    a, read_a = first(options, 0 if not options.swap else half, folder)
-    b, read_b = second(options, half if not options.swap else 0, folder)
+    swapped = options.number % 4 >= 2
+    a, read_a = first(options, half if swapped else 0, folder)
+    b, read_b = second(options, 0 if swapped else half, folder)
     for child in (a, b):
         if child.wait() != 0:
             raise SystemExit(f"{child.args[0]} ended with {child.returncode}")
-    options.swap = not options.swap
+    options.number += 1
     return read_a(), read_b()
 
 
-def block(name, first, second, count, options, folder):
-    pairs = [pair(first, second, options, folder) for _ in range(count)]
+def show(name, pairs, options):
+    count = len(pairs)
     print(f"{name}, {count} pairs of {options.seconds} s")
     for figure in ("p50", "mean", "p99"):
         differences = sorted(a[figure] - b[figure] for a, b in pairs)
@@ -98,8 +101,9 @@ def block(name, first, second, count, options, folder):
         off = [abs(abs(a - b) - options.interval_us / 2) for a, b in stalls]
         print(f"  stalls over {STALL_US:.0f} us seen by both: {len(stalls)} of {count}; the maxima differ by the offset to"
               f" within {statistics.median(off):.1f} us (median; worst {max(off):.1f})")
-    print(f"  missed: {sum(a['missed'] for a, _ in pairs)} and {sum(b['missed'] for _, b in pairs)}"
-          f" of {sum(a['samples'] + a['missed'] for a, _ in pairs)}")
+    known = [(a["missed"], b["missed"]) for a, b in pairs if None not in (a["missed"], b["missed"])]
+    print(f"  missed, where cyclictest's histogram tells ({len(known)} pairs): {sum(a for a, _ in known)} and"
+          f" {sum(b for _, b in known)}")
     return [a["p50"] - b["p50"] for a, b in pairs]
 
 
@@ -109,13 +113,17 @@ def main():
     parser.add_argument("--interval-us", type=int, default=1000)
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--pairs", type=int, default=30)
-    parser.add_argument("--same", type=int, default=10, help="pairs of cyclictest beside itself")
     options = parser.parse_args()
-    options.swap = False
+    options.number = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        null = block("cyclictest beside cyclictest", start_cyclictest, start_cyclictest, options.same, options, folder)
-        ours = block("triptime beside cyclictest", start_triptime, start_cyclictest, options.pairs, options, folder)
+        same, mixed = [], []
+        for _ in range(options.pairs):
+            # In turn, so that both meet the same moods of the machine.
+            same.append(pair(start_cyclictest, start_cyclictest, options, folder))
+            mixed.append(pair(start_triptime, start_cyclictest, options, folder))
+        null = show("cyclictest beside cyclictest", same, options)
+        ours = show("triptime beside cyclictest", mixed, options)
     bound = max(abs(difference) for difference in null)
     inside = sum(abs(difference) <= bound for difference in ours)
     print(f"p50: {inside} of {len(ours)} differences lie within those of cyclictest beside itself (at most {bound:.2f} us)")

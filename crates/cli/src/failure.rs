@@ -85,7 +85,10 @@ impl From<PlanError> for Failure {
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        Self::CouldNotMeasure(error.to_string())
+        match error.kind() {
+            ErrorKind::Usage => Self::Usage(error.to_string()),
+            ErrorKind::CouldNotMeasure => Self::CouldNotMeasure(error.to_string()),
+        }
     }
 }
 

@@ -48,14 +48,13 @@ impl Loads {
 
     /// Ends the loads; each event says how much it did.
     pub fn stop(&mut self, events: &Events) {
-        for Entry { load, .. } in self.0.drain(..) {
+        for Entry { load, reported } in self.0.drain(..) {
             let name = load.describe();
             let report = load.stop();
-            let text = format!(
-                "{name}: {} {} in {:.1} s {}",
-                report.work, report.unit, report.seconds, report.note
-            );
-            events.write(EventKind::LoadStopped, text.trim_end());
+            // That it ended by itself was said when it did.
+            if !reported {
+                events.write(EventKind::LoadStopped, format!("{name}: {report}"));
+            }
         }
     }
 }

@@ -1,88 +1,200 @@
-//! Threads that walk through a buffer of about a cache's size in an order no prefetcher foresees, and write as they go: what
-//! the other users of that cache had in it is driven out.
+//! Threads that throw everything else out of the caches.
 
 use std::hint::black_box;
 
 use units::CpuList;
 
-use super::LoadError;
-use super::workers::{Turn, Workers, in_turn};
+use super::error::{AmountError, LoadError};
+use super::kind::{ThreadLoad, check_bytes, check_count, check_room, given, threads_text};
+use super::request::LoadRequestError;
+use super::settings::{Settings, size_text};
+use super::workers::{Turn, Workers, placed};
 
-/// Octets of a cache line on every machine this is for.
-const LINE: usize = 64;
-
-/// Steps between two looks at whether to stop: some 100 us of work.
-const STEPS: u64 = 10_000;
-
-pub(super) fn start(bytes: u64, threads: usize, cpus: &CpuList) -> Result<Workers, LoadError> {
-    if threads == 0 {
-        return Err(LoadError::Nothing {
-            what: "the number of threads",
-        });
-    }
-    let no_memory = || LoadError::NoMemory { bytes };
-    let lines = usize::try_from(bytes).map_err(|_| no_memory())? / LINE;
-    if lines < 2 {
-        return Err(LoadError::Nothing {
-            what: "the buffer size (less than two cache lines of 64 octets)",
-        });
-    }
-    let mut workers = Workers::new("cache load");
-    for cpu in in_turn(cpus).take(threads) {
-        let mut walk: Vec<[u64; LINE / 8]> = Vec::new();
-        walk.try_reserve_exact(lines).map_err(|_| no_memory())?;
-        workers.spawn(cpu, move |turn| {
-            lay_out(&mut walk, lines);
-            go(&mut walk, turn);
-            Ok(())
-        })?;
-    }
-    Ok(workers)
+/// Threads that follow a random chain of pointers through a buffer and write to it in large strides: neither order can be
+/// fetched ahead, and every access takes a cache line from somebody else.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CacheLoad {
+    /// Octets of each thread's buffer: about the size of the cache to empty, L2 or L3. `None`: the last-level cache, which
+    /// empties the smaller ones too.
+    pub size: Option<u64>,
+    /// Threads, which take turns over the CPUs; `None`: one per CPU.
+    pub threads: Option<usize>,
 }
 
-/// Makes each line name the next one, so that all lie on one circle (Sattolo's shuffle).
-fn lay_out(walk: &mut Vec<[u64; LINE / 8]>, lines: usize) {
-    walk.resize(lines, [0; LINE / 8]);
-    let mut order: Vec<usize> = (0..lines).collect();
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    for last in (1..lines).rev() {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        order.swap(last, (state % last as u64) as usize);
+/// One cache line: 64 octets on x86-64 and on most Arm processors.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+struct Line {
+    /// The next line of the chain.
+    next: u32,
+    written: u32,
+}
+
+const LINE_BYTES: u64 = size_of::<Line>() as u64;
+/// Lines between two looks at whether to stop: some 100 us of work.
+const PIECE: usize = 4096;
+/// Lines from one write to the next: a page of 4 KiB and a line, so that page, set and line all change.
+const STRIDE: usize = 65;
+/// Size where that of the cache cannot be read.
+const USUAL_BYTES: u64 = 8 << 20;
+/// So that lines are numbered in 32 bits.
+const MOST_BYTES: u64 = 64 << 30;
+
+impl CacheLoad {
+    pub(super) const NAME: &str = "cache";
+
+    pub(super) fn read(settings: &mut Settings) -> Result<Self, LoadRequestError> {
+        Ok(Self {
+            size: settings.bytes("size")?,
+            threads: settings.count("threads")?,
+        })
     }
-    for (from, to) in order.iter().zip(order.iter().cycle().skip(1)) {
-        walk[*from][0] = *to as u64;
+
+    fn bytes(&self) -> u64 {
+        let chosen = || host::Host::live().last_level_cache_bytes().unwrap_or(USUAL_BYTES);
+        self.size.unwrap_or_else(chosen)
     }
 }
 
-fn go(walk: &mut [[u64; LINE / 8]], turn: &Turn) {
-    let mut line = 0;
-    while turn.goes_on() {
-        for _ in 0..STEPS {
-            let next = walk[line][0] as usize;
-            walk[line][1] = walk[line][1].wrapping_add(1);
-            line = next;
+impl ThreadLoad for CacheLoad {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        let optional = [given("size", self.size.map(size_text)), given("threads", self.threads)];
+        optional.into_iter().flatten().collect()
+    }
+
+    fn check(&self) -> Result<(), AmountError> {
+        check_count(Self::NAME, "threads", self.threads.unwrap_or(1))?;
+        check_bytes(Self::NAME, "size", self.bytes(), 4096..=MOST_BYTES)
+    }
+
+    fn describe(&self) -> String {
+        let threads = threads_text(self.threads);
+        format!(
+            "{threads}, random reads and strided writes over {} each",
+            size_text(self.bytes())
+        )
+    }
+
+    fn unit(&self) -> &'static str {
+        "cache lines"
+    }
+
+    fn start(&self, cpus: &CpuList) -> Result<Workers, LoadError> {
+        let bytes = self.bytes();
+        let places: Vec<u32> = placed(self.threads, cpus).collect();
+        check_room(Self::NAME, places.len(), bytes)?;
+        let no_memory = || LoadError::NoMemory {
+            load: Self::NAME,
+            buffers: places.len(),
+            bytes,
+        };
+        let count = u32::try_from(bytes / LINE_BYTES).map_err(|_| no_memory())?;
+        let mut workers = Workers::new(Self::NAME);
+        for cpu in &places {
+            let mut lines = Vec::new();
+            // Only address space yet: the thread touches the pages on its own CPU and so on its own node.
+            lines.try_reserve_exact(count as usize).map_err(|_| no_memory())?;
+            workers.spawn(*cpu, move |turn| {
+                chain(&mut lines, count, || turn.goes_on());
+                thrash(&mut lines, turn);
+                Ok(())
+            })?;
         }
-        black_box(&mut *walk);
-        turn.did(STEPS);
+        Ok(workers)
+    }
+}
+
+/// Links `count` lines into one random ring (Sattolo 1986: a shuffle that yields exactly one cycle), as long as `goes_on`.
+fn chain(lines: &mut Vec<Line>, count: u32, goes_on: impl Fn() -> bool) {
+    for next in 0..count {
+        if next.is_multiple_of(PIECE as u32) && !goes_on() {
+            return;
+        }
+        lines.push(Line { next, written: 0 });
+    }
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for last in (1..lines.len()).rev() {
+        if last.is_multiple_of(PIECE) && !goes_on() {
+            return;
+        }
+        let other = random.below(last);
+        let next = lines[last].next;
+        lines[last].next = lines[other].next;
+        lines[other].next = next;
+    }
+}
+
+/// Chases and writes in turn until the load stops.
+fn thrash(lines: &mut [Line], turn: &Turn) {
+    let (mut at, mut strides) = (0, (0..lines.len()).step_by(STRIDE));
+    let mut lap = 0;
+    while turn.goes_on() {
+        for _ in 0..PIECE {
+            at = lines[at].next as usize;
+        }
+        black_box(at);
+        for _ in 0..PIECE {
+            let index = strides.next().unwrap_or_else(|| {
+                lap = (lap + 1) % STRIDE.min(lines.len());
+                strides = (lap..lines.len()).step_by(STRIDE);
+                lap
+            });
+            lines[index].written = lines[index].written.wrapping_add(1);
+        }
+        black_box(&mut *lines);
+        turn.did(2 * PIECE as u64);
+    }
+}
+
+/// xorshift64 (Marsaglia 2003): the chain need not be unpredictable to anyone but a prefetcher.
+struct Random(u64);
+
+impl Random {
+    /// A number below `limit`, which is not 0.
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::lay_out;
+    use super::{Line, chain};
+
+    /// Where the chain leads from line 0, until it is there again.
+    fn ring(lines: &[Line]) -> Vec<usize> {
+        let mut ring = vec![0];
+        let mut at = lines[0].next as usize;
+        while at != 0 {
+            ring.push(at);
+            at = lines[at].next as usize;
+        }
+        ring
+    }
 
     #[test]
-    fn the_walk_comes_by_every_line_once() {
-        let mut walk = Vec::new();
-        lay_out(&mut walk, 1_000);
-        let mut seen = vec![false; 1_000];
-        let mut line = 0;
-        for _ in 0..1_000 {
-            assert!(!std::mem::replace(&mut seen[line], true), "line {line} twice");
-            line = walk[line][0] as usize;
+    fn the_chain_is_one_ring_through_every_line_in_no_order() {
+        for count in [1_u32, 2, 3, 4096, 100_003] {
+            let mut lines = Vec::new();
+            chain(&mut lines, count, || true);
+            let ring = ring(&lines);
+            assert_eq!(ring.len(), count as usize);
+            let neighbours = ring.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) <= 64).count();
+            // Of 4096 lines some 3 % lie within a page of the one before.
+            assert!(count < 4096 || neighbours < ring.len() / 10, "{neighbours} of {count}");
         }
-        assert_eq!(line, 0);
+    }
+
+    #[test]
+    fn it_is_left_when_the_load_stops() {
+        let mut lines = Vec::new();
+        chain(&mut lines, 100_003, || false);
+        assert!(lines.is_empty());
     }
 }

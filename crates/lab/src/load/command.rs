@@ -6,6 +6,7 @@
 //! is still starting them when this process is killed, can leave them behind.
 
 use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,6 +46,13 @@ struct Shared {
     failure: Mutex<Option<String>>,
 }
 
+/// The name of the program that `line` starts, without its directory.
+pub(super) fn label(line: &str) -> String {
+    let program = words::split(line).map_or_else(|_| line.to_owned(), |words| words[0].clone());
+    let name = Path::new(&program).file_name().and_then(|name| name.to_str());
+    name.map_or_else(|| program.clone(), str::to_owned)
+}
+
 impl Runner {
     pub(super) fn start(line: &str, cpus: &CpuList) -> Result<Self, LoadError> {
         let words = words::split(line).map_err(|why| LoadError::Words {
@@ -78,7 +86,7 @@ impl Runner {
             why,
         };
         let keeper = Builder::new()
-            .name("load".to_owned())
+            .name("load-command".to_owned())
             .spawn(keeper)
             .map_err(|error| system(error.to_string()))?;
         let answer = is_started.recv().map_err(|_| system("it ended at once".to_owned()));
@@ -137,7 +145,7 @@ fn enter(cpus: &CpuList, program: &str) -> Result<(), LoadError> {
         };
         alone
             .enter()
-            .map_err(|source| LoadError::Cpu { load: load(), source })?;
+            .map_err(|source| LoadError::Refused { load: load(), source })?;
         set.set(cpu as usize);
     }
     sched_setaffinity(None, &set).map_err(|errno| LoadError::System {
@@ -171,32 +179,44 @@ fn keep_running(mut child: Child, stopped: &Receiver<()>, shared: &Shared) {
     let mut output = LastLines::of(child.stderr.take());
     let group = Pid::from_child(&child);
     let mut accounted = Instant::now();
-    loop {
-        output.read();
-        if has_ended(group) {
+    let mut wanted = true;
+    // Looked at once more when it is no longer wanted: it may have ended since the last look.
+    while !has_ended(group) {
+        if !wanted {
             account(group, shared);
-            reap(&mut child, group);
-            output.read();
-            let status = child
-                .wait()
-                .map_or_else(|error| error.to_string(), |status| status.to_string());
-            let lines = output.lines();
-            let said = if lines.is_empty() {
-                String::new()
-            } else {
-                format!("; it last wrote: {lines}")
-            };
-            return shared.fail(&format!("it ended by itself ({status}){said}"));
+            return end(&mut child, group, &mut output);
         }
+        output.read();
         if accounted.elapsed() >= ACCOUNT {
             account(group, shared);
             accounted = Instant::now();
         }
-        if stopped.recv_timeout(LOOK) != Err(RecvTimeoutError::Timeout) {
-            break;
-        }
+        wanted = stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout);
     }
     account(group, shared);
+    reap(&mut child, group);
+    output.read();
+    shared.fail(&how_it_ended(&mut child, &output));
+}
+
+/// How a program ended that should have gone on.
+fn how_it_ended(child: &mut Child, output: &LastLines) -> String {
+    let (status, hint) = match child.wait() {
+        Ok(status) if status.success() => (status.to_string(), ": let it run longer than the measurement"),
+        Ok(status) => (status.to_string(), ""),
+        Err(error) => (error.to_string(), ""),
+    };
+    let lines = output.lines();
+    let said = if lines.is_empty() {
+        String::new()
+    } else {
+        format!("; it last wrote: {lines}")
+    };
+    format!("it ended by itself ({status}){hint}{said}")
+}
+
+/// Asks the program to end, waits, and kills what is left.
+fn end(child: &mut Child, group: Pid, output: &mut LastLines) {
     // ESRCH: it ended this moment.
     let _ = kill_process_group(group, Signal::TERM);
     let asked = Instant::now();
@@ -204,7 +224,7 @@ fn keep_running(mut child: Child, stopped: &Receiver<()>, shared: &Shared) {
         output.read();
         std::thread::sleep(Duration::from_millis(5));
     }
-    reap(&mut child, group);
+    reap(child, group);
 }
 
 /// Whether the program ended. It is not reaped, so its number stays its own.

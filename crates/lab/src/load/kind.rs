@@ -1,151 +1,110 @@
-//! What a load does.
+//! What every load made of threads says about itself, and how its amounts are checked.
 
-use std::fmt;
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 
-/// What messages go over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Over {
-    /// Stream sockets.
-    Sockets,
-    /// Pipes.
-    Pipes,
-}
+use units::CpuList;
 
-/// What a load does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LoadKind {
-    /// Pairs of a sending and a receiving thread: system calls, wake-ups and context switches. Both threads of a pair share
-    /// a CPU; the pairs take turns over the CPUs.
-    Scheduler {
-        /// Pairs of threads.
-        pairs: usize,
-        /// Octets of each message; hackbench sends 100.
-        message_bytes: usize,
-        /// What the messages go over.
-        over: Over,
-    },
-    /// Groups of threads as hackbench has them: in each, `fds` senders write to each of `fds` receivers in turn. The threads
-    /// take turns over the CPUs.
-    Hackbench {
-        /// Groups.
-        groups: usize,
-        /// Senders of a group, and as many receivers.
-        fds: usize,
-        /// Octets of each message.
-        message_bytes: usize,
-        /// What the messages go over.
-        over: Over,
-    },
-    /// Threads that write and copy a buffer from end to end; they take turns over the CPUs.
-    Memory {
-        /// Octets of each thread's buffer: more than the last-level cache, or it never reaches memory.
-        bytes_per_thread: u64,
-        /// Threads.
-        threads: usize,
-    },
-    /// Threads that walk through a buffer in an order no prefetcher foresees, and write as they go.
-    Cache {
-        /// Octets of each thread's buffer: about the cache that is to be thrashed.
-        bytes: u64,
-        /// Threads.
-        threads: usize,
-    },
-    /// Threads that sleep for moments: timer interrupts.
-    Timers {
-        /// Time between two timers of a thread.
-        interval_ns: u64,
-        /// Threads.
-        threads: usize,
-    },
-    /// Threads that send frames over a veth pair of their own: network softirqs.
-    Packets {
-        /// Octets of a frame, without frame check sequence.
-        frame_bytes: usize,
-        /// Threads.
-        threads: usize,
-    },
-    /// A thread that writes a file without a name, and has every piece put on the disk.
-    Disk {
-        /// Where the file is.
-        directory: PathBuf,
-        /// Octets of the file.
-        bytes: u64,
-    },
-    /// An external program and its arguments, split at blanks outside quotes; no shell sees it.
-    Command {
-        /// Such as `stress-ng --cpu 1`.
-        line: String,
-    },
-}
+use super::error::{AmountError, LoadError};
+use super::settings::size_text;
+use super::workers::Workers;
 
-impl LoadKind {
+/// More threads than this is a slip of the finger.
+const MOST: u64 = 10_000;
+
+/// A load made of threads of this process.
+pub(super) trait ThreadLoad {
+    /// Its name on the command line, in plans and in series.
+    fn name(&self) -> &'static str;
+
+    /// Its settings by key, as they are read back; those left to the machine are left out.
+    fn settings(&self) -> Vec<(&'static str, String)>;
+
+    /// Refuses amounts that cannot be.
+    fn check(&self) -> Result<(), AmountError>;
+
+    /// What it does, in one line, with amounts.
+    fn describe(&self) -> String;
+
     /// What its work is counted in.
-    pub fn unit(&self) -> &'static str {
-        match self {
-            Self::Scheduler { .. } | Self::Hackbench { .. } => "messages",
-            Self::Memory { .. } | Self::Disk { .. } => "octets",
-            Self::Cache { .. } => "cache lines",
-            Self::Timers { .. } => "timers",
-            Self::Packets { .. } => "frames",
-            Self::Command { .. } => "ms of CPU time",
-        }
+    fn unit(&self) -> &'static str;
+
+    /// What its second count counts, if it has one.
+    fn extra_unit(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Makes its threads, which wait for [`Workers::begin`]. The amounts are checked.
+    fn start(&self, cpus: &CpuList) -> Result<Workers, LoadError>;
+}
+
+/// Refuses a number that is 0 or beyond reason.
+pub(super) fn check_count(load: &'static str, key: &'static str, value: usize) -> Result<(), AmountError> {
+    check_range(load, key, value as u64, 1..=MOST, |count| count.to_string())
+}
+
+/// Refuses octets outside `range`.
+pub(super) fn check_bytes(
+    load: &'static str,
+    key: &'static str,
+    value: u64,
+    range: RangeInclusive<u64>,
+) -> Result<(), AmountError> {
+    check_range(load, key, value, range, size_text)
+}
+
+/// Refuses a value outside `range`; `show` writes it as the user would.
+pub(super) fn check_range(
+    load: &'static str,
+    key: &'static str,
+    value: u64,
+    range: RangeInclusive<u64>,
+    show: impl Fn(u64) -> String,
+) -> Result<(), AmountError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(AmountError {
+        load,
+        key,
+        value: show(value),
+        rule: format!("give {} to {}", show(*range.start()), show(*range.end())),
+    })
+}
+
+/// Refuses buffers that together are more than the memory which is free: the kernel would give them and kill for them later.
+pub(super) fn check_room(load: &'static str, buffers: usize, bytes: u64) -> Result<(), LoadError> {
+    let refusal = LoadError::NoMemory { load, buffers, bytes };
+    let wanted = bytes.checked_mul(buffers as u64).ok_or_else(|| refusal.clone())?;
+    match available_bytes() {
+        Some(available) if wanted > available => Err(refusal),
+        _ => Ok(()),
     }
 }
 
-impl fmt::Display for LoadKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Scheduler {
-                pairs,
-                message_bytes,
-                over,
-            } => write!(
-                f,
-                "scheduler load: {pairs} pairs, messages of {message_bytes} octets over {over}"
-            ),
-            Self::Hackbench {
-                groups,
-                fds,
-                message_bytes,
-                over,
-            } => write!(
-                f,
-                "hackbench load: {groups} groups of {fds} senders and {fds} receivers, messages of {message_bytes} octets \
-                 over {over}"
-            ),
-            Self::Memory {
-                bytes_per_thread,
-                threads,
-            } => write!(f, "memory load: {threads} threads, {bytes_per_thread} octets each"),
-            Self::Cache { bytes, threads } => write!(f, "cache load: {threads} threads, {bytes} octets each"),
-            Self::Timers { interval_ns, threads } => {
-                let interval = units::format_ns(*interval_ns as f64);
-                write!(f, "timer load: {threads} threads, one timer every {interval} each")
-            }
-            Self::Packets { frame_bytes, threads } => {
-                write!(
-                    f,
-                    "packet load: {threads} threads, frames of {frame_bytes} octets over veth"
-                )
-            }
-            Self::Disk { directory, bytes } => {
-                write!(
-                    f,
-                    "disk load: {bytes} octets in {}, synced every 256 KiB",
-                    directory.display()
-                )
-            }
-            Self::Command { line } => write!(f, "load command {line}"),
-        }
-    }
+/// What can be had without swapping: `MemAvailable` of `/proc/meminfo` (proc_meminfo(5)).
+fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let value = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    value
+        .trim()
+        .strip_suffix(" kB")?
+        .parse::<u64>()
+        .ok()
+        .map(|kib| kib << 10)
 }
 
-impl fmt::Display for Over {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sockets => "sockets",
-            Self::Pipes => "pipes",
-        })
-    }
+/// `1 thread`, `4 threads`, or `1 thread per CPU`.
+pub(super) fn threads_text(threads: Option<usize>) -> String {
+    threads.map_or_else(|| "1 thread per CPU".to_owned(), |threads| counted(threads, "thread"))
+}
+
+/// `1 pair`, `10 pairs`.
+pub(super) fn counted(count: usize, what: impl Display) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A setting left out when the machine decides it.
+pub(super) fn given<T: ToString>(key: &'static str, value: Option<T>) -> Option<(&'static str, String)> {
+    value.map(|value| (key, value.to_string()))
 }

@@ -4,63 +4,186 @@ use std::hint::black_box;
 
 use units::CpuList;
 
-use super::LoadError;
-use super::workers::{Turn, Workers, in_turn};
+use super::error::{AmountError, LoadError};
+use super::kind::{ThreadLoad, check_bytes, check_count, check_room, given, threads_text};
+use super::request::LoadRequestError;
+use super::settings::{Settings, size_text, word_of};
+use super::workers::{Turn, Workers, placed};
 
-/// Octets between two looks at whether to stop: some 100 us of work.
-const PIECE: usize = 1 << 20;
-
-pub(super) fn start(bytes_per_thread: u64, threads: usize, cpus: &CpuList) -> Result<Workers, LoadError> {
-    if threads == 0 {
-        return Err(LoadError::Nothing {
-            what: "the number of threads",
-        });
-    }
-    if bytes_per_thread < 2 {
-        return Err(LoadError::Nothing {
-            what: "the buffer size (less than 2 octets)",
-        });
-    }
-    let no_memory = || LoadError::NoMemory {
-        bytes: bytes_per_thread,
-    };
-    let length = usize::try_from(bytes_per_thread).map_err(|_| no_memory())?;
-    let mut workers = Workers::new("memory load");
-    for cpu in in_turn(cpus).take(threads) {
-        let mut buffer = Vec::new();
-        // Only address space yet: the thread touches the pages on its own CPU and so on its own node.
-        buffer.try_reserve_exact(length).map_err(|_| no_memory())?;
-        workers.spawn(cpu, move |turn| {
-            stream(buffer, length, turn);
-            Ok(())
-        })?;
-    }
-    Ok(workers)
+/// Threads that read, write or copy a buffer from end to end, for ever: memory bandwidth.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MemoryLoad {
+    /// Octets of each thread's buffer: more than the last-level cache, or it never reaches memory. `None`: twice that cache,
+    /// at least 64 MiB and at most 1 GiB.
+    pub size: Option<u64>,
+    /// What is done with it.
+    pub access: Access,
+    /// Threads, which take turns over the CPUs; `None`: one per CPU.
+    pub threads: Option<usize>,
 }
 
-/// Fills the buffer, then for ever copies one half to the other and writes the first anew, piece by piece.
-fn stream(mut buffer: Vec<u8>, length: usize, turn: &Turn) {
-    while buffer.len() < length {
+/// What is done with the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Access {
+    /// Read it.
+    Read,
+    /// Write it.
+    Write,
+    /// Copy one half to the other.
+    Copy,
+    /// These three in turn, a whole lap of each.
+    #[default]
+    Mix,
+}
+
+const ACCESS: [(&str, Access); 4] = [
+    ("read", Access::Read),
+    ("write", Access::Write),
+    ("copy", Access::Copy),
+    ("mix", Access::Mix),
+];
+/// Words of 8 octets between two looks at whether to stop: 1 MiB, some 100 us of work.
+const PIECE: usize = (1 << 20) / 8;
+/// Size where that of the cache cannot be read, and the least one chosen.
+const LEAST_CHOSEN: u64 = 64 << 20;
+const MOST_CHOSEN: u64 = 1 << 30;
+/// Two words, so that there are halves.
+const LEAST_BYTES: u64 = 16;
+/// More than any one machine has (4 PiB, the reach of an x86-64 processor).
+const MOST_BYTES: u64 = 1 << 52;
+
+impl MemoryLoad {
+    pub(super) const NAME: &str = "memory";
+
+    pub(super) fn read(settings: &mut Settings) -> Result<Self, LoadRequestError> {
+        Ok(Self {
+            size: settings.bytes("size")?,
+            access: settings.word("access", &ACCESS)?.unwrap_or_default(),
+            threads: settings.count("threads")?,
+        })
+    }
+
+    fn bytes(&self) -> u64 {
+        let chosen = || {
+            let cache = host::Host::live().last_level_cache_bytes().unwrap_or(0);
+            (2 * cache).clamp(LEAST_CHOSEN, MOST_CHOSEN)
+        };
+        self.size.unwrap_or_else(chosen)
+    }
+}
+
+impl ThreadLoad for MemoryLoad {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        let access = word_of(&ACCESS, &self.access).to_owned();
+        let optional = [given("size", self.size.map(size_text)), given("threads", self.threads)];
+        std::iter::once(("access", access))
+            .chain(optional.into_iter().flatten())
+            .collect()
+    }
+
+    fn check(&self) -> Result<(), AmountError> {
+        check_count(Self::NAME, "threads", self.threads.unwrap_or(1))?;
+        check_bytes(Self::NAME, "size", self.bytes(), LEAST_BYTES..=MOST_BYTES)
+    }
+
+    fn describe(&self) -> String {
+        let what = match self.access {
+            Access::Read => "reading",
+            Access::Write => "writing",
+            Access::Copy => "copying in",
+            Access::Mix => "reading, writing and copying in",
+        };
+        format!(
+            "{}, {what} {} each",
+            threads_text(self.threads),
+            size_text(self.bytes())
+        )
+    }
+
+    fn unit(&self) -> &'static str {
+        "octets"
+    }
+
+    fn start(&self, cpus: &CpuList) -> Result<Workers, LoadError> {
+        let bytes = self.bytes();
+        let places: Vec<u32> = placed(self.threads, cpus).collect();
+        check_room(Self::NAME, places.len(), bytes)?;
+        let no_memory = || LoadError::NoMemory {
+            load: Self::NAME,
+            buffers: places.len(),
+            bytes,
+        };
+        let words = usize::try_from(bytes / 8).map_err(|_| no_memory())?;
+        let access = self.access;
+        let mut workers = Workers::new(Self::NAME);
+        for cpu in &places {
+            let mut buffer = Vec::new();
+            // Only address space yet: the thread touches the pages on its own CPU and so on its own node.
+            buffer.try_reserve_exact(words).map_err(|_| no_memory())?;
+            workers.spawn(*cpu, move |turn| {
+                if fill(&mut buffer, words, turn) {
+                    stream(&mut buffer, access, turn);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(workers)
+    }
+}
+
+/// Brings the buffer to its length; false when the load stopped before.
+fn fill(buffer: &mut Vec<u64>, words: usize, turn: &Turn) -> bool {
+    while buffer.len() < words && turn.goes_on() {
+        let piece = PIECE.min(words - buffer.len());
+        buffer.resize(buffer.len() + piece, 0);
+        turn.did(8 * piece as u64);
+    }
+    turn.goes_on()
+}
+
+/// Lap after lap until the load stops.
+fn stream(buffer: &mut [u64], access: Access, turn: &Turn) {
+    let laps: &[fn(&mut [u64], &Turn)] = match access {
+        Access::Read => &[read],
+        Access::Write => &[write],
+        Access::Copy => &[copy],
+        Access::Mix => &[read, write, copy],
+    };
+    for lap in laps.iter().cycle() {
         if !turn.goes_on() {
             return;
         }
-        let piece = PIECE.min(length - buffer.len());
-        buffer.resize(buffer.len() + piece, 0);
-        turn.did(piece as u64);
+        lap(buffer, turn);
     }
-    let half = length / 2;
-    let mut value = 0_u8;
-    loop {
-        value = value.wrapping_add(1);
-        for start in (0..half).step_by(PIECE) {
-            if !turn.goes_on() {
-                return;
-            }
-            let end = half.min(start + PIECE);
-            buffer.copy_within(start..end, half + start);
-            buffer[start..end].fill(value);
-            black_box(&mut buffer);
-            turn.did(2 * (end - start) as u64);
-        }
+}
+
+fn read(buffer: &mut [u64], turn: &Turn) {
+    for piece in buffer.chunks(PIECE).take_while(|_| turn.goes_on()) {
+        black_box(piece.iter().fold(0, |all, word| all ^ word));
+        turn.did(8 * piece.len() as u64);
+    }
+}
+
+fn write(buffer: &mut [u64], turn: &Turn) {
+    for piece in buffer.chunks_mut(PIECE).take_while(|_| turn.goes_on()) {
+        let value = piece[0].wrapping_add(1);
+        piece.fill(value);
+        black_box(&mut *piece);
+        turn.did(8 * piece.len() as u64);
+    }
+}
+
+/// Octets read and octets written both count, as STREAM counts them (McCalpin, "What is this STREAM benchmark?").
+fn copy(buffer: &mut [u64], turn: &Turn) {
+    let (from, to) = buffer.split_at_mut(buffer.len() / 2);
+    let pieces = from.chunks(PIECE).zip(to.chunks_mut(PIECE));
+    for (from, to) in pieces.take_while(|_| turn.goes_on()) {
+        to[..from.len()].copy_from_slice(from);
+        black_box(&mut *to);
+        turn.did(2 * 8 * from.len() as u64);
     }
 }

@@ -1,35 +1,49 @@
 //! Loads: work that competes with a measurement, on CPUs of one's choice.
 //!
-//! A load runs from [`Load::start`] until [`Load::stop`] or until it is dropped, and leaves no thread and no process
-//! behind. It says how much it did, so that a load that did nothing is noticed.
+//! A load runs from [`Load::start`] until [`Load::stop`] or until it is dropped, and leaves no thread, process, namespace or
+//! file behind. It says how much it did, so that a load that did nothing is noticed.
 //!
-//! The threads of a load belong to this process. Starting and stopping one maps and unmaps memory, which interrupts the
-//! process's other CPUs for a moment (TLB flush): start loads before a measured window and stop them after it.
+//! The threads of a load belong to this process and run under the normal policy, nice 0. Starting and stopping one maps and
+//! unmaps memory, which interrupts the process's other CPUs for a moment (TLB flush): start loads before a measured window
+//! and stop them after it.
 
 mod cache;
 mod command;
 mod disk;
+mod error;
+mod hackbench;
 mod kind;
 mod memory;
+mod messages;
 mod output;
 mod packets;
 mod request;
 mod scheduler;
+mod settings;
 mod timers;
 mod usage;
 mod words;
 mod workers;
 
-pub use kind::{LoadKind, Over};
-pub use request::{KINDS, LoadRequest, RequestError, kind_from};
-
+use std::fmt;
 use std::time::Instant;
 
-use sys::SysError;
 use units::CpuList;
 
 use command::Runner;
+use kind::ThreadLoad;
 use workers::Workers;
+
+pub use cache::CacheLoad;
+pub use disk::{DiskLoad, DiskMode};
+pub use error::{AmountError, LoadError};
+pub use hackbench::HackbenchLoad;
+pub use memory::{Access, MemoryLoad};
+pub use messages::Over;
+pub use packets::PacketLoad;
+pub use request::{LoadRequest, LoadRequestError, kind_from};
+pub use scheduler::SchedulerLoad;
+pub use timers::TimerLoad;
 
 /// What load to make, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,61 +54,81 @@ pub struct LoadSpec {
     pub cpus: CpuList,
 }
 
-/// Why a load does not start.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum LoadError {
-    /// No CPU to run on.
-    #[error("{load}: no CPU to run on: name at least one")]
-    NoCpu {
-        /// The load.
-        load: String,
-    },
-    /// An amount of 0.
-    #[error("{what} of a load is 0: give at least 1")]
-    Nothing {
-        /// Which amount.
-        what: &'static str,
-    },
-    /// More memory than there is.
-    #[error("memory load: no room for a buffer of {bytes} octets: ask for less")]
-    NoMemory {
-        /// Octets of one buffer.
-        bytes: u64,
-    },
-    /// A command that cannot be split into words.
-    #[error("load command {line}: {why}")]
-    Words {
-        /// The command line.
+/// What a load does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoadKind {
+    /// System calls, wake-ups and switches of pairs of threads.
+    Scheduler(SchedulerLoad),
+    /// The same of groups, as hackbench has them.
+    Hackbench(HackbenchLoad),
+    /// Memory bandwidth.
+    Memory(MemoryLoad),
+    /// Caches emptied.
+    Cache(CacheLoad),
+    /// Timer interrupts.
+    Timers(TimerLoad),
+    /// Network softirqs.
+    Packets(PacketLoad),
+    /// Writes to a disk.
+    Disk(DiskLoad),
+    /// An external program and its arguments, split at blanks outside quotes; no shell sees it.
+    Command {
+        /// Such as `stress-ng --cpu 1`.
         line: String,
-        /// What is wrong with it.
-        why: &'static str,
     },
-    /// A program that does not start.
-    #[error("load command {program}: {why}")]
-    Program {
-        /// The program.
-        program: String,
-        /// Why, and what to do.
-        why: String,
-    },
-    /// A thread, socket or pipe the system does not give.
-    #[error("{load}: {operation}: {why}")]
-    System {
-        /// The load.
-        load: String,
-        /// What was tried.
-        operation: &'static str,
-        /// Why not.
-        why: String,
-    },
-    /// A CPU that cannot be used.
-    #[error("{load}: {source}")]
-    Cpu {
-        /// The load.
-        load: String,
-        /// Why not.
-        source: SysError,
-    },
+}
+
+/// What makes a load.
+enum Maker<'a> {
+    Threads(&'a dyn ThreadLoad),
+    Program(&'a str),
+}
+
+impl LoadKind {
+    /// A short name for series: `scheduler`, `cache`; of a command its program, such as `stress-ng`.
+    pub fn label(&self) -> String {
+        match self.maker() {
+            Maker::Threads(threads) => threads.name().to_owned(),
+            Maker::Program(line) => command::label(line),
+        }
+    }
+
+    fn maker(&self) -> Maker<'_> {
+        match self {
+            Self::Scheduler(load) => Maker::Threads(load),
+            Self::Hackbench(load) => Maker::Threads(load),
+            Self::Memory(load) => Maker::Threads(load),
+            Self::Cache(load) => Maker::Threads(load),
+            Self::Timers(load) => Maker::Threads(load),
+            Self::Packets(load) => Maker::Threads(load),
+            Self::Disk(load) => Maker::Threads(load),
+            Self::Command { line } => Maker::Program(line),
+        }
+    }
+
+    /// Refuses amounts that cannot be.
+    fn check(&self) -> Result<(), AmountError> {
+        match self.maker() {
+            Maker::Threads(threads) => threads.check(),
+            Maker::Program(_) => Ok(()),
+        }
+    }
+}
+
+/// As `--load` takes it, with all amounts; of a command its line.
+impl fmt::Display for LoadKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let threads = match self.maker() {
+            Maker::Threads(threads) => threads,
+            Maker::Program(line) => return f.write_str(line),
+        };
+        f.write_str(threads.name())?;
+        for (index, (key, value)) in threads.settings().iter().enumerate() {
+            let separator = if index == 0 { ':' } else { ',' };
+            write!(f, "{separator}{key}={value}")?;
+        }
+        Ok(())
+    }
 }
 
 /// What a load did.
@@ -102,12 +136,29 @@ pub enum LoadError {
 pub struct LoadReport {
     /// How much, in [`LoadReport::unit`].
     pub work: u64,
-    /// What is counted, such as `messages` or `octets`.
+    /// What is counted: `messages`, `octets`, `cache lines`, `expirations`, `frames` or `ms of CPU time`.
     pub unit: &'static str,
+    /// A second count, and what it counts: `syncs` of a disk, `frames lost`, timer `periods missed`.
+    pub extra: Option<(u64, &'static str)>,
     /// How long it ran.
     pub seconds: f64,
     /// What a reader must know: it ended early, or did nothing. Empty when all went well.
     pub note: String,
+}
+
+/// One line, such as `1048576 octets, 4 syncs in 2.0 s`.
+impl fmt::Display for LoadReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.work, self.unit)?;
+        if let Some((count, what)) = self.extra {
+            write!(f, ", {count} {what}")?;
+        }
+        write!(f, " in {:.1} s", self.seconds)?;
+        if self.note.is_empty() {
+            return Ok(());
+        }
+        write!(f, "; {}", self.note)
+    }
 }
 
 /// A load that runs. Dropping it stops it.
@@ -128,36 +179,20 @@ impl Load {
     /// Starts a load; it runs on its CPUs when this returns.
     ///
     /// # Errors
-    /// An amount of 0, a CPU that cannot be used, memory or threads that are not to be had, a command that does not start.
-    /// Nothing runs then.
+    /// An amount that cannot be, a CPU that cannot be used, memory, threads, capabilities or room on a disk that are not to be
+    /// had, a command that does not start. Nothing runs then.
     pub fn start(spec: &LoadSpec) -> Result<Self, LoadError> {
         if spec.cpus.is_empty() {
             return Err(LoadError::NoCpu { load: describe(spec) });
         }
-        let cpus = &spec.cpus;
-        let running = match &spec.kind {
-            LoadKind::Scheduler {
-                pairs,
-                message_bytes,
-                over,
-            } => Running::Threads(scheduler::pairs(*pairs, *message_bytes, *over, cpus)?),
-            LoadKind::Hackbench {
-                groups,
-                fds,
-                message_bytes,
-                over,
-            } => Running::Threads(scheduler::groups(*groups, *fds, *message_bytes, *over, cpus)?),
-            LoadKind::Memory {
-                bytes_per_thread,
-                threads,
-            } => Running::Threads(memory::start(*bytes_per_thread, *threads, cpus)?),
-            LoadKind::Cache { bytes, threads } => Running::Threads(cache::start(*bytes, *threads, cpus)?),
-            LoadKind::Timers { interval_ns, threads } => Running::Threads(timers::start(*interval_ns, *threads, cpus)?),
-            LoadKind::Packets { frame_bytes, threads } => {
-                Running::Threads(packets::start(*frame_bytes, *threads, cpus)?)
+        let running = match spec.kind.maker() {
+            Maker::Threads(threads) => {
+                threads.check()?;
+                let workers = threads.start(&spec.cpus)?;
+                workers.begin();
+                Running::Threads(workers)
             }
-            LoadKind::Disk { directory, bytes } => Running::Threads(disk::start(directory, *bytes, cpus)?),
-            LoadKind::Command { line } => Running::Command(Runner::start(line, cpus)?),
+            Maker::Program(line) => Running::Command(Runner::start(line, &spec.cpus)?),
         };
         Ok(Self {
             spec: spec.clone(),
@@ -166,9 +201,14 @@ impl Load {
         })
     }
 
-    /// What it is, in one line, such as `scheduler load: 10 pairs, messages of 100 octets, on CPU 0`.
+    /// What it is, in one line, such as `scheduler load: 10 pairs, messages of 100 octets over sockets, on CPU 0`.
     pub fn describe(&self) -> String {
         describe(&self.spec)
+    }
+
+    /// A short name for series, as [`LoadKind::label`].
+    pub fn label(&self) -> String {
+        self.spec.kind.label()
     }
 
     /// How much it did so far, in [`Load::unit`]. The CPU time of a command is up to a quarter of a second old.
@@ -181,10 +221,14 @@ impl Load {
 
     /// What [`Load::work_done`] counts.
     pub fn unit(&self) -> &'static str {
-        self.spec.kind.unit()
+        match self.spec.kind.maker() {
+            Maker::Threads(threads) => threads.unit(),
+            Maker::Program(_) => "ms of CPU time",
+        }
     }
 
-    /// Why it no longer does what it should, if so.
+    /// Why it no longer does what it should, if so: a thread that met an error, a command that ended by itself, even with
+    /// status 0.
     pub fn failed(&self) -> Option<String> {
         match &self.running {
             Running::Threads(workers) => workers.failed(),
@@ -192,7 +236,8 @@ impl Load {
         }
     }
 
-    /// Ends it and says what it did. Threads end within 200 ms; a command is asked with SIGTERM and killed after 2 s.
+    /// Ends it and says what it did. Threads end within 500 ms, those that write to a disk when it took the last write; a command
+    /// is asked with SIGTERM and killed after 2 s.
     pub fn stop(mut self) -> LoadReport {
         let seconds = self.started.elapsed().as_secs_f64();
         let failure = self.failed();
@@ -201,27 +246,35 @@ impl Load {
             Running::Command(runner) => runner.end(),
         }
         let work = self.work_done();
-        let note = failure.or_else(|| self.failed());
-        let note = note.unwrap_or_else(|| {
-            if work == 0 {
-                "it did no work".to_owned()
-            } else {
-                String::new()
-            }
+        let note = failure.or_else(|| self.failed()).unwrap_or_else(|| {
+            let idle = if work == 0 { "it did no work" } else { "" };
+            idle.to_owned()
         });
         LoadReport {
             work,
             unit: self.unit(),
+            extra: self.extra(),
             seconds,
             note,
+        }
+    }
+
+    /// The second count, once all threads have ended.
+    fn extra(&self) -> Option<(u64, &'static str)> {
+        match (&self.running, self.spec.kind.maker()) {
+            (Running::Threads(workers), Maker::Threads(threads)) => Some((workers.extra(), threads.extra_unit()?)),
+            _ => None,
         }
     }
 }
 
 fn describe(spec: &LoadSpec) -> String {
-    let what = &spec.kind;
+    let what = match spec.kind.maker() {
+        Maker::Threads(threads) => format!("{} load: {}", threads.name(), threads.describe()),
+        Maker::Program(line) => format!("load command {line}"),
+    };
     match spec.cpus.len() {
-        0 => what.to_string(),
+        0 => what,
         1 => format!("{what}, on CPU {}", spec.cpus),
         _ => format!("{what}, on CPUs {}", spec.cpus),
     }

@@ -1,94 +1,187 @@
-//! Threads that send frames over a veth pair of their own: the kernel receives each in a network softirq on the same CPU.
+//! Threads that send frames to themselves through a veth pair: network softirqs.
 
+use std::time::Duration;
+
+use sys::SysError;
 use sys::link;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions, TxBatch};
 use units::CpuList;
 
-use super::LoadError;
-use super::workers::{Turn, Workers, in_turn};
+use super::error::{AmountError, LoadError};
+use super::kind::{ThreadLoad, check_bytes, check_count, given, threads_text};
+use super::request::LoadRequestError;
+use super::settings::{Settings, size_text};
+use super::workers::{Turn, Workers, placed};
 
-const NAME: &str = "packet load";
-
-/// Frames handed to the kernel in one call.
-const BATCH: usize = 32;
-
-/// Shortest and longest frame, without frame check sequence.
-const FRAME_BYTES: std::ops::RangeInclusive<usize> = 60..=1514;
-
-/// IEEE 802 local experimental EtherType: nobody answers.
-const ETHERTYPE: [u8; 2] = [0x88, 0xb5];
-
-pub(super) fn start(frame_bytes: usize, threads: usize, cpus: &CpuList) -> Result<Workers, LoadError> {
-    if threads == 0 {
-        return Err(LoadError::Nothing {
-            what: "the number of threads",
-        });
-    }
-    if !FRAME_BYTES.contains(&frame_bytes) {
-        return Err(LoadError::Nothing {
-            what: "the frame size (60 to 1514 octets)",
-        });
-    }
-    let mut workers = Workers::new(NAME);
-    for cpu in in_turn(cpus).take(threads) {
-        let network = Network::build().map_err(|source| LoadError::Cpu {
-            load: NAME.to_owned(),
-            source,
-        })?;
-        workers.spawn(cpu, move |turn| send(&network, frame_bytes, turn))?;
-    }
-    Ok(workers)
+/// Threads that each send Ethernet frames into one end of a veth pair and take them out of the other. The kernel receives them
+/// in the `NET_RX` softirq of the sending CPU. The pairs are in a network namespace of their own, gone with the load.
+///
+/// Needs `CAP_SYS_ADMIN`, `CAP_NET_ADMIN` and `CAP_NET_RAW`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PacketLoad {
+    /// Octets of a frame without FCS: 60 to 1514.
+    pub bytes: usize,
+    /// Threads with a veth pair each, which take turns over the CPUs; `None`: one per CPU.
+    pub threads: Option<usize>,
 }
 
-/// Two namespaces without a name, gone with this value.
-struct Network {
-    port: PacketPort,
-    _near: NetNs,
-    _far: NetNs,
+/// Short frames: the cost of a softirq is by the frame, not by the octet.
+const BYTES: usize = 64;
+/// Shortest and longest Ethernet frame without FCS and VLAN tag (IEEE Std 802.3).
+const LEAST_BYTES: u64 = 60;
+const MOST_BYTES: usize = 1514;
+/// Local experimental EtherType 1 (IEEE Std 802-2014, 9.2.4): no protocol of the kernel takes it.
+const ETHERTYPE: u16 = 0x88b5;
+/// Frames of one system call: as many as a NIC's driver takes in one poll (`NAPI_POLL_WEIGHT`).
+const BATCH: usize = 64;
+/// Frames the receiving end holds: several batches, for softirqs that are put off.
+const RING: usize = 512;
+/// How often, and with what pause, it is asked whether a new veth pair passes frames.
+const LOOKS: usize = 400;
+const PAUSE: Duration = Duration::from_millis(5);
+
+impl Default for PacketLoad {
+    /// Frames of 64 octets, one thread per CPU.
+    fn default() -> Self {
+        Self {
+            bytes: BYTES,
+            threads: None,
+        }
+    }
 }
 
-impl Network {
-    fn build() -> Result<Self, sys::SysError> {
-        let (near, far) = (NetNs::create()?, NetNs::create()?);
-        near.run(|| {
-            link::add_veth("load0", "load1", &far)?;
-            link::disable_ipv6("load0");
-            link::set_up("load0")
-        })??;
-        far.run(|| {
-            link::disable_ipv6("load1");
-            link::set_up("load1")
-        })??;
-        let options = PortOptions {
-            ring_frames: 0,
-            ..PortOptions::default()
-        };
-        let port = near.run(|| PacketPort::open("load0", &options))??;
+impl PacketLoad {
+    pub(super) const NAME: &str = "packets";
+
+    pub(super) fn read(settings: &mut Settings) -> Result<Self, LoadRequestError> {
+        let bytes = settings.bytes("bytes")?;
         Ok(Self {
-            port,
-            _near: near,
-            _far: far,
+            bytes: bytes.map_or(BYTES, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+            threads: settings.count("threads")?,
         })
     }
 }
 
-fn send(network: &Network, frame_bytes: usize, turn: &Turn) -> Result<(), String> {
-    let mut batch = TxBatch::new(BATCH, frame_bytes);
-    for index in 0..BATCH {
-        let frame = batch.frame_mut(index);
-        frame[..6].fill(0xff);
-        frame[6..12].copy_from_slice(&network.port.mac());
-        frame[12..14].copy_from_slice(&ETHERTYPE);
-        batch.set_len(index, frame_bytes);
+impl ThreadLoad for PacketLoad {
+    fn name(&self) -> &'static str {
+        Self::NAME
     }
-    batch.set_count(BATCH);
-    while turn.goes_on() {
-        match network.port.send_batch(&mut batch) {
-            Ok(sent) => turn.did(sent as u64),
-            Err(error) if error.is_transient() => std::thread::yield_now(),
-            Err(error) => return Err(error.to_string()),
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        std::iter::once(("bytes", size_text(self.bytes as u64)))
+            .chain(given("threads", self.threads))
+            .collect()
+    }
+
+    fn check(&self) -> Result<(), AmountError> {
+        check_count(Self::NAME, "threads", self.threads.unwrap_or(1))?;
+        check_bytes(Self::NAME, "bytes", self.bytes as u64, LEAST_BYTES..=MOST_BYTES as u64)
+    }
+
+    fn describe(&self) -> String {
+        let threads = threads_text(self.threads);
+        format!("{threads}, frames of {} octets over a veth pair each", self.bytes)
+    }
+
+    fn unit(&self) -> &'static str {
+        "frames"
+    }
+
+    fn extra_unit(&self) -> Option<&'static str> {
+        Some("frames lost")
+    }
+
+    fn start(&self, cpus: &CpuList) -> Result<Workers, LoadError> {
+        let refused = |source: SysError| LoadError::Refused {
+            load: format!("{} load", Self::NAME),
+            source,
+        };
+        let namespace = NetNs::create().map_err(refused)?;
+        let mut workers = Workers::new(Self::NAME);
+        for (index, cpu) in placed(self.threads, cpus).enumerate() {
+            let pair = namespace.run(|| Pair::make(index, &namespace, self.bytes));
+            let mut pair = pair.and_then(|pair| pair).map_err(refused)?;
+            workers.spawn(cpu, move |turn| pair.run(turn).map_err(|error| error.to_string()))?;
         }
+        // The packet sockets hold the namespace from here on; the last of them to close takes it away.
+        Ok(workers)
     }
-    Ok(())
+}
+
+/// A veth pair with a packet socket at each end.
+struct Pair {
+    sending: PacketPort,
+    receiving: PacketPort,
+    batch: TxBatch,
+}
+
+impl Pair {
+    /// Makes pair number `index` in the calling thread's network namespace, which is `here`.
+    fn make(index: usize, here: &NetNs, bytes: usize) -> Result<Self, SysError> {
+        let (from, to) = (format!("tx{index}"), format!("rx{index}"));
+        link::add_veth(&from, &to, here)?;
+        link::set_up(&from)?;
+        link::set_up(&to)?;
+        wait_for_carrier(&from, &to)?;
+        let sending = PacketPort::open(
+            &from,
+            &PortOptions {
+                ring_frames: 0,
+                ..PortOptions::default()
+            },
+        )?;
+        let receiving = PacketPort::open(
+            &to,
+            &PortOptions {
+                ethertypes: vec![ETHERTYPE],
+                ring_frames: RING,
+                frame_bytes: MOST_BYTES,
+                ..PortOptions::default()
+            },
+        )?;
+        let mut batch = TxBatch::new(BATCH, bytes);
+        for index in 0..BATCH {
+            let frame = batch.frame_mut(index);
+            frame[..6].copy_from_slice(&receiving.mac());
+            frame[6..12].copy_from_slice(&sending.mac());
+            frame[12..14].copy_from_slice(&ETHERTYPE.to_be_bytes());
+        }
+        Ok(Self {
+            sending,
+            receiving,
+            batch,
+        })
+    }
+
+    /// Sends a batch, takes out what arrived, and again. Frames are counted where they arrive.
+    fn run(&mut self, turn: &Turn) -> Result<(), SysError> {
+        while turn.goes_on() {
+            match self.sending.send_batch(&mut self.batch) {
+                Ok(_) => {}
+                Err(error) if error.is_transient() => {}
+                Err(error) => return Err(error),
+            }
+            let mut arrived = 0;
+            while self.receiving.next().is_some() {
+                arrived += 1;
+            }
+            turn.did(arrived);
+        }
+        turn.did_extra(self.receiving.statistics()?.dropped);
+        Ok(())
+    }
+}
+
+/// A new pair passes frames a moment after both ends are up.
+fn wait_for_carrier(from: &str, to: &str) -> Result<(), SysError> {
+    for _ in 0..LOOKS {
+        if link::find(from)?.carrier && link::find(to)?.carrier {
+            return Ok(());
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Err(SysError::Invalid {
+        what: format!("the veth pair {from} and {to} passes no frames: it has no carrier"),
+    })
 }

@@ -1,75 +1,112 @@
-//! Loads as they are asked for: `KIND[:KEY=VALUE,...][@CPUS]` on the command line, a table in a plan.
+//! Loads as people ask for them: `cache`, `timers:interval=50us@2-3`, or a table of a plan.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::str::FromStr;
 
-use units::CpuList;
+use units::{CpuList, CpuListError};
 
-use super::{LoadKind, LoadSpec, Over};
+use super::error::AmountError;
+use super::settings::Settings;
+use super::{CacheLoad, DiskLoad, HackbenchLoad, LoadKind, LoadSpec, MemoryLoad, PacketLoad, SchedulerLoad, TimerLoad};
 
-/// The kinds of load, with their keys and what they are unless given.
-pub const KINDS: [(&str, &[(&str, &str)]); 7] = [
-    ("scheduler", &[("pairs", "10"), ("bytes", "100"), ("over", "sockets")]),
-    (
-        "hackbench",
-        &[("groups", "1"), ("fds", "20"), ("bytes", "100"), ("over", "sockets")],
-    ),
-    ("memory", &[("size", "64MiB"), ("threads", "1")]),
-    ("cache", &[("size", "2MiB"), ("threads", "1")]),
-    ("timers", &[("interval", "50us"), ("threads", "1")]),
-    ("packets", &[("bytes", "64"), ("threads", "1")]),
-    ("disk", &[("dir", "."), ("size", "64MiB")]),
-];
-
-/// Why a load cannot be asked for like that.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RequestError {
-    /// No such kind.
-    #[error("no load is called \"{0}\" (have: {list})", list = kinds())]
-    Kind(String),
-    /// A key this kind does not have.
-    #[error("a {kind} load has no \"{key}\" (it has: {have})")]
-    Key {
-        /// The kind.
-        kind: String,
-        /// The key.
-        key: String,
-        /// The keys it has.
-        have: String,
-    },
-    /// Not `KEY=VALUE`.
-    #[error("\"{0}\" of a load is not KEY=VALUE")]
-    Pair(String),
-    /// A value that cannot be.
-    #[error("{kind} load, {key}: {why}")]
-    Value {
-        /// The kind.
-        kind: String,
-        /// The key.
-        key: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// CPUs that are no list.
-    #[error("\"{0}\" behind @ is not a CPU list such as 1-3,5")]
-    Cpus(String),
-}
-
-fn kinds() -> String {
-    KINDS.map(|(kind, _)| kind).join(", ")
-}
-
-/// A load, and where it is to run if that was said.
+/// A load asked for; the CPUs may be left to whoever starts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadRequest {
     /// What it does.
     pub kind: LoadKind,
-    /// Its CPUs.
+    /// The CPUs it was asked to run on.
     pub cpus: Option<CpuList>,
 }
 
+/// Why a text or a table of a plan is not a load.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LoadRequestError {
+    /// Unknown kind.
+    #[error("\"{kind}\" is not a load: write {}; start any other program with --load-command", names().join(", "))]
+    Kind {
+        /// What was given.
+        kind: String,
+    },
+    /// A setting without a value.
+    #[error("{load} load: \"{text}\" is not KEY=VALUE")]
+    Form {
+        /// The kind of load.
+        load: &'static str,
+        /// What was given.
+        text: String,
+    },
+    /// A key the load does not have.
+    #[error("{load} load has no \"{key}\": its keys are {keys}")]
+    Key {
+        /// The kind of load.
+        load: &'static str,
+        /// What was given.
+        key: String,
+        /// The keys it has.
+        keys: String,
+    },
+    /// A key given twice.
+    #[error("{load} load: {key} is given twice")]
+    Twice {
+        /// The kind of load.
+        load: &'static str,
+        /// The key.
+        key: String,
+    },
+    /// A value that cannot be read.
+    #[error("{load} load: {key}: {why}")]
+    Value {
+        /// The kind of load.
+        load: &'static str,
+        /// Its key.
+        key: &'static str,
+        /// What is wrong, and what would do.
+        why: String,
+    },
+    /// An amount that cannot be.
+    #[error(transparent)]
+    Amount(#[from] AmountError),
+    /// CPUs that are no list.
+    #[error("after @: {0}")]
+    Cpus(CpuListError),
+    /// `@` and nothing behind.
+    #[error("after @: no CPU: name at least one, or leave @ out")]
+    NoCpus,
+}
+
+type Read = fn(&mut Settings) -> Result<LoadKind, LoadRequestError>;
+
+/// The kinds that are built in, by name.
+const KINDS: [(&str, Read); 7] = [
+    (SchedulerLoad::NAME, |settings| {
+        SchedulerLoad::read(settings).map(LoadKind::Scheduler)
+    }),
+    (HackbenchLoad::NAME, |settings| {
+        HackbenchLoad::read(settings).map(LoadKind::Hackbench)
+    }),
+    (MemoryLoad::NAME, |settings| {
+        MemoryLoad::read(settings).map(LoadKind::Memory)
+    }),
+    (CacheLoad::NAME, |settings| {
+        CacheLoad::read(settings).map(LoadKind::Cache)
+    }),
+    (TimerLoad::NAME, |settings| {
+        TimerLoad::read(settings).map(LoadKind::Timers)
+    }),
+    (PacketLoad::NAME, |settings| {
+        PacketLoad::read(settings).map(LoadKind::Packets)
+    }),
+    (DiskLoad::NAME, |settings| DiskLoad::read(settings).map(LoadKind::Disk)),
+];
+
+fn names() -> Vec<&'static str> {
+    KINDS.iter().map(|(name, _)| *name).collect()
+}
+
 impl LoadRequest {
-    /// The load on its CPUs, or on `default`.
+    /// The load on the CPUs it was asked to run on, else on `default`.
+    #[must_use]
     pub fn on(self, default: &CpuList) -> LoadSpec {
         LoadSpec {
             kind: self.kind,
@@ -79,178 +116,80 @@ impl LoadRequest {
 }
 
 impl FromStr for LoadRequest {
-    type Err = RequestError;
+    type Err = LoadRequestError;
 
-    fn from_str(text: &str) -> Result<Self, RequestError> {
+    /// `KIND[:KEY=VALUE,...][@CPUS]`. What is behind the last `@` is a CPU list; values hold no comma.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (what, cpus) = match text.rsplit_once('@') {
-            Some((what, list)) => {
-                let cpus: CpuList = list.parse().map_err(|_| RequestError::Cpus(list.to_owned()))?;
-                if cpus.is_empty() {
-                    return Err(RequestError::Cpus(list.to_owned()));
-                }
-                (what, Some(cpus))
-            }
+            Some((what, cpus)) => (what, Some(some_cpus(cpus)?)),
             None => (text, None),
         };
-        let (kind, pairs) = what.split_once(':').unwrap_or((what, ""));
-        let pair = |pair: &str| {
-            let (key, value) = pair
-                .split_once('=')
-                .ok_or_else(|| RequestError::Pair(pair.to_owned()))?;
-            Ok((key.trim().to_owned(), value.trim().to_owned()))
+        let (kind, settings) = match what.split_once(':') {
+            Some((kind, settings)) => (kind.trim(), Some(settings)),
+            None => (what.trim(), None),
         };
-        let values = pairs.split(',').filter(|pair| !pair.is_empty()).map(pair);
-        let kind = kind_from(kind.trim(), &values.collect::<Result<_, _>>()?)?;
-        Ok(Self { kind, cpus })
+        let (load, read) = built_in(kind)?;
+        let given = settings.map_or_else(|| Ok(BTreeMap::new()), |settings| split(load, settings))?;
+        Ok(Self {
+            kind: checked(read, Settings::new(load, given))?,
+            cpus,
+        })
     }
 }
 
-/// The load called `kind`, with `values` in place of what it is unless given.
+/// As [`FromStr`] reads it.
+impl fmt::Display for LoadRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind)?;
+        match &self.cpus {
+            Some(cpus) => write!(f, "@{cpus}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The load called `kind` with these values by key, as a plan or the command line gives them; what is left out is as usual.
 ///
 /// # Errors
 /// A kind, key or value that cannot be.
-pub fn kind_from(kind: &str, values: &BTreeMap<String, String>) -> Result<LoadKind, RequestError> {
-    let (_, defaults) = KINDS
-        .iter()
-        .find(|(name, _)| *name == kind)
-        .ok_or_else(|| RequestError::Kind(kind.to_owned()))?;
-    if let Some(key) = values.keys().find(|key| defaults.iter().all(|(name, _)| name != key)) {
-        let have: Vec<&str> = defaults.iter().map(|(name, _)| *name).collect();
-        return Err(RequestError::Key {
-            kind: kind.to_owned(),
-            key: key.clone(),
-            have: have.join(", "),
-        });
-    }
-    let asked = Asked { kind, values, defaults };
-    Ok(match kind {
-        "scheduler" => LoadKind::Scheduler {
-            pairs: asked.number("pairs")?,
-            message_bytes: asked.number("bytes")?,
-            over: asked.over()?,
-        },
-        "hackbench" => LoadKind::Hackbench {
-            groups: asked.number("groups")?,
-            fds: asked.number("fds")?,
-            message_bytes: asked.number("bytes")?,
-            over: asked.over()?,
-        },
-        "memory" => LoadKind::Memory {
-            bytes_per_thread: asked.size()?,
-            threads: asked.number("threads")?,
-        },
-        "cache" => LoadKind::Cache {
-            bytes: asked.size()?,
-            threads: asked.number("threads")?,
-        },
-        "timers" => LoadKind::Timers {
-            interval_ns: asked.value("interval", |text| {
-                units::parse_ns(text).map_err(|error| error.to_string())
-            })?,
-            threads: asked.number("threads")?,
-        },
-        "packets" => LoadKind::Packets {
-            frame_bytes: asked.number("bytes")?,
-            threads: asked.number("threads")?,
-        },
-        _ => LoadKind::Disk {
-            directory: asked.value("dir", |text| Ok(text.into()))?,
-            bytes: asked.size()?,
-        },
-    })
+pub fn kind_from(kind: &str, values: &BTreeMap<String, String>) -> Result<LoadKind, LoadRequestError> {
+    let (load, read) = built_in(kind)?;
+    checked(read, Settings::new(load, values.clone()))
 }
 
-/// What was asked of one load.
-struct Asked<'a> {
-    kind: &'a str,
-    values: &'a BTreeMap<String, String>,
-    defaults: &'a [(&'a str, &'a str)],
+/// Reads, refuses unknown keys, then amounts that cannot be.
+fn checked(read: Read, mut settings: Settings) -> Result<LoadKind, LoadRequestError> {
+    let kind = read(&mut settings)?;
+    settings.finish()?;
+    kind.check()?;
+    Ok(kind)
 }
 
-impl Asked<'_> {
-    fn value<T>(&self, key: &str, read: impl FnOnce(&str) -> Result<T, String>) -> Result<T, RequestError> {
-        let default = self
-            .defaults
-            .iter()
-            .find(|(name, _)| *name == key)
-            .map(|(_, value)| *value);
-        let text = self.values.get(key).map(String::as_str).or(default).unwrap_or_default();
-        read(text).map_err(|why| RequestError::Value {
-            kind: self.kind.to_owned(),
-            key: key.to_owned(),
-            why,
-        })
-    }
-
-    fn number(&self, key: &str) -> Result<usize, RequestError> {
-        self.value(key, |text| match text.parse() {
-            Ok(number @ 1..=10_000) => Ok(number),
-            _ => Err(format!("\"{text}\" is not a number from 1 to 10000")),
-        })
-    }
-
-    fn size(&self) -> Result<u64, RequestError> {
-        self.value("size", |text| {
-            units::parse_bytes(text).map_err(|error| error.to_string())
-        })
-    }
-
-    fn over(&self) -> Result<Over, RequestError> {
-        self.value("over", |text| match text {
-            "sockets" => Ok(Over::Sockets),
-            "pipes" => Ok(Over::Pipes),
-            _ => Err(format!("\"{text}\" is not sockets or pipes")),
-        })
-    }
+fn built_in(kind: &str) -> Result<(&'static str, Read), LoadRequestError> {
+    let found = KINDS.iter().find(|(name, _)| *name == kind).copied();
+    found.ok_or_else(|| LoadRequestError::Kind { kind: kind.to_owned() })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{KINDS, LoadRequest};
-    use crate::load::{LoadKind, Over};
-
-    fn request(text: &str) -> LoadRequest {
-        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+fn some_cpus(text: &str) -> Result<CpuList, LoadRequestError> {
+    let cpus: CpuList = text.parse().map_err(LoadRequestError::Cpus)?;
+    if cpus.is_empty() {
+        return Err(LoadRequestError::NoCpus);
     }
+    Ok(cpus)
+}
 
-    #[test]
-    fn every_kind_has_defaults_that_can_be() {
-        for (kind, _) in KINDS {
-            assert_eq!(request(kind).cpus, None);
+fn split(load: &'static str, settings: &str) -> Result<BTreeMap<String, String>, LoadRequestError> {
+    let mut given = BTreeMap::new();
+    for setting in settings.split(',') {
+        let (key, value) = setting.split_once('=').ok_or_else(|| LoadRequestError::Form {
+            load,
+            text: setting.trim().to_owned(),
+        })?;
+        let key = key.trim().to_owned();
+        if given.contains_key(&key) {
+            return Err(LoadRequestError::Twice { load, key });
         }
+        given.insert(key, value.trim().to_owned());
     }
-
-    #[test]
-    fn keys_and_cpus() {
-        let asked = request("scheduler:pairs=3,over=pipes@0-1");
-        let kind = LoadKind::Scheduler {
-            pairs: 3,
-            message_bytes: 100,
-            over: Over::Pipes,
-        };
-        assert_eq!(
-            (asked.kind, asked.cpus.map(|cpus| cpus.to_string())),
-            (kind, Some("0-1".into()))
-        );
-        let here = "5".parse().expect("a list");
-        assert_eq!(request("disk:dir=/var/tmp,size=1MiB").on(&here).cpus, here);
-    }
-
-    #[test]
-    fn refusals_name_what_is_wrong_and_what_would_do() {
-        for (text, words) in [
-            ("chess", "have: scheduler, hackbench"),
-            ("cache:pairs=3", "it has: size, threads"),
-            ("cache:size", "KEY=VALUE"),
-            ("cache:size=big", "size"),
-            ("timers:interval=10", "250us"),
-            ("scheduler:pairs=0", "1 to 10000"),
-            ("scheduler:over=radio", "sockets or pipes"),
-            ("cache@x", "CPU list"),
-            ("cache@", "CPU list"),
-        ] {
-            let message = text.parse::<LoadRequest>().expect_err(text).to_string();
-            assert!(message.contains(words), "{text}: {message}");
-        }
-    }
+    Ok(given)
 }

@@ -1,10 +1,8 @@
-//! Threads of a load: pinned, counted, and ended together.
+//! Threads of a load: pinned, started together, counted, and ended together.
 
-use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use sys::thread::{Policy, RtThread};
@@ -12,16 +10,33 @@ use units::CpuList;
 
 use super::LoadError;
 
+/// Stack of a thread: none goes deep, and where the process locks its memory all of it counts as locked.
+const STACK_BYTES: usize = 128 << 10;
+
 /// The CPUs over and over.
 pub(super) fn in_turn(cpus: &CpuList) -> impl Iterator<Item = u32> {
     cpus.iter().collect::<Vec<_>>().into_iter().cycle()
+}
+
+/// One CPU for each thread: as many as asked for, else one thread on each CPU.
+pub(super) fn placed(threads: Option<usize>, cpus: &CpuList) -> impl Iterator<Item = u32> {
+    in_turn(cpus).take(threads.unwrap_or(cpus.len()))
+}
+
+/// What one thread did. Alone on its cache lines (two, for processors that fetch them in pairs), which would else go to and
+/// fro between the CPUs of two threads.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Counts {
+    work: AtomicU64,
+    extra: AtomicU64,
 }
 
 /// What a thread of a load sees of the rest.
 #[derive(Debug, Clone)]
 pub(super) struct Turn {
     stop: Arc<AtomicBool>,
-    work: Arc<AtomicU64>,
+    counts: Arc<Counts>,
 }
 
 impl Turn {
@@ -32,36 +47,41 @@ impl Turn {
 
     /// Adds to what this thread did.
     pub(super) fn did(&self, amount: u64) {
-        self.work.fetch_add(amount, Ordering::Relaxed);
+        self.counts.work.fetch_add(amount, Ordering::Relaxed);
+    }
+
+    /// Adds to the second count of this thread, for loads that have one.
+    pub(super) fn did_extra(&self, amount: u64) {
+        self.counts.extra.fetch_add(amount, Ordering::Relaxed);
     }
 }
 
-/// The threads of a load. Dropping them ends them.
+/// The threads of a load. They begin with [`Workers::begin`]; dropping this ends them.
 #[derive(Debug)]
 pub(super) struct Workers {
     load: &'static str,
+    /// Set when the threads may begin: one that is busy would delay the start of the next on its CPU.
+    begin: Arc<OnceLock<()>>,
     stop: Arc<AtomicBool>,
-    /// One count per thread: a shared one would carry its cache line between the CPUs.
-    work: Vec<Arc<AtomicU64>>,
-    /// Sockets whose end wakes a thread that waits.
-    sockets: Vec<UnixStream>,
+    counts: Vec<Arc<Counts>>,
     failure: Arc<Mutex<Option<String>>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Workers {
+    /// No threads yet, of the load called `load`.
     pub(super) fn new(load: &'static str) -> Self {
         Self {
             load,
+            begin: Arc::default(),
             stop: Arc::default(),
-            work: Vec::new(),
-            sockets: Vec::new(),
+            counts: Vec::new(),
             failure: Arc::default(),
             threads: Vec::new(),
         }
     }
 
-    /// Starts a thread on `cpu` and waits until it is there.
+    /// Starts a thread on `cpu` and waits until it is there. It waits for [`Workers::begin`].
     pub(super) fn spawn(
         &mut self,
         cpu: u32,
@@ -69,10 +89,10 @@ impl Workers {
     ) -> Result<(), LoadError> {
         let turn = Turn {
             stop: Arc::clone(&self.stop),
-            work: Arc::default(),
+            counts: Arc::default(),
         };
-        let failure = Arc::clone(&self.failure);
-        self.work.push(Arc::clone(&turn.work));
+        let (failure, begin) = (Arc::clone(&self.failure), Arc::clone(&self.begin));
+        self.counts.push(Arc::clone(&turn.counts));
         let (ready, is_ready) = sync_channel(1);
         let run = move || {
             let entered = RtThread {
@@ -84,43 +104,48 @@ impl Workers {
             let there = entered.is_ok();
             // Nobody listens only when the load is being dropped: then `goes_on` is false at once.
             let _ = ready.send(entered);
-            if there
-                && let Err(why) = body(&turn)
+            if !there {
+                return;
+            }
+            begin.wait();
+            if let Err(why) = body(&turn)
                 && turn.goes_on()
             {
-                failure
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .get_or_insert(why);
+                let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                failure.get_or_insert(why);
             }
         };
+        let title = self.title();
         let system = |why: String| LoadError::System {
-            load: self.load.to_owned(),
+            load: title.clone(),
             operation: "start a thread",
             why,
         };
         let thread = Builder::new()
-            .name("load".to_owned())
+            .name(format!("load-{}", self.load))
+            .stack_size(STACK_BYTES)
             .spawn(run)
             .map_err(|error| system(error.to_string()))?;
         self.threads.push(thread);
         match is_ready.recv() {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(source)) => Err(LoadError::Cpu {
-                load: self.load.to_owned(),
-                source,
-            }),
+            Ok(Err(source)) => Err(LoadError::Refused { load: title, source }),
             Err(_) => Err(system("it ended at once".to_owned())),
         }
     }
 
-    /// Ends `socket` with the load, so that a thread waiting on it wakes.
-    pub(super) fn end_with(&mut self, socket: UnixStream) {
-        self.sockets.push(socket);
+    /// Lets all threads begin.
+    pub(super) fn begin(&self) {
+        // Set already only when the load is being ended.
+        let _ = self.begin.set(());
     }
 
     pub(super) fn work(&self) -> u64 {
-        self.work.iter().map(|work| work.load(Ordering::Relaxed)).sum()
+        self.counts.iter().map(|one| one.work.load(Ordering::Relaxed)).sum()
+    }
+
+    pub(super) fn extra(&self) -> u64 {
+        self.counts.iter().map(|one| one.extra.load(Ordering::Relaxed)).sum()
     }
 
     pub(super) fn failed(&self) -> Option<String> {
@@ -129,16 +154,13 @@ impl Workers {
             let ended = self.threads.iter().filter(|thread| thread.is_finished()).count();
             (ended > 0).then(|| format!("{ended} of {} threads ended by themselves", self.threads.len()))
         };
-        failure.or_else(ended).map(|why| format!("{}: {why}", self.load))
+        failure.or_else(ended).map(|why| format!("{}: {why}", self.title()))
     }
 
     /// Ends all threads and waits for them.
     pub(super) fn end(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        for socket in self.sockets.drain(..) {
-            // The other end may be closed already: then nobody waits on it.
-            let _ = socket.shutdown(Shutdown::Both);
-        }
+        self.begin();
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
                 let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,10 +168,95 @@ impl Workers {
             }
         }
     }
+
+    /// What the load is called in messages.
+    pub(super) fn title(&self) -> String {
+        format!("{} load", self.load)
+    }
 }
 
 impl Drop for Workers {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Workers;
+    use std::time::{Duration, Instant};
+
+    /// A load of one thread on a CPU this process may use, begun.
+    fn begun(body: impl FnOnce(&super::Turn) -> Result<(), String> + Send + 'static) -> Workers {
+        let cpu = sys::thread::allowed_cpus().first().expect("a CPU");
+        let mut workers = Workers::new("test");
+        workers.spawn(cpu, body).expect("a thread");
+        workers.begin();
+        workers
+    }
+
+    fn failure(workers: &Workers) -> String {
+        let start = Instant::now();
+        loop {
+            if let Some(failure) = workers.failed() {
+                return failure;
+            }
+            assert!(start.elapsed() < Duration::from_secs(10), "no failure was noticed");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn an_error_of_a_thread_is_a_failure_of_the_load() {
+        let workers = begun(|_| Err("out of paper".to_owned()));
+        assert_eq!(failure(&workers), "test load: out of paper");
+    }
+
+    #[test]
+    fn a_thread_that_ends_early_is_noticed_whatever_it_returned() {
+        let workers = begun(|_| Ok(()));
+        assert_eq!(failure(&workers), "test load: 1 of 1 threads ended by themselves");
+    }
+
+    #[test]
+    fn a_panic_is_noticed() {
+        let mut workers = begun(|_| panic!("on purpose: a thread of a load panics"));
+        assert!(failure(&workers).ends_with("ended by themselves"));
+        workers.end();
+        assert_eq!(workers.failed().as_deref(), Some("test load: a thread panicked"));
+    }
+
+    #[test]
+    fn an_error_met_while_stopping_is_none() {
+        let mut workers = begun(|turn| {
+            while turn.goes_on() {
+                turn.did(1);
+                turn.did_extra(2);
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err("the other end is gone".to_owned())
+        });
+        while workers.work() == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        workers.end();
+        assert_eq!((workers.failed(), workers.extra()), (None, 2 * workers.work()));
+    }
+
+    #[test]
+    fn threads_wait_for_the_beginning() {
+        let cpu = sys::thread::allowed_cpus().first().expect("a CPU");
+        let mut workers = Workers::new("test");
+        workers
+            .spawn(cpu, |turn| {
+                turn.did(1);
+                Ok(())
+            })
+            .expect("a thread");
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(workers.work(), 0);
+        workers.begin();
+        failure(&workers);
+        assert_eq!(workers.work(), 1);
     }
 }

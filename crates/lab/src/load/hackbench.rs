@@ -1,0 +1,95 @@
+//! Groups of threads that send each other small messages, as hackbench (rt-tests) has them.
+
+use units::CpuList;
+
+use super::error::{AmountError, LoadError};
+use super::kind::{ThreadLoad, check_count, counted};
+use super::messages::{BYTES, Over, check_message, group, read_bytes};
+use super::request::LoadRequestError;
+use super::settings::{Settings, size_text};
+use super::workers::{Workers, in_turn};
+
+/// Groups of threads: every sender of a group writes to every receiver of it in turn. The threads take turns over the CPUs, so
+/// that messages and wake-ups cross between them. It is `hackbench --threads`, without end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HackbenchLoad {
+    /// Groups; hackbench has 10.
+    pub groups: usize,
+    /// Senders of a group, and as many receivers; hackbench has 20.
+    pub fds: usize,
+    /// Octets of a message; hackbench sends 100.
+    pub bytes: usize,
+    /// What carries the messages.
+    pub over: Over,
+}
+
+const GROUPS: usize = 1;
+const FDS: usize = 20;
+
+impl Default for HackbenchLoad {
+    /// One group of hackbench: 20 senders and 20 receivers over sockets, messages of 100 octets.
+    fn default() -> Self {
+        Self {
+            groups: GROUPS,
+            fds: FDS,
+            bytes: BYTES,
+            over: Over::default(),
+        }
+    }
+}
+
+impl HackbenchLoad {
+    pub(super) const NAME: &str = "hackbench";
+
+    pub(super) fn read(settings: &mut Settings) -> Result<Self, LoadRequestError> {
+        Ok(Self {
+            groups: settings.count("groups")?.unwrap_or(GROUPS),
+            fds: settings.count("fds")?.unwrap_or(FDS),
+            bytes: read_bytes(settings)?,
+            over: Over::read(settings)?,
+        })
+    }
+}
+
+impl ThreadLoad for HackbenchLoad {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("groups", self.groups.to_string()),
+            ("fds", self.fds.to_string()),
+            ("bytes", size_text(self.bytes as u64)),
+            ("over", self.over.word().to_owned()),
+        ]
+    }
+
+    fn check(&self) -> Result<(), AmountError> {
+        check_count(Self::NAME, "groups", self.groups)?;
+        check_count(Self::NAME, "fds", self.fds)?;
+        check_count(Self::NAME, "groups times fds", self.groups * self.fds)?;
+        check_message(Self::NAME, self.bytes)
+    }
+
+    fn describe(&self) -> String {
+        let (groups, fds, over) = (counted(self.groups, "group"), self.fds, self.over.word());
+        format!(
+            "{groups} of {fds} senders and {fds} receivers, messages of {} octets over {over}",
+            self.bytes
+        )
+    }
+
+    fn unit(&self) -> &'static str {
+        "messages"
+    }
+
+    fn start(&self, cpus: &CpuList) -> Result<Workers, LoadError> {
+        let mut workers = Workers::new(Self::NAME);
+        let mut cpus = in_turn(cpus);
+        for _ in 0..self.groups {
+            group(&mut workers, self.fds, (self.bytes, self.over), &mut cpus)?;
+        }
+        Ok(workers)
+    }
+}

@@ -1,0 +1,9 @@
+//! Loads do work where they should and nowhere else, and leave nothing behind. A test binary of its own, because it counts
+//! the threads and descriptors of its process.
+
+mod command;
+mod disk;
+mod interrupts;
+mod refusals;
+mod support;
+mod threads;
