@@ -154,8 +154,8 @@ mod tests {
             "12345",
             "7",
             "900 ns",
-            "2.5 µs",
-            "84 µs",
+            "2.50 µs",
+            "84.0 µs",
         ] {
             assert!(text.contains(part), "{part} in\n{text}");
         }
