@@ -112,7 +112,10 @@ fn alike_rows_fold_behind_the_worst_of_them() {
         series.max_ns = Some(9_000_000);
     }
     let page = visible(&html(bad));
-    assert!(page.contains("18 more like these, none worse"), "the two worst fails are in sight");
+    assert!(
+        page.contains("18 more like these, none worse"),
+        "the two worst fails are in sight"
+    );
     assert_eq!(page.matches("<td><span class=\"badge fail\">").count(), 20);
 }
 
