@@ -2,6 +2,7 @@
 //! it is reported. The windows are those of a real minute (`data/minute.triptime`), over and over.
 
 use stats::Histogram;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -121,7 +122,7 @@ fn peak_kib() -> u64 {
 fn child_writes_the_week() {
     if let Some(path) = std::env::var_os(FILE) {
         write_week(Path::new(&path));
-        println!("peak {} KiB", peak_kib());
+        let _ = writeln!(std::io::stdout(), "peak {} KiB", peak_kib());
     }
 }
 
@@ -156,5 +157,7 @@ fn a_week_fits_into_little_memory_and_a_small_file_and_is_reported_at_once() {
     assert!(took.as_secs_f64() < 2.0, "reported in {took:?}");
     let page = std::fs::metadata(&html).expect("the page").len();
     assert!(page < 4 << 20, "{page} octets of HTML");
-    println!("{peak} KiB of memory, {size} octets of run file, reported in {took:?}, {page} octets of HTML");
+    let figures =
+        format!("{peak} KiB of memory, {size} octets of run file, reported in {took:?}, {page} octets of HTML");
+    let _ = writeln!(std::io::stdout(), "{figures}");
 }

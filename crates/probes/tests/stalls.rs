@@ -160,9 +160,12 @@ fn wakeup_sees_every_planted_stall_and_counts_what_was_missed() {
     assert_lengths(&found, BLOCK_NS - 208_334);
 }
 
-/// Says that everything was a thread, and remembers what it was asked.
+/// CPU and number of each thread it was told of, and what it was asked.
+type Heard = (Vec<(u32, i32)>, Vec<Question>);
+
+/// Says that everything was a thread, and remembers what it heard.
 #[derive(Clone, Default)]
-struct Witness(Arc<Mutex<(Vec<(u32, i32)>, Vec<Question>)>>);
+struct Witness(Arc<Mutex<Heard>>);
 
 impl Explain for Witness {
     fn watch(&mut self, cpu: u32, thread: i32) {
