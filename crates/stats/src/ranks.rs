@@ -29,7 +29,7 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
         return f64::NAN;
     }
     let upper_index = values.len() / 2;
-    let even = values.len() % 2 == 0;
+    let even = values.len().is_multiple_of(2);
     let (below, upper, _) = values.select_nth_unstable_by(upper_index, f64::total_cmp);
     let upper = *upper;
     if !even {

@@ -19,7 +19,14 @@ mod tests {
     /// `-4 - np.sum((2*i - 1) * (np.log(u) + np.log(1 - u[::-1]))) / 4`.
     #[test]
     fn a_sample_of_four() {
-        let logarithms: Vec<(f64, f64)> = [0.1f64, 0.25, 0.6, 0.9].iter().map(|u| (u.ln(), (1.0 - u).ln())).collect();
-        assert!((statistic(&logarithms) - 0.2451277913171639).abs() < 1e-12, "{}", statistic(&logarithms));
+        let logarithms: Vec<(f64, f64)> = [0.1f64, 0.25, 0.6, 0.9]
+            .iter()
+            .map(|u| (u.ln(), (1.0 - u).ln()))
+            .collect();
+        assert!(
+            (statistic(&logarithms) - 0.2451277913171639).abs() < 1e-12,
+            "{}",
+            statistic(&logarithms)
+        );
     }
 }

@@ -26,16 +26,22 @@ pub(super) fn independent(maxima: Vec<f64>) -> Result<(Vec<f64>, usize), Refusal
     let mut blocks = maxima;
     let mut group = 1;
     loop {
-        let autocorrelation = autocorrelation(&mid_ranks(&blocks), 1);
-        if autocorrelation <= DEPENDENT.max(2.576 / (blocks.len() as f64).sqrt()) {
+        let Some(autocorrelation) = dependence(&blocks) else {
             return Ok((blocks, group));
-        }
+        };
         if blocks.len() / 2 < BLOCKS_NEEDED {
             return Err(Refusal::Dependent { autocorrelation });
         }
         blocks = joined(&blocks, 2);
         group *= 2;
     }
+}
+
+/// Rank correlation of neighbours, where it is more than chance.
+pub(super) fn dependence(values: &[f64]) -> Option<f64> {
+    let autocorrelation = autocorrelation(&mid_ranks(values), 1);
+    let limit = DEPENDENT.max(2.576 / (values.len() as f64).sqrt());
+    (autocorrelation > limit).then_some(autocorrelation)
 }
 
 /// Refuses values that change over the run. Too few to tell are for the caller to refuse.

@@ -26,7 +26,13 @@ mod tests {
     #[test]
     fn the_largest_of_each_cluster_stays() {
         let peak = |at_ns, value_ns| Peak { at_ns, value_ns };
-        let peaks = [peak(0, 5.0), peak(10, 9.0), peak(20, 7.0), peak(31, 6.0), peak(100, 1.0)];
+        let peaks = [
+            peak(0, 5.0),
+            peak(10, 9.0),
+            peak(20, 7.0),
+            peak(31, 6.0),
+            peak(100, 1.0),
+        ];
         assert_eq!(decluster(&peaks, 10), [peak(10, 9.0), peak(31, 6.0), peak(100, 1.0)]);
         assert_eq!(decluster(&peaks, 1_000), [peak(10, 9.0)]);
         assert_eq!(decluster(&peaks, 0).len(), 5);

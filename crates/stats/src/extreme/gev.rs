@@ -1,7 +1,8 @@
 //! The generalised extreme-value distribution.
 
-use super::optimise::{inverse_of_second_derivatives, minimise, refine};
-use super::{FITTED_SHAPES, reduced};
+use super::optimise::minimise;
+use super::sample::{Parameters, Sample, feasible};
+use super::{anderson, expanded, is_fitted, reduced, slope_of_expanded, slope_of_reduced};
 use crate::random::Random;
 use statrs::function::gamma::gamma;
 
@@ -74,30 +75,20 @@ impl Gev {
     /// maximum (R. Smith, Biometrika 72, 1985).
     pub fn fit(sorted: &[f64]) -> Self {
         let start = Self::from_l_moments(sorted);
-        let sample = Sample::around(sorted, &start);
-        let (low, high) = FITTED_SHAPES;
-        let mut first = [0.0, 0.0, start.shape.clamp(low + 0.05, high - 0.05)];
-        // A support that leaves out a value is widened until it has them all.
-        while !sample.negative_log_likelihood(&first).is_finite() {
-            first[1] += 0.5;
+        let maxima = Maxima::around(sorted, &start);
+        let value = |p: &Parameters| maxima.with_gradient(p).0;
+        let first = feasible(value, [0.0, 0.0, start.shape.clamp(-0.5, 1.0)]);
+        let [location, log_scale, shape] = minimise(value, first, 0.2, 1e-10 * sorted.len() as f64);
+        Self {
+            location: start.location + start.scale * location,
+            scale: start.scale * log_scale.exp(),
+            shape,
         }
-        let tolerance = 1e-10 * sorted.len() as f64;
-        let found = minimise(|p| sample.negative_log_likelihood(p), first, 0.2, tolerance);
-        sample.parameters(&found)
     }
 
     /// A maximum drawn at random.
     pub fn draw(&self, random: &mut Random) -> f64 {
         self.at(-random.exponential().ln())
-    }
-
-    /// What the simplex needs no longer be asked for: fits to samples drawn from this distribution, which are near it.
-    pub(super) fn refits(&self, sorted: &[f64]) -> Refits {
-        let gradient = |p: &[f64; 3]| Sample::around(sorted, self).with_gradient(p).1;
-        Refits {
-            from: *self,
-            inverse: inverse_of_second_derivatives(gradient, &[0.0, 0.0, self.shape], 1e-4),
-        }
     }
 
     /// The variable that has the standard Gumbel distribution: `-ln(-ln F(x))`. Infinite outside the support.
@@ -107,81 +98,30 @@ impl Gev {
 
     /// The value with this reduced variable.
     fn at(&self, y: f64) -> f64 {
-        let t = if self.shape == 0.0 {
-            y
-        } else {
-            (self.shape * y).exp_m1() / self.shape
-        };
-        self.location + self.scale * t
+        self.location + self.scale * expanded(y, self.shape)
     }
 }
 
-/// Fits to samples that were drawn from one distribution.
-pub(super) struct Refits {
-    from: Gev,
-    inverse: Option<[[f64; 3]; 3]>,
-}
+/// Maxima in ascending order, measured from the location of a distribution that is near, in units of its scale. The first
+/// parameter is the location.
+pub(super) struct Maxima(Vec<f64>);
 
-impl Refits {
-    /// Most likely parameters for `sorted`, to the precision that a bootstrap needs.
-    pub(super) fn fit(&self, sorted: &[f64]) -> Gev {
-        let sample = Sample::around(sorted, &self.from);
-        let start = [0.0, 0.0, self.from.shape];
-        self.inverse
-            .as_ref()
-            .and_then(|inverse| refine(|p| sample.with_gradient(p), start, inverse, 1e-4))
-            .map_or_else(|| Gev::fit(sorted), |found| sample.parameters(&found))
+impl Maxima {
+    /// The values as seen from a distribution.
+    pub(super) fn around(sorted: &[f64], gev: &Gev) -> Self {
+        Self(sorted.iter().map(|value| (value - gev.location) / gev.scale).collect())
     }
 }
 
-/// Values measured from a location in units of a scale, so that parameters are near 0 and 1: location, logarithm of the scale,
-/// shape.
-struct Sample {
-    values: Vec<f64>,
-    location: f64,
-    scale: f64,
-}
-
-impl Sample {
-    fn around(values: &[f64], gev: &Gev) -> Self {
-        let (location, scale) = (gev.location, gev.scale);
-        Self {
-            values: values.iter().map(|value| (value - location) / scale).collect(),
-            location,
-            scale,
-        }
-    }
-
-    fn parameters(&self, p: &[f64; 3]) -> Gev {
-        Gev {
-            location: self.location + self.scale * p[0],
-            scale: self.scale * p[1].exp(),
-            shape: p[2],
-        }
-    }
-
-    fn negative_log_likelihood(&self, p: &[f64; 3]) -> f64 {
+impl Sample for Maxima {
+    fn with_gradient(&self, p: &Parameters) -> (f64, Parameters) {
         let [location, log_scale, shape] = *p;
-        if shape < FITTED_SHAPES.0 || shape > FITTED_SHAPES.1 {
-            return f64::INFINITY;
-        }
-        let gev = Gev {
-            location,
-            scale: log_scale.exp(),
-            shape,
-        };
-        -gev.log_likelihood(&self.values)
-    }
-
-    /// Negative logarithm of the likelihood, and its derivatives.
-    fn with_gradient(&self, p: &[f64; 3]) -> (f64, [f64; 3]) {
-        let [location, log_scale, shape] = *p;
-        if shape < FITTED_SHAPES.0 || shape > FITTED_SHAPES.1 {
+        if !is_fitted(shape) {
             return (f64::INFINITY, [f64::NAN; 3]);
         }
         let inverse_scale = (-log_scale).exp();
         let (mut sum, mut by_location, mut by_scale, mut by_shape) = (0.0, 0.0, 0.0, 0.0);
-        for value in &self.values {
+        for value in &self.0 {
             let t = (value - location) * inverse_scale;
             let z = 1.0 + shape * t;
             if z <= 0.0 {
@@ -193,23 +133,46 @@ impl Sample {
             sum += (1.0 + shape) * y + tail;
             by_location -= by_y / z;
             by_scale -= by_y * t / z;
-            by_shape += y + by_y * slope_of_reduced(t, z, y, shape);
+            by_shape += y + by_y * slope_of_reduced(t, y, shape);
         }
-        let n = self.values.len() as f64;
-        (
-            sum + n * log_scale,
-            [by_location * inverse_scale, n + by_scale, by_shape],
-        )
+        let n = self.0.len() as f64;
+        let gradient = [by_location * inverse_scale, n + by_scale, by_shape];
+        (sum + n * log_scale, gradient)
     }
-}
 
-/// Derivative of the reduced variable by the shape: `(t / z - y) / shape`, by its series where that cancels.
-pub(super) fn slope_of_reduced(t: f64, z: f64, y: f64, shape: f64) -> f64 {
-    let u = shape * t;
-    if u.abs() < 1e-3 {
-        t * t * (-0.5 + u * (2.0 / 3.0 - u * (0.75 - u * 0.8)))
-    } else {
-        (t / z - y) / shape
+    fn level(p: &Parameters, ahead: f64) -> f64 {
+        p[0] + p[1].exp() * expanded(ahead.ln(), p[2])
+    }
+
+    fn held(level: f64, ahead: f64, rest: &[f64; 2]) -> (f64, [f64; 2]) {
+        let [log_scale, shape] = *rest;
+        let scale = log_scale.exp();
+        let above = scale * expanded(ahead.ln(), shape);
+        (level - above, [-above, -scale * slope_of_expanded(ahead.ln(), shape)])
+    }
+
+    fn drawn(&self, p: &Parameters, random: &mut Random) -> Self {
+        let gev = Gev {
+            location: p[0],
+            scale: p[1].exp(),
+            shape: p[2],
+        };
+        let mut values: Vec<f64> = (0..self.0.len()).map(|_| gev.draw(random)).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        Self(values)
+    }
+
+    fn distance(&self, p: &Parameters) -> f64 {
+        let inverse_scale = (-p[1]).exp();
+        let logarithms: Vec<(f64, f64)> = self
+            .0
+            .iter()
+            .map(|value| {
+                let below = -(-reduced((value - p[0]) * inverse_scale, p[2])).exp();
+                (below, (-below.exp_m1()).ln())
+            })
+            .collect();
+        anderson::statistic(&logarithms)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The generalised Pareto distribution.
 
-use super::gev::{l_moments, slope_of_reduced};
-use super::optimise::{inverse_of_second_derivatives, minimise, refine};
-use super::{FITTED_SHAPES, reduced};
+use super::gev::l_moments;
+use super::optimise::minimise;
+use super::sample::{Parameters, Sample, feasible};
+use super::{anderson, expanded, is_fitted, reduced, slope_of_reduced};
 use crate::random::Random;
 
 /// The generalised Pareto distribution, which excesses over a high threshold tend to:
@@ -54,29 +55,22 @@ impl Gpd {
     pub fn fit(sorted: &[f64]) -> Self {
         let start = Self::from_l_moments(sorted);
         let unit = sorted.iter().sum::<f64>() / sorted.len() as f64;
-        let sample = Sample::of(sorted, unit);
-        let (low, high) = FITTED_SHAPES;
-        let mut first = [(start.scale / unit).ln(), start.shape.clamp(low + 0.05, high - 0.05)];
-        while !sample.negative_log_likelihood(&first).is_finite() {
-            first[0] += 0.5;
+        let excesses = Excesses::of(sorted, unit);
+        let value = |p: &[f64; 2]| excesses.with_gradient(&[0.0, p[0], p[1]]).0;
+        let first = feasible(
+            value,
+            [(start.scale / unit).max(0.01).ln(), start.shape.clamp(-0.5, 1.0)],
+        );
+        let [log_scale, shape] = minimise(value, first, 0.2, 1e-10 * sorted.len() as f64);
+        Self {
+            scale: unit * log_scale.exp(),
+            shape,
         }
-        let tolerance = 1e-10 * sorted.len() as f64;
-        let found = minimise(|p| sample.negative_log_likelihood(p), first, 0.2, tolerance);
-        sample.parameters(&found)
     }
 
     /// An excess drawn at random.
     pub fn draw(&self, random: &mut Random) -> f64 {
         self.at(random.exponential())
-    }
-
-    /// For fits to samples drawn from this distribution.
-    pub(super) fn refits(&self, sorted: &[f64]) -> Refits {
-        let gradient = |p: &[f64; 2]| Sample::of(sorted, self.scale).with_gradient(p).1;
-        Refits {
-            from: *self,
-            inverse: inverse_of_second_derivatives(gradient, &[0.0, self.shape], 1e-4),
-        }
     }
 
     /// The variable that has the standard exponential distribution: `-ln(1 - F(x))`. Infinite beyond the support.
@@ -86,71 +80,33 @@ impl Gpd {
 
     /// The excess with this reduced variable.
     fn at(&self, y: f64) -> f64 {
-        let t = if self.shape == 0.0 {
-            y
-        } else {
-            (self.shape * y).exp_m1() / self.shape
-        };
-        self.scale * t
+        self.scale * expanded(y, self.shape)
     }
 }
 
-/// Fits to samples that were drawn from one distribution.
-pub(super) struct Refits {
-    from: Gpd,
-    inverse: Option<[[f64; 2]; 2]>,
-}
-
-impl Refits {
-    /// Most likely parameters for `sorted`, to the precision that a bootstrap needs.
-    pub(super) fn fit(&self, sorted: &[f64]) -> Gpd {
-        let sample = Sample::of(sorted, self.from.scale);
-        let start = [0.0, self.from.shape];
-        self.inverse
-            .as_ref()
-            .and_then(|inverse| refine(|p| sample.with_gradient(p), start, inverse, 1e-4))
-            .map_or_else(|| Gpd::fit(sorted), |found| sample.parameters(&found))
-    }
-}
-
-/// Excesses in units of a scale; parameters are the logarithm of the scale, and the shape.
-struct Sample {
+/// Excesses in ascending order, in units of a scale, that come like a Poisson process. The first parameter is the logarithm of
+/// their rate, in units of the rate that was seen.
+pub(super) struct Excesses {
     values: Vec<f64>,
+    /// How many were seen by the run whose rate is the unit.
     unit: f64,
 }
 
-impl Sample {
-    fn of(values: &[f64], unit: f64) -> Self {
+impl Excesses {
+    /// The excesses in units of a scale.
+    pub(super) fn of(sorted: &[f64], scale: f64) -> Self {
         Self {
-            values: values.iter().map(|value| value / unit).collect(),
-            unit,
+            values: sorted.iter().map(|value| value / scale).collect(),
+            unit: sorted.len() as f64,
         }
     }
+}
 
-    fn parameters(&self, p: &[f64; 2]) -> Gpd {
-        Gpd {
-            scale: self.unit * p[0].exp(),
-            shape: p[1],
-        }
-    }
-
-    fn negative_log_likelihood(&self, p: &[f64; 2]) -> f64 {
-        let [log_scale, shape] = *p;
-        if shape < FITTED_SHAPES.0 || shape > FITTED_SHAPES.1 {
-            return f64::INFINITY;
-        }
-        let gpd = Gpd {
-            scale: log_scale.exp(),
-            shape,
-        };
-        -gpd.log_likelihood(&self.values)
-    }
-
-    /// Negative logarithm of the likelihood, and its derivatives.
-    fn with_gradient(&self, p: &[f64; 2]) -> (f64, [f64; 2]) {
-        let [log_scale, shape] = *p;
-        if shape < FITTED_SHAPES.0 || shape > FITTED_SHAPES.1 {
-            return (f64::INFINITY, [f64::NAN; 2]);
+impl Sample for Excesses {
+    fn with_gradient(&self, p: &Parameters) -> (f64, Parameters) {
+        let [log_rate, log_scale, shape] = *p;
+        if !is_fitted(shape) {
+            return (f64::INFINITY, [f64::NAN; 3]);
         }
         let inverse_scale = (-log_scale).exp();
         let (mut sum, mut by_scale, mut by_shape) = (0.0, 0.0, 0.0);
@@ -158,14 +114,56 @@ impl Sample {
             let t = value * inverse_scale;
             let z = 1.0 + shape * t;
             if z <= 0.0 {
-                return (f64::INFINITY, [f64::NAN; 2]);
+                return (f64::INFINITY, [f64::NAN; 3]);
             }
             let y = reduced(t, shape);
             sum += y;
             by_scale -= t / z;
-            by_shape += y + (1.0 + shape) * slope_of_reduced(t, z, y, shape);
+            by_shape += y + (1.0 + shape) * slope_of_reduced(t, y, shape);
         }
         let n = self.values.len() as f64;
-        ((1.0 + shape) * sum + n * log_scale, [n + (1.0 + shape) * by_scale, by_shape])
+        let expected = self.unit * log_rate.exp();
+        let value = (1.0 + shape) * sum + n * log_scale + expected - n * log_rate;
+        (value, [expected - n, n + (1.0 + shape) * by_scale, by_shape])
+    }
+
+    /// `ahead` is how many excesses are expected at the rate that was seen.
+    fn level(p: &Parameters, ahead: f64) -> f64 {
+        p[1].exp() * expanded(p[0] + ahead.ln(), p[2])
+    }
+
+    fn held(level: f64, ahead: f64, rest: &[f64; 2]) -> (f64, [f64; 2]) {
+        let [log_scale, shape] = *rest;
+        let t = level * (-log_scale).exp();
+        let y = reduced(t, shape);
+        (y - ahead.ln(), [-t / (1.0 + shape * t), slope_of_reduced(t, y, shape)])
+    }
+
+    fn drawn(&self, p: &Parameters, random: &mut Random) -> Self {
+        let gpd = Gpd {
+            scale: p[1].exp(),
+            shape: p[2],
+        };
+        // Two parameters take three values; with fifty expected, fewer than three do not happen.
+        let count = random.poisson(self.unit * p[0].exp()).max(3);
+        let mut values: Vec<f64> = (0..count).map(|_| gpd.draw(random)).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        Self {
+            values,
+            unit: self.unit,
+        }
+    }
+
+    fn distance(&self, p: &Parameters) -> f64 {
+        let inverse_scale = (-p[1]).exp();
+        let logarithms: Vec<(f64, f64)> = self
+            .values
+            .iter()
+            .map(|value| {
+                let above = -reduced(value * inverse_scale, p[2]);
+                ((-above.exp_m1()).ln(), above)
+            })
+            .collect();
+        anderson::statistic(&logarithms)
     }
 }

@@ -1,16 +1,12 @@
 //! Return level from block maxima.
 
 use super::blocks::{check_steady, independent, joined, sorted};
-use super::bootstrap::{self, Replicate};
-use super::gev::Gev;
+use super::gev::{Gev, Maxima};
+use super::sample::Sample;
 use super::{
-    BLOCKS_NEEDED, FIT_SIGNIFICANCE, MOST_BLOCKS, Method, Refusal, ReturnLevel, anderson, check_question, check_reach,
+    BLOCKS_NEEDED, FIT_SIGNIFICANCE, MOST_BLOCKS, Method, Refusal, ReturnLevel, bootstrap, check_question, check_reach,
     check_shape, mixture,
 };
-use crate::random::Random;
-
-/// Any number does; a fixed one gives the same figures each time.
-const SEED: u64 = 0x626c_6f63_6b73;
 
 /// The level that is exceeded once in `blocks_ahead` blocks on average, from the largest value of each block, in ns and in
 /// order of time. `confidence`, such as 0.95, is that of the interval.
@@ -40,56 +36,29 @@ pub fn return_level_of_maxima(maxima_ns: &[f64], blocks_ahead: f64, confidence: 
 
 /// The level for independent blocks of one kind, in ascending order.
 fn level(sorted: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLevel, Refusal> {
-    let fit = Gev::fit(sorted);
-    mixture::check(sorted, fit.log_likelihood(sorted), 3)?;
-    check_shape(fit.shape)?;
-    let replicates = replicates(&fit, sorted, blocks_ahead);
-    let level_ns = fit.return_level(blocks_ahead);
-    let outcome = bootstrap::outcome(level_ns, distance(&fit, sorted), &replicates, confidence);
+    let gev = Gev::fit(sorted);
+    mixture::check(sorted, |values| Gev::fit(values).log_likelihood(values))?;
+    check_shape(gev.shape)?;
+    let maxima = Maxima::around(sorted, &gev);
+    let parameters = [0.0, 0.0, gev.shape];
+    let fit = (parameters, maxima.with_gradient(&parameters).0);
+    let outcome = bootstrap::evaluate(&maxima, &fit, sorted.len(), blocks_ahead, confidence);
     if outcome.fit_p < FIT_SIGNIFICANCE {
         return Err(Refusal::BadFit { p: outcome.fit_p });
     }
+    let in_ns = |level: f64| gev.location + gev.scale * level;
     Ok(ReturnLevel {
-        level_ns,
-        low_ns: outcome.low,
-        high_ns: outcome.high,
+        level_ns: in_ns(outcome.level),
+        low_ns: in_ns(outcome.low),
+        high_ns: in_ns(outcome.high),
         confidence,
         method: Method::BlockMaxima,
-        shape: fit.shape,
-        location: fit.location,
-        scale: fit.scale,
+        shape: gev.shape,
+        location: gev.location,
+        scale: gev.scale,
         blocks: sorted.len(),
         fit_p: outcome.fit_p,
         threshold_ns: None,
-        replicates: replicates.len(),
+        replicates: outcome.replicates,
     })
-}
-
-fn replicates(fit: &Gev, sorted: &[f64], blocks_ahead: f64) -> Vec<Replicate> {
-    let refits = fit.refits(sorted);
-    let mut random = Random::new(SEED);
-    let mut sample = vec![0.0; sorted.len()];
-    (0..bootstrap::replicates(sorted.len()))
-        .map(|_| {
-            sample.fill_with(|| fit.draw(&mut random));
-            sample.sort_unstable_by(f64::total_cmp);
-            let again = refits.fit(&sample);
-            Replicate {
-                level: again.return_level(blocks_ahead),
-                distance: distance(&again, &sample),
-            }
-        })
-        .collect()
-}
-
-/// Anderson-Darling statistic of the fit.
-fn distance(gev: &Gev, sorted: &[f64]) -> f64 {
-    let logarithms: Vec<(f64, f64)> = sorted
-        .iter()
-        .map(|x| {
-            let below = -(-gev.reduced(*x)).exp();
-            (below, (-below.exp_m1()).ln())
-        })
-        .collect();
-    anderson::statistic(&logarithms)
 }

@@ -20,9 +20,12 @@ mod maxima;
 mod mixture;
 mod optimise;
 mod peaks;
+mod reduced;
 mod refusal;
+mod sample;
 #[cfg(test)]
 mod tests;
+mod threshold;
 
 pub use clusters::{Peak, decluster};
 pub use gev::Gev;
@@ -30,6 +33,8 @@ pub use gpd::Gpd;
 pub use maxima::return_level_of_maxima;
 pub use peaks::return_level_of_peaks;
 pub use refusal::Refusal;
+
+use reduced::{expanded, reduced, slope_of_expanded, slope_of_reduced};
 
 /// Fewest blocks, or peaks over the threshold: three parameters and a tail take at least these.
 pub const BLOCKS_NEEDED: usize = 50;
@@ -88,18 +93,8 @@ pub struct ReturnLevel {
     pub replicates: usize,
 }
 
-/// `ln(1 + shape t) / shape`, for a shape of zero `t`. Beyond the end of the support infinite, with the sign of that end.
-fn reduced(t: f64, shape: f64) -> f64 {
-    let u = shape * t;
-    if u <= -1.0 {
-        -f64::INFINITY.copysign(shape)
-    } else if shape == 0.0 {
-        t
-    } else if u.abs() < 1e-3 {
-        u.ln_1p() / shape
-    } else {
-        (1.0 + u).ln() / shape
-    }
+fn is_fitted(shape: f64) -> bool {
+    shape >= FITTED_SHAPES.0 && shape <= FITTED_SHAPES.1
 }
 
 /// Whether a return level can be asked for at all.

@@ -3,7 +3,7 @@
 /// A function is called this often before the search gives up; a fit of three parameters takes about 150 calls.
 const MOST_CALLS: usize = 2_000;
 
-/// Steps of [`refine`]; about eight are usual.
+/// Steps of [`refine`]; about six are usual.
 const MOST_STEPS: usize = 30;
 
 /// A corner of the simplex: a point and the function there.
@@ -89,41 +89,64 @@ fn shrink<const N: usize>(corners: &mut [Corner<N>], function: &impl Fn(&[f64; N
     }
 }
 
-/// The point near `start` where a function is smallest, by Newton's steps with one inverse of its second derivatives for all,
-/// halved until the function falls. `function` gives its value and gradient. For fits to many samples of one distribution,
-/// whose second derivatives are about the same. `None` where it does not arrive.
+/// The point near `start` where a function is smallest, and the function there: quasi-Newton steps, halved until the function
+/// falls, from the inverse of its second derivatives (Broyden, Fletcher, Goldfarb and Shanno, 1970). `function` gives its value
+/// and gradient. The search ends where another step would gain less than `tolerance`. `None` where it does not arrive.
 pub(super) fn refine<const N: usize>(
     function: impl Fn(&[f64; N]) -> (f64, [f64; N]),
     start: [f64; N],
     inverse: &[[f64; N]; N],
     tolerance: f64,
-) -> Option<[f64; N]> {
+) -> Option<([f64; N], f64)> {
+    let mut inverse = *inverse;
     let mut point = start;
     let (mut value, mut gradient) = function(&point);
     for _ in 0..MOST_STEPS {
-        let step: [f64; N] = std::array::from_fn(|row| dot(&inverse[row], &gradient));
+        let step = times(&inverse, &gradient);
         let gain = dot(&step, &gradient);
         if !gain.is_finite() || gain < 0.0 {
             return None;
         }
         if gain < tolerance {
-            return Some(point);
+            return Some((point, value));
         }
-        let mut share = 1.0;
-        loop {
-            let next: [f64; N] = std::array::from_fn(|axis| point[axis] - share * step[axis]);
-            let (next_value, next_gradient) = function(&next);
-            if next_value < value {
-                (point, value, gradient) = (next, next_value, next_gradient);
-                break;
-            }
-            share /= 2.0;
-            if share < 0.01 {
-                return None;
-            }
-        }
+        let (next, next_value, next_gradient) = lower(&function, &point, value, &step)?;
+        let moved = difference(&next, &point);
+        let turned = difference(&next_gradient, &gradient);
+        update(&mut inverse, &moved, &turned);
+        (point, value, gradient) = (next, next_value, next_gradient);
     }
     None
+}
+
+/// Goes against `step`, or the half of it, or a quarter…, until the function is lower.
+fn lower<const N: usize>(
+    function: &impl Fn(&[f64; N]) -> (f64, [f64; N]),
+    from: &[f64; N],
+    value: f64,
+    step: &[f64; N],
+) -> Option<([f64; N], f64, [f64; N])> {
+    (0..10).find_map(|halvings| {
+        let next = std::array::from_fn(|axis| from[axis] - step[axis] / f64::from(1 << halvings));
+        let (next_value, gradient) = function(&next);
+        (next_value < value).then_some((next, next_value, gradient))
+    })
+}
+
+/// Makes the inverse of the second derivatives agree with what the last step showed of them.
+fn update<const N: usize>(inverse: &mut [[f64; N]; N], moved: &[f64; N], turned: &[f64; N]) {
+    let curvature = dot(moved, turned);
+    if curvature <= 0.0 {
+        return;
+    }
+    let along = times(inverse, turned);
+    let scale = (1.0 + dot(turned, &along) / curvature) / curvature;
+    for row in 0..N {
+        for column in 0..N {
+            let mixed = moved[row] * along[column] + along[row] * moved[column];
+            inverse[row][column] += scale * moved[row] * moved[column] - mixed / curvature;
+        }
+    }
 }
 
 /// Inverse of the second derivatives of a function with this gradient, at `point`, by central differences; `None` where they
@@ -163,6 +186,14 @@ fn inverse<const N: usize>(mut matrix: [[f64; N]; N]) -> Option<[[f64; N]; N]> {
     Some(result)
 }
 
+fn times<const N: usize>(matrix: &[[f64; N]; N], vector: &[f64; N]) -> [f64; N] {
+    std::array::from_fn(|row| dot(&matrix[row], vector))
+}
+
+fn difference<const N: usize>(a: &[f64; N], b: &[f64; N]) -> [f64; N] {
+    std::array::from_fn(|axis| a[axis] - b[axis])
+}
+
 fn dot<const N: usize>(a: &[f64; N], b: &[f64; N]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -179,7 +210,10 @@ mod tests {
     #[test]
     fn the_simplex_follows_a_curved_valley() {
         let found = minimise(valley, [-1.2, 1.0], 0.5, 1e-14);
-        assert!((found[0] - 1.0).abs() < 1e-5 && (found[1] - 1.0).abs() < 1e-5, "{found:?}");
+        assert!(
+            (found[0] - 1.0).abs() < 1e-5 && (found[1] - 1.0).abs() < 1e-5,
+            "{found:?}"
+        );
     }
 
     #[test]
@@ -199,13 +233,14 @@ mod tests {
     }
 
     #[test]
-    fn newton_arrives_or_says_that_it_did_not() {
+    fn quasi_newton_arrives_or_says_that_it_did_not() {
         let bowl = |p: &[f64; 2]| {
             let value = p[0].powi(2) + 3.0 * p[1].powi(2) + p[0].powi(4);
             (value, [2.0 * p[0] + 4.0 * p[0].powi(3), 6.0 * p[1]])
         };
         let inverse = inverse_of_second_derivatives(|p| bowl(p).1, &[0.0, 0.0], 1e-4).expect("a minimum");
-        let found = refine(bowl, [0.3, -0.2], &inverse, 1e-16).expect("near");
+        let (found, value) = refine(bowl, [0.3, -0.2], &inverse, 1e-16).expect("near");
+        assert!(value < 1e-12, "{value}");
         assert!(found[0].abs() < 1e-6 && found[1].abs() < 1e-6, "{found:?}");
         let slope = |p: &[f64; 1]| (p[0], [1.0]);
         assert_eq!(refine(slope, [0.0], &[[1.0]], 1e-9), None);

@@ -33,6 +33,26 @@ pub enum Refusal {
         /// Rank correlation of neighbouring blocks.
         autocorrelation: f64,
     },
+    /// Neighbouring peaks depend on each other: they are several of one stall.
+    #[error(
+        "not supported by the data: neighbouring peaks are alike (rank correlation {autocorrelation:.2}); count the peaks of \
+         one stall as one"
+    )]
+    Clustered {
+        /// Rank correlation of neighbouring peaks.
+        autocorrelation: f64,
+    },
+    /// The return period is too short to lie in the tail.
+    #[error(
+        "no return level: once in {asked:.0} blocks was asked, peaks over the threshold come once in {between:.1}; read the \
+         level off the histogram"
+    )]
+    TooNear {
+        /// Return period asked, in blocks.
+        asked: f64,
+        /// Blocks per peak over the threshold.
+        between: f64,
+    },
     /// Two kinds of block: most up to one value, the rest from another, larger one.
     #[error(
         "not supported by the data: {upper} of {blocks} values lie apart, from {}, the others end at {}: two causes, \
@@ -72,7 +92,7 @@ pub enum Refusal {
     },
     /// The fitted tail is at the edge of what the theory covers.
     #[error(
-        "not supported by the data: the fitted shape is {shape:.2}, outside -0.95 to 0.95 where a return level means anything; \
+        "not supported by the data: the fitted shape is {shape:.2}, outside -0.9 to 1 where a return level means anything; \
          measure longer, or look for rare separate causes"
     )]
     Shape {

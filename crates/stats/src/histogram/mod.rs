@@ -4,6 +4,8 @@ mod bins;
 mod bytes;
 mod interval;
 #[cfg(test)]
+mod interval_tests;
+#[cfg(test)]
 mod tests;
 
 pub use bytes::HistogramError;
