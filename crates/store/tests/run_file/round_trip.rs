@@ -307,7 +307,7 @@ fn an_event_kind_of_a_later_version_is_shown_as_a_note() {
     create(&path, 1, None).finish(RunState::Complete, 1).expect("finished");
     let db = rusqlite::Connection::open(&path).expect("a database");
     db.execute(
-        "INSERT INTO event (at_ns, kind, text) VALUES (5, 'smi', 'count rose by 2')",
+        "INSERT INTO event (at_ns, kind, text) VALUES (5, 'eclipse', 'seen for 2 s')",
         [],
     )
     .expect("inserted");
@@ -315,7 +315,7 @@ fn an_event_kind_of_a_later_version_is_shown_as_a_note() {
     let events = RunFile::open(&path).expect("a run").events().expect("events");
     assert_eq!(
         (events[0].kind, events[0].text.as_str()),
-        (EventKind::Note, "smi: count rose by 2")
+        (EventKind::Note, "eclipse: seen for 2 s")
     );
 }
 

@@ -1,8 +1,9 @@
 //! eBPF runs with exactly `CAP_BPF` and `CAP_PERFMON`, and says which of them is missing.
 
-use super::alone;
+use super::{alone, cpu};
 use std::process::Command;
 use sys::privilege::{Capability, has};
+use sys::thread::{Policy, RtThread};
 use trace::{EngineChoice, FlightRecorder, Options};
 
 /// Runs one of the two tests below as nobody with these capabilities; what it said.
@@ -66,10 +67,18 @@ fn starts_and_records() {
         engine: EngineChoice::Ebpf,
     };
     let recorder = FlightRecorder::start(ebpf).expect("two capabilities are enough");
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    let sleeper = RtThread {
+        policy: Policy::Other,
+        cpu: Some(cpu()),
+        stack_bytes: 0,
+    };
+    sleeper.enter().expect("a CPU of its own");
+    for _ in 0..20 {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
     assert!(recorder.events_recorded().expect("a count") > 0);
     let now = sys::clock::monotonic();
-    let snapshot = recorder.snapshot(0, now - 40_000_000, now).expect("a snapshot");
+    let snapshot = recorder.snapshot(cpu(), now - 40_000_000, now).expect("a snapshot");
     assert!(!snapshot.events.is_empty());
 }
 
