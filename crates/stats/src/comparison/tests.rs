@@ -71,7 +71,7 @@ fn too_few_windows_are_refused_in_words() {
     let refused = of(&compare(&a, &b, 0.95), Figure::Mean);
     assert_eq!(refused.outcome, Outcome::TooFewWindows { have: 9, need: 10 });
     assert!(
-        refused.text("a", "b").contains("10 are needed"),
+        refused.text("a", "b").contains("of the 10 windows it takes"),
         "{}",
         refused.text("a", "b")
     );

@@ -48,8 +48,8 @@ impl Difference {
                 signed(self.high),
             ),
             Outcome::TooFewWindows { have, need } => format!(
-                "{what} of {a} and {b} not compared: {have} windows have the figure in the run that has fewer, {need} are \
-                 needed; measure longer, or in shorter windows"
+                "{what} of {a} and {b} not compared: one run has the figure in {have} of the {need} windows it takes; \
+                 measure longer, or in shorter windows"
             ),
         }
     }

@@ -6,7 +6,7 @@ use units::format_ns;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// Not enough blocks for three parameters and a tail.
-    #[error("not supported by the data: {have} blocks, at least {need} are needed; measure longer")]
+    #[error("not supported by the data: {have} of the {need} blocks it takes; measure longer")]
     TooFewBlocks {
         /// Blocks there are.
         have: usize,
@@ -14,7 +14,7 @@ pub enum Refusal {
         need: usize,
     },
     /// Not enough peaks over any threshold.
-    #[error("not supported by the data: {have} separate peaks, at least {need} are needed; measure longer")]
+    #[error("not supported by the data: {have} of the {need} separate peaks it takes; measure longer")]
     TooFewPeaks {
         /// Peaks there are.
         have: usize,

@@ -166,7 +166,7 @@ impl Stationarity {
         };
         match self.verdict {
             Steadiness::TooShort => {
-                format!("too short to tell whether it is steady: {windows} windows, {WINDOWS_NEEDED} are needed")
+                format!("too short to tell whether it is steady: {windows} of the {WINDOWS_NEEDED} windows it takes")
             }
             Steadiness::Steady => format!("steady over {windows} windows ({figures}{grouped})"),
             Steadiness::Trend => {

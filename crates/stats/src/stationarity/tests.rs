@@ -138,7 +138,11 @@ fn too_few_windows_say_nothing() {
     let short = check(&values);
     assert_eq!((short.verdict, short.windows), (Steadiness::TooShort, 19));
     assert!(short.trend.p.is_nan() && short.shift.p.is_nan() && short.autocorrelation.is_nan());
-    assert!(short.text().contains("19 windows, 20 are needed"), "{}", short.text());
+    assert!(
+        short.text().contains("19 of the 20 windows it takes"),
+        "{}",
+        short.text()
+    );
     assert_eq!(check(&[]).verdict, Steadiness::TooShort);
     values.push(20_000.0);
     assert_eq!(check(&values).verdict, Steadiness::Steady, "gaps are left out");
