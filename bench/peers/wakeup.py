@@ -7,7 +7,7 @@ Cost is the CPU time of the whole process (rusage, which the scheduler accounts 
 Rounds run A B B A, one CPU, same policy and priority, same interval, both holding /dev/cpu_dma_latency at 0. On a noisy
 machine look at the medians and at the ratio of neighbouring runs, never at the maxima of separate runs.
 
-    bench/peers/wakeup.py [--cpu 1] [--interval-us 1000] [--seconds 5] [--rounds 4] [--cost]
+    bench/peers/wakeup.py [--cpu 1] [--interval-us 1000] [--seconds 5] [--rounds 4] [--cost] [--no-flight-recorder]
 
 Needs: root, rt-tests, target/triptime (make build).
 """
@@ -38,7 +38,8 @@ def triptime(options, folder):
     file = folder / "run.triptime"
     file.unlink(missing_ok=True)
     cpu_us = run([str(BINARY), "wakeup", "--quiet", "--cpus", str(options.cpu), "--policy", "fifo:80",
-                  "--interval", f"{options.interval_us}us", "--duration", f"{options.seconds}s", "--out", str(file)])
+                  "--interval", f"{options.interval_us}us", "--duration", f"{options.seconds}s", "--out", str(file)]
+                 + ["--no-flight-recorder"] * options.no_flight_recorder)
     document = json.loads(subprocess.check_output([str(BINARY), "report", str(file), "--json"]))
     series = document["series"][0]
     return series["p50"] / 1e3, series["received"], cpu_us / series["received"]
@@ -69,7 +70,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--cost", action="store_true", help="compare what a sample costs (cyclictest shows its mean then)")
-    parser.add_argument("--no-flight-recorder", action="store_true")
+    parser.add_argument("--no-flight-recorder", action="store_true", help="leave out what cyclictest does not have either")
     options = parser.parse_args()
     medians = {triptime: [], cyclictest: []}
     costs = {triptime: [], cyclictest: []}
