@@ -1,6 +1,6 @@
 //! The layer-2 test frame of the `reflect`, `talk` and `listen` probes.
 //!
-//! Behind an untagged Ethernet header with EtherType 0x88B5 (IEEE local experimental 1), all big-endian:
+//! Behind an Ethernet header, with or without VLAN tag, with EtherType 0x88B5 (IEEE local experimental 1), all big-endian:
 //!
 //! | octet | field | octets |
 //! | --- | --- | --- |
@@ -11,10 +11,12 @@
 //! | 22 | session: a random number of the initiator | 4 |
 //! | 26 | sequence number | 8 |
 //! | 34 | instant of sending, ns of the sender's clock | 8 |
-//! | 42 | zeros up to the length of the frame | |
+//! | 42 | zeros up to the length of the frame; in a farewell, first a [`Summary`] | |
+//!
+//! Octets are counted in an untagged frame; a VLAN tag moves all of them by 4.
 
 use crate::bytes::{array, be16, be32, be64};
-use crate::ether::{EthernetView, Mac};
+use crate::ether::{EthernetView, Mac, VlanTag};
 use crate::frame_error::{FrameError, Rule};
 
 /// EtherType of test frames.
@@ -47,7 +49,18 @@ pub enum Kind {
     Hello = 2,
     /// Sleep for as many nanoseconds as the sequence number says; not returned.
     Rest = 3,
+    /// Somebody wants to play, and says in the flags as what ([`CLAIM_EITHER`], [`CLAIM_REFLECTOR`]).
+    Claim = 5,
+    /// The measuring is over; carries a [`Summary`]. The reflector answers with its own.
+    Bye = 6,
 }
+
+/// Flag of a [`Kind::Probe`]: this frame counts, it is no warm-up.
+pub const COUNTS: u16 = 1;
+/// Flag of a [`Kind::Claim`]: either role will do.
+pub const CLAIM_EITHER: u16 = 1;
+/// Flag of a [`Kind::Claim`]: this end reflects.
+pub const CLAIM_REFLECTOR: u16 = 2;
 
 /// The fields of a test frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +110,8 @@ impl TestFrame {
             1 => Kind::Probe,
             2 => Kind::Hello,
             3 => Kind::Rest,
+            5 => Kind::Claim,
+            6 => Kind::Bye,
             _ => return Err(error(at::KIND, "its kind is unknown")),
         };
         Ok(Self {
@@ -108,10 +123,10 @@ impl TestFrame {
         })
     }
 
-    /// A whole frame of `octets`, which are brought into 60..=9000.
-    pub fn encode(&self, dst: Mac, src: Mac, octets: usize) -> Vec<u8> {
+    /// A whole frame of `octets`, which are brought into 60..=9000; the VLAN tag is in them.
+    pub fn encode(&self, dst: Mac, src: Mac, tag: Option<VlanTag>, octets: usize) -> Vec<u8> {
         let mut frame = Vec::with_capacity(octets.clamp(MIN_OCTETS, MAX_OCTETS));
-        crate::ether::write_header(&mut frame, dst, src, &[], ETHER_TYPE);
+        crate::ether::write_header(&mut frame, dst, src, tag.as_slice(), ETHER_TYPE);
         frame.extend_from_slice(&MAGIC.to_be_bytes());
         frame.extend_from_slice(&[VERSION, self.kind as u8]);
         frame.extend_from_slice(&self.flags.to_be_bytes());
@@ -123,25 +138,24 @@ impl TestFrame {
     }
 }
 
-/// An untagged test frame to patch in place. Allocates nothing.
+/// A test frame to patch in place. Allocates nothing.
 #[derive(Debug)]
 pub struct TestFrameMut<'a> {
     frame: &'a mut [u8],
+    payload: usize,
 }
 
 impl<'a> TestFrameMut<'a> {
     /// Wraps a frame made by [`TestFrame::encode`] or accepted by [`TestFrame::parse`].
     ///
     /// # Errors
-    /// Not an untagged test frame of this version.
+    /// Not a test frame of this version.
     #[inline]
     pub fn new(frame: &'a mut [u8]) -> Result<Self, FrameError> {
         let ethernet = EthernetView::parse(frame)?;
-        if ethernet.vlan().is_some() {
-            return Err(FrameError::at(12, Rule::TestFrame("it has a VLAN tag")));
-        }
         TestFrame::parse(&ethernet)?;
-        Ok(Self { frame })
+        let payload = ethernet.payload_offset();
+        Ok(Self { frame, payload })
     }
 
     /// Sets what the frame is for.
@@ -176,12 +190,69 @@ impl<'a> TestFrameMut<'a> {
         self.put(at::SENT, sent_ns.to_be_bytes());
     }
 
+    /// Sets the summary of a farewell; nothing when the frame is too short for one.
+    pub fn set_summary(&mut self, summary: &Summary) {
+        let fields = [
+            summary.sent,
+            summary.received,
+            summary.duplicate,
+            summary.reordered,
+            summary.min_ns,
+            summary.mean_ns,
+            summary.max_ns,
+        ];
+        for (number, field) in fields.into_iter().enumerate() {
+            self.put(HEADER + number * 8, field.to_be_bytes());
+        }
+    }
+
     #[inline]
     fn put<const N: usize>(&mut self, at: usize, octets: [u8; N]) {
-        let at = crate::ether::HEADER + at;
+        let at = self.payload + at;
         if let Some(place) = self.frame.get_mut(at..at + N) {
             place.copy_from_slice(&octets);
         }
+    }
+}
+
+/// What one end counted, in a [`Kind::Bye`]: the initiator its round trips, the reflector what arrived at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Frames that were sent and count.
+    pub sent: u64,
+    /// How many of them came; each once, however often.
+    pub received: u64,
+    /// How often one came again.
+    pub duplicate: u64,
+    /// How many came after a later one.
+    pub reordered: u64,
+    /// Shortest time in ns; 0 when nothing was measured.
+    pub min_ns: u64,
+    /// Mean time in ns.
+    pub mean_ns: u64,
+    /// Longest time in ns.
+    pub max_ns: u64,
+}
+
+const SUMMARY: usize = 56;
+
+/// Octets of a [`Kind::Bye`], without VLAN tag: room for its summary.
+pub const BYE_OCTETS: usize = crate::ether::HEADER + HEADER + SUMMARY;
+
+impl Summary {
+    /// Reads the summary of a farewell; `None` when the frame ends before it does.
+    pub fn parse(ethernet: &EthernetView<'_>) -> Option<Self> {
+        let body = ethernet.payload().get(HEADER..HEADER + SUMMARY)?;
+        let field = |number: usize| be64(body, number * 8);
+        Some(Self {
+            sent: field(0),
+            received: field(1),
+            duplicate: field(2),
+            reordered: field(3),
+            min_ns: field(4),
+            mean_ns: field(5),
+            max_ns: field(6),
+        })
     }
 }
 
@@ -197,7 +268,7 @@ pub fn reflect(frame: &mut [u8], own: Mac) {
 
 #[cfg(test)]
 mod tests {
-    use super::{ETHER_TYPE, Kind, TestFrame, TestFrameMut, reflect};
+    use super::{BYE_OCTETS, Kind, Summary, TestFrame, TestFrameMut, reflect};
     use crate::ether::{EthernetView, Mac, VlanTag};
 
     const A: Mac = Mac([2, 0, 0, 0, 0, 0xa]);
@@ -217,7 +288,7 @@ mod tests {
     #[test]
     fn round_trip_at_every_size() {
         for (asked, octets) in [(0, 60), (60, 60), (61, 61), (1514, 1514), (9001, 9000)] {
-            let frame = FIELDS.encode(B, A, asked);
+            let frame = FIELDS.encode(B, A, None, asked);
             assert_eq!(frame.len(), octets);
             assert_eq!(parse(&frame), FIELDS);
         }
@@ -225,7 +296,7 @@ mod tests {
 
     #[test]
     fn patching_changes_only_its_field() {
-        let mut frame = FIELDS.encode(B, A, 60);
+        let mut frame = FIELDS.encode(B, A, None, 60);
         let mut patch = TestFrameMut::new(&mut frame).unwrap();
         patch.set_sequence(7);
         patch.set_sent_ns(1 << 60);
@@ -239,14 +310,14 @@ mod tests {
             ..FIELDS
         };
         assert_eq!(parse(&frame), expected);
-        assert_eq!(frame, expected.encode(B, A, 60));
+        assert_eq!(frame, expected.encode(B, A, None, 60));
     }
 
     #[test]
     fn reflecting_swaps_the_addresses() {
-        let mut frame = FIELDS.encode(B, A, 60);
+        let mut frame = FIELDS.encode(B, A, None, 60);
         reflect(&mut frame, B);
-        assert_eq!(frame, FIELDS.encode(A, B, 60));
+        assert_eq!(frame, FIELDS.encode(A, B, None, 60));
         let mut short = [1; 11];
         reflect(&mut short, B);
         assert_eq!(short, [1; 11]);
@@ -254,8 +325,8 @@ mod tests {
 
     #[test]
     fn other_frames_are_refused() {
-        let whole = FIELDS.encode(B, A, 60);
-        for (at, octet) in [(12, 0), (14, b't'), (18, 2), (19, 0), (19, 4)] {
+        let whole = FIELDS.encode(B, A, None, 60);
+        for (at, octet) in [(12, 0), (14, b't'), (18, 2), (19, 0), (19, 7)] {
             let mut frame = whole.clone();
             frame[at] = octet;
             assert!(
@@ -274,11 +345,38 @@ mod tests {
     }
 
     #[test]
-    fn a_tagged_frame_is_read_but_not_patched() {
-        let mut frame = Vec::new();
-        crate::ether::write_header(&mut frame, B, A, &[VlanTag::new(6, false, 5)], ETHER_TYPE);
-        frame.extend_from_slice(&FIELDS.encode(B, A, 60)[14..]);
-        assert_eq!(parse(&frame), FIELDS);
-        assert!(TestFrameMut::new(&mut frame).is_err());
+    fn a_tagged_frame_is_patched_as_well() {
+        let tag = VlanTag::new(6, false, 5);
+        let mut frame = FIELDS.encode(B, A, Some(tag), 64);
+        assert_eq!(frame.len(), 64);
+        TestFrameMut::new(&mut frame).unwrap().set_sequence(9);
+        assert_eq!(parse(&frame), TestFrame { sequence: 9, ..FIELDS });
+        assert_eq!(EthernetView::parse(&frame).unwrap().vlan(), Some(tag));
+    }
+
+    #[test]
+    fn a_summary_is_read_back_and_one_cut_short_is_none() {
+        let summary = Summary {
+            sent: 1_000,
+            received: 990,
+            duplicate: 3,
+            reordered: u64::MAX,
+            min_ns: 1_080,
+            mean_ns: 1_260,
+            max_ns: 37_000,
+        };
+        let bye = TestFrame {
+            kind: Kind::Bye,
+            ..FIELDS
+        };
+        let mut frame = bye.encode(B, A, None, BYE_OCTETS);
+        TestFrameMut::new(&mut frame).unwrap().set_summary(&summary);
+        let ethernet = EthernetView::parse(&frame).unwrap();
+        assert_eq!(
+            (TestFrame::parse(&ethernet), Summary::parse(&ethernet)),
+            (Ok(bye), Some(summary))
+        );
+        let cut = EthernetView::parse(&frame[..90]).unwrap();
+        assert_eq!(Summary::parse(&cut), None);
     }
 }

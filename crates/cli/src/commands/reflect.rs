@@ -1,48 +1,80 @@
 //! `triptime reflect`: layer-2 round trip.
 
-use crate::arguments::{PortArgs, ReceiveArg, RunArgs, duration, mac, positive_duration};
+use crate::arguments::{PortArgs, RunArgs, duration, mac, positive_duration, vlan};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use probes::Rest;
-use probes::reflect::{ReflectConfig, Role, SHORTEST_FRAME, port_options, start};
+use probes::reflect::{MOST_FRAMES, Receive, ReflectConfig, Role, SHORTEST_FRAME, port_options, start};
 use sys::packet::PacketPort;
-use wire::ether::Mac;
+use wire::ether::{Mac, VlanTag};
 
 /// Which end of the round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum RoleArg {
+    /// What the far end leaves; of two such ends, the one with the larger MAC address sends
+    Auto,
     /// Sends, and measures
     Initiator,
     /// Returns every frame at once
     Reflector,
 }
 
+impl From<RoleArg> for Role {
+    fn from(role: RoleArg) -> Self {
+        match role {
+            RoleArg::Auto => Self::Auto,
+            RoleArg::Initiator => Self::Initiator,
+            RoleArg::Reflector => Self::Reflector,
+        }
+    }
+}
+
+/// How frames are received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum EngineArg {
+    /// `AF_PACKET` ring, looked at without pause: the network path alone
+    Packet,
+    /// `AF_PACKET` ring, asleep until a frame comes: with the wake-up that a real application pays
+    Block,
+}
+
 /// Layer-2 round trip: an initiator sends, a reflector at the far end returns at once
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-Example, at the far end:  triptime reflect eth1 --role reflector --cpu 2
-and here:                 triptime reflect eth1 --role initiator --cpu 2 --duration 60s --limits substation")]
+Example, at both ends:  triptime reflect eth1 --cpu 2 --duration 60s --limits substation")]
 pub(crate) struct ReflectArgs {
     #[command(flatten)]
     port: PortArgs,
     /// Which end this is
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, default_value = "auto")]
     role: RoleArg,
-    /// MAC address of the reflector [default: found by broadcast]
+    /// MAC address of the far end [default: found by broadcast]
     #[arg(long, value_name = "MAC", value_parser = mac)]
     peer: Option<Mac>,
+    /// How long to wait for the far end
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = positive_duration)]
+    wait: u64,
     /// Time between frames; 0 sends the next as soon as the answer is there
     #[arg(long, value_name = "DURATION", default_value = "250us", value_parser = duration)]
     interval: u64,
-    /// Octets of a frame, without frame check sequence
+    /// Frames sent at each due instant; with --interval 0, frames kept under way
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_FRAMES)))]
+    frames: u32,
+    /// Octets of a frame, without frame check sequence and VLAN tag
     #[arg(long, value_name = "OCTETS", default_value_t = SHORTEST_FRAME)]
     size: usize,
+    /// VLAN tag of the frames: identifier, or identifier:priority
+    #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]
+    vlan: Option<VlanTag>,
     /// Count answers as late that took longer [default: one interval, or 1ms back to back]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     late_after: Option<u64>,
-    /// How to wait for frames
-    #[arg(long, value_enum, default_value = "spin")]
-    receive: ReceiveArg,
+    /// End at the first round trip above this
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    break_above: Option<u64>,
+    /// How frames are received
+    #[arg(long, value_enum, default_value = "packet")]
+    engine: EngineArg,
     /// Do not rest, even if the kernel's real-time throttling will strike
     #[arg(long)]
     no_rest: bool,
@@ -57,20 +89,24 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     let mut run = Run::start(begin, args.run)?;
     let one_interval = if args.interval == 0 { 1_000_000 } else { args.interval };
     let config = ReflectConfig {
-        role: match args.role {
-            RoleArg::Initiator => Role::Initiator,
-            RoleArg::Reflector => Role::Reflector,
-        },
         peer: args.peer,
         interval_ns: args.interval,
+        frames: args.frames,
         frame_bytes: args.size,
+        vlan: args.vlan,
+        patience_ns: args.wait,
         duration_ns: args.port.duration,
         late_after_ns: args.late_after.unwrap_or(one_interval),
-        receive: args.receive.into(),
+        break_above_ns: args.break_above,
+        receive: match args.engine {
+            EngineArg::Packet => Receive::Spin,
+            EngineArg::Block => Receive::Block,
+        },
         policy: args.port.policy,
         cpu: args.port.cpu,
         rest: if args.no_rest { Rest::NONE } else { lab::plan::rest() },
-        threshold_ns: run.threshold_ns("rtt/reflect"),
+        threshold_ns: run.threshold_ns("rtt/reflect").or(args.break_above),
+        ..ReflectConfig::new(args.role.into())
     };
     let stop = run.session.stop.clone();
     let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));

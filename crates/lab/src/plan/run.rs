@@ -201,17 +201,13 @@ impl Runner<'_> {
             Receive::Spin
         };
         let reflector = ReflectConfig {
-            role: Role::Reflector,
-            peer: None,
             interval_ns,
-            frame_bytes: reflect::SHORTEST_FRAME,
-            duration_ns: None,
             late_after_ns: interval_ns.max(1_000),
             receive,
             policy: step.policy.0,
             cpu: far_cpu,
             rest: rest(),
-            threshold_ns: None,
+            ..ReflectConfig::new(Role::Reflector)
         };
         let initiator = ReflectConfig {
             role: Role::Initiator,

@@ -6,7 +6,11 @@
 //! Hooks: AF_PACKET on one interface. Produces: `rtt/reflect` (initiator), `turnaround/reflect` (reflector).
 //! Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
+mod election;
+mod exchange;
+mod forward;
 mod initiator;
+mod link;
 mod reflector;
 mod series;
 mod tracker;
@@ -18,7 +22,7 @@ use crate::rest::Rest;
 use crate::stop::Stop;
 use sys::packet::{PacketPort, PortOptions};
 use sys::thread::{Policy, RtThread};
-use wire::ether::Mac;
+use wire::ether::{Mac, VlanTag};
 
 /// Which end of the round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +31,9 @@ pub enum Role {
     Initiator,
     /// Returns.
     Reflector,
+    /// What the far end leaves, or what the hardware addresses decide: the larger one sends. Such a reflector ends when the
+    /// initiator does.
+    Auto,
 }
 
 /// How a thread waits for a frame.
@@ -57,12 +64,20 @@ pub struct ReflectConfig {
     pub peer: Option<Mac>,
     /// Time between sends; 0 sends again as soon as the answer is there.
     pub interval_ns: u64,
-    /// Length of the frames without FCS, 60 to 9000.
+    /// Frames sent at each due instant; back to back, frames kept under way. 1 to [`MOST_FRAMES`].
+    pub frames: u32,
+    /// Length of the frames without FCS and VLAN tag, 60 to 9000.
     pub frame_bytes: usize,
+    /// VLAN tag of the frames.
+    pub vlan: Option<VlanTag>,
+    /// How long the far end is waited for.
+    pub patience_ns: u64,
     /// How long to measure; `None` until told to stop.
     pub duration_ns: Option<u64>,
     /// An answer that took longer is counted as late.
     pub late_after_ns: u64,
+    /// An answer that took longer ends the measurement.
+    pub break_above_ns: Option<u64>,
     /// How to wait for frames.
     pub receive: Receive,
     /// Scheduling policy.
@@ -75,6 +90,32 @@ pub struct ReflectConfig {
     pub threshold_ns: Option<u64>,
 }
 
+impl ReflectConfig {
+    /// One frame of the shortest length each 250 us, spinning, until told to stop.
+    pub fn new(role: Role) -> Self {
+        Self {
+            role,
+            peer: None,
+            interval_ns: 250_000,
+            frames: 1,
+            frame_bytes: SHORTEST_FRAME,
+            vlan: None,
+            patience_ns: 3_000_000_000,
+            duration_ns: None,
+            late_after_ns: 250_000,
+            break_above_ns: None,
+            receive: Receive::Spin,
+            policy: Policy::Other,
+            cpu: None,
+            rest: Rest::NONE,
+            threshold_ns: None,
+        }
+    }
+}
+
+/// Most frames under way at once: far fewer than the frames that are remembered.
+pub const MOST_FRAMES: u32 = 1_024;
+
 /// Shortest and longest frames, without FCS.
 pub use wire::test_frame::{MAX_OCTETS as LONGEST_FRAME, MIN_OCTETS as SHORTEST_FRAME};
 
@@ -82,8 +123,8 @@ pub use wire::test_frame::{MAX_OCTETS as LONGEST_FRAME, MIN_OCTETS as SHORTEST_F
 pub fn port_options(frame_bytes: usize) -> PortOptions {
     PortOptions {
         ethertypes: vec![wire::test_frame::ETHER_TYPE],
-        ring_frames: 1_024,
-        frame_bytes: frame_bytes.max(128),
+        ring_frames: 2 * MOST_FRAMES as usize,
+        frame_bytes: frame_bytes.max(wire::test_frame::BYE_OCTETS),
         promiscuous: false,
         multicast: Vec::new(),
         qdisc_bypass: false,
@@ -91,18 +132,29 @@ pub fn port_options(frame_bytes: usize) -> PortOptions {
     }
 }
 
-/// Starts one end on `port`; it runs until its duration is over or `stop` is set.
+/// Starts one end on `port`; it runs until its duration is over or `stop` is set. An end that is to find its role by itself
+/// first waits for the other one.
 ///
 /// # Errors
 /// A setting that cannot be, or what the kernel refused, before anything was measured.
 pub fn start(
     config: &ReflectConfig,
-    port: PacketPort,
+    mut port: PacketPort,
     recorder: &mut Recorder,
     stop: &Stop,
 ) -> Result<Running, ProbeError> {
     check(config, &port)?;
-    let describe = Box::new(series::Reflect::of(config, &port));
+    let mut config = config.clone();
+    let mut role = config.role;
+    if role == Role::Auto {
+        let Some((decided, peer)) = election::decide(&config, &mut port, stop)? else {
+            return Running::start(Vec::new(), sys::clock::monotonic);
+        };
+        role = decided;
+        config.peer = config.peer.or(Some(peer));
+    }
+    let config = &config;
+    let describe = Box::new(series::Reflect::of(config, role, &port));
     let mut feed = recorder.feed(capacity(config), 1, describe);
     feed.announce(0, "reflect");
     if let Some(cpu) = config.cpu {
@@ -114,12 +166,12 @@ pub fn start(
         cpu: config.cpu,
         stack_bytes: crate::hot::STACK_BYTES,
     };
-    let (name, body): (&str, Body) = match config.role {
+    let (name, body): (&str, Body) = match role {
         Role::Initiator => {
             let mut end = initiator::Initiator::new(config, port, stop);
             ("initiator", Box::new(move |start, feed| end.run(start, feed)))
         }
-        Role::Reflector => {
+        Role::Reflector | Role::Auto => {
             let mut end = reflector::Reflector::new(config, port, stop);
             ("reflector", Box::new(move |_, feed| end.run(feed)))
         }
@@ -133,6 +185,15 @@ pub fn start(
     Running::start(vec![thread], || sys::clock::monotonic() + LEAD_NS)
 }
 
+/// Nobody at the far end.
+fn nobody_answers(interface: &str, patience_ns: u64) -> ProbeError {
+    ProbeError::NoTraffic(format!(
+        "reflect: nobody answered on {interface} within {}: start `triptime reflect IF` at the far end too, and check the \
+         cable, the VLAN and the MAC address",
+        units::format_ns(patience_ns as f64)
+    ))
+}
+
 /// Time between the thread being ready and its first frame.
 const LEAD_NS: i64 = 10_000_000;
 
@@ -141,6 +202,12 @@ fn check(config: &ReflectConfig, port: &PacketPort) -> Result<(), ProbeError> {
     if !(SHORTEST_FRAME..=LONGEST_FRAME).contains(&frame) {
         return Err(ProbeError::Usage(format!(
             "reflect: a frame of {frame} octets cannot be: use {SHORTEST_FRAME} to {LONGEST_FRAME}"
+        )));
+    }
+    if !(1..=MOST_FRAMES).contains(&config.frames) {
+        return Err(ProbeError::Usage(format!(
+            "reflect: {} frames at once cannot be: use 1 to {MOST_FRAMES}",
+            config.frames
         )));
     }
     let room = usize::try_from(port.mtu())
@@ -165,5 +232,5 @@ fn capacity(config: &ReflectConfig) -> usize {
     } else {
         config.interval_ns
     };
-    crate::hot::capacity(1_000_000_000 / interval_ns)
+    crate::hot::capacity(1_000_000_000 / interval_ns * u64::from(config.frames))
 }

@@ -1,14 +1,16 @@
 //! The end that returns every frame at once.
 
-use super::{Receive, ReflectConfig, series};
+use super::forward::Forward;
+use super::link::LinkState;
+use super::{Receive, ReflectConfig, Role, series};
 use crate::error::ProbeError;
 use crate::record::Feed;
 use crate::stop::Stop;
-use sys::packet::PacketPort;
+use sys::packet::{PacketPort, RxFrame};
 use sys::wait::sleep_until;
 use units::Monotonic;
 use wire::ether::{EthernetView, Mac};
-use wire::test_frame::{self, Kind, TestFrame};
+use wire::test_frame::{self, CLAIM_REFLECTOR, COUNTS, Kind, Summary, TestFrame, TestFrameMut};
 
 /// Without a frame for this long, the thread stops spinning and sleeps until one comes: nobody is measuring.
 const IDLE_NS: i64 = 20_000_000;
@@ -16,22 +18,28 @@ const IDLE_NS: i64 = 20_000_000;
 /// How long it sleeps before it looks whether it is to stop.
 const LOOK_UP_NS: u64 = 100_000_000;
 
+/// How long an elected reflector stays to answer further farewells, in case its answer was lost.
+const FAREWELL_NS: i64 = 100_000_000;
+
 /// The clock is read once in so many empty looks at the ring, so that looking costs next to nothing.
 const LOOKS_PER_CLOCK: u32 = 256;
+
+/// Octets of the two addresses, behind which a VLAN tag stands.
+const ADDRESSES: usize = 12;
 
 pub(super) struct Reflector {
     config: ReflectConfig,
     port: PacketPort,
     stop: Stop,
+    link: LinkState,
+    /// The frame to be sent back.
     frame: Vec<u8>,
-}
-
-/// What came.
-enum Came {
-    /// Send it back: sequence number, octets in the buffer, seen at.
-    Return(u64, usize, Monotonic),
-    /// Sleep for so many nanoseconds.
-    Rest(u64),
+    length: usize,
+    forward: Forward,
+    /// The session that has said farewell.
+    parted_from: Option<u32>,
+    /// When to end because of it.
+    end: Option<Monotonic>,
 }
 
 impl Reflector {
@@ -40,42 +48,38 @@ impl Reflector {
             config,
             port,
             stop,
-            frame: vec![0; super::LONGEST_FRAME],
+            link: LinkState::default(),
+            frame: vec![0; super::LONGEST_FRAME + 4],
+            length: 0,
+            forward: Forward::new(),
+            parted_from: None,
+            end: None,
         }
     }
 
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         let begin = sys::clock::monotonic();
-        let end = self
-            .config
-            .duration_ns
-            .and_then(|ns| i64::try_from(ns).ok())
-            .map(|ns| begin + ns);
+        let duration_ns = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
+        // One that was elected stays as long as the initiator does.
+        self.end = duration_ns.filter(|_| !self.is_elected()).map(|ns| begin + ns);
         let mut last_frame = begin;
         let mut looks = 0_u32;
         while !self.stop.requested() {
-            match self.take() {
-                Some(Came::Return(sequence, length, seen)) => {
-                    self.give_back(sequence, length, seen, feed)?;
-                    last_frame = seen;
-                    looks = 0;
+            if let Some((request, seen)) = self.take() {
+                self.treat(&request, seen, feed)?;
+                last_frame = sys::clock::monotonic();
+                looks = 0;
+                continue;
+            }
+            looks += 1;
+            if self.config.receive == Receive::Block || looks >= LOOKS_PER_CLOCK {
+                looks = 0;
+                let now = sys::clock::monotonic();
+                let idle_ns = now - last_frame;
+                if self.end.is_some_and(|end| now >= end) || self.is_left_alone(idle_ns) {
+                    break;
                 }
-                Some(Came::Rest(length_ns)) => {
-                    let now = sys::clock::monotonic();
-                    sleep_until(now + i64::try_from(length_ns).unwrap_or(0));
-                    last_frame = sys::clock::monotonic();
-                }
-                None => {
-                    looks += 1;
-                    if self.config.receive == Receive::Block || looks >= LOOKS_PER_CLOCK {
-                        looks = 0;
-                        let now = sys::clock::monotonic();
-                        if end.is_some_and(|end| now >= end) {
-                            break;
-                        }
-                        self.idle(now - last_frame)?;
-                    }
-                }
+                self.idle(idle_ns);
             }
         }
         let dropped = self.port.statistics().map(|statistics| statistics.dropped).unwrap_or(0);
@@ -85,44 +89,122 @@ impl Reflector {
         Ok(())
     }
 
-    fn idle(&self, idle_ns: i64) -> Result<(), ProbeError> {
-        if self.config.receive == Receive::Block || idle_ns > IDLE_NS {
-            self.port.wait(LOOK_UP_NS)?;
-        }
-        Ok(())
+    fn is_elected(&self) -> bool {
+        self.config.role == Role::Auto
     }
 
-    /// The next test frame, ready to be sent back.
-    fn take(&mut self) -> Option<Came> {
+    /// An initiator that went without a farewell does not keep an elected reflector for ever.
+    fn is_left_alone(&self, idle_ns: i64) -> bool {
+        self.is_elected() && u64::try_from(idle_ns).is_ok_and(|ns| ns > self.config.patience_ns)
+    }
+
+    fn idle(&self, idle_ns: i64) {
+        if (self.config.receive == Receive::Block || idle_ns > IDLE_NS) && self.port.wait(LOOK_UP_NS).is_err() {
+            // The link is down; frames come again when it is up.
+            sleep_until(sys::clock::monotonic() + IDLE_NS);
+        }
+    }
+
+    /// The next test frame meant for us, turned around in our buffer, and when it was seen.
+    fn take(&mut self) -> Option<(TestFrame, Monotonic)> {
         let own = Mac(self.port.mac());
         let frame = self.port.next()?;
         let seen = sys::clock::monotonic();
-        let data = frame.data();
-        let ethernet = EthernetView::parse(data).ok()?;
+        let ethernet = EthernetView::parse(frame.data()).ok()?;
         let to = ethernet.dst();
         // A packet socket also gets frames that a bridge floods to stations they are not meant for.
         if to != own && !to.is_multicast() {
             return None;
         }
         let request = TestFrame::parse(&ethernet).ok()?;
-        if request.kind == Kind::Rest {
-            return Some(Came::Rest(request.sequence.min(LOOK_UP_NS)));
-        }
-        let length = data.len().min(self.frame.len());
-        self.frame[..length].copy_from_slice(&data[..length]);
+        self.length = copy_tagged(&frame, &mut self.frame);
         drop(frame);
         test_frame::reflect(&mut self.frame, own);
-        Some(Came::Return(request.sequence, length, seen))
+        Some((request, seen))
     }
 
-    fn give_back(&mut self, sequence: u64, length: usize, seen: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
-        match self.port.send(&self.frame[..length]) {
-            // A full transmit queue loses the answer; the initiator counts it.
-            Err(error) if error.is_transient() => return Ok(()),
-            other => other?,
+    fn treat(&mut self, request: &TestFrame, seen: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
+        match request.kind {
+            Kind::Probe => {
+                self.give_back(feed)?;
+                if request.flags & COUNTS != 0 {
+                    let sent = sys::clock::monotonic();
+                    feed.sample(series::TURNAROUND, sent, sent - seen, request.sequence);
+                    self.forward.came(request.session, request.sequence);
+                }
+                Ok(())
+            }
+            Kind::Hello => self.give_back(feed),
+            Kind::Rest => {
+                let length_ns = i64::try_from(request.sequence.min(LOOK_UP_NS)).unwrap_or(0);
+                sleep_until(sys::clock::monotonic() + length_ns);
+                Ok(())
+            }
+            Kind::Claim => {
+                if let Ok(mut claim) = TestFrameMut::new(&mut self.frame[..self.length]) {
+                    claim.set_flags(CLAIM_REFLECTOR);
+                }
+                self.give_back(feed)
+            }
+            Kind::Bye => self.part(request.session, seen, feed),
         }
-        let sent = sys::clock::monotonic();
-        feed.sample(series::TURNAROUND, sent, sent - seen, sequence);
+    }
+
+    /// Answers a farewell with what arrived here, and tells what the initiator measured.
+    fn part(&mut self, session: u32, seen: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
+        let measured = self.summary_of_the_buffer();
+        if let Ok(mut answer) = TestFrameMut::new(&mut self.frame[..self.length]) {
+            answer.set_summary(&self.forward.summary());
+        }
+        self.give_back(feed)?;
+        if self.parted_from == Some(session) {
+            return Ok(());
+        }
+        self.parted_from = Some(session);
+        if let Some(there) = measured {
+            feed.notice(0, series::FAR_COUNTS, seen, there.sent, there.received);
+            feed.notice(0, series::FAR_TIMES, seen, there.mean_ns, there.max_ns);
+            let arrived = self.forward.summary();
+            feed.notice(
+                0,
+                series::ARRIVED,
+                seen,
+                arrived.received,
+                arrived.duplicate + arrived.reordered,
+            );
+        }
+        if self.is_elected() {
+            self.end = Some(seen + FAREWELL_NS);
+        }
         Ok(())
     }
+
+    fn summary_of_the_buffer(&self) -> Option<Summary> {
+        Summary::parse(&EthernetView::parse(&self.frame[..self.length]).ok()?)
+    }
+
+    /// Sends the buffer.
+    fn give_back(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
+        let outcome = self.port.send(&self.frame[..self.length]);
+        match outcome {
+            Ok(()) => Ok(()),
+            refused => self.link.after_send(refused, sys::clock::monotonic(), feed),
+        }
+    }
+}
+
+/// Copies a frame, with the VLAN tag that the kernel took out put back; returns its length.
+fn copy_tagged(frame: &RxFrame<'_>, buffer: &mut [u8]) -> usize {
+    let data = frame.data();
+    let Some(tag) = frame.vlan() else {
+        let length = data.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&data[..length]);
+        return length;
+    };
+    let length = data.len().min(buffer.len() - 4);
+    buffer[..ADDRESSES].copy_from_slice(&data[..ADDRESSES]);
+    buffer[ADDRESSES..ADDRESSES + 2].copy_from_slice(&tag.tpid.to_be_bytes());
+    buffer[ADDRESSES + 2..ADDRESSES + 4].copy_from_slice(&tag.tci.to_be_bytes());
+    buffer[ADDRESSES + 4..length + 4].copy_from_slice(&data[ADDRESSES..length]);
+    length + 4
 }

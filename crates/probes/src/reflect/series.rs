@@ -12,27 +12,45 @@ pub(super) const RTT: u16 = 0;
 pub(super) const TURNAROUND: u16 = 0;
 /// Notice: the socket dropped frames before we read them.
 pub(super) const SOCKET_DROP: u16 = 1;
+/// Notice: the link went down (1) or takes frames again (0).
+pub(super) const LINK: u16 = 2;
+/// Notice: frames lost on the way there, and on the way back.
+pub(super) const LOST_WHERE: u16 = 3;
+/// Notice: frames the initiator sent, and answers it got.
+pub(super) const FAR_COUNTS: u16 = 4;
+/// Notice: mean and longest round trip the initiator measured, in ns.
+pub(super) const FAR_TIMES: u16 = 5;
+/// Notice: frames that arrived at the reflector, and how often one was doubled or out of order.
+pub(super) const ARRIVED: u16 = 6;
 
 /// Names and settings of `rtt/reflect` and `turnaround/reflect`.
 pub(super) struct Reflect {
     config: ReflectConfig,
+    role: Role,
     interface: String,
 }
 
 impl Reflect {
-    pub(super) fn of(config: &ReflectConfig, port: &PacketPort) -> Self {
+    pub(super) fn of(config: &ReflectConfig, role: Role, port: &PacketPort) -> Self {
         Self {
             config: config.clone(),
+            role,
             interface: port.interface().to_owned(),
         }
     }
 
     fn settings(&self) -> Vec<(String, String)> {
         let config = &self.config;
-        let pace = match config.interval_ns {
-            0 => "back to back".to_owned(),
-            ns => format!("one frame every {}", format_ns(ns as f64)),
+        let pace = match (config.interval_ns, config.frames) {
+            (0, 1) => "back to back".to_owned(),
+            (0, frames) => format!("back to back, {frames} frames under way"),
+            (ns, 1) => format!("one frame every {}", format_ns(ns as f64)),
+            (ns, frames) => format!("{frames} frames every {}", format_ns(ns as f64)),
         };
+        let tag = config.vlan.map_or_else(
+            || "none".to_owned(),
+            |tag| format!("{}, priority {}", tag.vid(), tag.pcp()),
+        );
         let rest = match config.rest.is_on() {
             true => format!(
                 "{} after each {}, below the kernel's real-time throttling",
@@ -50,6 +68,7 @@ impl Reflect {
             ),
             ("pace".into(), pace),
             ("frame".into(), format!("{} octets without FCS", config.frame_bytes)),
+            ("vlan".into(), tag),
             ("policy".into(), config.policy.to_string()),
             (
                 "cpu".into(),
@@ -63,12 +82,12 @@ impl Reflect {
 
 impl Describe for Reflect {
     fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
-        let (family, what) = match self.config.role {
+        let (family, what) = match self.role {
             Role::Initiator => (
                 "rtt",
                 "just before the send call -> answer with the same sequence number received",
             ),
-            Role::Reflector => ("turnaround", "frame seen in the ring -> answer handed to the driver"),
+            Role::Reflector | Role::Auto => ("turnaround", "frame seen in the ring -> answer handed to the driver"),
         };
         SeriesSpec {
             name: format!("{family}/{label}"),
@@ -80,10 +99,39 @@ impl Describe for Reflect {
         }
     }
 
-    fn notice(&self, _code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
-        (
-            EventKind::SocketDrop,
-            format!("{name}: the socket dropped {a} frames before they were read"),
-        )
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
+        let interface = &self.interface;
+        let duration = |ns: u64| format_ns(ns as f64);
+        match code {
+            LINK if a == 1 => (
+                EventKind::Link,
+                format!("{interface} is down: frames sent now are lost"),
+            ),
+            LINK => (EventKind::Link, format!("{interface} takes frames again")),
+            LOST_WHERE => (
+                EventKind::Note,
+                format!("{name}: lost on the way there: {a}, on the way back: {b} (by the far end's count)"),
+            ),
+            FAR_COUNTS => (
+                EventKind::Note,
+                format!("the initiator says: {a} frames sent, {b} came back"),
+            ),
+            FAR_TIMES => (
+                EventKind::Note,
+                format!(
+                    "the initiator says: round trip mean {}, max {}",
+                    duration(a),
+                    duration(b)
+                ),
+            ),
+            ARRIVED => (
+                EventKind::Note,
+                format!("{a} different frames of the initiator arrived here; {b} doubled or out of order"),
+            ),
+            _ => (
+                EventKind::SocketDrop,
+                format!("{name}: the socket dropped {a} frames before they were read"),
+            ),
+        }
     }
 }

@@ -6,7 +6,10 @@ use units::Monotonic;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slot {
     Unused,
-    Outstanding(Monotonic),
+    /// Sent then, its answer is waited for.
+    UnderWay(Monotonic),
+    /// Sent then, its answer is no longer waited for; it may still come.
+    GivenUp(Monotonic),
     Received,
 }
 
@@ -32,6 +35,10 @@ pub(super) struct Tracker {
     slots: Box<[Slot]>,
     next: u64,
     highest: Option<u64>,
+    under_way: u64,
+    given_up: u64,
+    /// No older frame is under way.
+    watched: u64,
 }
 
 impl Tracker {
@@ -40,6 +47,9 @@ impl Tracker {
             slots: vec![Slot::Unused; capacity.next_power_of_two()].into(),
             next: 0,
             highest: None,
+            under_way: 0,
+            given_up: 0,
+            watched: 0,
         }
     }
 
@@ -48,13 +58,14 @@ impl Tracker {
         self.next
     }
 
-    /// Notes that [`Tracker::next`] was sent; returns how many older frames were given up for it (0 or 1).
+    /// Notes that [`Tracker::next`] was sent; returns how many older frames are lost because their place was needed (0 or 1).
     pub(super) fn sent(&mut self, at: Monotonic) -> u64 {
         let index = self.index(self.next);
-        let given_up = matches!(self.slots[index], Slot::Outstanding(_));
-        self.slots[index] = Slot::Outstanding(at);
+        let lost = self.leave(index);
+        self.slots[index] = Slot::UnderWay(at);
+        self.under_way += 1;
         self.next += 1;
-        u64::from(given_up)
+        u64::from(lost)
     }
 
     /// Notes an answer.
@@ -65,7 +76,8 @@ impl Tracker {
         }
         let index = self.index(sequence);
         match self.slots[index] {
-            Slot::Outstanding(sent) => {
+            Slot::UnderWay(sent) | Slot::GivenUp(sent) => {
+                self.leave(index);
                 self.slots[index] = Slot::Received;
                 let reordered = self.highest.is_some_and(|highest| sequence < highest);
                 self.highest = self.highest.max(Some(sequence));
@@ -76,31 +88,48 @@ impl Tracker {
         }
     }
 
-    /// Whether the answer to `sequence` is still to come.
-    pub(super) fn outstanding(&self, sequence: u64) -> bool {
-        self.sent_at(sequence).is_some()
+    /// No longer waits for the answers to frames sent before `then`.
+    pub(super) fn give_up(&mut self, then: Monotonic) {
+        self.watched = self.watched.max(self.next.saturating_sub(self.slots.len() as u64));
+        while self.watched < self.next {
+            let index = self.index(self.watched);
+            if let Slot::UnderWay(sent) = self.slots[index] {
+                if sent >= then {
+                    return;
+                }
+                self.leave(index);
+                self.slots[index] = Slot::GivenUp(sent);
+                self.given_up += 1;
+            }
+            self.watched += 1;
+        }
     }
 
-    /// When `sequence` was sent, as long as its answer is still to come.
-    pub(super) fn sent_at(&self, sequence: u64) -> Option<Monotonic> {
-        match self.slots[self.index(sequence)] {
-            Slot::Outstanding(sent) => Some(sent),
-            Slot::Unused | Slot::Received => None,
-        }
+    /// How many answers are waited for.
+    pub(super) fn under_way(&self) -> u64 {
+        self.under_way
+    }
+
+    /// How many answers never came, waited for or not.
+    pub(super) fn unanswered(&self) -> u64 {
+        self.under_way + self.given_up
     }
 
     /// Forgets every frame sent so far; their answers will be stale. Sequence numbers go on.
     pub(super) fn forget(&mut self) {
         self.slots.fill(Slot::Unused);
         self.highest = None;
+        (self.under_way, self.given_up) = (0, 0);
     }
 
-    /// How many answers are still to come.
-    pub(super) fn still_out(&self) -> u64 {
-        self.slots
-            .iter()
-            .filter(|slot| matches!(slot, Slot::Outstanding(_)))
-            .count() as u64
+    /// Takes a place out of the counts; whether its answer never came.
+    fn leave(&mut self, index: usize) -> bool {
+        match self.slots[index] {
+            Slot::UnderWay(_) => self.under_way -= 1,
+            Slot::GivenUp(_) => self.given_up -= 1,
+            Slot::Unused | Slot::Received => return false,
+        }
+        true
     }
 
     fn index(&self, sequence: u64) -> usize {
@@ -140,11 +169,38 @@ mod tests {
         );
         assert_eq!(tracker.received(1), Arrival::Duplicate);
         assert_eq!(tracker.received(9), Arrival::Stale);
-        assert_eq!(tracker.still_out(), 2);
+        assert_eq!((tracker.under_way(), tracker.unanswered()), (2, 2));
         assert_eq!((tracker.sent(at(4)), tracker.sent(at(5))), (0, 0), "0 and 1 had come");
         assert_eq!(tracker.sent(at(6)), 1, "2 never came");
         assert_eq!(tracker.received(2), Arrival::Stale, "given up as lost, stays lost");
-        assert!(tracker.outstanding(6));
+        assert_eq!((tracker.under_way(), tracker.unanswered()), (4, 4), "3 to 6");
+    }
+
+    #[test]
+    fn a_frame_given_up_is_not_waited_for_but_may_still_come() {
+        let mut tracker = Tracker::new(8);
+        for ns in 0..6 {
+            tracker.sent(at(ns));
+        }
+        tracker.received(1);
+        tracker.give_up(at(4));
+        assert_eq!(
+            (tracker.under_way(), tracker.unanswered()),
+            (2, 5),
+            "4 and 5 are young enough"
+        );
+        tracker.give_up(at(4));
+        assert_eq!((tracker.under_way(), tracker.unanswered()), (2, 5));
+        let late = Arrival::First {
+            sent: at(3),
+            reordered: false,
+        };
+        assert_eq!(tracker.received(3), late);
+        assert_eq!(tracker.received(3), Arrival::Duplicate);
+        assert_eq!((tracker.under_way(), tracker.unanswered()), (2, 4));
+        tracker.forget();
+        assert_eq!((tracker.under_way(), tracker.unanswered()), (0, 0));
+        assert_eq!(tracker.received(5), Arrival::Stale);
     }
 
     #[test]
@@ -163,7 +219,7 @@ mod tests {
                 }
             }
         }
-        lost += tracker.still_out();
+        lost += tracker.unanswered();
         let doubled = (0..1_000).filter(|k| k % 10 != 3 && k % 7 == 0).count();
         assert_eq!((first, lost, duplicate), (900, 100, doubled));
     }

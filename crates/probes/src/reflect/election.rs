@@ -1,0 +1,90 @@
+//! Who sends and who returns, when an end is to find out by itself.
+//!
+//! Every end that will do either broadcasts a claim ten times a second. Of two such ends the one with the larger hardware
+//! address sends, as DPDK's l2reflect has it; an end that was told its role keeps it, and the other takes what is left.
+
+use super::{ReflectConfig, Role, nobody_answers};
+use crate::error::ProbeError;
+use crate::stop::Stop;
+use sys::packet::PacketPort;
+use units::Monotonic;
+use wire::ether::{EthernetView, Mac};
+use wire::test_frame::{CLAIM_EITHER, CLAIM_REFLECTOR, Kind, TestFrame};
+
+/// Time between claims.
+const EVERY_NS: u64 = 100_000_000;
+
+/// The role of this end and the address of the other, found within the configuration's patience; `None` when told to stop
+/// before.
+///
+/// # Errors
+/// Nobody there, both ends have one address, or what the kernel refused.
+pub(super) fn decide(
+    config: &ReflectConfig,
+    port: &mut PacketPort,
+    stop: &Stop,
+) -> Result<Option<(Role, Mac)>, ProbeError> {
+    let own = Mac(port.mac());
+    let claim = TestFrame {
+        kind: Kind::Claim,
+        flags: CLAIM_EITHER,
+        session: sys::clock::monotonic().as_ns() as u32,
+        sequence: 0,
+        sent_ns: 0,
+    };
+    let broadcast = claim.encode(Mac::BROADCAST, own, config.vlan, 0);
+    let until = sys::clock::monotonic() + i64::try_from(config.patience_ns).unwrap_or(i64::MAX);
+    while !stop.requested() {
+        if sys::clock::monotonic() >= until {
+            return Err(nobody_answers(port.interface(), config.patience_ns));
+        }
+        port.send(&broadcast)?;
+        if let Some((role, peer, answers)) = listen(own, port)? {
+            if answers {
+                // The other end has to know as well, and may not have seen our broadcast.
+                port.send(&claim.encode(peer, own, config.vlan, 0))?;
+            }
+            return Ok(Some((role, peer)));
+        }
+    }
+    Ok(None)
+}
+
+/// Waits one interval for what decides: our role, the other end, and whether it waits for an answer.
+fn listen(own: Mac, port: &mut PacketPort) -> Result<Option<(Role, Mac, bool)>, ProbeError> {
+    let until: Monotonic = sys::clock::monotonic() + i64::try_from(EVERY_NS).unwrap_or(0);
+    loop {
+        while let Some(frame) = port.next() {
+            let Ok(ethernet) = EthernetView::parse(frame.data()) else {
+                continue;
+            };
+            let peer = ethernet.src();
+            let Ok(said) = TestFrame::parse(&ethernet) else {
+                continue;
+            };
+            match (said.kind, said.flags) {
+                (Kind::Claim, CLAIM_EITHER) if peer == own => {
+                    return Err(ProbeError::Usage(format!(
+                        "reflect: the far end has the same address {own}: give one of them --role initiator"
+                    )));
+                }
+                (Kind::Claim, CLAIM_EITHER) => {
+                    let role = if own.0 > peer.0 {
+                        Role::Initiator
+                    } else {
+                        Role::Reflector
+                    };
+                    return Ok(Some((role, peer, true)));
+                }
+                (Kind::Claim, CLAIM_REFLECTOR) => return Ok(Some((Role::Initiator, peer, false))),
+                (Kind::Hello, _) => return Ok(Some((Role::Reflector, peer, false))),
+                _ => {}
+            }
+        }
+        let left = until - sys::clock::monotonic();
+        let Ok(left) = u64::try_from(left) else {
+            return Ok(None);
+        };
+        port.wait(left)?;
+    }
+}

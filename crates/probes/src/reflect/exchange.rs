@@ -1,0 +1,294 @@
+//! Frames out, answers in: what is sent again and again, and what became of it.
+
+use super::link::LinkState;
+use super::tracker::{Arrival, Tracker};
+use super::{Receive, ReflectConfig, series};
+use crate::error::ProbeError;
+use crate::record::{Counter, Feed};
+use crate::stop::Stop;
+use sys::packet::PacketPort;
+use sys::wait::sleep_until;
+use units::Monotonic;
+use wire::ether::{EthernetView, Mac};
+use wire::test_frame::{self, COUNTS, Kind, Summary, TestFrame, TestFrameMut};
+
+/// An answer that takes longer is waited for asleep: the thread must not spin for ever for a frame that is gone. Its round
+/// trip, should it still come, is then an upper bound.
+pub(super) const GIVE_UP_NS: i64 = 100_000_000;
+
+/// Sequence numbers kept: at 250 us, two seconds.
+const TRACKED_FRAMES: usize = 8_192;
+
+/// Looks at the ring between two looks at the clock, which would hold up the next look at the ring.
+const LOOKS_PER_CLOCK: u32 = 64;
+
+/// How long an interface that cannot be waited on is left alone.
+const UNWAITABLE_NS: i64 = 1_000_000;
+
+/// The initiator's port, its frames and their fate.
+pub(super) struct Exchange {
+    pub(super) config: ReflectConfig,
+    pub(super) stop: Stop,
+    port: PacketPort,
+    link: LinkState,
+    tracker: Tracker,
+    frame: Vec<u8>,
+    bye: Vec<u8>,
+    session: u32,
+    greeted: bool,
+    farewell: Option<Summary>,
+    recording: bool,
+    counted: Summary,
+    sum_ns: u64,
+}
+
+impl Exchange {
+    pub(super) fn new(config: ReflectConfig, port: PacketPort, stop: Stop) -> Self {
+        let peer = config.peer.unwrap_or(Mac::BROADCAST);
+        let own = Mac(port.mac());
+        // The low bits of the clock differ from run to run, which is all that a session number is for.
+        let session = sys::clock::monotonic().as_ns() as u32;
+        let first = TestFrame {
+            kind: Kind::Hello,
+            flags: 0,
+            session,
+            sequence: 0,
+            sent_ns: 0,
+        };
+        let bye = TestFrame {
+            kind: Kind::Bye,
+            ..first
+        };
+        let tag_octets = 4 * config.vlan.as_slice().len();
+        Self {
+            frame: first.encode(peer, own, config.vlan, config.frame_bytes + tag_octets),
+            bye: bye.encode(peer, own, config.vlan, test_frame::BYE_OCTETS + tag_octets),
+            config,
+            stop,
+            port,
+            link: LinkState::default(),
+            tracker: Tracker::new(TRACKED_FRAMES),
+            session,
+            greeted: false,
+            farewell: None,
+            recording: false,
+            counted: Summary::default(),
+            sum_ns: 0,
+        }
+    }
+
+    /// The interface.
+    pub(super) fn interface(&self) -> &str {
+        self.port.interface()
+    }
+
+    /// From here on frames count. What is still on its way belongs to the warm-up.
+    pub(super) fn begin(&mut self) {
+        self.tracker.forget();
+        self.recording = true;
+    }
+
+    /// What was counted so far.
+    pub(super) fn summary(&self) -> Summary {
+        Summary {
+            mean_ns: self.sum_ns.checked_div(self.counted.received).unwrap_or(0),
+            ..self.counted
+        }
+    }
+
+    /// Sends the next probe; returns the instant just before the send call.
+    pub(super) fn send_probe(&mut self, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
+        let sequence = self.tracker.next();
+        let sent = self.send(Kind::Probe, sequence, feed)?;
+        let lost = self.tracker.sent(sent);
+        if self.recording {
+            self.counted.sent += 1;
+            feed.count(series::RTT, Counter::Lost, sent, lost);
+        }
+        Ok(sent)
+    }
+
+    /// Sends a frame that is not measured.
+    pub(super) fn send(&mut self, kind: Kind, sequence: u64, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
+        let flags = if self.recording { COUNTS } else { 0 };
+        if let Ok(mut frame) = TestFrameMut::new(&mut self.frame) {
+            frame.set_kind(kind);
+            frame.set_flags(flags);
+            frame.set_sequence(sequence);
+        }
+        let sent = sys::clock::monotonic();
+        let outcome = self.port.send(&self.frame);
+        self.link.after_send(outcome, sent, feed)?;
+        Ok(sent)
+    }
+
+    /// Sends a greeting and waits at most `ns` for its answer.
+    pub(super) fn greet(&mut self, ns: i64, feed: &mut Feed) -> Result<bool, ProbeError> {
+        self.greeted = false;
+        let sent = self.send(Kind::Hello, 0, feed)?;
+        self.take_until(sent + ns, feed, |exchange| exchange.greeted);
+        Ok(self.greeted)
+    }
+
+    /// Says what was counted and waits at most `ns` for what the reflector counted.
+    pub(super) fn part(&mut self, ns: i64, feed: &mut Feed) -> Result<Option<Summary>, ProbeError> {
+        let summary = self.summary();
+        if let Ok(mut bye) = TestFrameMut::new(&mut self.bye) {
+            bye.set_summary(&summary);
+        }
+        let sent = sys::clock::monotonic();
+        let outcome = self.port.send(&self.bye);
+        self.link.after_send(outcome, sent, feed)?;
+        self.take_until(sent + ns, feed, |exchange| exchange.farewell.is_some());
+        Ok(self.farewell)
+    }
+
+    /// Takes answers, asleep in blocking mode, until `due` or until `is_done`.
+    pub(super) fn take_until(&mut self, due: Monotonic, feed: &mut Feed, is_done: impl Fn(&Self) -> bool) {
+        loop {
+            self.look(feed);
+            let left = due - sys::clock::monotonic();
+            if is_done(self) || left <= 0 {
+                return;
+            }
+            self.pause(left);
+        }
+    }
+
+    /// Takes answers until `due`: awake as long as one is expected, else asleep.
+    pub(super) fn wait_for(&mut self, due: Monotonic, feed: &mut Feed) {
+        loop {
+            self.look(feed);
+            let now = sys::clock::monotonic();
+            if now >= due || self.stop.requested() {
+                return;
+            }
+            self.tracker.give_up(now + -GIVE_UP_NS);
+            if self.tracker.under_way() == 0 {
+                sleep_until(due);
+            } else {
+                self.pause(due - now);
+            }
+        }
+    }
+
+    /// Takes answers until fewer than `frames` are under way.
+    pub(super) fn await_room(&mut self, frames: u64, feed: &mut Feed) {
+        while self.tracker.under_way() >= frames && !self.stop.requested() {
+            if self.look(feed) {
+                continue;
+            }
+            self.tracker.give_up(sys::clock::monotonic() + -GIVE_UP_NS);
+            if self.tracker.under_way() >= frames {
+                self.pause(GIVE_UP_NS);
+            }
+        }
+    }
+
+    /// What is on its way at the end gets the time it would have had, then counts as lost.
+    pub(super) fn close(&mut self, feed: &mut Feed) {
+        let end = sys::clock::monotonic() + GIVE_UP_NS;
+        self.take_until(end, feed, |exchange| exchange.tracker.unanswered() == 0);
+        let now = sys::clock::monotonic();
+        feed.count(series::RTT, Counter::Lost, now, self.tracker.unanswered());
+        let dropped = self.port.statistics().map(|statistics| statistics.dropped).unwrap_or(0);
+        if dropped > 0 {
+            feed.notice(0, series::SOCKET_DROP, now, dropped, 0);
+        }
+    }
+
+    /// In blocking mode, sleeps until a frame comes, at most `ns`.
+    fn pause(&self, ns: i64) {
+        if self.config.receive == Receive::Block && self.port.wait(u64::try_from(ns).unwrap_or(0)).is_err() {
+            sleep_until(sys::clock::monotonic() + ns.min(UNWAITABLE_NS));
+        }
+    }
+
+    /// Looks at the ring some times and takes what is there; whether anything was.
+    fn look(&mut self, feed: &mut Feed) -> bool {
+        let looks = match self.config.receive {
+            Receive::Spin => LOOKS_PER_CLOCK,
+            Receive::Block => 1,
+        };
+        for _ in 0..looks {
+            let mut took = false;
+            while let Some((answer, reflector, now)) = self.next_answer() {
+                took = true;
+                match answer.kind {
+                    Kind::Probe => self.answered(answer.sequence, now, feed),
+                    Kind::Hello => self.greeted_by(reflector),
+                    Kind::Rest | Kind::Claim | Kind::Bye => {}
+                }
+            }
+            if took {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The next frame of this session in the ring, where it came from, and when it was seen.
+    fn next_answer(&mut self) -> Option<(TestFrame, Mac, Monotonic)> {
+        loop {
+            let frame = self.port.next()?;
+            let now = sys::clock::monotonic();
+            let Ok(ethernet) = EthernetView::parse(frame.data()) else {
+                continue;
+            };
+            match TestFrame::parse(&ethernet) {
+                Ok(answer) if answer.session == self.session => {
+                    if answer.kind == Kind::Bye {
+                        self.farewell = Summary::parse(&ethernet);
+                    }
+                    return Some((answer, ethernet.src(), now));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn greeted_by(&mut self, reflector: Mac) {
+        self.greeted = true;
+        for frame in [&mut self.frame, &mut self.bye] {
+            if let Ok(mut frame) = TestFrameMut::new(frame) {
+                frame.set_destination(reflector);
+            }
+        }
+    }
+
+    fn answered(&mut self, sequence: u64, now: Monotonic, feed: &mut Feed) {
+        let arrival = self.tracker.received(sequence);
+        if !self.recording {
+            return;
+        }
+        match arrival {
+            Arrival::First { sent, reordered } => self.measured(now - sent, reordered, sequence, now, feed),
+            Arrival::Duplicate => {
+                self.counted.duplicate += 1;
+                feed.count(series::RTT, Counter::Duplicate, now, 1);
+            }
+            Arrival::Stale => {}
+        }
+    }
+
+    fn measured(&mut self, rtt_ns: i64, reordered: bool, sequence: u64, now: Monotonic, feed: &mut Feed) {
+        feed.sample(series::RTT, now, rtt_ns, sequence);
+        let rtt_ns = u64::try_from(rtt_ns).unwrap_or(0);
+        let late = rtt_ns > self.config.late_after_ns;
+        feed.count(series::RTT, Counter::Late, now, u64::from(late));
+        feed.count(series::RTT, Counter::Reordered, now, u64::from(reordered));
+        self.sum_ns = self.sum_ns.saturating_add(rtt_ns);
+        let counted = &mut self.counted;
+        counted.min_ns = if counted.received == 0 {
+            rtt_ns
+        } else {
+            counted.min_ns.min(rtt_ns)
+        };
+        counted.max_ns = counted.max_ns.max(rtt_ns);
+        counted.received += 1;
+        counted.reordered += u64::from(reordered);
+        if self.config.break_above_ns.is_some_and(|most| rtt_ns > most) {
+            self.stop.request();
+        }
+    }
+}

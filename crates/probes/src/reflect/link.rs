@@ -1,0 +1,36 @@
+//! What a port's send calls say of its link.
+
+use super::series;
+use crate::error::ProbeError;
+use crate::record::Feed;
+use sys::SysError;
+use units::Monotonic;
+
+/// Whether the interface takes frames. One that goes down during a run loses frames; the run goes on.
+#[derive(Debug, Default)]
+pub(super) struct LinkState {
+    is_down: bool,
+}
+
+impl LinkState {
+    /// Notes what a send call at `at` came to. A full transmit queue and a link that is down lose the frame; whoever counts
+    /// answers sees that.
+    pub(super) fn after_send(
+        &mut self,
+        outcome: Result<(), SysError>,
+        at: Monotonic,
+        feed: &mut Feed,
+    ) -> Result<(), ProbeError> {
+        let is_down = match outcome {
+            Ok(()) => false,
+            Err(error) if error.is_transient() => return Ok(()),
+            Err(SysError::InterfaceDown { .. }) => true,
+            Err(error) => return Err(error.into()),
+        };
+        if is_down != self.is_down {
+            self.is_down = is_down;
+            feed.notice(0, series::LINK, at, u64::from(is_down), 0);
+        }
+        Ok(())
+    }
+}
