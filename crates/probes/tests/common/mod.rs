@@ -65,6 +65,26 @@ impl Pair {
     pub fn port_b(&self, options: &PortOptions) -> PacketPort {
         inside(&self.b, || PacketPort::open("b0", options))
     }
+
+    /// The interface of the first namespace goes down or up.
+    pub fn set_a(&self, is_up: bool) {
+        inside(&self.a, || {
+            if is_up {
+                link::set_up("a0")
+            } else {
+                link::set_down("a0")
+            }
+        });
+        if is_up {
+            wait_for_carrier(&self.a, "a0");
+        }
+    }
+
+    /// Largest payload of both ends.
+    pub fn set_mtu(&self, octets: u32) {
+        inside(&self.a, || link::set_mtu("a0", octets));
+        inside(&self.b, || link::set_mtu("b0", octets));
+    }
 }
 
 /// Runs `work` in a namespace and insists that it succeeds.
