@@ -47,6 +47,8 @@ pub struct LinkInfo {
     pub kind: Option<String>,
     /// Index of the bridge or bond it belongs to.
     pub master: Option<u32>,
+    /// Number of the XDP program attached to it; `None` when there is none, or more than one.
+    pub xdp_program: Option<u32>,
 }
 
 /// All interfaces, by index.

@@ -15,6 +15,10 @@ const READY: u32 = (libc::IFF_LOWER_UP | libc::IFF_RUNNING) as u32;
 /// sent before; other drivers (`lo`, dummy, some tunnels) stay unknown for good.
 const CARRIER_COMES_LATER: [&str; 2] = ["veth", "bridge"];
 
+/// The XDP program of an interface (linux/if_link.h).
+const IFLA_XDP: u16 = 43;
+const IFLA_XDP_PROG_ID: u16 = 4;
+
 /// RFC 2863 states by number (linux/if.h, `IF_OPER_*`), as iproute2 writes them.
 const OPERSTATES: [&str; 7] = [
     "unknown",
@@ -43,6 +47,7 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkInfo> {
         ethernet: matches!(hardware, libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK),
         kind: None,
         master: None,
+        xdp_program: None,
     };
     for attribute in NlasIterator::new(attributes).flatten() {
         read_attribute(&mut link, &attribute);
@@ -67,6 +72,12 @@ fn read_attribute(link: &mut LinkInfo, attribute: &NlaBuffer<&[u8]>) {
             link.operstate = state.copied().unwrap_or(OPERSTATES[0]);
         }
         libc::IFLA_MASTER => link.master = number(value),
+        IFLA_XDP => {
+            link.xdp_program = NlasIterator::new(value)
+                .flatten()
+                .find(|xdp| xdp.kind() == IFLA_XDP_PROG_ID)
+                .and_then(|xdp| number(xdp.value()));
+        }
         libc::IFLA_LINKINFO => {
             link.kind = NlasIterator::new(value)
                 .flatten()
@@ -113,6 +124,7 @@ pub(super) mod tests {
             libc::IFLA_LINKINFO,
             &attribute(libc::IFLA_INFO_KIND, b"veth\0"),
         ));
+        octets.extend(attribute(43, &attribute(4, &99_u32.to_ne_bytes())));
         octets.extend(attribute(4_000, b"an attribute of a kernel to come"));
         octets
     }
@@ -132,6 +144,7 @@ pub(super) mod tests {
             (link.kind.as_deref(), link.master, link.ethernet),
             (Some("veth"), Some(3), true)
         );
+        assert_eq!(link.xdp_program, Some(99));
     }
 
     #[test]

@@ -3,9 +3,8 @@
 
 use crate::error::{SysError, last_errno};
 use crate::privilege::Capability;
+use crate::sockopt;
 use rustix::io::Errno;
-use std::ffi::c_void;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
@@ -46,22 +45,8 @@ impl Socket {
         value: &T,
         operation: &'static str,
     ) -> Result<(), SysError> {
-        let length = libc::socklen_t::try_from(size_of::<T>()).unwrap_or(libc::socklen_t::MAX);
-        // SAFETY: the pointer is to a whole T, and the length is T's.
-        let done = unsafe {
-            libc::setsockopt(
-                self.fd.as_raw_fd(),
-                level,
-                option,
-                (&raw const *value).cast::<c_void>(),
-                length,
-            )
-        };
-        if done == 0 {
-            Ok(())
-        } else {
-            Err(SysError::refused(operation, Arc::clone(&self.name), last_errno()))
-        }
+        sockopt::set(&self.fd, level, option, value)
+            .map_err(|errno| SysError::refused(operation, Arc::clone(&self.name), errno))
     }
 
     /// Sets an option of packet sockets.
@@ -167,22 +152,5 @@ impl Socket {
 
 /// `PACKET_STATISTICS`: frames (dropped ones counted in) and drops since the last call.
 pub(super) fn statistics(fd: &OwnedFd) -> Result<libc::tpacket_stats, Errno> {
-    let mut statistics = MaybeUninit::<libc::tpacket_stats>::zeroed();
-    let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-    // SAFETY: the pointer is to a whole tpacket_stats and the length says so; all-zero is a valid value if the kernel wrote
-    // less.
-    unsafe {
-        let done = libc::getsockopt(
-            fd.as_raw_fd(),
-            libc::SOL_PACKET,
-            libc::PACKET_STATISTICS,
-            statistics.as_mut_ptr().cast(),
-            &raw mut length,
-        );
-        if done == 0 {
-            Ok(statistics.assume_init())
-        } else {
-            Err(last_errno())
-        }
-    }
+    sockopt::get(fd, libc::SOL_PACKET, libc::PACKET_STATISTICS).map(|(statistics, _)| statistics)
 }
