@@ -161,6 +161,14 @@ pub enum SysError {
         /// MTU when the port was opened.
         mtu: u32,
     },
+    /// Nothing on the interface keeps launch times.
+    #[error("{interface}: {why}")]
+    NoLaunchTime {
+        /// The interface.
+        interface: Arc<str>,
+        /// What is missing, and what to do.
+        why: String,
+    },
     /// The frame fits the interface, but not the memory of this AF_XDP port. Made without allocating.
     #[error("{interface}: a frame of {bytes} octets, and this AF_XDP port was opened with room for {chunk} octets")]
     FrameBeyondChunk {
@@ -214,6 +222,7 @@ impl SysError {
             | Self::MissingFeature { .. }
             | Self::SendQueueFull { .. }
             | Self::XdpRefused { .. }
+            | Self::NoLaunchTime { .. }
             | Self::Refused { .. } => ErrorKind::CouldNotMeasure,
         }
     }
