@@ -8,11 +8,13 @@
 mod error;
 mod pcap;
 mod pcapng;
+mod pcapng_write;
 mod reader;
 mod source;
 pub mod write;
 
 pub use error::CaptureError;
+pub use pcapng_write::{Captured, Direction, PcapngWriter};
 pub use reader::Reader;
 
 /// Link type of a capture, as numbered by tcpdump.org.

@@ -79,6 +79,24 @@ pub(crate) struct PortArgs {
     /// CPU to run on
     #[arg(long)]
     pub(crate) cpu: Option<u32>,
+    #[command(flatten)]
+    pub(crate) capture: CaptureArgs,
+}
+
+/// Options of a capture of what passes.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Capture")]
+pub(crate) struct CaptureArgs {
+    /// Write frames sent and received to this pcapng file, with nanosecond stamps: those around samples over their limit,
+    /// around losses, and before the end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) capture: Option<PathBuf>,
+    /// How much before and after
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = positive_duration, requires = "capture")]
+    pub(crate) capture_around: u64,
+    /// Write every frame instead
+    #[arg(long, requires = "capture")]
+    pub(crate) capture_all: bool,
 }
 
 impl PortArgs {

@@ -1,12 +1,13 @@
 //! Making a run: where its file goes, its session, and what follows when it has ended.
 
-use crate::arguments::RunArgs;
+use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::verdict;
 use lab::loads::Loads;
 use lab::session::{Session, SessionError, SessionSpec};
-use probes::{ProbeError, Running, Stop};
+use probes::tap::{self, Capture, CaptureSpec, Extent};
+use probes::{Port, ProbeError, Running, Stop};
 use report::limits::{Profile, Quantity};
 use report::tables::Layout;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -35,6 +36,7 @@ pub(crate) struct Run {
     progress: Progress,
     open_ended: bool,
     table: Option<Layout>,
+    captures: Vec<Capture>,
 }
 
 /// What a command is started with.
@@ -122,7 +124,40 @@ impl Run {
             args,
             open_ended: start.open_ended,
             table: start.table,
+            captures: Vec::new(),
         })
+    }
+
+    /// The port with its capture, if one is asked for.
+    pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs) -> Result<Port, Failure> {
+        let port = port.into();
+        let Some(path) = args.capture.capture.clone() else {
+            return Ok(port);
+        };
+        let spec = CaptureSpec {
+            path,
+            extent: match args.capture.capture_all {
+                true => Extent::All,
+                false => Extent::Around(args.capture.capture_around),
+            },
+            interface: port.interface().to_owned(),
+            application: format!("triptime {}", env!("CARGO_PKG_VERSION")),
+            signal: self.session.recorder.spike_signal(),
+        };
+        let (tap, capture) = tap::start(&spec).map_err(|error| Failure::Usage(error.to_string()))?;
+        self.captures.push(capture);
+        Ok(port.with_tap(Some(tap)))
+    }
+
+    /// Closes the captures and says what is in them.
+    fn close_captures(&mut self) {
+        let events = self.session.recorder.events();
+        for capture in self.captures.drain(..) {
+            match capture.finish() {
+                Ok(captured) => events.write(EventKind::Note, captured.to_string()),
+                Err(error) => events.write(EventKind::Refused, error.to_string()),
+            }
+        }
     }
 
     /// The value above which samples of the series `name` are kept as spikes: its limit on the maximum.
@@ -146,6 +181,7 @@ impl Run {
     pub(crate) fn finish(mut self, outcome: Result<(), SessionError>) -> Result<u8, Failure> {
         self.progress.clear();
         self.loads.stop(&self.session.recorder.events());
+        self.close_captures();
         let told_to_end = self.session.stop.requested();
         let interrupted = outcome.is_err() || (told_to_end && !self.open_ended);
         if interrupted && outcome.is_ok() {

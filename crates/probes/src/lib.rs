@@ -9,15 +9,18 @@
 mod error;
 mod hot;
 pub mod noise;
+mod port;
 pub mod publish;
 pub mod record;
 pub mod reflect;
 mod rest;
 mod stop;
 pub mod subscribe;
+pub mod tap;
 pub mod wakeup;
 
 pub use error::ProbeError;
 pub use hot::Running;
+pub use port::{Frame, Port};
 pub use rest::Rest;
 pub use stop::Stop;

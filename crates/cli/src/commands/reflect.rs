@@ -3,9 +3,10 @@
 use crate::arguments::{PortArgs, RunArgs, duration, mac, positive_duration, vlan};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
-use probes::Rest;
-use probes::reflect::{MOST_FRAMES, Receive, ReflectConfig, Role, SHORTEST_FRAME, port_options, start};
+use probes::reflect::{MOST_FRAMES, Receive, ReflectConfig, Role, SHORTEST_FRAME, port_options, start, xdp_options};
+use probes::{Port, Rest};
 use sys::packet::PacketPort;
+use sys::xdp::{XdpPort, XdpRequest};
 use wire::ether::{Mac, VlanTag};
 
 /// Which end of the round trip.
@@ -36,6 +37,32 @@ enum EngineArg {
     Packet,
     /// `AF_PACKET` ring, asleep until a frame comes: with the wake-up that a real application pays
     Block,
+    /// `AF_XDP`, looked at without pause: past the kernel's stack, best where the driver has zero-copy
+    Xdp,
+}
+
+/// Which form of AF_XDP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum XdpArg {
+    /// The best that the driver has
+    Auto,
+    /// In the driver, without copying
+    ZeroCopy,
+    /// In the driver, frames copied
+    Native,
+    /// Behind the driver, frames copied
+    Generic,
+}
+
+impl From<XdpArg> for XdpRequest {
+    fn from(form: XdpArg) -> Self {
+        match form {
+            XdpArg::Auto => Self::Auto,
+            XdpArg::ZeroCopy => Self::ZeroCopy,
+            XdpArg::Native => Self::Native,
+            XdpArg::Generic => Self::Generic,
+        }
+    }
 }
 
 /// Layer-2 round trip: an initiator sends, a reflector at the far end returns at once
@@ -75,6 +102,9 @@ pub(crate) struct ReflectArgs {
     /// How frames are received
     #[arg(long, value_enum, default_value = "packet")]
     engine: EngineArg,
+    /// Form of AF_XDP
+    #[arg(long, value_enum, default_value = "auto", value_name = "FORM")]
+    xdp: XdpArg,
     /// Do not rest, even if the kernel's real-time throttling will strike
     #[arg(long)]
     no_rest: bool,
@@ -84,7 +114,7 @@ pub(crate) struct ReflectArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
-    let port = PacketPort::open(&args.port.interface, &port_options(args.size))?;
+    let port = open(&args)?;
     let begin = Start::probe("reflect", args.port.measured(), args.port.duration);
     let mut run = Run::start(begin, args.run)?;
     let one_interval = if args.interval == 0 { 1_000_000 } else { args.interval };
@@ -99,7 +129,7 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
         late_after_ns: args.late_after.unwrap_or(one_interval),
         break_above_ns: args.break_above,
         receive: match args.engine {
-            EngineArg::Packet => Receive::Spin,
+            EngineArg::Packet | EngineArg::Xdp => Receive::Spin,
             EngineArg::Block => Receive::Block,
         },
         policy: args.port.policy,
@@ -109,6 +139,16 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
         ..ReflectConfig::new(args.role.into())
     };
     let stop = run.session.stop.clone();
+    let port = run.port(port, &args.port)?;
     let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
     run.finish(outcome.map_err(Into::into))
+}
+
+/// The port that the engine asked for makes.
+fn open(args: &ReflectArgs) -> Result<Port, Failure> {
+    let interface = &args.port.interface;
+    Ok(match args.engine {
+        EngineArg::Packet | EngineArg::Block => PacketPort::open(interface, &port_options(args.size))?.into(),
+        EngineArg::Xdp => XdpPort::open(interface, &xdp_options(args.size, args.xdp.into()))?.into(),
+    })
 }

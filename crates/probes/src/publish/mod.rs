@@ -14,9 +14,10 @@ mod waveform;
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
+use crate::port::Port;
 use crate::record::Recorder;
 use crate::stop::Stop;
-use sys::packet::{PacketPort, PortOptions};
+use sys::packet::PortOptions;
 use sys::thread::{Policy, RtThread};
 use units::Monotonic;
 use wire::ether::{Mac, VlanTag};
@@ -106,11 +107,12 @@ pub fn port_options() -> PortOptions {
 /// A setting that cannot be, or what the kernel refused, before anything was sent.
 pub fn start(
     config: &PublishConfig,
-    port: PacketPort,
+    port: impl Into<Port>,
     recorder: &mut Recorder,
     stop: &Stop,
 ) -> Result<Running, ProbeError> {
     check(config)?;
+    let port = port.into();
     let streams = streams::Streams::new(config, Mac(port.mac()))?;
     let describe = Box::new(series::Publish::of(config, &port));
     let mut feed = recorder.feed(crate::hot::capacity(config.frames_per_second()), 1, describe);

@@ -2,15 +2,16 @@
 
 use super::{PublishConfig, series, streams::Streams};
 use crate::error::ProbeError;
+use crate::port::Port;
 use crate::record::{Counter, Feed};
 use crate::stop::Stop;
-use sys::packet::PacketPort;
+use sys::SysError;
 use sys::wait::Wait;
 use units::{Grid, Monotonic};
 
 pub(super) struct Sender {
     config: PublishConfig,
-    port: PacketPort,
+    port: Port,
     streams: Streams,
     stop: Stop,
     /// Frames the kernel had no room for.
@@ -18,7 +19,7 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub(super) fn new(config: PublishConfig, port: PacketPort, streams: Streams, stop: Stop) -> Self {
+    pub(super) fn new(config: PublishConfig, port: Port, streams: Streams, stop: Stop) -> Self {
         Self {
             config,
             port,
@@ -78,7 +79,7 @@ impl Sender {
         let batch = self.streams.batch();
         match self.port.send_all(batch) {
             Ok(()) => Ok(()),
-            Err(partial) if partial.cause.is_transient() => {
+            Err(partial) if partial.cause.is_transient() || matches!(partial.cause, SysError::InterfaceDown { .. }) => {
                 self.refused += (batch.len() - partial.sent) as u64;
                 Ok(())
             }

@@ -1,9 +1,9 @@
 //! What the series of this probe are called and mean.
 
 use super::PublishConfig;
+use crate::port::Port;
 use crate::record::Describe;
 use store::model::{EventKind, SeriesClock, SeriesSpec};
-use sys::packet::PacketPort;
 use units::format_ns;
 
 /// Slot of the only series.
@@ -18,7 +18,7 @@ pub(super) struct Publish {
 }
 
 impl Publish {
-    pub(super) fn of(config: &PublishConfig, port: &PacketPort) -> Self {
+    pub(super) fn of(config: &PublishConfig, port: &Port) -> Self {
         Self {
             config: config.clone(),
             interface: port.interface().to_owned(),

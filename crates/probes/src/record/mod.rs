@@ -8,10 +8,12 @@ mod clock;
 mod feed;
 mod reasons;
 mod recorder;
+mod signal;
 mod why;
 mod window;
 mod work;
 
 pub use feed::{Counter, Describe, Feed, Record};
 pub use recorder::{Events, Live, Recorder, RecorderOptions};
+pub use signal::SpikeSignal;
 pub use why::{Answer, Explain, Question, QuestionKind};

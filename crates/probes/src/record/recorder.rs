@@ -1,6 +1,7 @@
 //! The handle of the one thread that writes.
 
 use super::feed::{AfterWord, Describe, Feed, Source};
+use super::signal::SpikeSignal;
 use super::why::Explain;
 use super::work::Work;
 use crate::stop::Stop;
@@ -51,6 +52,7 @@ pub struct Recorder {
     after: Sender<AfterWord>,
     thread: JoinHandle<Result<(), StoreError>>,
     live: Arc<Mutex<Vec<Live>>>,
+    signal: SpikeSignal,
     start: Monotonic,
     feeds: usize,
 }
@@ -63,7 +65,8 @@ impl Recorder {
         let (after, afterwords) = mpsc::channel();
         let live = Arc::new(Mutex::new(Vec::new()));
         let start = options.start;
-        let mut work = Work::new(writer, options, Arc::clone(&live), stop.clone());
+        let signal = SpikeSignal::default();
+        let mut work = Work::new(writer, options, signal.clone(), Arc::clone(&live), stop.clone());
         let thread = std::thread::spawn(move || {
             sys::thread::set_name("triptime-record");
             // It shares its CPU with the loads; what it reads late is gone from the flight recorder's rings.
@@ -75,6 +78,7 @@ impl Recorder {
             after,
             thread,
             live,
+            signal,
             start,
             feeds: 0,
         }
@@ -95,6 +99,11 @@ impl Recorder {
             commands: self.commands.clone(),
             start: self.start,
         }
+    }
+
+    /// When something went wrong, for whoever keeps what was around it.
+    pub fn spike_signal(&self) -> SpikeSignal {
+        self.signal.clone()
     }
 
     /// Every series as it stands, for a progress line.

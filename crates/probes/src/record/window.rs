@@ -129,6 +129,11 @@ impl Open {
         self.keep_if_bad(sample, n)
     }
 
+    /// Whether a sample of this value is over the threshold.
+    pub(super) fn is_over(&self, value_ns: i64) -> bool {
+        self.threshold_ns.is_some_and(|threshold| value_ns > threshold)
+    }
+
     /// Attaches an explanation to the sample that was just taken.
     pub(super) fn explain(&mut self, kept: bool, at_ns: u64, answer: Answer) {
         let Some(spike) = self.spikes.last_mut().filter(|_| kept) else {
@@ -141,7 +146,7 @@ impl Open {
     }
 
     fn keep_if_bad(&mut self, sample: Sample, n: u64) -> bool {
-        let over = self.threshold_ns.is_some_and(|threshold| sample.value_ns > threshold);
+        let over = self.is_over(sample.value_ns);
         if over {
             self.counters.overflow += n;
         }

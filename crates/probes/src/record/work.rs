@@ -1,9 +1,10 @@
 //! The one thread that writes: drains the rings, builds windows, has late samples explained.
 
 use super::clock::ClockWatch;
-use super::feed::{AfterWord, Announcement, Record, Source};
+use super::feed::{AfterWord, Announcement, Counter, Record, Source};
 use super::reasons::Reasons;
 use super::recorder::{Command, Live, RecorderOptions, since};
+use super::signal::SpikeSignal;
 use super::why::{Question, QuestionKind};
 use super::window::{Open, Sample};
 use crate::stop::Stop;
@@ -39,13 +40,20 @@ pub(super) struct Work {
     batch: Batch,
     clock: ClockWatch,
     reasons: Reasons,
+    signal: SpikeSignal,
     live: Arc<Mutex<Vec<Live>>>,
     failure: Option<StoreError>,
     stop: Stop,
 }
 
 impl Work {
-    pub(super) fn new(writer: RunWriter, options: RecorderOptions, live: Arc<Mutex<Vec<Live>>>, stop: Stop) -> Self {
+    pub(super) fn new(
+        writer: RunWriter,
+        options: RecorderOptions,
+        signal: SpikeSignal,
+        live: Arc<Mutex<Vec<Live>>>,
+        stop: Stop,
+    ) -> Self {
         Self {
             writer: Some(writer),
             start: options.start,
@@ -54,6 +62,7 @@ impl Work {
             batch: Batch::default(),
             clock: ClockWatch::new(),
             reasons: Reasons::new(options.explain),
+            signal,
             live,
             failure: None,
             stop,
@@ -226,6 +235,9 @@ impl Work {
                 sequence,
                 ..
             } => {
+                if series.is_over(value_ns) {
+                    self.signal.set(at);
+                }
                 let kept = series.sample(Sample {
                     at_ns,
                     value_ns,
@@ -253,7 +265,12 @@ impl Work {
                     }
                 }
             }
-            Record::Count { counter, n, .. } => series.count(counter, n),
+            Record::Count { counter, n, .. } => {
+                if counter == Counter::Lost {
+                    self.signal.set(at);
+                }
+                series.count(counter, n);
+            }
             Record::Notice { code, a, b, .. } => {
                 let (kind, text) = feed.source.describe.notice(code, series.name(), a, b);
                 self.batch.events.push(Event {

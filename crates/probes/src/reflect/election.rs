@@ -5,8 +5,8 @@
 
 use super::{ReflectConfig, Role, nobody_answers};
 use crate::error::ProbeError;
+use crate::port::Port;
 use crate::stop::Stop;
-use sys::packet::PacketPort;
 use units::Monotonic;
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{CLAIM_EITHER, CLAIM_REFLECTOR, Kind, TestFrame};
@@ -19,11 +19,7 @@ const EVERY_NS: u64 = 100_000_000;
 ///
 /// # Errors
 /// Nobody there, both ends have one address, or what the kernel refused.
-pub(super) fn decide(
-    config: &ReflectConfig,
-    port: &mut PacketPort,
-    stop: &Stop,
-) -> Result<Option<(Role, Mac)>, ProbeError> {
+pub(super) fn decide(config: &ReflectConfig, port: &mut Port, stop: &Stop) -> Result<Option<(Role, Mac)>, ProbeError> {
     let own = Mac(port.mac());
     let claim = TestFrame {
         kind: Kind::Claim,
@@ -51,7 +47,7 @@ pub(super) fn decide(
 }
 
 /// Waits one interval for what decides: our role, the other end, and whether it waits for an answer.
-fn listen(own: Mac, port: &mut PacketPort) -> Result<Option<(Role, Mac, bool)>, ProbeError> {
+fn listen(own: Mac, port: &mut Port) -> Result<Option<(Role, Mac, bool)>, ProbeError> {
     let until: Monotonic = sys::clock::monotonic() + i64::try_from(EVERY_NS).unwrap_or(0);
     loop {
         while let Some(frame) = port.next() {

@@ -4,9 +4,9 @@ use super::link::LinkState;
 use super::tracker::{Arrival, Tracker};
 use super::{Receive, ReflectConfig, series};
 use crate::error::ProbeError;
+use crate::port::Port;
 use crate::record::{Counter, Feed};
 use crate::stop::Stop;
-use sys::packet::PacketPort;
 use sys::wait::sleep_until;
 use units::Monotonic;
 use wire::ether::{EthernetView, Mac};
@@ -29,7 +29,7 @@ const UNWAITABLE_NS: i64 = 1_000_000;
 pub(super) struct Exchange {
     pub(super) config: ReflectConfig,
     pub(super) stop: Stop,
-    port: PacketPort,
+    port: Port,
     link: LinkState,
     tracker: Tracker,
     frame: Vec<u8>,
@@ -43,7 +43,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(config: ReflectConfig, port: PacketPort, stop: Stop) -> Self {
+    pub(super) fn new(config: ReflectConfig, port: Port, stop: Stop) -> Self {
         let peer = config.peer.unwrap_or(Mac::BROADCAST);
         let own = Mac(port.mac());
         // The low bits of the clock differ from run to run, which is all that a session number is for.
@@ -191,7 +191,7 @@ impl Exchange {
         self.take_until(end, feed, |exchange| exchange.tracker.unanswered() == 0);
         let now = sys::clock::monotonic();
         feed.count(series::RTT, Counter::Lost, now, self.tracker.unanswered());
-        let dropped = self.port.statistics().map(|statistics| statistics.dropped).unwrap_or(0);
+        let dropped = self.port.dropped();
         if dropped > 0 {
             feed.notice(0, series::SOCKET_DROP, now, dropped, 0);
         }

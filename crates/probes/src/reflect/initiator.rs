@@ -3,9 +3,9 @@
 use super::exchange::{Exchange, GIVE_UP_NS};
 use super::{ReflectConfig, series};
 use crate::error::ProbeError;
+use crate::port::Port;
 use crate::record::{Counter, Feed};
 use crate::stop::Stop;
-use sys::packet::PacketPort;
 use sys::wait::sleep_until;
 use units::{Grid, Monotonic};
 use wire::test_frame::Kind;
@@ -24,7 +24,7 @@ pub(super) struct Initiator {
 }
 
 impl Initiator {
-    pub(super) fn new(config: ReflectConfig, port: PacketPort, stop: Stop) -> Self {
+    pub(super) fn new(config: ReflectConfig, port: Port, stop: Stop) -> Self {
         Self {
             exchange: Exchange::new(config, port, stop),
         }

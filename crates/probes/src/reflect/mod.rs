@@ -17,11 +17,13 @@ mod tracker;
 
 use crate::error::ProbeError;
 use crate::hot::{Body, HotThread, Running};
+use crate::port::Port;
 use crate::record::Recorder;
 use crate::rest::Rest;
 use crate::stop::Stop;
-use sys::packet::{PacketPort, PortOptions};
+use sys::packet::PortOptions;
 use sys::thread::{Policy, RtThread};
+use sys::xdp::{XdpOptions, XdpRequest};
 use wire::ether::{Mac, VlanTag};
 
 /// Which end of the round trip.
@@ -125,12 +127,23 @@ pub fn port_options(frame_bytes: usize) -> PortOptions {
         ethertypes: vec![wire::test_frame::ETHER_TYPE],
         ring_frames: 2 * MOST_FRAMES as usize,
         frame_bytes: frame_bytes.max(wire::test_frame::BYE_OCTETS),
-        promiscuous: false,
-        multicast: Vec::new(),
-        qdisc_bypass: false,
-        hardware_stamps: false,
+        ..PortOptions::default()
     }
 }
+
+/// How the AF_XDP socket for this probe is to be opened.
+pub fn xdp_options(frame_bytes: usize, form: XdpRequest) -> XdpOptions {
+    XdpOptions {
+        ethertypes: vec![wire::test_frame::ETHER_TYPE],
+        ring_frames: 2 * MOST_FRAMES as usize,
+        frame_bytes: frame_bytes.max(wire::test_frame::BYE_OCTETS) + VLAN_TAG,
+        mode: form,
+        ..XdpOptions::default()
+    }
+}
+
+/// Octets of a VLAN tag, which AF_XDP leaves in the frame.
+const VLAN_TAG: usize = 4;
 
 /// Starts one end on `port`; it runs until its duration is over or `stop` is set. An end that is to find its role by itself
 /// first waits for the other one.
@@ -139,10 +152,11 @@ pub fn port_options(frame_bytes: usize) -> PortOptions {
 /// A setting that cannot be, or what the kernel refused, before anything was measured.
 pub fn start(
     config: &ReflectConfig,
-    mut port: PacketPort,
+    port: impl Into<Port>,
     recorder: &mut Recorder,
     stop: &Stop,
 ) -> Result<Running, ProbeError> {
+    let mut port = port.into();
     check(config, &port)?;
     let mut config = config.clone();
     let mut role = config.role;
@@ -157,6 +171,7 @@ pub fn start(
     let describe = Box::new(series::Reflect::of(config, role, &port));
     let mut feed = recorder.feed(capacity(config), 1, describe);
     feed.announce(0, "reflect");
+    feed.notice(0, series::ENGINE, sys::clock::monotonic(), 0, 0);
     if let Some(cpu) = config.cpu {
         feed.set_cpu(cpu);
     }
@@ -197,7 +212,7 @@ fn nobody_answers(interface: &str, patience_ns: u64) -> ProbeError {
 /// Time between the thread being ready and its first frame.
 const LEAD_NS: i64 = 10_000_000;
 
-fn check(config: &ReflectConfig, port: &PacketPort) -> Result<(), ProbeError> {
+fn check(config: &ReflectConfig, port: &Port) -> Result<(), ProbeError> {
     let frame = config.frame_bytes;
     if !(SHORTEST_FRAME..=LONGEST_FRAME).contains(&frame) {
         return Err(ProbeError::Usage(format!(

@@ -4,9 +4,9 @@ use super::forward::Forward;
 use super::link::LinkState;
 use super::{Receive, ReflectConfig, Role, series};
 use crate::error::ProbeError;
+use crate::port::{Frame, Port};
 use crate::record::Feed;
 use crate::stop::Stop;
-use sys::packet::{PacketPort, RxFrame};
 use sys::wait::sleep_until;
 use units::Monotonic;
 use wire::ether::{EthernetView, Mac};
@@ -29,7 +29,7 @@ const ADDRESSES: usize = 12;
 
 pub(super) struct Reflector {
     config: ReflectConfig,
-    port: PacketPort,
+    port: Port,
     stop: Stop,
     link: LinkState,
     /// The frame to be sent back.
@@ -43,7 +43,7 @@ pub(super) struct Reflector {
 }
 
 impl Reflector {
-    pub(super) fn new(config: ReflectConfig, port: PacketPort, stop: Stop) -> Self {
+    pub(super) fn new(config: ReflectConfig, port: Port, stop: Stop) -> Self {
         Self {
             config,
             port,
@@ -82,7 +82,7 @@ impl Reflector {
                 self.idle(idle_ns);
             }
         }
-        let dropped = self.port.statistics().map(|statistics| statistics.dropped).unwrap_or(0);
+        let dropped = self.port.dropped();
         if dropped > 0 {
             feed.notice(0, series::SOCKET_DROP, sys::clock::monotonic(), dropped, 0);
         }
@@ -194,9 +194,9 @@ impl Reflector {
 }
 
 /// Copies a frame, with the VLAN tag that the kernel took out put back; returns its length.
-fn copy_tagged(frame: &RxFrame<'_>, buffer: &mut [u8]) -> usize {
+fn copy_tagged(frame: &Frame<'_>, buffer: &mut [u8]) -> usize {
     let data = frame.data();
-    let Some(tag) = frame.vlan() else {
+    let Some(tag) = frame.taken_tag() else {
         let length = data.len().min(buffer.len());
         buffer[..length].copy_from_slice(&data[..length]);
         return length;

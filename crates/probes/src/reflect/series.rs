@@ -1,9 +1,9 @@
 //! What the series of this probe are called and mean.
 
 use super::{ReflectConfig, Role};
+use crate::port::Port;
 use crate::record::Describe;
 use store::model::{EventKind, SeriesClock, SeriesSpec};
-use sys::packet::PacketPort;
 use units::format_ns;
 
 /// Slot of the initiator's series.
@@ -20,6 +20,8 @@ pub(super) const LOST_WHERE: u16 = 3;
 pub(super) const FAR_COUNTS: u16 = 4;
 /// Notice: mean and longest round trip the initiator measured, in ns.
 pub(super) const FAR_TIMES: u16 = 5;
+/// Notice: which engine runs.
+pub(super) const ENGINE: u16 = 7;
 /// Notice: frames that arrived at the reflector, and how often one was doubled or out of order.
 pub(super) const ARRIVED: u16 = 6;
 
@@ -28,14 +30,16 @@ pub(super) struct Reflect {
     config: ReflectConfig,
     role: Role,
     interface: String,
+    engine: String,
 }
 
 impl Reflect {
-    pub(super) fn of(config: &ReflectConfig, role: Role, port: &PacketPort) -> Self {
+    pub(super) fn of(config: &ReflectConfig, role: Role, port: &Port) -> Self {
         Self {
             config: config.clone(),
             role,
             interface: port.interface().to_owned(),
+            engine: format!("{}, {}", port.describe(), config.receive.word()),
         }
     }
 
@@ -62,10 +66,7 @@ impl Reflect {
         vec![
             ("kind".into(), "immediate-reflect round trip, not halved".into()),
             ("interface".into(), self.interface.clone()),
-            (
-                "engine".into(),
-                format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word()),
-            ),
+            ("engine".into(), self.engine.clone()),
             ("pace".into(), pace),
             ("frame".into(), format!("{} octets without FCS", config.frame_bytes)),
             ("vlan".into(), tag),
@@ -103,6 +104,7 @@ impl Describe for Reflect {
         let interface = &self.interface;
         let duration = |ns: u64| format_ns(ns as f64);
         match code {
+            ENGINE => (EventKind::Note, format!("{name}: {} on {interface}", self.engine)),
             LINK if a == 1 => (
                 EventKind::Link,
                 format!("{interface} is down: frames sent now are lost"),

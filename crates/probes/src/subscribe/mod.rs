@@ -15,12 +15,13 @@ mod stream;
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
+use crate::port::Port;
 use crate::record::Recorder;
 use crate::reflect::Receive;
 use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use sys::packet::{PacketPort, PortOptions};
+use sys::packet::PortOptions;
 use sys::thread::{Policy, RtThread};
 
 /// How the publisher's clock relates to this machine's `CLOCK_REALTIME`.
@@ -76,9 +77,7 @@ pub fn port_options() -> PortOptions {
         ring_frames: RING_FRAMES,
         frame_bytes: FRAME_BYTES,
         promiscuous: true,
-        multicast: Vec::new(),
-        qdisc_bypass: false,
-        hardware_stamps: false,
+        ..PortOptions::default()
     }
 }
 
@@ -100,10 +99,11 @@ pub struct Subscription {
 /// A setting that cannot be, or what the kernel refused, before anything was measured.
 pub fn start(
     config: &SubscribeConfig,
-    port: PacketPort,
+    port: impl Into<Port>,
     recorder: &mut Recorder,
     stop: &Stop,
 ) -> Result<Subscription, ProbeError> {
+    let port = port.into();
     if config.max_streams == 0 {
         return Err(ProbeError::Usage(
             "subscribe: no stream: use --max-streams 1 or more".into(),

@@ -4,21 +4,26 @@ use super::SubscribeConfig;
 use super::series::{DELIVERY, notice};
 use super::stream::{Arrival, Key, Sample, Stream};
 use crate::error::ProbeError;
+use crate::port::{Frame as Received, Port};
 use crate::record::Feed;
 use crate::reflect::Receive;
 use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use sys::packet::{PacketPort, RxFrame, RxStamp};
+use sys::packet::RxStamp;
+use sys::wait::sleep_until;
 use units::Monotonic;
 use wire::ether::{EthernetView, VlanTag};
 use wire::sv::Frame;
+
+/// How long a link that is down is left alone.
+const LINK_DOWN_NS: i64 = 10_000_000;
 
 /// How long the thread sleeps before it looks whether it is to stop.
 const LOOK_UP_NS: u64 = 100_000_000;
 
 pub(super) struct Receiver {
-    port: PacketPort,
+    port: Port,
     table: Table,
     config: SubscribeConfig,
     stop: Stop,
@@ -36,7 +41,7 @@ struct Table {
 }
 
 impl Receiver {
-    pub(super) fn new(config: SubscribeConfig, port: PacketPort, stop: Stop, frames: Arc<AtomicU64>) -> Self {
+    pub(super) fn new(config: SubscribeConfig, port: Port, stop: Stop, frames: Arc<AtomicU64>) -> Self {
         let table = Table {
             streams: Vec::with_capacity(usize::from(config.max_streams)),
             likely: 0,
@@ -76,8 +81,9 @@ impl Receiver {
             if end.is_some_and(|end| now >= end) {
                 break;
             }
-            if self.config.receive == Receive::Block {
-                self.port.wait(LOOK_UP_NS)?;
+            if self.config.receive == Receive::Block && self.port.wait(LOOK_UP_NS).is_err() {
+                // The link is down; frames come again when it is up.
+                sleep_until(now + LINK_DOWN_NS);
             }
         }
         self.end(accepted, feed)
@@ -88,7 +94,7 @@ impl Receiver {
         for stream in &mut self.table.streams {
             stream.end(now, feed);
         }
-        let dropped = self.port.statistics().map(|statistics| statistics.dropped).unwrap_or(0);
+        let dropped = self.port.dropped();
         let table = &self.table;
         for (code, count, detail) in [
             (notice::SOCKET_DROP, dropped, 0),
@@ -110,20 +116,20 @@ impl Receiver {
     }
 }
 
-fn arrival(frame: &RxFrame<'_>) -> Arrival {
+fn arrival(frame: &Received<'_>) -> Arrival {
     let at = sys::clock::monotonic();
     let wall = sys::clock::realtime();
     let kernel = match frame.stamp() {
-        RxStamp::Software(stamp) | RxStamp::Socket(stamp) => Some(stamp),
-        RxStamp::Hardware(_) => None,
+        Some(RxStamp::Software(stamp) | RxStamp::Socket(stamp)) => Some(stamp),
+        Some(RxStamp::Hardware(_)) | None => None,
     };
     Arrival { at, wall, kernel }
 }
 
 impl Table {
     /// Accounts for one frame; tells whether it was well-formed.
-    fn take(&mut self, frame: &RxFrame<'_>, arrival: &Arrival, config: &SubscribeConfig, feed: &mut Feed) -> bool {
-        let vlan = frame.vlan().map(|tag| VlanTag {
+    fn take(&mut self, frame: &Received<'_>, arrival: &Arrival, config: &SubscribeConfig, feed: &mut Feed) -> bool {
+        let vlan = frame.taken_tag().map(|tag| VlanTag {
             tpid: tag.tpid,
             tci: tag.tci,
         });

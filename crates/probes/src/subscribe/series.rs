@@ -1,9 +1,9 @@
 //! What the series of this probe are called and mean, and its notices in words.
 
 use super::{ClockRelation, SubscribeConfig};
+use crate::port::Port;
 use crate::record::Describe;
 use store::model::{EventKind, SeriesClock, SeriesSpec};
-use sys::packet::PacketPort;
 
 /// Slot of `delivery/subscribe`.
 pub(super) const DELIVERY: u16 = 0;
@@ -48,7 +48,7 @@ pub(super) struct Subscribe {
 }
 
 impl Subscribe {
-    pub(super) fn of(config: &SubscribeConfig, port: &PacketPort) -> Self {
+    pub(super) fn of(config: &SubscribeConfig, port: &Port) -> Self {
         Self {
             config: config.clone(),
             interface: port.interface().to_owned(),

@@ -48,6 +48,12 @@ impl TxBatch {
         &mut self.frames[index * self.frame_bytes..][..self.frame_bytes]
     }
 
+    /// What is sent of frame `index`. Panics when there is no such frame.
+    #[inline]
+    pub fn frame(&self, index: usize) -> &[u8] {
+        &self.frames[index * self.frame_bytes..][..self.lengths[index]]
+    }
+
     /// Sets how many octets of frame `index` are sent. Panics when there is no such frame, or not that much room.
     #[inline]
     pub fn set_len(&mut self, index: usize, octets: usize) {

@@ -1,0 +1,220 @@
+//! The port a probe sends and receives through: one of the kernel's mechanisms, and a tap that captures what passes.
+
+use crate::tap::Tap;
+use sys::SysError;
+use sys::packet::{PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, VlanTag};
+use sys::xdp::{XdpFrame, XdpPort};
+
+/// A port of either kind, tapped or not.
+#[derive(Debug)]
+pub struct Port {
+    engine: Engine,
+    tap: Option<Tap>,
+}
+
+/// The kernel's mechanism.
+#[derive(Debug)]
+enum Engine {
+    Packet(PacketPort),
+    Xdp(XdpPort),
+}
+
+impl From<PacketPort> for Port {
+    fn from(port: PacketPort) -> Self {
+        Self {
+            engine: Engine::Packet(port),
+            tap: None,
+        }
+    }
+}
+
+impl From<XdpPort> for Port {
+    fn from(port: XdpPort) -> Self {
+        Self {
+            engine: Engine::Xdp(port),
+            tap: None,
+        }
+    }
+}
+
+impl Port {
+    /// The same port, with everything it sends and receives shown to `tap` too.
+    #[must_use]
+    pub fn with_tap(mut self, tap: Option<Tap>) -> Self {
+        self.tap = tap;
+        self
+    }
+
+    /// Which mechanism runs, in words, and why no better one does.
+    pub fn describe(&self) -> String {
+        match &self.engine {
+            Engine::Packet(_) => "AF_PACKET, TPACKET_V2 ring".to_owned(),
+            Engine::Xdp(port) => format!("AF_XDP, {}", port.mode()),
+        }
+    }
+
+    /// The interface's hardware address when the port was opened.
+    pub fn mac(&self) -> [u8; 6] {
+        match &self.engine {
+            Engine::Packet(port) => port.mac(),
+            Engine::Xdp(port) => port.mac(),
+        }
+    }
+
+    /// The interface's largest payload in octets, without the 14 of the Ethernet header.
+    pub fn mtu(&self) -> u32 {
+        match &self.engine {
+            Engine::Packet(port) => port.mtu(),
+            Engine::Xdp(port) => port.mtu(),
+        }
+    }
+
+    /// The interface's name.
+    pub fn interface(&self) -> &str {
+        match &self.engine {
+            Engine::Packet(port) => port.interface(),
+            Engine::Xdp(port) => port.interface(),
+        }
+    }
+
+    /// How many frames can wait to be taken.
+    pub fn ring_frames(&self) -> usize {
+        match &self.engine {
+            Engine::Packet(port) => port.ring_frames(),
+            Engine::Xdp(port) => port.ring_frames(),
+        }
+    }
+
+    /// The packet port, where that is the mechanism.
+    pub fn packet(&self) -> Option<&PacketPort> {
+        match &self.engine {
+            Engine::Packet(port) => Some(port),
+            Engine::Xdp(_) => None,
+        }
+    }
+
+    /// Sends one frame, from the destination address, without FCS.
+    ///
+    /// # Errors
+    /// As [`PacketPort::send`].
+    #[inline]
+    pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
+        if let Some(tap) = &mut self.tap {
+            tap.sent(sys::clock::monotonic(), frame);
+        }
+        match &mut self.engine {
+            Engine::Packet(port) => port.send(frame),
+            Engine::Xdp(port) => port.send(frame),
+        }
+    }
+
+    /// Sends a batch with as few system calls as the kernel takes.
+    ///
+    /// # Errors
+    /// How many frames went, and why the next one did not: as [`PacketPort::send_all`].
+    pub fn send_all(&mut self, batch: &mut TxBatch) -> Result<(), PartialSend> {
+        if let Some(tap) = &mut self.tap {
+            let now = sys::clock::monotonic();
+            for index in 0..batch.len() {
+                tap.sent(now, batch.frame(index));
+            }
+        }
+        match &mut self.engine {
+            Engine::Packet(port) => port.send_all(batch),
+            Engine::Xdp(port) => send_each(port, batch),
+        }
+    }
+
+    /// The oldest received frame not yet taken.
+    #[inline]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a frame borrows the port, which no Iterator's item can"
+    )]
+    pub fn next(&mut self) -> Option<Frame<'_>> {
+        let frame = match &mut self.engine {
+            Engine::Packet(port) => Frame::Packet(port.next()?),
+            Engine::Xdp(port) => Frame::Xdp(port.next()?),
+        };
+        if let Some(tap) = &mut self.tap {
+            tap.received(&frame);
+        }
+        Some(frame)
+    }
+
+    /// Sleeps until a frame is there, at most `timeout_ns`.
+    ///
+    /// # Errors
+    /// As [`PacketPort::wait`].
+    pub fn wait(&self, timeout_ns: u64) -> Result<bool, SysError> {
+        match &self.engine {
+            Engine::Packet(port) => port.wait(timeout_ns),
+            Engine::Xdp(port) => port.wait(timeout_ns),
+        }
+    }
+
+    /// Frames that the port lost since this was last asked, because they were not taken in time; 0 when the kernel does not
+    /// say.
+    pub fn dropped(&mut self) -> u64 {
+        match &mut self.engine {
+            Engine::Packet(port) => port.statistics().map_or(0, |counted| counted.dropped),
+            Engine::Xdp(port) => port
+                .statistics()
+                .map_or(0, |counted| counted.dropped + counted.ring_full),
+        }
+    }
+}
+
+fn send_each(port: &mut XdpPort, batch: &TxBatch) -> Result<(), PartialSend> {
+    for index in 0..batch.len() {
+        port.send(batch.frame(index))
+            .map_err(|cause| PartialSend { sent: index, cause })?;
+    }
+    Ok(())
+}
+
+/// A received frame, where the kernel put it.
+#[derive(Debug)]
+pub enum Frame<'a> {
+    /// In a packet socket's ring.
+    Packet(RxFrame<'a>),
+    /// In an AF_XDP socket's memory.
+    Xdp(XdpFrame<'a>),
+}
+
+impl Frame<'_> {
+    /// The frame from its destination address, without FCS and without the tag that is in [`Frame::taken_tag`].
+    #[inline]
+    pub fn data(&self) -> &[u8] {
+        match self {
+            Self::Packet(frame) => frame.data(),
+            Self::Xdp(frame) => frame.data(),
+        }
+    }
+
+    /// The outer VLAN tag, where the kernel took it out of the data.
+    #[inline]
+    pub fn taken_tag(&self) -> Option<VlanTag> {
+        match self {
+            Self::Packet(frame) => frame.vlan(),
+            Self::Xdp(_) => None,
+        }
+    }
+
+    /// When it was received, where the mechanism says so.
+    #[inline]
+    pub fn stamp(&self) -> Option<RxStamp> {
+        match self {
+            Self::Packet(frame) => Some(frame.stamp()),
+            Self::Xdp(_) => None,
+        }
+    }
+
+    /// Octets the frame had when it was received.
+    pub fn original_len(&self) -> usize {
+        match self {
+            Self::Packet(frame) => frame.original_len(),
+            Self::Xdp(frame) => frame.data().len(),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Capturing what a probe sends and receives, without holding it up.
+//!
+//! The measuring thread copies each frame into a ring; a thread of its own keeps the last seconds of them, and writes those
+//! around a spike, or all, into a pcapng file with nanosecond stamps. Sent frames are stamped just before the send call,
+//! received ones by the kernel. What does not fit the ring is counted and missing in the file, never waited for.
+
+mod entry;
+mod keeper;
+#[cfg(test)]
+mod tests;
+
+use crate::port::Frame;
+use crate::record::SpikeSignal;
+use entry::{Entry, Kind};
+use keeper::Keeper;
+use rtrb::{Producer, RingBuffer};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use sys::packet::RxStamp;
+use units::Monotonic;
+
+/// Octets of the ring: a tenth of a second at 144 000 frames a second, far longer than the writing thread sleeps.
+const RING_BYTES: usize = 4 << 20;
+
+/// What is written of what passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Everything.
+    All,
+    /// This many ns before and after each spike or loss, and before the end.
+    Around(u64),
+}
+
+/// A capture to be made.
+#[derive(Debug, Clone)]
+pub struct CaptureSpec {
+    /// The file.
+    pub path: PathBuf,
+    /// What of it.
+    pub extent: Extent,
+    /// The interface, as the file is to call it.
+    pub interface: String,
+    /// Who writes it, with the version.
+    pub application: String,
+    /// When something went wrong.
+    pub signal: SpikeSignal,
+}
+
+/// The measuring thread's end.
+#[derive(Debug)]
+pub struct Tap {
+    ring: Producer<u8>,
+    missed: Arc<AtomicU64>,
+}
+
+/// A capture under way.
+#[derive(Debug)]
+pub struct Capture {
+    path: PathBuf,
+    is_over: Arc<AtomicBool>,
+    missed: Arc<AtomicU64>,
+    thread: JoinHandle<std::io::Result<u64>>,
+}
+
+/// What a capture came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// The file.
+    pub path: PathBuf,
+    /// Frames in the file.
+    pub written: u64,
+    /// Frames that are missing because the ring was full.
+    pub missed: u64,
+}
+
+impl fmt::Display for Captured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "capture {}: {} frames", self.path.display(), self.written)?;
+        match self.missed {
+            0 => Ok(()),
+            missed => write!(f, "; {missed} are missing, they came faster than they were written"),
+        }
+    }
+}
+
+/// Why there is no capture, or only a part of it.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: cannot write the capture: {why}", path.display())]
+pub struct CaptureError {
+    /// The file.
+    pub path: PathBuf,
+    /// What the system said.
+    pub why: std::io::Error,
+}
+
+/// Makes the file and starts the thread that writes it.
+///
+/// # Errors
+/// The file cannot be made.
+pub fn start(spec: &CaptureSpec) -> Result<(Tap, Capture), CaptureError> {
+    let error = |why| CaptureError {
+        path: spec.path.clone(),
+        why,
+    };
+    let file = std::fs::File::create(&spec.path).map_err(error)?;
+    let output = std::io::BufWriter::with_capacity(1 << 16, file);
+    let writer = capture::PcapngWriter::new(output, &spec.application, &spec.interface).map_err(error)?;
+    let (ring, source) = RingBuffer::new(RING_BYTES);
+    let missed = Arc::new(AtomicU64::new(0));
+    let is_over = Arc::new(AtomicBool::new(false));
+    let mut keeper = Keeper::new(source, writer, spec.extent, spec.signal.clone());
+    let (over, lost) = (Arc::clone(&is_over), Arc::clone(&missed));
+    let thread = std::thread::spawn(move || {
+        while !over.load(Ordering::Acquire) {
+            keeper.take()?;
+            std::thread::sleep(keeper::LOOK);
+        }
+        keeper.finish(lost.load(Ordering::Acquire))
+    });
+    let tap = Tap {
+        ring,
+        missed: Arc::clone(&missed),
+    };
+    let capture = Capture {
+        path: spec.path.clone(),
+        is_over,
+        missed,
+        thread,
+    };
+    Ok((tap, capture))
+}
+
+impl Capture {
+    /// Ends the capture once the measuring is over: what is held is written, and the file closed.
+    ///
+    /// # Errors
+    /// The file did not take it; what it took stays.
+    pub fn finish(self) -> Result<Captured, CaptureError> {
+        self.is_over.store(true, Ordering::Release);
+        let outcome = self
+            .thread
+            .join()
+            .unwrap_or_else(|_| Err(std::io::Error::other("the writing thread panicked")));
+        match outcome {
+            Ok(written) => Ok(Captured {
+                path: self.path,
+                written,
+                missed: self.missed.load(Ordering::Acquire),
+            }),
+            Err(why) => Err(CaptureError { path: self.path, why }),
+        }
+    }
+}
+
+impl Tap {
+    /// A frame about to be sent.
+    pub(crate) fn sent(&mut self, at: Monotonic, frame: &[u8]) {
+        let entry = Entry::of(Kind::Sent, at.as_ns(), None, frame.len(), frame.len());
+        self.push(&entry, frame);
+    }
+
+    /// A frame that was received.
+    pub(crate) fn received(&mut self, frame: &Frame<'_>) {
+        let (kind, at_ns) = match frame.stamp() {
+            Some(RxStamp::Software(at) | RxStamp::Socket(at)) => (Kind::ReceivedAt, at.as_ns()),
+            // The NIC's clock cannot be compared with the stamps of sent frames.
+            Some(RxStamp::Hardware(_)) | None => (Kind::Received, sys::clock::monotonic().as_ns()),
+        };
+        let data = frame.data();
+        self.push(
+            &Entry::of(kind, at_ns, frame.taken_tag(), data.len(), frame.original_len()),
+            data,
+        );
+    }
+
+    fn push(&mut self, entry: &Entry, data: &[u8]) {
+        let header = entry.to_bytes();
+        let Ok(mut room) = self.ring.write_chunk(header.len() + data.len()) else {
+            self.missed.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        let (first, second) = room.as_mut_slices();
+        scatter(&header, data, first, second);
+        room.commit_all();
+    }
+}
+
+/// Writes `header` and `data`, one after the other, over two places that follow each other.
+fn scatter(header: &[u8], data: &[u8], first: &mut [u8], second: &mut [u8]) {
+    let split = header.len().min(first.len());
+    first[..split].copy_from_slice(&header[..split]);
+    second[..header.len() - split].copy_from_slice(&header[split..]);
+    let (first, second) = (&mut first[split..], &mut second[header.len() - split..]);
+    let split = data.len().min(first.len());
+    first[..split].copy_from_slice(&data[..split]);
+    second[..data.len() - split].copy_from_slice(&data[split..]);
+}
