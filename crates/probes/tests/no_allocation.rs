@@ -10,7 +10,7 @@ use common::{Pair, Run, can_run};
 use probes::Rest;
 use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig};
-use probes::reflect::{self, Receive, ReflectConfig, Role, SHORTEST_FRAME};
+use probes::reflect::{self, Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::wakeup::{self, WakeupConfig};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -96,32 +96,25 @@ fn noise() {
 
 fn reflect_config(role: Role, receive: Receive) -> ReflectConfig {
     ReflectConfig {
-        role,
-        peer: None,
         interval_ns: 1_000_000,
-        frames: 1,
-        frame_bytes: SHORTEST_FRAME,
-        vlan: None,
-        patience_ns: 3_000_000_000,
-        break_above_ns: None,
         duration_ns: (role == Role::Initiator).then_some(1_000_000_000),
         late_after_ns: 1_000_000,
+        stamps: Stamps::Software,
         receive,
-        policy: Policy::Other,
-        cpu: None,
         // Two rests in the run, so that resting is watched too.
         rest: Rest {
             every_ns: 400_000_000,
             length_ns: 20_000_000,
         },
         threshold_ns: Some(1_000_000),
+        ..ReflectConfig::new(role)
     }
 }
 
 fn reflect_both_ends(receive: Receive) {
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = reflect::port_options(SHORTEST_FRAME);
+    let options = reflect::port_options(SHORTEST_FRAME, Stamps::Software);
     let (near, far) = (pair.port_a(&options), pair.port_b(&options));
     let before = counted();
     let reflector = reflect_config(Role::Reflector, receive);

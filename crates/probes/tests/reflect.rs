@@ -4,32 +4,20 @@ mod common;
 
 use common::{Pair, Run, can_run};
 use probes::ProbeError;
-use probes::Rest;
-use probes::reflect::{Receive, ReflectConfig, Role, SHORTEST_FRAME, port_options, start};
+use probes::reflect::{Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, start};
 use std::time::{Duration, Instant};
 use store::model::Counters;
 use sys::packet::PacketPort;
-use sys::thread::Policy;
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{self, Kind, TestFrame};
 
 fn config(role: Role) -> ReflectConfig {
     ReflectConfig {
-        role,
-        peer: None,
         interval_ns: 1_000_000,
-        frames: 1,
-        frame_bytes: SHORTEST_FRAME,
-        vlan: None,
-        patience_ns: 3_000_000_000,
-        break_above_ns: None,
         duration_ns: (role == Role::Initiator).then_some(1_000_000_000),
         late_after_ns: LATE_AFTER_NS,
         receive: Receive::Block,
-        policy: Policy::Other,
-        cpu: None,
-        rest: Rest::NONE,
-        threshold_ns: None,
+        ..ReflectConfig::new(role)
     }
 }
 
@@ -52,7 +40,7 @@ fn every_frame_of_two_good_ends_is_accounted_for() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off);
     let far = pair.port_b(&options);
     let peer = Some(Mac(far.mac()));
     let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("the reflector starts");
@@ -85,7 +73,7 @@ fn back_to_back_loses_nothing() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off);
     let reflector = start(
         &config(Role::Reflector),
         pair.port_b(&options),
@@ -226,7 +214,7 @@ fn what_a_bad_reflector_does_is_counted_exactly() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off);
     let bad = BadReflector::new(pair.port_b(&options));
     let stop = run.stop.clone();
     let reflector = std::thread::spawn(move || bad.run(&stop));
@@ -260,7 +248,7 @@ fn what_a_bad_reflector_does_is_counted_exactly() {
 /// Runs an initiator that must find nobody.
 fn assert_nobody_answers(pair: &Pair, peer: Option<Mac>) {
     let mut run = Run::start();
-    let port = pair.port_a(&port_options(SHORTEST_FRAME));
+    let port = pair.port_a(&port_options(SHORTEST_FRAME, Stamps::Off));
     let config = ReflectConfig {
         peer,
         ..config(Role::Initiator)
@@ -292,7 +280,7 @@ fn a_reflector_does_not_answer_for_another_station() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let far = pair.port_b(&port_options(SHORTEST_FRAME));
+    let far = pair.port_b(&port_options(SHORTEST_FRAME, Stamps::Off));
     let mut wrong = far.mac();
     wrong[5] ^= 1;
     let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("started");

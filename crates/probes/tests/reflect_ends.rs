@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Pair, Recorded, Run, can_run};
-use probes::reflect::{Receive, ReflectConfig, Role, port_options, start};
+use probes::reflect::{Receive, ReflectConfig, Role, Stamps, port_options, start};
 use std::time::Duration;
 use store::model::{Counters, EventKind};
 use wire::ether::VlanTag;
@@ -19,23 +19,32 @@ fn config(role: Role) -> ReflectConfig {
     }
 }
 
-/// Runs both ends to the end of the first that is not told to go on for ever.
+/// Runs both ends until the near one's duration is over.
 fn meet(pair: &Pair, a: &ReflectConfig, b: &ReflectConfig) -> (Recorded, Recorded) {
-    let options = port_options(a.frame_bytes.max(b.frame_bytes));
-    let (port_a, port_b) = (pair.port_a(&options), pair.port_b(&options));
+    meet_during(pair, a, b, || {})
+}
+
+/// Runs both ends until the near one's duration is over, or, where it has none, until `work` is done.
+fn meet_during(pair: &Pair, a: &ReflectConfig, b: &ReflectConfig, work: impl FnOnce() + Send) -> (Recorded, Recorded) {
+    let options = |stamps| port_options(a.frame_bytes.max(b.frame_bytes), stamps);
+    let (port_a, port_b) = (pair.port_a(&options(a.stamps)), pair.port_b(&options(b.stamps)));
     let (mut run_a, mut run_b) = (Run::start(), Run::start());
     std::thread::scope(|scope| {
-        let stop_b = run_b.stop.clone();
+        let (stop_a, stop_b) = (run_a.stop.clone(), run_b.stop.clone());
         let far = scope.spawn(|| {
             let running = start(b, port_b, &mut run_b.recorder, &run_b.stop).expect("the far end starts");
             running.join().expect("the far end ends well");
         });
         let near = start(a, port_a, &mut run_a.recorder, &run_a.stop).expect("the near end starts");
+        work();
         if a.role == Role::Reflector {
             far.join().expect("no panic");
-            run_a.stop.request();
+            stop_a.request();
             near.join().expect("the near end ends well");
         } else {
+            if a.duration_ns.is_none() {
+                stop_a.request();
+            }
             near.join().expect("the near end ends well");
             if b.role == Role::Reflector {
                 stop_b.request();
@@ -81,7 +90,7 @@ fn the_larger_address_sends() {
         return;
     }
     let pair = Pair::build();
-    let options = port_options(60);
+    let options = port_options(60, Stamps::Off);
     let a_is_larger = pair.port_a(&options).mac() > pair.port_b(&options).mac();
     let (a, _) = meet(&pair, &config(Role::Auto), &config(Role::Auto));
     assert_eq!(is_initiator(&a), a_is_larger);
@@ -196,17 +205,15 @@ fn a_link_that_goes_down_and_comes_back_loses_what_was_sent_meanwhile() {
         let pair = Pair::build();
         let a = ReflectConfig {
             interval_ns,
-            duration_ns: Some(1_500_000_000),
+            duration_ns: None,
             ..config(Role::Initiator)
         };
-        let (a, b) = std::thread::scope(|scope| {
-            scope.spawn(|| {
-                std::thread::sleep(Duration::from_millis(500));
-                pair.set_a(false);
-                std::thread::sleep(Duration::from_millis(400));
-                pair.set_a(true);
-            });
-            meet(&pair, &a, &config(Role::Reflector))
+        let (a, b) = meet_during(&pair, &a, &config(Role::Reflector), || {
+            std::thread::sleep(Duration::from_millis(500));
+            pair.set_a(false);
+            std::thread::sleep(Duration::from_millis(400));
+            pair.set_a(true);
+            std::thread::sleep(Duration::from_millis(300));
         });
         let rtt = a.counters("rtt/reflect");
         assert_eq!(rtt.received + rtt.lost + rtt.missed, rtt.expected, "{rtt:?}");
@@ -233,5 +240,34 @@ fn a_link_that_goes_down_and_comes_back_loses_what_was_sent_meanwhile() {
             arrived - rtt.received
         );
         assert!(events.iter().any(|event| event.text == lost), "{lost}: {events:?}");
+    }
+}
+
+#[test]
+fn stamps_split_every_round_trip() {
+    if !can_run("stamps_split_every_round_trip") {
+        return;
+    }
+    let pair = Pair::build();
+    for receive in [Receive::Block, Receive::Spin] {
+        let a = ReflectConfig {
+            stamps: Stamps::Software,
+            frames: 3,
+            receive,
+            ..config(Role::Initiator)
+        };
+        let (a, _) = meet(&pair, &a, &config(Role::Reflector));
+        let received = a.counters("rtt/reflect").received;
+        assert!(received > 0);
+        let mut sum_ns = 0;
+        for stage in ["stage/send", "stage/wire", "stage/receive"] {
+            let totals = a.file.totals(a.id(stage)).expect("totals");
+            assert_eq!(totals.counters.received, received, "{stage}");
+            sum_ns += totals.sum_ns;
+        }
+        let rtt_ns = a.file.totals(a.id("rtt/reflect")).expect("totals").sum_ns;
+        // Clock readings lie between the stamps and the round trip's own ends, and the machine may stand still there.
+        let apart = (sum_ns - rtt_ns) / i128::from(received);
+        assert!((0..200_000).contains(&apart), "{sum_ns} ns in {rtt_ns} ns");
     }
 }

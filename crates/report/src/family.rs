@@ -12,7 +12,7 @@ pub struct Family {
 }
 
 /// In the order of the report.
-pub const FAMILIES: [Family; 11] = [
+pub const FAMILIES: [Family; 12] = [
     Family {
         name: "wakeup",
         title: "Wake-up latency",
@@ -30,6 +30,11 @@ pub const FAMILIES: [Family; 11] = [
         title: "Layer-2 round trip",
         what: "Immediate-reflect round trip: just before the send call to just after the frame with the same sequence \
                number is back. Not halved.",
+    },
+    Family {
+        name: "stage",
+        title: "Stages of the round trip",
+        what: "Where the round trip's time goes, by the time stamps of the kernel or the NIC; the parts add up to it.",
     },
     Family {
         name: "turnaround",

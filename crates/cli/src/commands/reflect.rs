@@ -3,7 +3,9 @@
 use crate::arguments::{PortArgs, RunArgs, duration, mac, positive_duration, vlan};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
-use probes::reflect::{MOST_FRAMES, Receive, ReflectConfig, Role, SHORTEST_FRAME, port_options, start, xdp_options};
+use probes::reflect::{
+    MOST_FRAMES, Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, start, xdp_options,
+};
 use probes::{Port, Rest};
 use sys::packet::PacketPort;
 use sys::xdp::{XdpPort, XdpRequest};
@@ -39,6 +41,27 @@ enum EngineArg {
     Block,
     /// `AF_XDP`, looked at without pause: past the kernel's stack, best where the driver has zero-copy
     Xdp,
+}
+
+/// Time stamps that split a round trip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum StampsArg {
+    /// None
+    Off,
+    /// The kernel's: send call, driver, wire and far end, driver, received
+    Software,
+    /// The NIC's: wire and far end, and the rest
+    Hardware,
+}
+
+impl From<StampsArg> for Stamps {
+    fn from(stamps: StampsArg) -> Self {
+        match stamps {
+            StampsArg::Off => Self::Off,
+            StampsArg::Software => Self::Software,
+            StampsArg::Hardware => Self::Hardware,
+        }
+    }
 }
 
 /// Which form of AF_XDP.
@@ -102,6 +125,9 @@ pub(crate) struct ReflectArgs {
     /// How frames are received
     #[arg(long, value_enum, default_value = "packet")]
     engine: EngineArg,
+    /// Time stamps that split each round trip into stages [default: software when paced, off back to back and with xdp]
+    #[arg(long, value_enum)]
+    stamps: Option<StampsArg>,
     /// Form of AF_XDP
     #[arg(long, value_enum, default_value = "auto", value_name = "FORM")]
     xdp: XdpArg,
@@ -112,9 +138,20 @@ pub(crate) struct ReflectArgs {
     run: RunArgs,
 }
 
+impl ReflectArgs {
+    /// Stamps cost some tenths of a microsecond: nothing beside the wake-up before a paced frame, much of a fast path's round
+    /// trip back to back.
+    fn stamps(&self) -> Stamps {
+        let is_fast = self.interval == 0 || self.engine == EngineArg::Xdp;
+        let usual = if is_fast { Stamps::Off } else { Stamps::Software };
+        self.stamps.map_or(usual, Stamps::from)
+    }
+}
+
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     let port = open(&args)?;
+    let stamps = args.stamps();
     let begin = Start::probe("reflect", args.port.measured(), args.port.duration);
     let mut run = Run::start(begin, args.run)?;
     let one_interval = if args.interval == 0 { 1_000_000 } else { args.interval };
@@ -128,6 +165,7 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
         duration_ns: args.port.duration,
         late_after_ns: args.late_after.unwrap_or(one_interval),
         break_above_ns: args.break_above,
+        stamps,
         receive: match args.engine {
             EngineArg::Packet | EngineArg::Xdp => Receive::Spin,
             EngineArg::Block => Receive::Block,
@@ -148,7 +186,9 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
 fn open(args: &ReflectArgs) -> Result<Port, Failure> {
     let interface = &args.port.interface;
     Ok(match args.engine {
-        EngineArg::Packet | EngineArg::Block => PacketPort::open(interface, &port_options(args.size))?.into(),
+        EngineArg::Packet | EngineArg::Block => {
+            PacketPort::open(interface, &port_options(args.size, args.stamps()))?.into()
+        }
         EngineArg::Xdp => XdpPort::open(interface, &xdp_options(args.size, args.xdp.into()))?.into(),
     })
 }

@@ -9,7 +9,7 @@ use crate::session::{Session, SessionError};
 use host::Host;
 use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig};
-use probes::reflect::{self, Receive, ReflectConfig, Role};
+use probes::reflect::{self, Receive, ReflectConfig, Role, Stamps};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::wakeup::{self, WakeupConfig};
 use probes::{ProbeError, Rest, Running, Stop};
@@ -217,7 +217,7 @@ impl Runner<'_> {
             threshold_ns: self.work.thresholds.rtt_ns,
             ..reflector.clone()
         };
-        let options = reflect::port_options(reflector.frame_bytes);
+        let options = reflect::port_options(reflector.frame_bytes, Stamps::Off);
         let device = bed.port(End::Device, &options)?;
         let test_set = bed.port(End::TestSet, &options)?;
         let far = reflect::start(&reflector, device, &mut self.session.recorder, stop)?;

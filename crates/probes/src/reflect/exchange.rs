@@ -1,14 +1,17 @@
 //! Frames out, answers in: what is sent again and again, and what became of it.
 
 use super::link::LinkState;
+use super::stages::{Answer, Stages};
 use super::tracker::{Arrival, Tracker};
-use super::{Receive, ReflectConfig, series};
+use super::{Receive, ReflectConfig, Stamps, series};
 use crate::error::ProbeError;
 use crate::port::Port;
 use crate::record::{Counter, Feed};
 use crate::stop::Stop;
+use sys::SysError;
+use sys::packet::{self, RxStamp};
 use sys::wait::sleep_until;
-use units::Monotonic;
+use units::{Monotonic, Realtime};
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{self, COUNTS, Kind, Summary, TestFrame, TestFrameMut};
 
@@ -25,12 +28,22 @@ const LOOKS_PER_CLOCK: u32 = 64;
 /// How long an interface that cannot be waited on is left alone.
 const UNWAITABLE_NS: i64 = 1_000_000;
 
+/// A frame of our session, as it came.
+struct Came {
+    frame: TestFrame,
+    reflector: Mac,
+    at: Monotonic,
+    /// When its driver had it, and when we had it, on one clock.
+    stamps: Option<(RxStamp, Realtime)>,
+}
+
 /// The initiator's port, its frames and their fate.
 pub(super) struct Exchange {
     pub(super) config: ReflectConfig,
     pub(super) stop: Stop,
     port: Port,
     link: LinkState,
+    stages: Option<Stages>,
     tracker: Tracker,
     frame: Vec<u8>,
     bye: Vec<u8>,
@@ -59,6 +72,7 @@ impl Exchange {
             kind: Kind::Bye,
             ..first
         };
+        let stages = (config.stamps != Stamps::Off).then(|| Stages::new(config.stamps == Stamps::Hardware));
         let tag_octets = 4 * config.vlan.as_slice().len();
         Self {
             frame: first.encode(peer, own, config.vlan, config.frame_bytes + tag_octets),
@@ -67,6 +81,7 @@ impl Exchange {
             stop,
             port,
             link: LinkState::default(),
+            stages,
             tracker: Tracker::new(TRACKED_FRAMES),
             session,
             greeted: false,
@@ -116,10 +131,24 @@ impl Exchange {
             frame.set_flags(flags);
             frame.set_sequence(sequence);
         }
+        let is_measured = kind == Kind::Probe && self.recording;
+        let before = self.stages.as_ref().map(|_| sys::clock::realtime());
         let sent = sys::clock::monotonic();
         let outcome = self.port.send(&self.frame);
+        self.note_sent(
+            &outcome,
+            before.filter(|_| is_measured).map(|before| (sequence, before)),
+        );
         self.link.after_send(outcome, sent, feed)?;
         Ok(sent)
+    }
+
+    fn note_sent(&mut self, outcome: &Result<(), SysError>, probe: Option<(u64, Realtime)>) {
+        if let Some(stages) = &mut self.stages
+            && packet::counts(outcome)
+        {
+            stages.sent(probe);
+        }
     }
 
     /// Sends a greeting and waits at most `ns` for its answer.
@@ -138,6 +167,7 @@ impl Exchange {
         }
         let sent = sys::clock::monotonic();
         let outcome = self.port.send(&self.bye);
+        self.note_sent(&outcome, None);
         self.link.after_send(outcome, sent, feed)?;
         self.take_until(sent + ns, feed, |exchange| exchange.farewell.is_some());
         Ok(self.farewell)
@@ -151,7 +181,7 @@ impl Exchange {
             if is_done(self) || left <= 0 {
                 return;
             }
-            self.pause(left);
+            self.pause(left, feed);
         }
     }
 
@@ -167,7 +197,7 @@ impl Exchange {
             if self.tracker.under_way() == 0 {
                 sleep_until(due);
             } else {
-                self.pause(due - now);
+                self.pause(due - now, feed);
             }
         }
     }
@@ -180,7 +210,7 @@ impl Exchange {
             }
             self.tracker.give_up(sys::clock::monotonic() + -GIVE_UP_NS);
             if self.tracker.under_way() >= frames {
-                self.pause(GIVE_UP_NS);
+                self.pause(GIVE_UP_NS, feed);
             }
         }
     }
@@ -191,6 +221,10 @@ impl Exchange {
         self.take_until(end, feed, |exchange| exchange.tracker.unanswered() == 0);
         let now = sys::clock::monotonic();
         feed.count(series::RTT, Counter::Lost, now, self.tracker.unanswered());
+        let unsplit = self.stages.as_ref().map_or(0, Stages::unsplit);
+        if unsplit > 0 {
+            feed.notice(0, series::UNSPLIT, now, unsplit, 0);
+        }
         let dropped = self.port.dropped();
         if dropped > 0 {
             feed.notice(0, series::SOCKET_DROP, now, dropped, 0);
@@ -198,8 +232,15 @@ impl Exchange {
     }
 
     /// In blocking mode, sleeps until a frame comes, at most `ns`.
-    fn pause(&self, ns: i64) {
-        if self.config.receive == Receive::Block && self.port.wait(u64::try_from(ns).unwrap_or(0)).is_err() {
+    fn pause(&mut self, ns: i64, feed: &mut Feed) {
+        if self.config.receive == Receive::Spin {
+            return;
+        }
+        // Stamps that are not taken would end every wait at once.
+        if let Some(stages) = &mut self.stages {
+            stages.collect(&self.port, None, feed);
+        }
+        if self.port.wait(u64::try_from(ns).unwrap_or(0)).is_err() {
             sleep_until(sys::clock::monotonic() + ns.min(UNWAITABLE_NS));
         }
     }
@@ -212,11 +253,11 @@ impl Exchange {
         };
         for _ in 0..looks {
             let mut took = false;
-            while let Some((answer, reflector, now)) = self.next_answer() {
+            while let Some(came) = self.next_answer() {
                 took = true;
-                match answer.kind {
-                    Kind::Probe => self.answered(answer.sequence, now, feed),
-                    Kind::Hello => self.greeted_by(reflector),
+                match came.frame.kind {
+                    Kind::Probe => self.answered(&came, feed),
+                    Kind::Hello => self.greeted_by(came.reflector),
                     Kind::Rest | Kind::Claim | Kind::Bye => {}
                 }
             }
@@ -227,11 +268,13 @@ impl Exchange {
         false
     }
 
-    /// The next frame of this session in the ring, where it came from, and when it was seen.
-    fn next_answer(&mut self) -> Option<(TestFrame, Mac, Monotonic)> {
+    /// The next frame of this session in the ring.
+    fn next_answer(&mut self) -> Option<Came> {
         loop {
             let frame = self.port.next()?;
-            let now = sys::clock::monotonic();
+            let at = sys::clock::monotonic();
+            let stamp = self.stages.as_ref().and_then(|_| frame.stamp());
+            let stamps = stamp.map(|stamp| (stamp, sys::clock::realtime()));
             let Ok(ethernet) = EthernetView::parse(frame.data()) else {
                 continue;
             };
@@ -240,7 +283,12 @@ impl Exchange {
                     if answer.kind == Kind::Bye {
                         self.farewell = Summary::parse(&ethernet);
                     }
-                    return Some((answer, ethernet.src(), now));
+                    return Some(Came {
+                        frame: answer,
+                        reflector: ethernet.src(),
+                        at,
+                        stamps,
+                    });
                 }
                 _ => {}
             }
@@ -256,16 +304,29 @@ impl Exchange {
         }
     }
 
-    fn answered(&mut self, sequence: u64, now: Monotonic, feed: &mut Feed) {
+    fn answered(&mut self, came: &Came, feed: &mut Feed) {
+        let (sequence, at) = (came.frame.sequence, came.at);
         let arrival = self.tracker.received(sequence);
         if !self.recording {
             return;
         }
         match arrival {
-            Arrival::First { sent, reordered } => self.measured(now - sent, reordered, sequence, now, feed),
+            Arrival::First { sent, reordered } => {
+                let rtt_ns = at - sent;
+                self.measured(rtt_ns, reordered, sequence, at, feed);
+                if let (Some(stages), Some((stamp, seen))) = (&mut self.stages, came.stamps) {
+                    let answer = Answer {
+                        stamp,
+                        seen,
+                        at,
+                        rtt_ns,
+                    };
+                    stages.answered(sequence, answer, &self.port, feed);
+                }
+            }
             Arrival::Duplicate => {
                 self.counted.duplicate += 1;
-                feed.count(series::RTT, Counter::Duplicate, now, 1);
+                feed.count(series::RTT, Counter::Duplicate, at, 1);
             }
             Arrival::Stale => {}
         }

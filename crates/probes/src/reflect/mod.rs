@@ -13,6 +13,7 @@ mod initiator;
 mod link;
 mod reflector;
 mod series;
+mod stages;
 mod tracker;
 
 use crate::error::ProbeError;
@@ -57,6 +58,17 @@ impl Receive {
     }
 }
 
+/// Time stamps that split a round trip into stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stamps {
+    /// None: the round trip alone.
+    Off,
+    /// The kernel's.
+    Software,
+    /// The NIC's.
+    Hardware,
+}
+
 /// How a round trip is to be measured.
 #[derive(Debug, Clone)]
 pub struct ReflectConfig {
@@ -80,6 +92,8 @@ pub struct ReflectConfig {
     pub late_after_ns: u64,
     /// An answer that took longer ends the measurement.
     pub break_above_ns: Option<u64>,
+    /// Stamps to split round trips with, where the port was opened for them.
+    pub stamps: Stamps,
     /// How to wait for frames.
     pub receive: Receive,
     /// Scheduling policy.
@@ -106,6 +120,7 @@ impl ReflectConfig {
             duration_ns: None,
             late_after_ns: 250_000,
             break_above_ns: None,
+            stamps: Stamps::Off,
             receive: Receive::Spin,
             policy: Policy::Other,
             cpu: None,
@@ -122,8 +137,10 @@ pub const MOST_FRAMES: u32 = 1_024;
 pub use wire::test_frame::{MAX_OCTETS as LONGEST_FRAME, MIN_OCTETS as SHORTEST_FRAME};
 
 /// How the packet socket for this probe is to be opened.
-pub fn port_options(frame_bytes: usize) -> PortOptions {
+pub fn port_options(frame_bytes: usize, stamps: Stamps) -> PortOptions {
     PortOptions {
+        tx_stamps: stamps != Stamps::Off,
+        hardware_stamps: stamps == Stamps::Hardware,
         ethertypes: vec![wire::test_frame::ETHER_TYPE],
         ring_frames: 2 * MOST_FRAMES as usize,
         frame_bytes: frame_bytes.max(wire::test_frame::BYE_OCTETS),
@@ -158,6 +175,7 @@ pub fn start(
 ) -> Result<Running, ProbeError> {
     let mut port = port.into();
     check(config, &port)?;
+    check_stamps(config, &port)?;
     let mut config = config.clone();
     let mut role = config.role;
     if role == Role::Auto {
@@ -169,8 +187,13 @@ pub fn start(
     }
     let config = &config;
     let describe = Box::new(series::Reflect::of(config, role, &port));
-    let mut feed = recorder.feed(capacity(config), 1, describe);
+    let mut feed = recorder.feed(capacity(config), series::SLOTS, describe);
     feed.announce(0, "reflect");
+    if role == Role::Initiator {
+        for (slot, label) in series::stages(config.stamps) {
+            feed.announce(*slot, label);
+        }
+    }
     feed.notice(0, series::ENGINE, sys::clock::monotonic(), 0, 0);
     if let Some(cpu) = config.cpu {
         feed.set_cpu(cpu);
@@ -238,6 +261,20 @@ fn check(config: &ReflectConfig, port: &Port) -> Result<(), ProbeError> {
     Ok(())
 }
 
+/// Stamps are the packet socket's, and those of the NIC only where it makes them both ways.
+fn check_stamps(config: &ReflectConfig, port: &Port) -> Result<(), ProbeError> {
+    let refuse = |why: &str| {
+        let interface = port.interface();
+        Err(ProbeError::Usage(format!("reflect: {interface}: {why}")))
+    };
+    match (config.stamps, port.packet()) {
+        (Stamps::Off, _) | (Stamps::Software, Some(_)) => Ok(()),
+        (_, None) => refuse("AF_XDP has no time stamps here: use --stamps off, or --engine packet"),
+        (Stamps::Hardware, Some(port)) if port.hardware_stamps() && port.hardware_tx_stamps() => Ok(()),
+        (Stamps::Hardware, Some(_)) => refuse("the NIC does not stamp frames both ways: use --stamps software"),
+    }
+}
+
 /// Back to back, a fast path answers in about a microsecond.
 const FASTEST_BACK_TO_BACK_NS: u64 = 2_000;
 
@@ -247,5 +284,6 @@ fn capacity(config: &ReflectConfig) -> usize {
     } else {
         config.interval_ns
     };
-    crate::hot::capacity(1_000_000_000 / interval_ns * u64::from(config.frames))
+    let records = if config.stamps == Stamps::Off { 1 } else { 4 };
+    crate::hot::capacity(records * 1_000_000_000 / interval_ns * u64::from(config.frames))
 }

@@ -1,6 +1,6 @@
 //! What the series of this probe are called and mean.
 
-use super::{ReflectConfig, Role};
+use super::{ReflectConfig, Role, Stamps};
 use crate::port::Port;
 use crate::record::Describe;
 use store::model::{EventKind, SeriesClock, SeriesSpec};
@@ -8,6 +8,16 @@ use units::format_ns;
 
 /// Slot of the initiator's series.
 pub(super) const RTT: u16 = 0;
+/// Slot of the part from us to the driver.
+pub(super) const SEND: u16 = 1;
+/// Slot of the part from driver to driver, or from NIC to NIC.
+pub(super) const WIRE: u16 = 2;
+/// Slot of the part from the driver to us.
+pub(super) const RECEIVE: u16 = 3;
+/// Slot of the parts that are not between the NICs' stamps.
+pub(super) const HOST: u16 = 4;
+/// Slots in all.
+pub(super) const SLOTS: usize = 5;
 /// Slot of the reflector's series.
 pub(super) const TURNAROUND: u16 = 0;
 /// Notice: the socket dropped frames before we read them.
@@ -20,10 +30,21 @@ pub(super) const LOST_WHERE: u16 = 3;
 pub(super) const FAR_COUNTS: u16 = 4;
 /// Notice: mean and longest round trip the initiator measured, in ns.
 pub(super) const FAR_TIMES: u16 = 5;
+/// Notice: round trips that could not be split into stages.
+pub(super) const UNSPLIT: u16 = 8;
 /// Notice: which engine runs.
 pub(super) const ENGINE: u16 = 7;
 /// Notice: frames that arrived at the reflector, and how often one was doubled or out of order.
 pub(super) const ARRIVED: u16 = 6;
+
+/// The series of the stages, with their labels.
+pub(super) fn stages(stamps: Stamps) -> &'static [(u16, &'static str)] {
+    match stamps {
+        Stamps::Off => &[],
+        Stamps::Software => &[(SEND, "send"), (WIRE, "wire"), (RECEIVE, "receive")],
+        Stamps::Hardware => &[(WIRE, "wire"), (HOST, "host")],
+    }
+}
 
 /// Names and settings of `rtt/reflect` and `turnaround/reflect`.
 pub(super) struct Reflect {
@@ -82,20 +103,33 @@ impl Reflect {
 }
 
 impl Describe for Reflect {
-    fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
-        let (family, what) = match self.role {
-            Role::Initiator => (
+    fn series(&self, slot: u16, label: &str) -> SeriesSpec {
+        let (family, what) = match (self.role, slot) {
+            (Role::Initiator, RTT) => (
                 "rtt",
                 "just before the send call -> answer with the same sequence number received",
             ),
-            Role::Reflector | Role::Auto => ("turnaround", "frame seen in the ring -> answer handed to the driver"),
+            (Role::Initiator, SEND) => ("stage", "just before the send call -> frame handed to the driver"),
+            (Role::Initiator, WIRE) if self.config.stamps == Stamps::Hardware => (
+                "stage",
+                "frame leaves the NIC -> answer reaches the NIC: wire and far end",
+            ),
+            (Role::Initiator, WIRE) => (
+                "stage",
+                "frame handed to the driver -> answer handed up by the driver: wire and far end",
+            ),
+            (Role::Initiator, RECEIVE) => ("stage", "answer handed up by the driver -> answer received"),
+            (Role::Initiator, _) => ("stage", "the round trip without the time between the NIC's stamps"),
+            (Role::Reflector | Role::Auto, _) => {
+                ("turnaround", "frame seen in the ring -> answer handed to the driver")
+            }
         };
         SeriesSpec {
             name: format!("{family}/{label}"),
             what: what.into(),
             clock: SeriesClock::Monotonic,
             interval_ns: (self.config.interval_ns > 0).then_some(self.config.interval_ns as f64),
-            threshold_ns: self.config.threshold_ns,
+            threshold_ns: self.config.threshold_ns.filter(|_| slot == RTT),
             settings: self.settings(),
         }
     }
@@ -104,7 +138,14 @@ impl Describe for Reflect {
         let interface = &self.interface;
         let duration = |ns: u64| format_ns(ns as f64);
         match code {
-            ENGINE => (EventKind::Note, format!("{name}: {} on {interface}", self.engine)),
+            ENGINE => (
+                EventKind::Note,
+                format!("{name}: engine {}; interface {interface}", self.engine),
+            ),
+            UNSPLIT => (
+                EventKind::Note,
+                format!("{name}: {a} round trips could not be split into stages, a time stamp was missing"),
+            ),
             LINK if a == 1 => (
                 EventKind::Link,
                 format!("{interface} is down: frames sent now are lost"),

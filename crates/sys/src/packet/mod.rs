@@ -20,6 +20,9 @@ pub use port::PacketPort;
 pub use ring::{RxFrame, RxStamp, VlanTag};
 pub use transmit::{PartialSend, TxBatch};
 
+use crate::error::SysError;
+use rustix::io::Errno;
+
 /// How a port is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortOptions {
@@ -46,6 +49,16 @@ pub struct PortOptions {
     /// Allow [`PacketPort::send_at`]. Needs an ETF queueing discipline on `CLOCK_TAI` on the interface, and
     /// `CAP_NET_ADMIN`.
     pub launch_times: bool,
+}
+
+/// Whether a send call that came to this took a number for [`TxStamp::id`].
+pub fn counts(outcome: &Result<(), SysError>) -> bool {
+    match outcome {
+        Ok(()) => true,
+        // The queueing discipline dropped it, after it was numbered.
+        Err(SysError::SendQueueFull { errno, .. }) => *errno == Errno::NOBUFS,
+        Err(_) => false,
+    }
 }
 
 /// How many EtherTypes one port can filter for.

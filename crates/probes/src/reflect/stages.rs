@@ -1,0 +1,225 @@
+//! Where a round trip's time goes: until the driver has the frame, on the wire and at the far end, and from the driver to us.
+//!
+//! The kernel stamps a frame when its driver takes it, and an answer when its driver hands it up; both stamps and our own two
+//! are of `CLOCK_REALTIME`. Where the NIC stamps both, the time between them is the wire's and the far end's alone.
+
+use super::series;
+use crate::port::Port;
+use crate::record::Feed;
+use sys::packet::{PacketPort, RxStamp, TxEvent, TxStage};
+use units::{Monotonic, Ptp, Realtime};
+
+/// Frames remembered: as many as are under way at the most.
+const REMEMBERED: usize = 2 * super::MOST_FRAMES as usize;
+
+/// An answer, as it came.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer {
+    /// When its driver or NIC had it.
+    pub(super) stamp: RxStamp,
+    /// When we had it.
+    pub(super) seen: Realtime,
+    /// The same instant.
+    pub(super) at: Monotonic,
+    /// The whole round trip.
+    pub(super) rtt_ns: i64,
+}
+
+/// One frame that was sent.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    sequence: u64,
+    /// The socket's number of it.
+    id: u32,
+    before: Realtime,
+    driver: Option<Realtime>,
+    wire: Option<Ptp>,
+    answer: Option<Answer>,
+}
+
+/// The frames of one socket and their stamps.
+#[derive(Debug)]
+pub(super) struct Stages {
+    frames: Box<[Option<Sent>]>,
+    /// Sequence numbers by the socket's number of the frame.
+    sequences: Box<[u64]>,
+    /// Frames the socket took so far.
+    ids: u32,
+    by_nic: bool,
+    /// Round trips that could not be split, because a stamp did not come or a clock was stepped.
+    unsplit: u64,
+}
+
+impl Stages {
+    /// For a port that was opened with stamps of sent frames; those of the NIC where `by_nic`.
+    pub(super) fn new(by_nic: bool) -> Self {
+        Self {
+            frames: vec![None; REMEMBERED].into(),
+            sequences: vec![0; REMEMBERED].into(),
+            ids: 0,
+            by_nic,
+            unsplit: 0,
+        }
+    }
+
+    /// Round trips that could not be split.
+    pub(super) fn unsplit(&self) -> u64 {
+        self.unsplit
+    }
+
+    /// Notes a frame that the socket took, and if it is to be split, its sequence number and the instant before the send call.
+    pub(super) fn sent(&mut self, probe: Option<(u64, Realtime)>) {
+        if let Some((sequence, before)) = probe {
+            self.sequences[index(u64::from(self.ids))] = sequence;
+            self.frames[index(sequence)] = Some(Sent {
+                sequence,
+                id: self.ids,
+                before,
+                driver: None,
+                wire: None,
+                answer: None,
+            });
+        }
+        self.ids = self.ids.wrapping_add(1);
+    }
+
+    /// Notes the first answer to a frame, and looks for the stamps that are still missing.
+    pub(super) fn answered(&mut self, sequence: u64, answer: Answer, port: &Port, feed: &mut Feed) {
+        let place = &mut self.frames[index(sequence)];
+        let Some(sent) = place.as_mut().filter(|sent| sent.sequence == sequence) else {
+            self.unsplit += 1;
+            return;
+        };
+        sent.answer = Some(answer);
+        self.collect(port, Some(sequence), feed);
+    }
+
+    /// Takes the kernel's stamps of sent frames: all there are, or until the frame `wanted` is split.
+    pub(super) fn collect(&mut self, port: &Port, wanted: Option<u64>, feed: &mut Feed) {
+        let Some(port) = port.packet() else { return };
+        loop {
+            if wanted.is_some_and(|sequence| self.split(sequence, feed)) {
+                return;
+            }
+            let Some(sequence) = self.next_stamp(port) else { return };
+            if let Some(sequence) = sequence {
+                self.split(sequence, feed);
+            }
+        }
+    }
+
+    /// Takes one stamp; the frame it belongs to, if that is known. `None` when there is no more.
+    fn next_stamp(&mut self, port: &PacketPort) -> Option<Option<u64>> {
+        let TxEvent::Stamp(stamp) = port.next_tx_event().ok()?? else {
+            return Some(None);
+        };
+        let sequence = self.sequences[index(u64::from(stamp.id))];
+        let sent = self.frames[index(sequence)].as_mut();
+        let Some(sent) = sent.filter(|sent| sent.id == stamp.id) else {
+            return Some(None);
+        };
+        match stamp.stage {
+            TxStage::Driver(at) => sent.driver = Some(at),
+            TxStage::Wire(at) => sent.wire = Some(at),
+            TxStage::Qdisc(_) => return Some(None),
+        }
+        Some(Some(sent.sequence))
+    }
+
+    /// Records the parts of a round trip when every stamp is there; whether it was, or never will be.
+    fn split(&mut self, sequence: u64, feed: &mut Feed) -> bool {
+        let place = &mut self.frames[index(sequence)];
+        let Some(sent) = place.filter(|sent| sent.sequence == sequence) else {
+            return true;
+        };
+        let Some(answer) = sent.answer else { return false };
+        let Some(parts) = parts(&sent, &answer, self.by_nic) else {
+            return false;
+        };
+        *place = None;
+        let parts = || parts.into_iter().flatten();
+        if parts().any(|(_, ns)| ns < 0) {
+            self.unsplit += 1;
+            return true;
+        }
+        for (slot, ns) in parts() {
+            feed.sample(slot, answer.at, ns, sequence);
+        }
+        true
+    }
+}
+
+/// The parts of a round trip and the slots of their series; `None` as long as a stamp is missing.
+fn parts(sent: &Sent, answer: &Answer, by_nic: bool) -> Option<[Option<(u16, i64)>; 3]> {
+    if by_nic {
+        let (Some(wire), RxStamp::Hardware(came)) = (sent.wire, answer.stamp) else {
+            return None;
+        };
+        let wire_ns = came - wire;
+        let host_ns = answer.rtt_ns - wire_ns;
+        return Some([Some((series::WIRE, wire_ns)), Some((series::HOST, host_ns)), None]);
+    }
+    let (RxStamp::Software(came) | RxStamp::Socket(came)) = answer.stamp else {
+        return None;
+    };
+    let driver = sent.driver?;
+    Some([
+        Some((series::SEND, driver - sent.before)),
+        Some((series::WIRE, came - driver)),
+        Some((series::RECEIVE, answer.seen - came)),
+    ])
+}
+
+fn index(sequence: u64) -> usize {
+    (sequence % REMEMBERED as u64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Sent, parts};
+    use crate::reflect::series::{HOST, RECEIVE, SEND, WIRE};
+    use sys::packet::RxStamp;
+    use units::{Monotonic, Ptp, Realtime};
+
+    const SENT: Sent = Sent {
+        sequence: 7,
+        id: 9,
+        before: Realtime::from_ns(1_000),
+        driver: Some(Realtime::from_ns(1_600)),
+        wire: Some(Ptp::from_ns(50)),
+        answer: None,
+    };
+
+    fn answer(stamp: RxStamp) -> Answer {
+        Answer {
+            stamp,
+            seen: Realtime::from_ns(3_000),
+            at: Monotonic::from_ns(0),
+            rtt_ns: 2_000,
+        }
+    }
+
+    #[test]
+    fn the_parts_add_up_to_the_whole() {
+        let software = answer(RxStamp::Software(Realtime::from_ns(2_500)));
+        let wanted = [Some((SEND, 600)), Some((WIRE, 900)), Some((RECEIVE, 500))];
+        assert_eq!(parts(&SENT, &software, false), Some(wanted));
+        let hardware = answer(RxStamp::Hardware(Ptp::from_ns(850)));
+        let wanted = [Some((WIRE, 800)), Some((HOST, 1_200)), None];
+        assert_eq!(parts(&SENT, &hardware, true), Some(wanted));
+    }
+
+    #[test]
+    fn nothing_is_said_without_every_stamp() {
+        let software = answer(RxStamp::Software(Realtime::from_ns(2_500)));
+        let unstamped = Sent {
+            driver: None,
+            wire: None,
+            ..SENT
+        };
+        assert_eq!(parts(&unstamped, &software, false), None);
+        assert_eq!(parts(&SENT, &software, true), None, "the NIC did not stamp the answer");
+        let hardware = answer(RxStamp::Hardware(Ptp::from_ns(850)));
+        assert_eq!(parts(&unstamped, &hardware, true), None);
+    }
+}
