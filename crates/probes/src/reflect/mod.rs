@@ -87,7 +87,7 @@ pub fn port_options(frame_bytes: usize) -> PortOptions {
         promiscuous: false,
         multicast: Vec::new(),
         qdisc_bypass: false,
-        hardware_stamps: false,
+        ..PortOptions::default()
     }
 }
 

@@ -78,7 +78,7 @@ pub fn port_options() -> PortOptions {
         promiscuous: true,
         multicast: Vec::new(),
         qdisc_bypass: false,
-        hardware_stamps: false,
+        ..PortOptions::default()
     }
 }
 
