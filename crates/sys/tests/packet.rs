@@ -202,11 +202,11 @@ fn a_port_without_tags_and_stamps_receives_its_one_ethertype() {
     for expected in [1, 2] {
         receive(&mut b, |got| {
             assert_eq!((number(got.data()), got.vlan()), (expected, None));
-            assert!(
-                matches!(got.stamp(), RxStamp::Socket(at) if before <= at),
-                "{:?}",
-                got.stamp()
-            );
+            // Any other socket of the machine that has frames stamped has these stamped too.
+            let (RxStamp::Socket(at) | RxStamp::Software(at)) = got.stamp() else {
+                panic!("veth has no clock, yet stamped {:?}", got.stamp());
+            };
+            assert!(before <= at && at <= clock::realtime());
         });
     }
     assert!(b.next().is_none());
