@@ -114,7 +114,7 @@ fn reflect_config(role: Role, receive: Receive) -> ReflectConfig {
 fn reflect_both_ends(receive: Receive) {
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = reflect::port_options(SHORTEST_FRAME, Stamps::Software);
+    let options = reflect::port_options(SHORTEST_FRAME, Stamps::Software, None);
     let (near, far) = (pair.port_a(&options), pair.port_b(&options));
     let before = counted();
     let reflector = reflect_config(Role::Reflector, receive);

@@ -40,7 +40,7 @@ fn every_frame_of_two_good_ends_is_accounted_for() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME, Stamps::Off);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
     let far = pair.port_b(&options);
     let peer = Some(Mac(far.mac()));
     let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("the reflector starts");
@@ -73,7 +73,7 @@ fn back_to_back_loses_nothing() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME, Stamps::Off);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
     let reflector = start(
         &config(Role::Reflector),
         pair.port_b(&options),
@@ -214,7 +214,7 @@ fn what_a_bad_reflector_does_is_counted_exactly() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME, Stamps::Off);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
     let bad = BadReflector::new(pair.port_b(&options));
     let stop = run.stop.clone();
     let reflector = std::thread::spawn(move || bad.run(&stop));
@@ -248,7 +248,7 @@ fn what_a_bad_reflector_does_is_counted_exactly() {
 /// Runs an initiator that must find nobody.
 fn assert_nobody_answers(pair: &Pair, peer: Option<Mac>) {
     let mut run = Run::start();
-    let port = pair.port_a(&port_options(SHORTEST_FRAME, Stamps::Off));
+    let port = pair.port_a(&port_options(SHORTEST_FRAME, Stamps::Off, None));
     let config = ReflectConfig {
         peer,
         ..config(Role::Initiator)
@@ -280,7 +280,7 @@ fn a_reflector_does_not_answer_for_another_station() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let far = pair.port_b(&port_options(SHORTEST_FRAME, Stamps::Off));
+    let far = pair.port_b(&port_options(SHORTEST_FRAME, Stamps::Off, None));
     let mut wrong = far.mac();
     wrong[5] ^= 1;
     let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("started");

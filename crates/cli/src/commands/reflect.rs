@@ -113,7 +113,7 @@ pub(crate) struct ReflectArgs {
     /// Octets of a frame, without frame check sequence and VLAN tag
     #[arg(long, value_name = "OCTETS", default_value_t = SHORTEST_FRAME)]
     size: usize,
-    /// VLAN tag of the frames: identifier, or identifier:priority
+    /// VLAN tag of the frames, the same at both ends: identifier, or identifier:priority
     #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]
     vlan: Option<VlanTag>,
     /// Count answers as late that took longer [default: one interval, or 1ms back to back]
@@ -187,7 +187,7 @@ fn open(args: &ReflectArgs) -> Result<Port, Failure> {
     let interface = &args.port.interface;
     Ok(match args.engine {
         EngineArg::Packet | EngineArg::Block => {
-            PacketPort::open(interface, &port_options(args.size, args.stamps()))?.into()
+            PacketPort::open(interface, &port_options(args.size, args.stamps(), args.vlan))?.into()
         }
         EngineArg::Xdp => XdpPort::open(interface, &xdp_options(args.size, args.xdp.into()))?.into(),
     })

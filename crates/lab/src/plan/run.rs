@@ -217,7 +217,7 @@ impl Runner<'_> {
             threshold_ns: self.work.thresholds.rtt_ns,
             ..reflector.clone()
         };
-        let options = reflect::port_options(reflector.frame_bytes, Stamps::Off);
+        let options = reflect::port_options(reflector.frame_bytes, Stamps::Off, None);
         let device = bed.port(End::Device, &options)?;
         let test_set = bed.port(End::TestSet, &options)?;
         let far = reflect::start(&reflector, device, &mut self.session.recorder, stop)?;
