@@ -218,9 +218,9 @@ fn a_link_that_goes_down_and_comes_back_loses_what_was_sent_meanwhile() {
         });
         let rtt = a.counters("rtt/reflect");
         assert_eq!(rtt.received + rtt.lost + rtt.missed, rtt.expected, "{rtt:?}");
-        let least = if interval_ns == 0 { 2 } else { 300 };
+        let least = if interval_ns == 0 { 2 } else { 20 };
         assert!(
-            rtt.lost >= least && rtt.received > 300 && rtt.duplicate + rtt.reordered == 0,
+            rtt.lost >= least && rtt.received > 50 && rtt.duplicate + rtt.reordered == 0,
             "{rtt:?}"
         );
         let arrived = b.counters("turnaround/reflect").received;
