@@ -21,11 +21,13 @@ mod program;
 mod queues;
 mod ring;
 mod socket;
+mod transmit;
 mod umem;
 mod wake;
 
 pub use mode::{XdpMode, XdpRefusal, XdpRequest, XdpRunning};
 pub use port::{XdpFrame, XdpPort};
+pub use transmit::XdpSender;
 pub use umem::MOST_FRAME_BYTES;
 
 /// How an AF_XDP port is opened.
