@@ -152,12 +152,6 @@ fn main() {
 }
 
 fn measure(rounds: usize, trips: usize, octets: usize) -> Result<(), SysError> {
-    let (near, far) = (NetNs::create()?, NetNs::create()?);
-    near.run(|| link::add_veth("a0", "b0", &far).and_then(|()| link::set_up("a0")))??;
-    far.run(|| link::set_up("b0"))??;
-    while !near.run(|| link::find("a0"))??.carrier || !far.run(|| link::find("b0"))??.carrier {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
     memory::lock_all()?;
     let mut results: [Vec<Round>; ENGINES.len()] = Default::default();
     for round in 0..rounds {
@@ -167,6 +161,7 @@ fn measure(rounds: usize, trips: usize, octets: usize) -> Result<(), SysError> {
         }
         for index in order {
             let engine = ENGINES[index].0;
+            let (near, far) = bed()?;
             let ports = (
                 near.run(|| Port::open(engine, "a0"))??,
                 far.run(|| Port::open(engine, "b0"))??,
@@ -178,6 +173,17 @@ fn measure(rounds: usize, trips: usize, octets: usize) -> Result<(), SysError> {
     }
     let _ = std::io::stdout().write_all(table(&results).as_bytes());
     Ok(())
+}
+
+/// A new pair for each run, so that none finds what another left behind.
+fn bed() -> Result<(NetNs, NetNs), SysError> {
+    let (near, far) = (NetNs::create()?, NetNs::create()?);
+    near.run(|| link::add_veth("a0", "b0", &far).and_then(|()| link::set_up("a0")))??;
+    far.run(|| link::set_up("b0"))??;
+    while !near.run(|| link::find("a0"))??.carrier || !far.run(|| link::find("b0"))??.carrier {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    Ok((near, far))
 }
 
 fn run(engine: Engine, ports: (Port, Port), trips: usize, octets: usize) -> Result<Round, SysError> {
