@@ -3,8 +3,9 @@
  *
  *   rtt (ping|pong) ENGINE INTERFACE CPU ROUNDS
  *
- * Engines: ring (TPACKET_V2 receive ring, spun; send), ring-bypass (the same past the queueing discipline), recv (recv without
- * waiting), xdp-native, xdp-generic (AF_XDP, copying, spun). ping prints one JSON line; pong runs until it is killed.
+ * Engines: ring (TPACKET_V2 receive ring, spun; send), ring-bypass (the same past the queueing discipline), ring-xdp (the same,
+ * sending by AF_XDP), recv (recv without waiting), xdp-native, xdp-generic (AF_XDP, copying, spun). ping prints one JSON line;
+ * pong runs until it is killed.
  *
  * Bursts of 50 ms with rests of 50 ms, so that real-time throttling does not strike. Frames have EtherType 0x88b6, so that a
  * triptime on the same wire does not answer them.
@@ -37,8 +38,9 @@
 #define SLOTS 256
 #define SLOT_OCTETS 2048
 
-static int fd;
-static int is_xdp, is_recv;
+static int fd;       /* to receive from */
+static int send_fd;  /* to send to */
+static int is_xdp, is_recv, sends_by_xdp;
 static uint8_t buffer[SLOT_OCTETS];
 static void die(const char *what) { fprintf(stderr, "%s: %s\n", what, strerror(errno)); exit(1); }
 
@@ -121,14 +123,22 @@ static void map_queue(struct queue *queue, struct xdp_ring_offset offsets, size_
 	queue->entries = memory + offsets.desc;
 }
 
-static void open_xdp(int index, int generic)
+/* Has the frames of queue 0 go to the socket. */
+static void deliver(int index, int generic)
 {
-	uint32_t size = SLOTS, key = 0;
+	uint32_t key = 0, value = fd;
 	union bpf_attr map = { .map_type = BPF_MAP_TYPE_XSKMAP, .key_size = 4, .value_size = 4, .max_entries = 1 };
 	int map_fd = bpf(BPF_MAP_CREATE, &map);
 	union bpf_attr link = { .link_create = { .prog_fd = program(map_fd), .target_ifindex = index, .attach_type = BPF_XDP,
 		.flags = generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE } };
 	bpf(BPF_LINK_CREATE, &link);
+	union bpf_attr update = { .map_fd = map_fd, .key = (uintptr_t)&key, .value = (uintptr_t)&value };
+	bpf(BPF_MAP_UPDATE_ELEM, &update);
+}
+
+static void open_xdp(int index)
+{
+	uint32_t size = SLOTS;
 	fd = socket(AF_XDP, SOCK_RAW, 0);
 	umem = mmap(0, 2 * SLOTS * SLOT_OCTETS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	struct xdp_umem_reg memory = { .addr = (uintptr_t)umem, .len = 2 * SLOTS * SLOT_OCTETS, .chunk_size = SLOT_OCTETS };
@@ -149,9 +159,7 @@ static void open_xdp(int index, int generic)
 		if (errno != EBUSY || tries == 200) die("bind");
 		usleep(5000);
 	}
-	uint32_t value = fd;
-	union bpf_attr update = { .map_fd = map_fd, .key = (uintptr_t)&key, .value = (uintptr_t)&value };
-	bpf(BPF_MAP_UPDATE_ELEM, &update);
+	send_fd = fd;
 }
 
 /* --- both ---------------------------------------------------------------------------------------------------------------- */
@@ -184,8 +192,8 @@ static inline void release(uint8_t *frame)
 
 static inline void transmit(const uint8_t *frame)
 {
-	if (!is_xdp) {
-		if (send(fd, frame, OCTETS, 0) < 0) die("send");
+	if (!sends_by_xdp) {
+		if (send(send_fd, frame, OCTETS, 0) < 0) die("send");
 		return;
 	}
 	/* One frame is on its way at a time: chunks in turn are always free. */
@@ -193,7 +201,7 @@ static inline void transmit(const uint8_t *frame)
 	memcpy(umem + address, frame, OCTETS);
 	((struct xdp_desc *)tx.entries)[tx.own++ & (SLOTS - 1)] = (struct xdp_desc){ .addr = address, .len = OCTETS };
 	__atomic_store_n(tx.producer, tx.own, __ATOMIC_RELEASE);
-	if (sendto(fd, 0, 0, MSG_DONTWAIT, 0, 0) < 0) die("sendto");
+	if (sendto(send_fd, 0, 0, MSG_DONTWAIT, 0, 0) < 0) die("sendto");
 	completion.own = __atomic_load_n(completion.producer, __ATOMIC_ACQUIRE);
 	__atomic_store_n(completion.consumer, completion.own, __ATOMIC_RELEASE);
 }
@@ -260,8 +268,11 @@ int main(int count, char **words)
 	if (sched_setaffinity(0, sizeof cpus, &cpus)) die("affinity");
 	is_xdp = !strncmp(engine, "xdp-", 4);
 	is_recv = !strcmp(engine, "recv");
-	if (is_xdp) open_xdp(index, !strcmp(engine, "xdp-generic"));
+	sends_by_xdp = is_xdp || !strcmp(engine, "ring-xdp");
+	if (sends_by_xdp) open_xdp(index);
+	if (is_xdp) deliver(index, !strcmp(engine, "xdp-generic"));
 	else open_packet(index, !strcmp(engine, "ring-bypass"), !is_recv);
+	if (!sends_by_xdp) send_fd = fd;
 	if (mlockall(MCL_CURRENT | MCL_FUTURE)) die("mlockall");
 	if (sched_setscheduler(0, SCHED_FIFO, &priority)) die("scheduler");
 	if (!strcmp(words[1], "ping")) ping(atoi(words[5])); else pong();

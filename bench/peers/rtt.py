@@ -2,7 +2,8 @@
 """Round trips of `triptime reflect` beside minimal C programs over the same veth pair: AF_PACKET ring, recv, AF_XDP.
 
 Both ends spin and send back to back, one process per end, pinned to one CPU each, SCHED_FIFO 10, frames of 60 octets. Rounds
-run A B C ... C B A, so that slow changes of the machine strike all alike; compare medians of one run, never of two.
+run A B C ... C B A, so that slow changes of the machine strike all alike; compare medians of one run, never of two. Each has
+a veth pair of its own, so that none finds what another left behind.
 
     bench/peers/rtt.py [--rounds 6] [--trips 300000] [--cpus 0,1] [--triptime PATH] [--reflect-options "..."] [--json]
 
@@ -25,7 +26,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 BINARY = HERE.parents[1] / "target" / "triptime"
-PEERS = ["ring", "ring-bypass", "recv", "xdp-native", "xdp-generic"]
+PEERS = ["ring", "ring-bypass", "ring-xdp", "recv", "xdp-native", "xdp-generic"]
 NEAR, FAR = (f"triptime-rtt-{side}-{os.getpid()}" for side in "ab")
 LEAD_S = 0.3
 
@@ -43,7 +44,14 @@ def build_bed():
     run("ip", "-n", NEAR, "link", "add", "a0", "type", "veth", "peer", "name", "b0", "netns", FAR)
     run("ip", "-n", NEAR, "link", "set", "a0", "up")
     run("ip", "-n", FAR, "link", "set", "b0", "up")
-    time.sleep(1.5)  # carrier
+    # Asking for one interface has the kernel act on the carrier at once.
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        told = [subprocess.check_output(["ip", "-n", ns, "link", "show", "dev", dev]) for ns, dev in ((NEAR, "a0"), (FAR, "b0"))]
+        if all(b"state UP" in one for one in told):
+            return
+        time.sleep(0.05)
+    raise SystemExit("the veth pair got no carrier")
 
 
 def remove_bed():
@@ -127,15 +135,14 @@ def main():
         folder = Path(name)
         program = folder / "rtt"
         run("cc", "-O2", "-o", program, HERE / "rtt.c")
-        try:
-            build_bed()
-            for number in range(options.rounds):
-                order = list(results) if number % 2 == 0 else list(reversed(results))
-                for contestant in order:
+        for number in range(options.rounds):
+            for contestant in list(results) if number % 2 == 0 else list(reversed(results)):
+                try:
+                    build_bed()
                     one = triptime(folder, options) if contestant == "triptime" else peer(program, contestant, options)
-                    results[contestant].append(one)
-        finally:
-            remove_bed()
+                finally:
+                    remove_bed()
+                results[contestant].append(one)
     show(results, options)
 
 

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 use sys::thread::{Policy, RtThread, allowed_cpus};
-use sys::xdp::{XdpOptions, XdpPort, XdpRequest};
+use sys::xdp::{XdpOptions, XdpPort, XdpRequest, XdpSender};
 use sys::{SysError, clock, link, memory};
 
 const ETHERTYPE: u16 = 0x88b5;
@@ -33,15 +33,17 @@ const LOOKS_PER_CLOCK: u32 = 64;
 enum Engine {
     Packet,
     Lean,
+    Mixed,
     TxStamps,
     Native,
     Generic,
     Block,
 }
 
-const ENGINES: [(Engine, &str); 6] = [
+const ENGINES: [(Engine, &str); 7] = [
     (Engine::Packet, "packet ring, spinning"),
     (Engine::Lean, "the same without VLAN tags and stamps"),
+    (Engine::Mixed, "the latter, sending by AF_XDP"),
     (Engine::TxStamps, "packet ring with transmit stamps"),
     (Engine::Native, "AF_XDP native"),
     (Engine::Generic, "AF_XDP generic"),
@@ -52,6 +54,7 @@ const ENGINES: [(Engine, &str); 6] = [
 enum Port {
     Packet(PacketPort),
     Xdp(XdpPort),
+    Mixed(PacketPort, XdpSender),
 }
 
 impl Port {
@@ -62,17 +65,22 @@ impl Port {
             mode,
             ..XdpOptions::default()
         };
+        let lean = matches!(engine, Engine::Lean | Engine::Mixed);
         let packet = PortOptions {
             ethertypes: vec![ETHERTYPE],
             ring_frames: 256,
-            rx_stamps: engine != Engine::Lean,
-            vlan_tags: engine != Engine::Lean,
+            rx_stamps: !lean,
+            vlan_tags: !lean,
             tx_stamps: engine == Engine::TxStamps,
             ..PortOptions::default()
         };
         match engine {
             Engine::Native => XdpPort::open(name, &xdp(XdpRequest::Native)).map(Self::Xdp),
             Engine::Generic => XdpPort::open(name, &xdp(XdpRequest::Generic)).map(Self::Xdp),
+            Engine::Mixed => Ok(Self::Mixed(
+                PacketPort::open(name, &packet)?,
+                XdpSender::open(name, 0, 1522)?,
+            )),
             _ => PacketPort::open(name, &packet).map(Self::Packet),
         }
     }
@@ -81,6 +89,7 @@ impl Port {
         match self {
             Self::Packet(port) => port.send(frame),
             Self::Xdp(port) => port.send(frame),
+            Self::Mixed(_, sender) => sender.send(frame),
         }
     }
 
@@ -88,7 +97,9 @@ impl Port {
     fn take(&mut self, into: &mut [u8]) -> bool {
         let octets = into.len();
         match self {
-            Self::Packet(port) => port.next().map(|frame| into.copy_from_slice(&frame.data()[..octets])),
+            Self::Packet(port) | Self::Mixed(port, _) => {
+                port.next().map(|frame| into.copy_from_slice(&frame.data()[..octets]))
+            }
             Self::Xdp(port) => port.next().map(|frame| into.copy_from_slice(&frame.data()[..octets])),
         }
         .is_some()
@@ -96,7 +107,7 @@ impl Port {
 
     fn wait(&self, timeout_ns: u64) -> Result<bool, SysError> {
         match self {
-            Self::Packet(port) => port.wait(timeout_ns),
+            Self::Packet(port) | Self::Mixed(port, _) => port.wait(timeout_ns),
             Self::Xdp(port) => port.wait(timeout_ns),
         }
     }
@@ -141,12 +152,6 @@ fn main() {
 }
 
 fn measure(rounds: usize, trips: usize, octets: usize) -> Result<(), SysError> {
-    let (near, far) = (NetNs::create()?, NetNs::create()?);
-    near.run(|| link::add_veth("a0", "b0", &far).and_then(|()| link::set_up("a0")))??;
-    far.run(|| link::set_up("b0"))??;
-    while !near.run(|| link::find("a0"))??.carrier || !far.run(|| link::find("b0"))??.carrier {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
     memory::lock_all()?;
     let mut results: [Vec<Round>; ENGINES.len()] = Default::default();
     for round in 0..rounds {
@@ -156,6 +161,7 @@ fn measure(rounds: usize, trips: usize, octets: usize) -> Result<(), SysError> {
         }
         for index in order {
             let engine = ENGINES[index].0;
+            let (near, far) = bed()?;
             let ports = (
                 near.run(|| Port::open(engine, "a0"))??,
                 far.run(|| Port::open(engine, "b0"))??,
@@ -167,6 +173,17 @@ fn measure(rounds: usize, trips: usize, octets: usize) -> Result<(), SysError> {
     }
     let _ = std::io::stdout().write_all(table(&results).as_bytes());
     Ok(())
+}
+
+/// A new pair for each run, so that none finds what another left behind.
+fn bed() -> Result<(NetNs, NetNs), SysError> {
+    let (near, far) = (NetNs::create()?, NetNs::create()?);
+    near.run(|| link::add_veth("a0", "b0", &far).and_then(|()| link::set_up("a0")))??;
+    far.run(|| link::set_up("b0"))??;
+    while !near.run(|| link::find("a0"))??.carrier || !far.run(|| link::find("b0"))??.carrier {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    Ok((near, far))
 }
 
 fn run(engine: Engine, ports: (Port, Port), trips: usize, octets: usize) -> Result<Round, SysError> {
