@@ -34,6 +34,9 @@ pub struct SessionSpec {
     pub default_system: bool,
     /// Record what the kernel does, so that late samples can be explained.
     pub flight_recorder: bool,
+    /// With the flight recorder, have the kernel's osnoise tracer account for what interrupts spinning threads, where it is
+    /// built in.
+    pub osnoise: bool,
     /// CPU on which the flight recorder's effect on wake-ups is looked at, if it is used.
     pub effect_on: Option<u32>,
     /// CPUs of the recorder and of everything else that does not measure.
@@ -60,6 +63,9 @@ pub enum SessionError {
     /// A plan.
     #[error(transparent)]
     Plan(#[from] crate::plan::PlanError),
+    /// One of the kernel's tracers.
+    #[error(transparent)]
+    Trace(#[from] trace::TraceError),
 }
 
 /// A run under way.
@@ -168,7 +174,7 @@ fn flight_recorder(spec: &SessionSpec) -> (Option<Box<dyn Explain>>, Option<Stri
     if !spec.flight_recorder {
         return (None, None);
     }
-    match Flight::start(spec.effect_on) {
+    match Flight::start(spec.effect_on, spec.osnoise) {
         Ok(flight) => (Some(Box::new(flight)), None),
         Err(error) => (None, Some(format!("late samples stay unexplained: {error}"))),
     }
@@ -188,7 +194,8 @@ fn hold_idle(default_system: bool, events: &Events) -> (Option<DmaLatency>, Stri
 }
 
 fn facts(host: &Host) -> Vec<Fact> {
-    host.facts()
+    let mut facts: Vec<Fact> = host
+        .facts()
         .into_iter()
         .map(|fact| Fact {
             group: fact.group,
@@ -196,5 +203,9 @@ fn facts(host: &Host) -> Vec<Fact> {
             value: fact.value,
             source: fact.source,
         })
-        .collect()
+        .collect();
+    let tracers = flight::tracers_fact();
+    let behind = facts.iter().rposition(|fact| fact.group == tracers.group);
+    facts.insert(behind.map_or(0, |last| last + 1), tracers);
+    facts
 }

@@ -43,8 +43,8 @@ pub(super) struct Instance {
 impl Instance {
     /// Makes the instance, empty and with the clock that is ours. Removes what dead processes left behind.
     pub(super) fn create(tracefs: &Tracefs, buffer_kib: u32, owed: Owed) -> Result<Self, TraceError> {
+        clear(tracefs);
         let namespace = pid_namespace();
-        remove_stale(tracefs, namespace);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let suffix = owed.suffix();
         let name = format!("{PREFIX}-{namespace}-{}-{number}{suffix}", std::process::id());
@@ -139,8 +139,13 @@ fn dismantle(tracefs: &Tracefs, path: &Path, owed: Owed) {
     }
 }
 
+/// Removes what dead processes left behind.
+pub(super) fn clear(tracefs: &Tracefs) {
+    remove_stale(tracefs, pid_namespace());
+}
+
 /// Process numbers count within a namespace only; its inode tells namespaces apart. 0: unknown.
-fn pid_namespace() -> u64 {
+pub(super) fn pid_namespace() -> u64 {
     fs::metadata("/proc/self/ns/pid").map_or(0, |found| found.ino())
 }
 

@@ -3,6 +3,7 @@
 use super::parse::{Kind, Noise, parse};
 use super::{Instance, Osnoise, Owed, Tracefs};
 use crate::error::TraceError;
+use crate::tracefs::instance::pid_namespace;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -160,6 +161,19 @@ fn it_is_not_used_where_it_would_spin_or_disturb() {
 
     fs::write(tree.root.join("available_tracers"), "blk function nop\n").expect("a file");
     assert!(matches!(refused(&tree), TraceError::NoTracer { .. }));
+}
+
+#[test]
+fn one_that_a_killed_process_left_is_nobody_elses() {
+    let tree = Tree::new("NO_DEFAULTS NO_OSNOISE_WORKLOAD \n");
+    let dead = format!("instances/triptime-{}-0-0-workload", pid_namespace());
+    fs::create_dir(tree.root.join(&dead)).expect("a folder");
+    fs::write(tree.root.join(&dead).join("current_tracer"), "osnoise\n").expect("a file");
+    // The folder of a new instance stays empty here: there is no kernel to fill it.
+    let refused = Osnoise::start(&tree.tracefs()).err().expect("no kernel behind it");
+    assert!(matches!(refused, TraceError::File { .. }), "{refused}");
+    assert_eq!(tree.text(&format!("{dead}/current_tracer")), "nop");
+    assert_eq!(tree.text("osnoise/options"), "OSNOISE_WORKLOAD");
 }
 
 #[test]
