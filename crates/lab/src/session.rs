@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use store::model::{EventKind, Fact, RunInfo, RunState};
 use store::{RunWriter, StoreError};
 use sys::memory::DmaLatency;
+use trace::Tracefs;
 use units::CpuList;
 use watch::Watch;
 
@@ -91,6 +92,10 @@ impl Session {
     pub fn start(spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
         let kept = keep_to(&spec.housekeeping);
         let locked = sys::memory::lock_all().map_err(|error| error.to_string());
+        // A tracer that a killed run left behind would still take CPUs away.
+        if let Ok(tracefs) = Tracefs::find() {
+            tracefs.clear();
+        }
         let (flight, no_flight) = flight_recorder(&spec);
         let pair = sys::clock::pair();
         let info = RunInfo {

@@ -1,7 +1,9 @@
 //! The kernel's own tracers: which are built in, and the settings that they share.
 
+use super::instance::clear;
 use crate::error::TraceError;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Where tracefs is mounted.
@@ -87,11 +89,16 @@ impl Tracefs {
     /// # Errors
     /// It is not mounted, or only root may look.
     pub fn find() -> Result<Self, TraceError> {
-        let found = MOUNTS
-            .into_iter()
-            .map(Self::at)
-            .find(|tracefs| tracefs.instances().is_dir());
-        found.ok_or(TraceError::NoTracefs)
+        let mut refused = TraceError::NoTracefs;
+        for tracefs in MOUNTS.map(Self::at) {
+            let path = tracefs.instances();
+            match fs::metadata(&path) {
+                Ok(_) => return Ok(tracefs),
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => refused = TraceError::file(path, error),
+                Err(_) => {}
+            }
+        }
+        Err(refused)
     }
 
     /// Below this folder.
@@ -99,6 +106,11 @@ impl Tracefs {
         Self {
             root: root.as_ref().to_path_buf(),
         }
+    }
+
+    /// Removes what killed processes of ours left, with the tracers that still run in it.
+    pub fn clear(&self) {
+        clear(self);
     }
 
     /// The tracers that the kernel has.

@@ -70,8 +70,8 @@ impl Found {
 fn text(sample: &HwlatSample) -> String {
     let longest = format_ns(sample.longest_ns as f64);
     let count = match sample.count {
-        Some(count) => format!("{count} gaps, the longest {longest}"),
-        None => format!("a gap of {longest}"),
+        Some(count) if count > 1 => format!("{count} gaps, the longest {longest},"),
+        _ => format!("a gap of {longest}"),
     };
     let blame = match sample.nmis {
         0 => "the firmware or the hypervisor".to_owned(),
@@ -95,7 +95,7 @@ mod tests {
         };
         assert_eq!(
             text(&sample),
-            "hwlat: cpu2: 6 gaps, the longest 12.0 µs while interrupts were off: the firmware or the hypervisor"
+            "hwlat: cpu2: 6 gaps, the longest 12.0 µs, while interrupts were off: the firmware or the hypervisor"
         );
         let mut found = Found::default();
         assert_eq!(found.text(), "nothing");

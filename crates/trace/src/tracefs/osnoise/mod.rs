@@ -7,7 +7,7 @@
 mod parse;
 mod tally;
 
-use super::instance::{Instance, Owed, clear};
+use super::instance::{Instance, Owed};
 use super::pipe::Pipe;
 use super::tracers::{Tracefs, Tracer};
 use crate::error::TraceError;
@@ -41,7 +41,8 @@ impl Osnoise {
     /// The kernel has no such tracer, it cannot be told not to spin, somebody else uses it, or rights are missing.
     pub fn start(tracefs: &Tracefs) -> Result<Self, TraceError> {
         tracefs.need(Tracer::Osnoise)?;
-        clear(tracefs);
+        // One of ours that was killed is no reason to refuse.
+        tracefs.clear();
         tracefs.need_osnoise_idle()?;
         let owed = match tracefs.workload()?.ok_or(TraceError::NoWorkloadOption)? {
             true => Owed::Workload,
