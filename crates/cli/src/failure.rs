@@ -9,6 +9,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use store::StoreError;
 use sys::{ErrorKind, SysError};
+use trace::TraceError;
 
 /// Exit status: wrong usage or configuration.
 pub(crate) const USAGE: u8 = 2;
@@ -92,6 +93,12 @@ impl From<LoadError> for Failure {
     }
 }
 
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        Self::CouldNotMeasure(error.to_string())
+    }
+}
+
 impl From<LimitsError> for Failure {
     fn from(error: LimitsError) -> Self {
         Self::Usage(error.to_string())
@@ -106,6 +113,7 @@ impl From<SessionError> for Failure {
             SessionError::Sys(error) => error.into(),
             SessionError::Load(error) => error.into(),
             SessionError::Plan(error) => error.into(),
+            SessionError::Trace(error) => error.into(),
         }
     }
 }

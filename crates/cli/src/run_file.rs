@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::RunFile;
 use store::model::{EventKind, RunState};
 use units::CpuList;
@@ -51,6 +51,8 @@ pub(crate) struct Start<'a> {
     pub(crate) default_system: bool,
     /// Have late samples explained, unless the command line says no.
     pub(crate) flight_recorder: bool,
+    /// Use the kernel's osnoise tracer beside the flight recorder.
+    pub(crate) osnoise: bool,
     /// CPUs that are measured: the recorder keeps off them, if others are left.
     pub(crate) measured: CpuList,
     /// More texts to keep in the run.
@@ -70,6 +72,7 @@ impl Start<'_> {
             window_ns: None,
             default_system: false,
             flight_recorder: false,
+            osnoise: false,
             measured,
             documents: Vec::new(),
             open_ended: duration_ns.is_none(),
@@ -101,6 +104,7 @@ impl Run {
             file_budget: args.file_budget,
             default_system: start.default_system,
             flight_recorder: start.flight_recorder && !args.no_flight_recorder,
+            osnoise: start.osnoise,
             effect_on: start.measured.first(),
             housekeeping: beside(&start.measured),
             documents,
@@ -165,6 +169,26 @@ impl Run {
         let limits = &self.profile.as_ref()?.limits;
         let of_series = |limit: &&report::limits::Limit| limit.quantity == Quantity::Max && limit.series.matches(name);
         limits.iter().filter(of_series).map(|limit| limit.allowed).min()
+    }
+
+    /// Waits for `ns`, or until told to end, showing progress; calls `look` now and then, and at the end.
+    pub(crate) fn pass<E>(
+        &mut self,
+        ns: u64,
+        doing: &str,
+        mut look: impl FnMut(&Session) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let end = Instant::now() + Duration::from_nanos(ns);
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.session.stop.requested() {
+                return look(&self.session);
+            }
+            std::thread::sleep(left.min(LOOK));
+            look(&self.session)?;
+            self.loads.look(&self.session.recorder.events());
+            self.progress.show(&self.session, doing);
+        }
     }
 
     /// Waits for a probe, showing progress.

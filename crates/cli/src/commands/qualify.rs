@@ -41,6 +41,8 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         window_ns: Some(plan.window.0),
         default_system: false,
         flight_recorder: true,
+        // Its cost would be part of the wake-ups, too.
+        osnoise: false,
         measured: measured.clone(),
         documents: vec![("plan".into(), plan.text.clone())],
         open_ended: false,
