@@ -46,13 +46,14 @@ impl Bursts {
     #[cold]
     fn look(&mut self, histogram: &Histogram) {
         self.next_look = 2 * self.seen;
-        // A window that has just begun has too few.
-        if histogram.count() < FIRST_LOOK / 2 {
+        if self.nominal_ns.is_none() {
+            self.settle_on(median(&self.early));
+        } else if histogram.count() >= FIRST_LOOK {
+            self.nominal_ns = histogram.quantile(0.5).and_then(|ns| i64::try_from(ns).ok());
+        } else {
+            // The window has just begun.
             self.next_look = self.seen + FIRST_LOOK;
-            return;
         }
-        let median = histogram.quantile(0.5).and_then(|ns| i64::try_from(ns).ok());
-        self.settle_on(median);
     }
 
     fn settle_on(&mut self, nominal_ns: Option<i64>) {
@@ -81,15 +82,19 @@ impl Bursts {
     /// The bursts and the nominal spacing, at the end of the stream.
     pub(crate) fn finish(&mut self) -> (BurstCounts, Option<i64>) {
         if self.nominal_ns.is_none() && self.early.len() >= FEWEST {
-            let mut sorted = self.early.clone();
-            sorted.sort_unstable();
-            self.settle_on(sorted.get(sorted.len() / 2).copied());
+            self.settle_on(median(&self.early));
         }
         if self.run > 0 {
             self.end_run();
         }
         (self.counts, self.nominal_ns)
     }
+}
+
+fn median(spacings: &[i64]) -> Option<i64> {
+    let mut sorted = spacings.to_vec();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() / 2).copied()
 }
 
 #[cfg(test)]

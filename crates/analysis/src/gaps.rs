@@ -56,6 +56,11 @@ impl Worst {
         }
     }
 
+    /// From here on no gap up to the shortest of `kept` is kept, unless it is over the threshold.
+    pub(crate) fn not_below(&mut self, kept: &Self) {
+        self.floor_ns = self.floor_ns.max(kept.floor_ns);
+    }
+
     /// The gaps, longest first; none is left.
     pub(crate) fn take(&mut self) -> Vec<Gap> {
         let heap = std::mem::replace(self, Self::new()).heap;

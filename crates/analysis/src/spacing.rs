@@ -187,6 +187,7 @@ impl Spacing {
         for gap in worst {
             self.worst_closed.offer(gap, false);
         }
+        self.worst.not_below(&self.worst_closed);
         self.closed.get_or_insert_with(|| Box::new(Tally::new())).merge(&self.open);
         self.open.reset();
     }

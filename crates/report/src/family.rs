@@ -12,7 +12,7 @@ pub struct Family {
 }
 
 /// In the order of the report.
-pub const FAMILIES: [Family; 11] = [
+pub const FAMILIES: [Family; 12] = [
     Family {
         name: "wakeup",
         title: "Wake-up latency",
@@ -60,6 +60,12 @@ pub const FAMILIES: [Family; 11] = [
         name: "spacing",
         title: "Spacing",
         what: "Time between two frames of one stream that follow each other at the application.",
+    },
+    Family {
+        name: "goose",
+        title: "GOOSE spacing",
+        what: "Time between two messages of one GOOSE stream that follow each other in a capture; late are those after the \
+               time that the one before allowed.",
     },
     Family {
         name: "task",

@@ -9,7 +9,7 @@ use wire::ether::EthernetView;
 use wire::goose::{self, Fields, Inspection};
 use wire::{Field, FrameError};
 
-use super::DecodeCounts;
+use super::decode::DecodeCounts;
 use super::data::Value;
 use super::json::{Head, Hex, Judgement, Sequence, Text, optional, write_line};
 
