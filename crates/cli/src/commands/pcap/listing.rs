@@ -65,10 +65,9 @@ impl Listing<'_> {
         };
         let streams = match summary.streams.len() {
             0 => "no stream of sampled values, GOOSE, AVTP or test frames".to_owned(),
-            1 => "1 stream".to_owned(),
-            n => format!("{n} streams"),
+            n => plural(n as u64, "stream"),
         };
-        format!("{}: {} frames{span}; {streams}\n", self.file, summary.frames)
+        format!("{}: {}{span}; {streams}\n", self.file, plural(summary.frames, "frame"))
     }
 }
 
@@ -77,30 +76,36 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
     let mut remarks = Vec::new();
     let mut add = |count: u64, text: &str| {
         if count > 0 {
-            remarks.push(format!("{count} {text}"));
+            remarks.push(format!("{}{text}", plural(count, "frame")));
         }
     };
-    add(summary.other, "frames of other protocols");
+    add(summary.other, " of other protocols");
     add(
         summary.not_ethernet,
-        "frames that are not Ethernet, so not looked into (capture on one interface, not on `any`)",
+        " not of Ethernet, so not looked into (capture on one interface, not on `any`)",
     );
     add(
         summary.cut,
-        "frames cut by the capture's own limit (snaplen), so not read: capture whole frames",
+        " cut by the capture's own limit (snaplen), so not read: capture whole frames",
     );
     if let Some(first) = &summary.first_malformed {
-        let text = format!("frames that break a rule; the first is frame {}: {}", first.frame, first.why);
+        let text = format!(" against the rules of their protocol; the first is frame {}: {}", first.frame, first.why);
         add(summary.malformed, &text);
     }
-    add(summary.unplaced, "frames of further streams (--max-streams)");
-    add(summary.unstamped, "frames without a stamp: their spacing is not known");
-    add(summary.stamps_back, "frames with a stamp before that of the frame before them");
+    add(summary.unplaced, " of further streams (--max-streams)");
+    add(summary.unstamped, " without a stamp: their spacing is not known");
+    add(summary.stamps_back, " with a stamp before that of the frame before");
     add(
         dropped.unwrap_or(0),
-        "frames dropped while capturing, as the capture says: losses may be its own",
+        " dropped while capturing, as the capture says: losses may be its own",
     );
     remarks
+}
+
+/// `1 frame`, `2 frames`.
+fn plural(count: u64, what: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{s}")
 }
 
 const HEADER: [&str; 15] = [
@@ -169,8 +174,8 @@ fn gaps(stream: &StreamSummary) -> Option<String> {
 
 fn bursts(stream: &StreamSummary) -> Option<String> {
     let (count, longest) = (stream.bursts.count, stream.bursts.longest);
-    let times = if count == 1 { "burst" } else { "bursts" };
-    (count > 0).then(|| line(stream, &format!("{count} {times}, the longest of {longest} frames")))
+    let bursts = plural(count, "burst");
+    (count > 0).then(|| line(stream, &format!("{bursts}, the longest of {longest} frames")))
 }
 
 /// What the counters of a stream say beyond the table.
@@ -196,27 +201,27 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
                 unknown,
                 format!("smpCnt ran from {lowest} to {highest} and showed no rate: give it with --rate"),
             );
-            add(gaps, format!("smpCnt had gaps in {gaps} places"));
-            add(restarts, format!("smpCnt jumped {restarts} times"));
-            add(out_of_range, format!("{out_of_range} samples with a smpCnt beyond the rate"));
+            add(gaps, format!("smpCnt had {}", plural(gaps, "gap")));
+            add(restarts, format!("smpCnt jumped {}", plural(restarts, "time")));
+            add(out_of_range, format!("{} with a smpCnt beyond the rate", plural(out_of_range, "sample")));
         }
         Detail::Goose(c) => {
-            let expired = stream.tally.counts.late.max(c.expired);
-            add(1, format!("{} changes of state, {} repetitions", c.states, c.repetitions));
-            add(expired, format!("{expired} times silent for longer than timeAllowedtoLive"));
-            add(c.missed_states, format!("{} states never came", c.missed_states));
-            add(c.begun_late, format!("{} states did not begin with sqNum 0", c.begun_late));
-            add(c.old, format!("{} messages of an old state", c.old));
-            add(c.restarts, format!("the publisher began again {} times", c.restarts));
-            add(c.without_life, format!("{} messages with timeAllowedtoLive 0", c.without_life));
+            let repeated = plural(c.repetitions, "repetition");
+            add(1, format!("{}, {repeated}", plural(c.states, "new state")));
+            add(c.expired, format!("silent beyond timeAllowedtoLive {}", plural(c.expired, "time")));
+            add(c.missed_states, format!("{} never came", plural(c.missed_states, "state")));
+            add(c.begun_late, format!("{} without its sqNum 0", plural(c.begun_late, "state")));
+            add(c.old, format!("{} of an old state", plural(c.old, "message")));
+            add(c.restarts, format!("the publisher began again {}", plural(c.restarts, "time")));
+            add(c.without_life, format!("{} with timeAllowedtoLive 0", plural(c.without_life, "message")));
         }
         Detail::Counted { gaps, restarts } => {
-            add(gaps, format!("the counter had gaps in {gaps} places"));
-            add(restarts, format!("the counter began again {restarts} times"));
+            add(gaps, format!("the counter had {}", plural(gaps, "gap")));
+            add(restarts, format!("the counter began again {}", plural(restarts, "time")));
         }
     }
     let unlisted = stream.events_unlisted;
-    add(unlisted, format!("{unlisted} further changes, not listed"));
+    add(unlisted, format!("{} not listed", plural(unlisted, "further change")));
     texts
 }
 
