@@ -59,7 +59,16 @@ struct Stream {
 /// Every SV stream as tshark sees it; a frame with the smpCnt of the one before it is a duplicate, and not measured.
 fn tshark(capture: &Path) -> BTreeMap<String, Stream> {
     let mut command = Command::new("tshark");
-    command.args(["-T", "fields", "-e", "frame.time_epoch", "-e", "sv.svID", "-e", "sv.smpCnt"]);
+    command.args([
+        "-T",
+        "fields",
+        "-e",
+        "frame.time_epoch",
+        "-e",
+        "sv.svID",
+        "-e",
+        "sv.smpCnt",
+    ]);
     let output = command.arg("-r").arg(capture).args(["-Y", "sv"]).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let mut streams: BTreeMap<String, (Stream, i64, String)> = BTreeMap::new();
@@ -151,7 +160,15 @@ fn streams_are_those_of_tshark_in_every_format() {
     for format in ["pcapng", "nsecpcap", "pcap"] {
         let converted = directory.path().join(format);
         let mut editcap = Command::new("editcap");
-        assert!(editcap.args(["-F", format]).arg(&whole).arg(&converted).status().unwrap().success());
+        assert!(
+            editcap
+                .args(["-F", format])
+                .arg(&whole)
+                .arg(&converted)
+                .status()
+                .unwrap()
+                .success()
+        );
         captures.push(converted);
     }
     for (at, capture) in captures.iter().enumerate() {
@@ -189,7 +206,18 @@ fn the_vectors_have_the_streams_of_tshark() {
     }
     writer.finish().unwrap();
     let mut command = Command::new("tshark");
-    command.args(["-T", "fields", "-E", "occurrence=f", "-e", "eth.dst", "-e", "sv.svID", "-e", "goose.gocbRef"]);
+    command.args([
+        "-T",
+        "fields",
+        "-E",
+        "occurrence=f",
+        "-e",
+        "eth.dst",
+        "-e",
+        "sv.svID",
+        "-e",
+        "goose.gocbRef",
+    ]);
     let output = command.arg("-r").arg(&path).output().unwrap();
     let names = String::from_utf8(output.stdout).unwrap();
     let listing = String::from_utf8(pcap(&[text(&path)]).stdout).unwrap();
@@ -204,7 +232,9 @@ fn the_vectors_have_the_streams_of_tshark() {
     for ((name, dst), expected) in &frames {
         // Streams of one name differ in VLAN or APPID: `NAME#2`.
         let of_name = |label: &str| label == name || label.starts_with(&format!("{name}#"));
-        let rows = rows.iter().filter(|row| row.len() > 6 && of_name(row[1]) && row[2] == dst);
+        let rows = rows
+            .iter()
+            .filter(|row| row.len() > 6 && of_name(row[1]) && row[2] == dst);
         let found: u64 = rows.map(|row| row[5].parse::<u64>().unwrap()).sum();
         assert_eq!(found, *expected, "{name} to {dst} in {listing}");
     }
@@ -229,14 +259,20 @@ fn judged(capture: &Path, limits: &Path, more: &[&str]) -> (String, String, Opti
     let output = pcap(&[&arguments, more].concat());
     let document = json(&output);
     let why = document["checks"][0]["why"].as_str().unwrap().to_owned();
-    (document["verdict"].as_str().unwrap().to_owned(), why, output.status.code())
+    (
+        document["verdict"].as_str().unwrap().to_owned(),
+        why,
+        output.status.code(),
+    )
 }
 
 #[test]
 fn verdicts_follow_the_limits() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("whole.pcap");
-    capture_of(&path, 2, 5_000, |stream, sample| (usize::from((stream, sample) != (1, 2_000)), 0));
+    capture_of(&path, 2, 5_000, |stream, sample| {
+        (usize::from((stream, sample) != (1, 2_000)), 0)
+    });
     let max = profile(directory.path(), "max", "\"600us\"");
     let lost = profile(directory.path(), "lost", "0");
     let (verdict, why, status) = judged(&path, &lost, &[]);
@@ -271,11 +307,18 @@ fn what_is_not_whole_is_never_a_pass() {
     std::fs::write(&cut, &octets[..octets.len() - 5]).unwrap();
     for limits in [&max, &lost] {
         assert_open(&cut, limits, &[], "ended early");
-        assert_open(&clean, limits, &["--max-streams", "1"], "2000 frames of the capture could not be read");
+        assert_open(
+            &clean,
+            limits,
+            &["--max-streams", "1"],
+            "2000 frames of the capture could not be read",
+        );
     }
 
     let back = directory.path().join("back.pcap");
-    capture_of(&back, 2, 2_000, |_, sample| (1, if sample >= 1_000 { -2_000_000 } else { 0 }));
+    capture_of(&back, 2, 2_000, |_, sample| {
+        (1, if sample >= 1_000 { -2_000_000 } else { 0 })
+    });
     assert_open(&back, &max, &[], "clock-step");
 
     if !have(test, "editcap") {
@@ -284,10 +327,25 @@ fn what_is_not_whole_is_never_a_pass() {
     // Some frames are cut: nothing shows which stream they were of.
     let short = directory.path().join("short.pcap");
     let mut editcap = Command::new("editcap");
-    assert!(editcap.args(["-F", "nsecpcap", "-s", "80"]).arg(&clean).arg(&short).status().unwrap().success());
+    assert!(
+        editcap
+            .args(["-F", "nsecpcap", "-s", "80"])
+            .arg(&clean)
+            .arg(&short)
+            .status()
+            .unwrap()
+            .success()
+    );
     let mixed = directory.path().join("mixed.pcap");
     let mut mergecap = Command::new("mergecap");
-    assert!(mergecap.args(["-F", "nsecpcap", "-a", "-w"]).args([&mixed, &clean, &short]).status().unwrap().success());
+    assert!(
+        mergecap
+            .args(["-F", "nsecpcap", "-a", "-w"])
+            .args([&mixed, &clean, &short])
+            .status()
+            .unwrap()
+            .success()
+    );
     for limits in [&max, &lost] {
         assert_open(&mixed, limits, &[], "4000 frames of the capture could not be read");
     }
@@ -305,7 +363,11 @@ fn a_capture_without_streams_or_cut_without_limits() {
     let out = directory.path().join("run.triptime");
     let output = pcap(&[text(&path), "--json", "--out", text(&out)]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(stderr(&output).contains("no stream of sampled values"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("no stream of sampled values"),
+        "{}",
+        stderr(&output)
+    );
     assert!(output.stdout.is_empty() && !out.exists());
 
     let cut = directory.path().join("cut.pcap");
@@ -339,33 +401,51 @@ fn the_listing_writes_no_file_and_reads_standard_input() {
     capture_of(&path, 2, 5_000, |_, _| (1, 0));
     let mut command = support::triptime();
     command.current_dir(directory.path()).args(["pcap", "-"]);
-    let output = command
-        .stdin(Stdio::from(File::open(&path).unwrap()))
-        .output()
-        .unwrap();
+    let output = command.stdin(Stdio::from(File::open(&path).unwrap())).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let listing = String::from_utf8(output.stdout).unwrap();
-    assert!(listing.starts_with("standard input: 10000 frames in 1.25 s"), "{listing}");
+    assert!(
+        listing.starts_with("standard input: 10000 frames in 1.25 s"),
+        "{listing}"
+    );
     assert!(listing.contains("MU00") && listing.contains("4000/s"), "{listing}");
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "only the capture");
+    assert_eq!(
+        std::fs::read_dir(directory.path()).unwrap().count(),
+        1,
+        "only the capture"
+    );
 }
 
 #[test]
 fn worst_gaps_carry_frame_numbers_into_the_report() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("gap.pcap");
-    capture_of(&path, 1, 5_000, |_, sample| (1, if sample >= 3_000 { 5_000_000 } else { 0 }));
+    capture_of(&path, 1, 5_000, |_, sample| {
+        (1, if sample >= 3_000 { 5_000_000 } else { 0 })
+    });
     let limits = profile(directory.path(), "max", "\"1ms\"");
-    let (out, html) = (directory.path().join("run.triptime"), directory.path().join("report.html"));
+    let (out, html) = (
+        directory.path().join("run.triptime"),
+        directory.path().join("report.html"),
+    );
     let arguments = ["--limits", text(&limits), "--out", text(&out), "--html", text(&html)];
     let output = pcap(&[&[text(&path)][..], &arguments].concat());
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let report = String::from_utf8(output.stdout).unwrap();
-    assert!(report.starts_with("FAIL") && report.contains("before frame 3001"), "{report}");
+    assert!(
+        report.starts_with("FAIL") && report.contains("before frame 3001"),
+        "{report}"
+    );
     assert!(std::fs::read_to_string(&html).unwrap().contains("spacing/MU00"));
     let run = store::RunFile::open(&out).unwrap();
     let (id, spec) = run.series().unwrap().remove(0);
     let spike = run.spikes(id).unwrap().remove(0);
     assert_eq!(spike.sequence, Some(3_001));
-    assert!(spike.value_ns > 5_000_000 && spec.settings.iter().any(|(_, value)| value.contains("frame of the capture")));
+    assert!(
+        spike.value_ns > 5_000_000
+            && spec
+                .settings
+                .iter()
+                .any(|(_, value)| value.contains("frame of the capture"))
+    );
 }

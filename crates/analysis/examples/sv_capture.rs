@@ -51,7 +51,12 @@ fn template(stream: u64) -> io::Result<Template> {
         tags: vec![VlanTag::new(4, false, 1)],
         appid: 0x4000 + (stream as u16 & 0x3fff),
         simulate: false,
-        asdus: vec![OwnedAsdu::new(&format!("MU{:02}", stream + 1), 1, 2, &[(0, SvQuality(0)); 8])],
+        asdus: vec![OwnedAsdu::new(
+            &format!("MU{:02}", stream + 1),
+            1,
+            2,
+            &[(0, SvQuality(0)); 8],
+        )],
     })
     .map_err(io::Error::other)
 }

@@ -30,6 +30,11 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
+    /// The nominal spacing, where it is known by now.
+    pub(crate) fn nominal_ns(&self) -> Option<i64> {
+        self.nominal_ns
+    }
+
     /// Takes a spacing that `histogram` has already.
     #[inline]
     pub(crate) fn take(&mut self, ns: i64, histogram: &Histogram) {

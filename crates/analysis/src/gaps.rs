@@ -89,7 +89,10 @@ mod tests {
         let found = worst((0..1000).map(|n| n / 2), i64::MAX);
         assert_eq!(found.len(), 100);
         assert_eq!(found[..3], [(499, 999), (499, 1000), (498, 997)]);
-        assert_eq!(worst([7; 300], i64::MAX), (1..=100).map(|frame| (7, frame)).collect::<Vec<_>>());
+        assert_eq!(
+            worst([7; 300], i64::MAX),
+            (1..=100).map(|frame| (7, frame)).collect::<Vec<_>>()
+        );
     }
 
     #[test]

@@ -271,7 +271,9 @@ impl GooseStream {
                 };
                 let begun = match sq_num {
                     0 => String::new(),
-                    n => format!("; it begins with sqNum {n}, not 0: messages were lost, or the publisher does not reset it"),
+                    n => format!(
+                        "; it begins with sqNum {n}, not 0: messages were lost, or the publisher does not reset it"
+                    ),
                 };
                 format!("stNum {from} -> {st_num} (frame {frame}){missed}{begun}")
             }),

@@ -49,7 +49,14 @@ pub struct Identity {
 
 impl Identity {
     /// The octets that tell the stream from others, appended to `key`.
-    pub(crate) fn write_key(key: &mut Vec<u8>, kind: Kind, dst: Mac, vid: Option<u16>, appid: Option<u16>, name: &[u8]) {
+    pub(crate) fn write_key(
+        key: &mut Vec<u8>,
+        kind: Kind,
+        dst: Mac,
+        vid: Option<u16>,
+        appid: Option<u16>,
+        name: &[u8],
+    ) {
         let vid = vid.filter(|_| kind != Kind::Goose);
         key.push(kind as u8);
         key.extend_from_slice(&dst.0);

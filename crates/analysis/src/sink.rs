@@ -28,6 +28,8 @@ pub enum EventKind {
     Expired,
     /// Something in the header or the counter changed.
     Change,
+    /// The counter of the stream cannot tell what was lost here.
+    Uncountable,
     /// The stamps of the stream went back.
     StampsBack,
     /// Frames without a stamp: their spacing is not known.

@@ -4,6 +4,9 @@ use crate::bursts::{BurstCounts, Bursts};
 use crate::gaps::{Gap, Worst};
 use stats::Histogram;
 
+/// No silence shorter than this lets a counter go round: 128 frames of 8 us.
+const MAYBE_SILENT_NS: i64 = 1_000_000;
+
 /// What became of the samples of a stream, or of its frames where a frame is one sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
@@ -100,10 +103,23 @@ impl Tally {
 pub(crate) enum Stamp {
     /// Not earlier, or there is none before.
     Fine,
+    /// Later by so much that a counter which wraps may have gone round.
+    Silent(i64),
     /// Earlier by so much.
     Back(u64),
     /// There is none.
     Missing,
+}
+
+/// After how long a silence the counter of a stream cannot tell what was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wraps {
+    /// It does not wrap in any silence.
+    Never,
+    /// After half of this many ns.
+    EveryNs(i64),
+    /// After half of this many frames at the nominal spacing.
+    EveryFrames(i64),
 }
 
 /// The spacing of one stream: the open window, and the total of the closed ones.
@@ -111,6 +127,7 @@ pub(crate) enum Stamp {
 pub(crate) struct Spacing {
     last_ns: Option<i64>,
     threshold_ns: i64,
+    wraps: Wraps,
     pub(crate) open: Tally,
     /// Made when the first window is closed: a capture that is one window needs no second histogram.
     closed: Option<Box<Tally>>,
@@ -133,12 +150,11 @@ pub(crate) struct Total {
 }
 
 impl Spacing {
-    pub(crate) fn new(threshold_ns: Option<u64>, periodic: bool) -> Self {
+    pub(crate) fn new(threshold_ns: Option<u64>, periodic: bool, wraps: Wraps) -> Self {
         Self {
             last_ns: None,
-            threshold_ns: threshold_ns
-                .and_then(|ns| i64::try_from(ns).ok())
-                .unwrap_or(i64::MAX),
+            threshold_ns: threshold_ns.and_then(|ns| i64::try_from(ns).ok()).unwrap_or(i64::MAX),
+            wraps,
             open: Tally::new(),
             closed: None,
             worst: Worst::new(),
@@ -174,7 +190,22 @@ impl Spacing {
             self.back += 1;
             return Stamp::Back(ns.unsigned_abs());
         }
+        if ns > MAYBE_SILENT_NS && self.is_silence(ns) {
+            return Stamp::Silent(ns);
+        }
         Stamp::Fine
+    }
+
+    fn is_silence(&self, ns: i64) -> bool {
+        let every_ns = match self.wraps {
+            Wraps::Never => return false,
+            Wraps::EveryNs(every_ns) => every_ns,
+            Wraps::EveryFrames(frames) => {
+                let nominal_ns = self.bursts.as_ref().and_then(Bursts::nominal_ns);
+                nominal_ns.unwrap_or(i64::MAX).saturating_mul(frames)
+            }
+        };
+        ns >= every_ns / 2
     }
 
     /// Closes the window: hands it to `with`, unless nothing was counted in it.
@@ -188,7 +219,9 @@ impl Spacing {
             self.worst_closed.offer(gap, false);
         }
         self.worst.not_below(&self.worst_closed);
-        self.closed.get_or_insert_with(|| Box::new(Tally::new())).merge(&self.open);
+        self.closed
+            .get_or_insert_with(|| Box::new(Tally::new()))
+            .merge(&self.open);
         self.open.reset();
     }
 

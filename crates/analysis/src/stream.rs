@@ -1,10 +1,10 @@
 //! One stream: who it is, its spacing, and what its protocol keeps of it.
 
 use crate::goose::GooseStream;
-use crate::identity::Identity;
+use crate::identity::{Identity, Kind};
 use crate::order::Order;
 use crate::sink::{Budget, EventKind, Notes, Sink, Window};
-use crate::spacing::{Counts, Spacing, Stamp};
+use crate::spacing::{Counts, Spacing, Stamp, Wraps};
 use crate::summary::{Detail, StreamSummary};
 use crate::sv::{Sample, SvStream};
 use units::format_ns;
@@ -53,11 +53,16 @@ impl Stream {
         first: Arrival,
     ) -> Self {
         let periodic = identity.kind.is_periodic();
+        let wraps = match identity.kind {
+            Kind::SampledValues => Wraps::EveryNs(1_000_000_000),
+            Kind::Avtp => Wraps::EveryFrames(256),
+            Kind::Goose | Kind::TestFrames => Wraps::Never,
+        };
         Self {
             identity,
             label,
             protocol,
-            spacing: Spacing::new(threshold_ns, periodic),
+            spacing: Spacing::new(threshold_ns, periodic, wraps),
             budget: Budget::default(),
             frames: 0,
             samples: 0,
@@ -140,10 +145,17 @@ impl Stream {
         }
     }
 
-    /// Said the first time: the summary has how often.
+    /// Steps back and missing stamps are said the first time: the summary has how often.
     #[cold]
     fn odd_stamp(&mut self, stamp: Stamp, notes: &mut Notes<'_>) {
         let frame = notes.frame;
+        if let Stamp::Silent(ns) = stamp {
+            notes.write(&mut self.budget, EventKind::Uncountable, || {
+                let silent = format_ns(ns as f64);
+                format!("silent for {silent} (until frame {frame}): its counter may have gone round, so what was lost is not known")
+            });
+            return;
+        }
         let sink = &mut notes.sink;
         let mut say = |kind, text| {
             sink.event(crate::sink::Event {

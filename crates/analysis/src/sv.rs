@@ -102,8 +102,11 @@ impl SvStream {
             Step::Duplicate => false,
             Step::Restart => {
                 let frame = notes.frame;
-                notes.write(budget, EventKind::Change, || {
-                    format!("smpCnt jumped to {count} (frame {frame}): the publisher restarted or resynchronised")
+                notes.write(budget, EventKind::Uncountable, || {
+                    format!(
+                        "smpCnt jumped to {count} (frame {frame}): the publisher restarted or resynchronised, or half a \
+                         second or more was lost"
+                    )
                 });
                 true
             }

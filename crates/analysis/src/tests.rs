@@ -38,7 +38,13 @@ impl Sink for Kept {
 
     fn window(&mut self, window: &Window<'_>) {
         let counts = &window.tally.counts;
-        let row = (window.stream, window.start_ns, window.end_ns, counts.received, counts.lost);
+        let row = (
+            window.stream,
+            window.start_ns,
+            window.end_ns,
+            counts.received,
+            counts.lost,
+        );
         self.windows.push(row);
     }
 
@@ -102,11 +108,17 @@ fn only(summary: &Summary) -> &StreamSummary {
 fn a_whole_stream() {
     let (summary, kept) = analyse(&even((3_000..4_000).chain(0..1_000)));
     let stream = only(&summary);
-    assert_eq!((stream.frames, stream.samples, stream.label.as_str()), (2_000, 2_000, "MU01"));
+    assert_eq!(
+        (stream.frames, stream.samples, stream.label.as_str()),
+        (2_000, 2_000, "MU01")
+    );
     assert_eq!((stream.first_frame, stream.last_frame), (1, 2_000));
     assert_eq!(stream.tally.counts.received, 1_999, "the first frame has no spacing");
     assert_eq!(stream.tally.counts.lost + stream.tally.counts.duplicate, 0);
-    assert_eq!((stream.tally.min_ns, stream.tally.max_ns), (Some(SPACING_NS), Some(SPACING_NS)));
+    assert_eq!(
+        (stream.tally.min_ns, stream.tally.max_ns),
+        (Some(SPACING_NS), Some(SPACING_NS))
+    );
     assert_eq!(stream.frames_per_second().map(f64::round), Some(4_000.0));
     assert_eq!(stream.identity.vid, Some(5));
     assert!(kept.events.is_empty(), "{:?}", kept.events);
@@ -118,12 +130,23 @@ fn the_rate_is_learned_and_counts_beyond_it_are_seen() {
     let learning = Config { rate: None, ..CONFIG };
     let frames = even((3_000..4_000).chain(0..500).chain([4_000, 4_001]).chain(500..600));
     let (summary, kept) = analyse_with(learning, Kept::default(), &frames);
-    let Detail::SampledValues { rate, out_of_range, lowest, highest, .. } = only(&summary).detail else {
+    let Detail::SampledValues {
+        rate,
+        out_of_range,
+        lowest,
+        highest,
+        ..
+    } = only(&summary).detail
+    else {
         panic!("sampled values");
     };
     assert_eq!((rate, out_of_range, lowest, highest), (Some(4_000), 2, 0, 4_001));
     assert_eq!(kept.events.len(), 1);
-    assert!(kept.events[0].text.contains("the first: 4000 in frame 1501"), "{:?}", kept.events);
+    assert!(
+        kept.events[0].text.contains("the first: 4000 in frame 1501"),
+        "{:?}",
+        kept.events
+    );
 }
 
 #[test]
@@ -189,11 +212,43 @@ fn stamps_that_go_back_or_are_missing_are_told() {
     let stream = only(&summary);
     assert_eq!((summary.stamps_back, stream.stamps_back), (1, 1));
     assert_eq!((summary.unstamped, stream.unstamped), (1, 1));
-    assert_eq!((stream.tally.counts.clipped, stream.tally.min_ns), (1, Some(-SPACING_NS)));
-    assert_eq!(stream.tally.counts.received, 17, "two spacings beside the frame without a stamp are not known");
+    assert_eq!(
+        (stream.tally.counts.clipped, stream.tally.min_ns),
+        (1, Some(-SPACING_NS))
+    );
+    assert_eq!(
+        stream.tally.counts.received, 17,
+        "two spacings beside the frame without a stamp are not known"
+    );
     let kinds: Vec<EventKind> = kept.events.iter().map(|event| event.kind).collect();
     assert_eq!(kinds, [EventKind::StampsBack, EventKind::Unstamped]);
-    assert!(kept.events[0].text.contains("frame 11 is 250 µs before"), "{:?}", kept.events[0]);
+    assert!(
+        kept.events[0].text.contains("frame 11 is 250 µs before"),
+        "{:?}",
+        kept.events[0]
+    );
+}
+
+#[test]
+fn a_silence_in_which_the_counter_may_go_round_is_told() {
+    let silent = |ns: i64| {
+        let mut frames = even((0..200).chain(200..400));
+        for (time_ns, _) in &mut frames[200..] {
+            *time_ns = time_ns.map(|at| at + ns);
+        }
+        analyse(&frames).1.events
+    };
+    // Exactly one second is missing: smpCnt alone shows nothing.
+    let events = silent(1_000_000_000);
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].kind, EventKind::Uncountable);
+    assert!(
+        events[0].text.starts_with("silent for 1.00 s (until frame 201)"),
+        "{events:?}"
+    );
+    assert!(silent(400_000_000).is_empty());
+    let (_, kept) = analyse(&even((0..100).chain(2_500..2_600)));
+    assert_eq!(kept.events[0].kind, EventKind::Uncountable, "a jump of smpCnt");
 }
 
 #[test]
@@ -215,7 +270,10 @@ fn streams_are_told_apart_and_capped() {
     let frames_of: Vec<u64> = summary.streams.iter().map(|stream| stream.frames).collect();
     assert_eq!(frames_of, [5; 5]);
     assert_eq!(summary.streams[1].tally.counts.duplicate, 4);
-    let capped = Config { max_streams: 2, ..CONFIG };
+    let capped = Config {
+        max_streams: 2,
+        ..CONFIG
+    };
     let (summary, _) = analyse_with(capped, Kept::default(), &frames);
     assert_eq!((summary.streams.len(), summary.unplaced), (2, 5 + 2 * 5));
 }
@@ -224,7 +282,12 @@ fn streams_are_told_apart_and_capped() {
 fn several_samples_in_a_frame_are_counted_one_by_one() {
     let frames: Vec<Stamped> = (0..100_u16)
         .filter(|at| *at != 50)
-        .map(|at| (Some(i64::from(at) * 2 * SPACING_NS), sv_message("MU01", &[2 * at, 2 * at + 1]).encode().unwrap()))
+        .map(|at| {
+            (
+                Some(i64::from(at) * 2 * SPACING_NS),
+                sv_message("MU01", &[2 * at, 2 * at + 1]).encode().unwrap(),
+            )
+        })
         .collect();
     let (summary, _) = analyse(&frames);
     let stream = only(&summary);
@@ -319,7 +382,12 @@ fn test_frames_and_avtp_are_followed_by_their_counters() {
     };
     let avtp = |sequence: u8| {
         let header = [2, 0x80, sequence, 0, 0, 0x1b, 0x21, 0, 0, 1, 0, 7];
-        [&[0x91, 0xe0, 0xf0, 0, 0xe, 0x80, 2, 0, 0, 0, 0, 1, 0x22, 0xf0][..], &header, &[0; 40]].concat()
+        [
+            &[0x91, 0xe0, 0xf0, 0, 0xe, 0x80, 2, 0, 0, 0, 0, 1, 0x22, 0xf0][..],
+            &header,
+            &[0; 40],
+        ]
+        .concat()
     };
     let mut frames: Vec<Vec<u8>> = vec![test(TestKind::Hello, 0xabcd, 999)];
     frames.extend([0, 1, 4, 3, 5, 5].map(|sequence| test(TestKind::Probe, 0xabcd, sequence)));
@@ -360,10 +428,16 @@ fn goose_states_and_silence_become_events() {
     ];
     let (summary, kept) = analyse(&frames);
     let stream = &summary.streams[0];
-    let Detail::Goose(counts) = stream.detail else { panic!("GOOSE") };
+    let Detail::Goose(counts) = stream.detail else {
+        panic!("GOOSE")
+    };
     assert_eq!((counts.states, counts.expired, counts.begun_late), (2, 2, 1));
     let tally = &stream.tally.counts;
-    assert_eq!((tally.lost, tally.duplicate, tally.received), (3, 1, 4), "a state and two messages");
+    assert_eq!(
+        (tally.lost, tally.duplicate, tally.received),
+        (3, 1, 4),
+        "a state and two messages"
+    );
     assert_eq!((tally.late, stream.tally.max_ns), (2, Some(200_000_000)));
     let texts: Vec<&str> = kept.events.iter().map(|event| event.text.as_str()).collect();
     assert_eq!(

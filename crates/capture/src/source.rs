@@ -80,7 +80,11 @@ impl<R: Read> Source<R> {
         if self.try_extend_to(len)? {
             return Ok(true);
         }
-        if self.len == 0 { Ok(false) } else { Err(self.truncated()) }
+        if self.len == 0 {
+            Ok(false)
+        } else {
+            Err(self.truncated())
+        }
     }
 
     /// The same; `false` also when the file ends later, with what there is of it in the block.

@@ -309,7 +309,9 @@ fn packed_captures_cut_or_damaged_give_their_whole_frames() {
     file.section().interface(1, 0, &[]);
     for number in 0..2_000_u64 {
         // Octets that do not pack well, so that the packed file is long.
-        let data: Vec<u8> = (0..100).map(|at| ((number * 7919 + at * 104_729) % 251) as u8).collect();
+        let data: Vec<u8> = (0..100)
+            .map(|at| ((number * 7919 + at * 104_729) % 251) as u8)
+            .collect();
         file.enhanced(0, number, &data, 100);
     }
     let whole = read(&file.out).0;
@@ -322,7 +324,11 @@ fn packed_captures_cut_or_damaged_give_their_whole_frames() {
             Some(CaptureError::Unpack { frame, .. }) => assert_eq!(frame, frames.len() as u64 + 1),
             other => panic!("cut at {cut}: {other:?}"),
         }
-        frames_at_half = if frames_at_half == 0 { frames.len() } else { frames_at_half };
+        frames_at_half = if frames_at_half == 0 {
+            frames.len()
+        } else {
+            frames_at_half
+        };
     }
     assert!((500..2_000).contains(&frames_at_half), "{frames_at_half}");
     let mut damaged = packed;
@@ -330,7 +336,10 @@ fn packed_captures_cut_or_damaged_give_their_whole_frames() {
     damaged[checksum] ^= 1;
     let (frames, error) = read(&damaged);
     assert_eq!(frames.len(), 2_000, "every frame is whole");
-    assert!(matches!(error, Some(CaptureError::Unpack { frame: 2_001, .. })), "{error:?}");
+    assert!(
+        matches!(error, Some(CaptureError::Unpack { frame: 2_001, .. })),
+        "{error:?}"
+    );
 }
 
 #[test]

@@ -80,17 +80,30 @@ fn silence_beyond_its_allowance_expires_once() {
     for (end_ms, expired) in [(99, 0), (100, 0), (101, 1)] {
         let (_, mut rules) = run(&one);
         let overdue = rules.finish(Some(end_ms * 1_000_000));
-        assert_eq!((rules.counts.expired, overdue.is_some()), (expired, expired == 1), "{end_ms} ms");
+        assert_eq!(
+            (rules.counts.expired, overdue.is_some()),
+            (expired, expired == 1),
+            "{end_ms} ms"
+        );
     }
     let (_, rules) = run(&[one[0], (150.0, 3, 5, 100), (260.0, 3, 6, 100), (300.0, 3, 7, 100)]);
     assert_eq!(rules.counts.expired, 2);
     let (_, rules) = run(&[(0.0, 1, 0, 0), (9e6, 1, 1, 0)]);
-    assert_eq!((rules.counts.expired, rules.counts.without_life), (0, 2), "0 is not judged");
+    assert_eq!(
+        (rules.counts.expired, rules.counts.without_life),
+        (0, 2),
+        "0 is not judged"
+    );
 }
 
 #[test]
 fn a_duplicate_or_an_old_message_keeps_no_stream_alive() {
-    let (_, rules) = run(&[(0.0, 5, 1, 100), (90.0, 5, 1, 100), (91.0, 4, 9, 100), (110.0, 5, 2, 100)]);
+    let (_, rules) = run(&[
+        (0.0, 5, 1, 100),
+        (90.0, 5, 1, 100),
+        (91.0, 4, 9, 100),
+        (110.0, 5, 2, 100),
+    ]);
     assert_eq!(rules.counts.expired, 1);
 }
 

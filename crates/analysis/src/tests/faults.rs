@@ -84,4 +84,41 @@ proptest! {
         prop_assert_eq!(received, sent.len() as u64 - faults.duplicate - 1);
         prop_assert_eq!(found, faults);
     }
+
+    #[test]
+    fn no_frames_and_no_stamps_make_it_panic(
+        frames in prop::collection::vec((any::<u8>(), any::<Option<i64>>(), any::<(u16, u8)>()), 0..60),
+        window_ns in 1..u64::MAX,
+    ) {
+        let kinds = vectors();
+        let frames: Vec<Stamped> = frames
+            .into_iter()
+            .map(|(kind, time_ns, (at, octet))| {
+                let mut data = kinds[usize::from(kind) % kinds.len()].clone();
+                let at = usize::from(at) % data.len();
+                data[at] = octet;
+                // Added to the start of the capture, so halved.
+                (time_ns.map(|ns| ns / 2), data)
+            })
+            .collect();
+        let (total, frames_sent) = {
+            let config = Config { window_ns: Some(window_ns), rate: None, max_streams: 3 };
+            let (summary, kept) = analyse_with(config, Kept::default(), &frames);
+            let total: u64 = summary.streams.iter().map(|stream| stream.tally.counts.received).sum();
+            prop_assert_eq!(total, kept.windows.iter().map(|window| window.3).sum::<u64>());
+            (summary.frames, frames.len() as u64)
+        };
+        prop_assert_eq!(total, frames_sent);
+    }
+}
+
+/// Frames of the test vectors, GOOSE among them.
+fn vectors() -> Vec<Vec<u8>> {
+    let vectors: &str = include_str!("../../../wire/tests/data/vectors.json");
+    let frames = vectors.split("\"hex\"").skip(1).map(|part| {
+        let hex = part.split('"').nth(1).unwrap();
+        let octet = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+        (0..hex.len()).step_by(2).map(octet).collect()
+    });
+    frames.collect()
 }

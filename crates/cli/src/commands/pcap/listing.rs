@@ -39,7 +39,10 @@ impl Listing<'_> {
         out.push_str(&table(&rows.collect::<Vec<_>>()));
         out.push_str(&section("Worst gaps", streams.iter().filter_map(gaps)));
         let bursts = streams.iter().filter_map(bursts);
-        out.push_str(&section("Bursts (frames closer than a quarter of the median spacing)", bursts));
+        out.push_str(&section(
+            "Bursts (frames closer than a quarter of the median spacing)",
+            bursts,
+        ));
         let oddities = streams
             .iter()
             .flat_map(|stream| oddities(stream).into_iter().map(|text| line(stream, &text)));
@@ -89,7 +92,10 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
         " cut by the capture's own limit (snaplen), so not read: capture whole frames",
     );
     if let Some(first) = &summary.first_malformed {
-        let text = format!(" against the rules of their protocol; the first is frame {}: {}", first.frame, first.why);
+        let text = format!(
+            " against the rules of their protocol; the first is frame {}: {}",
+            first.frame, first.why
+        );
         add(summary.malformed, &text);
     }
     add(summary.unplaced, " of further streams (--max-streams)");
@@ -203,21 +209,42 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             );
             add(gaps, format!("smpCnt had {}", plural(gaps, "gap")));
             add(restarts, format!("smpCnt jumped {}", plural(restarts, "time")));
-            add(out_of_range, format!("{} with a smpCnt beyond the rate", plural(out_of_range, "sample")));
+            add(
+                out_of_range,
+                format!("{} with a smpCnt beyond the rate", plural(out_of_range, "sample")),
+            );
         }
         Detail::Goose(c) => {
             let repeated = plural(c.repetitions, "repetition");
             add(1, format!("{}, {repeated}", plural(c.states, "new state")));
-            add(c.expired, format!("silent beyond timeAllowedtoLive {}", plural(c.expired, "time")));
-            add(c.missed_states, format!("{} never came", plural(c.missed_states, "state")));
-            add(c.begun_late, format!("{} without its sqNum 0", plural(c.begun_late, "state")));
+            add(
+                c.expired,
+                format!("silent beyond timeAllowedtoLive {}", plural(c.expired, "time")),
+            );
+            add(
+                c.missed_states,
+                format!("{} never came", plural(c.missed_states, "state")),
+            );
+            add(
+                c.begun_late,
+                format!("{} without its sqNum 0", plural(c.begun_late, "state")),
+            );
             add(c.old, format!("{} of an old state", plural(c.old, "message")));
-            add(c.restarts, format!("the publisher began again {}", plural(c.restarts, "time")));
-            add(c.without_life, format!("{} with timeAllowedtoLive 0", plural(c.without_life, "message")));
+            add(
+                c.restarts,
+                format!("the publisher began again {}", plural(c.restarts, "time")),
+            );
+            add(
+                c.without_life,
+                format!("{} with timeAllowedtoLive 0", plural(c.without_life, "message")),
+            );
         }
         Detail::Counted { gaps, restarts } => {
             add(gaps, format!("the counter had {}", plural(gaps, "gap")));
-            add(restarts, format!("the counter began again {}", plural(restarts, "time")));
+            add(
+                restarts,
+                format!("the counter began again {}", plural(restarts, "time")),
+            );
         }
     }
     let unlisted = stream.events_unlisted;

@@ -186,13 +186,19 @@ impl RunSink {
             ("dst".to_owned(), identity.dst.to_string()),
         ];
         let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
-        add("vlan", identity.vid.map_or_else(|| "none".to_owned(), |vid| vid.to_string()));
+        add(
+            "vlan",
+            identity.vid.map_or_else(|| "none".to_owned(), |vid| vid.to_string()),
+        );
         if let Some(appid) = identity.appid {
             add("appid", format!("0x{appid:04X}"));
         }
         if identity.kind == Kind::SampledValues {
             let learned = || "learned from smpCnt".to_owned();
-            add("rate", self.rate.map_or_else(learned, |rate| format!("{rate} samples/s")));
+            add(
+                "rate",
+                self.rate.map_or_else(learned, |rate| format!("{rate} samples/s")),
+            );
         }
         add("number of a worst sample", "frame of the capture at its end".to_owned());
         settings
@@ -332,7 +338,7 @@ impl Sink for RunSink {
         let kind = match event.kind {
             EventKind::State | EventKind::Expired | EventKind::Change => model::EventKind::Stream,
             EventKind::StampsBack => model::EventKind::ClockStep,
-            EventKind::Unstamped => model::EventKind::Incomplete,
+            EventKind::Unstamped | EventKind::Uncountable => model::EventKind::Incomplete,
         };
         let label = self.labels.get(event.stream).map_or("", String::as_str);
         let text = format!("{label}: {}", event.text);

@@ -291,7 +291,10 @@ fn a_cut_capture_prints_what_came_before_and_says_where() {
         if decode {
             assert_eq!(out.lines().count(), 1);
         } else {
-            assert!(out.contains("cut.pcap: 1 frame in") && out.contains("ABCDMU0101"), "{out}");
+            assert!(
+                out.contains("cut.pcap: 1 frame in") && out.contains("ABCDMU0101"),
+                "{out}"
+            );
         }
         assert_eq!(
             String::from_utf8(messages).unwrap(),
@@ -312,10 +315,7 @@ fn files_that_are_not_captures_end_with_one_message() {
         (Path::new("/nonexistent.pcap"), "No such file"),
     ] {
         let (mut out, mut messages) = (Vec::new(), Vec::new());
-        assert_eq!(
-            run(&args(file, true), &mut out, &mut messages),
-            2
-        );
+        assert_eq!(run(&args(file, true), &mut out, &mut messages), 2);
         let messages = String::from_utf8(messages).unwrap();
         assert!(
             out.is_empty() && messages.lines().count() == 1 && messages.contains(part),
@@ -346,10 +346,7 @@ fn a_closed_output_ends_quietly() {
         decode(&capture.0, &mut Closed, &mut messages),
         Err(PcapError::Output(_))
     ));
-    assert_eq!(
-        run(&args(&capture.0, true), &mut Closed, &mut messages),
-        0
-    );
+    assert_eq!(run(&args(&capture.0, true), &mut Closed, &mut messages), 0);
     assert!(messages.is_empty());
 }
 
@@ -373,12 +370,25 @@ fn the_listing_has_every_stream_and_what_is_wrong_with_it() {
     let rows: Vec<Vec<&str>> = text.lines().map(|row| row.split_whitespace().collect()).collect();
     let row = |name: &str| rows.iter().find(|row| row.get(1) == Some(&name)).unwrap();
     let sv = row("ABCDMU0101");
-    assert_eq!(sv[..7], ["sv", "ABCDMU0101", "01:0c:cd:04:00:01", "0", "0x4000", "13", "4000/s"]);
+    assert_eq!(
+        sv[..7],
+        ["sv", "ABCDMU0101", "01:0c:cd:04:00:01", "0", "0x4000", "13", "4000/s"]
+    );
     assert_eq!(sv[7..15], ["1.00", "ms"].repeat(4), "min p50 p99 max");
     assert_eq!(sv[15..], ["1", "0", "0", "0"], "lost duplicate late, stamps back");
     assert_eq!(row("other?[2J")[5..7], ["1", "-"]);
     let goose = row("IED1LD0/LLN0$GO$gcbTrip");
-    assert_eq!(goose[..6], ["goose", "IED1LD0/LLN0$GO$gcbTrip", "01:0c:cd:01:00:01", "0", "0x0001", "1"]);
+    assert_eq!(
+        goose[..6],
+        [
+            "goose",
+            "IED1LD0/LLN0$GO$gcbTrip",
+            "01:0c:cd:01:00:01",
+            "0",
+            "0x0001",
+            "1"
+        ]
+    );
     for part in [
         "listing.pcap: 16 frames in 15.0 ms from 2026-09-21T14:13:20.000000000Z; 3 streams",
         "1 frame against the rules of their protocol; the first is frame 16: ",
