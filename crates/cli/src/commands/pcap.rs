@@ -30,8 +30,8 @@ use capture::{CaptureError, Reader};
 /// Analyses a capture: spacing, losses, order, bursts and states of SV, GOOSE and AVTP streams
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-Reads pcap and pcapng, with any stamps, packed with gzip or not. Writes a run file only with --out, --html, --limits or
---json; the capture itself is not changed.
+Reads pcap and pcapng, with stamps of any unit, packed with gzip or not.
+A run file is written only with --out, --html, --limits or --json.
 
 Example: triptime pcap bay.pcapng
          triptime pcap bay.pcapng --limits site.toml --html bay.html

@@ -128,7 +128,7 @@ const HEADER: [&str; 15] = [
     "max",
     "lost",
     "duplicate",
-    "late",
+    "reordered",
     "stamps back",
 ];
 

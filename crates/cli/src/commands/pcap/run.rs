@@ -1,6 +1,6 @@
 //! The analysis of a capture as a run: its file, its report, its verdict.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     let profile = args.limits.as_deref().map(Profile::find).transpose();
     let profile = profile.map_err(Failure::from)?;
     let limits = args.limits.as_deref().map(limits_text).transpose()?;
-    let file = args.out.clone().unwrap_or_else(|| default_file("pcap"));
+    let file = args.out.clone().unwrap_or_else(free_file);
     let stop = stop_flag()?;
     let sink = RunSink::new(args, file.clone(), profile, limits);
     let analysed = analyse(args, Some(args.window), sink, |sink| {
@@ -77,7 +77,8 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
             dropped,
             events: None,
         };
-        let text = report.text(false, args.html.as_deref());
+        let colour = std::io::stdout().is_terminal();
+        let text = report.text(colour, args.html.as_deref());
         write!(out, "{text}\n{}", listing.text())?;
     }
     out.flush()?;
@@ -86,6 +87,18 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         (0, Some(_)) => USAGE,
         (status, _) => status,
     })
+}
+
+/// The default file. A capture may be done within a second, which is the unit of its name.
+fn free_file() -> PathBuf {
+    let first = default_file("pcap");
+    let numbered = |n: u32| first.with_extension(format!("{n}.triptime"));
+    let mut further = (2..100).map(numbered);
+    if first.exists() {
+        further.find(|file| !file.exists()).unwrap_or(first)
+    } else {
+        first
+    }
 }
 
 fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
