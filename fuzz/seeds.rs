@@ -23,7 +23,10 @@ fn main() -> io::Result<()> {
         // Two frames of equal length, as the target splits them.
         write(&corpus.join("fast_path"), name, &[&frame[..], &frame].concat())?;
     }
-    write(&corpus.join("capture"), "vectors.pcap", &all.finish()?)?;
+    let all = all.finish()?;
+    for target in ["capture", "analysis"] {
+        write(&corpus.join(target), "vectors.pcap", &all)?;
+    }
     for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/interop/tests/data"))? {
         let file = file?;
         write(

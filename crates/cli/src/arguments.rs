@@ -57,7 +57,7 @@ impl RunArgs {
 }
 
 /// The length of a window: less than a tenth of a second says nothing about extremes, and would flood the run file.
-fn window(text: &str) -> Result<u64, String> {
+pub(crate) fn window(text: &str) -> Result<u64, String> {
     match units::parse_ns(text) {
         Ok(ns) if ns < 100_000_000 => Err("must be at least 100ms".into()),
         Ok(ns) => Ok(ns),

@@ -31,6 +31,11 @@ impl Failure {
     /// Shows the message; returns the exit status.
     pub(crate) fn show(&self) -> u8 {
         let _ = writeln!(std::io::stderr(), "triptime: {self}");
+        self.status()
+    }
+
+    /// The exit status it means.
+    pub(crate) fn status(&self) -> u8 {
         match self {
             Self::Usage(_) => USAGE,
             Self::CouldNotMeasure(_) => COULD_NOT_MEASURE,

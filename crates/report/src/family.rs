@@ -67,6 +67,12 @@ pub const FAMILIES: [Family; 12] = [
         what: "Time between two frames of one stream that follow each other at the application.",
     },
     Family {
+        name: "goose",
+        title: "GOOSE spacing",
+        what: "Time between two messages of one GOOSE stream that follow each other in a capture; late are those after the \
+               time that the one before allowed.",
+    },
+    Family {
         name: "task",
         title: "Protection task",
         what: "Start of a protection cycle to its end.",

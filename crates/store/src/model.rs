@@ -205,6 +205,8 @@ pub enum EventKind {
     RecorderOverrun,
     /// The packet socket dropped frames before we read them.
     SocketDrop,
+    /// Frames of a capture could not be read, or have no stamp: what was measured is not all there was.
+    Incomplete,
     /// An interface lost or found its carrier.
     Link,
     /// Something in a stream changed: smpSynch, confRev, simulation.
@@ -223,7 +225,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -235,6 +237,7 @@ impl EventKind {
         Self::Migration,
         Self::RecorderOverrun,
         Self::SocketDrop,
+        Self::Incomplete,
         Self::Link,
         Self::Stream,
         Self::Refused,
@@ -258,6 +261,7 @@ impl EventKind {
             Self::Migration => "migration",
             Self::RecorderOverrun => "recorder-overrun",
             Self::SocketDrop => "socket-drop",
+            Self::Incomplete => "incomplete",
             Self::Link => "link",
             Self::Stream => "stream",
             Self::Refused => "refused",

@@ -8,7 +8,6 @@
 //!
 //! One-way figures need two clocks to agree. Without a stated relation they are not measured, rather than wrong.
 
-mod accounting;
 mod receiver;
 mod series;
 mod stream;
