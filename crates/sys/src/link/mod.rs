@@ -3,7 +3,10 @@
 //! Every function acts in the calling thread's network namespace and returns when the kernel has done it.
 
 mod parse;
+mod qdisc;
 mod request;
+
+pub use qdisc::{Etf, QDISC_ROOT, Qdisc, qdiscs};
 
 use crate::error::SysError;
 use crate::netns::NetNs;
@@ -52,7 +55,8 @@ pub struct LinkInfo {
 /// What the netlink socket met.
 pub fn list() -> Result<Vec<LinkInfo>, SysError> {
     let mut links = Vec::new();
-    dump(&RouteNetlinkMessage::GetLink(LinkMessage::default()), |payload| {
+    let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
+    dump(&request, "the network interfaces", |payload| {
         links.extend(parse::link(payload));
     })?;
     links.sort_by_key(|link| link.index);

@@ -81,17 +81,17 @@ fn number(octets: &[u8]) -> Option<u32> {
     octets.try_into().ok().map(u32::from_ne_bytes)
 }
 
-fn text(octets: &[u8]) -> String {
+pub(super) fn text(octets: &[u8]) -> String {
     let end = octets.iter().position(|octet| *octet == 0).unwrap_or(octets.len());
     String::from_utf8_lossy(&octets[..end]).into_owned()
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::{READY, link};
 
     /// One attribute, padded as netlink does.
-    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    pub(in crate::link) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
         let mut octets = Vec::new();
         octets.extend(u16::try_from(value.len() + 4).expect("short").to_ne_bytes());
         octets.extend(kind.to_ne_bytes());
