@@ -4,8 +4,9 @@
 
 mod parse;
 mod qdisc;
-mod request;
+pub(crate) mod request;
 
+pub(crate) use parse::text;
 pub use qdisc::{Etf, QDISC_ROOT, Qdisc, qdiscs};
 
 use crate::error::SysError;

@@ -81,7 +81,8 @@ fn number(octets: &[u8]) -> Option<u32> {
     octets.try_into().ok().map(u32::from_ne_bytes)
 }
 
-pub(super) fn text(octets: &[u8]) -> String {
+/// A text up to its terminating zero, if it has one.
+pub(crate) fn text(octets: &[u8]) -> String {
     let end = octets.iter().position(|octet| *octet == 0).unwrap_or(octets.len());
     String::from_utf8_lossy(&octets[..end]).into_owned()
 }
