@@ -48,6 +48,19 @@ pub struct LinkInfo {
     pub kind: Option<String>,
     /// Index of the bridge or bond it belongs to.
     pub master: Option<u32>,
+    /// The interface it is made on (macvlan, VLAN) or paired with (veth).
+    pub below: Below,
+}
+
+/// The interface that another is made on or paired with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Below {
+    /// There is none.
+    Nothing,
+    /// The one with this index, in the same namespace.
+    Here(u32),
+    /// One in another network namespace, which cannot be asked from here.
+    Elsewhere,
 }
 
 /// All interfaces, by index.

@@ -2,7 +2,7 @@
 //!
 //! Only these are looked at: a newer kernel's forms of others cannot make a machine's interfaces unreadable.
 
-use super::LinkInfo;
+use super::{Below, LinkInfo};
 use netlink_packet_core::{NlaBuffer, NlasIterator};
 
 /// `struct ifinfomsg` (linux/rtnetlink.h): family, type u16 at 2, index i32 at 4, flags u32 at 8, change mask.
@@ -43,6 +43,7 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkInfo> {
         ethernet: matches!(hardware, libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK),
         kind: None,
         master: None,
+        below: Below::Nothing,
     };
     for attribute in NlasIterator::new(attributes).flatten() {
         read_attribute(&mut link, &attribute);
@@ -66,6 +67,12 @@ fn read_attribute(link: &mut LinkInfo, attribute: &NlaBuffer<&[u8]>) {
             let state = value.first().and_then(|state| OPERSTATES.get(usize::from(*state)));
             link.operstate = state.copied().unwrap_or(OPERSTATES[0]);
         }
+        // The namespace's attribute, if there is one, comes after it in some kernels and before it in others.
+        libc::IFLA_LINK if link.below != Below::Elsewhere => {
+            let other = number(value).filter(|index| *index != 0 && *index != link.index);
+            link.below = other.map_or(Below::Nothing, Below::Here);
+        }
+        libc::IFLA_LINK_NETNSID => link.below = Below::Elsewhere,
         libc::IFLA_MASTER => link.master = number(value),
         libc::IFLA_LINKINFO => {
             link.kind = NlasIterator::new(value)
