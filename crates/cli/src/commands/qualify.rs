@@ -42,6 +42,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         default_system: false,
         flight_recorder: true,
         measured: measured.clone(),
+        interfaces: Vec::new(),
         documents: vec![("plan".into(), plan.text.clone())],
         open_ended: false,
         table: plan.table.map(layout),

@@ -53,7 +53,7 @@ pub(crate) struct ReflectArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     let port = PacketPort::open(&args.port.interface, &port_options(args.size))?;
-    let begin = Start::probe("reflect", args.port.measured(), args.port.duration);
+    let begin = Start::probe("reflect", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     let one_interval = if args.interval == 0 { 1_000_000 } else { args.interval };
     let config = ReflectConfig {

@@ -7,7 +7,7 @@ use crate::stop::Stop;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use store::model::{Counters, Event, EventKind, RunState};
+use store::model::{Counters, Event, EventKind, Fact, RunState};
 use store::{RunWriter, StoreError};
 use units::Monotonic;
 
@@ -42,6 +42,7 @@ pub struct Live {
 pub(super) enum Command {
     Feed(usize, Source),
     Event(Event),
+    Facts(Vec<Fact>),
     Finish(RunState, u64),
 }
 
@@ -95,6 +96,11 @@ impl Recorder {
             commands: self.commands.clone(),
             start: self.start,
         }
+    }
+
+    /// Adds facts to the inventory of the run, such as those of a test bed that was built after it started.
+    pub fn add_facts(&self, facts: Vec<Fact>) {
+        let _ = self.commands.send(Command::Facts(facts));
     }
 
     /// Every series as it stands, for a progress line.
