@@ -44,6 +44,16 @@ struct Files {
     interrupts: Vec<NicInterrupt>,
 }
 
+impl Files {
+    fn of(name: &str) -> Self {
+        let host = Host::live();
+        Self {
+            facts: host.nic_facts(name),
+            interrupts: host.nic_interrupts(name).unwrap_or_default(),
+        }
+    }
+}
+
 impl Nic {
     fn read(name: &str) -> Result<Self, SysError> {
         let said = sys::ethtool::read(name)?;
@@ -118,19 +128,25 @@ fn below(link: &LinkInfo) -> Result<Option<Vec<String>>, SysError> {
     }
 }
 
-/// What the files tell, if `/sys` shows the interface that netlink speaks of. Another namespace's may have one of the same name.
+/// What the files tell. `/sys` may show another network namespace, with an interface of the same name in it: then the files are
+/// read once more through a `/sys` of this one.
 fn files(link: &LinkInfo) -> Result<Files, String> {
-    let host = Host::live();
+    if shows(link) {
+        return Ok(Files::of(&link.name));
+    }
+    let own = sys::netns::with_own_sys(|| shows(link).then(|| Files::of(&link.name)));
+    match own {
+        Ok(Some(files)) => Ok(files),
+        Ok(None) => Err("/sys does not show it".to_owned()),
+        Err(error) => Err(format!("/sys shows another network namespace ({error})")),
+    }
+}
+
+/// Whether `/sys` shows the interface that netlink speaks of.
+fn shows(link: &LinkInfo) -> bool {
     let mac = link.mac.map(|octet| format!("{octet:02x}")).join(":");
-    let shown = host.interfaces().map_err(|error| error.to_string())?;
     let is_same = |other: &host::Interface| {
         other.name == link.name && other.index == Some(link.index) && other.mac.as_deref() == Some(mac.as_str())
     };
-    if !shown.iter().any(is_same) {
-        return Err("/sys shows another network namespace".to_owned());
-    }
-    Ok(Files {
-        facts: host.nic_facts(&link.name),
-        interrupts: host.nic_interrupts(&link.name).unwrap_or_default(),
-    })
+    Host::live().interfaces().is_ok_and(|all| all.iter().any(is_same))
 }

@@ -104,7 +104,8 @@ impl Nic<'_> {
         match (self.short("speed"), self.short("duplex")) {
             (Short::Is(speed), Short::Is(duplex)) => format!("{speed} {duplex}"),
             (Short::Is(speed), _) => speed.to_owned(),
-            _ => "unknown".to_owned(),
+            (Short::NotApplicable, _) => "n/a".to_owned(),
+            (Short::Unknown, _) => "unknown".to_owned(),
         }
     }
 
@@ -157,7 +158,7 @@ mod tests {
             "/dev/ptp0",
         ];
         assert_eq!(nics[0].cells(), wanted);
-        let wanted = ["veth", "10000 Mbit/s full", "n/a", "n/a", "noqueue", "software", "none"];
+        let wanted = ["veth", "n/a", "n/a", "n/a", "noqueue", "software", "none"];
         assert_eq!(nics[1].cells(), wanted);
     }
 

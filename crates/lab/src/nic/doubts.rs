@@ -27,8 +27,7 @@ pub fn doubts(name: &str, of: &Measurement) -> Vec<String> {
         match nic {
             Err(reason) => found.push(format!("{asked} cannot be asked: {reason}")),
             Ok(nic) => {
-                link(&nic, &mut found);
-                holding(&nic, &mut found);
+                of_driver(&nic, &mut found);
                 interrupts(&nic, of, &isolated, &mut found);
                 if of.launch_times && asked == name {
                     launch_times(&nic, &mut found);
@@ -38,6 +37,12 @@ pub fn doubts(name: &str, of: &Measurement) -> Vec<String> {
         }
     }
     found
+}
+
+/// What the driver itself tells.
+pub(super) fn of_driver(nic: &Nic, found: &mut Vec<String>) {
+    link(nic, found);
+    holding(nic, found);
 }
 
 fn link(nic: &Nic, found: &mut Vec<String>) {

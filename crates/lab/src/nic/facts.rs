@@ -87,24 +87,25 @@ fn link(sheet: &mut Sheet, nic: &Nic) {
     driver("driver version", sheet, |driver| &driver.version);
     driver("firmware", sheet, |driver| &driver.firmware);
     driver("bus", sheet, |driver| &driver.bus);
-    let in_name = match &nic.kind {
-        Kind::Software(word) => format!(" (in name only: {word} has no cable)"),
-        _ => String::new(),
-    };
-    let speed = told(&said.link, |link| {
-        link.speed_mbit.map(|speed| format!("{speed} Mbit/s{in_name}"))
-    });
-    sheet.add("speed", "ethtool", speed);
-    let duplex = told(&said.link, |link| {
-        link.duplex
-            .map(|duplex| if duplex == Duplex::Full { "full" } else { "half" }.to_owned())
-    });
-    sheet.add("duplex", "ethtool", duplex);
-    sheet.add(
-        "autonegotiation",
-        "ethtool",
-        told(&said.link, |link| link.autoneg.map(on_off)),
+    let speed = on_a_line(
+        nic,
+        told(&said.link, |link| {
+            link.speed_mbit.map(|speed| format!("{speed} Mbit/s"))
+        }),
     );
+    sheet.add("speed", "ethtool", speed);
+    let word = |duplex| if duplex == Duplex::Full { "full" } else { "half" }.to_owned();
+    let duplex = told(&said.link, |link| link.duplex.map(word));
+    sheet.add("duplex", "ethtool", on_a_line(nic, duplex));
+    let autoneg = told(&said.link, |link| link.autoneg.map(on_off));
+    sheet.add("autonegotiation", "ethtool", on_a_line(nic, autoneg));
+}
+
+/// Drivers without a line say a speed in name only.
+fn on_a_line(nic: &Nic, value: Result<String, String>) -> Result<String, String> {
+    let Kind::Software(word) = &nic.kind else { return value };
+    let in_name = value.map_or_else(|_| String::new(), |value| format!(" ({value} in name only)"));
+    Ok(format!("{NOT_APPLICABLE}: {word} has no cable{in_name}"))
 }
 
 /// A parameter that the answer leaves out is one the driver does not have.

@@ -42,8 +42,8 @@ pub(crate) fn veth_facts(interface: &str) -> Vec<Fact> {
     let known = [
         ("kind", "veth"),
         ("driver", "veth"),
-        ("speed", "10000 Mbit/s (in name only: veth has no cable)"),
-        ("duplex", "full"),
+        ("speed", "not applicable: veth has no cable (10000 Mbit/s in name only)"),
+        ("duplex", "not applicable: veth has no cable (full in name only)"),
         ("rx-usecs", NONE),
         ("rx-frames", NONE),
         ("tx-usecs", NONE),

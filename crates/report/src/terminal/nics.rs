@@ -15,8 +15,15 @@ pub(super) fn requirements(report: &Report, paint: &Paint, table: &mut Table) {
         }
     }
     for (group, why, ids) in not_applicable(report) {
-        table.row(vec!["not applicable".into(), ids, group, "–".into(), "–".into()]);
-        table.note(&why);
+        let (limit, note) = match &ids[..] {
+            [id] => (id.clone(), why),
+            _ => (
+                format!("{} requirements", ids.len()),
+                format!("{}: {why}", ids.join(", ")),
+            ),
+        };
+        table.row(vec!["not applicable".into(), limit, group, "–".into(), "–".into()]);
+        table.note(&note);
     }
     for open in &judgement.not_asked {
         let requirement = &open.requirement;
@@ -47,16 +54,16 @@ fn row(check: &RequirementCheck, paint: &Paint) -> Vec<String> {
 }
 
 /// What cannot be, one line for each interface and reason: group, reason, ids.
-fn not_applicable(report: &Report) -> Vec<(String, String, String)> {
-    let mut lines: Vec<(String, String, String)> = Vec::new();
+fn not_applicable(report: &Report) -> Vec<(String, String, Vec<String>)> {
+    let mut lines: Vec<(String, String, Vec<String>)> = Vec::new();
     for one in &report.judgement.not_applicable {
         let id = &one.requirement.id;
         match lines
             .iter_mut()
             .find(|(group, why, _)| *group == one.group && *why == one.why)
         {
-            Some((_, _, ids)) => *ids = format!("{ids}, {id}"),
-            None => lines.push((one.group.clone(), one.why.clone(), id.clone())),
+            Some((_, _, ids)) => ids.push(id.clone()),
+            None => lines.push((one.group.clone(), one.why.clone(), vec![id.clone()])),
         }
     }
     lines
