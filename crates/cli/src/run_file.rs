@@ -55,6 +55,8 @@ pub(crate) struct Start<'a> {
     pub(crate) osnoise: bool,
     /// CPUs that are measured: the recorder keeps off them, if others are left.
     pub(crate) measured: CpuList,
+    /// Interfaces that are measured on.
+    pub(crate) interfaces: Vec<String>,
     /// More texts to keep in the run.
     pub(crate) documents: Vec<(String, String)>,
     /// Ends only when told to: then being told is no interruption.
@@ -74,10 +76,17 @@ impl Start<'_> {
             flight_recorder: false,
             osnoise: false,
             measured,
+            interfaces: Vec::new(),
             documents: Vec::new(),
             open_ended: duration_ns.is_none(),
             table: None,
         }
+    }
+
+    /// The same, on this interface: what is known of it goes into the run.
+    pub(crate) fn on(mut self, interface: &str) -> Self {
+        self.interfaces.push(interface.to_owned());
+        self
     }
 }
 
@@ -107,6 +116,7 @@ impl Run {
             osnoise: start.osnoise,
             effect_on: start.measured.first(),
             housekeeping: beside(&start.measured),
+            interfaces: start.interfaces,
             documents,
         };
         let specs = args.loads(&beside(&start.measured));

@@ -10,6 +10,7 @@
 //! normally, by a signal, by a panic, or by `kill -9`.
 
 use std::time::{Duration, Instant};
+use store::model::Fact;
 use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
@@ -80,6 +81,19 @@ impl Bed {
     pub fn mac(&self, end: End) -> Result<[u8; 6], SysError> {
         let (namespace, name) = self.end(end);
         namespace.run(|| sys::link::find(name).map(|link| link.mac))?
+    }
+
+    /// What is known of the interfaces at both ends.
+    ///
+    /// # Errors
+    /// A namespace cannot be entered.
+    pub fn nic_facts(&self) -> Result<Vec<Fact>, SysError> {
+        let mut facts = Vec::new();
+        for end in [End::TestSet, End::Device] {
+            let (namespace, name) = self.end(end);
+            facts.extend(namespace.run(|| crate::nic::facts(name))?);
+        }
+        Ok(facts)
     }
 
     /// The bed in one line, for the report.

@@ -1,9 +1,10 @@
-//! Where and under what a measurement runs: test beds, loads, plans.
+//! Where and under what a measurement runs: test beds, loads, plans, network interfaces.
 
 #![forbid(unsafe_code)]
 
 pub mod bed;
 pub mod load;
 pub mod loads;
+pub mod nic;
 pub mod plan;
 pub mod session;

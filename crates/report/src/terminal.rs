@@ -1,5 +1,6 @@
 //! The report as text: the verdict first, then what it rests on.
 
+mod nics;
 mod series;
 mod table;
 #[cfg(test)]
@@ -57,6 +58,7 @@ impl Report {
         let parts = [
             head(self, &paint, html),
             checks(self, &paint),
+            nics::interfaces(self, &paint),
             budget(self, &paint),
             series::series(self, &paint),
             why::statistics(self, &paint),
@@ -160,6 +162,7 @@ fn checks(report: &Report, paint: &Paint) -> String {
             open.limit.allowed_text(),
         ]);
     }
+    nics::requirements(report, paint, &mut table);
     section(paint, "Limits", &table)
 }
 

@@ -44,6 +44,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         // Its cost would be part of the wake-ups, too.
         osnoise: false,
         measured: measured.clone(),
+        interfaces: Vec::new(),
         documents: vec![("plan".into(), plan.text.clone())],
         open_ended: false,
         table: plan.table.map(layout),

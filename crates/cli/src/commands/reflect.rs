@@ -152,7 +152,7 @@ impl ReflectArgs {
 pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     let port = open(&args)?;
     let stamps = args.stamps();
-    let begin = Start::probe("reflect", args.port.measured(), args.port.duration);
+    let begin = Start::probe("reflect", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     let one_interval = if args.interval == 0 { 1_000_000 } else { args.interval };
     let config = ReflectConfig {

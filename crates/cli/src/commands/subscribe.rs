@@ -40,7 +40,7 @@ pub(crate) struct SubscribeArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     let port = PacketPort::open(&args.port.interface, &port_options())?;
-    let begin = Start::probe("subscribe", args.port.measured(), args.port.duration);
+    let begin = Start::probe("subscribe", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     let config = SubscribeConfig {
         rate: args.rate,

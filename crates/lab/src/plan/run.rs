@@ -67,6 +67,7 @@ pub fn run<'a>(session: &'a mut Session, mut work: PlanRun<'a>) -> Result<(), Se
             (work.progress)(session, "building the test bed");
             let bed = Bed::build()?;
             session.recorder.events().write(EventKind::Note, bed.describe());
+            session.recorder.add_facts(bed.nic_facts()?);
             Some(bed)
         }
         false => None,

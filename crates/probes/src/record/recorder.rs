@@ -8,7 +8,7 @@ use crate::stop::Stop;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use store::model::{Counters, Event, EventKind, RunState};
+use store::model::{Counters, Event, EventKind, Fact, RunState};
 use store::{RunWriter, StoreError};
 use units::Monotonic;
 
@@ -43,6 +43,7 @@ pub struct Live {
 pub(super) enum Command {
     Feed(usize, Source),
     Event(Event),
+    Facts(Vec<Fact>),
     Finish(RunState, u64),
 }
 
@@ -104,6 +105,11 @@ impl Recorder {
     /// When something went wrong, for whoever keeps what was around it.
     pub fn spike_signal(&self) -> SpikeSignal {
         self.signal.clone()
+    }
+
+    /// Adds facts to the inventory of the run, such as those of a test bed that was built after it started.
+    pub fn add_facts(&self, facts: Vec<Fact>) {
+        let _ = self.commands.send(Command::Facts(facts));
     }
 
     /// Every series as it stands, for a progress line.

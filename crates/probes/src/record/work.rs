@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::model::{Event, EventKind, RunState, SeriesId};
+use store::model::{Event, EventKind, Fact, RunState, SeriesId};
 use store::{Batch, RunWriter, StoreError};
 use units::Monotonic;
 
@@ -116,10 +116,14 @@ impl Work {
     /// What the explanations cost, into the inventory.
     fn sum_up(&mut self) {
         let facts = self.reasons.summary();
+        self.add_facts(&facts);
+    }
+
+    fn add_facts(&mut self, facts: &[Fact]) {
         if let Some(writer) = &mut self.writer
             && self.failure.is_none()
             && !facts.is_empty()
-            && let Err(error) = writer.add_facts(&facts)
+            && let Err(error) = writer.add_facts(facts)
         {
             self.fail(error);
         }
@@ -140,6 +144,7 @@ impl Work {
                     );
                 }
                 Command::Event(event) => self.batch.events.push(event),
+                Command::Facts(facts) => self.add_facts(&facts),
                 Command::Finish(state, duration_ns) => return Some((state, duration_ns)),
             }
         }

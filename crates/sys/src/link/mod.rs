@@ -4,8 +4,9 @@
 
 mod parse;
 mod qdisc;
-mod request;
+pub(crate) mod request;
 
+pub(crate) use parse::text;
 pub use qdisc::{Etf, QDISC_ROOT, Qdisc, qdiscs};
 
 use crate::error::SysError;
@@ -49,6 +50,19 @@ pub struct LinkInfo {
     pub master: Option<u32>,
     /// Number of the XDP program attached to it; `None` when there is none, or more than one.
     pub xdp_program: Option<u32>,
+    /// The interface it is made on (macvlan, VLAN) or paired with (veth).
+    pub below: Below,
+}
+
+/// The interface that another is made on or paired with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Below {
+    /// There is none.
+    Nothing,
+    /// The one with this index, in the same namespace.
+    Here(u32),
+    /// One in another network namespace, which cannot be asked from here.
+    Elsewhere,
 }
 
 /// All interfaces, by index.
