@@ -1,6 +1,6 @@
 //! The layer-2 test frame of the `reflect`, `talk` and `listen` probes.
 //!
-//! Behind an untagged Ethernet header with EtherType 0x88B5 (IEEE local experimental 1), all big-endian:
+//! Behind an Ethernet header with EtherType 0x88B5 (IEEE local experimental 1), all big-endian:
 //!
 //! | octet | field | octets |
 //! | --- | --- | --- |
@@ -12,6 +12,9 @@
 //! | 26 | sequence number | 8 |
 //! | 34 | instant of sending, ns of the sender's clock | 8 |
 //! | 42 | zeros up to the length of the frame | |
+//!
+//! (Octets of an untagged frame.) The 28 octets from the magic on also travel as the data of other protocols' frames, so that
+//! a listener can account for every one of them.
 
 use crate::bytes::{array, be16, be32, be64};
 use crate::ether::{EthernetView, Mac};
@@ -26,7 +29,8 @@ pub const MAX_OCTETS: usize = 9000;
 
 const MAGIC: u32 = u32::from_be_bytes(*b"TRIP");
 const VERSION: u8 = 1;
-const HEADER: usize = 28;
+/// Octets from the magic to the instant of sending.
+pub const HEADER: usize = 28;
 
 mod at {
     pub(super) const VERSION: usize = 4;
@@ -47,6 +51,8 @@ pub enum Kind {
     Hello = 2,
     /// Sleep for as many nanoseconds as the sequence number says; not returned.
     Rest = 3,
+    /// One of a paced stream; not returned.
+    Stream = 4,
 }
 
 /// The fields of a test frame.
@@ -78,8 +84,20 @@ impl TestFrame {
             };
             return Err(FrameError::at(ethernet.payload_offset() - 2, rule));
         }
-        let payload = ethernet.payload();
-        let error = |at, why| FrameError::at(ethernet.payload_offset() + at, Rule::TestFrame(why));
+        Self::read(ethernet.payload()).map_err(|error| FrameError {
+            offset: error.offset.saturating_add(ethernet.payload_offset() as u32),
+            ..error
+        })
+    }
+
+    /// Reads the fields at the beginning of `payload`: of a test frame, or of another protocol's data. Offsets in errors count
+    /// from there.
+    ///
+    /// # Errors
+    /// Not the fields of a test frame, or of another version.
+    #[inline]
+    pub fn read(payload: &[u8]) -> Result<Self, FrameError> {
+        let error = |at, why| FrameError::at(at, Rule::TestFrame(why));
         if payload.len() < HEADER {
             return Err(error(payload.len(), "it ends inside its header"));
         }
@@ -97,6 +115,7 @@ impl TestFrame {
             1 => Kind::Probe,
             2 => Kind::Hello,
             3 => Kind::Rest,
+            4 => Kind::Stream,
             _ => return Err(error(at::KIND, "its kind is unknown")),
         };
         Ok(Self {
@@ -112,14 +131,23 @@ impl TestFrame {
     pub fn encode(&self, dst: Mac, src: Mac, octets: usize) -> Vec<u8> {
         let mut frame = Vec::with_capacity(octets.clamp(MIN_OCTETS, MAX_OCTETS));
         crate::ether::write_header(&mut frame, dst, src, &[], ETHER_TYPE);
-        frame.extend_from_slice(&MAGIC.to_be_bytes());
-        frame.extend_from_slice(&[VERSION, self.kind as u8]);
-        frame.extend_from_slice(&self.flags.to_be_bytes());
-        frame.extend_from_slice(&self.session.to_be_bytes());
-        frame.extend_from_slice(&self.sequence.to_be_bytes());
-        frame.extend_from_slice(&self.sent_ns.to_be_bytes());
+        frame.extend_from_slice(&self.fields());
         frame.resize(octets.clamp(MIN_OCTETS, MAX_OCTETS), 0);
         frame
+    }
+
+    /// The fields, to be carried in a frame: what [`TestFrame::read`] reads.
+    #[inline]
+    pub fn fields(&self) -> [u8; HEADER] {
+        let mut octets = [0; HEADER];
+        octets[..at::VERSION].copy_from_slice(&MAGIC.to_be_bytes());
+        octets[at::VERSION] = VERSION;
+        octets[at::KIND] = self.kind as u8;
+        octets[at::FLAGS..at::SESSION].copy_from_slice(&self.flags.to_be_bytes());
+        octets[at::SESSION..at::SEQUENCE].copy_from_slice(&self.session.to_be_bytes());
+        octets[at::SEQUENCE..at::SENT].copy_from_slice(&self.sequence.to_be_bytes());
+        octets[at::SENT..].copy_from_slice(&self.sent_ns.to_be_bytes());
+        octets
     }
 }
 
@@ -243,6 +271,17 @@ mod tests {
     }
 
     #[test]
+    fn the_fields_travel_in_any_frame() {
+        for kind in [Kind::Probe, Kind::Hello, Kind::Rest, Kind::Stream] {
+            let fields = TestFrame { kind, ..FIELDS };
+            let mut octets = fields.fields().to_vec();
+            octets.push(0xff);
+            assert_eq!(TestFrame::read(&octets).unwrap(), fields);
+            assert!(TestFrame::read(&octets[..super::HEADER - 1]).is_err());
+        }
+    }
+
+    #[test]
     fn reflecting_swaps_the_addresses() {
         let mut frame = FIELDS.encode(B, A, 60);
         reflect(&mut frame, B);
@@ -255,7 +294,7 @@ mod tests {
     #[test]
     fn other_frames_are_refused() {
         let whole = FIELDS.encode(B, A, 60);
-        for (at, octet) in [(12, 0), (14, b't'), (18, 2), (19, 0), (19, 4)] {
+        for (at, octet) in [(12, 0), (14, b't'), (18, 2), (19, 0), (19, 5)] {
             let mut frame = whole.clone();
             frame[at] = octet;
             assert!(
