@@ -1,6 +1,7 @@
 //! What the kernel refused, and what to do about it.
 
 use crate::privilege::Capability;
+use crate::xdp::XdpRefusal;
 use rustix::io::Errno;
 use std::sync::Arc;
 use units::CpuList;
@@ -160,6 +161,32 @@ pub enum SysError {
         /// MTU when the port was opened.
         mtu: u32,
     },
+    /// Nothing on the interface keeps launch times.
+    #[error("{interface}: {why}")]
+    NoLaunchTime {
+        /// The interface.
+        interface: Arc<str>,
+        /// What is missing, and what to do.
+        why: String,
+    },
+    /// The frame fits the interface, but not the memory of this AF_XDP port. Made without allocating.
+    #[error("{interface}: a frame of {bytes} octets, and this AF_XDP port was opened with room for {chunk} octets")]
+    FrameBeyondChunk {
+        /// The interface.
+        interface: Arc<str>,
+        /// Length of the frame, without FCS.
+        bytes: usize,
+        /// Longest frame the port can send.
+        chunk: usize,
+    },
+    /// No form of XDP that was allowed runs on the interface.
+    #[error("{interface}: {}", refusals(.refused))]
+    XdpRefused {
+        /// The interface.
+        interface: Arc<str>,
+        /// Each form tried, and why not.
+        refused: Vec<XdpRefusal>,
+    },
     /// The kernel refused, with its own word for why. Made without allocating where `target` is shared.
     #[error("{operation} {target}: {errno}")]
     Refused {
@@ -182,6 +209,7 @@ impl SysError {
             | Self::NoSuchCpu { .. }
             | Self::CpuOffline { .. }
             | Self::CpuNotAllowed { .. }
+            | Self::FrameBeyondChunk { .. }
             | Self::FrameTooLong { .. } => ErrorKind::Usage,
             Self::InterfaceDown { .. }
             | Self::NoCarrier { .. }
@@ -193,6 +221,8 @@ impl SysError {
             | Self::MemoryLockLimit { .. }
             | Self::MissingFeature { .. }
             | Self::SendQueueFull { .. }
+            | Self::XdpRefused { .. }
+            | Self::NoLaunchTime { .. }
             | Self::Refused { .. } => ErrorKind::CouldNotMeasure,
         }
     }
@@ -252,6 +282,14 @@ fn list(names: &[String]) -> String {
     } else {
         names.join(", ")
     }
+}
+
+fn refusals(refused: &[XdpRefusal]) -> String {
+    let each: Vec<String> = refused
+        .iter()
+        .map(|refusal| format!("AF_XDP ({}) refused: {}", refusal.form, refusal.why))
+        .collect();
+    each.join("; ")
 }
 
 fn own_program() -> String {

@@ -1,5 +1,5 @@
-//! The edge to the kernel: clocks, waiting, real-time threads, locked memory, privileges, packet sockets, network
-//! namespaces and links.
+//! The edge to the kernel: clocks, waiting, real-time threads, locked memory, privileges, packet sockets, AF_XDP
+//! sockets, network namespaces and links.
 //!
 //! Everything here acts for the calling thread or in the calling thread's network namespace unless it says otherwise.
 //! A refusal is a [`SysError`] that names the operation, what the kernel said, and what to do.
@@ -17,7 +17,9 @@ pub mod memory;
 pub mod netns;
 pub mod packet;
 pub mod privilege;
+mod sockopt;
 pub mod thread;
 pub mod wait;
+pub mod xdp;
 
 pub use error::{ErrorKind, SysError};

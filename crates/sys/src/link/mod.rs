@@ -3,7 +3,10 @@
 //! Every function acts in the calling thread's network namespace and returns when the kernel has done it.
 
 mod parse;
+mod qdisc;
 mod request;
+
+pub use qdisc::{Etf, QDISC_ROOT, Qdisc, qdiscs};
 
 use crate::error::SysError;
 use crate::netns::NetNs;
@@ -44,6 +47,8 @@ pub struct LinkInfo {
     pub kind: Option<String>,
     /// Index of the bridge or bond it belongs to.
     pub master: Option<u32>,
+    /// Number of the XDP program attached to it; `None` when there is none, or more than one.
+    pub xdp_program: Option<u32>,
 }
 
 /// All interfaces, by index.
@@ -52,7 +57,8 @@ pub struct LinkInfo {
 /// What the netlink socket met.
 pub fn list() -> Result<Vec<LinkInfo>, SysError> {
     let mut links = Vec::new();
-    dump(&RouteNetlinkMessage::GetLink(LinkMessage::default()), |payload| {
+    let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
+    dump(&request, "the network interfaces", |payload| {
         links.extend(parse::link(payload));
     })?;
     links.sort_by_key(|link| link.index);

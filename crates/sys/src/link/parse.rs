@@ -15,6 +15,10 @@ const READY: u32 = (libc::IFF_LOWER_UP | libc::IFF_RUNNING) as u32;
 /// sent before; other drivers (`lo`, dummy, some tunnels) stay unknown for good.
 const CARRIER_COMES_LATER: [&str; 2] = ["veth", "bridge"];
 
+/// The XDP program of an interface (linux/if_link.h).
+const IFLA_XDP: u16 = 43;
+const IFLA_XDP_PROG_ID: u16 = 4;
+
 /// RFC 2863 states by number (linux/if.h, `IF_OPER_*`), as iproute2 writes them.
 const OPERSTATES: [&str; 7] = [
     "unknown",
@@ -43,6 +47,7 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkInfo> {
         ethernet: matches!(hardware, libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK),
         kind: None,
         master: None,
+        xdp_program: None,
     };
     for attribute in NlasIterator::new(attributes).flatten() {
         read_attribute(&mut link, &attribute);
@@ -67,6 +72,12 @@ fn read_attribute(link: &mut LinkInfo, attribute: &NlaBuffer<&[u8]>) {
             link.operstate = state.copied().unwrap_or(OPERSTATES[0]);
         }
         libc::IFLA_MASTER => link.master = number(value),
+        IFLA_XDP => {
+            link.xdp_program = NlasIterator::new(value)
+                .flatten()
+                .find(|xdp| xdp.kind() == IFLA_XDP_PROG_ID)
+                .and_then(|xdp| number(xdp.value()));
+        }
         libc::IFLA_LINKINFO => {
             link.kind = NlasIterator::new(value)
                 .flatten()
@@ -81,17 +92,17 @@ fn number(octets: &[u8]) -> Option<u32> {
     octets.try_into().ok().map(u32::from_ne_bytes)
 }
 
-fn text(octets: &[u8]) -> String {
+pub(super) fn text(octets: &[u8]) -> String {
     let end = octets.iter().position(|octet| *octet == 0).unwrap_or(octets.len());
     String::from_utf8_lossy(&octets[..end]).into_owned()
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::{READY, link};
 
     /// One attribute, padded as netlink does.
-    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    pub(in crate::link) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
         let mut octets = Vec::new();
         octets.extend(u16::try_from(value.len() + 4).expect("short").to_ne_bytes());
         octets.extend(kind.to_ne_bytes());
@@ -113,6 +124,7 @@ mod tests {
             libc::IFLA_LINKINFO,
             &attribute(libc::IFLA_INFO_KIND, b"veth\0"),
         ));
+        octets.extend(attribute(43, &attribute(4, &99_u32.to_ne_bytes())));
         octets.extend(attribute(4_000, b"an attribute of a kernel to come"));
         octets
     }
@@ -132,6 +144,7 @@ mod tests {
             (link.kind.as_deref(), link.master, link.ethernet),
             (Some("veth"), Some(3), true)
         );
+        assert_eq!(link.xdp_program, Some(99));
     }
 
     #[test]

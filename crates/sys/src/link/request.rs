@@ -30,15 +30,15 @@ pub(super) fn change(
         .map_err(|errno| SysError::or_capability(Capability::NetAdmin, operation, target, errno))
 }
 
-/// Asks for a dump and hands over the payload of each message of it.
-pub(super) fn dump(message: &RouteNetlinkMessage, mut each: impl FnMut(&[u8])) -> Result<(), SysError> {
+/// Asks for a dump of `what` and hands over the payload of each message of it.
+pub(super) fn dump(message: &RouteNetlinkMessage, what: &str, mut each: impl FnMut(&[u8])) -> Result<(), SysError> {
     let mut payloads = Vec::new();
     for _ in 0..DUMP_ATTEMPTS {
         payloads.clear();
         let answer = exchange(message.clone(), NLM_F_REQUEST | NLM_F_DUMP, |payload| {
             payloads.push(payload.to_vec());
         });
-        let consistent = answer.map_err(|errno| SysError::refused("list", "the network interfaces", errno))?;
+        let consistent = answer.map_err(|errno| SysError::refused("list", what, errno))?;
         if consistent {
             break;
         }

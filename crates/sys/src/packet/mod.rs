@@ -5,12 +5,17 @@
 //! EtherTypes and filters in the kernel, since a socket bound to one EtherType loses the VLAN tag that SV and GOOSE carry.
 //! It does not see frames sent from its own interface (`PACKET_IGNORE_OUTGOING`), which a reflector would else reflect.
 
+mod events;
 mod filter;
+mod launch;
+mod listeners;
 mod port;
 mod ring;
 mod socket;
 mod transmit;
 
+pub use events::{LaunchError, LaunchFault, TxEvent, TxStage, TxStamp};
+pub use listeners::{Listener, Process, listeners};
 pub use port::PacketPort;
 pub use ring::{RxFrame, RxStamp, VlanTag};
 pub use transmit::{PartialSend, TxBatch};
@@ -35,6 +40,12 @@ pub struct PortOptions {
     /// Take the NIC's own receive stamps where it makes them, instead of the kernel's: instants of the NIC's clock, which only
     /// compare with the host's clocks under PTP.
     pub hardware_stamps: bool,
+    /// Have the kernel tell when each sent frame passes the queueing discipline and the driver, and, with `hardware_stamps`
+    /// where the NIC stamps sent frames already, when it is on the wire: [`PacketPort::next_tx_event`].
+    pub tx_stamps: bool,
+    /// Allow [`PacketPort::send_at`]. Needs an ETF queueing discipline on `CLOCK_TAI` on the interface, and
+    /// `CAP_NET_ADMIN`.
+    pub launch_times: bool,
 }
 
 /// How many EtherTypes one port can filter for.
@@ -51,6 +62,8 @@ impl Default for PortOptions {
             multicast: Vec::new(),
             qdisc_bypass: false,
             hardware_stamps: false,
+            tx_stamps: false,
+            launch_times: false,
         }
     }
 }

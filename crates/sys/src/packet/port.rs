@@ -1,14 +1,15 @@
 //! A packet port: what the ring, the filter and the socket make together.
 
 use super::ring::{Ring, RxFrame};
-use super::socket::{Socket, statistics};
+use super::socket::{NicStamps, Socket, statistics};
 use super::transmit::{self, PartialSend, TxBatch};
-use super::{PortOptions, RingStatistics, filter};
+use super::{PortOptions, RingStatistics, TxEvent, events, filter, launch};
 use crate::error::{SysError, last_errno};
 use crate::{clock, link};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use units::Tai;
 
 /// An Ethernet header, in octets.
 const HEADER_OCTETS: usize = 14;
@@ -22,7 +23,8 @@ pub struct PacketPort {
     name: Arc<str>,
     mac: [u8; 6],
     mtu: u32,
-    hardware_stamps: bool,
+    nic_stamps: NicStamps,
+    tells_sent: bool,
 }
 
 impl PacketPort {
@@ -47,11 +49,20 @@ impl PacketPort {
         if options.qdisc_bypass {
             socket.set_packet(libc::PACKET_QDISC_BYPASS, &1_i32, "bypass the queueing discipline of")?;
         }
-        let (mut ring, mut hardware_stamps, mut protocol) = (None, false, 0);
-        if options.ring_frames > 0 {
+        if options.launch_times {
+            if options.qdisc_bypass {
+                return Err(SysError::Invalid {
+                    what: format!("{name}: launch times are kept by the queueing discipline, which is bypassed"),
+                });
+            }
+            socket.launch_times()?;
+        }
+        let receives = options.ring_frames > 0;
+        let nic_stamps = socket.stamp(receives, options.tx_stamps, options.hardware_stamps)?;
+        let (mut ring, mut protocol) = (None, 0);
+        if receives {
             socket.ignore_outgoing()?;
             socket.attach(&mut program)?;
-            hardware_stamps = socket.stamp_received(options.hardware_stamps)?;
             ring = Some(Ring::new(&socket, options.ring_frames, options.frame_bytes)?);
             protocol = libc::ETH_P_ALL as u16;
         }
@@ -68,7 +79,8 @@ impl PacketPort {
             name,
             mac: link.mac,
             mtu: link.mtu,
-            hardware_stamps,
+            nic_stamps,
+            tells_sent: options.tx_stamps || options.launch_times,
         })
     }
 
@@ -94,7 +106,12 @@ impl PacketPort {
 
     /// Whether the NIC stamps received frames; frames it does not stamp still carry the kernel's stamp.
     pub fn hardware_stamps(&self) -> bool {
-        self.hardware_stamps
+        self.nic_stamps.received
+    }
+
+    /// Whether the NIC stamps sent frames ([`TxStage::Wire`](super::TxStage::Wire)).
+    pub fn hardware_tx_stamps(&self) -> bool {
+        self.nic_stamps.sent
     }
 
     /// Sends one frame (from the destination address, without FCS): one system call, which does not wait for room. Neither
@@ -106,6 +123,36 @@ impl PacketPort {
     #[inline]
     pub fn send(&self, frame: &[u8]) -> Result<(), SysError> {
         transmit::send(&self.fd, frame).map_err(|errno| self.send_refusal(errno, frame.len()))
+    }
+
+    /// Sends one frame that is to leave at `at`: as [`PacketPort::send`]. The ETF queueing discipline drops it when that is too
+    /// late, which [`PacketPort::next_tx_event`] tells, and this does not.
+    ///
+    /// # Errors
+    /// The port was opened without `launch_times`, or as [`PacketPort::send`].
+    #[inline]
+    pub fn send_at(&self, frame: &[u8], at: Tai) -> Result<(), SysError> {
+        launch::send_at(&self.fd, frame, at).map_err(|errno| self.send_refusal(errno, frame.len()))
+    }
+
+    /// The oldest thing the kernel has to say about sent frames and that was not yet taken: one system call, which does not
+    /// wait, nor allocate. Nothing without `tx_stamps` and `launch_times`.
+    ///
+    /// Some thousands wait to be taken; the kernel forgets those beyond. While one waits, [`PacketPort::wait`] does not
+    /// sleep.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    #[inline]
+    pub fn next_tx_event(&self) -> Result<Option<TxEvent>, SysError> {
+        if !self.tells_sent {
+            return Ok(None);
+        }
+        events::next(&self.fd).map_err(|errno| SysError::Refused {
+            operation: "read what became of frames sent on",
+            target: Arc::clone(&self.name),
+            errno,
+        })
     }
 
     /// Sends the batch with one system call, which does not wait for room, and returns how many frames went: fewer than
@@ -167,7 +214,7 @@ impl PacketPort {
     }
 
     /// Sleeps until a frame is in the ring, at most `timeout_ns`; returns at once when one is already. False when the time is
-    /// over or a signal came.
+    /// over, a signal came, or a transmit event waits.
     ///
     /// # Errors
     /// [`SysError::InterfaceDown`] when the interface went down or away, or what the kernel refused.

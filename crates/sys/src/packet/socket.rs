@@ -3,11 +3,20 @@
 
 use crate::error::{SysError, last_errno};
 use crate::privilege::Capability;
+use crate::sockopt;
 use rustix::io::Errno;
-use std::ffi::c_void;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
+
+/// Memory for transmit events that wait to be taken, in octets; the kernel counts some 700 for each.
+const EVENT_OCTETS: i32 = 4 << 20;
+
+/// In which directions the NIC stamps frames.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct NicStamps {
+    pub(super) received: bool,
+    pub(super) sent: bool,
+}
 
 /// A packet socket on its way to be bound. `name` is the interface, for messages.
 pub(super) struct Socket {
@@ -46,22 +55,8 @@ impl Socket {
         value: &T,
         operation: &'static str,
     ) -> Result<(), SysError> {
-        let length = libc::socklen_t::try_from(size_of::<T>()).unwrap_or(libc::socklen_t::MAX);
-        // SAFETY: the pointer is to a whole T, and the length is T's.
-        let done = unsafe {
-            libc::setsockopt(
-                self.fd.as_raw_fd(),
-                level,
-                option,
-                (&raw const *value).cast::<c_void>(),
-                length,
-            )
-        };
-        if done == 0 {
-            Ok(())
-        } else {
-            Err(SysError::refused(operation, Arc::clone(&self.name), last_errno()))
-        }
+        sockopt::set(&self.fd, level, option, value)
+            .map_err(|errno| SysError::refused(operation, Arc::clone(&self.name), errno))
     }
 
     /// Sets an option of packet sockets.
@@ -90,27 +85,58 @@ impl Socket {
         self.set(libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program, "attach a filter on")
     }
 
-    /// Has received frames stamped by the kernel when the driver hands them over, or, if `by_nic` and the NIC already does
-    /// that for received frames, by the NIC. Returns whether the NIC does. Changes nothing about the NIC.
-    pub(super) fn stamp_received(&self, by_nic: bool) -> Result<bool, SysError> {
-        let hardware = by_nic && self.nic_stamps_received();
-        let software = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
-        self.set(
-            libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPING,
-            &software,
-            "enable receive time stamps on",
-        )?;
-        let mut source = libc::SOF_TIMESTAMPING_SOFTWARE;
-        if hardware {
-            source |= libc::SOF_TIMESTAMPING_RAW_HARDWARE;
+    /// Has frames stamped by the kernel: received ones when the driver hands them over, sent ones when they pass the queueing
+    /// discipline and the driver. With `by_nic`, also by the NIC, in the directions it already stamps. Returns in which
+    /// directions the NIC does. Changes nothing about the NIC.
+    pub(super) fn stamp(&self, received: bool, sent: bool, by_nic: bool) -> Result<NicStamps, SysError> {
+        if !received && !sent {
+            return Ok(NicStamps::default());
         }
-        self.set_packet(libc::PACKET_TIMESTAMP, &source, "choose receive time stamps on")?;
-        Ok(hardware)
+        let on = if by_nic {
+            self.nic_stamps()
+        } else {
+            NicStamps::default()
+        };
+        let nic = NicStamps {
+            received: received && on.received,
+            sent: sent && on.sent,
+        };
+        let mut flags = libc::SOF_TIMESTAMPING_SOFTWARE;
+        if received {
+            flags |= libc::SOF_TIMESTAMPING_RX_SOFTWARE;
+        }
+        if sent {
+            flags |= libc::SOF_TIMESTAMPING_TX_SOFTWARE | libc::SOF_TIMESTAMPING_TX_SCHED;
+            // Stamps come with the number of the frame instead of a copy of it.
+            flags |= libc::SOF_TIMESTAMPING_OPT_ID | libc::SOF_TIMESTAMPING_OPT_TSONLY;
+            self.hold_events();
+        }
+        if nic.sent {
+            flags |= libc::SOF_TIMESTAMPING_TX_HARDWARE | libc::SOF_TIMESTAMPING_RAW_HARDWARE;
+            flags |= libc::SOF_TIMESTAMPING_OPT_TX_SWHW;
+        }
+        self.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &flags, "enable time stamps on")?;
+        if received {
+            let mut source = libc::SOF_TIMESTAMPING_SOFTWARE;
+            if nic.received {
+                source |= libc::SOF_TIMESTAMPING_RAW_HARDWARE;
+            }
+            self.set_packet(libc::PACKET_TIMESTAMP, &source, "choose receive time stamps on")?;
+        }
+        Ok(nic)
     }
 
-    /// Whether someone (a PTP daemon) has turned the NIC's receive stamps on: `SIOCGHWTSTAMP`, which only reads.
-    fn nic_stamps_received(&self) -> bool {
+    /// Makes room for events not yet taken, some thousands; without the privilege, as many as the system's limit allows.
+    fn hold_events(&self) {
+        for option in [libc::SO_RCVBUFFORCE, libc::SO_RCVBUF] {
+            if sockopt::set(&self.fd, libc::SOL_SOCKET, option, &EVENT_OCTETS).is_ok() {
+                break;
+            }
+        }
+    }
+
+    /// In which directions someone (a PTP daemon) has turned the NIC's stamps on: `SIOCGHWTSTAMP`, which only reads.
+    fn nic_stamps(&self) -> NicStamps {
         let mut config = libc::hwtstamp_config {
             flags: 0,
             tx_type: 0,
@@ -128,7 +154,10 @@ impl Socket {
         };
         // SAFETY: the request names an interface in a terminated array and points to a hwtstamp_config that outlives the call.
         let done = unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::SIOCGHWTSTAMP, &raw mut request) };
-        done == 0 && config.rx_filter != libc::HWTSTAMP_FILTER_NONE.cast_signed()
+        NicStamps {
+            received: done == 0 && config.rx_filter != libc::HWTSTAMP_FILTER_NONE.cast_signed(),
+            sent: done == 0 && config.tx_type != libc::HWTSTAMP_TX_OFF.cast_signed(),
+        }
     }
 
     /// Joins a multicast address, or all of promiscuous mode; undone by the kernel when the socket closes.
@@ -167,22 +196,5 @@ impl Socket {
 
 /// `PACKET_STATISTICS`: frames (dropped ones counted in) and drops since the last call.
 pub(super) fn statistics(fd: &OwnedFd) -> Result<libc::tpacket_stats, Errno> {
-    let mut statistics = MaybeUninit::<libc::tpacket_stats>::zeroed();
-    let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-    // SAFETY: the pointer is to a whole tpacket_stats and the length says so; all-zero is a valid value if the kernel wrote
-    // less.
-    unsafe {
-        let done = libc::getsockopt(
-            fd.as_raw_fd(),
-            libc::SOL_PACKET,
-            libc::PACKET_STATISTICS,
-            statistics.as_mut_ptr().cast(),
-            &raw mut length,
-        );
-        if done == 0 {
-            Ok(statistics.assume_init())
-        } else {
-            Err(last_errno())
-        }
-    }
+    sockopt::get(fd, libc::SOL_PACKET, libc::PACKET_STATISTICS).map(|(statistics, _)| statistics)
 }

@@ -1,0 +1,150 @@
+//! Other packet sockets on an interface: each one makes the kernel clone every frame it takes.
+
+use crate::error::{SysError, errno_of};
+use crate::link;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// A packet socket of another process that receives from an interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listener {
+    /// It gets whole frames (`SOCK_RAW`), not only payloads (`SOCK_DGRAM`).
+    pub raw: bool,
+    /// The EtherType it takes; 3 (`ETH_P_ALL`) is all of them.
+    pub protocol: u16,
+    /// It is bound to this interface; otherwise it receives from every interface.
+    pub bound: bool,
+    /// Number of the socket, as in `/proc/<pid>/fd`.
+    pub inode: u64,
+    /// Whose it is; `None` when that process cannot be seen from here (rights, another PID namespace).
+    pub process: Option<Process>,
+}
+
+/// A process that holds a socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// Its name: `dhclient`, `lldpd`, `tcpdump`.
+    pub name: String,
+}
+
+/// One line of `/proc/net/packet`.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    raw: bool,
+    protocol: u16,
+    interface: u32,
+    running: bool,
+    inode: u64,
+}
+
+/// The packet sockets that receive from `interface`, or from all interfaces, in the calling thread's network namespace,
+/// without those of this process.
+///
+/// # Errors
+/// No such interface (lists those there are), or `/proc/net/packet` cannot be read.
+pub fn listeners(interface: &str) -> Result<Vec<Listener>, SysError> {
+    const TABLE: &str = "/proc/thread-self/net/packet";
+    let index = link::find(interface)?.index;
+    let table = std::fs::read_to_string(TABLE).map_err(|error| SysError::refused("read", TABLE, errno_of(&error)))?;
+    let ours = sockets_of(Path::new("/proc/self"));
+    let others: Vec<Entry> = table
+        .lines()
+        .filter_map(entry)
+        .filter(|entry| entry.running && entry.protocol != 0 && (entry.interface == 0 || entry.interface == index))
+        .filter(|entry| !ours.contains(&entry.inode))
+        .collect();
+    let holders = if others.is_empty() { HashMap::new() } else { holders() };
+    Ok(others
+        .into_iter()
+        .map(|entry| Listener {
+            raw: entry.raw,
+            protocol: entry.protocol,
+            bound: entry.interface != 0,
+            inode: entry.inode,
+            process: holders.get(&entry.inode).cloned(),
+        })
+        .collect())
+}
+
+/// Columns: sk, RefCnt, Type, Proto (hexadecimal), Iface, R, Rmem, User, Inode; a head line comes first.
+fn entry(line: &str) -> Option<Entry> {
+    let mut columns = line.split_whitespace().skip(2);
+    let raw = columns.next()?.parse::<i32>().ok()? == libc::SOCK_RAW;
+    let protocol = u16::from_str_radix(columns.next()?, 16).ok()?;
+    let interface = columns.next()?.parse().ok()?;
+    let running = columns.next()? != "0";
+    let inode = columns.nth(2)?.parse().ok()?;
+    Some(Entry {
+        raw,
+        protocol,
+        interface,
+        running,
+        inode,
+    })
+}
+
+/// Every socket of every process that can be seen. A socket that several hold is named after one of them.
+fn holders() -> HashMap<u64, Process> {
+    let mut holders = HashMap::new();
+    for directory in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = directory.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        let sockets = sockets_of(&directory.path());
+        if sockets.is_empty() {
+            continue;
+        }
+        let name = std::fs::read_to_string(directory.path().join("comm")).unwrap_or_default();
+        let name = name.trim_end().to_owned();
+        holders.extend(sockets.into_iter().map(|inode| {
+            let name = name.clone();
+            (inode, Process { pid, name })
+        }));
+    }
+    holders
+}
+
+/// Numbers of the sockets a process holds; none when its descriptors may not be seen.
+fn sockets_of(process: &Path) -> HashSet<u64> {
+    let descriptors = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+    descriptors
+        .filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok())
+        .filter_map(|target| {
+            target
+                .to_str()?
+                .strip_prefix("socket:[")?
+                .strip_suffix(']')?
+                .parse()
+                .ok()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Entry, entry};
+
+    #[test]
+    fn reads_the_table_as_the_kernel_writes_it() {
+        assert_eq!(
+            entry("sk               RefCnt Type Proto  Iface R Rmem   User   Inode"),
+            None
+        );
+        let line = "ffff9c3 3      3    88cc   2     1 0      0      21034 ";
+        assert_eq!(
+            entry(line),
+            Some(Entry {
+                raw: true,
+                protocol: 0x88cc,
+                interface: 2,
+                running: true,
+                inode: 21034,
+            })
+        );
+        for length in 0..line.len() - 6 {
+            assert_eq!(entry(&line[..length]), None, "cut after {length}");
+        }
+    }
+}

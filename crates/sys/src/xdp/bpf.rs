@@ -1,0 +1,145 @@
+//! The four commands of bpf(2) that an AF_XDP socket needs: a map, a program, a link, and the socket in the map.
+//!
+//! Each structure is the head of the kernel's `union bpf_attr` (linux/bpf.h); what it does not reach counts as zero.
+
+use crate::error::last_errno;
+use rustix::io::Errno;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+const MAP_CREATE: libc::c_int = 0;
+const MAP_UPDATE: libc::c_int = 2;
+const PROGRAM_LOAD: libc::c_int = 5;
+const LINK_CREATE: libc::c_int = 28;
+
+/// `BPF_MAP_TYPE_XSKMAP`, `BPF_PROG_TYPE_XDP`, `BPF_XDP`.
+const XSKMAP: u32 = 17;
+const PROGRAM_TYPE_XDP: u32 = 6;
+const ATTACH_XDP: u32 = 37;
+
+/// The program calls no helper that asks for a GPL-compatible licence.
+const LICENSE: &std::ffi::CStr = c"Apache-2.0";
+
+/// One instruction (`struct bpf_insn`): operation, destination register in the low and source register in the high half of
+/// an octet, offset, immediate.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Instruction {
+    pub(super) code: u8,
+    pub(super) registers: u8,
+    pub(super) offset: i16,
+    pub(super) immediate: i32,
+}
+
+#[repr(C)]
+struct MapCreate {
+    kind: u32,
+    key_bytes: u32,
+    value_bytes: u32,
+    entries: u32,
+    flags: u32,
+}
+
+#[repr(C)]
+struct MapUpdate {
+    map: u32,
+    padding: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+#[repr(C)]
+struct ProgramLoad {
+    kind: u32,
+    instructions: u32,
+    code: u64,
+    license: u64,
+}
+
+#[repr(C)]
+struct LinkCreate {
+    program: u32,
+    interface: u32,
+    attach_type: u32,
+    flags: u32,
+}
+
+/// A map of `entries` AF_XDP sockets, by receive queue.
+pub(super) fn socket_map(entries: u32) -> Result<OwnedFd, Errno> {
+    let attributes = MapCreate {
+        kind: XSKMAP,
+        key_bytes: 4,
+        value_bytes: 4,
+        entries,
+        flags: 0,
+    };
+    // SAFETY: the attributes hold no addresses.
+    unsafe { descriptor(MAP_CREATE, &attributes) }
+}
+
+/// Puts a socket into the map, for the frames of `queue`.
+pub(super) fn insert(map: &OwnedFd, queue: u32, socket: &OwnedFd) -> Result<(), Errno> {
+    let socket = word(socket.as_raw_fd());
+    let attributes = MapUpdate {
+        map: word(map.as_raw_fd()),
+        padding: 0,
+        key: address(&queue),
+        value: address(&socket),
+        flags: 0,
+    };
+    // SAFETY: key and value are words that outlive the call, as long as the map's.
+    unsafe { call(MAP_UPDATE, &attributes) }.map(|_| ())
+}
+
+/// Has the kernel check and compile an XDP program.
+pub(super) fn load(program: &[Instruction]) -> Result<OwnedFd, Errno> {
+    let attributes = ProgramLoad {
+        kind: PROGRAM_TYPE_XDP,
+        instructions: u32::try_from(program.len()).unwrap_or(u32::MAX),
+        code: program.as_ptr().addr() as u64,
+        license: LICENSE.as_ptr().addr() as u64,
+    };
+    // SAFETY: the instructions and the terminated licence outlive the call.
+    unsafe { descriptor(PROGRAM_LOAD, &attributes) }
+}
+
+/// Attaches the program to an interface for as long as the descriptor returned is open: it goes with the process, however
+/// that ends.
+pub(super) fn attach(program: &OwnedFd, interface: u32, flags: u32) -> Result<OwnedFd, Errno> {
+    let attributes = LinkCreate {
+        program: word(program.as_raw_fd()),
+        interface,
+        attach_type: ATTACH_XDP,
+        flags,
+    };
+    // SAFETY: the attributes hold no addresses.
+    unsafe { descriptor(LINK_CREATE, &attributes) }
+}
+
+fn word(fd: RawFd) -> u32 {
+    fd.cast_unsigned()
+}
+
+fn address(word: &u32) -> u64 {
+    std::ptr::from_ref(word).addr() as u64
+}
+
+/// # Safety
+/// As [`call`], and the command must be one that makes a descriptor.
+unsafe fn descriptor<T>(command: libc::c_int, attributes: &T) -> Result<OwnedFd, Errno> {
+    // SAFETY: passed on to the caller.
+    let fd = unsafe { call(command, attributes) }?;
+    // SAFETY: the descriptor was just made by bpf(2), close-on-exec, and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// # Safety
+/// Addresses in the attributes must be of what the command expects there.
+unsafe fn call<T>(command: libc::c_int, attributes: &T) -> Result<RawFd, Errno> {
+    // SAFETY: the pointer is to a whole T, and the length is T's; the rest is the caller's promise.
+    let result = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>()) };
+    match RawFd::try_from(result) {
+        Ok(fd) if fd >= 0 => Ok(fd),
+        _ => Err(last_errno()),
+    }
+}

@@ -1,0 +1,94 @@
+//! Layer-2 frames in and out of one receive queue of an interface: an `AF_XDP` socket (Linux 5.9 or newer).
+//!
+//! A program of a few instructions, attached to the interface as long as the port lives, hands frames of the wanted EtherTypes
+//! to the socket before the kernel's stack sees them; all others pass on to the stack, so the host stays reachable.
+//!
+//! What is different from a [packet port](crate::packet):
+//! - Other programs on the host do not see the frames taken (nor does a bridge), and sent frames pass no queueing discipline.
+//! - Only frames of one receive queue are taken; a NIC with several spreads frames over them ([`XdpPort::rx_queues`]).
+//! - There are no receive stamps.
+//! - A VLAN tag stays in the data where the NIC leaves it there. A NIC with rx-vlan-offload takes it out, and nothing tells
+//!   of it (measured on veth: native and generic XDP both see the tag that was sent in the data).
+//! - Frames of up to [`MOST_FRAME_BYTES`] octets.
+//!
+//! It is the faster way on NICs with zero-copy. On veth, which has none, a packet port is faster (examples/rtt.rs).
+
+mod attach;
+mod bpf;
+mod mode;
+mod port;
+mod program;
+mod queues;
+mod ring;
+mod socket;
+mod umem;
+mod wake;
+
+pub use mode::{XdpMode, XdpRefusal, XdpRequest, XdpRunning};
+pub use port::{XdpFrame, XdpPort};
+pub use umem::MOST_FRAME_BYTES;
+
+/// How an AF_XDP port is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct XdpOptions {
+    /// EtherTypes to take, also behind one or two VLAN tags; empty takes all, and then the host is not reachable over this
+    /// queue. At most [`MOST_ETHERTYPES`](crate::packet::MOST_ETHERTYPES).
+    pub ethertypes: Vec<u16>,
+    /// Receive queue of the interface, from 0.
+    pub queue: u32,
+    /// Frames that can wait at least ([`XdpPort::ring_frames`] tells how many), 1 to 32768.
+    pub ring_frames: usize,
+    /// Longest frame to receive, in octets from the destination address, with VLAN tags, without FCS: at most
+    /// [`MOST_FRAME_BYTES`]. Longer ones are dropped and counted.
+    pub frame_bytes: usize,
+    /// How to attach to the driver.
+    pub mode: XdpRequest,
+    /// Poll the driver from [`XdpPort::next`], one system call each time there is no frame.
+    pub busy_poll: Option<BusyPoll>,
+    /// Receive frames for other stations too; ends with the port.
+    pub promiscuous: bool,
+    /// Multicast addresses the NIC is to pass; ends with the port.
+    pub multicast: Vec<[u8; 6]>,
+}
+
+/// Preferred busy polling (`SO_PREFER_BUSY_POLL`, Linux 5.11): the kernel leaves the receive queue's interrupt off as long as
+/// the port keeps polling. Effective where the interface has `napi_defer_hard_irqs` and `gro_flush_timeout` set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BusyPoll {
+    /// How long one system call polls, in us (`SO_BUSY_POLL`).
+    pub time_us: u32,
+    /// Most frames one system call takes from the driver (`SO_BUSY_POLL_BUDGET`).
+    pub budget: u32,
+}
+
+impl Default for XdpOptions {
+    /// Everything of queue 0, with room for 1024 frames of up to 1522 octets (with one tag), in the best mode there is.
+    fn default() -> Self {
+        Self {
+            ethertypes: Vec::new(),
+            queue: 0,
+            ring_frames: 1024,
+            frame_bytes: 1522,
+            mode: XdpRequest::Auto,
+            busy_poll: None,
+            promiscuous: false,
+            multicast: Vec::new(),
+        }
+    }
+}
+
+/// What happened to frames since the counters were last read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct XdpStatistics {
+    /// Frames handed out by [`XdpPort::next`].
+    pub received: u64,
+    /// Frames lost because no chunk was free, or longer than `frame_bytes` allows. With zero-copy the NIC drops instead, and
+    /// counts in its own statistics.
+    pub dropped: u64,
+    /// Frames lost because the receive ring was full.
+    pub ring_full: u64,
+    /// Times the kernel looked for a free chunk in vain.
+    pub fill_empty: u64,
+    /// Descriptors the kernel refused: a defect of this library.
+    pub invalid: u64,
+}

@@ -1,0 +1,342 @@
+//! An AF_XDP port: the program, the socket and its rings together.
+
+use super::attach::{Program, bind};
+use super::mode::XdpMode;
+use super::socket::{SEND_FRAMES, Socket};
+use super::wake::{wake_receive, wake_transmit};
+use super::{XdpOptions, XdpStatistics, queues};
+use crate::error::{SysError, last_errno};
+use crate::link;
+use crate::packet::{PacketPort, PortOptions, VlanTag};
+use crate::{clock, sockopt};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// An Ethernet header and a VLAN tag, in octets.
+const HEADER_OCTETS: usize = 14;
+const TAG_OCTETS: usize = 4;
+
+/// An AF_XDP socket on one receive queue of one interface.
+#[derive(Debug)]
+pub struct XdpPort {
+    // The program goes first, then the socket it delivers to.
+    _program: OwnedFd,
+    socket: Socket,
+    /// A packet socket that holds the memberships, if there are any.
+    _memberships: Option<PacketPort>,
+    /// Send chunks that are with this side.
+    free: Vec<u64>,
+    polls: bool,
+    name: Arc<str>,
+    mac: [u8; 6],
+    mtu: u32,
+    mode: XdpMode,
+    rx_queues: Option<u32>,
+    received: u64,
+    counted: libc::xdp_statistics,
+}
+
+impl XdpPort {
+    /// Opens a port on `interface`, in the calling thread's network namespace; it stays there wherever it is used.
+    ///
+    /// The program is attached until the port is dropped or the process ends in any way. Attaching it, and zero-copy, make
+    /// some NICs start anew, which takes the link down for a moment.
+    ///
+    /// # Errors
+    /// No such interface (lists those there are), not Ethernet, down, `CAP_NET_RAW` (socket), `CAP_NET_ADMIN` or `CAP_BPF`
+    /// (program) missing, options out of range, no such queue, another XDP program there, or what the kernel refused.
+    pub fn open(interface: &str, options: &XdpOptions) -> Result<Self, SysError> {
+        let link = link::find(interface)?;
+        if !link.ethernet {
+            return Err(SysError::NotEthernet { name: link.name });
+        }
+        let name: Arc<str> = link.name.as_str().into();
+        if !link.up {
+            return Err(SysError::InterfaceDown { name });
+        }
+        let socket = Socket::new(&name, options)?;
+        let rx_queues = queues::receive_queues(&name);
+        if rx_queues.is_some_and(|queues| options.queue >= queues) {
+            return Err(SysError::Invalid {
+                what: format!(
+                    "{name}: no receive queue {} (it has {}, from 0)",
+                    options.queue,
+                    rx_queues.unwrap_or_default()
+                ),
+            });
+        }
+        if let Some(poll) = options.busy_poll {
+            socket.busy_poll(&name, poll)?;
+        }
+        let program = Program::load(&name, &options.ethertypes, options.queue)?;
+        let (attached, mode) = bind(&link, &name, &program, &socket, options)?;
+        program.deliver(&name, options.queue, &socket.fd)?;
+        Ok(Self {
+            _program: attached,
+            free: (0..SEND_FRAMES)
+                .map(|index| socket.umem.address((socket.ring_frames + index) as usize))
+                .collect(),
+            socket,
+            _memberships: memberships(interface, options)?,
+            polls: options.busy_poll.is_some(),
+            name,
+            mac: link.mac,
+            mtu: link.mtu,
+            mode,
+            rx_queues,
+            received: 0,
+            // SAFETY: a structure of integers.
+            counted: unsafe { std::mem::zeroed() },
+        })
+    }
+
+    /// The interface's hardware address when the port was opened.
+    pub fn mac(&self) -> [u8; 6] {
+        self.mac
+    }
+
+    /// The interface's largest payload when the port was opened, in octets, without the 14 of the Ethernet header.
+    pub fn mtu(&self) -> u32 {
+        self.mtu
+    }
+
+    /// The interface's name.
+    pub fn interface(&self) -> &str {
+        &self.name
+    }
+
+    /// How many received frames can wait: at least as many as asked for.
+    pub fn ring_frames(&self) -> usize {
+        self.socket.ring_frames as usize
+    }
+
+    /// The form of XDP that runs, and why no better one does.
+    pub fn mode(&self) -> &XdpMode {
+        &self.mode
+    }
+
+    /// Receive queues the interface has; `None` when the driver does not tell. With more than one, frames the NIC puts into
+    /// another queue than the port's go to the kernel's stack and are not received here: warn, and have the NIC put all into
+    /// one (`ethtool -L eth0 combined 1`, or a flow rule).
+    pub fn rx_queues(&self) -> Option<u32> {
+        self.rx_queues
+    }
+
+    /// Sends one frame (from the destination address, without FCS): a copy into the port's memory, and one system call unless
+    /// the driver needs none. Neither success nor an error allocates. Passes no queueing discipline.
+    ///
+    /// A frame the driver has no room for stays queued and leaves with the next one.
+    ///
+    /// # Errors
+    /// [`SysError::SendQueueFull`] (see [`SysError::is_transient`]), [`SysError::FrameTooLong`], [`SysError::InterfaceDown`],
+    /// or what the kernel refused.
+    #[inline]
+    pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
+        if !self.fits(frame) {
+            return Err(self.refusal("send on", Errno::MSGSIZE, frame.len()));
+        }
+        let Some(address) = self.free_chunk() else {
+            return Err(self.refusal("send on", Errno::NOBUFS, frame.len()));
+        };
+        // SAFETY: the chunk came from the list of those that are with this side.
+        unsafe { self.socket.umem.write(address, frame) };
+        let descriptor = libc::xdp_desc {
+            addr: address,
+            len: frame.len() as u32,
+            options: 0,
+        };
+        if !self.socket.to_send.push(descriptor) {
+            self.free.push(address);
+            return Err(self.refusal("send on", Errno::NOBUFS, frame.len()));
+        }
+        if !self.socket.to_send.needs_wakeup() {
+            return Ok(());
+        }
+        match wake_transmit(&self.socket.fd) {
+            // Still queued: the next system call takes it along.
+            Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) if !self.socket.to_send.drained() => Ok(()),
+            Err(Errno::BUSY) => Err(self.refusal("send on", Errno::NOBUFS, frame.len())),
+            Err(errno) => Err(self.refusal("send on", errno, frame.len())),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// What the interface takes: its MTU with a header, and a tag if there is one, and not more than a chunk.
+    #[inline]
+    fn fits(&self, frame: &[u8]) -> bool {
+        let tag = if vlan_of(frame).is_some() { TAG_OCTETS } else { 0 };
+        frame.len() <= (self.mtu as usize + HEADER_OCTETS + tag).min(self.socket.umem.chunk())
+    }
+
+    #[inline]
+    fn free_chunk(&mut self) -> Option<u64> {
+        while let Some(address) = self.socket.sent.pop() {
+            // Never more than there are chunks, so this does not allocate.
+            self.free.push(address);
+        }
+        self.free.pop()
+    }
+
+    #[cold]
+    fn refusal(&self, operation: &'static str, errno: Errno, bytes: usize) -> SysError {
+        let interface = Arc::clone(&self.name);
+        match errno {
+            Errno::AGAIN | Errno::NOBUFS => SysError::SendQueueFull { interface, errno },
+            Errno::MSGSIZE if bytes <= self.mtu as usize + HEADER_OCTETS => SysError::FrameBeyondChunk {
+                interface,
+                bytes,
+                chunk: self.socket.umem.chunk(),
+            },
+            Errno::MSGSIZE => SysError::FrameTooLong {
+                interface,
+                bytes,
+                mtu: self.mtu,
+            },
+            Errno::NETDOWN | Errno::NODEV | Errno::NXIO => SysError::InterfaceDown { name: interface },
+            errno => SysError::Refused {
+                operation,
+                target: interface,
+                errno,
+            },
+        }
+    }
+
+    /// The oldest received frame not yet taken: one read of memory, and no system call unless busy polling was asked for or
+    /// the driver asks to be woken. Its chunk goes back to the kernel when the frame is dropped.
+    #[inline]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a frame borrows the port, which no Iterator's item can"
+    )]
+    pub fn next(&mut self) -> Option<XdpFrame<'_>> {
+        let Some(descriptor) = self.socket.received.pop() else {
+            if self.polls || self.socket.to_fill.needs_wakeup() {
+                wake_receive(&self.socket.fd);
+            }
+            return None;
+        };
+        self.received += 1;
+        Some(XdpFrame {
+            socket: &mut self.socket,
+            descriptor,
+        })
+    }
+
+    /// Sleeps until a frame is there, at most `timeout_ns`; returns at once when one is already. False when the time is over
+    /// or a signal came.
+    ///
+    /// # Errors
+    /// [`SysError::InterfaceDown`] when the interface is down or away once the time is over, or what the kernel refused.
+    pub fn wait(&self, timeout_ns: u64) -> Result<bool, SysError> {
+        let timeout = clock::timespec(i64::try_from(timeout_ns).unwrap_or(i64::MAX));
+        let timeout = libc::timespec {
+            tv_sec: timeout.tv_sec,
+            tv_nsec: timeout.tv_nsec,
+        };
+        let mut poll = libc::pollfd {
+            fd: self.socket.fd.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one pollfd and one timespec, both locals that outlive the call; no signal mask.
+        let ready = unsafe { libc::ppoll(&raw mut poll, 1, &raw const timeout, std::ptr::null()) };
+        match ready {
+            1.. if poll.revents & libc::POLLIN != 0 => Ok(true),
+            // An interface that goes down does not end the sleep; the socket tells when asked.
+            0.. => match wake_receive(&self.socket.fd) {
+                Some(errno @ (Errno::NETDOWN | Errno::NODEV | Errno::NXIO)) => Err(self.refusal("wait on", errno, 0)),
+                _ => Ok(false),
+            },
+            _ => match last_errno() {
+                Errno::INTR => Ok(false),
+                errno => Err(self.refusal("wait on", errno, 0)),
+            },
+        }
+    }
+
+    /// What happened to frames since this was last called, or since the port was opened (`XDP_STATISTICS`).
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn statistics(&mut self) -> Result<XdpStatistics, SysError> {
+        let (now, _): (libc::xdp_statistics, _) = sockopt::get(&self.socket.fd, libc::SOL_XDP, libc::XDP_STATISTICS)
+            .map_err(|errno| self.refusal("read the counters of", errno, 0))?;
+        let before = std::mem::replace(&mut self.counted, now);
+        let since = |now: u64, before: u64| now.saturating_sub(before);
+        Ok(XdpStatistics {
+            received: std::mem::take(&mut self.received),
+            dropped: since(now.rx_dropped, before.rx_dropped),
+            ring_full: since(now.rx_ring_full, before.rx_ring_full),
+            fill_empty: since(now.rx_fill_ring_empty_descs, before.rx_fill_ring_empty_descs),
+            invalid: since(now.rx_invalid_descs, before.rx_invalid_descs)
+                + since(now.tx_invalid_descs, before.tx_invalid_descs),
+        })
+    }
+}
+
+impl AsFd for XdpPort {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.fd.as_fd()
+    }
+}
+
+/// A received frame, in the port's memory; its chunk goes back to the kernel when this is dropped.
+#[derive(Debug)]
+pub struct XdpFrame<'a> {
+    socket: &'a mut Socket,
+    descriptor: libc::xdp_desc,
+}
+
+impl XdpFrame<'_> {
+    /// The frame from its destination address, without FCS, with every VLAN tag the NIC left in it.
+    #[inline]
+    pub fn data(&self) -> &[u8] {
+        // SAFETY: the chunk came from the receive ring and is given back when this value is dropped.
+        unsafe {
+            self.socket
+                .umem
+                .octets(self.descriptor.addr, self.descriptor.len as usize)
+        }
+    }
+
+    /// The outer VLAN tag, which is in the data too. A NIC with rx-vlan-offload takes it out unseen.
+    #[inline]
+    pub fn vlan(&self) -> Option<VlanTag> {
+        vlan_of(self.data())
+    }
+}
+
+impl Drop for XdpFrame<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let chunk = self.socket.umem.chunk_of(self.descriptor.addr);
+        let taken = self.socket.to_fill.push(chunk);
+        debug_assert!(taken, "the fill ring has room for every receive chunk");
+    }
+}
+
+/// The outer VLAN tag in a frame's data.
+#[inline]
+fn vlan_of(frame: &[u8]) -> Option<VlanTag> {
+    let octets: [u8; 4] = *frame.get(12..)?.first_chunk()?;
+    let tpid = u16::from_be_bytes([octets[0], octets[1]]);
+    matches!(tpid, 0x8100 | 0x88a8).then_some(VlanTag {
+        tpid,
+        tci: u16::from_be_bytes([octets[2], octets[3]]),
+    })
+}
+
+/// Memberships belong to packet sockets; one that receives nothing holds them.
+fn memberships(interface: &str, options: &XdpOptions) -> Result<Option<PacketPort>, SysError> {
+    if !options.promiscuous && options.multicast.is_empty() {
+        return Ok(None);
+    }
+    let holder = PortOptions {
+        ring_frames: 0,
+        promiscuous: options.promiscuous,
+        multicast: options.multicast.clone(),
+        ..PortOptions::default()
+    };
+    PacketPort::open(interface, &holder).map(Some)
+}

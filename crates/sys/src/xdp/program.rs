@@ -1,0 +1,161 @@
+//! The XDP program: frames of the wanted EtherTypes go to the socket of their receive queue, all others on to the kernel.
+//!
+//! Assembled here, so that nothing has to be compiled or found at run time. XDP sees a VLAN tag in the data unless the NIC
+//! has taken it out (`ethtool -k`: rx-vlan-offload); the EtherType is then at octet 16, behind two tags at 20.
+
+use super::bpf::Instruction;
+use crate::error::SysError;
+use crate::packet::MOST_ETHERTYPES;
+
+/// 802.1Q customer and 802.1ad service tags.
+const TAGS: [u16; 2] = [0x8100, 0x88a8];
+/// Where the EtherType can be: behind no, one and two tags in the data.
+const POSITIONS: [i16; 3] = [12, 16, 20];
+
+/// Registers: 0 returns, 1 to 5 are arguments and scratch, 6 outlives calls.
+const R0: u8 = 0;
+const R1: u8 = 1;
+const R2: u8 = 2;
+const R3: u8 = 3;
+const R4: u8 = 4;
+const R5: u8 = 5;
+const R6: u8 = 6;
+
+/// Operations (linux/bpf.h): class, size or kind, source.
+const LOAD_WORD: u8 = 0x61;
+const LOAD_HALF: u8 = 0x69;
+const LOAD_MAP: u8 = 0x18;
+const MOVE: u8 = 0xbf;
+const MOVE_NUMBER: u8 = 0xb7;
+const ADD_NUMBER: u8 = 0x07;
+const JUMP: u8 = 0x05;
+const JUMP_EQUAL: u8 = 0x15;
+const JUMP_GREATER: u8 = 0x2d;
+const CALL: u8 = 0x85;
+const EXIT: u8 = 0x95;
+
+/// Offsets in `struct xdp_md`.
+const DATA: i16 = 0;
+const DATA_END: i16 = 4;
+const RX_QUEUE: i16 = 16;
+
+/// The source register that says "this number is a map's descriptor" (`BPF_PSEUDO_MAP_FD`).
+const MAP_DESCRIPTOR: u8 = 1;
+/// Helper 51: `bpf_redirect_map`.
+const REDIRECT_MAP: i32 = 51;
+/// Verdict: on to the kernel's stack.
+const PASS: i32 = 2;
+
+/// Where a jump leads to, until the addresses are known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Next,
+    Pass,
+    Take,
+    Block(usize),
+}
+
+/// The program for these EtherTypes and this map; an empty list takes all frames.
+pub(super) fn assemble(ethertypes: &[u16], map: i32) -> Result<Vec<Instruction>, SysError> {
+    if ethertypes.len() > MOST_ETHERTYPES {
+        return Err(SysError::Invalid {
+            what: format!(
+                "{} EtherTypes to take: at most {MOST_ETHERTYPES}, or none for all",
+                ethertypes.len()
+            ),
+        });
+    }
+    let mut code = vec![(op(MOVE, R6, R1, 0, 0), Target::Next)];
+    let mut blocks = Vec::new();
+    if !ethertypes.is_empty() {
+        code.push((op(LOAD_WORD, R2, R1, DATA, 0), Target::Next));
+        code.push((op(LOAD_WORD, R3, R1, DATA_END, 0), Target::Next));
+        for (index, position) in POSITIONS.into_iter().enumerate() {
+            blocks.push(code.len());
+            let tags = if index + 1 < POSITIONS.len() { &TAGS[..] } else { &[] };
+            block(&mut code, position, ethertypes, tags, Target::Block(index + 1));
+        }
+    }
+    let take = code.len();
+    code.extend(taking(map).map(|instruction| (instruction, Target::Next)));
+    let pass = code.len();
+    // The kernel refuses a program with a part that nothing leads to.
+    if !ethertypes.is_empty() {
+        code.push((op(MOVE_NUMBER, R0, 0, 0, PASS), Target::Next));
+        code.push((op(EXIT, 0, 0, 0, 0), Target::Next));
+    }
+    let resolved = code.into_iter().enumerate().map(|(at, (mut instruction, target))| {
+        let to = match target {
+            Target::Next => return instruction,
+            Target::Pass => pass,
+            Target::Take => take,
+            Target::Block(index) => blocks[index],
+        };
+        instruction.offset = i16::try_from(to - at - 1).expect("a few hundred instructions");
+        instruction
+    });
+    Ok(resolved.collect())
+}
+
+/// One block: too short passes, a wanted EtherType is taken, a tag goes on with the next block, anything else passes.
+fn block(code: &mut Vec<(Instruction, Target)>, position: i16, ethertypes: &[u16], tags: &[u16], onward: Target) {
+    code.push((op(MOVE, R4, R2, 0, 0), Target::Next));
+    code.push((op(ADD_NUMBER, R4, 0, 0, i32::from(position) + 2), Target::Next));
+    code.push((op(JUMP_GREATER, R4, R3, 0, 0), Target::Pass));
+    code.push((op(LOAD_HALF, R5, R2, position, 0), Target::Next));
+    let wanted = ethertypes.iter().map(|ethertype| (*ethertype, Target::Take));
+    for (value, target) in wanted.chain(tags.iter().map(|tag| (*tag, onward))) {
+        // The load is in the machine's order, the frame in the network's.
+        code.push((op(JUMP_EQUAL, R5, 0, 0, i32::from(value.to_be())), target));
+    }
+    code.push((op(JUMP, 0, 0, 0, 0), Target::Pass));
+}
+
+/// Hands the frame to the socket of its queue, or to the kernel's stack where the queue has none.
+fn taking(map: i32) -> [Instruction; 6] {
+    [
+        op(LOAD_WORD, R2, R6, RX_QUEUE, 0),
+        op(LOAD_MAP, R1, MAP_DESCRIPTOR, 0, map),
+        op(0, 0, 0, 0, 0),
+        op(MOVE_NUMBER, R3, 0, 0, PASS),
+        op(CALL, 0, 0, 0, REDIRECT_MAP),
+        op(EXIT, 0, 0, 0, 0),
+    ]
+}
+
+const fn op(code: u8, destination: u8, source: u8, offset: i16, immediate: i32) -> Instruction {
+    Instruction {
+        code,
+        registers: destination | source << 4,
+        offset,
+        immediate,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EXIT, JUMP, JUMP_EQUAL, JUMP_GREATER, MOST_ETHERTYPES, assemble};
+
+    /// What the program does with frames is tested with the kernel's own interpreter, in tests/xdp.rs.
+    #[test]
+    fn every_jump_lands_inside_the_program() {
+        let most: Vec<u16> = (0x8800..).take(MOST_ETHERTYPES).collect();
+        for ethertypes in [&[][..], &[0x88ba], &most] {
+            let program = assemble(ethertypes, 3).expect("a program");
+            for (at, instruction) in program.iter().enumerate() {
+                if [JUMP, JUMP_EQUAL, JUMP_GREATER].contains(&instruction.code) {
+                    let to = at + 1 + usize::try_from(instruction.offset).expect("forwards");
+                    assert!(to < program.len(), "{at} to {to} of {}", program.len());
+                }
+            }
+            assert_eq!(program.last().map(|last| last.code), Some(EXIT));
+        }
+    }
+
+    #[test]
+    fn too_many_types_are_refused_with_the_limit() {
+        let many: Vec<u16> = (0..=MOST_ETHERTYPES as u16).collect();
+        let error = assemble(&many, 3).expect_err("too many");
+        assert_eq!(error.to_string(), "65 EtherTypes to take: at most 64, or none for all");
+    }
+}
