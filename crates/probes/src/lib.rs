@@ -8,6 +8,7 @@
 
 mod error;
 mod hot;
+pub mod listen;
 pub mod noise;
 pub mod publish;
 pub mod record;
@@ -15,6 +16,7 @@ pub mod reflect;
 mod rest;
 mod stop;
 pub mod subscribe;
+pub mod talk;
 pub mod wakeup;
 
 pub use error::ProbeError;

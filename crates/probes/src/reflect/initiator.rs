@@ -248,7 +248,7 @@ impl Initiator {
             match answer.kind {
                 Kind::Probe => self.answered(answer.sequence, now, feed),
                 Kind::Hello => self.greeted_by(reflector),
-                Kind::Rest => {}
+                Kind::Rest | Kind::Stream => {}
             }
         }
     }

@@ -105,8 +105,11 @@ impl Reflector {
             return None;
         }
         let request = TestFrame::parse(&ethernet).ok()?;
-        if request.kind == Kind::Rest {
-            return Some(Came::Rest(request.sequence.min(LOOK_UP_NS)));
+        match request.kind {
+            Kind::Rest => return Some(Came::Rest(request.sequence.min(LOOK_UP_NS))),
+            // Another probe's: a talker does not wait for it.
+            Kind::Stream => return None,
+            Kind::Probe | Kind::Hello => {}
         }
         let length = data.len().min(self.frame.len());
         self.frame[..length].copy_from_slice(&data[..length]);

@@ -76,9 +76,7 @@ pub fn port_options() -> PortOptions {
         ring_frames: RING_FRAMES,
         frame_bytes: FRAME_BYTES,
         promiscuous: true,
-        multicast: Vec::new(),
-        qdisc_bypass: false,
-        hardware_stamps: false,
+        ..PortOptions::default()
     }
 }
 
