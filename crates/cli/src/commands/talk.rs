@@ -103,22 +103,25 @@ pub(crate) fn run(args: TalkArgs) -> Result<u8, Failure> {
 
 fn config(args: &TalkArgs, run: &Run) -> TalkConfig {
     let every = TalkConfig::every(args.interval);
-    let late_after_ns = match args.search {
+    let late_after_ns = args.late_after.unwrap_or(match args.search {
         true => SEARCH_LATE_NS,
         false => every.late_after_ns,
-    };
+    });
     TalkConfig {
         framing: args.framing.into(),
         destination: args.dst,
         vlan: args.vlan,
         frame_bytes: args.size,
         spin_ahead_ns: args.spin_ahead,
-        late_after_ns: args.late_after.unwrap_or(late_after_ns),
+        late_after_ns,
         launch_time: args.launch_time,
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,
-        threshold_ns: run.threshold_ns("talk/test"),
+        // Late frames are kept, each with its cause. Of a search most are late, and nobody asks why.
+        threshold_ns: run
+            .threshold_ns("talk/test")
+            .or_else(|| (!args.search).then_some(late_after_ns)),
         more_settings: run.load_settings(),
         ..every
     }

@@ -4,7 +4,6 @@ use super::ListenConfig;
 use crate::record::Describe;
 use store::model::{EventKind, SeriesClock, SeriesSpec};
 use sys::packet::PacketPort;
-use units::format_ns;
 
 /// Slot of `delivery/listen`.
 pub(super) const DELIVERY: u16 = 0;
@@ -40,10 +39,7 @@ impl Listen {
     fn settings(&self) -> Vec<(String, String)> {
         let config = &self.config;
         let engine = format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word());
-        let late = format!(
-            "{} since the frame before, and one interval more for each lost between",
-            format_ns(config.late_after_ns as f64)
-        );
+        let late = format!("{} µs since the frame before", config.late_after_ns as f64 / 1e3);
         let cpu = config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
         let mut settings = vec![
             ("interface".into(), self.interface.clone()),

@@ -46,7 +46,10 @@ impl Talk {
             ("interval".into(), config.period.to_string()),
             ("spin ahead".into(), ahead),
             ("sent by".into(), sent_by),
-            ("late after".into(), format_ns(config.late_after_ns as f64)),
+            (
+                "late after".into(),
+                format!("{} µs after due", config.late_after_ns as f64 / 1e3),
+            ),
             ("policy".into(), config.policy.to_string()),
             ("cpu".into(), cpu),
         ];

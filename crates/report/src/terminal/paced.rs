@@ -26,10 +26,10 @@ pub(super) fn paced(report: &Report, paint: &Paint) -> String {
     }
     let mut out = format!("{}\n", paint.heading("In the words of linuxEthernetTest"));
     for series in &talkers {
-        line(&mut out, "Talker", series, talkers.len() > 1, " after due");
+        line(&mut out, "Talker", series, talkers.len() > 1);
     }
     for series in &listeners {
-        line(&mut out, "Listener", series, listeners.len() > 1, "");
+        line(&mut out, "Listener", series, listeners.len() > 1);
     }
     if let ([talker], [listener]) = (&talkers[..], &listeners[..]) {
         let _ = writeln!(out, "  {}", identity(talker, listener));
@@ -37,8 +37,8 @@ pub(super) fn paced(report: &Report, paint: &Paint) -> String {
     out
 }
 
-/// `Talker: Late packets: 0, Max delta: 76 ns (late: > 125 µs after due)`.
-fn line(out: &mut String, role: &str, series: &SeriesView, many: bool, since: &str) {
+/// `Talker: Late packets: 0, Max delta: 76 ns (late: > 125 µs after due)`. Nanoseconds, as it prints them.
+fn line(out: &mut String, role: &str, series: &SeriesView, many: bool) {
     let who = match series.spec.name.split_once('/').filter(|_| many) {
         Some((_, label)) => format!("{role} {label}"),
         None => role.to_owned(),
@@ -47,7 +47,7 @@ fn line(out: &mut String, role: &str, series: &SeriesView, many: bool, since: &s
     let late = series.counters.late;
     let _ = write!(out, "  {who}: Late packets: {late}, Max delta: {max}");
     if let Some(after) = setting(series, "late after") {
-        let _ = write!(out, " (late: > {after}{since})");
+        let _ = write!(out, " (late: > {after})");
     }
     for (n, what) in [(series.counters.missed, "cycle"), (series.counters.lost, "packet")] {
         if n > 0 {
@@ -127,7 +127,7 @@ fn search(mut steps: Vec<Step<'_>>, paint: &Paint) -> String {
 /// The smallest spin-ahead without late frames that no longer one contradicts, and what that rests on. `steps` ascend.
 fn answer(steps: &[Step<'_>]) -> String {
     let late = steps.first().and_then(|step| setting(step.series, "late after"));
-    let late = late.map_or_else(String::new, |after| format!(" (late: > {after} after due)"));
+    let late = late.map_or_else(String::new, |after| format!(" (late: > {after})"));
     let too_short = steps.iter().rposition(|step| !step.is_good()).map_or(0, |at| at + 1);
     match steps.get(too_short) {
         Some(step) => {
