@@ -9,7 +9,7 @@ use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use sys::packet::{PacketPort, TxEvent};
-use sys::wait::{Wait, sleep_until};
+use sys::wait::{Wait, WakeClock, sleep_until};
 use units::{Grid, Monotonic, Tai};
 
 /// Cycles before the first recorded one: they bring code and data of the loop into memory and caches.
@@ -25,6 +25,9 @@ const END_AFTER_NS: i64 = 5_000_000;
 /// Launch errors are collected after so many cycles; the kernel keeps some thousands.
 const CYCLES_PER_COLLECTION: u64 = 256;
 
+/// Three clock readings in a row take less than this, unless something comes between them.
+const NARROW_NS: i64 = 5_000;
+
 pub(super) struct Sender {
     config: TalkConfig,
     port: PacketPort,
@@ -34,6 +37,8 @@ pub(super) struct Sender {
     wait: Wait,
     /// The frame is handed over this long before it is due: 0 without launch times.
     lead_ns: i64,
+    /// `CLOCK_TAI` minus `CLOCK_MONOTONIC`.
+    tai_ahead_ns: i64,
     sent: u64,
     late: u64,
     missed: u64,
@@ -59,6 +64,7 @@ impl Sender {
             totals,
             wait: Wait::spinning_ahead(spin_ns),
             lead_ns,
+            tai_ahead_ns: Wait::on(WakeClock::Tai, 0).reading_at(Monotonic::from_ns(0)),
             sent: 0,
             late: 0,
             missed: 0,
@@ -94,7 +100,7 @@ impl Sender {
             feed.count(TALK, Counter::Missed, returned, next - cycle - 1);
             cycle = next;
         }
-        self.say_end(&grid, cycle)?;
+        self.say_end(&grid)?;
         self.finish(feed)
     }
 
@@ -117,7 +123,7 @@ impl Sender {
     /// Makes the frame of a cycle while there is time, so that only the send call lies behind the due instant. Returns the
     /// due instant on the clock of launch times.
     fn make(&mut self, cycle: u64, flags: u16, due: Monotonic) -> Tai {
-        let launch = Tai::from_ns(sys::clock::tai().as_ns() + (due - sys::clock::monotonic()));
+        let launch = self.on_tai(due);
         self.frame.patch(&Change {
             cycle,
             sequence: self.sent,
@@ -125,6 +131,18 @@ impl Sender {
             due: launch,
         });
         launch
+    }
+
+    /// An instant on `CLOCK_TAI`, which can be stepped while the thread runs, so it is read each time; a reading that was
+    /// interrupted is not believed.
+    fn on_tai(&mut self, at: Monotonic) -> Tai {
+        let before = sys::clock::monotonic();
+        let tai = sys::clock::tai();
+        let span_ns = sys::clock::monotonic() - before;
+        if span_ns < NARROW_NS {
+            self.tai_ahead_ns = tai.as_ns() - before.as_ns() - span_ns / 2;
+        }
+        Tai::from_ns(at.as_ns() + self.tai_ahead_ns)
     }
 
     fn send(&mut self, launch: Tai) -> Result<(), ProbeError> {
@@ -166,12 +184,12 @@ impl Sender {
         self.dropped += dropped;
     }
 
-    fn say_end(&mut self, grid: &Grid, cycle: u64) -> Result<(), ProbeError> {
+    fn say_end(&mut self, grid: &Grid) -> Result<(), ProbeError> {
         for _ in 0..END_FRAMES {
-            let due = sys::clock::monotonic() + END_AFTER_NS;
-            sleep_until(due - self.lead_ns);
-            let cycle = cycle.max(grid.first_after(due));
+            let cycle = grid.first_after(sys::clock::monotonic() + END_AFTER_NS);
+            let due = grid.due(cycle);
             let launch = self.make(cycle, mark::END, due);
+            sleep_until(due - self.lead_ns);
             self.send(launch)?;
         }
         Ok(())
