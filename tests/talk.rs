@@ -61,7 +61,9 @@ fn a_self_test_accounts_for_every_frame_in_every_framing() {
         ("--framing avtp --vlan 2:3 --spin-ahead 30us", "listen/avtp-"),
         ("--framing sv --interval 4000/s", "listen/sv-TALK01"),
     ] {
-        let (output, _directory) = run(&format!("talk v0 --listen v1 --duration 2s --json {options}"));
+        let (output, _directory) = run(&format!(
+            "talk v0 --listen v1 --duration 2s --no-flight-recorder --json {options}"
+        ));
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let document = json(&output);
         let (talkers, listeners) = (named(&document, "talk/"), named(&document, "listen/"));
@@ -88,7 +90,7 @@ fn the_report_ends_in_the_words_of_linux_ethernet_test() {
     if !root_or_skip("the_report_ends_in_the_words_of_linux_ethernet_test") {
         return;
     }
-    let (output, directory) = run("talk v0 --listen v1 --duration 1s");
+    let (output, directory) = run("talk v0 --listen v1 --duration 1s --no-flight-recorder");
     let text = String::from_utf8(output.stdout.clone()).expect("UTF-8");
     let line = |begin: &str| {
         let found = text.lines().find(|line| line.trim_start().starts_with(begin));
@@ -178,8 +180,16 @@ fn what_cannot_be_is_refused_and_says_what_is_missing() {
         ("talk v0 --search --limits avb", 2, "--spin-ahead and --limits"),
         ("talk v0 --search --spin-ahead 5us", 2, "cannot be used with"),
         ("talk v9", 2, "v9: no such interface"),
-        ("talk v0 --listen v9 --duration 1s", 2, "v9: no such interface"),
-        ("talk v0 --framing sv --interval 130us", 2, "smpCnt"),
+        (
+            "talk v0 --listen v9 --duration 1s --no-flight-recorder",
+            2,
+            "v9: no such interface",
+        ),
+        (
+            "talk v0 --framing sv --interval 130us --no-flight-recorder",
+            2,
+            "smpCnt",
+        ),
         ("talk v0 --listen-cpu 1", 2, "--listen"),
         (
             "listen v1 --duration 300ms",
@@ -200,7 +210,7 @@ fn the_avb_plan_talks_over_its_own_bed() {
     if !root_or_skip("the_avb_plan_talks_over_its_own_bed") {
         return;
     }
-    let (output, _directory) = run("qualify avb --duration 2s --json");
+    let (output, _directory) = run("qualify avb --duration 2s --no-flight-recorder --json");
     let document = json(&output);
     let talker = series(&document, "talk/avtp");
     assert_eq!(count(talker, "received") + count(talker, "missed"), 16_000);

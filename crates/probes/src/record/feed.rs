@@ -82,8 +82,8 @@ pub trait Describe: Send {
         (EventKind::Note, format!("{name}: notice {code} ({a}, {b})"))
     }
 
-    /// What to ask about a late sample of this slot; `None` where its time is not one CPU's.
-    fn question(&self, _slot: u16) -> Option<QuestionKind> {
+    /// What to ask about a late sample of `slot`; `None` where its time is not one CPU's, or too short to ask.
+    fn question(&self, _slot: u16, _value_ns: i64) -> Option<QuestionKind> {
         None
     }
 }

@@ -18,6 +18,9 @@ pub(super) const REFUSED: u16 = 2;
 /// Notice: the queueing discipline dropped frames for their launch time (how many).
 pub(super) const LAUNCH: u16 = 3;
 
+/// A thread that spins until the due instant is off it by as much without anything having held it up.
+const WORTH_ASKING_NS: i64 = 1_000;
+
 /// Names and settings of `talk/LABEL` and `send/LABEL`.
 pub(super) struct Talk {
     config: TalkConfig,
@@ -98,7 +101,7 @@ impl Describe for Talk {
         }
     }
 
-    fn question(&self, slot: u16) -> Option<QuestionKind> {
-        (slot == TALK).then_some(QuestionKind::WakeUp)
+    fn question(&self, slot: u16, value_ns: i64) -> Option<QuestionKind> {
+        (slot == TALK && value_ns > WORTH_ASKING_NS).then_some(QuestionKind::WakeUp)
     }
 }

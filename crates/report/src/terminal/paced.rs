@@ -142,3 +142,76 @@ fn answer(steps: &[Step<'_>]) -> String {
         None => format!("  None of them was without late or missed frames{late}: no spin-ahead was found.\n"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Report;
+    use crate::synthetic::{run, series};
+    use crate::view::SeriesView;
+
+    fn one(name: &str, max_ns: i64, late: u64, late_after: &str) -> SeriesView {
+        let mut one = series(name, 100, 60_000, 1);
+        one.max_ns = Some(max_ns);
+        one.counters.late = late;
+        one.spec.settings.push(("late after".into(), late_after.into()));
+        one
+    }
+
+    fn last_part(of: Vec<SeriesView>) -> String {
+        let text = Report::new(run(of), Vec::new()).text(false, None);
+        text.rsplit("\n\n").next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn both_ends_in_the_words_of_linux_ethernet_test() {
+        let mut talker = one("talk/test", 76, 0, "125 µs after due");
+        let mut listener = one("listen/test-02", 197_201, 3, "187.5 µs since the frame before");
+        (talker.counters.received, talker.counters.missed) = (80_000, 2);
+        (listener.counters.received, listener.counters.lost) = (79_999, 1);
+        let text = last_part(vec![talker.clone(), listener.clone()]);
+        assert_eq!(
+            text,
+            "In the words of linuxEthernetTest\n\
+             \x20 Talker: Late packets: 0, Max delta: 76 ns (late: > 125 µs after due); 2 cycles missed\n\
+             \x20 Listener: Late packets: 3, Max delta: 197201 ns (late: > 187.5 µs since the frame before); 1 packet lost\n\
+             \x20 Self-test: 80 000 sent = 79 999 received + 1 lost\n"
+        );
+        listener.counters.lost = 0;
+        let text = last_part(vec![talker, listener]);
+        assert!(text.contains("80 000 sent, but 79 999 received + 0 lost: the rest is not accounted for"));
+    }
+
+    #[test]
+    fn several_streams_are_named_and_not_added_up() {
+        let listeners = ["listen/avtp-1", "listen/avtp-2"].map(|name| one(name, 130_000, 0, "187.5 µs"));
+        let text = last_part(listeners.to_vec());
+        assert!(
+            text.contains("Listener avtp-2: Late packets: 0") && !text.contains("Self-test"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_answer_of_a_search_is_not_contradicted_by_a_longer_one() {
+        let step = |us: u64, late: u64| {
+            let name = format!("talk/spin-ahead={us}us");
+            let mut step = one(&name, 80, late, "1 µs after due");
+            step.counters.received = 30_000;
+            step
+        };
+        let text = last_part(vec![
+            step(0, 30_000),
+            step(40, 0),
+            step(20, 0),
+            step(30, 1),
+            step(35, 0),
+        ]);
+        assert!(text.contains("Smallest without a late frame: 35.0 µs"), "{text}");
+        assert!(
+            text.contains("None of 30 000 frames: at most 1 in 10 000 (95 %)"),
+            "{text}"
+        );
+        let text = last_part(vec![step(0, 30_000), step(40, 0), step(112, 3)]);
+        assert!(text.contains("no spin-ahead was found"), "{text}");
+    }
+}
