@@ -151,6 +151,27 @@ pub(crate) fn mac(text: &str) -> Result<Mac, String> {
     Mac::from_str(text).map_err(|error| error.to_string())
 }
 
+/// What the frames of a paced stream look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum FramingArg {
+    /// Test frames, EtherType 0x88B5
+    Test,
+    /// AVTP (IEEE 1722): AAF PCM, 48 kHz, 2 channels, 6 samples in a frame
+    Avtp,
+    /// Sampled values: one stream, one ASDU
+    Sv,
+}
+
+impl From<FramingArg> for probes::talk::Framing {
+    fn from(framing: FramingArg) -> Self {
+        match framing {
+            FramingArg::Test => Self::Test,
+            FramingArg::Avtp => Self::Avtp,
+            FramingArg::Sv => Self::Sv,
+        }
+    }
+}
+
 /// How a thread waits for frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ReceiveArg {

@@ -2,8 +2,9 @@
 
 use crate::tap::Tap;
 use sys::SysError;
-use sys::packet::{PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, VlanTag};
+use sys::packet::{PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
 use sys::xdp::{XdpFrame, XdpPort};
+use units::Tai;
 
 /// A port of either kind, tapped or not.
 #[derive(Debug)]
@@ -106,6 +107,25 @@ impl Port {
             Engine::Packet(port) => port.send(frame),
             Engine::Xdp(port) => port.send(frame),
         }
+    }
+
+    /// Has a frame sent at `at`, by the queueing discipline or the NIC.
+    ///
+    /// # Errors
+    /// As [`PacketPort::send_at`]; AF_XDP has no launch times here.
+    pub fn send_at(&mut self, frame: &[u8], at: Tai) -> Result<(), SysError> {
+        if let Some(tap) = &mut self.tap {
+            tap.sent(sys::clock::monotonic(), frame);
+        }
+        match &mut self.engine {
+            Engine::Packet(port) => port.send_at(frame, at),
+            Engine::Xdp(port) => port.send(frame),
+        }
+    }
+
+    /// What the kernel says of sent frames: the oldest that was not yet taken.
+    pub fn next_tx_event(&self) -> Option<TxEvent> {
+        self.packet().and_then(|port| port.next_tx_event().ok().flatten())
     }
 
     /// Sends a batch with as few system calls as the kernel takes.

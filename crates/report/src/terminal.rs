@@ -1,6 +1,7 @@
 //! The report as text: the verdict first, then what it rests on.
 
 mod nics;
+mod paced;
 mod series;
 mod table;
 #[cfg(test)]
@@ -65,6 +66,7 @@ impl Report {
             worst_samples(self, &paint),
             why::causes(self, &paint),
             events(self, &paint),
+            paced::paced(self, &paint),
         ];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join("\n")

@@ -14,7 +14,7 @@ use sys::privilege::Capability;
          triptime qualify site.toml --html site.html"
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, vm-wakeup, jitter-table, avb-wakeup), or a TOML file
+    /// Plan: the name of one inside triptime (quick, avb, vm-wakeup, jitter-table, avb-wakeup), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says

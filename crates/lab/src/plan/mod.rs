@@ -1,6 +1,7 @@
 //! Plans: what `qualify` runs, as TOML.
 
 mod file;
+mod paced;
 mod run;
 mod step;
 
@@ -9,9 +10,10 @@ pub use run::{PlanRun, Show, Thresholds, rest, run};
 pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.
-pub const EMBEDDED: [(&str, &str); 4] = [
+pub const EMBEDDED: [(&str, &str); 5] = [
     ("quick", include_str!("../../../../plans/quick.toml")),
     ("vm-wakeup", include_str!("../../../../plans/vm-wakeup.toml")),
     ("jitter-table", include_str!("../../../../plans/jitter-table.toml")),
+    ("avb", include_str!("../../../../plans/avb.toml")),
     ("avb-wakeup", include_str!("../../../../plans/avb-wakeup.toml")),
 ];

@@ -1,16 +1,19 @@
 //! Running a plan.
 
 use super::file::{Cpus, Plan};
-use super::step::{Load as PlanLoad, ReflectStep, Step};
+use super::paced;
+use super::step::{Load as PlanLoad, ReflectStep, Step, TalkListenStep};
 use crate::bed::{Bed, End};
 use crate::load::LoadSpec;
 use crate::loads::Loads;
 use crate::session::{Session, SessionError};
 use host::Host;
+use probes::listen;
 use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role, Stamps};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
+use probes::talk;
 use probes::wakeup::{self, WakeupConfig};
 use probes::{ProbeError, Rest, Running, Stop};
 use std::time::Duration;
@@ -21,8 +24,8 @@ use wire::ether::Mac;
 /// The test set's sender spins for the last part of each period, so that the publisher is not what is measured.
 const SPIN_AHEAD_NS: u64 = 60_000;
 
-/// How long a subscriber goes on after the publisher's end, to take what is still on its way.
-const AFTER_PUBLISHER: Duration = Duration::from_millis(300);
+/// How long a receiver goes on after the sender's end, to take what is still on its way.
+const AFTER_SENDER: Duration = Duration::from_millis(300);
 
 /// How often the run looks at its loads and shows its progress.
 const LOOK: Duration = Duration::from_millis(200);
@@ -183,7 +186,10 @@ impl Runner<'_> {
                 };
                 self.sampled_values(&config, bed, name, &stop)
             }
-            (Step::Reflect(_) | Step::SampledValues(_), None) => unreachable!("the bed was built for this step"),
+            (Step::TalkListen(step), Some(bed)) => self.talk_listen(step, bed, more_settings, &stop),
+            (Step::Reflect(_) | Step::SampledValues(_) | Step::TalkListen(_), None) => {
+                unreachable!("the bed was built for this step")
+            }
         }
     }
 
@@ -247,10 +253,26 @@ impl Runner<'_> {
         let test_set = bed.port(End::TestSet, &publish::port_options())?;
         let far = subscribe::start(&subscriber, device, &mut self.session.recorder, stop)?;
         let near = publish::start(config, test_set, &mut self.session.recorder, stop);
-        self.pair(near, far.running, name, stop, AFTER_PUBLISHER)
+        self.pair(near, far.running, name, stop, AFTER_SENDER)
     }
 
-    /// Waits for the test set's end of a step, then ends the device's.
+    fn talk_listen(
+        &mut self,
+        step: &TalkListenStep,
+        bed: &Bed,
+        more_settings: Vec<(String, String)>,
+        stop: &Stop,
+    ) -> Result<(), SessionError> {
+        let (measured, housekeeping) = (&self.work.measured, &self.work.housekeeping);
+        let (talker, listener) = paced::ends(step, measured, housekeeping, more_settings);
+        let test_set = bed.port(End::TestSet, &listen::port_options(listener.framing))?;
+        let device = bed.port(End::Device, &talk::port_options(false))?;
+        let far = listen::start(&listener, test_set, &mut self.session.recorder, stop)?;
+        let near = talk::start(&talker, device, &mut self.session.recorder, stop).map(|talking| talking.running);
+        self.pair(near, far.running, "talk and listen", stop, AFTER_SENDER)
+    }
+
+    /// Waits for the sending end of a step, then ends the other.
     fn pair(
         &mut self,
         near: Result<Running, ProbeError>,

@@ -253,7 +253,7 @@ impl Work {
                 let asked = feed
                     .source
                     .describe
-                    .question()
+                    .question(u16::try_from(slot).unwrap_or(0), value_ns)
                     .filter(|kind| kept || *kind == QuestionKind::Gap);
                 if let Some(kind) = asked
                     && let Some((_, thread)) = feed.source.thread.load()

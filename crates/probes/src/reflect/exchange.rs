@@ -258,7 +258,7 @@ impl Exchange {
                 match came.frame.kind {
                     Kind::Probe => self.answered(&came, feed),
                     Kind::Hello => self.greeted_by(came.reflector),
-                    Kind::Rest | Kind::Claim | Kind::Bye => {}
+                    Kind::Rest | Kind::Stream | Kind::Claim | Kind::Bye => {}
                 }
             }
             if took {

@@ -147,6 +147,8 @@ impl Reflector {
                 self.give_back(feed)
             }
             Kind::Bye => self.part(request.session, seen, feed),
+            // A talker's; nobody waits for its return.
+            Kind::Stream => Ok(()),
         }
     }
 

@@ -65,6 +65,24 @@ fn steps_are_named_in_the_words_of_the_field() {
 }
 
 #[test]
+fn a_paced_step_has_a_framing_and_a_spin_ahead() {
+    let plan = Plan::load("avb").expect("embedded");
+    let Some(Step::TalkListen(step)) = plan.steps.last() else {
+        panic!("the last step talks: {:?}", plan.steps);
+    };
+    assert_eq!((step.spin_ahead.0, step.interval.0.whole_ns()), (50_000, 125_000));
+    let wrong = plan.text.replace("framing = \"avtp\"", "framing = \"avb\"");
+    let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();
+    assert!(message.contains("avb") && message.contains("avtp"), "{message}");
+    let plain = plan
+        .text
+        .replace("framing = \"avtp\"\n", "")
+        .replace("spin_ahead = \"50us\"\n", "");
+    let plan = Plan::parse("site.toml", &plain).expect("both may be left out");
+    assert!(matches!(plan.steps.last(), Some(Step::TalkListen(step)) if step.spin_ahead.0 == 0));
+}
+
+#[test]
 fn a_step_has_its_own_label_loads_and_idle_policy() {
     let text = r#"
 name = "site"
