@@ -1,6 +1,7 @@
 //! Values on the command line, and the options that every measuring command has.
 
 use lab::load::{LoadKind, LoadRequest, LoadSpec};
+use lab::preflight::Intent;
 use std::path::PathBuf;
 use std::str::FromStr;
 use sys::thread::Policy;
@@ -100,6 +101,14 @@ pub(crate) struct CaptureArgs {
 }
 
 impl PortArgs {
+    /// How it is measured, as far as these options say.
+    pub(crate) fn intent(&self) -> Intent {
+        Intent {
+            cpus: self.measured(),
+            ..Intent::default()
+        }
+    }
+
     /// The CPUs that are measured: the one named, if any.
     pub(crate) fn measured(&self) -> CpuList {
         self.cpu.into_iter().collect()

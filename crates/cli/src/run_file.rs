@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::verdict;
 use lab::loads::Loads;
+use lab::preflight::{self, Intent};
 use lab::session::{Session, SessionError, SessionSpec};
 use probes::tap::{self, Capture, CaptureSpec, Extent};
 use probes::{Port, ProbeError, Running, Stop};
@@ -142,9 +143,13 @@ impl Run {
         })
     }
 
-    /// The port with its capture, if one is asked for.
-    pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs) -> Result<Port, Failure> {
+    /// Says what makes a measurement on this port questionable; returns the port with its capture, if one is asked for.
+    pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs, intent: &Intent) -> Result<Port, Failure> {
         let port = port.into();
+        let events = self.session.recorder.events();
+        for doubt in preflight::doubts(port.interface(), intent) {
+            events.write(EventKind::Note, format!("before measuring: {doubt}"));
+        }
         let Some(path) = args.capture.capture.clone() else {
             return Ok(port);
         };

@@ -7,4 +7,5 @@ pub mod load;
 pub mod loads;
 pub mod nic;
 pub mod plan;
+pub mod preflight;
 pub mod session;

@@ -55,7 +55,7 @@ pub(crate) fn run(args: ListenArgs) -> Result<u8, Failure> {
         ..every
     };
     let stop = run.session.stop.clone();
-    let port = run.port(port, &args.port)?;
+    let port = run.port(port, &args.port, &args.port.intent())?;
     let outcome =
         start(&config, port, &mut run.session.recorder, &stop).and_then(|listening| run.attend(listening.running));
     run.finish(outcome.map_err(Into::into))

@@ -3,10 +3,11 @@
 use crate::arguments::{FramingArg, PortArgs, RunArgs, duration, mac, positive_duration, vlan};
 use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::run_file::{Run, Start};
-use probes::{Port, ProbeError};
+use lab::preflight::Intent;
 use probes::listen::{self, ListenConfig, Listening};
 use probes::talk::search::{Outcome, Search};
 use probes::talk::{TalkConfig, port_options, start};
+use probes::{Port, ProbeError};
 use std::time::Duration;
 use sys::packet::PacketPort;
 use units::{CpuList, Period};
@@ -91,7 +92,11 @@ pub(crate) fn run(args: TalkArgs) -> Result<u8, Failure> {
         drop(port);
         return search(&config, &args.port.interface, run);
     }
-    let port = run.port(port, &args.port)?;
+    let intent = Intent {
+        launch_times: args.launch_time,
+        ..args.port.intent()
+    };
+    let port = run.port(port, &args.port, &intent)?;
     let outcome = match &args.listen {
         Some(interface) => self_test(&config, port, interface, args.listen_cpu, &mut run),
         None => {

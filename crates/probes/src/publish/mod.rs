@@ -130,6 +130,7 @@ pub fn start(
         },
         body: Box::new(move |start, feed| sender.run(start, feed)),
         feed,
+        own_files: false,
     };
     Running::start(vec![thread], next_second)
 }

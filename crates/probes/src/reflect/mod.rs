@@ -222,6 +222,7 @@ pub fn start(
         real_time,
         body,
         feed,
+        own_files: true,
     };
     Running::start(vec![thread], || sys::clock::monotonic() + LEAD_NS)
 }

@@ -190,6 +190,7 @@ pub fn start(
         },
         body: Box::new(move |start, feed| sender.run(start, feed)),
         feed,
+        own_files: false,
     };
     let running = Running::start(vec![thread], || first_due(config.framing))?;
     Ok(Talking { running, totals })
