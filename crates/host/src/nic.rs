@@ -132,31 +132,32 @@ fn shown_interrupts(sheet: &mut Sheet<'_>, name: &str) {
             sheet.add("interrupts", source, Ok(shown));
             for one in &all {
                 let folder = format!("/proc/irq/{}", one.number);
-                sheet.add(&format!("interrupt {}", one.number), &folder, Ok(shown_interrupt(one)));
+                sheet.add(&format!("interrupt {}", one.number), &folder, Ok(served(one)));
+                sheet.add(&format!("interrupt {} so far", one.number), source, Ok(so_far(one)));
             }
         }
     }
 }
 
-/// `eth1-TxRx-0: on CPU 1 (allowed 0-3), 25818 so far (CPU 0 18, CPU 1 25800)`.
-fn shown_interrupt(one: &NicInterrupt) -> String {
+/// `eth1-TxRx-0: on CPU 1 (allowed 0-3)`.
+fn served(one: &NicInterrupt) -> String {
     let name = one.name.as_deref().unwrap_or("without a name");
     let known = |cpus: &Result<CpuList, HostError>| match cpus {
         Ok(cpus) if cpus.is_empty() => "none".to_owned(),
         Ok(cpus) => cpus.to_string(),
         Err(error) => format!("unknown: {}", error.reason()),
     };
-    let total: u64 = one.counts.iter().map(|(_, count)| count).sum();
+    let (effective, allowed) = (known(&one.effective), known(&one.allowed));
+    format!("{name}: on CPU {effective} (allowed {allowed})")
+}
+
+/// How often it came, by CPU: `CPU 0 18, CPU 1 25800`.
+fn so_far(one: &NicInterrupt) -> String {
     let busy = one.counts.iter().filter(|(_, count)| *count > 0);
     let busy: Vec<String> = busy.map(|(cpu, count)| format!("CPU {cpu} {count}")).collect();
-    let by_cpu = if busy.is_empty() {
-        String::new()
+    if busy.is_empty() {
+        "never".to_owned()
     } else {
-        format!(" ({})", busy.join(", "))
-    };
-    format!(
-        "{name}: on CPU {} (allowed {}), {total} so far{by_cpu}",
-        known(&one.effective),
-        known(&one.allowed)
-    )
+        busy.join(", ")
+    }
 }

@@ -159,7 +159,7 @@ fn offloads(nic: &Nic, found: &mut Vec<String>) {
     if !on.is_empty() {
         let name = nic.name();
         found.push(format!(
-            "for information: {name} has {} on, which touch TCP and UDP only",
+            "for information: {name} has {} on, which join and split TCP and UDP segments only",
             on.join(", ")
         ));
     }
