@@ -70,7 +70,7 @@ pub(crate) struct TalkArgs {
 }
 
 /// Runs the command; returns its exit status.
-pub(crate) fn run(args: TalkArgs) -> Result<u8, Failure> {
+pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
     if args.search && args.run.limits.is_some() {
         return Err(Failure::Usage(
             "talk: --search tries spin-aheads that are too short: judge the one it finds with --spin-ahead and --limits"
@@ -85,7 +85,7 @@ pub(crate) fn run(args: TalkArgs) -> Result<u8, Failure> {
         ..Start::probe("talk", measured, ends)
     };
     let mut run = Run::start(begin, args.run.clone())?;
-    let config = config(&args, &run);
+    let config = config(args, &run);
     if args.search {
         // Each step opens its own.
         drop(port);
