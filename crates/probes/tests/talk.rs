@@ -28,8 +28,11 @@ fn config(framing: Framing) -> TalkConfig {
     }
 }
 
+/// A frame as the far end has it: its VLAN tag, and the rest.
+type Received = (Option<VlanTag>, Vec<u8>);
+
 /// Sends as told into a port that keeps every frame.
-fn talk(config: &TalkConfig) -> (Recorded, Vec<(Option<VlanTag>, Vec<u8>)>) {
+fn talk(config: &TalkConfig) -> (Recorded, Vec<Received>) {
     let pair = Pair::build();
     let everything = PortOptions {
         ring_frames: 8_192,
