@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         Command::Wakeup(args) => commands::wakeup::run(args),
         Command::Noise(args) => commands::noise::run(args),
         Command::Reflect(args) => commands::reflect::run(args),
-        Command::Talk(args) => commands::talk::run(args),
+        Command::Talk(args) => commands::talk::run(&args),
         Command::Listen(args) => commands::listen::run(args),
         Command::Publish(args) => commands::publish::run(args),
         Command::Subscribe(args) => commands::subscribe::run(args),

@@ -28,8 +28,11 @@ fn config(framing: Framing) -> TalkConfig {
     }
 }
 
+/// A frame as the far end has it: its VLAN tag, and the rest.
+type Received = (Option<VlanTag>, Vec<u8>);
+
 /// Sends as told into a port that keeps every frame.
-fn talk(config: &TalkConfig) -> (Recorded, Vec<(Option<VlanTag>, Vec<u8>)>) {
+fn talk(config: &TalkConfig) -> (Recorded, Vec<Received>) {
     let pair = Pair::build();
     let everything = PortOptions {
         ring_frames: 8_192,
@@ -192,14 +195,14 @@ fn a_planted_stall_is_one_late_frame_and_missed_cycles() {
         return;
     }
     const BLOCK_NS: i64 = 40_000_000;
+    const LATE_NS: i64 = 25_000_000;
     let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
     let pair = Pair::build();
     let mut run = Run::start();
     let config = TalkConfig {
         policy: Policy::Fifo(40),
         cpu: Some(cpu),
-        // Only the planted stall is as long as that.
-        late_after_ns: 25_000_000,
+        late_after_ns: LATE_NS as u64,
         ..config(Framing::Test)
     };
     let talking = start(&config, pair.port_a(&port_options(false)), &mut run.recorder, &run.stop).expect("talk starts");
@@ -215,15 +218,31 @@ fn a_planted_stall_is_one_late_frame_and_missed_cycles() {
         while sys::clock::monotonic() - begin < BLOCK_NS {
             std::hint::spin_loop();
         }
+        begin
     });
-    planted.join().expect("no panic");
+    let begin = planted.join().expect("no panic");
     talking.running.join().expect("talk ends well");
+    let start = run.start;
     let recorded = run.finish();
     let counters = recorded.counters("talk/test");
-    assert_eq!((counters.late, counters.expected), (1, 1_000));
+    assert_eq!(counters.expected, 1_000);
     assert!(counters.missed >= 38, "{} missed in 40 ms", counters.missed);
-    let worst = recorded.spikes("talk/test").first().expect("a sample").value_ns;
-    assert!(worst >= BLOCK_NS - 2_000_000, "{worst}");
+    // Others may hold the machine up, too: looked at are the frames that were due while the planted thread ran.
+    let late: Vec<i64> = recorded
+        .spikes("talk/test")
+        .iter()
+        .map(|spike| spike.value_ns)
+        .collect();
+    let late = late.iter().filter(|ns| **ns > LATE_NS).count() as u64;
+    assert_eq!(counters.late, late, "every late frame is kept");
+    let in_block = recorded.spikes("talk/test").into_iter().filter(|spike| {
+        let sent = start + i64::try_from(spike.at_ns).expect("small");
+        let due = sent - spike.value_ns;
+        due < begin + BLOCK_NS - 2_000_000 && sent > begin + 2_000_000
+    });
+    let in_block: Vec<i64> = in_block.map(|spike| spike.value_ns).collect();
+    assert_eq!(in_block.len(), 1, "no burst: {in_block:?}");
+    assert!(in_block[0] >= BLOCK_NS - 2_000_000, "{in_block:?}");
 }
 
 #[test]

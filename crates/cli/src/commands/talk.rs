@@ -71,7 +71,7 @@ pub(crate) struct TalkArgs {
 }
 
 /// Runs the command; returns its exit status.
-pub(crate) fn run(args: TalkArgs) -> Result<u8, Failure> {
+pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
     if args.search && args.run.limits.is_some() {
         return Err(Failure::Usage(
             "talk: --search tries spin-aheads that are too short: judge the one it finds with --spin-ahead and --limits"
@@ -86,7 +86,7 @@ pub(crate) fn run(args: TalkArgs) -> Result<u8, Failure> {
         ..Start::probe("talk", measured, ends).on(&args.port.interface)
     };
     let mut run = Run::start(begin, args.run.clone())?;
-    let config = config(&args, &run);
+    let config = config(args, &run);
     if args.search {
         // Each step opens its own.
         drop(port);
