@@ -154,6 +154,40 @@ fn links_show_what_was_set() {
     wait_until_gone(&pair.b, "b0");
 }
 
+#[test]
+fn a_macvlan_stands_on_an_interface_of_another_namespace_and_forwards_both_ways() {
+    if !can_run(
+        "a_macvlan_stands_on_an_interface_of_another_namespace_and_forwards_both_ways",
+        NETWORK,
+    ) {
+        return;
+    }
+    let pair = Pair::build(1500);
+    let device = NetNs::create().expect("a namespace");
+    let lower = inside(&pair.b, || {
+        link::add_macvlan("m0", "b0", &device)?;
+        link::find("b0")
+    });
+    inside(&device, || link::set_up("m0"));
+    wait_for_carrier(&device, "m0");
+    let upper = inside(&device, || link::find("m0"));
+    assert_eq!(
+        (upper.kind.as_deref(), upper.lower, upper.mac),
+        (Some("macvlan"), Some(lower.index), link::local_mac("m0"))
+    );
+    let mut near = pair.port_a(&PortOptions::default());
+    let mut far = inside(&device, || PacketPort::open("m0", &PortOptions::default()));
+    let mut there = frame(1, 60);
+    there[..6].copy_from_slice(&upper.mac);
+    near.send(&there).expect("sent");
+    receive(&mut far, |got| assert_eq!(number(got.data()), 1));
+    far.send(&frame(2, 60)).expect("sent");
+    receive(&mut near, |got| assert_eq!(number(got.data()), 2));
+    let missing = pair.b.run(|| link::add_macvlan("m1", "x0", &device));
+    let missing = missing.expect("a thread").expect_err("no lower interface");
+    assert_eq!(missing.to_string(), "x0: no such interface (have: lo, b0)");
+}
+
 /// /sys shows the namespace of whoever mounted it, so `ip` is asked for the settings of the bridge.
 #[test]
 fn a_bridge_is_a_plain_switch() {

@@ -8,7 +8,7 @@ use crate::stop::Stop;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use store::model::{Counters, Event, EventKind, RunState};
+use store::model::{Counters, Event, EventKind, Fact, RunState};
 use store::{RunWriter, StoreError};
 use units::Monotonic;
 
@@ -43,6 +43,7 @@ pub struct Live {
 pub(super) enum Command {
     Feed(usize, Source),
     Event(Event),
+    Facts(Vec<Fact>),
     Finish(RunState, u64),
 }
 
@@ -84,13 +85,19 @@ impl Recorder {
         }
     }
 
-    /// A feed of `capacity` records for up to `slots` series of one measuring thread.
+    /// A feed of `capacity` records for up to `slots` series of one measuring thread. A series of the same name whose feed has
+    /// ended goes on in this one.
     pub fn feed(&mut self, capacity: usize, slots: usize, describe: Box<dyn Describe>) -> Feed {
         let number = self.feeds;
         self.feeds += 1;
         let (feed, source) = Feed::new(capacity, slots, describe, number, self.after.clone());
         let _ = self.commands.send(Command::Feed(number, source));
         feed
+    }
+
+    /// Adds facts to the run's inventory.
+    pub fn add_facts(&self, facts: Vec<Fact>) {
+        let _ = self.commands.send(Command::Facts(facts));
     }
 
     /// A way to write events, for any thread.

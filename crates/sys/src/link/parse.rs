@@ -13,7 +13,7 @@ const READY: u32 = (libc::IFF_LOWER_UP | libc::IFF_RUNNING) as u32;
 
 /// Kinds whose carrier comes after they are up. Their state is unknown until the kernel has acted on it, and it drops what is
 /// sent before; other drivers (`lo`, dummy, some tunnels) stay unknown for good.
-const CARRIER_COMES_LATER: [&str; 2] = ["veth", "bridge"];
+const CARRIER_COMES_LATER: [&str; 3] = ["veth", "bridge", "macvlan"];
 
 /// The XDP program of an interface (linux/if_link.h).
 const IFLA_XDP: u16 = 43;
@@ -47,6 +47,7 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkInfo> {
         ethernet: matches!(hardware, libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK),
         kind: None,
         master: None,
+        lower: None,
         xdp_program: None,
     };
     for attribute in NlasIterator::new(attributes).flatten() {
@@ -72,6 +73,7 @@ fn read_attribute(link: &mut LinkInfo, attribute: &NlaBuffer<&[u8]>) {
             link.operstate = state.copied().unwrap_or(OPERSTATES[0]);
         }
         libc::IFLA_MASTER => link.master = number(value),
+        libc::IFLA_LINK => link.lower = number(value),
         IFLA_XDP => {
             link.xdp_program = NlasIterator::new(value)
                 .flatten()
