@@ -54,12 +54,7 @@ pub(super) fn macvlan() -> Result<Bed, SysError> {
 }
 
 /// Brings both ends up and waits until frames pass.
-pub(super) fn finish(
-    network: Network,
-    test_set: NetNs,
-    device: NetNs,
-    switch: Option<NetNs>,
-) -> Result<Bed, SysError> {
+pub(super) fn finish(network: Network, test_set: NetNs, device: NetNs, switch: Option<NetNs>) -> Result<Bed, SysError> {
     let ends = [(&test_set, TEST_SET_IF), (&device, DEVICE_IF)];
     for (namespace, name) in ends {
         namespace.run(|| set_up(name))??;

@@ -62,7 +62,10 @@ impl Vswitch {
         let (started, is_started) = channel();
         // The kernel kills the daemons when the thread that started them ends, however that happens.
         let keep = move || {
-            let daemons = namespace.enter().map_err(BedError::from).and_then(|()| Daemons::start());
+            let daemons = namespace
+                .enter()
+                .map_err(BedError::from)
+                .and_then(|()| Daemons::start());
             match daemons {
                 Ok(daemons) => {
                     let _ = started.send(Ok(()));
@@ -152,7 +155,10 @@ impl Daemons {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        let why = said.lines().last().map_or_else(|| output.status.to_string(), str::to_owned);
+        let why = said
+            .lines()
+            .last()
+            .map_or_else(|| output.status.to_string(), str::to_owned);
         Err(failed(program, &why))
     }
 }
@@ -182,7 +188,9 @@ fn private_directory() -> Result<PathBuf, BedError> {
 fn find(program: &str) -> Result<PathBuf, BedError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let directories = std::env::split_paths(&path).chain(MORE_PATHS.map(PathBuf::from));
-    let found = directories.map(|directory| directory.join(program)).find(|path| is_file(path));
+    let found = directories
+        .map(|directory| directory.join(program))
+        .find(|path| is_file(path));
     found.ok_or_else(|| BedError::NotAvailable(format!("{program} is not installed")))
 }
 

@@ -7,7 +7,7 @@ use probes::record::Recorder;
 use store::model::{EventKind, Fact};
 
 /// Group of the inventory that says over which networks was measured, and why not over others. The report reads it.
-const GROUP: &str = "network";
+const GROUP: &str = "networks compared";
 
 /// Label of the series over ports of this machine.
 const PORTS: &str = "nic";
@@ -33,10 +33,7 @@ impl Way {
     pub(super) fn settings(&self) -> Vec<(String, String)> {
         let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         match self.compared {
-            true => vec![
-                setting("network", self.bed.name()),
-                setting("way", self.bed.describe()),
-            ],
+            true => vec![setting("network", self.bed.name()), setting("way", self.bed.describe())],
             false => Vec::new(),
         }
     }

@@ -39,7 +39,9 @@ impl Networks {
         for step in steps {
             match (step, thread) {
                 (Step::SampledValues(_), _) => {
-                    return Err("bed: sampled-values cannot be repeated over networks: put it into another plan".into());
+                    return Err(
+                        "bed: sampled-values cannot be repeated over networks: put it into another plan".into(),
+                    );
                 }
                 (Step::Reflect(step), Some(network)) if step.receive == Some(Receive::Spin) => {
                     return Err(format!(

@@ -368,11 +368,7 @@ impl Work {
             major_faults,
             wrong_cpu,
         } = word;
-        let ids: Vec<SeriesId> = self
-            .feeds
-            .get(feed)
-            .map(|feed| feed.known.clone())
-            .unwrap_or_default();
+        let ids: Vec<SeriesId> = self.feeds.get(feed).map(|feed| feed.known.clone()).unwrap_or_default();
         let mut say = |kind: EventKind, text: String| {
             for id in &ids {
                 self.batch.events.push(Event {

@@ -5,7 +5,7 @@ use crate::text::{count, ns_or_dash};
 use crate::view::{RunView, SeriesView};
 
 /// Group of the inventory that says over which networks was measured, and why not over others.
-const GROUP: &str = "network";
+const GROUP: &str = "networks compared";
 
 /// Setting of a series that names its network.
 const SETTING: &str = "network";
@@ -71,11 +71,7 @@ fn row(name: &str, series: &SeriesView, first: Option<u64>) -> [String; 9] {
         quantile(figures.p999),
         whole(figures.max),
         ns_or_dash(figures.mean),
-        format!(
-            "{} of {}",
-            count(series.counters.lost),
-            count(series.counters.expected)
-        ),
+        format!("{} of {}", count(series.counters.lost), count(series.counters.expected)),
         ratio,
     ]
 }
@@ -122,7 +118,7 @@ mod tests {
         }
         run.series[2].counters.lost = 3;
         let fact = |name: &str, value: Result<&str, &str>| Fact {
-            group: "network".into(),
+            group: super::GROUP.into(),
             name: name.into(),
             value: value.map(str::to_owned).map_err(str::to_owned),
             source: "rtnetlink(7)".into(),
