@@ -60,6 +60,9 @@ pub enum SessionError {
     /// The kernel.
     #[error(transparent)]
     Sys(#[from] sys::SysError),
+    /// The test bed.
+    #[error(transparent)]
+    Bed(#[from] crate::bed::BedError),
     /// A load.
     #[error(transparent)]
     Load(#[from] crate::load::LoadError),

@@ -107,6 +107,16 @@ pub struct NoiseStep {
     pub loads: Vec<Load>,
 }
 
+/// How both ends of a round trip wait for frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receive {
+    /// Without pause, on a CPU of its own each.
+    Spin,
+    /// Asleep.
+    Block,
+}
+
 /// Round trip from the test set to the device under test.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -117,6 +127,9 @@ pub struct ReflectStep {
     pub interval: Duration,
     /// Policy of both ends.
     pub policy: PlanPolicy,
+    /// How both ends wait; spinning if none is named, where each thread on the way has a CPU of its own.
+    #[serde(default)]
+    pub receive: Option<Receive>,
 }
 
 /// Streams from the test set to a subscriber on the device under test.

@@ -85,7 +85,8 @@ impl Recorder {
         }
     }
 
-    /// A feed of `capacity` records for up to `slots` series of one measuring thread.
+    /// A feed of `capacity` records for up to `slots` series of one measuring thread. A series of the same name whose feed has
+    /// ended goes on in this one.
     pub fn feed(&mut self, capacity: usize, slots: usize, describe: Box<dyn Describe>) -> Feed {
         let number = self.feeds;
         self.feeds += 1;

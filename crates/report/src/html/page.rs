@@ -7,6 +7,7 @@ mod why;
 
 use super::{budget, charts};
 use crate::Report;
+use crate::tables::networks::{self, Networks};
 use crate::text::wall_clock;
 use crate::verdict::{Judgement, ProfileVerdict};
 use checks::{CheckRow, LimitGroup, groups, not_measured, tiles};
@@ -38,6 +39,9 @@ pub(super) struct Page {
     pub(super) budget_svg: String,
     /// Whether a measurement runs across several lines of the budget.
     pub(super) crossing: bool,
+    /// The round trip by network, where there were several.
+    pub(super) networks: Option<Networks>,
+    pub(super) network_heads: [&'static str; 9],
     pub(super) families: Vec<FamilyPart>,
     pub(super) events: Vec<EventRow>,
     pub(super) inventory: Vec<(String, Vec<FactRow>)>,
@@ -85,6 +89,8 @@ impl Page {
             nic_headings: crate::nics::HEADINGS,
             budget_svg: budget::drawing(report),
             crossing: report.budget.lines.len() > 7 || !report.budget.beside.is_empty(),
+            networks: Networks::of(&report.run),
+            network_heads: networks::HEADS,
             families: families(report),
             events: report.run.events.iter().map(|event| event_row(report, event)).collect(),
             inventory: inventory(report),

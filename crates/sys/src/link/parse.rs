@@ -13,7 +13,7 @@ const READY: u32 = (libc::IFF_LOWER_UP | libc::IFF_RUNNING) as u32;
 
 /// Kinds whose carrier comes after they are up. Their state is unknown until the kernel has acted on it, and it drops what is
 /// sent before; other drivers (`lo`, dummy, some tunnels) stay unknown for good.
-const CARRIER_COMES_LATER: [&str; 2] = ["veth", "bridge"];
+const CARRIER_COMES_LATER: [&str; 3] = ["veth", "bridge", "macvlan"];
 
 /// The XDP program of an interface (linux/if_link.h).
 const IFLA_XDP: u16 = 43;
