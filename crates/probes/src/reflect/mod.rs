@@ -85,6 +85,8 @@ pub fn port_options(frame_bytes: usize) -> PortOptions {
         ring_frames: 1_024,
         frame_bytes: frame_bytes.max(128),
         promiscuous: false,
+        multicast: Vec::new(),
+        qdisc_bypass: false,
         ..PortOptions::default()
     }
 }

@@ -76,6 +76,8 @@ pub fn port_options() -> PortOptions {
         ring_frames: RING_FRAMES,
         frame_bytes: FRAME_BYTES,
         promiscuous: true,
+        multicast: Vec::new(),
+        qdisc_bypass: false,
         ..PortOptions::default()
     }
 }
