@@ -286,6 +286,36 @@ fn a_pause_is_late_and_a_loss_of_that_length_is_not() {
 }
 
 #[test]
+fn namesakes_are_told_apart_and_numbered() {
+    if !can_run("namesakes_are_told_apart_and_numbered") {
+        return;
+    }
+    let mut frames = Vec::new();
+    for n in 0..30 {
+        for source in 1..=3 {
+            for mut frame in [samples("MU01", n, 1, &[]), audio(n as u8, false, &[])] {
+                frame[11] = source;
+                frames.push(frame);
+            }
+        }
+    }
+    let recorded = listen(&config(), &frames);
+    for name in ["listen/sv-MU01", AVTP] {
+        for number in ["", "#2", "#3"] {
+            let expected = Expected {
+                received: 29,
+                ..Expected::default()
+            };
+            assert_eq!(
+                counted(&recorded, &format!("{name}{number}")),
+                expected,
+                "{name}{number}"
+            );
+        }
+    }
+}
+
+#[test]
 fn streams_beyond_the_limit_are_counted_not_measured() {
     if !can_run("streams_beyond_the_limit_are_counted_not_measured") {
         return;

@@ -24,23 +24,42 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// The stream's name in `octets`: `test-02:00:00:00:00:01`, `avtp-0200000000010001`, `sv-MU01`; with its VLAN. Returns its
-    /// length. Allocates nothing.
-    pub(super) fn write_label(&self, octets: &mut [u8]) -> usize {
+    /// The stream's name in `octets`: `test-02:00:00:00:00:01`, `avtp-0200000000010001`, `sv-MU01`; with its VLAN, and with a
+    /// number when `namesakes` streams have that name already. Returns its length. Allocates nothing.
+    pub(super) fn write_label(&self, namesakes: usize, octets: &mut [u8]) -> usize {
         let room = octets.len();
         let mut left = octets;
-        let written = match self.framing {
-            Framing::Test => write!(left, "test-{}", self.source),
-            Framing::Avtp => write!(left, "avtp-{:016x}", self.id),
-            Framing::Sv => left.write_all(b"sv-").and_then(|()| left.write_all(self.name())),
-        };
-        let written = written.and_then(|()| match self.vid {
-            Some(vid) => write!(left, "-vlan{vid}"),
-            None => Ok(()),
-        });
         // Names are far shorter than the room; what does not fit is cut.
-        let _ = written;
+        let _ = self.write_name(&mut left).and_then(|()| match namesakes {
+            0 => Ok(()),
+            before => write!(left, "#{}", before + 1),
+        });
         room - left.len()
+    }
+
+    fn write_name(&self, out: &mut impl Write) -> std::io::Result<()> {
+        match self.framing {
+            Framing::Test => write!(out, "test-{}", self.source)?,
+            Framing::Avtp => write!(out, "avtp-{:016x}", self.id)?,
+            Framing::Sv => {
+                out.write_all(b"sv-")?;
+                out.write_all(self.name())?;
+            }
+        }
+        match self.vid {
+            Some(vid) => write!(out, "-vlan{vid}"),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the two streams would have the same name.
+    pub(super) fn is_namesake(&self, other: &Self) -> bool {
+        let same = match self.framing {
+            Framing::Test => self.source == other.source,
+            Framing::Avtp => self.id == other.id,
+            Framing::Sv => self.name == other.name,
+        };
+        same && (self.framing, self.vid) == (other.framing, other.vid)
     }
 
     fn name(&self) -> &[u8] {

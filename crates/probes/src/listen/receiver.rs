@@ -163,7 +163,8 @@ impl Table {
         }
         let number = u16::try_from(count).ok()?;
         let mut label = [0; LABEL_BYTES];
-        let octets = key.write_label(&mut label);
+        let namesakes = self.streams.iter().filter(|stream| stream.key.is_namesake(key)).count();
+        let octets = key.write_label(namesakes, &mut label);
         feed.announce_bytes(slot(number), &label[..octets]);
         self.streams.push(Stream::new(number, *key, self.pace));
         self.streams.last_mut()
