@@ -244,7 +244,7 @@ fn set_flags(operation: &'static str, name: &str, flags: LinkFlags) -> Result<()
 }
 
 /// What the kernel's `dev_valid_name` asks, said in words.
-fn check_name(name: &str) -> Result<(), SysError> {
+pub(crate) fn check_name(name: &str) -> Result<(), SysError> {
     let sound = (1..=NAME_OCTETS).contains(&name.len())
         && name != "."
         && name != ".."
