@@ -52,7 +52,13 @@ fn measured_with(driver: &str) -> (Option<i32>, Value) {
     let place = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
     std::fs::write(place("limits.toml"), LIMITS.replace("DRIVER", driver)).expect("written");
     std::fs::write(place("plan.toml"), PLAN.replace("LIMITS", &place("limits.toml"))).expect("written");
-    let output = run(&["qualify", &place("plan.toml"), "--json", "--out", &place("run.triptime")]);
+    let output = run(&[
+        "qualify",
+        &place("plan.toml"),
+        "--json",
+        "--out",
+        &place("run.triptime"),
+    ]);
     (output.status.code(), json(&output))
 }
 
@@ -62,12 +68,24 @@ fn both_ends_of_the_bed_are_known_and_judged() {
         return;
     }
     let (status, document) = measured_with("igc");
-    assert_eq!((status, &document["verdict"]), (Some(1), &json!("fail")), "a veth is no igc");
-    let names: Vec<&Value> = document["nics"].as_array().expect("nics").iter().map(|nic| &nic["name"]).collect();
+    assert_eq!(
+        (status, &document["verdict"]),
+        (Some(1), &json!("fail")),
+        "a veth is no igc"
+    );
+    let names: Vec<&Value> = document["nics"]
+        .as_array()
+        .expect("nics")
+        .iter()
+        .map(|nic| &nic["name"])
+        .collect();
     assert_eq!(names, ["ts0", "dut0"]);
     for nic in document["nics"].as_array().expect("nics") {
         let facts = &nic["facts"];
-        assert_eq!((&facts["driver"], &facts["queueing discipline"]), (&json!("veth"), &json!("noqueue")));
+        assert_eq!(
+            (&facts["driver"], &facts["queueing discipline"]),
+            (&json!("veth"), &json!("noqueue"))
+        );
         assert_eq!(facts["MTU"], "1500", "from the files of its own namespace");
         assert_eq!(facts["eee"], "not applicable: veth has no such thing");
     }
@@ -78,7 +96,10 @@ fn both_ends_of_the_bed_are_known_and_judged() {
         .filter(|check| check["limit"] == "nic.driver")
         .collect();
     assert_eq!(failed.len(), 2);
-    assert_eq!((&failed[0]["series"], &failed[0]["why"]), (&json!("nic ts0"), &json!("driver is veth; wanted: igc")));
+    assert_eq!(
+        (&failed[0]["series"], &failed[0]["why"]),
+        (&json!("nic ts0"), &json!("driver is veth; wanted: igc"))
+    );
     let not_applicable = document["not_applicable"].as_array().expect("a list");
     assert!(not_applicable.iter().all(|one| one["limit"] == "nic.eee") && not_applicable.len() == 2);
 }
@@ -95,6 +116,9 @@ fn what_is_as_required_and_what_cannot_be_hinder_nothing() {
         .iter()
         .filter(|check| check["quantity"] == "driver")
         .collect();
-    assert!(required.len() == 2 && required.iter().all(|check| check["verdict"] == "pass"), "{required:?}");
+    assert!(
+        required.len() == 2 && required.iter().all(|check| check["verdict"] == "pass"),
+        "{required:?}"
+    );
     assert_ne!(document["verdict"], "fail");
 }
