@@ -36,6 +36,7 @@ check: ## Formatting and lints
 bench: build ## Benchmarks, and side-by-side runs against peers
 	$(CARGO) bench -p triptime-bench
 	bench/peers/wakeup.py
+	bench/peers/pcap.py
 
 fuzz: ## Thirty seconds of each fuzz target (needs nightly Rust and cargo-fuzz)
 	cd fuzz && for target in $$(cargo +nightly fuzz list); do \

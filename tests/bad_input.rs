@@ -80,6 +80,35 @@ fn values_on_the_command_line_say_what_would_do() {
 }
 
 #[test]
+fn a_tracer_that_the_kernel_lacks_is_named_by_its_option_and_no_run_is_left() {
+    const TEST: &str = "a_tracer_that_the_kernel_lacks_is_named_by_its_option_and_no_run_is_left";
+    let tracers = std::fs::read_to_string("/sys/kernel/tracing/available_tracers");
+    match tracers {
+        Ok(tracers) if tracers.split_whitespace().any(|name| name == "hwlat") => {
+            return testing::skip(TEST, "this kernel has the hwlat tracer");
+        }
+        Err(error) => return testing::skip(TEST, &format!("available_tracers: {error}")),
+        Ok(_) => {}
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let out = in_directory(directory.path(), "run.triptime");
+    let output = run(&[
+        "noise",
+        "--hwlat",
+        "1s",
+        "--duration",
+        "1s",
+        "--cpus",
+        "0",
+        "--out",
+        &out,
+    ]);
+    refused(&output, 3, &["--hwlat", "CONFIG_HWLAT_TRACER"]);
+    let left: Vec<_> = std::fs::read_dir(directory.path()).expect("readable").collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
 fn a_plan_with_a_wrong_key_is_named_with_file_line_and_key() {
     let directory = tempfile::tempdir().expect("tempdir");
     let plan = in_directory(directory.path(), "site.toml");

@@ -23,6 +23,16 @@ pub enum CaptureError {
         /// Why.
         source: io::Error,
     },
+    /// What is packed cannot be unpacked any further.
+    #[error("the gzip file is cut or damaged: it unpacks to {offset} octets, before frame {frame} is whole ({source})")]
+    Unpack {
+        /// Number of the frame that is missing.
+        frame: u64,
+        /// Octets that could be unpacked.
+        offset: u64,
+        /// Why.
+        source: io::Error,
+    },
     /// Nothing in it.
     #[error("the file is empty: not a capture")]
     Empty,
@@ -32,7 +42,7 @@ pub enum CaptureError {
         /// The first octets, in hexadecimal and as text.
         begins: String,
     },
-    /// A compressed file.
+    /// A compressed file, other than by gzip.
     #[error("compressed with {with}: unpack it first ({how})")]
     Compressed {
         /// The program.

@@ -1,11 +1,13 @@
 //! Frames from packet captures: pcap (micro- and nanosecond stamps, both byte orders) and pcapng (any time resolution, several
-//! interfaces, several sections). Reads from any [`std::io::Read`] with memory for one block, in the order of the file.
+//! interfaces, several sections), packed with gzip or not. Reads from any [`std::io::Read`] in the order of the file, with
+//! memory for a buffer or one block, whichever is more; frames are lent from it.
 //!
-//! The blocks themselves are taken apart by `pcap-parser`; this crate finds their limits first, so that a capture that was
-//! cut yields every whole frame and then says where it ends.
+//! The limits of a block are found before it is read, so that a capture that was cut yields every whole frame and then says
+//! where it ends. File headers and descriptions of interfaces are taken apart by `pcap-parser`.
 #![forbid(unsafe_code)]
 
 mod error;
+mod input;
 mod pcap;
 mod pcapng;
 mod pcapng_write;

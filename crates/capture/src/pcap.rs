@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use pcap_parser::{parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
+use pcap_parser::parse_pcap_header;
 
 use crate::source::{MAX_BLOCK, Source};
 use crate::{CaptureError, Frame, LinkType};
@@ -37,47 +37,42 @@ impl Pcap {
         })
     }
 
+    #[inline]
     pub(crate) fn next_frame<'a, R: Read>(&self, source: &'a mut Source<R>) -> Result<Option<Frame<'a>>, CaptureError> {
         source.next_block();
         if !source.extend_to(RECORD_HEADER)? {
             return Ok(None);
         }
-        let captured = self.captured(source.block());
+        let [seconds, part, captured, original_len] = self.record(source.block());
+        let captured = captured as usize;
         if captured > MAX_BLOCK {
             return Err(source.damaged(format!("a frame of {captured} octets")));
         }
         source.extend_to(RECORD_HEADER + captured)?;
         source.frames += 1;
-        let number = source.frames;
-        let parse = if self.big_endian {
-            parse_pcap_frame_be
-        } else {
-            parse_pcap_frame
-        };
-        let Ok((_, record)) = parse(source.block()) else {
-            return Err(source.damaged("the record cannot be read"));
-        };
-        let time_ns = i64::from(record.ts_sec) * 1_000_000_000 + i64::from(record.ts_usec) * self.ns_per_unit;
+        let time_ns = i64::from(seconds) * 1_000_000_000 + i64::from(part) * self.ns_per_unit;
         Ok(Some(Frame {
-            number,
+            number: source.frames,
             time_ns: Some(time_ns),
-            data: record.data,
-            original_len: record.origlen,
+            data: source.block().get(RECORD_HEADER..).unwrap_or_default(),
+            original_len,
             link_type: self.link_type,
         }))
     }
 
-    /// Octets kept of the frame, from the record header.
-    fn captured(&self, header: &[u8]) -> usize {
-        let octets = header
-            .get(8..12)
-            .and_then(|octets| octets.try_into().ok())
-            .unwrap_or_default();
-        let captured = if self.big_endian {
-            u32::from_be_bytes(octets)
-        } else {
-            u32::from_le_bytes(octets)
+    /// The fields of a record header: seconds, parts of a second, octets kept, octets on the wire.
+    #[inline]
+    fn record(&self, header: &[u8]) -> [u32; 4] {
+        let Some(header) = header.first_chunk::<RECORD_HEADER>() else {
+            return [0; 4];
         };
-        captured as usize
+        let (fields, _) = header.as_chunks::<4>();
+        std::array::from_fn(|field| {
+            if self.big_endian {
+                u32::from_be_bytes(fields[field])
+            } else {
+                u32::from_le_bytes(fields[field])
+            }
+        })
     }
 }

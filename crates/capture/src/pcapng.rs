@@ -11,7 +11,15 @@ const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
+const INTERFACE_STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
+
+/// Option of interface statistics: frames the interface dropped.
+const IF_DROP: u16 = 5;
+/// Option of interface statistics: frames the operating system dropped.
+const OS_DROP: u16 = 7;
+/// Octets before the options of interface statistics.
+const STATISTICS_HEADER: usize = 20;
 
 /// Octets before the frame in a packet block, of both kinds.
 const PACKET_HEADER: usize = 28;
@@ -30,6 +38,10 @@ pub(crate) struct Pcapng {
     started: bool,
     big_endian: bool,
     interfaces: Vec<Interface>,
+    /// Frames dropped in the sections before this one.
+    dropped_before: u64,
+    /// Whether any interface said what it dropped.
+    statistics: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +50,12 @@ struct Interface {
     /// Octets kept of each frame; 0 means all.
     snap_len: u32,
     resolution: Resolution,
+    /// Nanoseconds of one unit, where these are whole and nothing is to be added: nearly always.
+    ns_per_unit: Option<u64>,
     /// Seconds to add to each stamp.
     offset_s: i64,
+    /// Frames dropped before they came into the file, as last said.
+    dropped: u64,
 }
 
 /// Unit of the stamps: 10^-n s or 2^-n s.
@@ -66,9 +82,24 @@ impl Pcapng {
             started: false,
             big_endian: false,
             interfaces: Vec::new(),
+            dropped_before: 0,
+            statistics: false,
         }
     }
 
+    /// Frames that the interfaces and the operating system dropped, where they say so.
+    pub(crate) fn dropped(&self) -> Option<u64> {
+        let dropped = self.dropped_before.saturating_add(self.dropped_in_section());
+        self.statistics.then_some(dropped)
+    }
+
+    fn dropped_in_section(&self) -> u64 {
+        self.interfaces
+            .iter()
+            .fold(0, |sum, interface| sum.saturating_add(interface.dropped))
+    }
+
+    #[inline]
     pub(crate) fn next_frame<'a, R: Read>(
         &mut self,
         source: &'a mut Source<R>,
@@ -104,14 +135,15 @@ impl Pcapng {
             packet.captured
         };
         let range = packet.at..packet.at + captured as usize;
-        if source.block().len() < range.end {
+        // The second length ends the block.
+        if source.block().len() - 4 < range.end {
             return Err(source.damaged("a frame longer than its block"));
         }
         source.frames += 1;
         Ok(Some(Frame {
             number: source.frames,
             time_ns: packet.stamp.map(|stamp| interface.time_ns(stamp)),
-            data: &source.block()[range],
+            data: source.block().get(range).unwrap_or_default(),
             original_len: packet.original,
             link_type: interface.link_type,
         }))
@@ -144,57 +176,58 @@ impl Pcapng {
     }
 
     /// Takes note of a section or interface; returns what a packet block says; passes over all others.
+    #[inline]
     fn take_block<R: Read>(&mut self, kind: u32, source: &Source<R>) -> Result<Option<Packet>, CaptureError> {
         match kind {
+            ENHANCED_PACKET => self.packet(kind, source).map(Some),
             SECTION_HEADER => {
+                self.dropped_before = self.dropped_before.saturating_add(self.dropped_in_section());
                 self.interfaces.clear();
-                return Ok(None);
+                Ok(None)
             }
-            PACKET => return self.obsolete_packet(source).map(Some),
-            INTERFACE_DESCRIPTION | SIMPLE_PACKET | ENHANCED_PACKET => {}
-            _ => return Ok(None),
+            PACKET => self.packet(kind, source).map(Some),
+            SIMPLE_PACKET => self.simple_packet(source).map(Some),
+            INTERFACE_DESCRIPTION => self.interface(source).map(|()| None),
+            INTERFACE_STATISTICS => {
+                self.statistics(source.block());
+                Ok(None)
+            }
+            _ => Ok(None),
         }
+    }
+
+    fn interface<R: Read>(&mut self, source: &Source<R>) -> Result<(), CaptureError> {
         let parse = if self.big_endian {
             parse_block_be
         } else {
             parse_block_le
         };
-        match parse(source.block()) {
-            Ok((_, Block::InterfaceDescription(block))) => {
-                if self.interfaces.len() == MAX_INTERFACES {
-                    return Err(source.damaged(format!("more than {MAX_INTERFACES} interfaces")));
-                }
-                self.interfaces.push(Interface::new(&block, self.big_endian));
-                Ok(None)
-            }
-            Ok((_, Block::EnhancedPacket(block))) => Ok(Some(Packet {
-                interface: block.if_id,
-                stamp: Some(u64::from(block.ts_high) << 32 | u64::from(block.ts_low)),
-                at: PACKET_HEADER,
-                captured: block.caplen,
-                original: block.origlen,
-            })),
-            Ok((_, Block::SimplePacket(block))) => Ok(Some(Packet {
-                interface: 0,
-                stamp: None,
-                at: SIMPLE_PACKET_HEADER,
-                captured: block.origlen.min(block.data.len() as u32),
-                original: block.origlen,
-            })),
-            _ => Err(source.damaged(format!("a block of type {kind} that cannot be read"))),
+        let Ok((_, Block::InterfaceDescription(block))) = parse(source.block()) else {
+            return Err(unreadable(INTERFACE_DESCRIPTION, source));
+        };
+        if self.interfaces.len() == MAX_INTERFACES {
+            return Err(source.damaged(format!("more than {MAX_INTERFACES} interfaces")));
         }
+        self.interfaces.push(Interface::new(&block, self.big_endian));
+        Ok(())
     }
 
-    /// The packet block of early pcapng files: interface and drop count of 16 bits each where the enhanced one has the
-    /// interface.
-    fn obsolete_packet<R: Read>(&self, source: &Source<R>) -> Result<Packet, CaptureError> {
+    /// An enhanced packet block, or the packet block of early pcapng files: interface and drop count of 16 bits each where
+    /// the enhanced one has the interface.
+    #[inline]
+    fn packet<R: Read>(&self, kind: u32, source: &Source<R>) -> Result<Packet, CaptureError> {
         let block = source.block();
         if block.len() < PACKET_HEADER + 4 {
-            return Err(source.damaged("a packet block without its header"));
+            return Err(unreadable(kind, source));
         }
         let first = self.u32(block, 8);
+        let interface = match (kind, self.big_endian) {
+            (ENHANCED_PACKET, _) => first,
+            (_, true) => first >> 16,
+            (_, false) => first & 0xffff,
+        };
         Ok(Packet {
-            interface: if self.big_endian { first >> 16 } else { first & 0xffff },
+            interface,
             stamp: Some(u64::from(self.u32(block, 12)) << 32 | u64::from(self.u32(block, 16))),
             at: PACKET_HEADER,
             captured: self.u32(block, 20),
@@ -202,6 +235,61 @@ impl Pcapng {
         })
     }
 
+    fn simple_packet<R: Read>(&self, source: &Source<R>) -> Result<Packet, CaptureError> {
+        let block = source.block();
+        if block.len() < SIMPLE_PACKET_HEADER + 4 {
+            return Err(unreadable(SIMPLE_PACKET, source));
+        }
+        let (original, kept) = (self.u32(block, 8), block.len() - SIMPLE_PACKET_HEADER - 4);
+        Ok(Packet {
+            interface: 0,
+            stamp: None,
+            at: SIMPLE_PACKET_HEADER,
+            captured: original.min(u32::try_from(kept).unwrap_or(u32::MAX)),
+            original,
+        })
+    }
+
+    /// What an interface dropped. Statistics that cannot be read are passed over: they hold no frame.
+    fn statistics(&mut self, block: &[u8]) {
+        let id = self.u32(block, 8) as usize;
+        let mut at = STATISTICS_HEADER;
+        let mut dropped = None;
+        while let Some(&[a, b, c, d]) = block.get(at..).and_then(|rest| rest.first_chunk::<4>()) {
+            let (code, length) = (self.u16([a, b]), usize::from(self.u16([c, d])));
+            let value = block.get(at + 4..).and_then(|rest| rest.first_chunk::<8>());
+            if let Some(value) = value.filter(|_| length == 8 && (code == IF_DROP || code == OS_DROP)) {
+                let sum: u64 = dropped.unwrap_or(0);
+                dropped = Some(sum.saturating_add(self.u64(*value)));
+            }
+            if code == 0 {
+                break;
+            }
+            at += 4 + length.next_multiple_of(4);
+        }
+        if let Some((interface, dropped)) = self.interfaces.get_mut(id).zip(dropped) {
+            interface.dropped = dropped;
+            self.statistics = true;
+        }
+    }
+
+    fn u16(&self, octets: [u8; 2]) -> u16 {
+        if self.big_endian {
+            u16::from_be_bytes(octets)
+        } else {
+            u16::from_le_bytes(octets)
+        }
+    }
+
+    fn u64(&self, octets: [u8; 8]) -> u64 {
+        if self.big_endian {
+            u64::from_be_bytes(octets)
+        } else {
+            u64::from_le_bytes(octets)
+        }
+    }
+
+    #[inline]
     fn u32(&self, block: &[u8], at: usize) -> u32 {
         let octets = block
             .get(at..at + 4)
@@ -215,6 +303,11 @@ impl Pcapng {
     }
 }
 
+#[cold]
+fn unreadable<R: Read>(kind: u32, source: &Source<R>) -> CaptureError {
+    source.damaged(format!("a block of type {kind} that cannot be read"))
+}
+
 impl Interface {
     fn new(block: &InterfaceDescriptionBlock<'_>, big_endian: bool) -> Self {
         // Read here, because the library reads this option as little-endian in every file.
@@ -225,25 +318,42 @@ impl Interface {
         let offset = offset
             .and_then(|option| option.value.get(..8)?.try_into().ok())
             .unwrap_or_default();
+        let offset_s = if big_endian {
+            i64::from_be_bytes(offset)
+        } else {
+            i64::from_le_bytes(offset)
+        };
         let unit = block.if_tsresol & 0x7f;
+        let resolution = if block.if_tsresol & 0x80 == 0 {
+            Resolution::Decimal(unit)
+        } else {
+            Resolution::Binary(unit)
+        };
+        let ns_per_unit = match resolution {
+            Resolution::Decimal(n @ 0..=9) if offset_s == 0 => Some(10_u64.pow(9 - u32::from(n))),
+            _ => None,
+        };
         Self {
             link_type: LinkType(block.linktype.0 as u16),
             snap_len: block.snaplen,
-            resolution: if block.if_tsresol & 0x80 == 0 {
-                Resolution::Decimal(unit)
-            } else {
-                Resolution::Binary(unit)
-            },
-            offset_s: if big_endian {
-                i64::from_be_bytes(offset)
-            } else {
-                i64::from_le_bytes(offset)
-            },
+            resolution,
+            ns_per_unit,
+            offset_s,
+            dropped: 0,
         }
     }
 
     /// Nanoseconds since 1970, rounded down; the nearest that fits when the stamp is beyond 64 bits of them.
+    #[inline]
     fn time_ns(&self, stamp: u64) -> i64 {
+        let whole = self.ns_per_unit.and_then(|ns| stamp.checked_mul(ns));
+        match whole.and_then(|ns| i64::try_from(ns).ok()) {
+            Some(ns) => ns,
+            None => self.any_time_ns(stamp),
+        }
+    }
+
+    fn any_time_ns(&self, stamp: u64) -> i64 {
         let ns = i128::from(stamp) * 1_000_000_000;
         let ns = match self.resolution {
             // 10^38 is the largest power of ten that fits; what it divides is zero long before.

@@ -1,7 +1,7 @@
 //! Which format a file has, and its frames.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 
 use crate::pcap::Pcap;
@@ -9,8 +9,8 @@ use crate::pcapng::Pcapng;
 use crate::source::Source;
 use crate::{CaptureError, Frame};
 
-/// Octets asked from the operating system at a time.
-const BUFFER: usize = 256 * 1024;
+/// What a gzip file begins with: magic number, and deflate as its method.
+const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 
 /// The frames of a capture, in the order of the file.
 #[derive(Debug)]
@@ -26,8 +26,8 @@ enum Format {
     Pcapng(Pcapng),
 }
 
-impl Reader<BufReader<File>> {
-    /// Opens a file.
+impl Reader<File> {
+    /// Opens a file, packed with gzip or not.
     ///
     /// # Errors
     /// The file cannot be read, or is not a capture.
@@ -36,20 +36,23 @@ impl Reader<BufReader<File>> {
             path: path.to_owned(),
             source,
         };
-        let file = File::open(path).map_err(error)?;
-        Self::new(BufReader::with_capacity(BUFFER, file))
+        Self::new(File::open(path).map_err(error)?)
     }
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads the head of a capture. Give an input that buffers: it is read in pieces of a block.
+    /// Reads the head of a capture, packed with gzip or not. The input needs no buffer of its own.
     ///
     /// # Errors
     /// The input cannot be read, or is not a capture.
     pub fn new(input: R) -> Result<Self, CaptureError> {
         let mut source = Source::new(input);
         // 16 octets, if there are so many, to say what another kind of file begins with.
-        let enough = source.try_extend_to(16)?;
+        let mut enough = source.try_extend_to(16)?;
+        if source.block().starts_with(&GZIP) {
+            source = source.unpack();
+            enough = source.try_extend_to(16)?;
+        }
         let format = match source.block() {
             [] => return Err(CaptureError::Empty),
             [0x0a, 0x0d, 0x0d, 0x0a, ..] => Format::Pcapng(Pcapng::new()),
@@ -70,10 +73,20 @@ impl<R: Read> Reader<R> {
         })
     }
 
+    /// Frames that the capturing side says it dropped before they came into the file, as far as it was read. `None` where
+    /// the capture does not say (every pcap file, and pcapng without interface statistics).
+    pub fn dropped(&self) -> Option<u64> {
+        match &self.format {
+            Format::Pcap(_) => None,
+            Format::Pcapng(pcapng) => pcapng.dropped(),
+        }
+    }
+
     /// The next frame; `None` at the end of the capture, and after an error.
     ///
     /// # Errors
     /// The capture is cut or damaged, or reading failed. The frames before that place have been returned.
+    #[inline]
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, CaptureError> {
         if self.ended {
             return Ok(None);
@@ -92,7 +105,7 @@ impl<R: Read> Reader<R> {
 fn not_a_capture(octets: &[u8]) -> CaptureError {
     let compressed = |with, how| CaptureError::Compressed { with, how };
     match octets {
-        [0x1f, 0x8b, ..] => compressed("gzip", "gunzip FILE"),
+        [0x1f, 0x8b, ..] => compressed("gzip, twice", "gunzip FILE"),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => compressed("zstd", "unzstd FILE"),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => compressed("xz", "unxz FILE"),
         [0x04, 0x22, 0x4d, 0x18, ..] => compressed("lz4", "unlz4 FILE"),

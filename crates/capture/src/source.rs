@@ -1,22 +1,30 @@
-//! Octets of the file, counted, one block at a time.
+//! Octets of the capture, counted, one block at a time, lent from one large buffer.
 
 use std::io::{self, Read};
 
 use crate::CaptureError;
+use crate::input::Input;
 
 /// Longest block that is read. Frames are far shorter; a longer block is damage, and must not fill the memory.
 pub(crate) const MAX_BLOCK: usize = 16 << 20;
 
-/// Octets by which the memory for a block grows: a length that lies costs no more memory than the file has octets.
-const STEP: usize = 64 * 1024;
+/// Octets of the buffer, and the most asked from the operating system at a time. Large enough that the system call does not
+/// show, small enough to stay in the second-level cache between the kernel's copy and the reading of it.
+const BUFFER: usize = 256 * 1024;
 
-/// A file and the block at its current place.
+/// A capture and the block at its current place.
 #[derive(Debug)]
 pub(crate) struct Source<R> {
-    input: R,
-    /// Octets of the file before the block.
+    input: Input<R>,
+    /// Octets of the unpacked capture before the block.
     offset: u64,
-    block: Vec<u8>,
+    buffer: Vec<u8>,
+    /// Where the block begins in the buffer.
+    at: usize,
+    /// Octets of the block that were asked for and are there.
+    len: usize,
+    /// Where the octets that were read end in the buffer.
+    filled: usize,
     /// Frames delivered so far.
     pub(crate) frames: u64,
 }
@@ -24,69 +32,110 @@ pub(crate) struct Source<R> {
 impl<R: Read> Source<R> {
     pub(crate) fn new(input: R) -> Self {
         Self {
-            input,
+            input: Input::Plain(input),
             offset: 0,
-            block: Vec::with_capacity(4096),
+            buffer: vec![0; BUFFER],
+            at: 0,
+            len: 0,
+            filled: 0,
             frames: 0,
         }
     }
 
+    /// Begins anew with what the octets read so far, and those that follow, unpack to.
+    pub(crate) fn unpack(self) -> Self {
+        let mut packed = self.buffer;
+        packed.truncate(self.filled);
+        Self {
+            input: self.input.unpack(packed),
+            buffer: vec![0; BUFFER],
+            at: 0,
+            len: 0,
+            filled: 0,
+            ..self
+        }
+    }
+
     /// Leaves the block behind.
+    #[inline]
     pub(crate) fn next_block(&mut self) {
-        self.offset += self.block.len() as u64;
-        self.block.clear();
+        self.offset += self.len as u64;
+        self.at += self.len;
+        self.len = 0;
     }
 
-    /// The octets of the block read so far.
+    /// The octets of the block that were asked for so far.
+    #[inline]
     pub(crate) fn block(&self) -> &[u8] {
-        &self.block
+        self.buffer.get(self.at..self.at + self.len).unwrap_or_default()
     }
 
-    /// Reads until the block has `len` octets. `false` when the file ends before its first octet.
+    /// Makes the first `len` octets of the block there. `false` when the file ends before its first octet.
+    #[inline]
     pub(crate) fn extend_to(&mut self, len: usize) -> Result<bool, CaptureError> {
+        if self.filled - self.at >= len {
+            self.len = len;
+            return Ok(true);
+        }
         if self.try_extend_to(len)? {
             return Ok(true);
         }
-        if self.block.is_empty() {
+        if self.len == 0 {
             Ok(false)
         } else {
             Err(self.truncated())
         }
     }
 
-    /// The same; `false` also when the file ends later.
+    /// The same; `false` also when the file ends later, with what there is of it in the block.
     pub(crate) fn try_extend_to(&mut self, len: usize) -> Result<bool, CaptureError> {
-        let mut filled = self.block.len();
-        while filled < len {
-            if filled == self.block.len() {
-                self.block.resize(len.min(filled + STEP), 0);
-            }
-            match self.input.read(&mut self.block[filled..]) {
+        while self.filled - self.at < len {
+            self.make_room();
+            match self.input.read(&mut self.buffer[self.filled..]) {
                 Ok(0) => {
-                    self.block.truncate(filled);
+                    self.len = self.filled - self.at;
                     return Ok(false);
                 }
-                Ok(octets) => filled += octets,
+                Ok(octets) => self.filled += octets,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => {
-                    return Err(CaptureError::Read {
-                        offset: self.offset + filled as u64,
-                        source,
-                    });
-                }
+                Err(error) => return Err(self.failed(error)),
             }
         }
+        self.len = len;
         Ok(true)
+    }
+
+    /// Moves what is left of the block to the front, and lengthens the buffer for a block that fills it: only by as much
+    /// as was read, so a length that lies costs no more memory than the file has octets.
+    fn make_room(&mut self) {
+        if self.at > 0 {
+            self.buffer.copy_within(self.at..self.filled, 0);
+            self.filled -= self.at;
+            self.at = 0;
+        }
+        if self.filled == self.buffer.len() {
+            self.buffer.resize(2 * self.buffer.len(), 0);
+        }
+    }
+
+    fn failed(&self, source: io::Error) -> CaptureError {
+        let offset = self.offset + (self.filled - self.at) as u64;
+        let frame = self.frames + 1;
+        match self.input {
+            Input::Plain(_) => CaptureError::Read { offset, source },
+            Input::Gzip(_) => CaptureError::Unpack { frame, offset, source },
+        }
     }
 
     fn truncated(&self) -> CaptureError {
         CaptureError::Truncated {
             frame: self.frames + 1,
             offset: self.offset,
-            end: self.offset + self.block.len() as u64,
+            end: self.offset + self.len as u64,
         }
     }
 
+    #[cold]
     pub(crate) fn damaged(&self, why: impl Into<String>) -> CaptureError {
         CaptureError::Damaged {
             frame: self.frames + 1,

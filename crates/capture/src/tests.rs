@@ -1,6 +1,6 @@
 //! Captures made from octets, whole and cut at every octet.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
 use proptest::prelude::{any, prop};
 use proptest::proptest;
@@ -283,6 +283,109 @@ impl Read for Trickle<'_> {
     }
 }
 
+fn gzip(octets: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(octets).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn packed_captures_in_one_and_in_several_members() {
+    for file in [pcapng(true), pcap(false, 0xa1b2_3c4d, 1)] {
+        let (whole, none) = read(&file);
+        assert!(none.is_none());
+        let (begin, end) = file.split_at(30);
+        for packed in [gzip(&file), [gzip(begin), gzip(end)].concat()] {
+            let (frames, error) = read(&packed);
+            assert!(error.is_none(), "{error:?}");
+            assert_eq!(frames, whole);
+        }
+    }
+}
+
+#[test]
+fn packed_captures_cut_or_damaged_give_their_whole_frames() {
+    let mut file = Octets::new(false);
+    file.section().interface(1, 0, &[]);
+    for number in 0..2_000_u64 {
+        // Octets that do not pack well, so that the packed file is long.
+        let data: Vec<u8> = (0..100)
+            .map(|at| ((number * 7919 + at * 104_729) % 251) as u8)
+            .collect();
+        file.enhanced(0, number, &data, 100);
+    }
+    let whole = read(&file.out).0;
+    let packed = gzip(&file.out);
+    let mut frames_at_half = 0;
+    for cut in [packed.len() / 2, packed.len() - 9, packed.len() - 3] {
+        let (frames, error) = read(&packed[..cut]);
+        assert_eq!(frames, whole[..frames.len()], "cut at {cut}");
+        match error {
+            Some(CaptureError::Unpack { frame, .. }) => assert_eq!(frame, frames.len() as u64 + 1),
+            other => panic!("cut at {cut}: {other:?}"),
+        }
+        frames_at_half = if frames_at_half == 0 {
+            frames.len()
+        } else {
+            frames_at_half
+        };
+    }
+    assert!((500..2_000).contains(&frames_at_half), "{frames_at_half}");
+    let mut damaged = packed;
+    let checksum = damaged.len() - 8;
+    damaged[checksum] ^= 1;
+    let (frames, error) = read(&damaged);
+    assert_eq!(frames.len(), 2_000, "every frame is whole");
+    assert!(
+        matches!(error, Some(CaptureError::Unpack { frame: 2_001, .. })),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn blocks_longer_than_the_buffer() {
+    let long: Vec<u8> = (0..700_000).map(|at| (at % 251) as u8).collect();
+    let mut file = Octets::new(false);
+    file.section().interface(1, 0, &[]).enhanced(0, 1, FIRST, 11);
+    file.enhanced(0, 2, &long, 700_000).enhanced(0, 3, SECOND, 10);
+    let (frames, error) = read(&file.out);
+    assert!(error.is_none());
+    let lengths: Vec<usize> = frames.iter().map(|frame| frame.2.len()).collect();
+    assert_eq!(lengths, [11, 700_000, 10]);
+    assert_eq!(frames[1].2, long);
+}
+
+#[test]
+fn dropped_frames_are_told() {
+    let dropped = |octets: &[u8]| {
+        let mut reader = Reader::new(octets).unwrap();
+        while reader.next_frame().unwrap().is_some() {}
+        reader.dropped()
+    };
+    for big in [false, true] {
+        let mut file = Octets::new(big);
+        let statistics = |file: &mut Octets, counts: &[(u16, u64)]| {
+            file.block(5, |b| {
+                b.u32(0).u32(0).u32(0);
+                for (code, count) in counts {
+                    b.u16(*code).u16(8);
+                    b.raw(&if big { count.to_be_bytes() } else { count.to_le_bytes() });
+                }
+                b.u32(0);
+            });
+        };
+        file.section().interface(1, 0, &[]).enhanced(0, 1, FIRST, 11);
+        assert_eq!(dropped(&file.out), None);
+        statistics(&mut file, &[(4, 1000)]);
+        assert_eq!(dropped(&file.out), None, "frames received are not frames dropped");
+        statistics(&mut file, &[(4, 1000), (5, 3), (7, 4)]);
+        file.section().interface(1, 0, &[]);
+        statistics(&mut file, &[(5, 5)]);
+        assert_eq!(dropped(&file.out), Some(12), "the sections add up");
+    }
+    assert_eq!(dropped(&pcap(false, 0xa1b2_3c4d, 1)), None);
+}
+
 #[test]
 fn slow_and_failing_inputs() {
     let file = pcapng(true);
@@ -310,10 +413,9 @@ fn slow_and_failing_inputs() {
 fn other_files_are_named() {
     let message = |octets: &[u8]| read(octets).1.unwrap().to_string();
     assert_eq!(message(b""), "the file is empty: not a capture");
-    assert_eq!(
-        message(&[0x1f, 0x8b, 8, 0]),
-        "compressed with gzip: unpack it first (gunzip FILE)"
-    );
+    assert!(message(&[0x1f, 0x8b, 8, 0]).starts_with("the gzip file is cut or damaged: it unpacks to 0 octets"));
+    assert_eq!(message(&gzip(b"")), "the file is empty: not a capture");
+    assert!(message(&gzip(&gzip(b"x"))).contains("gzip, twice"));
     assert!(message(&[0x28, 0xb5, 0x2f, 0xfd]).contains("zstd"));
     assert!(message(&[0x34, 0xcd, 0xb2, 0xa1, 0, 0, 0, 0]).contains("modified pcap"));
     assert_eq!(
@@ -367,9 +469,11 @@ fn damage_is_named_after_the_whole_frames() {
     assert_eq!(empty(6), (1, at, "a block of type 6 that cannot be read".to_owned()));
     assert_eq!(empty(3), (1, at, "a block of type 3 that cannot be read".to_owned()));
     assert_eq!(empty(1), (1, at, "a block of type 1 that cannot be read".to_owned()));
-    assert_eq!(empty(2), (1, at, "a packet block without its header".to_owned()));
-    let long = with(&|f| _ = f.block(2, |b| _ = b.raw(&[0; 12]).u32(99).u32(99).raw(&[0; 8])));
-    assert_eq!(long, (1, at, "a frame longer than its block".to_owned()));
+    assert_eq!(empty(2), (1, at, "a block of type 2 that cannot be read".to_owned()));
+    for kind in [2, 6] {
+        let long = with(&|f| _ = f.block(kind, |b| _ = b.raw(&[0; 12]).u32(9).u32(9).raw(&[0; 8])));
+        assert_eq!(long, (1, at, "a frame longer than its block".to_owned()));
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What ends a command without a result: one message, one exit status.
 
+use lab::bed::BedError;
 use lab::load::LoadError;
 use lab::plan::PlanError;
 use lab::session::SessionError;
@@ -9,6 +10,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use store::StoreError;
 use sys::{ErrorKind, SysError};
+use trace::TraceError;
 
 /// Exit status: wrong usage or configuration.
 pub(crate) const USAGE: u8 = 2;
@@ -30,6 +32,11 @@ impl Failure {
     /// Shows the message; returns the exit status.
     pub(crate) fn show(&self) -> u8 {
         let _ = writeln!(std::io::stderr(), "triptime: {self}");
+        self.status()
+    }
+
+    /// The exit status it means.
+    pub(crate) fn status(&self) -> u8 {
         match self {
             Self::Usage(_) => USAGE,
             Self::CouldNotMeasure(_) => COULD_NOT_MEASURE,
@@ -92,6 +99,12 @@ impl From<LoadError> for Failure {
     }
 }
 
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        Self::CouldNotMeasure(error.to_string())
+    }
+}
+
 impl From<LimitsError> for Failure {
     fn from(error: LimitsError) -> Self {
         Self::Usage(error.to_string())
@@ -104,8 +117,11 @@ impl From<SessionError> for Failure {
             SessionError::Store(error) => error.into(),
             SessionError::Probe(error) => error.into(),
             SessionError::Sys(error) => error.into(),
+            SessionError::Bed(BedError::Sys(error)) => error.into(),
+            SessionError::Bed(error @ BedError::NotAvailable(_)) => Self::CouldNotMeasure(error.to_string()),
             SessionError::Load(error) => error.into(),
             SessionError::Plan(error) => error.into(),
+            SessionError::Trace(error) => error.into(),
         }
     }
 }

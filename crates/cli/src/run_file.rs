@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::verdict;
 use lab::loads::Loads;
+use lab::preflight::{self, Intent};
 use lab::session::{Session, SessionError, SessionSpec};
 use probes::tap::{self, Capture, CaptureSpec, Extent};
 use probes::{Port, ProbeError, Running, Stop};
@@ -14,7 +15,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::RunFile;
 use store::model::{EventKind, RunState};
 use units::CpuList;
@@ -51,8 +52,12 @@ pub(crate) struct Start<'a> {
     pub(crate) default_system: bool,
     /// Have late samples explained, unless the command line says no.
     pub(crate) flight_recorder: bool,
+    /// Use the kernel's osnoise tracer beside the flight recorder.
+    pub(crate) osnoise: bool,
     /// CPUs that are measured: the recorder keeps off them, if others are left.
     pub(crate) measured: CpuList,
+    /// Interfaces that are measured on.
+    pub(crate) interfaces: Vec<String>,
     /// More texts to keep in the run.
     pub(crate) documents: Vec<(String, String)>,
     /// Ends only when told to: then being told is no interruption.
@@ -70,11 +75,19 @@ impl Start<'_> {
             window_ns: None,
             default_system: false,
             flight_recorder: false,
+            osnoise: false,
             measured,
+            interfaces: Vec::new(),
             documents: Vec::new(),
             open_ended: duration_ns.is_none(),
             table: None,
         }
+    }
+
+    /// The same, on this interface: what is known of it goes into the run.
+    pub(crate) fn on(mut self, interface: &str) -> Self {
+        self.interfaces.push(interface.to_owned());
+        self
     }
 }
 
@@ -101,8 +114,10 @@ impl Run {
             file_budget: args.file_budget,
             default_system: start.default_system,
             flight_recorder: start.flight_recorder && !args.no_flight_recorder,
+            osnoise: start.osnoise,
             effect_on: start.measured.first(),
             housekeeping: beside(&start.measured),
+            interfaces: start.interfaces,
             documents,
         };
         let specs = args.loads(&beside(&start.measured));
@@ -128,9 +143,13 @@ impl Run {
         })
     }
 
-    /// The port with its capture, if one is asked for.
-    pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs) -> Result<Port, Failure> {
+    /// Says what makes a measurement on this port questionable; returns the port with its capture, if one is asked for.
+    pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs, intent: &Intent) -> Result<Port, Failure> {
         let port = port.into();
+        let events = self.session.recorder.events();
+        for doubt in preflight::doubts(port.interface(), intent) {
+            events.write(EventKind::Note, format!("before measuring: {doubt}"));
+        }
         let Some(path) = args.capture.capture.clone() else {
             return Ok(port);
         };
@@ -165,6 +184,26 @@ impl Run {
         let limits = &self.profile.as_ref()?.limits;
         let of_series = |limit: &&report::limits::Limit| limit.quantity == Quantity::Max && limit.series.matches(name);
         limits.iter().filter(of_series).map(|limit| limit.allowed).min()
+    }
+
+    /// Waits for `ns`, or until told to end, showing progress; calls `look` now and then, and at the end.
+    pub(crate) fn pass<E>(
+        &mut self,
+        ns: u64,
+        doing: &str,
+        mut look: impl FnMut(&Session) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let end = Instant::now() + Duration::from_nanos(ns);
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.session.stop.requested() {
+                return look(&self.session);
+            }
+            std::thread::sleep(left.min(LOOK));
+            look(&self.session)?;
+            self.loads.look(&self.session.recorder.events());
+            self.progress.show(&self.session, doing);
+        }
     }
 
     /// Waits for a probe, showing progress.

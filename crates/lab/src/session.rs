@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use store::model::{EventKind, Fact, RunInfo, RunState};
 use store::{RunWriter, StoreError};
 use sys::memory::DmaLatency;
+use trace::Tracefs;
 use units::CpuList;
 use watch::Watch;
 
@@ -34,10 +35,15 @@ pub struct SessionSpec {
     pub default_system: bool,
     /// Record what the kernel does, so that late samples can be explained.
     pub flight_recorder: bool,
+    /// With the flight recorder, have the kernel's osnoise tracer account for what interrupts spinning threads, where it is
+    /// built in.
+    pub osnoise: bool,
     /// CPU on which the flight recorder's effect on wake-ups is looked at, if it is used.
     pub effect_on: Option<u32>,
     /// CPUs of the recorder and of everything else that does not measure.
     pub housekeeping: CpuList,
+    /// Interfaces that are measured on: their facts go into the run.
+    pub interfaces: Vec<String>,
     /// Texts kept in the run: plan, limits.
     pub documents: Vec<(String, String)>,
 }
@@ -54,12 +60,18 @@ pub enum SessionError {
     /// The kernel.
     #[error(transparent)]
     Sys(#[from] sys::SysError),
+    /// The test bed.
+    #[error(transparent)]
+    Bed(#[from] crate::bed::BedError),
     /// A load.
     #[error(transparent)]
     Load(#[from] crate::load::LoadError),
     /// A plan.
     #[error(transparent)]
     Plan(#[from] crate::plan::PlanError),
+    /// One of the kernel's tracers.
+    #[error(transparent)]
+    Trace(#[from] trace::TraceError),
 }
 
 /// A run under way.
@@ -85,6 +97,10 @@ impl Session {
     pub fn start(spec: SessionSpec, stop: Stop) -> Result<Self, SessionError> {
         let kept = keep_to(&spec.housekeeping);
         let locked = sys::memory::lock_all().map_err(|error| error.to_string());
+        // A tracer that a killed run left behind would still take CPUs away.
+        if let Ok(tracefs) = Tracefs::find() {
+            tracefs.clear();
+        }
         let (flight, no_flight) = flight_recorder(&spec);
         let pair = sys::clock::pair();
         let info = RunInfo {
@@ -97,6 +113,7 @@ impl Session {
         };
         let mut writer = RunWriter::create(&spec.file, &info, Some(spec.file_budget))?;
         writer.add_facts(&facts(&Host::live()))?;
+        writer.add_facts(&crate::nic::facts_of(&spec.interfaces))?;
         if flight.is_some() {
             writer.add_facts(&[flight::start_fact(pair.monotonic)])?;
         }
@@ -139,6 +156,11 @@ impl Session {
         }
     }
 
+    /// Puts the facts of an interface into the run that is measured on from now on, of the calling thread's network namespace.
+    pub fn add_nic(&self, name: &str) {
+        self.recorder.add_facts(crate::nic::facts(name));
+    }
+
     /// The run file.
     pub fn file(&self) -> &Path {
         &self.file
@@ -168,7 +190,7 @@ fn flight_recorder(spec: &SessionSpec) -> (Option<Box<dyn Explain>>, Option<Stri
     if !spec.flight_recorder {
         return (None, None);
     }
-    match Flight::start(spec.effect_on) {
+    match Flight::start(spec.effect_on, spec.osnoise) {
         Ok(flight) => (Some(Box::new(flight)), None),
         Err(error) => (None, Some(format!("late samples stay unexplained: {error}"))),
     }
@@ -188,7 +210,8 @@ fn hold_idle(default_system: bool, events: &Events) -> (Option<DmaLatency>, Stri
 }
 
 fn facts(host: &Host) -> Vec<Fact> {
-    host.facts()
+    let mut facts: Vec<Fact> = host
+        .facts()
         .into_iter()
         .map(|fact| Fact {
             group: fact.group,
@@ -196,5 +219,9 @@ fn facts(host: &Host) -> Vec<Fact> {
             value: fact.value,
             source: fact.source,
         })
-        .collect()
+        .collect();
+    let tracers = flight::tracers_fact();
+    let behind = facts.iter().rposition(|fact| fact.group == tracers.group);
+    facts.insert(behind.map_or(0, |last| last + 1), tracers);
+    facts
 }

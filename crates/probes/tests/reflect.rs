@@ -40,7 +40,7 @@ fn every_frame_of_two_good_ends_is_accounted_for() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME, Stamps::Off);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
     let far = pair.port_b(&options);
     let peer = Some(Mac(far.mac()));
     let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("the reflector starts");
@@ -67,13 +67,55 @@ fn every_frame_of_two_good_ends_is_accounted_for() {
 }
 
 #[test]
+fn a_second_round_goes_on_in_the_same_series() {
+    if !can_run("a_second_round_goes_on_in_the_same_series") {
+        return;
+    }
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
+    for label in ["a", "b", "b", "a"] {
+        let labelled = |role| ReflectConfig {
+            label: label.into(),
+            duration_ns: (role == Role::Initiator).then_some(100_000_000),
+            ..config(role)
+        };
+        let stop = run.stop.of_step();
+        let far = start(
+            &labelled(Role::Reflector),
+            pair.port_b(&options),
+            &mut run.recorder,
+            &stop,
+        );
+        let near = start(
+            &labelled(Role::Initiator),
+            pair.port_a(&options),
+            &mut run.recorder,
+            &stop,
+        );
+        near.expect("started").join().expect("the initiator ends well");
+        stop.request();
+        far.expect("started").join().expect("the reflector ends well");
+    }
+    let recorded = run.finish();
+    let mut names = recorded.names();
+    names.sort_unstable();
+    assert_eq!(names, ["rtt/a", "rtt/b", "turnaround/a", "turnaround/b"]);
+    for name in ["rtt/a", "rtt/b"] {
+        let rtt = recorded.counters(name);
+        assert_eq!(rtt.expected, 200, "two rounds of 100: {rtt:?}");
+        assert_eq!(rtt.received + rtt.lost + rtt.missed, rtt.expected, "{rtt:?}");
+    }
+}
+
+#[test]
 fn back_to_back_loses_nothing() {
     if !can_run("back_to_back_loses_nothing") {
         return;
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME, Stamps::Off);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
     let reflector = start(
         &config(Role::Reflector),
         pair.port_b(&options),
@@ -214,7 +256,7 @@ fn what_a_bad_reflector_does_is_counted_exactly() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME, Stamps::Off);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
     let bad = BadReflector::new(pair.port_b(&options));
     let stop = run.stop.clone();
     let reflector = std::thread::spawn(move || bad.run(&stop));
@@ -248,7 +290,7 @@ fn what_a_bad_reflector_does_is_counted_exactly() {
 /// Runs an initiator that must find nobody.
 fn assert_nobody_answers(pair: &Pair, peer: Option<Mac>) {
     let mut run = Run::start();
-    let port = pair.port_a(&port_options(SHORTEST_FRAME, Stamps::Off));
+    let port = pair.port_a(&port_options(SHORTEST_FRAME, Stamps::Off, None));
     let config = ReflectConfig {
         peer,
         ..config(Role::Initiator)
@@ -280,7 +322,7 @@ fn a_reflector_does_not_answer_for_another_station() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let far = pair.port_b(&port_options(SHORTEST_FRAME, Stamps::Off));
+    let far = pair.port_b(&port_options(SHORTEST_FRAME, Stamps::Off, None));
     let mut wrong = far.mac();
     wrong[5] ^= 1;
     let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("started");

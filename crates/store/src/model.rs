@@ -205,6 +205,8 @@ pub enum EventKind {
     RecorderOverrun,
     /// The packet socket dropped frames before we read them.
     SocketDrop,
+    /// Frames of a capture could not be read, or have no stamp: what was measured is not all there was.
+    Incomplete,
     /// An interface lost or found its carrier.
     Link,
     /// Something in a stream changed: smpSynch, confRev, simulation.
@@ -223,7 +225,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -235,6 +237,7 @@ impl EventKind {
         Self::Migration,
         Self::RecorderOverrun,
         Self::SocketDrop,
+        Self::Incomplete,
         Self::Link,
         Self::Stream,
         Self::Refused,
@@ -258,6 +261,7 @@ impl EventKind {
             Self::Migration => "migration",
             Self::RecorderOverrun => "recorder-overrun",
             Self::SocketDrop => "socket-drop",
+            Self::Incomplete => "incomplete",
             Self::Link => "link",
             Self::Stream => "stream",
             Self::Refused => "refused",
@@ -286,6 +290,10 @@ pub struct Event {
     /// For a person: what, where, how much.
     pub text: String,
 }
+
+/// How the value of a fact begins that cannot be on this machine, such as `not applicable: a veth has no PHY`. It is known, and
+/// no limit can be held against it.
+pub const NOT_APPLICABLE: &str = "not applicable";
 
 /// One fact of the inventory. A fact that could not be read says why: unknown is not empty and not zero.
 #[derive(Debug, Clone, PartialEq)]

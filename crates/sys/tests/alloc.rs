@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use sys::alloc::{CountingAllocator, counted, watch};
 use sys::packet::{PortOptions, TxBatch};
 use sys::wait::Wait;
+use sys::xdp::{XdpOptions, XdpPort};
 use sys::{clock, thread};
 
 #[global_allocator]
@@ -82,4 +83,45 @@ fn the_calls_of_a_measuring_loop_do_not_allocate() {
         }
     });
     assert_eq!((counted, received), (0, 50 * 17));
+}
+
+#[test]
+fn xdp_ports_and_transmit_stamps_do_not_allocate() {
+    if !can_run("xdp_ports_and_transmit_stamps_do_not_allocate", NETWORK) {
+        return;
+    }
+    let pair = Pair::build(1500);
+    let options = XdpOptions::default();
+    let (mut a, mut b) = (
+        common::inside(&pair.a, || XdpPort::open("a0", &options)),
+        common::inside(&pair.b, || XdpPort::open("b0", &options)),
+    );
+    let stamping = pair.port_a(&PortOptions {
+        tx_stamps: true,
+        ..PortOptions::default()
+    });
+    let (small, large) = (frame(1, 60), frame(2, 1_600));
+    let (mut received, mut stamps) = (0, 0);
+    let _turn = turn();
+    // More rounds than there are chunks to send from.
+    let counted = allocations(|| {
+        for _ in 0..600 {
+            a.send(&small).expect("sent");
+            assert!(a.send(&large).is_err(), "longer than the MTU");
+            stamping.send(&small).expect("sent");
+            assert!(b.wait(1_000_000_000).expect("poll"));
+            while let Some(got) = b.next() {
+                black_box((got.data(), got.vlan()));
+                received += 1;
+            }
+            while stamping.next_tx_event().expect("readable").is_some() {
+                stamps += 1;
+            }
+            b.statistics().expect("counters");
+        }
+        while b.wait(100_000_000).expect("poll") {
+            received += std::iter::from_fn(|| b.next().map(drop)).count();
+        }
+    });
+    assert_eq!((counted, received, stamps), (0, 1_200, 1_200));
 }

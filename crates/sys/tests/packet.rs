@@ -179,6 +179,51 @@ fn the_kernel_stamps_frames_between_sending_and_receiving() {
 }
 
 #[test]
+fn a_port_without_tags_and_stamps_receives_its_one_ethertype() {
+    if !can_run("a_port_without_tags_and_stamps_receives_its_one_ethertype", NETWORK) {
+        return;
+    }
+    let pair = Pair::build(1500);
+    let lean = PortOptions {
+        rx_stamps: false,
+        vlan_tags: false,
+        ..options()
+    };
+    let (a, mut b) = (pair.port_a(&options()), pair.port_b(&lean));
+    let before = clock::realtime();
+    for (number, tags, ethertype) in [
+        (1, &[][..], ETHERTYPE),
+        (2, &[(0x8100, 0x8005)], ETHERTYPE),
+        (3, &[], 0x0800),
+        (4, &[(0x8100, 5)], 0x0800),
+    ] {
+        a.send(&frame_with(tags, ethertype, number, 64)).expect("sent");
+    }
+    for expected in [1, 2] {
+        receive(&mut b, |got| {
+            assert_eq!((number(got.data()), got.vlan()), (expected, None));
+            // Any other socket of the machine that has frames stamped has these stamped too.
+            let (RxStamp::Socket(at) | RxStamp::Software(at)) = got.stamp() else {
+                panic!("veth has no clock, yet stamped {:?}", got.stamp());
+            };
+            assert!(before <= at && at <= clock::realtime());
+        });
+    }
+    assert!(b.next().is_none());
+    b.send(&frame(5, 60)).expect("sent");
+    assert!(b.next().is_none(), "the sender saw its own frame");
+    let two = PortOptions {
+        ethertypes: vec![ETHERTYPE, 0x88ba],
+        ..lean
+    };
+    let error = pair.b.run(|| PacketPort::open("b0", &two).map(drop)).expect("a thread");
+    assert_eq!(
+        error.expect_err("two").to_string(),
+        "a port that does not tell VLAN tags receives exactly one EtherType, not 2"
+    );
+}
+
+#[test]
 fn every_frame_that_finds_the_ring_full_is_counted() {
     if !can_run("every_frame_that_finds_the_ring_full_is_counted", NETWORK) {
         return;

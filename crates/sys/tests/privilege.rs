@@ -7,17 +7,23 @@ use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::{Capability, has, require};
+use sys::xdp::{XdpOptions, XdpPort};
 use sys::{ErrorKind, SysError, link};
 
 /// Runs `work` on a thread without any effective capability.
 fn powerless<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    let lose_all = || {
+    keeping(CapabilitySet::empty(), work)
+}
+
+/// Runs `work` on a thread with these effective capabilities only.
+fn keeping<T: Send>(keep: CapabilitySet, work: impl FnOnce() -> T + Send) -> T {
+    let lose_others = || {
         let mut sets = capabilities(None).expect("own capabilities");
-        sets.effective = CapabilitySet::empty();
+        sets.effective = keep;
         set_capabilities(None, sets).expect("a smaller set");
         work()
     };
-    std::thread::scope(|scope| scope.spawn(lose_all).join().expect("no panic"))
+    std::thread::scope(|scope| scope.spawn(lose_others).join().expect("no panic"))
 }
 
 fn assert_missing(error: &SysError, capability: Capability, begins: &str) {
@@ -43,6 +49,25 @@ fn a_packet_socket_without_net_raw_is_refused_with_the_remedy() {
     // The new thread starts in the namespace of the one that starts it.
     let error = pair.a.run(open).expect("a thread").expect_err("refused");
     assert_missing(&error, Capability::NetRaw, "open a packet socket on a0");
+}
+
+/// The socket asks for one privilege, the program for two more.
+#[test]
+fn an_xdp_port_names_the_privilege_that_is_missing() {
+    if !can_run("an_xdp_port_names_the_privilege_that_is_missing", NETWORK) {
+        return;
+    }
+    let pair = Pair::build(1500);
+    let open = |keep: CapabilitySet| {
+        let refused = || keeping(keep, || XdpPort::open("a0", &XdpOptions::default()).map(drop));
+        pair.a.run(refused).expect("a thread")
+    };
+    let net = CapabilitySet::NET_RAW | CapabilitySet::IPC_LOCK;
+    let error = open(CapabilitySet::empty()).expect_err("refused");
+    assert_missing(&error, Capability::NetRaw, "open an AF_XDP socket on a0");
+    let error = open(net).expect_err("refused");
+    assert_missing(&error, Capability::NetAdmin, "make a map of AF_XDP sockets for a0");
+    open(net | CapabilitySet::NET_ADMIN | CapabilitySet::BPF).expect("nothing more is needed");
 }
 
 #[test]

@@ -170,6 +170,7 @@ fn launch_times_are_refused_where_nothing_keeps_them() {
 
 /// Where the kernel has ETF: a frame leaves at its launch time, one with a launch time in the past is dropped and told.
 #[test]
+#[ignore = "needs a kernel with sch_etf: run with --ignored where there is one"]
 fn an_etf_keeps_launch_times_and_tells_of_missed_ones() {
     let test = "an_etf_keeps_launch_times_and_tells_of_missed_ones";
     if !can_run(test, NETWORK) {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions, VlanTag};
-use sys::xdp::{XdpFrame, XdpOptions, XdpPort, XdpRequest, XdpRunning};
+use sys::xdp::{XdpFrame, XdpOptions, XdpPort, XdpRequest, XdpRunning, XdpSender};
 use sys::{ErrorKind, SysError, link};
 
 const BOTH: [XdpRequest; 2] = [XdpRequest::Native, XdpRequest::Generic];
@@ -421,4 +421,41 @@ fn memberships_last_as_long_as_the_port() {
     assert!(!joined());
     // The holder is a packet port as any other; it must not receive.
     drop(inside(&pair.b, || PacketPort::open("b0", &PortOptions::default())));
+}
+
+/// More frames than there are chunks, so that each is used again.
+#[test]
+fn a_sender_sends_without_a_program_and_beside_a_packet_port() {
+    if !can_run("a_sender_sends_without_a_program_and_beside_a_packet_port", NETWORK) {
+        return;
+    }
+    let pair = Pair::build(1500);
+    let mut sender = inside(&pair.a, || XdpSender::open("a0", 0, 1_522));
+    let (mut a, mut b) = (
+        pair.port_a(&PortOptions::default()),
+        pair.port_b(&PortOptions::default()),
+    );
+    assert_eq!(program_on(&pair.a, "a0"), None);
+    assert_eq!(sender.mac(), link::local_mac("a0"));
+    for round in 0..1_000 {
+        sender.send(&frame(round, 60)).expect("sent");
+        receive(&mut b, |got| assert_eq!(number(got.data()), round));
+        b.send(&frame(round, 60)).expect("sent");
+        receive(&mut a, |got| assert_eq!(number(got.data()), round));
+    }
+    sender
+        .send(&frame_with(&[(0x8100, 0x8005)], ETHERTYPE, 7, 1_518))
+        .expect("a tag on top of the MTU");
+    receive(&mut b, |got| assert_eq!(got.vlan().map(|tag| tag.tci), Some(0x8005)));
+    let error = sender.send(&frame(1, 1_515)).expect_err("too long");
+    assert!(matches!(error, SysError::FrameTooLong { bytes: 1_515, .. }), "{error}");
+    let second = pair
+        .a
+        .run(|| XdpSender::open("a0", 0, 1_522).map(drop))
+        .expect("a thread");
+    let text = second.expect_err("taken").to_string();
+    assert!(text.contains("queue 0 has an AF_XDP socket already"), "{text}");
+    inside(&pair.a, || link::set_down("a0"));
+    let error = sender.send(&frame(1, 60)).expect_err("down");
+    assert!(matches!(error, SysError::InterfaceDown { .. }), "{error}");
 }

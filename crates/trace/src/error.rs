@@ -59,6 +59,31 @@ pub enum TraceError {
         "tracefs is not mounted (mount -t tracefs nodev /sys/kernel/tracing), or the kernel is built without tracing"
     )]
     NoTracefs,
+    /// The kernel is built without a tracer.
+    #[error("this kernel has no {tracer} tracer (it is built without {option}; it has: {have})")]
+    NoTracer {
+        /// Which.
+        tracer: &'static str,
+        /// The option it would be built with.
+        option: &'static str,
+        /// Those it has.
+        have: String,
+    },
+    /// The osnoise tracer would spin itself.
+    #[error(
+        "osnoise would spin on every CPU itself: this kernel has no OSNOISE_WORKLOAD in osnoise/options (Linux 6.2 has)"
+    )]
+    NoWorkloadOption,
+    /// Somebody else uses a tracer whose settings count for everybody.
+    #[error(
+        "{path} is {tracer}: somebody else uses it, and its settings count for all (echo nop > {path}, when it is stale)"
+    )]
+    TracerBusy {
+        /// The file that says so.
+        path: PathBuf,
+        /// What it says.
+        tracer: String,
+    },
     /// A file of tracefs, /proc or /sys.
     #[error("{path}: {error}{hint}")]
     File {

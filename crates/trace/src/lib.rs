@@ -5,6 +5,9 @@
 //! and tells who had the CPU ([`explain()`], which is pure), and packs them as a [`flight`] for the run file. [`perfetto`]
 //! writes flights as a trace that ui.perfetto.dev opens.
 //!
+//! Beside it, two of the kernel's own tracers are used where they are built in: [`Osnoise`] tells the net time of whatever
+//! interrupted a spinning thread, and [`Hwlat`] looks for gaps while interrupts are off.
+//!
 //! eBPF needs exactly `CAP_BPF` and `CAP_PERFMON`, and a kernel with BTF; tracefs needs its files to be writable (root). Its
 //! cost is measured by [`FlightRecorder::cost`].
 
@@ -32,3 +35,4 @@ pub use occupancy::{Segment, Who, segments};
 pub use point::Program;
 pub use recorder::{Answer, EngineChoice, EngineKind, FlightRecorder, Options};
 pub use snapshot::{Snapshot, Turn};
+pub use tracefs::{Hwlat, HwlatSample, Osnoise, Tracefs, Tracer, Tracers};

@@ -1,7 +1,9 @@
 //! Supervision of one SV stream by its sample counter: what was lost, doubled, late, or restarted.
 
+mod accounting;
 mod rate;
 
+pub use accounting::{Accounting, Settled};
 pub use rate::{KNOWN_RATES, RateLearner};
 
 /// A sample this many counts behind the newest one is late, not a restart.

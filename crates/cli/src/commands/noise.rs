@@ -1,5 +1,7 @@
 //! `triptime noise`: time taken from a spinning thread, per CPU.
 
+mod hwlat;
+
 use crate::arguments::{RunArgs, positive_duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
@@ -17,7 +19,8 @@ const DEFAULT_THRESHOLD: &str = "1us";
 Takes each measured CPU whole while it runs: only for CPUs that are to be dedicated.
 
 Examples: triptime noise --cpus 2-3 --duration 60s
-          triptime noise --cpus 2 --threshold 500ns --spike-above 20us --html noise.html")]
+          triptime noise --cpus 2 --threshold 500ns --spike-above 20us --html noise.html
+          triptime noise --cpus 2-3 --duration 60s --hwlat 60s")]
 pub(crate) struct NoiseArgs {
     /// CPUs to measure, isolated ones too [default: every CPU this process may use but the first]
     #[arg(long, value_name = "LIST")]
@@ -34,6 +37,10 @@ pub(crate) struct NoiseArgs {
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY
     #[arg(long, default_value = "fifo:80")]
     policy: Policy,
+    /// Before that, let the kernel's hwlat tracer switch the interrupts of these CPUs off, for a part of each second, and look
+    /// for gaps that are the firmware's or the hypervisor's
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    hwlat: Option<u64>,
     /// Leave idle states as the system has them, instead of holding /dev/cpu_dma_latency at 0
     #[arg(long)]
     default_system: bool,
@@ -47,23 +54,34 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
     let begin = Start {
         default_system: args.default_system,
         flight_recorder: true,
+        osnoise: true,
         ..Start::probe("noise", cpus.clone(), args.duration)
     };
+    if args.hwlat.is_some() {
+        hwlat::check()?;
+    }
     let mut run = Run::start(begin, args.run)?;
-    let config = NoiseConfig {
-        cpus,
-        policy: args.policy,
-        threshold_ns: args.threshold,
-        spike_above_ns: args.spike_above.or_else(|| run.threshold_ns("noise/cpu0")),
-        duration_ns: args.duration,
-        rest: rest(args.policy),
-        idle: run.session.idle().to_owned(),
-        label: None,
-        more_settings: run.load_settings(),
+    let seen = match args.hwlat {
+        Some(ns) => hwlat::look(&mut run, &cpus, args.threshold, ns).map(Some),
+        None => Ok(None),
     };
-    let stop = run.session.stop.clone();
-    let outcome = start(&config, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
-    run.finish(outcome.map_err(Into::into))
+    let outcome = seen.and_then(|seen| {
+        let config = NoiseConfig {
+            cpus,
+            policy: args.policy,
+            threshold_ns: args.threshold,
+            spike_above_ns: args.spike_above.or_else(|| run.threshold_ns("noise/cpu0")),
+            duration_ns: args.duration,
+            rest: rest(args.policy),
+            idle: run.session.idle().to_owned(),
+            label: None,
+            more_settings: run.load_settings().into_iter().chain(seen).collect(),
+        };
+        let stop = run.session.stop.clone();
+        let running = start(&config, &mut run.session.recorder, &stop)?;
+        Ok(run.attend(running)?)
+    });
+    run.finish(outcome)
 }
 
 /// Only real-time threads are throttled.

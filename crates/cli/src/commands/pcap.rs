@@ -1,62 +1,85 @@
-//! `triptime pcap FILE`: the sampled values and GOOSE of a capture.
+//! `triptime pcap FILE`: the streams of a capture.
+//!
+//! Without options, a listing: per stream its frames, rate, spacing, losses, bursts and worst gaps; for GOOSE its states.
+//! With `--json`, `--out`, `--html` or `--limits` a run as of any measuring command.
 //!
 //! With `--decode`, one JSON object per line: one for each ASDU, one for each GOOSE message, fields named as on the wire. A
 //! frame that breaks a rule gives one line with `error` (the first violation), `offset` (the octet of the frame, from 0), and
 //! what could be decoded. What a subscriber should count but not refuse is listed in `flags`. Other traffic is passed over.
 //!
-//! Without it, one line per stream: how many frames, from when to when, and what smpCnt says was lost.
-//!
-//! Exit status: 0 when the capture was read to its end, whatever is in it; 2 when it cannot be read, or not to its end.
+//! A capture that is cut or damaged gives all that came before, and the error. Exit status: 2 then, unless limits were asked
+//! for, whose verdict decides.
 
+mod analyse;
 mod data;
+mod decode;
 mod goose;
 mod json;
-mod streams;
+mod listing;
+mod run;
 mod sv;
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use capture::{CaptureError, Frame, Reader};
-use wire::ether::{self, EthernetView};
+use crate::arguments::{size, window};
+use crate::failure::{Failure, USAGE};
+use capture::{CaptureError, Reader};
 
-use streams::Streams;
-
-/// Octets collected before they are written out.
-const CHUNK: usize = 256 * 1024;
-
-/// Sampled values and GOOSE in a capture (pcap or pcapng).
+/// Analyses a capture: spacing, losses, order, bursts and states of SV, GOOSE and AVTP streams
 #[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Reads pcap and pcapng, with stamps of any unit, packed with gzip or not.
+A run file is written only with --out, --html, --limits or --json.
+
+Example: triptime pcap bay.pcapng
+         triptime pcap bay.pcapng --limits site.toml --html bay.html
+         tcpdump -i eth1 -w - ether proto 0x88ba | triptime pcap -")]
 pub(crate) struct PcapArgs {
-    /// The capture
+    /// The capture; - reads standard input
     pub(crate) file: PathBuf,
     /// Print each ASDU and each GOOSE message as one line of JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["out", "html", "json", "limits", "rate"])]
     pub(crate) decode: bool,
+    /// Samples a second of every SV stream [default: learned from where smpCnt wraps]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) rate: Option<u32>,
+    /// Streams told apart at the most
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000))]
+    pub(crate) max_streams: u16,
+    /// Run file to write [default: none; with --json, --html or --limits ./runs/TIME-pcap.triptime]
+    #[arg(long, value_name = "RUN")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the report as one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Limit profile that judges the capture: substation, avb, or a TOML file
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) limits: Option<String>,
+    /// Length of a window of capture time in the run file
+    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = window)]
+    pub(crate) window: u64,
+    /// Room for histograms in the run file; older windows' are merged to stay within it, counts and extremes never
+    #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
+    pub(crate) file_budget: u64,
 }
 
-/// What a capture held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct DecodeCounts {
-    /// Frames of the capture.
-    pub(crate) frames: u64,
-    /// Frames with EtherType 88BA.
-    pub(crate) sv_frames: u64,
-    /// ASDUs in those of them that keep every rule.
-    pub(crate) asdus: u64,
-    /// Frames with EtherType 88B8.
-    pub(crate) goose: u64,
-    /// SV and GOOSE frames that break a rule.
-    pub(crate) errors: u64,
-    /// Frames that are not Ethernet, which are not decoded.
-    pub(crate) not_ethernet: u64,
+impl PcapArgs {
+    /// Whether a run is asked for, rather than the listing alone.
+    fn wants_run(&self) -> bool {
+        self.json || self.out.is_some() || self.html.is_some() || self.limits.is_some()
+    }
 }
 
 /// Why the command ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PcapError {
     /// The capture cannot be read, or not further.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", name(path))]
     Capture {
         /// The file.
         path: PathBuf,
@@ -69,123 +92,63 @@ pub(crate) enum PcapError {
     /// The output does not take it.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
+    /// What was asked for cannot be done.
+    #[error(transparent)]
+    Failure(#[from] Failure),
 }
 
 /// Runs the command and returns its exit status. An output that is closed early (`| head`) ends it quietly.
 pub(crate) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write) -> u8 {
     let done = if args.decode {
-        decode(&args.file, out, messages).map(|_| ())
+        decode::decode(&args.file, out, messages).map(|_| 0)
+    } else if args.wants_run() {
+        run::run(args, out, messages)
     } else {
-        list_streams(&args.file, out, messages).map(|_| ())
+        analyse::list(args, out)
     };
     match done {
-        Ok(()) => 0,
+        Ok(status) => status,
         Err(PcapError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
         Err(error) => {
-            // Nobody is left to tell when standard error is closed too.
-            let _ = writeln!(messages, "triptime pcap: {error}");
-            2
+            say(messages, &error);
+            match error {
+                PcapError::Failure(failure) => failure.status(),
+                PcapError::Open(_) | PcapError::Capture { .. } | PcapError::Output(_) => USAGE,
+            }
         }
     }
 }
 
-/// Writes one line of JSON for each ASDU and GOOSE message to `out`, and the counts to `messages`.
-///
-/// # Errors
-/// The capture cannot be read to its end (what came before has been written), or the output is closed.
-pub(crate) fn decode(path: &Path, out: &mut dyn Write, messages: &mut dyn Write) -> Result<DecodeCounts, PcapError> {
-    let mut lines = Vec::with_capacity(CHUNK + 16 * 1024);
-    let mut counts = DecodeCounts::default();
-    let read = for_each_frame(path, &mut counts, |frame, ethernet, counts| {
-        match ethernet.ether_type() {
-            ether::SV => sv::decode(frame, ethernet, counts, &mut lines)?,
-            ether::GOOSE => goose::decode(frame, ethernet, counts, &mut lines)?,
-            _ => {}
-        }
-        if lines.len() >= CHUNK {
-            out.write_all(&lines)?;
-            lines.clear();
-        }
-        Ok(())
-    });
-    if !matches!(read, Err(PcapError::Output(_))) {
-        out.write_all(&lines)?;
-        out.flush()?;
-    }
-    read?;
-    counts.report(messages)?;
-    Ok(counts)
+/// Nobody is left to tell when standard error is closed too.
+fn say(messages: &mut dyn Write, error: &PcapError) {
+    let _ = writeln!(messages, "triptime pcap: {error}");
 }
 
-/// Writes one line for each stream to `out`, and the counts to `messages`.
-///
-/// # Errors
-/// As for [`decode`].
-pub(crate) fn list_streams(
-    path: &Path,
-    out: &mut dyn Write,
-    messages: &mut dyn Write,
-) -> Result<DecodeCounts, PcapError> {
-    let mut streams = Streams::default();
-    let mut counts = DecodeCounts::default();
-    let read = for_each_frame(path, &mut counts, |frame, ethernet, counts| {
-        streams.add(frame, ethernet, counts);
-        Ok(())
-    });
-    streams.write(out)?;
-    read?;
-    counts.report(messages)?;
-    Ok(counts)
-}
-
-/// Calls `with` for every Ethernet frame of the capture.
-fn for_each_frame(
-    path: &Path,
-    counts: &mut DecodeCounts,
-    mut with: impl FnMut(&Frame<'_>, &EthernetView<'_>, &mut DecodeCounts) -> io::Result<()>,
-) -> Result<(), PcapError> {
-    let error = |source| match source {
-        CaptureError::Open { .. } => PcapError::Open(source),
-        source => PcapError::Capture {
-            path: path.to_owned(),
-            source,
-        },
+/// Opens the capture, or standard input.
+fn open(path: &Path) -> Result<Reader<Box<dyn Read>>, PcapError> {
+    let error = |source| PcapError::Capture {
+        path: path.to_owned(),
+        source,
     };
-    let mut reader = Reader::open(path).map_err(error)?;
-    while let Some(frame) = reader.next_frame().map_err(error)? {
-        counts.frames += 1;
-        if frame.link_type != capture::LinkType::ETHERNET {
-            counts.not_ethernet += 1;
-        } else if let Ok(ethernet) = EthernetView::parse(frame.data) {
-            with(&frame, &ethernet, counts)?;
-        }
-    }
-    Ok(())
+    let input: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(io::stdin())
+    } else {
+        Box::new(File::open(path).map_err(|source| {
+            PcapError::Open(CaptureError::Open {
+                path: path.to_owned(),
+                source,
+            })
+        })?)
+    };
+    Reader::new(input).map_err(error)
 }
 
-impl DecodeCounts {
-    /// The counts in words.
-    fn report(&self, messages: &mut dyn Write) -> io::Result<()> {
-        let Self {
-            frames,
-            sv_frames,
-            asdus,
-            goose,
-            errors,
-            not_ethernet,
-        } = self;
-        writeln!(
-            messages,
-            "frames: {frames}, sampled-value frames: {sv_frames} (ASDUs: {asdus}), GOOSE messages: {goose}, breaking a rule: \
-             {errors}"
-        )?;
-        if *not_ethernet > 0 {
-            writeln!(
-                messages,
-                "not Ethernet, so not decoded: {not_ethernet} (capture on one interface, not on `any`)"
-            )?;
-        }
-        Ok(())
+/// The file as it is shown.
+fn name(path: &Path) -> String {
+    if path == Path::new("-") {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
     }
 }
 

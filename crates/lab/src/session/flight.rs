@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use store::model::Fact;
 use sys::thread::{Policy, RtThread};
 use sys::wait::Wait;
-use trace::{Cost, FlightRecorder, Options, TraceError};
+use trace::{Cost, FlightRecorder, Options, Osnoise, TraceError, Tracefs, Tracer};
 use units::{Grid, Monotonic, format_ns};
 
 /// How long the kernel's statistics are on, to see what an event costs.
@@ -40,9 +40,24 @@ pub fn start_of(facts: &[Fact]) -> Option<Monotonic> {
     Some(Monotonic::from_ns(ns))
 }
 
+/// The kernel's own tracers, and which it is built without.
+pub(super) fn tracers_fact() -> Fact {
+    let tracers = Tracefs::find().and_then(|tracefs| tracefs.tracers());
+    Fact {
+        group: "kernel".into(),
+        name: "tracers".into(),
+        value: tracers
+            .map(|tracers| tracers.describe())
+            .map_err(|error| error.to_string()),
+        source: "/sys/kernel/tracing/available_tracers".into(),
+    }
+}
+
 /// Explains late samples by what the kernel did around them.
 pub(super) struct Flight {
     recorder: FlightRecorder,
+    /// The osnoise tracer, or why it is not used; `None`: it was not asked for, or this kernel has none.
+    osnoise: Option<Result<Osnoise, String>>,
     started: Instant,
     cost: Result<Cost, String>,
     effect: Option<Effect>,
@@ -56,11 +71,12 @@ struct Effect {
 }
 
 impl Flight {
-    /// Starts recording, after comparing wake-ups of `cpu` without and with it. Takes about a second.
+    /// Starts recording, after comparing wake-ups of `cpu` without and with it. Takes about a second. With `osnoise`, the
+    /// kernel's tracer of that name is used beside it, where there is one.
     ///
     /// # Errors
     /// Why it cannot run here, and what to do.
-    pub(super) fn start(cpu: Option<u32>) -> Result<Self, TraceError> {
+    pub(super) fn start(cpu: Option<u32>, osnoise: bool) -> Result<Self, TraceError> {
         let begin = || FlightRecorder::start(Options::default());
         let before = cpu.and_then(median_wakeup);
         let trial = begin()?;
@@ -79,20 +95,34 @@ impl Flight {
         Ok(Self {
             cost: recorder.cost(COST_SPAN).map_err(|error| error.to_string()),
             recorder,
+            osnoise: osnoise.then(start_osnoise).flatten(),
             started: Instant::now(),
             effect,
         })
     }
 }
 
+fn start_osnoise() -> Option<Result<Osnoise, String>> {
+    let tracefs = Tracefs::find().ok()?;
+    // One that is not built in is among the facts already.
+    tracefs.need(Tracer::Osnoise).ok()?;
+    Some(Osnoise::start(&tracefs).map_err(|error| format!("not used: {error}")))
+}
+
 impl Explain for Flight {
     fn watch(&mut self, cpu: u32, thread: i32) {
         // Without it, wake-ups of real-time threads are recorded all the same.
         let _ = self.recorder.watch(cpu, thread);
+        if let Some(Ok(osnoise)) = &mut self.osnoise {
+            osnoise.watch(cpu, thread);
+        }
     }
 
     fn observe(&mut self) {
         self.recorder.observe();
+        if let Some(Ok(osnoise)) = &mut self.osnoise {
+            osnoise.look();
+        }
     }
 
     fn explain(&mut self, question: &Question) -> Answer {
@@ -106,13 +136,18 @@ impl Explain for Flight {
                 QuestionKind::Gap => trace::QuestionKind::Gap,
             },
         };
-        match self.recorder.explain(&asked) {
+        let mut answer = match self.recorder.explain(&asked) {
             Ok(answer) => Answer {
                 explanation: answer.explanation,
                 flight: Some(answer.flight),
             },
             Err(error) => Answer::unknown(question, &error.to_string()),
+        };
+        if let (Some(Ok(osnoise)), QuestionKind::Gap) = (&mut self.osnoise, question.kind) {
+            let told = osnoise.between(question.cpu, question.from, question.to);
+            answer.explanation.around.extend(told);
         }
+        answer
     }
 
     fn summary(&mut self) -> Vec<Fact> {
@@ -137,7 +172,7 @@ impl Explain for Flight {
             Some(effect) => Ok(effect.text()),
             None => Err("no real-time thread could be started to see it".into()),
         };
-        vec![
+        let mut facts = vec![
             fact("engine", Ok(self.recorder.describe()), "bpf(2), tracefs"),
             fact("events", recorded, "its rings"),
             fact("cost of an event", cost, "BPF_ENABLE_STATS"),
@@ -147,7 +182,12 @@ impl Explain for Flight {
                 effect,
                 "blocks without, with, with, without it before the run",
             ),
-        ]
+        ];
+        if let Some(osnoise) = &mut self.osnoise {
+            let told = osnoise.as_mut().map_err(|why| why.clone()).and_then(Osnoise::totals);
+            facts.push(fact("osnoise", told, "tracefs: osnoise, without its workload"));
+        }
+        facts
     }
 }
 

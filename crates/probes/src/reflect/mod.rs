@@ -104,6 +104,10 @@ pub struct ReflectConfig {
     pub rest: Rest,
     /// Samples above are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
+    /// Second part of the name of the round trip's or the turn-round's series.
+    pub label: String,
+    /// Settings of the series beyond this configuration, such as the network it was measured over.
+    pub more_settings: Vec<(String, String)>,
 }
 
 impl ReflectConfig {
@@ -126,6 +130,8 @@ impl ReflectConfig {
             cpu: None,
             rest: Rest::NONE,
             threshold_ns: None,
+            label: "reflect".into(),
+            more_settings: Vec::new(),
         }
     }
 }
@@ -136,14 +142,17 @@ pub const MOST_FRAMES: u32 = 1_024;
 /// Shortest and longest frames, without FCS.
 pub use wire::test_frame::{MAX_OCTETS as LONGEST_FRAME, MIN_OCTETS as SHORTEST_FRAME};
 
-/// How the packet socket for this probe is to be opened.
-pub fn port_options(frame_bytes: usize, stamps: Stamps) -> PortOptions {
+/// How the packet socket for this probe is to be opened: a reflector only sees, and returns, VLAN tags when told that there are
+/// some, since looking costs each frame some 90 ns.
+pub fn port_options(frame_bytes: usize, stamps: Stamps, vlan: Option<VlanTag>) -> PortOptions {
     PortOptions {
-        tx_stamps: stamps != Stamps::Off,
-        hardware_stamps: stamps == Stamps::Hardware,
         ethertypes: vec![wire::test_frame::ETHER_TYPE],
         ring_frames: 2 * MOST_FRAMES as usize,
         frame_bytes: frame_bytes.max(wire::test_frame::BYE_OCTETS),
+        hardware_stamps: stamps == Stamps::Hardware,
+        rx_stamps: stamps != Stamps::Off,
+        tx_stamps: stamps != Stamps::Off,
+        vlan_tags: vlan.is_some(),
         ..PortOptions::default()
     }
 }
@@ -188,7 +197,7 @@ pub fn start(
     let config = &config;
     let describe = Box::new(series::Reflect::of(config, role, &port));
     let mut feed = recorder.feed(capacity(config), series::SLOTS, describe);
-    feed.announce(0, "reflect");
+    feed.announce(0, &config.label);
     if role == Role::Initiator {
         for (slot, label) in series::stages(config.stamps) {
             feed.announce(*slot, label);
@@ -219,6 +228,7 @@ pub fn start(
         real_time,
         body,
         feed,
+        own_files: true,
     };
     Running::start(vec![thread], || sys::clock::monotonic() + LEAD_NS)
 }

@@ -8,7 +8,6 @@
 //!
 //! One-way figures need two clocks to agree. Without a stated relation they are not measured, rather than wrong.
 
-mod accounting;
 mod receiver;
 mod series;
 mod stream;
@@ -127,6 +126,7 @@ pub fn start(
         },
         body: Box::new(move |_, feed| receiver.run(feed)),
         feed,
+        own_files: false,
     };
     Ok(Subscription {
         running: Running::start(vec![thread], sys::clock::monotonic)?,

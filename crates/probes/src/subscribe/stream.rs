@@ -1,12 +1,11 @@
 //! One stream: who it is, its sequence, and its series.
 
-use super::accounting::{Accounting, Settled};
 use super::series::{Family, families, notice, slot};
 use super::{ClockRelation, SubscribeConfig};
 use crate::record::{Counter, Feed};
 use units::{Monotonic, Realtime};
 use wire::ether::{Mac, VlanTag};
-use wire::sequence::{Sequence, Step};
+use wire::sequence::{Accounting, Sequence, Settled, Step};
 use wire::sv::{FastPath, Frame, MAX_NAME};
 
 const SECOND_NS: i64 = 1_000_000_000;

@@ -197,6 +197,7 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
         EventKind::RtThrottled => Some(false),
         EventKind::PageFaults | EventKind::Migration => of_a_thread.then_some(false),
         EventKind::RecorderOverrun => (series.counters.overrun == 0).then_some(nature == Nature::Received),
+        EventKind::Incomplete => Some(quantity == Quantity::Lost || nature == Nature::Received),
         EventKind::SocketDrop => crate::family::receives_frames(series.family())
             .then_some(quantity == Quantity::Lost || nature == Nature::Received),
         _ => None,

@@ -102,8 +102,9 @@ pub(super) fn send_at(fd: &OwnedFd, frame: &[u8], at: Tai) -> Result<(), Errno> 
 
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::{check, send_at};
     use crate::link::{Etf, QDISC_ROOT, Qdisc};
+    use rustix::io::Errno;
 
     fn qdisc(kind: &str, etf: Option<(i32, bool)>) -> Qdisc {
         Qdisc {
@@ -118,6 +119,27 @@ mod tests {
                 skip_sock_check: false,
             }),
         }
+    }
+
+    /// A datagram socket needs no privilege for this: the control message is the same. Without SO_TXTIME the kernel reads it
+    /// and refuses, with it the datagram goes whole.
+    #[test]
+    fn the_control_message_is_one_the_kernel_takes() {
+        let far = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+        let near = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+        near.connect(far.local_addr().expect("bound")).expect("connected");
+        let fd = near.into();
+        let at = crate::clock::tai();
+        assert_eq!(send_at(&fd, b"early", at), Err(Errno::INVAL));
+        let wanted = libc::sock_txtime {
+            clockid: libc::CLOCK_MONOTONIC,
+            flags: 0,
+        };
+        crate::sockopt::set(&fd, libc::SOL_SOCKET, libc::SO_TXTIME, &wanted).expect("Linux 4.19 or newer");
+        send_at(&fd, b"in time", at).expect("sent");
+        let mut octets = [0; 16];
+        let count = far.recv(&mut octets).expect("received");
+        assert_eq!(&octets[..count], b"in time");
     }
 
     #[test]

@@ -41,6 +41,7 @@ impl PacketPort {
             return Err(SysError::NotEthernet { name: link.name });
         }
         let mut program = filter::program(&options.ethertypes)?;
+        let protocol = receive_protocol(options)?;
         let name: Arc<str> = link.name.into();
         let socket = Socket::new(&name)?;
         if !link.up {
@@ -58,13 +59,18 @@ impl PacketPort {
             socket.launch_times()?;
         }
         let receives = options.ring_frames > 0;
-        let nic_stamps = socket.stamp(receives, options.tx_stamps, options.hardware_stamps)?;
-        let (mut ring, mut protocol) = (None, 0);
+        let nic_stamps = socket.stamp(
+            receives && options.rx_stamps,
+            options.tx_stamps,
+            options.hardware_stamps,
+        )?;
+        let mut ring = None;
         if receives {
             socket.ignore_outgoing()?;
-            socket.attach(&mut program)?;
+            if options.vlan_tags {
+                socket.attach(&mut program)?;
+            }
             ring = Some(Ring::new(&socket, options.ring_frames, options.frame_bytes)?);
-            protocol = libc::ETH_P_ALL as u16;
         }
         for address in &options.multicast {
             socket.join(link.index, libc::PACKET_MR_MULTICAST, *address)?;
@@ -278,6 +284,22 @@ impl PacketPort {
             received: u64::from(counted.tp_packets).saturating_sub(dropped),
             dropped,
         })
+    }
+}
+
+/// The protocol to bind to: 0 receives nothing. A socket bound to one EtherType needs no filter, and the kernel hands it to
+/// that socket alone, but has forgotten the VLAN tag by then.
+fn receive_protocol(options: &PortOptions) -> Result<u16, SysError> {
+    match (options.ring_frames, options.vlan_tags, &options.ethertypes[..]) {
+        (0, _, _) => Ok(0),
+        (_, true, _) => Ok(libc::ETH_P_ALL as u16),
+        (_, false, [ethertype]) => Ok(*ethertype),
+        (_, false, ethertypes) => Err(SysError::Invalid {
+            what: format!(
+                "a port that does not tell VLAN tags receives exactly one EtherType, not {}",
+                ethertypes.len()
+            ),
+        }),
     }
 }
 

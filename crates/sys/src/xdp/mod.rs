@@ -11,7 +11,8 @@
 //!   of it (measured on veth: native and generic XDP both see the tag that was sent in the data).
 //! - Frames of up to [`MOST_FRAME_BYTES`] octets.
 //!
-//! It is the faster way on NICs with zero-copy. On veth, which has none, a packet port is faster (examples/rtt.rs).
+//! It is for NICs with zero-copy. On veth, which has none, native XDP takes longer than a packet port, and generic XDP takes
+//! longer or less long as the machine is busy or quiet (examples/rtt.rs).
 
 mod attach;
 mod bpf;
@@ -21,11 +22,13 @@ mod program;
 mod queues;
 mod ring;
 mod socket;
+mod transmit;
 mod umem;
 mod wake;
 
 pub use mode::{XdpMode, XdpRefusal, XdpRequest, XdpRunning};
 pub use port::{XdpFrame, XdpPort};
+pub use transmit::XdpSender;
 pub use umem::MOST_FRAME_BYTES;
 
 /// How an AF_XDP port is opened.

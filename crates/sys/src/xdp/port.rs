@@ -2,8 +2,9 @@
 
 use super::attach::{Program, bind};
 use super::mode::XdpMode;
-use super::socket::{SEND_FRAMES, Socket};
-use super::wake::{wake_receive, wake_transmit};
+use super::socket::Socket;
+use super::transmit::{refusal, vlan_of};
+use super::wake::wake_receive;
 use super::{XdpOptions, XdpStatistics, queues};
 use crate::error::{SysError, last_errno};
 use crate::link;
@@ -13,10 +14,6 @@ use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-/// An Ethernet header and a VLAN tag, in octets.
-const HEADER_OCTETS: usize = 14;
-const TAG_OCTETS: usize = 4;
-
 /// An AF_XDP socket on one receive queue of one interface.
 #[derive(Debug)]
 pub struct XdpPort {
@@ -25,8 +22,6 @@ pub struct XdpPort {
     socket: Socket,
     /// A packet socket that holds the memberships, if there are any.
     _memberships: Option<PacketPort>,
-    /// Send chunks that are with this side.
-    free: Vec<u64>,
     polls: bool,
     name: Arc<str>,
     mac: [u8; 6],
@@ -74,9 +69,6 @@ impl XdpPort {
         program.deliver(&name, options.queue, &socket.fd)?;
         Ok(Self {
             _program: attached,
-            free: (0..SEND_FRAMES)
-                .map(|index| socket.umem.address((socket.ring_frames + index) as usize))
-                .collect(),
             socket,
             _memberships: memberships(interface, options)?,
             polls: options.busy_poll.is_some(),
@@ -133,73 +125,13 @@ impl XdpPort {
     /// or what the kernel refused.
     #[inline]
     pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
-        if !self.fits(frame) {
-            return Err(self.refusal("send on", Errno::MSGSIZE, frame.len()));
-        }
-        let Some(address) = self.free_chunk() else {
-            return Err(self.refusal("send on", Errno::NOBUFS, frame.len()));
-        };
-        // SAFETY: the chunk came from the list of those that are with this side.
-        unsafe { self.socket.umem.write(address, frame) };
-        let descriptor = libc::xdp_desc {
-            addr: address,
-            len: frame.len() as u32,
-            options: 0,
-        };
-        if !self.socket.to_send.push(descriptor) {
-            self.free.push(address);
-            return Err(self.refusal("send on", Errno::NOBUFS, frame.len()));
-        }
-        if !self.socket.to_send.needs_wakeup() {
-            return Ok(());
-        }
-        match wake_transmit(&self.socket.fd) {
-            // Still queued: the next system call takes it along.
-            Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) if !self.socket.to_send.drained() => Ok(()),
-            Err(Errno::BUSY) => Err(self.refusal("send on", Errno::NOBUFS, frame.len())),
-            Err(errno) => Err(self.refusal("send on", errno, frame.len())),
-            Ok(()) => Ok(()),
-        }
-    }
-
-    /// What the interface takes: its MTU with a header, and a tag if there is one, and not more than a chunk.
-    #[inline]
-    fn fits(&self, frame: &[u8]) -> bool {
-        let tag = if vlan_of(frame).is_some() { TAG_OCTETS } else { 0 };
-        frame.len() <= (self.mtu as usize + HEADER_OCTETS + tag).min(self.socket.umem.chunk())
-    }
-
-    #[inline]
-    fn free_chunk(&mut self) -> Option<u64> {
-        while let Some(address) = self.socket.sent.pop() {
-            // Never more than there are chunks, so this does not allocate.
-            self.free.push(address);
-        }
-        self.free.pop()
+        let sent = self.socket.send(frame, self.mtu);
+        sent.map_err(|errno| self.refusal("send on", errno, frame.len()))
     }
 
     #[cold]
     fn refusal(&self, operation: &'static str, errno: Errno, bytes: usize) -> SysError {
-        let interface = Arc::clone(&self.name);
-        match errno {
-            Errno::AGAIN | Errno::NOBUFS => SysError::SendQueueFull { interface, errno },
-            Errno::MSGSIZE if bytes <= self.mtu as usize + HEADER_OCTETS => SysError::FrameBeyondChunk {
-                interface,
-                bytes,
-                chunk: self.socket.umem.chunk(),
-            },
-            Errno::MSGSIZE => SysError::FrameTooLong {
-                interface,
-                bytes,
-                mtu: self.mtu,
-            },
-            Errno::NETDOWN | Errno::NODEV | Errno::NXIO => SysError::InterfaceDown { name: interface },
-            errno => SysError::Refused {
-                operation,
-                target: interface,
-                errno,
-            },
-        }
+        refusal(operation, &self.name, errno, bytes, self.mtu, self.socket.umem.chunk())
     }
 
     /// The oldest received frame not yet taken: one read of memory, and no system call unless busy polling was asked for or
@@ -314,17 +246,6 @@ impl Drop for XdpFrame<'_> {
         let taken = self.socket.to_fill.push(chunk);
         debug_assert!(taken, "the fill ring has room for every receive chunk");
     }
-}
-
-/// The outer VLAN tag in a frame's data.
-#[inline]
-fn vlan_of(frame: &[u8]) -> Option<VlanTag> {
-    let octets: [u8; 4] = *frame.get(12..)?.first_chunk()?;
-    let tpid = u16::from_be_bytes([octets[0], octets[1]]);
-    matches!(tpid, 0x8100 | 0x88a8).then_some(VlanTag {
-        tpid,
-        tci: u16::from_be_bytes([octets[2], octets[3]]),
-    })
 }
 
 /// Memberships belong to packet sockets; one that receives nothing holds them.

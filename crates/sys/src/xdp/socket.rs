@@ -12,7 +12,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
 /// Frames that can be on their way out.
-pub(super) const SEND_FRAMES: u32 = 256;
+const SEND_FRAMES: u32 = 256;
 
 /// Most frames that can wait: 128 MiB of chunks, and pinned memory that is missing elsewhere.
 const MOST_RING_FRAMES: usize = 32_768;
@@ -35,6 +35,8 @@ pub(super) struct Socket {
     pub(super) umem: Umem,
     pub(super) fd: OwnedFd,
     pub(super) ring_frames: u32,
+    /// Send chunks that are with this side.
+    pub(super) free: Vec<u64>,
 }
 
 impl Socket {
@@ -60,6 +62,9 @@ impl Socket {
             to_send: Ring::map(&fd, name, offsets.tx, libc::XDP_PGOFF_TX_RING as u64, SEND_FRAMES)?,
             to_fill: Ring::map(&fd, name, offsets.fr, libc::XDP_UMEM_PGOFF_FILL_RING, ring_frames)?,
             sent: Ring::map(&fd, name, offsets.cr, libc::XDP_UMEM_PGOFF_COMPLETION_RING, SEND_FRAMES)?,
+            free: (ring_frames..ring_frames + SEND_FRAMES)
+                .map(|index| umem.address(index as usize))
+                .collect(),
             umem,
             fd,
             ring_frames,

@@ -1,5 +1,6 @@
 //! A tracing instance: a directory below `instances` with buffers of its own, which disturbs nobody else's tracing.
 
+use super::tracers::Tracefs;
 use crate::error::TraceError;
 use crate::point::{POINTS, Program};
 use std::collections::BTreeSet;
@@ -8,38 +9,66 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where tracefs is mounted.
-const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-
-/// Buffer of each CPU, in KiB: some 20,000 events, 200 ms at 100,000 events a second.
-const BUFFER_KIB: u32 = 1024;
-
 /// First part of an instance's name.
 const PREFIX: &str = "triptime";
 
 /// Sets apart the recorders of one process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
+/// What must be put back for everybody once an instance is gone. It is part of the instance's name, so that the next start
+/// can do it for a process that was killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owed {
+    Nothing,
+    /// The osnoise tracer's own spinning threads, switched off for all instances at once.
+    Workload,
+}
+
+impl Owed {
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Nothing => "",
+            Self::Workload => "-workload",
+        }
+    }
+}
+
 /// An instance, removed when dropped.
 pub(super) struct Instance {
+    tracefs: Tracefs,
     path: PathBuf,
+    owed: Owed,
 }
 
 impl Instance {
     /// Makes the instance, empty and with the clock that is ours. Removes what dead processes left behind.
-    pub(super) fn create() -> Result<Self, TraceError> {
-        let instances = find()?;
+    pub(super) fn create(tracefs: &Tracefs, buffer_kib: u32, owed: Owed) -> Result<Self, TraceError> {
+        clear(tracefs);
         let namespace = pid_namespace();
-        remove_stale(&instances, namespace);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{PREFIX}-{namespace}-{}-{number}", std::process::id());
-        let path = instances.join(name);
+        let suffix = owed.suffix();
+        let name = format!("{PREFIX}-{namespace}-{}-{number}{suffix}", std::process::id());
+        let path = tracefs.instances().join(name);
         fs::create_dir(&path).map_err(|error| TraceError::file(&path, error))?;
-        let instance = Self { path };
+        let instance = Self::held(tracefs, path, owed);
         instance.write("trace_clock", "mono")?;
-        instance.write("buffer_size_kb", &BUFFER_KIB.to_string())?;
+        instance.write("buffer_size_kb", &buffer_kib.to_string())?;
         instance.write("options/overwrite", "1")?;
         Ok(instance)
+    }
+
+    /// One that is there already.
+    pub(super) fn held(tracefs: &Tracefs, path: PathBuf, owed: Owed) -> Self {
+        Self {
+            tracefs: tracefs.clone(),
+            path,
+            owed,
+        }
+    }
+
+    /// A file of the instance.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
     }
 
     /// Switches on the events that this kernel has.
@@ -87,7 +116,7 @@ impl Instance {
         Ok(sum)
     }
 
-    fn write(&self, file: &str, text: &str) -> Result<(), TraceError> {
+    pub(super) fn write(&self, file: &str, text: &str) -> Result<(), TraceError> {
         let path = self.path.join(file);
         fs::write(&path, text).map_err(|error| TraceError::file(&path, error))
     }
@@ -95,45 +124,55 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // Nothing is left to do when it fails: the next start removes it.
-        let _ = self.write("tracing_on", "0");
-        let _ = fs::remove_dir(&self.path);
+        dismantle(&self.tracefs, &self.path, self.owed);
     }
 }
 
-/// The folder of instances.
-fn find() -> Result<PathBuf, TraceError> {
-    let folders = MOUNTS.iter().map(|mount| Path::new(mount).join("instances"));
-    folders
-        .into_iter()
-        .find(|folder| folder.is_dir())
-        .ok_or(TraceError::NoTracefs)
+/// Removes an instance and puts back what it owes. Nothing is left to do when that fails: the next start tries again.
+fn dismantle(tracefs: &Tracefs, path: &Path, owed: Owed) {
+    let _ = fs::write(path.join("tracing_on"), "0");
+    let is_quiet = fs::write(path.join("current_tracer"), "nop").is_ok();
+    let is_gone = fs::remove_dir(path).is_ok();
+    // The tracer's threads would start at once where it still runs.
+    if owed == Owed::Workload && (is_quiet || is_gone) {
+        let _ = tracefs.set_workload(true);
+    }
+}
+
+/// Removes what dead processes left behind.
+pub(super) fn clear(tracefs: &Tracefs) {
+    remove_stale(tracefs, pid_namespace());
 }
 
 /// Process numbers count within a namespace only; its inode tells namespaces apart. 0: unknown.
-fn pid_namespace() -> u64 {
+pub(super) fn pid_namespace() -> u64 {
     fs::metadata("/proc/self/ns/pid").map_or(0, |found| found.ino())
 }
 
 /// Removes the instances of processes that are gone, of this namespace: of others we cannot know.
-fn remove_stale(instances: &Path, namespace: u64) {
-    let Ok(folder) = fs::read_dir(instances) else { return };
+fn remove_stale(tracefs: &Tracefs, namespace: u64) {
+    let Ok(folder) = fs::read_dir(tracefs.instances()) else {
+        return;
+    };
     for entry in folder.flatten() {
         let name = entry.file_name();
-        if let Some(pid) = owner(&name.to_string_lossy(), namespace)
+        if let Some((pid, owed)) = owner(&name.to_string_lossy(), namespace)
             && !Path::new(&format!("/proc/{pid}")).exists()
         {
-            // One that is busy stays for the next start.
-            let _ = fs::remove_dir(entry.path());
+            dismantle(tracefs, &entry.path(), owed);
         }
     }
 }
 
-/// The process that made the instance of this name, when it is one of ours and of this namespace.
-fn owner(name: &str, namespace: u64) -> Option<u32> {
+/// The process that made the instance of this name, when it is one of ours and of this namespace, and what the instance owes.
+fn owner(name: &str, namespace: u64) -> Option<(u32, Owed)> {
+    let (name, owed) = match name.strip_suffix(Owed::Workload.suffix()) {
+        Some(name) => (name, Owed::Workload),
+        None => (name, Owed::Nothing),
+    };
     let mut parts = name.strip_prefix(PREFIX)?.strip_prefix('-')?.split('-');
     let (theirs, pid) = (parts.next()?.parse::<u64>().ok()?, parts.next()?.parse().ok()?);
-    (theirs == namespace && namespace != 0).then_some(pid)
+    (theirs == namespace && namespace != 0).then_some((pid, owed))
 }
 
 /// `entries: 205` and `overrun: 3` of a `stats` file, added up.
@@ -149,11 +188,17 @@ fn counted(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, owner};
+    use super::{Owed, Tracefs, counted, owner, remove_stale};
+    use std::fs;
 
     #[test]
     fn instances_of_other_namespaces_and_programs_are_left_alone() {
-        assert_eq!(owner("triptime-4026531836-77-0", 4_026_531_836), Some(77));
+        let ours = 4_026_531_836;
+        assert_eq!(owner("triptime-4026531836-77-0", ours), Some((77, Owed::Nothing)));
+        assert_eq!(
+            owner("triptime-4026531836-77-0-workload", ours),
+            Some((77, Owed::Workload))
+        );
         for (name, namespace) in [
             ("triptime-4026531836-77-0", 1),
             ("triptime-0-77-0", 0),
@@ -163,6 +208,26 @@ mod tests {
         ] {
             assert_eq!(owner(name, namespace), None, "{name}");
         }
+    }
+
+    #[test]
+    fn what_a_killed_process_owes_is_put_back_with_its_instance() {
+        let tree = tempfile::tempdir().expect("a folder");
+        let tracefs = Tracefs::at(tree.path());
+        let options = tree.path().join("osnoise/options");
+        fs::create_dir_all(tree.path().join("osnoise")).expect("a folder");
+        fs::write(&options, "NO_DEFAULTS NO_OSNOISE_WORKLOAD \n").expect("a file");
+        // No process has number 0, and 1 is always there.
+        let dead = tracefs.instances().join("triptime-5-0-3-workload");
+        let alive = tracefs.instances().join("triptime-5-1-3-workload");
+        fs::create_dir_all(&alive).expect("a folder");
+        remove_stale(&tracefs, 5);
+        assert!(alive.is_dir());
+        assert!(!tracefs.workload().expect("readable").expect("there"), "nobody died");
+        fs::create_dir_all(&dead).expect("a folder");
+        remove_stale(&tracefs, 5);
+        assert!(alive.is_dir());
+        assert_eq!(fs::read_to_string(&options).expect("a file"), "OSNOISE_WORKLOAD");
     }
 
     #[test]

@@ -3,16 +3,28 @@
 //! It sees the same tracepoints, to the microsecond, and not when a timer was due. Reading it costs a text of the whole
 //! buffer, so it suits a few late samples a second.
 
+mod hwlat;
 mod instance;
+mod line;
+mod osnoise;
 mod parse;
+mod pipe;
+mod tracers;
+
+pub use hwlat::{Hwlat, HwlatSample};
+pub use osnoise::Osnoise;
+pub use tracers::{Tracefs, Tracer, Tracers};
 
 use crate::error::TraceError;
 use crate::point::Program;
 use crate::snapshot::Snapshot;
-use instance::Instance;
+use instance::{Instance, Owed};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use units::Monotonic;
+
+/// Buffer of each CPU, in KiB: some 20,000 events, 200 ms at 100,000 events a second.
+const BUFFER_KIB: u32 = 1024;
 
 /// A running instance; removed when dropped.
 pub(crate) struct TracefsEngine {
@@ -25,7 +37,7 @@ pub(crate) struct TracefsEngine {
 impl TracefsEngine {
     /// Makes the instance and switches the events on.
     pub(crate) fn start() -> Result<Self, TraceError> {
-        let instance = Instance::create()?;
+        let instance = Instance::create(&Tracefs::find()?, BUFFER_KIB, Owed::Nothing)?;
         let programs = instance.enable_events()?;
         instance.filter_waking(&BTreeSet::new())?;
         Ok(Self {

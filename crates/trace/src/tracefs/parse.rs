@@ -1,5 +1,6 @@
 //! The text that tracefs prints its events in (`trace`, clock `mono`: seconds and microseconds).
 
+use super::line;
 use crate::event::{Event, Name, Thread, Vector, What, tag_of};
 use units::Monotonic;
 
@@ -18,7 +19,7 @@ pub(super) fn parse(cpu: u32, text: &str) -> Parsed {
     let mut lost_before = Vec::new();
     let mut has_lost = false;
     for line in text.lines() {
-        has_lost |= line.starts_with("CPU:") && line.contains("[LOST ");
+        has_lost |= line::lost(line).is_some();
         if let Some(event) = parse_line(cpu, line) {
             lost_before.extend(has_lost.then_some(event.at));
             has_lost = false;
@@ -47,36 +48,14 @@ fn is_whole(text: &str) -> bool {
         .is_some_and(|(kept, written)| kept == written)
 }
 
-/// `  name-pid   [001] d.h2.  1234.567890: event: fields`. The name may hold anything, also what looks like the rest: the
-/// first place from which the line reads to its end counts.
 fn parse_line(cpu: u32, line: &str) -> Option<Event> {
-    if line.starts_with('#') {
-        return None;
-    }
-    line.match_indices(" [").find_map(|(at, _)| {
-        let (number, rest) = line[at + 2..].split_once("] ")?;
-        number.parse::<u32>().ok()?;
-        let (_flags, rest) = rest.trim_start().split_once(' ')?;
-        let (stamp, rest) = rest.trim_start().split_once(": ")?;
-        let (event, fields) = rest.split_once(": ")?;
+    line::read(line, |head, event, fields| {
         Some(Event {
-            at: parse_stamp(stamp)?,
+            at: head.at,
             cpu,
             what: parse_event(event, fields)?,
         })
     })
-}
-
-/// `1234.567890` as an instant.
-fn parse_stamp(stamp: &str) -> Option<Monotonic> {
-    let (seconds, fraction) = stamp.split_once('.')?;
-    if fraction.len() != 6 {
-        return None;
-    }
-    let seconds: i64 = seconds.parse().ok()?;
-    let microseconds: i64 = fraction.parse().ok()?;
-    let ns = seconds.checked_mul(1_000_000_000)?.checked_add(microseconds * 1_000)?;
-    Some(Monotonic::from_ns(ns))
 }
 
 fn parse_event(event: &str, fields: &str) -> Option<What> {

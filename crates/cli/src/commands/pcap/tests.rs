@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use wire::ether::{EthernetView, Mac, VlanTag};
 use wire::{goose, sv};
 
-use super::{DecodeCounts, PcapArgs, PcapError, decode, list_streams, run};
+use super::analyse::list;
+use super::decode::{DecodeCounts, decode};
+use super::{PcapArgs, PcapError, run};
 
 const START_NS: i64 = 1_790_000_000_000_000_000;
 
@@ -28,6 +30,21 @@ impl TestCapture {
             writer.write(START_NS + index as i64 * 1_000_000, frame).unwrap();
         }
         Self::new(name, &writer.finish().unwrap())
+    }
+}
+
+fn args(file: &Path, decode: bool) -> PcapArgs {
+    PcapArgs {
+        file: file.to_owned(),
+        decode,
+        rate: None,
+        max_streams: 256,
+        out: None,
+        html: None,
+        json: false,
+        limits: None,
+        window: 20_000_000_000,
+        file_budget: 32 << 20,
     }
 }
 
@@ -268,17 +285,17 @@ fn a_cut_capture_prints_what_came_before_and_says_where() {
     let cut = TestCapture::new("cut", &octets);
     for decode in [true, false] {
         let (mut out, mut messages) = (Vec::new(), Vec::new());
-        let status = run(
-            &PcapArgs {
-                file: cut.0.clone(),
-                decode,
-            },
-            &mut out,
-            &mut messages,
-        );
+        let status = run(&args(&cut.0, decode), &mut out, &mut messages);
         assert_eq!(status, 2);
         let out = String::from_utf8(out).unwrap();
-        assert_eq!(out.lines().count(), if decode { 1 } else { 2 });
+        if decode {
+            assert_eq!(out.lines().count(), 1);
+        } else {
+            assert!(
+                out.contains("cut.pcap: 1 frame in") && out.contains("ABCDMU0101"),
+                "{out}"
+            );
+        }
         assert_eq!(
             String::from_utf8(messages).unwrap(),
             format!(
@@ -298,17 +315,7 @@ fn files_that_are_not_captures_end_with_one_message() {
         (Path::new("/nonexistent.pcap"), "No such file"),
     ] {
         let (mut out, mut messages) = (Vec::new(), Vec::new());
-        assert_eq!(
-            run(
-                &PcapArgs {
-                    file: file.to_owned(),
-                    decode: true
-                },
-                &mut out,
-                &mut messages
-            ),
-            2
-        );
+        assert_eq!(run(&args(file, true), &mut out, &mut messages), 2);
         let messages = String::from_utf8(messages).unwrap();
         assert!(
             out.is_empty() && messages.lines().count() == 1 && messages.contains(part),
@@ -339,22 +346,12 @@ fn a_closed_output_ends_quietly() {
         decode(&capture.0, &mut Closed, &mut messages),
         Err(PcapError::Output(_))
     ));
-    assert_eq!(
-        run(
-            &PcapArgs {
-                file: capture.0.clone(),
-                decode: true
-            },
-            &mut Closed,
-            &mut messages
-        ),
-        0
-    );
+    assert_eq!(run(&args(&capture.0, true), &mut Closed, &mut messages), 0);
     assert!(messages.is_empty());
 }
 
 #[test]
-fn the_table_has_a_line_per_stream() {
+fn the_listing_has_every_stream_and_what_is_wrong_with_it() {
     let mut message = parsed("sv_9_2le_4000_1asdu_vlan");
     let mut frames = Vec::new();
     for count in (3990..4000).chain([0, 1, 3]) {
@@ -366,37 +363,40 @@ fn the_table_has_a_line_per_stream() {
     frames.push(message.encode().unwrap());
     frames.push(vector("goose_initial"));
     frames.push(vector("bad_goose_utc_7"));
-    let capture = TestCapture::of_frames("table", frames.iter().map(Vec::as_slice));
-    let (mut out, mut messages) = (Vec::new(), Vec::new());
-    let counts = list_streams(&capture.0, &mut out, &mut messages).unwrap();
+    let capture = TestCapture::of_frames("listing", frames.iter().map(Vec::as_slice));
+    let mut out = Vec::new();
+    assert_eq!(list(&args(&capture.0, false), &mut out).unwrap(), 0);
+    let text = String::from_utf8(out).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|row| row.split_whitespace().collect()).collect();
+    let row = |name: &str| rows.iter().find(|row| row.get(1) == Some(&name)).unwrap();
+    let sv = row("ABCDMU0101");
     assert_eq!(
-        (counts.frames, counts.sv_frames, counts.goose, counts.errors),
-        (16, 14, 2, 1)
+        sv[..7],
+        ["sv", "ABCDMU0101", "01:0c:cd:04:00:01", "0", "0x4000", "13", "4000/s"]
     );
-    let table = String::from_utf8(out).unwrap();
-    let rows: Vec<Vec<&str>> = table
-        .lines()
-        .skip(1)
-        .map(|row| row.split_whitespace().collect())
-        .collect();
-    let goose = [
-        "goose",
-        "01:0c:cd:01:00:01",
-        "0",
-        "0x0001",
-        "IED1LD0/LLN0$GO$gcbTrip",
-        "1",
-    ];
-    assert_eq!(rows[0][..6], goose);
+    assert_eq!(sv[7..15], ["1.00", "ms"].repeat(4), "min p50 p99 max");
+    assert_eq!(sv[15..], ["1", "0", "0", "0"], "lost duplicate late, stamps back");
+    assert_eq!(row("other?[2J")[5..7], ["1", "-"]);
+    let goose = row("IED1LD0/LLN0$GO$gcbTrip");
     assert_eq!(
-        rows[1][..6],
-        ["sv", "01:0c:cd:04:00:01", "0", "0x4000", "ABCDMU0101", "13"]
+        goose[..6],
+        [
+            "goose",
+            "IED1LD0/LLN0$GO$gcbTrip",
+            "01:0c:cd:01:00:01",
+            "0",
+            "0x0001",
+            "1"
+        ]
     );
-    assert_eq!(
-        rows[1][6..8],
-        ["2026-09-21T14:13:20.000000000Z", "2026-09-21T14:13:20.012000000Z"]
-    );
-    assert_eq!(rows[1][8..], ["4000", "1", "1", "0", "0", "0", "0"]);
-    assert_eq!(rows[2][4..6], ["other?[2J", "1"]);
-    assert_eq!(rows.len(), 3);
+    for part in [
+        "listing.pcap: 16 frames in 15.0 ms from 2026-09-21T14:13:20.000000000Z; 3 streams",
+        "1 frame against the rules of their protocol; the first is frame 16: ",
+        "ABCDMU0101: 1.00 ms before frame 2, 1.00 ms before frame 3, 1.00 ms before frame 4",
+        "ABCDMU0101: smpCnt had 1 gap",
+        "first seen with stNum 1",
+    ] {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+    assert!(!text.contains('\x1b'));
 }

@@ -1,13 +1,16 @@
 //! Turns the sequence counters of a stream, which can go back when a late sample comes, into counts that only grow.
 
-use wire::sequence::{Counters, WINDOW};
+use super::{Counters, WINDOW};
 
 /// What is new since the last look and can no longer change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Settled {
-    pub(super) lost: u64,
-    pub(super) duplicates: u64,
-    pub(super) out_of_order: u64,
+pub struct Settled {
+    /// Counts that never came.
+    pub lost: u64,
+    /// Counts that came again.
+    pub duplicates: u64,
+    /// Counts that came late.
+    pub out_of_order: u64,
 }
 
 /// Remembers what was settled.
@@ -15,7 +18,7 @@ pub(super) struct Settled {
 /// A sample counted as lost is taken back when it comes up to 16 counts late. So a loss is settled at the second look after
 /// it, looks being further apart than that; until then each sample that comes late may be one taken back.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Accounting {
+pub struct Accounting {
     settled: Settled,
     lost_at_last_look: u64,
     looked_at: u64,
@@ -23,12 +26,12 @@ pub(super) struct Accounting {
 
 impl Accounting {
     /// Whether enough samples came since the last look.
-    pub(super) fn is_due(&self, counters: &Counters) -> bool {
+    pub fn is_due(&self, counters: &Counters) -> bool {
         progress(counters) - self.looked_at > 2 * u64::from(WINDOW)
     }
 
     /// What became settled since the last look.
-    pub(super) fn look(&mut self, counters: &Counters) -> Settled {
+    pub fn look(&mut self, counters: &Counters) -> Settled {
         let came_late = counters.out_of_order - self.settled.out_of_order;
         let lost = self.lost_at_last_look.saturating_sub(came_late);
         self.lost_at_last_look = counters.lost;
@@ -37,7 +40,7 @@ impl Accounting {
     }
 
     /// The same at the end of the run, when nothing can change any more.
-    pub(super) fn last_look(&mut self, counters: &Counters) -> Settled {
+    pub fn last_look(&mut self, counters: &Counters) -> Settled {
         self.settle(counters, counters.lost)
     }
 
@@ -64,7 +67,7 @@ fn progress(counters: &Counters) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{Accounting, Settled};
-    use wire::sequence::Sequence;
+    use crate::sequence::Sequence;
 
     fn total(counts: impl IntoIterator<Item = u16>) -> Settled {
         let (mut sequence, mut accounting, mut total) =

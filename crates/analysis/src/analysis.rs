@@ -1,0 +1,342 @@
+//! Every frame to its stream, window by window.
+
+use crate::avtp::{self, StreamHeader};
+use crate::goose::GooseStream;
+use crate::identity::{Identity, Kind};
+use crate::order::{Order, Place as Counted};
+use crate::sink::{Notes, Sink};
+use crate::stream::{Arrival, Protocol, Stream};
+use crate::summary::{FirstMalformed, Summary};
+use crate::sv::{Sample, SvStream};
+use crate::table::{Place, Table};
+use capture::{Frame, LinkType};
+use wire::FrameError;
+use wire::ether::{self, EthernetView};
+use wire::test_frame::{self, TestFrame};
+use wire::{goose, sv};
+
+/// How a capture is to be analysed.
+#[derive(Debug, Clone, Copy)]
+pub struct Config {
+    /// Most streams told apart; frames of further ones are counted.
+    pub max_streams: usize,
+    /// Samples a second of every SV stream; `None` learns it from where smpCnt wraps.
+    pub rate: Option<u32>,
+    /// Length of a window of capture time; `None` makes one of the whole capture.
+    pub window_ns: Option<u64>,
+}
+
+/// An analysis under way.
+#[derive(Debug)]
+pub struct Analysis<S> {
+    config: Config,
+    sink: S,
+    table: Table,
+    summary: Summary,
+    begun: bool,
+    /// Stamp that instants are counted from.
+    start_ns: Option<i64>,
+    /// Latest instant so far.
+    newest_ns: u64,
+    /// Stamp of the frame before.
+    previous_ns: i64,
+    window_start_ns: u64,
+    window_end_ns: u64,
+}
+
+impl<S: Sink> Analysis<S> {
+    /// Begins an analysis whose windows and events go to `sink`.
+    pub fn new(config: Config, sink: S) -> Self {
+        Self {
+            config,
+            sink,
+            table: Table::new(config.max_streams),
+            summary: Summary::default(),
+            begun: false,
+            start_ns: None,
+            newest_ns: 0,
+            previous_ns: i64::MIN,
+            window_start_ns: 0,
+            window_end_ns: config.window_ns.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The sink, to ask how it fares.
+    pub fn sink(&self) -> &S {
+        &self.sink
+    }
+
+    /// Takes the next frame of the capture.
+    #[inline]
+    pub fn frame(&mut self, frame: &Frame<'_>) {
+        self.summary.frames += 1;
+        let arrival = self.arrive(frame);
+        if frame.link_type != LinkType::ETHERNET {
+            self.summary.not_ethernet += 1;
+            return;
+        }
+        if !self.next_of_likely(frame.data, arrival) {
+            self.any(frame, arrival);
+        }
+    }
+
+    /// Places the frame in time; closes the window when it is beyond its end.
+    #[inline]
+    fn arrive(&mut self, frame: &Frame<'_>) -> Arrival {
+        if !self.begun {
+            self.begun = true;
+            self.sink.begin(frame.time_ns);
+        }
+        if let Some(time_ns) = frame.time_ns {
+            if time_ns < self.previous_ns {
+                self.summary.stamps_back += 1;
+            }
+            self.previous_ns = time_ns;
+            let start_ns = *self.start_ns.get_or_insert(time_ns);
+            // A stamp before the start counts as at the start.
+            let at_ns = u64::try_from(time_ns.saturating_sub(start_ns)).unwrap_or(0);
+            self.newest_ns = self.newest_ns.max(at_ns);
+            if self.newest_ns >= self.window_end_ns {
+                self.close_windows();
+            }
+            let summary = &mut self.summary;
+            summary.first_ns = Some(summary.first_ns.map_or(time_ns, |first| first.min(time_ns)));
+            summary.last_ns = Some(summary.last_ns.map_or(time_ns, |last| last.max(time_ns)));
+        } else {
+            self.summary.unstamped += 1;
+        }
+        Arrival {
+            frame: frame.number,
+            time_ns: frame.time_ns,
+            at_ns: self.newest_ns,
+        }
+    }
+
+    #[cold]
+    fn close_windows(&mut self) {
+        let (start_ns, end_ns) = (self.window_start_ns, self.window_end_ns);
+        for (at, stream) in self.table.streams.iter_mut().enumerate() {
+            stream.close(at, start_ns, end_ns, &mut self.sink);
+        }
+        let window_ns = self.config.window_ns.unwrap_or(u64::MAX).max(1);
+        self.window_start_ns = self.newest_ns / window_ns * window_ns;
+        self.window_end_ns = self.window_start_ns.saturating_add(window_ns);
+    }
+
+    /// Takes a frame of sampled values without parsing it, when it is the next of the stream that is due.
+    #[inline]
+    fn next_of_likely(&mut self, data: &[u8], arrival: Arrival) -> bool {
+        let Some(at) = self.table.likely() else {
+            return false;
+        };
+        let Some(stream) = self.table.streams.get_mut(at) else {
+            return false;
+        };
+        let Some(sv) = stream.sv() else { return false };
+        // Taken out for the moment, so that its samples can be read while the stream is changed.
+        let fast = std::mem::take(&mut sv.fast);
+        let recognised = fast.accept(data);
+        let taken = recognised.is_some();
+        if let Some(asdus) = recognised {
+            let samples = asdus.map(|asdu| Sample {
+                smp_cnt: asdu.smp_cnt,
+                smp_synch: asdu.smp_synch,
+            });
+            stream.samples(samples, arrival, &mut notes(&mut self.sink, at, arrival));
+        }
+        if let Some(sv) = stream.sv() {
+            sv.fast = fast;
+        }
+        if taken {
+            self.table.came(at);
+        }
+        taken
+    }
+
+    fn any(&mut self, frame: &Frame<'_>, arrival: Arrival) {
+        let Ok(ethernet) = EthernetView::parse(frame.data) else {
+            self.summary.other += 1;
+            return;
+        };
+        let parsed = match ethernet.ether_type() {
+            ether::SV => sv::Frame::parse(&ethernet).map(|parsed| self.sampled_values(&parsed, arrival)),
+            ether::GOOSE => goose::Frame::parse(&ethernet).map(|parsed| self.goose(&parsed, arrival)),
+            test_frame::ETHER_TYPE => return self.test_frame(frame, &ethernet, arrival),
+            avtp::ETHER_TYPE => return self.avtp(frame, &ethernet, arrival),
+            _ => {
+                self.summary.other += 1;
+                return;
+            }
+        };
+        if let Err(error) = parsed {
+            self.unreadable(frame, &error);
+        }
+    }
+
+    /// A frame of a followed protocol that cannot be read.
+    #[cold]
+    fn unreadable(&mut self, frame: &Frame<'_>, error: &FrameError) {
+        if frame.is_cut() {
+            self.summary.cut += 1;
+            return;
+        }
+        self.summary.malformed += 1;
+        self.summary.first_malformed.get_or_insert_with(|| FirstMalformed {
+            frame: frame.number,
+            why: error.to_string(),
+        });
+    }
+
+    fn sampled_values(&mut self, frame: &sv::Frame<'_>, arrival: Arrival) {
+        let mut asdus = frame.asdus();
+        let Some(first) = asdus.next() else { return };
+        let samples = |asdu: sv::Asdu<'_>| Sample {
+            smp_cnt: asdu.smp_cnt(),
+            smp_synch: asdu.smp_synch(),
+        };
+        if asdus.all(|asdu| asdu.sv_id() == first.sv_id()) {
+            let Some(at) = self.sv_stream(frame, first.sv_id(), arrival) else {
+                return;
+            };
+            let notes = &mut notes(&mut self.sink, at, arrival);
+            let stream = &mut self.table.streams[at];
+            let data = frame.ethernet().frame();
+            if let Protocol::SampledValues(sv) = &mut stream.protocol {
+                sv.header(frame, &mut stream.budget, notes);
+                if sv.fast.accept(data).is_none() {
+                    sv.fast.learn(frame);
+                }
+            }
+            stream.samples(frame.asdus().map(samples), arrival, notes);
+            self.table.came(at);
+            return;
+        }
+        // ASDUs of several streams in one frame: each to its own.
+        for asdu in frame.asdus() {
+            if let Some(at) = self.sv_stream(frame, asdu.sv_id(), arrival) {
+                let notes = &mut notes(&mut self.sink, at, arrival);
+                self.table.streams[at].samples(std::iter::once(samples(asdu)), arrival, notes);
+            }
+        }
+    }
+
+    fn sv_stream(&mut self, frame: &sv::Frame<'_>, sv_id: &[u8], arrival: Arrival) -> Option<usize> {
+        let (rate, appid) = (self.config.rate, Some(frame.appid()));
+        self.stream(Kind::SampledValues, frame.ethernet(), appid, sv_id, arrival, || {
+            Protocol::SampledValues(Box::new(SvStream::new(frame, rate)))
+        })
+    }
+
+    fn goose(&mut self, frame: &goose::Frame<'_>, arrival: Arrival) {
+        let appid = Some(frame.header().appid);
+        let new = || Protocol::Goose(Box::new(GooseStream::new(frame)));
+        let found = self.stream(Kind::Goose, frame.ethernet(), appid, frame.gocb_ref(), arrival, new);
+        if let Some(at) = found {
+            let notes = &mut notes(&mut self.sink, at, arrival);
+            self.table.streams[at].message(frame, arrival, notes);
+            self.table.came(at);
+        }
+    }
+
+    fn test_frame(&mut self, frame: &Frame<'_>, ethernet: &EthernetView<'_>, arrival: Arrival) {
+        let test = match TestFrame::parse(ethernet) {
+            Ok(test) => test,
+            Err(error) if frame.is_cut() => return self.unreadable(frame, &error),
+            // The EtherType is for anybody's experiments.
+            Err(_) => {
+                self.summary.other += 1;
+                return;
+            }
+        };
+        if test.kind != test_frame::Kind::Probe {
+            self.summary.other += 1;
+            return;
+        }
+        let session = test.session.to_be_bytes();
+        self.counted(Kind::TestFrames, ethernet, &session, arrival, |order| {
+            order.accept(test.sequence)
+        });
+    }
+
+    fn avtp(&mut self, frame: &Frame<'_>, ethernet: &EthernetView<'_>, arrival: Arrival) {
+        let Some(header) = StreamHeader::parse(ethernet.payload()) else {
+            if frame.is_cut() {
+                self.summary.cut += 1;
+            } else {
+                self.summary.other += 1;
+            }
+            return;
+        };
+        self.counted(Kind::Avtp, ethernet, &header.stream_id, arrival, |order| {
+            order.accept_u8(header.sequence_num)
+        });
+    }
+
+    fn counted(
+        &mut self,
+        kind: Kind,
+        ethernet: &EthernetView<'_>,
+        name: &[u8],
+        arrival: Arrival,
+        number: impl FnOnce(&mut Order) -> Counted,
+    ) {
+        let new = || Protocol::Counted(Order::default());
+        if let Some(at) = self.stream(kind, ethernet, None, name, arrival, new) {
+            let notes = &mut notes(&mut self.sink, at, arrival);
+            let stream = &mut self.table.streams[at];
+            stream.counted(arrival, notes, |order| number(order) != Counted::Duplicate);
+            self.table.came(at);
+        }
+    }
+
+    /// Where the stream is; adds it if there is room.
+    fn stream(
+        &mut self,
+        kind: Kind,
+        ethernet: &EthernetView<'_>,
+        appid: Option<u16>,
+        name: &[u8],
+        arrival: Arrival,
+        protocol: impl FnOnce() -> Protocol,
+    ) -> Option<usize> {
+        match self.table.find(kind, ethernet, appid, name) {
+            Place::At(at) => Some(at),
+            Place::New(identity, label) => Some(self.open(identity, label, protocol(), arrival)),
+            Place::Full => {
+                self.summary.unplaced += 1;
+                None
+            }
+        }
+    }
+
+    fn open(&mut self, identity: Identity, label: String, protocol: Protocol, arrival: Arrival) -> usize {
+        let threshold_ns = self.sink.opened(self.table.streams.len(), &identity, &label);
+        let stream = Stream::new(identity, label, protocol, threshold_ns, arrival);
+        self.table.add(stream)
+    }
+
+    /// Ends the analysis, at the end of the capture or wherever it is given up.
+    pub fn finish(mut self) -> (Summary, S) {
+        let (start_ns, end_ns) = (self.window_start_ns, self.newest_ns.max(self.window_start_ns + 1));
+        let last = Arrival {
+            frame: 0,
+            time_ns: None,
+            at_ns: self.newest_ns,
+        };
+        for (at, stream) in std::mem::take(&mut self.table.streams).into_iter().enumerate() {
+            let notes = &mut notes(&mut self.sink, at, last);
+            let summary = stream.finish(start_ns, end_ns, self.summary.last_ns, notes);
+            self.summary.streams.push(summary);
+        }
+        (self.summary, self.sink)
+    }
+}
+
+fn notes<'a, S: Sink>(sink: &'a mut S, stream: usize, arrival: Arrival) -> Notes<'a> {
+    Notes {
+        sink,
+        stream,
+        at_ns: arrival.at_ns,
+        frame: arrival.frame,
+    }
+}

@@ -1,0 +1,37 @@
+//! The streams of a capture, frame by frame, in bounded memory: sampled values, GOOSE, AVTP and the test frames of this
+//! program.
+//!
+//! Give every frame to [`Analysis::frame`], in the order of the file. For each stream it keeps the time between consecutive
+//! frames (by the stamps of the capture), the worst gaps with their frame numbers, what its counter says was lost, came
+//! again or came late, and bursts; for GOOSE also states, and silence beyond timeAllowedtoLive. Windows of capture time and
+//! what happened go to a [`Sink`] as they come; the totals are in the [`Summary`] at the end.
+//!
+//! Memory: two histograms (about 210 KiB each) and bounded lists for every stream, and at most [`Config::max_streams`]
+//! streams. Frames of further streams are counted.
+#![forbid(unsafe_code)]
+
+mod analysis;
+mod avtp;
+mod bursts;
+mod gaps;
+mod goose;
+mod identity;
+mod order;
+mod sink;
+mod spacing;
+mod stream;
+mod summary;
+mod sv;
+mod table;
+
+pub use analysis::{Analysis, Config};
+pub use bursts::BurstCounts;
+pub use gaps::Gap;
+pub use goose::GooseCounts;
+pub use identity::{Identity, Kind, printable};
+pub use sink::{Event, EventKind, Sink, Window};
+pub use spacing::{Counts, Tally};
+pub use summary::{Detail, FirstMalformed, StreamSummary, Summary};
+
+#[cfg(test)]
+mod tests;

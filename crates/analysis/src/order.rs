@@ -1,0 +1,177 @@
+//! A counter that does not wrap: what was lost, came again or came late. Sampled values have `wire::sequence` for theirs,
+//! which wraps each second.
+
+use wire::sequence::WINDOW;
+
+/// What one number was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The first.
+    First,
+    /// The one expected.
+    Next,
+    /// So many are missing before it.
+    Gap(u64),
+    /// Already seen, at most 16 behind the newest.
+    Duplicate,
+    /// Late, at most 16 behind the newest.
+    Late,
+    /// Further behind: the counter began again.
+    Restart,
+}
+
+/// Follows one counter. Its counts only grow: a missing number is counted as lost when it can no longer come late.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Order {
+    newest: Option<u64>,
+    /// Bit n: the number n behind the newest was seen.
+    seen: u64,
+    /// Bit n: the number n behind the newest is missing, and not counted as lost yet.
+    missing: u64,
+    /// Numbers that never came.
+    pub(crate) lost: u64,
+    /// Places where at least one number was missing.
+    pub(crate) gaps: u64,
+    /// Numbers that came again.
+    pub(crate) duplicates: u64,
+    /// Numbers that came late.
+    pub(crate) late: u64,
+    /// Times the counter began again.
+    pub(crate) restarts: u64,
+}
+
+impl Order {
+    /// Takes the next number.
+    pub(crate) fn accept(&mut self, number: u64) -> Place {
+        let Some(newest) = self.newest else {
+            self.begin(number);
+            return Place::First;
+        };
+        if let Some(ahead) = number.checked_sub(newest).filter(|&ahead| ahead > 0) {
+            self.advance(number, ahead);
+            if ahead == 1 {
+                return Place::Next;
+            }
+            self.gaps += 1;
+            return Place::Gap(ahead - 1);
+        }
+        let behind = newest - number;
+        if behind > u64::from(WINDOW) {
+            self.settle();
+            self.begin(number);
+            self.restarts += 1;
+            return Place::Restart;
+        }
+        let bit = 1 << behind;
+        self.missing &= !bit;
+        if self.seen & bit != 0 {
+            self.duplicates += 1;
+            return Place::Duplicate;
+        }
+        self.seen |= bit;
+        self.late += 1;
+        Place::Late
+    }
+
+    /// Takes the next number of a counter of 8 bits: the one nearest to the newest is meant.
+    pub(crate) fn accept_u8(&mut self, number: u8) -> Place {
+        // Begins beyond 0, so that a number from before the first has room.
+        let wide = match self.newest {
+            None => 256 + u64::from(number),
+            Some(newest) => newest.saturating_add_signed(i64::from(number.wrapping_sub(newest as u8) as i8)),
+        };
+        self.accept(wide)
+    }
+
+    /// Begins at `number`, whatever came before.
+    pub(crate) fn begin(&mut self, number: u64) {
+        self.newest = Some(number);
+        self.seen = 1;
+        self.missing = 0;
+    }
+
+    /// Nothing can come late any more: what is missing is lost.
+    pub(crate) fn settle(&mut self) {
+        self.lost += u64::from(self.missing.count_ones());
+        self.missing = 0;
+    }
+
+    fn advance(&mut self, number: u64, ahead: u64) {
+        let window = u64::from(WINDOW);
+        self.newest = Some(number);
+        if ahead > window + 1 {
+            self.settle();
+            self.lost += ahead - 1 - window;
+            self.seen = 1;
+            self.missing = ones(window);
+            return;
+        }
+        let missing = self.missing << ahead | ones(ahead - 1);
+        let out_of_reach = missing & !(ones(window) | 1);
+        self.lost += u64::from(out_of_reach.count_ones());
+        self.missing = missing & ones(window);
+        self.seen = (self.seen << ahead | 1) & (ones(window) | 1);
+    }
+}
+
+/// Bits 1 to `count`, which is at most 16.
+fn ones(count: u64) -> u64 {
+    ((1 << count) - 1) << 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Order, Place};
+
+    fn after(numbers: impl IntoIterator<Item = u64>) -> Order {
+        let mut order = Order::default();
+        for number in numbers {
+            order.accept(number);
+        }
+        order.settle();
+        order
+    }
+
+    #[test]
+    fn each_kind_of_number() {
+        let mut order = Order::default();
+        let places: Vec<Place> = [5, 6, 9, 8, 8, 10, 4, 100, 3].map(|n| order.accept(n)).into();
+        use Place::{Duplicate, First, Gap, Late, Next, Restart};
+        assert_eq!(
+            places,
+            [First, Next, Gap(2), Late, Duplicate, Next, Late, Gap(89), Restart]
+        );
+        assert_eq!((order.lost, order.gaps, order.duplicates), (1 + 89, 2, 1));
+        assert_eq!((order.late, order.restarts), (2, 1));
+    }
+
+    #[test]
+    fn the_window_ends_sixteen_back() {
+        assert_eq!(after((0..20).filter(|&n| n != 3).chain([3])).lost, 0);
+        let late = after((0..21).filter(|&n| n != 3).chain([3]));
+        assert_eq!((late.lost, late.restarts), (1, 1));
+    }
+
+    #[test]
+    fn every_loss_is_counted_once() {
+        for gap in 1..100 {
+            let order = after((0..10).chain(10 + gap..50 + gap));
+            assert_eq!((order.lost, order.gaps), (gap, 1), "{gap} lost");
+        }
+        assert_eq!(after((0..1000).filter(|n| n % 7 != 3)).lost, 143);
+    }
+
+    #[test]
+    fn eight_bits_go_round() {
+        let mut order = Order::default();
+        for number in (0..1000_u32).filter(|n| n % 100 != 50) {
+            order.accept_u8(number as u8);
+        }
+        order.settle();
+        assert_eq!((order.lost, order.gaps, order.restarts), (10, 10, 0));
+        let mut order = Order::default();
+        assert_eq!(order.accept_u8(0), Place::First);
+        assert_eq!(order.accept_u8(255), Place::Late, "from before the first");
+        assert_eq!(order.accept_u8(1), Place::Next);
+    }
+}

@@ -1,0 +1,107 @@
+//! Where windows and events go as they come.
+
+use crate::gaps::Gap;
+use crate::identity::Identity;
+use crate::spacing::Tally;
+
+/// One closed window of one stream, lent.
+#[derive(Debug)]
+pub struct Window<'a> {
+    /// Number of the stream, from 0 in the order of appearance.
+    pub stream: usize,
+    /// Start of the window, ns from the first stamp of the capture.
+    pub start_ns: u64,
+    /// End of the window.
+    pub end_ns: u64,
+    /// What was measured and counted in it.
+    pub tally: &'a Tally,
+    /// Its longest gaps, longest first.
+    pub worst: &'a [Gap],
+}
+
+/// What kind of thing happened in a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventKind {
+    /// A new GOOSE state.
+    State,
+    /// A GOOSE stream was silent for longer than it allowed.
+    Expired,
+    /// Something in the header or the counter changed.
+    Change,
+    /// The counter of the stream cannot tell what was lost here.
+    Uncountable,
+    /// The stamps of the stream went back.
+    StampsBack,
+    /// Frames without a stamp: their spacing is not known.
+    Unstamped,
+}
+
+/// Something that happened in a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Number of the stream.
+    pub stream: usize,
+    /// When, ns from the first stamp of the capture.
+    pub at_ns: u64,
+    /// What kind of thing.
+    pub kind: EventKind,
+    /// For a person, with frame numbers.
+    pub text: String,
+}
+
+/// Takes what an analysis finds on its way. Every method has an empty default: `()` takes nothing.
+pub trait Sink {
+    /// The first frame came, with its stamp.
+    fn begin(&mut self, _time_ns: Option<i64>) {}
+
+    /// A stream was seen for the first time; `label` is its name, unlike that of any other. Returns the spacing above which
+    /// its samples are counted as `overflow`.
+    fn opened(&mut self, _stream: usize, _identity: &Identity, _label: &str) -> Option<u64> {
+        None
+    }
+
+    /// A window of a stream in which something was counted is closed.
+    fn window(&mut self, _window: &Window<'_>) {}
+
+    /// Something happened.
+    fn event(&mut self, _event: Event) {}
+}
+
+impl Sink for () {}
+
+/// Events of one stream that are passed on; further ones are counted.
+const EVENTS: u32 = 200;
+
+/// How many events of a stream were passed on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Budget {
+    listed: u32,
+    /// Events that were not passed on.
+    pub(crate) unlisted: u64,
+}
+
+/// Writes the events of one stream at one frame.
+pub(crate) struct Notes<'a> {
+    pub(crate) sink: &'a mut dyn Sink,
+    pub(crate) stream: usize,
+    pub(crate) at_ns: u64,
+    /// Number of the frame.
+    pub(crate) frame: u64,
+}
+
+impl Notes<'_> {
+    pub(crate) fn write(&mut self, budget: &mut Budget, kind: EventKind, text: impl FnOnce() -> String) {
+        if budget.listed >= EVENTS {
+            budget.unlisted += 1;
+            return;
+        }
+        budget.listed += 1;
+        let (stream, at_ns) = (self.stream, self.at_ns);
+        self.sink.event(Event {
+            stream,
+            at_ns,
+            kind,
+            text: text(),
+        });
+    }
+}

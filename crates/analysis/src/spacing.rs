@@ -1,0 +1,252 @@
+//! Time between consecutive frames of one stream.
+
+use crate::bursts::{BurstCounts, Bursts};
+use crate::gaps::{Gap, Worst};
+use stats::Histogram;
+
+/// No silence shorter than this lets a counter go round: 128 frames of 8 us.
+const MAYBE_SILENT_NS: i64 = 1_000_000;
+
+/// What became of the samples of a stream, or of its frames where a frame is one sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Samples whose spacing was measured: all but those of the first frame, and those that came again.
+    pub received: u64,
+    /// Never came, by the counter of the stream.
+    pub lost: u64,
+    /// Came again.
+    pub duplicate: u64,
+    /// Came after a later one.
+    pub reordered: u64,
+    /// GOOSE: messages after the time the one before allowed.
+    pub late: u64,
+    /// Spacing below 0 or above 60 s: kept as that end of the range.
+    pub clipped: u64,
+    /// Spacing above the threshold.
+    pub overflow: u64,
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.received += other.received;
+        self.lost += other.lost;
+        self.duplicate += other.duplicate;
+        self.reordered += other.reordered;
+        self.late += other.late;
+        self.clipped += other.clipped;
+        self.overflow += other.overflow;
+    }
+}
+
+/// Spacings of a window, or of the whole capture.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    /// Counters.
+    pub counts: Counts,
+    /// Sum of the spacings.
+    pub sum_ns: i128,
+    /// Shortest; `None` when nothing was measured.
+    pub min_ns: Option<i64>,
+    /// Longest.
+    pub max_ns: Option<i64>,
+    /// All of them. One below 0 stands as 0 in it.
+    pub histogram: Histogram,
+}
+
+impl Tally {
+    fn new() -> Self {
+        Self {
+            counts: Counts::default(),
+            sum_ns: 0,
+            min_ns: None,
+            max_ns: None,
+            histogram: Histogram::new(),
+        }
+    }
+
+    /// Mean in ns; `None` when nothing was measured.
+    pub fn mean_ns(&self) -> Option<f64> {
+        let n = self.histogram.count();
+        (n > 0).then(|| self.sum_ns as f64 / n as f64)
+    }
+
+    #[inline]
+    fn record(&mut self, ns: i64, samples: u64) {
+        self.counts.received += samples;
+        self.sum_ns += i128::from(ns) * i128::from(samples);
+        self.min_ns = Some(self.min_ns.map_or(ns, |min| min.min(ns)));
+        self.max_ns = Some(self.max_ns.map_or(ns, |max| max.max(ns)));
+        let in_range = self.histogram.record_n(u64::try_from(ns).unwrap_or(0), samples) && ns >= 0;
+        if !in_range {
+            self.counts.clipped += samples;
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.counts.add(&other.counts);
+        self.sum_ns += other.sum_ns;
+        self.min_ns = self.min_ns.into_iter().chain(other.min_ns).min();
+        self.max_ns = self.max_ns.into_iter().chain(other.max_ns).max();
+        self.histogram.merge(&other.histogram);
+    }
+
+    fn reset(&mut self) {
+        self.counts = Counts::default();
+        self.sum_ns = 0;
+        (self.min_ns, self.max_ns) = (None, None);
+        self.histogram.reset();
+    }
+}
+
+/// What the stamp of a frame was, beside that of the stream's frame before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stamp {
+    /// Not earlier, or there is none before.
+    Fine,
+    /// Later by so much that a counter which wraps may have gone round.
+    Silent(i64),
+    /// Earlier by so much.
+    Back(u64),
+    /// There is none.
+    Missing,
+}
+
+/// After how long a silence the counter of a stream cannot tell what was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wraps {
+    /// It does not wrap in any silence.
+    Never,
+    /// After half of this many ns.
+    EveryNs(i64),
+    /// After half of this many frames at the nominal spacing.
+    EveryFrames(i64),
+}
+
+/// The spacing of one stream: the open window, and the total of the closed ones.
+#[derive(Debug)]
+pub(crate) struct Spacing {
+    last_ns: Option<i64>,
+    threshold_ns: i64,
+    wraps: Wraps,
+    pub(crate) open: Tally,
+    /// Made when the first window is closed: a capture that is one window needs no second histogram.
+    closed: Option<Box<Tally>>,
+    worst: Worst,
+    worst_closed: Worst,
+    /// `None` for a stream that is not periodic.
+    bursts: Option<Bursts>,
+    /// Frames whose stamp is earlier than that of the one before.
+    pub(crate) back: u64,
+    /// Frames without a stamp.
+    pub(crate) unstamped: u64,
+}
+
+/// The spacing of one stream over the whole capture.
+pub(crate) struct Total {
+    pub(crate) tally: Tally,
+    pub(crate) worst: Vec<Gap>,
+    pub(crate) bursts: BurstCounts,
+    pub(crate) nominal_ns: Option<i64>,
+}
+
+impl Spacing {
+    pub(crate) fn new(threshold_ns: Option<u64>, periodic: bool, wraps: Wraps) -> Self {
+        Self {
+            last_ns: None,
+            threshold_ns: threshold_ns.and_then(|ns| i64::try_from(ns).ok()).unwrap_or(i64::MAX),
+            wraps,
+            open: Tally::new(),
+            closed: None,
+            worst: Worst::new(),
+            worst_closed: Worst::new(),
+            bursts: periodic.then(Bursts::default),
+            back: 0,
+            unstamped: 0,
+        }
+    }
+
+    /// Takes a frame with `samples` samples.
+    #[inline]
+    pub(crate) fn frame(&mut self, time_ns: Option<i64>, frame: u64, at_ns: u64, samples: u64) -> Stamp {
+        let Some(time_ns) = time_ns else {
+            self.last_ns = None;
+            self.unstamped += 1;
+            return Stamp::Missing;
+        };
+        let Some(before) = self.last_ns.replace(time_ns) else {
+            return Stamp::Fine;
+        };
+        let ns = time_ns.saturating_sub(before);
+        self.open.record(ns, samples);
+        let over = ns > self.threshold_ns;
+        if over {
+            self.open.counts.overflow += samples;
+        }
+        self.worst.offer(Gap { ns, frame, at_ns }, over);
+        if let Some(bursts) = &mut self.bursts {
+            bursts.take(ns, &self.open.histogram);
+        }
+        if ns < 0 {
+            self.back += 1;
+            return Stamp::Back(ns.unsigned_abs());
+        }
+        if ns > MAYBE_SILENT_NS && self.is_silence(ns) {
+            return Stamp::Silent(ns);
+        }
+        Stamp::Fine
+    }
+
+    fn is_silence(&self, ns: i64) -> bool {
+        let every_ns = match self.wraps {
+            Wraps::Never => return false,
+            Wraps::EveryNs(every_ns) => every_ns,
+            Wraps::EveryFrames(frames) => {
+                let nominal_ns = self.bursts.as_ref().and_then(Bursts::nominal_ns);
+                nominal_ns.unwrap_or(i64::MAX).saturating_mul(frames)
+            }
+        };
+        ns >= every_ns / 2
+    }
+
+    /// Closes the window: hands it to `with`, unless nothing was counted in it.
+    pub(crate) fn close(&mut self, with: impl FnOnce(&Tally, &[Gap])) {
+        if self.open.counts == Counts::default() {
+            return;
+        }
+        let worst = self.worst.take();
+        with(&self.open, &worst);
+        for gap in worst {
+            self.worst_closed.offer(gap, false);
+        }
+        self.worst.not_below(&self.worst_closed);
+        self.closed
+            .get_or_insert_with(|| Box::new(Tally::new()))
+            .merge(&self.open);
+        self.open.reset();
+    }
+
+    /// Closes the last window in the same way, and gives the total.
+    pub(crate) fn finish(mut self, with: impl FnOnce(&Tally, &[Gap])) -> Total {
+        let last = self.worst.take();
+        if self.open.counts != Counts::default() {
+            with(&self.open, &last);
+        }
+        for gap in last {
+            self.worst_closed.offer(gap, false);
+        }
+        let tally = match self.closed {
+            None => self.open,
+            Some(mut closed) => {
+                closed.merge(&self.open);
+                *closed
+            }
+        };
+        let (bursts, nominal_ns) = self.bursts.as_mut().map(Bursts::finish).unwrap_or_default();
+        Total {
+            tally,
+            worst: self.worst_closed.take(),
+            bursts,
+            nominal_ns,
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! One stream: who it is, its spacing, and what its protocol keeps of it.
+
+use crate::goose::GooseStream;
+use crate::identity::{Identity, Kind};
+use crate::order::Order;
+use crate::sink::{Budget, EventKind, Notes, Sink, Window};
+use crate::spacing::{Counts, Spacing, Stamp, Wraps};
+use crate::summary::{Detail, StreamSummary};
+use crate::sv::{Sample, SvStream};
+use units::format_ns;
+use wire::goose;
+
+/// When a frame came, and its number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    pub(crate) frame: u64,
+    pub(crate) time_ns: Option<i64>,
+    /// From the first stamp of the capture.
+    pub(crate) at_ns: u64,
+}
+
+/// What a protocol keeps of a stream.
+#[derive(Debug)]
+pub(crate) enum Protocol {
+    SampledValues(Box<SvStream>),
+    Goose(Box<GooseStream>),
+    Counted(Order),
+}
+
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) identity: Identity,
+    pub(crate) label: String,
+    pub(crate) protocol: Protocol,
+    spacing: Spacing,
+    pub(crate) budget: Budget,
+    frames: u64,
+    samples: u64,
+    first: Arrival,
+    last: Arrival,
+    /// What was counted by `Order` and `Rules`, whose counts only grow, at the last look.
+    counted: Counts,
+    /// The stream whose frame came next, the last time.
+    pub(crate) successor: usize,
+}
+
+impl Stream {
+    pub(crate) fn new(
+        identity: Identity,
+        label: String,
+        protocol: Protocol,
+        threshold_ns: Option<u64>,
+        first: Arrival,
+    ) -> Self {
+        let periodic = identity.kind.is_periodic();
+        let wraps = match identity.kind {
+            Kind::SampledValues => Wraps::EveryNs(1_000_000_000),
+            Kind::Avtp => Wraps::EveryFrames(256),
+            Kind::Goose | Kind::TestFrames => Wraps::Never,
+        };
+        Self {
+            identity,
+            label,
+            protocol,
+            spacing: Spacing::new(threshold_ns, periodic, wraps),
+            budget: Budget::default(),
+            frames: 0,
+            samples: 0,
+            first,
+            last: first,
+            counted: Counts::default(),
+            successor: 0,
+        }
+    }
+
+    /// The state of sampled values, if that is what it carries.
+    #[inline]
+    pub(crate) fn sv(&mut self) -> Option<&mut SvStream> {
+        match &mut self.protocol {
+            Protocol::SampledValues(sv) => Some(sv),
+            _ => None,
+        }
+    }
+
+    /// Takes the samples of a frame.
+    #[inline]
+    pub(crate) fn samples(
+        &mut self,
+        samples: impl ExactSizeIterator<Item = Sample>,
+        arrival: Arrival,
+        notes: &mut Notes<'_>,
+    ) {
+        let all = samples.len() as u64;
+        let Protocol::SampledValues(sv) = &mut self.protocol else {
+            return;
+        };
+        let measured = sv.samples(samples, &mut self.budget, notes);
+        sv.count(&mut self.spacing.open.counts);
+        self.came(arrival, all);
+        self.measure(arrival, measured, notes);
+    }
+
+    /// Takes a GOOSE message.
+    pub(crate) fn message(&mut self, frame: &goose::Frame<'_>, arrival: Arrival, notes: &mut Notes<'_>) {
+        let Protocol::Goose(stream) = &mut self.protocol else {
+            return;
+        };
+        let outcome = stream.frame(frame, arrival.time_ns, &mut self.budget, notes);
+        self.count();
+        self.came(arrival, 1);
+        self.measure(arrival, u64::from(outcome.is_measured()), notes);
+    }
+
+    /// Takes a frame with a counter of its own.
+    pub(crate) fn counted(&mut self, arrival: Arrival, notes: &mut Notes<'_>, number: impl FnOnce(&mut Order) -> bool) {
+        let Protocol::Counted(order) = &mut self.protocol else {
+            return;
+        };
+        let measured = number(order);
+        self.count();
+        self.came(arrival, 1);
+        self.measure(arrival, u64::from(measured), notes);
+    }
+
+    #[inline]
+    fn came(&mut self, arrival: Arrival, samples: u64) {
+        self.frames += 1;
+        self.samples += samples;
+        self.last = arrival;
+        if self.first.time_ns.is_none() {
+            self.first.time_ns = arrival.time_ns;
+        }
+    }
+
+    #[inline]
+    fn measure(&mut self, arrival: Arrival, samples: u64, notes: &mut Notes<'_>) {
+        if samples == 0 {
+            return;
+        }
+        let stamp = self
+            .spacing
+            .frame(arrival.time_ns, arrival.frame, arrival.at_ns, samples);
+        if stamp != Stamp::Fine {
+            self.odd_stamp(stamp, notes);
+        }
+    }
+
+    /// Steps back and missing stamps are said the first time: the summary has how often.
+    #[cold]
+    fn odd_stamp(&mut self, stamp: Stamp, notes: &mut Notes<'_>) {
+        let frame = notes.frame;
+        if let Stamp::Silent(ns) = stamp {
+            notes.write(&mut self.budget, EventKind::Uncountable, || {
+                let silent = format_ns(ns as f64);
+                format!("silent for {silent} (until frame {frame}): its counter may have gone round, so what was lost is not known")
+            });
+            return;
+        }
+        let sink = &mut notes.sink;
+        let mut say = |kind, text| {
+            sink.event(crate::sink::Event {
+                stream: notes.stream,
+                at_ns: notes.at_ns,
+                kind,
+                text,
+            });
+        };
+        match stamp {
+            Stamp::Back(ns) if self.spacing.back == 1 => {
+                let back = format_ns(ns as f64);
+                say(
+                    EventKind::StampsBack,
+                    format!("the stamp of frame {frame} is {back} before that of the stream's frame before it"),
+                );
+            }
+            Stamp::Missing if self.spacing.unstamped == 1 => {
+                say(
+                    EventKind::Unstamped,
+                    format!("frame {frame} has no stamp: the spacing before and after it is not known"),
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds what `Order` and `Rules` counted since the last look.
+    fn count(&mut self) {
+        let now = match &self.protocol {
+            Protocol::SampledValues(_) => return,
+            Protocol::Goose(goose) => Counts {
+                lost: goose.rules.lost(),
+                duplicate: goose.rules.duplicates(),
+                reordered: goose.rules.late(),
+                late: goose.rules.counts.expired,
+                ..Counts::default()
+            },
+            Protocol::Counted(order) => Counts {
+                lost: order.lost,
+                duplicate: order.duplicates,
+                reordered: order.late,
+                ..Counts::default()
+            },
+        };
+        let before = std::mem::replace(&mut self.counted, now);
+        let counts = &mut self.spacing.open.counts;
+        counts.lost += now.lost - before.lost;
+        counts.duplicate += now.duplicate - before.duplicate;
+        counts.reordered += now.reordered - before.reordered;
+        counts.late += now.late - before.late;
+    }
+
+    /// Closes a window, unless nothing was counted in it.
+    pub(crate) fn close(&mut self, stream: usize, start_ns: u64, end_ns: u64, sink: &mut dyn Sink) {
+        self.spacing.close(|tally, worst| {
+            sink.window(&Window {
+                stream,
+                start_ns,
+                end_ns,
+                tally,
+                worst,
+            });
+        });
+    }
+
+    /// Closes the last window at the end of the capture, whose last stamp is `last_ns`.
+    pub(crate) fn finish(
+        mut self,
+        start_ns: u64,
+        end_ns: u64,
+        last_ns: Option<i64>,
+        notes: &mut Notes<'_>,
+    ) -> StreamSummary {
+        notes.frame = self.last.frame;
+        match &mut self.protocol {
+            Protocol::SampledValues(sv) => sv.finish(&mut self.spacing.open.counts, &mut self.budget, notes),
+            Protocol::Goose(goose) => goose.finish(last_ns, &mut self.budget, notes),
+            Protocol::Counted(order) => order.settle(),
+        }
+        self.count();
+        let detail = self.detail();
+        let (back, unstamped) = (self.spacing.back, self.spacing.unstamped);
+        let stream = notes.stream;
+        let total = self.spacing.finish(|tally, worst| {
+            notes.sink.window(&Window {
+                stream,
+                start_ns,
+                end_ns,
+                tally,
+                worst,
+            });
+        });
+        StreamSummary {
+            identity: self.identity,
+            label: self.label,
+            frames: self.frames,
+            samples: self.samples,
+            first_frame: self.first.frame,
+            last_frame: self.last.frame,
+            first_ns: self.first.time_ns,
+            last_ns: self.last.time_ns,
+            tally: total.tally,
+            worst: total.worst,
+            nominal_ns: total.nominal_ns,
+            bursts: total.bursts,
+            stamps_back: back,
+            unstamped,
+            events_unlisted: self.budget.unlisted,
+            detail,
+        }
+    }
+
+    fn detail(&self) -> Detail {
+        match &self.protocol {
+            Protocol::SampledValues(sv) => {
+                let counters = sv.sequence.counters();
+                Detail::SampledValues {
+                    rate: sv.sequence.rate(),
+                    asdus: sv.asdus,
+                    lowest: sv.lowest,
+                    highest: sv.highest,
+                    gaps: counters.gaps,
+                    restarts: counters.restarts,
+                    out_of_range: counters.out_of_range,
+                }
+            }
+            Protocol::Goose(goose) => Detail::Goose(goose.rules.counts),
+            Protocol::Counted(order) => Detail::Counted {
+                gaps: order.gaps,
+                restarts: order.restarts,
+            },
+        }
+    }
+}

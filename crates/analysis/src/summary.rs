@@ -1,0 +1,121 @@
+//! What a capture held, at its end.
+
+use crate::bursts::BurstCounts;
+use crate::gaps::Gap;
+use crate::goose::GooseCounts;
+use crate::identity::Identity;
+use crate::spacing::Tally;
+
+/// The first frame that broke a rule of its protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstMalformed {
+    /// Its number.
+    pub frame: u64,
+    /// The first rule it broke.
+    pub why: String,
+}
+
+/// A whole capture.
+#[derive(Debug, Clone, Default)]
+pub struct Summary {
+    /// Frames of the capture.
+    pub frames: u64,
+    /// Earliest stamp, ns since 1970 UTC.
+    pub first_ns: Option<i64>,
+    /// Latest stamp.
+    pub last_ns: Option<i64>,
+    /// Frames whose stamp is earlier than that of the frame before, of whatever stream.
+    pub stamps_back: u64,
+    /// Frames without a stamp.
+    pub unstamped: u64,
+    /// Frames that are not Ethernet: not looked into.
+    pub not_ethernet: u64,
+    /// Frames of other protocols.
+    pub other: u64,
+    /// Frames of a followed protocol that break a rule of it.
+    pub malformed: u64,
+    /// The first of them.
+    pub first_malformed: Option<FirstMalformed>,
+    /// Frames of a followed protocol that cannot be read because the capture kept only their beginning.
+    pub cut: u64,
+    /// Frames of streams beyond [`crate::Config::max_streams`].
+    pub unplaced: u64,
+    /// The streams, in the order of appearance.
+    pub streams: Vec<StreamSummary>,
+}
+
+/// A stream of the capture.
+#[derive(Debug, Clone)]
+pub struct StreamSummary {
+    /// Who it is.
+    pub identity: Identity,
+    /// Its name, unlike that of any other.
+    pub label: String,
+    /// Frames.
+    pub frames: u64,
+    /// Samples: ASDUs, or frames where there are no ASDUs.
+    pub samples: u64,
+    /// Number of its first frame.
+    pub first_frame: u64,
+    /// Number of its last frame.
+    pub last_frame: u64,
+    /// Stamp of its first frame, ns since 1970 UTC.
+    pub first_ns: Option<i64>,
+    /// Stamp of its last frame.
+    pub last_ns: Option<i64>,
+    /// Spacings and counters.
+    pub tally: Tally,
+    /// Its longest gaps, longest first, at most 100.
+    pub worst: Vec<Gap>,
+    /// Median of the spacings, as far as bursts were judged by it.
+    pub nominal_ns: Option<i64>,
+    /// Bursts.
+    pub bursts: BurstCounts,
+    /// Frames whose stamp is earlier than that of the frame before in this stream.
+    pub stamps_back: u64,
+    /// Frames without a stamp.
+    pub unstamped: u64,
+    /// Events that were not passed on, because there were too many.
+    pub events_unlisted: u64,
+    /// What its protocol says.
+    pub detail: Detail,
+}
+
+/// What the protocol of a stream says beyond spacing and losses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Sampled values.
+    SampledValues {
+        /// Samples a second, as given or as the wrap of smpCnt shows it.
+        rate: Option<u32>,
+        /// Most ASDUs of a frame.
+        asdus: usize,
+        /// Lowest smpCnt.
+        lowest: u16,
+        /// Highest smpCnt.
+        highest: u16,
+        /// Places where at least one sample was missing.
+        gaps: u64,
+        /// Jumps of half a second or more.
+        restarts: u64,
+        /// Samples with a smpCnt beyond the rate.
+        out_of_range: u64,
+    },
+    /// GOOSE.
+    Goose(GooseCounts),
+    /// AVTP and test frames.
+    Counted {
+        /// Places where at least one frame was missing.
+        gaps: u64,
+        /// Times the counter began again.
+        restarts: u64,
+    },
+}
+
+impl StreamSummary {
+    /// Frames a second between its first and its last frame, by the stamps.
+    pub fn frames_per_second(&self) -> Option<f64> {
+        let span = self.last_ns?.checked_sub(self.first_ns?)?;
+        (span > 0 && self.frames > 1).then(|| (self.frames - 1) as f64 * 1e9 / span as f64)
+    }
+}

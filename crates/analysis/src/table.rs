@@ -1,0 +1,94 @@
+//! The streams of a capture, found by who they are.
+
+use crate::identity::{Identity, Kind};
+use crate::stream::Stream;
+use std::collections::HashMap;
+use wire::ether::{EthernetView, VlanTag};
+
+/// The streams, in the order of appearance.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) streams: Vec<Stream>,
+    index: HashMap<Vec<u8>, usize>,
+    /// How many streams have a label so far.
+    labels: HashMap<String, u64>,
+    most: usize,
+    /// The stream of the last frame.
+    last: usize,
+    /// The key looked for, kept to allocate nothing.
+    key: Vec<u8>,
+}
+
+/// Where a stream is.
+pub(crate) enum Place {
+    /// Known.
+    At(usize),
+    /// To be added under this label, which no other has.
+    New(Identity, String),
+    /// There is no room.
+    Full,
+}
+
+impl Table {
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            streams: Vec::new(),
+            index: HashMap::new(),
+            labels: HashMap::new(),
+            most,
+            last: 0,
+            key: Vec::with_capacity(256),
+        }
+    }
+
+    /// The stream whose frame comes next if it is as the last time: publishers send their streams in the same order.
+    #[inline]
+    pub(crate) fn likely(&self) -> Option<usize> {
+        self.streams.get(self.last).map(|stream| stream.successor)
+    }
+
+    /// Remembers that a frame of the stream `now` came.
+    #[inline]
+    pub(crate) fn came(&mut self, now: usize) {
+        if let Some(last) = self.streams.get_mut(self.last) {
+            last.successor = now;
+        }
+        self.last = now;
+    }
+
+    /// Finds a stream.
+    pub(crate) fn find(&mut self, kind: Kind, ethernet: &EthernetView<'_>, appid: Option<u16>, name: &[u8]) -> Place {
+        let (dst, vid) = (ethernet.dst(), ethernet.vlan().map(VlanTag::vid));
+        self.key.clear();
+        Identity::write_key(&mut self.key, kind, dst, vid, appid, name);
+        if let Some(&at) = self.index.get(self.key.as_slice()) {
+            return Place::At(at);
+        }
+        if self.streams.len() >= self.most {
+            return Place::Full;
+        }
+        let identity = Identity {
+            kind,
+            dst,
+            vid,
+            appid,
+            name: name.to_vec(),
+        };
+        let label = identity.label();
+        let namesakes = self.labels.entry(label.clone()).or_insert(0);
+        *namesakes += 1;
+        let label = match *namesakes {
+            1 => label,
+            n => format!("{label}#{n}"),
+        };
+        Place::New(identity, label)
+    }
+
+    /// Adds the stream that [`Table::find`] did not find just before.
+    pub(crate) fn add(&mut self, stream: Stream) -> usize {
+        let at = self.streams.len();
+        self.index.insert(self.key.clone(), at);
+        self.streams.push(stream);
+        at
+    }
+}

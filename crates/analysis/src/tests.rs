@@ -1,0 +1,467 @@
+//! Small captures made by hand: every counter, and random faults counted exactly.
+
+mod faults;
+
+use crate::{Analysis, Config, Detail, Event, EventKind, Identity, Sink, StreamSummary, Summary, Window};
+use capture::{Frame, LinkType};
+use wire::ether::{Mac, VlanTag};
+use wire::goose;
+use wire::quality::SvQuality;
+use wire::sv::{Message, OwnedAsdu};
+use wire::test_frame::{Kind as TestKind, TestFrame};
+
+/// Nominal spacing of the streams of these tests: 4000 frames/s.
+const SPACING_NS: i64 = 250_000;
+const START_NS: i64 = 1_790_000_000_000_000_000;
+const CONFIG: Config = Config {
+    max_streams: 10,
+    rate: Some(4_000),
+    window_ns: None,
+};
+
+/// Everything a sink is given, in short.
+#[derive(Debug, Default)]
+struct Kept {
+    labels: Vec<String>,
+    events: Vec<Event>,
+    /// Stream, start, end, received and lost of every window.
+    windows: Vec<(usize, u64, u64, u64, u64)>,
+    threshold_ns: Option<u64>,
+}
+
+impl Sink for Kept {
+    fn opened(&mut self, stream: usize, _: &Identity, label: &str) -> Option<u64> {
+        assert_eq!(stream, self.labels.len());
+        self.labels.push(label.to_owned());
+        self.threshold_ns
+    }
+
+    fn window(&mut self, window: &Window<'_>) {
+        let counts = &window.tally.counts;
+        let row = (
+            window.stream,
+            window.start_ns,
+            window.end_ns,
+            counts.received,
+            counts.lost,
+        );
+        self.windows.push(row);
+    }
+
+    fn event(&mut self, event: Event) {
+        self.events.push(event);
+    }
+}
+
+/// Frames with their stamps, from the start of the capture.
+type Stamped = (Option<i64>, Vec<u8>);
+
+fn analyse_with(config: Config, sink: Kept, frames: &[Stamped]) -> (Summary, Kept) {
+    let mut analysis = Analysis::new(config, sink);
+    for (number, (time_ns, data)) in (1..).zip(frames) {
+        analysis.frame(&Frame {
+            number,
+            time_ns: time_ns.map(|ns| START_NS + ns),
+            data,
+            original_len: data.len() as u32,
+            link_type: LinkType::ETHERNET,
+        });
+    }
+    analysis.finish()
+}
+
+fn analyse(frames: &[Stamped]) -> (Summary, Kept) {
+    analyse_with(CONFIG, Kept::default(), frames)
+}
+
+fn sv_message(sv_id: &str, counts: &[u16]) -> Message {
+    let asdu = |&smp_cnt: &u16| OwnedAsdu {
+        smp_cnt,
+        ..OwnedAsdu::new(sv_id, 1, 2, &[(0, SvQuality(0)); 8])
+    };
+    Message {
+        dst: Mac([1, 0x0c, 0xcd, 4, 0, 1]),
+        src: Mac([2, 0, 0, 0, 0, 1]),
+        tags: vec![VlanTag::new(4, false, 5)],
+        appid: 0x4000,
+        simulate: false,
+        asdus: counts.iter().map(asdu).collect(),
+    }
+}
+
+fn sv(sv_id: &str, smp_cnt: u16) -> Vec<u8> {
+    sv_message(sv_id, &[smp_cnt]).encode().unwrap()
+}
+
+/// Frames of one stream with these counts, evenly spaced.
+fn even(counts: impl IntoIterator<Item = u16>) -> Vec<Stamped> {
+    let stamped = |(at, count)| (Some(at * SPACING_NS), sv("MU01", count));
+    (0..).zip(counts).map(stamped).collect()
+}
+
+fn only(summary: &Summary) -> &StreamSummary {
+    assert_eq!(summary.streams.len(), 1);
+    &summary.streams[0]
+}
+
+#[test]
+fn a_whole_stream() {
+    let (summary, kept) = analyse(&even((3_000..4_000).chain(0..1_000)));
+    let stream = only(&summary);
+    assert_eq!(
+        (stream.frames, stream.samples, stream.label.as_str()),
+        (2_000, 2_000, "MU01")
+    );
+    assert_eq!((stream.first_frame, stream.last_frame), (1, 2_000));
+    assert_eq!(stream.tally.counts.received, 1_999, "the first frame has no spacing");
+    assert_eq!(stream.tally.counts.lost + stream.tally.counts.duplicate, 0);
+    assert_eq!(
+        (stream.tally.min_ns, stream.tally.max_ns),
+        (Some(SPACING_NS), Some(SPACING_NS))
+    );
+    assert_eq!(stream.frames_per_second().map(f64::round), Some(4_000.0));
+    assert_eq!(stream.identity.vid, Some(5));
+    assert!(kept.events.is_empty(), "{:?}", kept.events);
+    assert_eq!(kept.windows, [(0, 0, 1_999 * SPACING_NS as u64, 1_999, 0)]);
+}
+
+#[test]
+fn the_rate_is_learned_and_counts_beyond_it_are_seen() {
+    let learning = Config { rate: None, ..CONFIG };
+    let frames = even((3_000..4_000).chain(0..500).chain([4_000, 4_001]).chain(500..600));
+    let (summary, kept) = analyse_with(learning, Kept::default(), &frames);
+    let Detail::SampledValues {
+        rate,
+        out_of_range,
+        lowest,
+        highest,
+        ..
+    } = only(&summary).detail
+    else {
+        panic!("sampled values");
+    };
+    assert_eq!((rate, out_of_range, lowest, highest), (Some(4_000), 2, 0, 4_001));
+    assert_eq!(kept.events.len(), 1);
+    assert!(
+        kept.events[0].text.contains("the first: 4000 in frame 1501"),
+        "{:?}",
+        kept.events
+    );
+}
+
+#[test]
+fn the_worst_gap_has_its_frame_and_thresholds_count() {
+    let mut frames = even(0..200);
+    for (time_ns, _) in &mut frames[150..] {
+        *time_ns = time_ns.map(|ns| ns + 1_000_000);
+    }
+    let limit = Kept {
+        threshold_ns: Some(SPACING_NS as u64),
+        ..Kept::default()
+    };
+    let (summary, _) = analyse_with(CONFIG, limit, &frames);
+    let stream = only(&summary);
+    let worst = stream.worst[0];
+    assert_eq!((worst.ns, worst.frame), (SPACING_NS + 1_000_000, 151));
+    assert_eq!(worst.at_ns, (150 * SPACING_NS + 1_000_000) as u64);
+    assert_eq!(stream.tally.counts.overflow, 1);
+    assert_eq!(stream.worst.len(), 100);
+}
+
+#[test]
+fn frames_that_come_at_once_are_a_burst() {
+    let mut frames = even(0..300);
+    for (at, (time_ns, _)) in (0..).zip(&mut frames[100..110]) {
+        *time_ns = Some(110 * SPACING_NS + at * 5_000);
+    }
+    for (time_ns, _) in &mut frames[110..] {
+        *time_ns = time_ns.map(|ns| ns + SPACING_NS);
+    }
+    let stream = &analyse(&frames).0.streams[0];
+    assert_eq!((stream.bursts.count, stream.bursts.longest), (1, 10));
+    assert_eq!(stream.nominal_ns.map(|ns| ns / 1_000), Some(SPACING_NS / 1_000));
+}
+
+#[test]
+fn windows_are_of_capture_time_and_skip_silence() {
+    let config = Config {
+        window_ns: Some(1_000_000),
+        ..CONFIG
+    };
+    let mut frames = even(0..8);
+    frames.push((Some(10 * 1_000_000 + 5), sv("MU01", 10)));
+    let (summary, kept) = analyse_with(config, Kept::default(), &frames);
+    assert_eq!(
+        kept.windows,
+        [
+            (0, 0, 1_000_000, 3, 0),
+            (0, 1_000_000, 2_000_000, 4, 0),
+            (0, 10_000_000, 10_000_005, 1, 2)
+        ]
+    );
+    assert_eq!(only(&summary).tally.histogram.count(), 8, "the total has all windows");
+    assert_eq!(only(&summary).tally.max_ns, Some(10_000_005 - 7 * SPACING_NS));
+}
+
+#[test]
+fn stamps_that_go_back_or_are_missing_are_told() {
+    let mut frames = even(0..20);
+    frames[10].0 = Some(8 * SPACING_NS);
+    frames[15].0 = None;
+    let (summary, kept) = analyse(&frames);
+    let stream = only(&summary);
+    assert_eq!((summary.stamps_back, stream.stamps_back), (1, 1));
+    assert_eq!((summary.unstamped, stream.unstamped), (1, 1));
+    assert_eq!(
+        (stream.tally.counts.clipped, stream.tally.min_ns),
+        (1, Some(-SPACING_NS))
+    );
+    assert_eq!(
+        stream.tally.counts.received, 17,
+        "two spacings beside the frame without a stamp are not known"
+    );
+    let kinds: Vec<EventKind> = kept.events.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [EventKind::StampsBack, EventKind::Unstamped]);
+    assert!(
+        kept.events[0].text.contains("frame 11 is 250 µs before"),
+        "{:?}",
+        kept.events[0]
+    );
+}
+
+#[test]
+fn a_silence_in_which_the_counter_may_go_round_is_told() {
+    let silent = |ns: i64| {
+        let mut frames = even((0..200).chain(200..400));
+        for (time_ns, _) in &mut frames[200..] {
+            *time_ns = time_ns.map(|at| at + ns);
+        }
+        analyse(&frames).1.events
+    };
+    // Exactly one second is missing: smpCnt alone shows nothing.
+    let events = silent(1_000_000_000);
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].kind, EventKind::Uncountable);
+    assert!(
+        events[0].text.starts_with("silent for 1.00 s (until frame 201)"),
+        "{events:?}"
+    );
+    assert!(silent(400_000_000).is_empty());
+    let (_, kept) = analyse(&even((0..100).chain(2_500..2_600)));
+    assert_eq!(kept.events[0].kind, EventKind::Uncountable, "a jump of smpCnt");
+}
+
+#[test]
+fn streams_are_told_apart_and_capped() {
+    let mut other_vlan = sv_message("MU01", &[7]);
+    other_vlan.tags = vec![VlanTag::new(4, false, 6)];
+    let mut other_appid = sv_message("MU01", &[7]);
+    other_appid.appid = 0x4001;
+    let frames: Vec<Stamped> = (0..5)
+        .flat_map(|at| {
+            let mut both = sv_message("A", &[at, at]);
+            both.asdus[1].sv_id = b"B".to_vec();
+            let messages = [sv_message("MU01", &[at]), other_vlan.clone(), other_appid.clone(), both];
+            messages.map(|message| (Some(i64::from(at)), message.encode().unwrap()))
+        })
+        .collect();
+    let (summary, kept) = analyse(&frames);
+    assert_eq!(kept.labels, ["MU01", "MU01#2", "MU01#3", "A", "B"]);
+    let frames_of: Vec<u64> = summary.streams.iter().map(|stream| stream.frames).collect();
+    assert_eq!(frames_of, [5; 5]);
+    assert_eq!(summary.streams[1].tally.counts.duplicate, 4);
+    let capped = Config {
+        max_streams: 2,
+        ..CONFIG
+    };
+    let (summary, _) = analyse_with(capped, Kept::default(), &frames);
+    assert_eq!((summary.streams.len(), summary.unplaced), (2, 5 + 2 * 5));
+}
+
+#[test]
+fn several_samples_in_a_frame_are_counted_one_by_one() {
+    let frames: Vec<Stamped> = (0..100_u16)
+        .filter(|at| *at != 50)
+        .map(|at| {
+            (
+                Some(i64::from(at) * 2 * SPACING_NS),
+                sv_message("MU01", &[2 * at, 2 * at + 1]).encode().unwrap(),
+            )
+        })
+        .collect();
+    let (summary, _) = analyse(&frames);
+    let stream = only(&summary);
+    assert_eq!((stream.frames, stream.samples), (99, 198));
+    assert_eq!((stream.tally.counts.received, stream.tally.counts.lost), (196, 2));
+    assert!(matches!(stream.detail, Detail::SampledValues { asdus: 2, gaps: 1, .. }));
+}
+
+#[test]
+fn changes_in_the_header_are_told_once_and_bounded() {
+    let mut frames = even(0..10);
+    let mut changed = sv_message("MU01", &[10]);
+    changed.simulate = true;
+    changed.asdus[0].conf_rev = 2;
+    changed.asdus[0].smp_synch = Some(0);
+    changed.src = Mac([2, 0, 0, 0, 0, 9]);
+    frames.push((Some(10 * SPACING_NS), changed.encode().unwrap()));
+    let texts = |events: &[Event]| events.iter().map(|event| event.text.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        texts(&analyse(&frames).1.events),
+        [
+            "simulation bit changed from 0 to 1 (frame 11)",
+            "confRev changed from 1 to 2 (frame 11)",
+            "source address changed from 02:00:00:00:00:01 to 02:00:00:00:00:09 (frame 11)",
+            "smpSynch changed from 2 to 0 (frame 11)"
+        ]
+    );
+    let flapping = (0..1_000_u16).map(|at| {
+        let mut message = sv_message("MU01", &[at]);
+        message.simulate = at % 2 == 1;
+        (Some(i64::from(at) * SPACING_NS), message.encode().unwrap())
+    });
+    let (summary, kept) = analyse(&flapping.collect::<Vec<_>>());
+    assert_eq!((kept.events.len(), only(&summary).events_unlisted), (200, 799));
+}
+
+#[test]
+fn what_cannot_be_read_is_counted() {
+    let whole = sv("MU01", 0);
+    let mut malformed = whole.clone();
+    malformed[26] ^= 0x40;
+    let mut arp = vec![0xff; 60];
+    arp[12..14].copy_from_slice(&[8, 6]);
+    let frames = [whole.clone(), malformed, arp, vec![1, 2]].map(|data| (Some(0), data));
+    let mut analysis = Analysis::new(CONFIG, ());
+    for (number, (time_ns, data)) in (1..).zip(&frames) {
+        let frame = Frame {
+            number,
+            time_ns: *time_ns,
+            data,
+            original_len: data.len() as u32,
+            link_type: LinkType::ETHERNET,
+        };
+        analysis.frame(&frame);
+    }
+    let cut = Frame {
+        number: 5,
+        time_ns: Some(0),
+        data: &whole[..60],
+        original_len: whole.len() as u32,
+        link_type: LinkType::ETHERNET,
+    };
+    analysis.frame(&cut);
+    analysis.frame(&Frame {
+        link_type: LinkType(113),
+        ..cut
+    });
+    let (summary, ()) = analysis.finish();
+    assert_eq!((summary.frames, summary.malformed, summary.cut), (6, 1, 1));
+    assert_eq!((summary.other, summary.not_ethernet), (2, 1));
+    assert_eq!(summary.first_malformed.map(|first| first.frame), Some(2));
+}
+
+#[test]
+fn an_empty_capture_has_nothing() {
+    let (summary, kept) = analyse(&[]);
+    assert_eq!((summary.frames, summary.first_ns, summary.streams.len()), (0, None, 0));
+    assert!(kept.windows.is_empty());
+}
+
+#[test]
+fn test_frames_and_avtp_are_followed_by_their_counters() {
+    let test = |kind, session, sequence| {
+        let frame = TestFrame {
+            kind,
+            flags: 0,
+            session,
+            sequence,
+            sent_ns: 0,
+        };
+        frame.encode(Mac([2, 0, 0, 0, 0, 2]), Mac([2, 0, 0, 0, 0, 1]), None, 64)
+    };
+    let avtp = |sequence: u8| {
+        let header = [2, 0x80, sequence, 0, 0, 0x1b, 0x21, 0, 0, 1, 0, 7];
+        [
+            &[0x91, 0xe0, 0xf0, 0, 0xe, 0x80, 2, 0, 0, 0, 0, 1, 0x22, 0xf0][..],
+            &header,
+            &[0; 40],
+        ]
+        .concat()
+    };
+    let mut frames: Vec<Vec<u8>> = vec![test(TestKind::Hello, 0xabcd, 999)];
+    frames.extend([0, 1, 4, 3, 5, 5].map(|sequence| test(TestKind::Probe, 0xabcd, sequence)));
+    frames.extend((0..600_u32).filter(|n| n % 100 != 99).map(|n| avtp(n as u8)));
+    let stamped: Vec<Stamped> = (0..).zip(frames).map(|(at, data)| (Some(at * 125_000), data)).collect();
+    let (summary, kept) = analyse(&stamped);
+    assert_eq!(kept.labels, ["test-0000abcd", "avtp-001b210000010007"]);
+    let counts = |at: usize| {
+        let counts = &summary.streams[at].tally.counts;
+        (counts.received, counts.lost, counts.duplicate, counts.reordered)
+    };
+    assert_eq!(counts(0), (4, 1, 1, 1));
+    assert_eq!(counts(1), (593, 5, 0, 0), "the last of them is not missed");
+    assert_eq!(summary.other, 1, "a greeting is no sample");
+}
+
+#[test]
+fn goose_states_and_silence_become_events() {
+    let message = |st_num: u32, sq_num: u32| {
+        let message = goose::Message {
+            st_num,
+            sq_num,
+            time_allowed_to_live: 100,
+            ..goose_message()
+        };
+        message.encode().unwrap()
+    };
+    let ms = |ms: i64| Some(ms * 1_000_000);
+    let frames = [
+        (ms(0), message(4, 7)),
+        (ms(50), message(4, 8)),
+        (ms(60), message(5, 0)),
+        (ms(60), message(5, 0)),
+        (ms(64), message(5, 1)),
+        (ms(264), message(7, 2)),
+        // Another protocol brings the end of the capture.
+        (ms(400), sv("MU01", 0)),
+    ];
+    let (summary, kept) = analyse(&frames);
+    let stream = &summary.streams[0];
+    let Detail::Goose(counts) = stream.detail else {
+        panic!("GOOSE")
+    };
+    assert_eq!((counts.states, counts.expired, counts.begun_late), (2, 2, 1));
+    let tally = &stream.tally.counts;
+    assert_eq!(
+        (tally.lost, tally.duplicate, tally.received),
+        (3, 1, 4),
+        "a state and two messages"
+    );
+    assert_eq!((tally.late, stream.tally.max_ns), (2, Some(200_000_000)));
+    let texts: Vec<&str> = kept.events.iter().map(|event| event.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        [
+            "first seen with stNum 4, sqNum 7 (frame 1)",
+            "stNum 4 -> 5 (frame 3)",
+            "silent for 200 ms where timeAllowedtoLive was 100 ms (until frame 6)",
+            "stNum 5 -> 7 (frame 6); 1 state between them never came; it begins with sqNum 2, not 0: messages were lost, or \
+             the publisher does not reset it",
+            "no message for 136 ms when the capture ended; timeAllowedtoLive was 100 ms"
+        ]
+    );
+}
+
+fn goose_message() -> goose::Message {
+    let vectors: &str = include_str!("../../wire/tests/data/vectors.json");
+    let at = vectors.find("\"goose_initial\"").unwrap();
+    let hex = &vectors[at..];
+    let hex = hex[hex.find("\"hex\"").unwrap() + 5..].split('"').nth(1).unwrap();
+    let octets: Vec<u8> = (0..hex.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap())
+        .collect();
+    let ethernet = wire::ether::EthernetView::parse(&octets).unwrap();
+    goose::Message::from(&goose::Frame::parse(&ethernet).unwrap())
+}

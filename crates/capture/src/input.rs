@@ -1,0 +1,39 @@
+//! Where the octets come from: the file as it is, or unpacked.
+
+use std::io::{self, BufReader, Chain, Cursor, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+/// Packed octets asked from the operating system at a time.
+const PACKED: usize = 64 * 1024;
+
+type Gzip<R> = MultiGzDecoder<BufReader<Chain<Cursor<Vec<u8>>, R>>>;
+
+/// A capture as it is stored.
+#[derive(Debug)]
+pub(crate) enum Input<R> {
+    Plain(R),
+    Gzip(Box<Gzip<R>>),
+}
+
+impl<R: Read> Input<R> {
+    /// The same input as gzip, `begin` being its octets that were read already. Several members in a row are one file.
+    pub(crate) fn unpack(self, begin: Vec<u8>) -> Self {
+        match self {
+            Self::Plain(rest) => {
+                let packed = Cursor::new(begin).chain(rest);
+                Self::Gzip(Box::new(MultiGzDecoder::new(BufReader::with_capacity(PACKED, packed))))
+            }
+            Self::Gzip(_) => self,
+        }
+    }
+}
+
+impl<R: Read> Read for Input<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(input) => input.read(buffer),
+            Self::Gzip(input) => input.read(buffer),
+        }
+    }
+}

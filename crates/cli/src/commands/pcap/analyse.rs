@@ -1,0 +1,144 @@
+//! Reads a capture through the analysis, to its end or as far as it goes.
+
+use std::io::Write;
+
+use analysis::{Analysis, Config, Event, Identity, Kind, Sink, Summary, Window};
+use capture::CaptureError;
+
+use super::listing::Listing;
+use super::{PcapArgs, PcapError, open};
+
+/// Events of one stream that the listing shows.
+const EVENTS_SHOWN: usize = 8;
+
+/// What was found, and what ended it.
+pub(super) struct Analysed<S> {
+    /// The totals.
+    pub(super) summary: Summary,
+    /// Where windows and events went.
+    pub(super) sink: S,
+    /// Frames that the capturing side says it dropped.
+    pub(super) dropped: Option<u64>,
+    /// Why the capture was not read to its end.
+    pub(super) damage: Option<CaptureError>,
+    /// Whether it was given up because somebody said so.
+    pub(super) stopped: bool,
+}
+
+/// Frames between two looks whether to stop.
+const LOOK: u64 = 4096;
+
+/// Reads the capture; `stop` says whether to give up.
+///
+/// # Errors
+/// The capture cannot be opened, or is none.
+pub(super) fn analyse<S: Sink>(
+    args: &PcapArgs,
+    window_ns: Option<u64>,
+    sink: S,
+    mut stop: impl FnMut(&S) -> bool,
+) -> Result<Analysed<S>, PcapError> {
+    let mut reader = open(&args.file)?;
+    let config = Config {
+        max_streams: usize::from(args.max_streams),
+        rate: args.rate,
+        window_ns,
+    };
+    let mut analysis = Analysis::new(config, sink);
+    let (mut damage, mut stopped) = (None, false);
+    loop {
+        match reader.next_frame() {
+            Ok(Some(frame)) => {
+                analysis.frame(&frame);
+                if frame.number % LOOK == 0 && stop(analysis.sink()) {
+                    stopped = true;
+                    break;
+                }
+            }
+            Ok(None) => break,
+            Err(error) => {
+                damage = Some(error);
+                break;
+            }
+        }
+    }
+    let (summary, sink) = analysis.finish();
+    Ok(Analysed {
+        summary,
+        sink,
+        dropped: reader.dropped(),
+        damage,
+        stopped,
+    })
+}
+
+/// The first events of every stream.
+#[derive(Debug, Default)]
+pub(super) struct FirstEvents {
+    streams: Vec<Vec<String>>,
+}
+
+impl FirstEvents {
+    /// Takes an event.
+    pub(super) fn take(&mut self, event: &Event) {
+        if self.streams.len() <= event.stream {
+            self.streams.resize_with(event.stream + 1, Vec::new);
+        }
+        let Some(texts) = self.streams.get_mut(event.stream) else {
+            return;
+        };
+        // One more than is shown, to say that there are more.
+        if texts.len() <= EVENTS_SHOWN {
+            let at = units::format_ns(event.at_ns as f64);
+            texts.push(format!("at {at}: {}", event.text));
+        }
+    }
+
+    /// Of a stream, in order of time.
+    pub(super) fn of(&self, stream: usize) -> impl Iterator<Item = &str> {
+        let texts = self.streams.get(stream).map(Vec::as_slice).unwrap_or_default();
+        let more = (texts.len() > EVENTS_SHOWN).then_some("… and more (--out keeps 200 of them)");
+        texts.iter().take(EVENTS_SHOWN).map(String::as_str).chain(more)
+    }
+}
+
+impl Sink for FirstEvents {
+    fn opened(&mut self, _: usize, _: &Identity, _: &str) -> Option<u64> {
+        None
+    }
+
+    fn window(&mut self, _: &Window<'_>) {}
+
+    fn event(&mut self, event: Event) {
+        self.take(&event);
+    }
+}
+
+/// Name of the series of a stream.
+pub(super) fn series_name(kind: Kind, label: &str) -> String {
+    let family = if kind == Kind::Goose { "goose" } else { "spacing" };
+    format!("{family}/{label}")
+}
+
+/// Prints the listing of the capture.
+///
+/// # Errors
+/// The capture cannot be read, or not to its end (what came before has been printed); the output is closed.
+pub(super) fn list(args: &PcapArgs, out: &mut dyn Write) -> Result<u8, PcapError> {
+    let analysed = analyse(args, None, FirstEvents::default(), |_| false)?;
+    let listing = Listing {
+        file: super::name(&args.file),
+        summary: &analysed.summary,
+        dropped: analysed.dropped,
+        events: Some(&analysed.sink),
+    };
+    out.write_all(listing.text().as_bytes())?;
+    out.flush()?;
+    match analysed.damage {
+        None => Ok(0),
+        Some(source) => Err(PcapError::Capture {
+            path: args.file.clone(),
+            source,
+        }),
+    }
+}

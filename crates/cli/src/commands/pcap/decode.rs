@@ -1,0 +1,105 @@
+//! `--decode`: each ASDU and each GOOSE message as one line of JSON.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use capture::Frame;
+use wire::ether::{self, EthernetView};
+
+use super::{PcapError, goose, open, sv};
+
+/// Octets collected before they are written out.
+const CHUNK: usize = 256 * 1024;
+
+/// What a capture held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct DecodeCounts {
+    /// Frames of the capture.
+    pub(crate) frames: u64,
+    /// Frames with EtherType 88BA.
+    pub(crate) sv_frames: u64,
+    /// ASDUs in those of them that keep every rule.
+    pub(crate) asdus: u64,
+    /// Frames with EtherType 88B8.
+    pub(crate) goose: u64,
+    /// SV and GOOSE frames that break a rule.
+    pub(crate) errors: u64,
+    /// Frames that are not Ethernet, which are not decoded.
+    pub(crate) not_ethernet: u64,
+}
+
+/// Writes one line of JSON for each ASDU and GOOSE message to `out`, and the counts to `messages`.
+///
+/// # Errors
+/// The capture cannot be read to its end (what came before has been written), or the output is closed.
+pub(crate) fn decode(path: &Path, out: &mut dyn Write, messages: &mut dyn Write) -> Result<DecodeCounts, PcapError> {
+    let mut lines = Vec::with_capacity(CHUNK + 16 * 1024);
+    let mut counts = DecodeCounts::default();
+    let read = for_each_frame(path, &mut counts, |frame, ethernet, counts| {
+        match ethernet.ether_type() {
+            ether::SV => sv::decode(frame, ethernet, counts, &mut lines)?,
+            ether::GOOSE => goose::decode(frame, ethernet, counts, &mut lines)?,
+            _ => {}
+        }
+        if lines.len() >= CHUNK {
+            out.write_all(&lines)?;
+            lines.clear();
+        }
+        Ok(())
+    });
+    if !matches!(read, Err(PcapError::Output(_))) {
+        out.write_all(&lines)?;
+        out.flush()?;
+    }
+    read?;
+    counts.report(messages)?;
+    Ok(counts)
+}
+
+/// Calls `with` for every Ethernet frame of the capture.
+fn for_each_frame(
+    path: &Path,
+    counts: &mut DecodeCounts,
+    mut with: impl FnMut(&Frame<'_>, &EthernetView<'_>, &mut DecodeCounts) -> io::Result<()>,
+) -> Result<(), PcapError> {
+    let mut reader = open(path)?;
+    let error = |source| PcapError::Capture {
+        path: path.to_owned(),
+        source,
+    };
+    while let Some(frame) = reader.next_frame().map_err(error)? {
+        counts.frames += 1;
+        if frame.link_type != capture::LinkType::ETHERNET {
+            counts.not_ethernet += 1;
+        } else if let Ok(ethernet) = EthernetView::parse(frame.data) {
+            with(&frame, &ethernet, counts)?;
+        }
+    }
+    Ok(())
+}
+
+impl DecodeCounts {
+    /// The counts in words.
+    fn report(&self, messages: &mut dyn Write) -> io::Result<()> {
+        let Self {
+            frames,
+            sv_frames,
+            asdus,
+            goose,
+            errors,
+            not_ethernet,
+        } = self;
+        writeln!(
+            messages,
+            "frames: {frames}, sampled-value frames: {sv_frames} (ASDUs: {asdus}), GOOSE messages: {goose}, breaking a rule: \
+             {errors}"
+        )?;
+        if *not_ethernet > 0 {
+            writeln!(
+                messages,
+                "not Ethernet, so not decoded: {not_ethernet} (capture on one interface, not on `any`)"
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,287 @@
+//! What a capture held, for a person.
+
+use std::fmt::Write;
+
+use analysis::{Detail, Gap, StreamSummary, Summary};
+use jiff::Timestamp;
+use units::format_ns;
+
+use super::analyse::FirstEvents;
+
+/// Worst gaps shown of a stream.
+const GAPS: usize = 3;
+
+/// Everything the listing is made of.
+pub(super) struct Listing<'a> {
+    /// The capture.
+    pub(super) file: String,
+    /// The totals.
+    pub(super) summary: &'a Summary,
+    /// Frames the capturing side says it dropped.
+    pub(super) dropped: Option<u64>,
+    /// Events to show; `None` where they are shown elsewhere.
+    pub(super) events: Option<&'a FirstEvents>,
+}
+
+impl Listing<'_> {
+    /// The whole text.
+    pub(super) fn text(&self) -> String {
+        let mut out = self.head();
+        for remark in remarks(self.summary, self.dropped) {
+            let _ = writeln!(out, "  {remark}");
+        }
+        let streams = &self.summary.streams;
+        if streams.is_empty() {
+            return out;
+        }
+        out.push('\n');
+        let rows = std::iter::once(HEADER.map(str::to_owned)).chain(streams.iter().map(row));
+        out.push_str(&table(&rows.collect::<Vec<_>>()));
+        out.push_str(&section("Worst gaps", streams.iter().filter_map(gaps)));
+        let bursts = streams.iter().filter_map(bursts);
+        out.push_str(&section(
+            "Bursts (frames closer than a quarter of the median spacing)",
+            bursts,
+        ));
+        let oddities = streams
+            .iter()
+            .flat_map(|stream| oddities(stream).into_iter().map(|text| line(stream, &text)));
+        out.push_str(&section("Counters", oddities));
+        if let Some(events) = self.events {
+            let of_stream = streams
+                .iter()
+                .enumerate()
+                .flat_map(|(at, stream)| events.of(at).map(|text| line(stream, text)));
+            out.push_str(&section("States and changes", of_stream));
+        }
+        out
+    }
+
+    fn head(&self) -> String {
+        let summary = self.summary;
+        let span = match (summary.first_ns, summary.last_ns) {
+            (Some(first), Some(last)) => {
+                let span = last.saturating_sub(first);
+                format!(" in {} from {}", format_ns(span as f64), wall_clock(first))
+            }
+            _ => String::new(),
+        };
+        let streams = match summary.streams.len() {
+            0 => "no stream of sampled values, GOOSE, AVTP or test frames".to_owned(),
+            n => plural(n as u64, "stream"),
+        };
+        format!("{}: {}{span}; {streams}\n", self.file, plural(summary.frames, "frame"))
+    }
+}
+
+/// What of the capture is not in the figures, and what makes them doubtful.
+pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let mut add = |count: u64, text: &str| {
+        if count > 0 {
+            remarks.push(format!("{}{text}", plural(count, "frame")));
+        }
+    };
+    add(summary.other, " of other protocols");
+    add(
+        summary.not_ethernet,
+        " not of Ethernet, so not looked into (capture on one interface, not on `any`)",
+    );
+    add(
+        summary.cut,
+        " cut by the capture's own limit (snaplen), so not read: capture whole frames",
+    );
+    if let Some(first) = &summary.first_malformed {
+        let text = format!(
+            " against the rules of their protocol; the first is frame {}: {}",
+            first.frame, first.why
+        );
+        add(summary.malformed, &text);
+    }
+    add(summary.unplaced, " of further streams (--max-streams)");
+    add(summary.unstamped, " without a stamp: their spacing is not known");
+    add(summary.stamps_back, " with a stamp before that of the frame before");
+    add(
+        dropped.unwrap_or(0),
+        " dropped while capturing, as the capture says: losses may be its own",
+    );
+    remarks
+}
+
+/// `1 frame`, `2 frames`.
+fn plural(count: u64, what: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{s}")
+}
+
+const HEADER: [&str; 15] = [
+    "kind",
+    "stream",
+    "dst",
+    "VID",
+    "APPID",
+    "frames",
+    "rate",
+    "min",
+    "p50",
+    "p99",
+    "max",
+    "lost",
+    "duplicate",
+    "reordered",
+    "stamps back",
+];
+
+/// Columns that are words; the others are numbers, set flush right.
+const WORDS: usize = 5;
+
+fn row(stream: &StreamSummary) -> [String; 15] {
+    let identity = &stream.identity;
+    let none = || "-".to_owned();
+    let ns = |ns: Option<i64>| ns.map_or_else(none, |ns| format_ns(ns as f64));
+    let quantile = |q| ns(stream.tally.histogram.quantile(q).and_then(|ns| i64::try_from(ns).ok()));
+    let counts = &stream.tally.counts;
+    [
+        identity.kind.word().to_owned(),
+        stream.label.clone(),
+        identity.dst.to_string(),
+        identity.vid.map_or_else(none, |vid| vid.to_string()),
+        identity.appid.map_or_else(none, |appid| format!("0x{appid:04X}")),
+        stream.frames.to_string(),
+        rate(stream),
+        ns(stream.tally.min_ns),
+        quantile(0.5),
+        quantile(0.99),
+        ns(stream.tally.max_ns),
+        counts.lost.to_string(),
+        counts.duplicate.to_string(),
+        counts.reordered.to_string(),
+        stream.stamps_back.to_string(),
+    ]
+}
+
+/// Samples a second as smpCnt shows them; else frames a second as the stamps do, `~` before it.
+fn rate(stream: &StreamSummary) -> String {
+    match stream.detail {
+        Detail::SampledValues { rate: Some(rate), .. } => format!("{rate}/s"),
+        Detail::Goose(_) => "-".to_owned(),
+        Detail::SampledValues { .. } | Detail::Counted { .. } => {
+            let per_second = stream.frames_per_second();
+            per_second.map_or_else(|| "-".to_owned(), |rate| format!("~{rate:.0}/s"))
+        }
+    }
+}
+
+fn gaps(stream: &StreamSummary) -> Option<String> {
+    let text = |gap: &Gap| format!("{} before frame {}", format_ns(gap.ns as f64), gap.frame);
+    let gaps: Vec<String> = stream.worst.iter().take(GAPS).map(text).collect();
+    (!gaps.is_empty()).then(|| line(stream, &gaps.join(", ")))
+}
+
+fn bursts(stream: &StreamSummary) -> Option<String> {
+    let (count, longest) = (stream.bursts.count, stream.bursts.longest);
+    let bursts = plural(count, "burst");
+    (count > 0).then(|| line(stream, &format!("{bursts}, the longest of {longest} frames")))
+}
+
+/// What the counters of a stream say beyond the table.
+fn oddities(stream: &StreamSummary) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut add = |count: u64, text: String| {
+        if count > 0 {
+            texts.push(text);
+        }
+    };
+    match stream.detail {
+        Detail::SampledValues {
+            rate,
+            lowest,
+            highest,
+            gaps,
+            restarts,
+            out_of_range,
+            ..
+        } => {
+            let unknown = u64::from(rate.is_none());
+            add(
+                unknown,
+                format!("smpCnt ran from {lowest} to {highest} and showed no rate: give it with --rate"),
+            );
+            add(gaps, format!("smpCnt had {}", plural(gaps, "gap")));
+            add(restarts, format!("smpCnt jumped {}", plural(restarts, "time")));
+            add(
+                out_of_range,
+                format!("{} with a smpCnt beyond the rate", plural(out_of_range, "sample")),
+            );
+        }
+        Detail::Goose(c) => {
+            let repeated = plural(c.repetitions, "repetition");
+            add(1, format!("{}, {repeated}", plural(c.states, "new state")));
+            add(
+                c.expired,
+                format!("silent beyond timeAllowedtoLive {}", plural(c.expired, "time")),
+            );
+            add(
+                c.missed_states,
+                format!("{} never came", plural(c.missed_states, "state")),
+            );
+            add(
+                c.begun_late,
+                format!("{} without its sqNum 0", plural(c.begun_late, "state")),
+            );
+            add(c.old, format!("{} of an old state", plural(c.old, "message")));
+            add(
+                c.restarts,
+                format!("the publisher began again {}", plural(c.restarts, "time")),
+            );
+            add(
+                c.without_life,
+                format!("{} with timeAllowedtoLive 0", plural(c.without_life, "message")),
+            );
+        }
+        Detail::Counted { gaps, restarts } => {
+            add(gaps, format!("the counter had {}", plural(gaps, "gap")));
+            add(
+                restarts,
+                format!("the counter began again {}", plural(restarts, "time")),
+            );
+        }
+    }
+    let unlisted = stream.events_unlisted;
+    add(unlisted, format!("{} not listed", plural(unlisted, "further change")));
+    texts
+}
+
+fn line(stream: &StreamSummary, text: &str) -> String {
+    format!("{}: {text}", stream.label)
+}
+
+fn section(heading: &str, lines: impl Iterator<Item = String>) -> String {
+    let lines: String = lines.map(|line| format!("  {line}\n")).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("\n{heading}\n{lines}")
+}
+
+fn table(rows: &[[String; 15]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 15] = std::array::from_fn(width);
+    let mut out = String::new();
+    for row in rows {
+        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+            if column < WORDS {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            }
+        });
+        let cells: Vec<String> = cells.collect();
+        let _ = writeln!(out, "{}", cells.join("  ").trim_end());
+    }
+    out
+}
+
+fn wall_clock(ns: i64) -> String {
+    Timestamp::from_nanosecond(i128::from(ns)).map_or_else(|_| ns.to_string(), |time| format!("{time:.9}"))
+}

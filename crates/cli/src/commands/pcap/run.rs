@@ -1,0 +1,364 @@
+//! The analysis of a capture as a run: its file, its report, its verdict.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use analysis::{Event, EventKind, Identity, Kind, Sink, Summary, Window};
+use report::limits::{Profile, Quantity};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use store::model::{self, Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike};
+use store::{Batch, RunWriter, StoreError};
+use units::Realtime;
+
+use super::analyse::{Analysed, analyse, series_name};
+use super::listing::{Listing, remarks};
+use super::{PcapArgs, PcapError, name, say};
+use crate::failure::{Failure, USAGE};
+use crate::run_file::{default_file, limits_text, remove};
+use crate::verdict;
+
+/// Windows collected before they are written in one transaction: about 14 MB.
+const BATCH: usize = 64;
+
+/// Analyses the capture into a run file and reports it. Returns the exit status.
+///
+/// # Errors
+/// Nothing in the capture can be measured, or the run file cannot be written.
+pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write) -> Result<u8, PcapError> {
+    let profile = args.limits.as_deref().map(Profile::find).transpose();
+    let profile = profile.map_err(Failure::from)?;
+    let limits = args.limits.as_deref().map(limits_text).transpose()?;
+    let file = args.out.clone().unwrap_or_else(free_file);
+    let stop = stop_flag()?;
+    let sink = RunSink::new(args, file.clone(), profile, limits);
+    let analysed = analyse(args, Some(args.window), sink, |sink| {
+        stop.load(Ordering::Relaxed) || sink.error.is_some()
+    })?;
+    let capture = name(&args.file);
+    let Analysed {
+        summary,
+        sink,
+        dropped,
+        damage,
+        stopped,
+    } = analysed;
+    let ended = Ended {
+        dropped,
+        damage: damage.as_ref().map(ToString::to_string),
+        stopped,
+    };
+    let profile = sink.finish(&summary, &ended).map_err(Failure::from)?;
+    if let Some(source) = damage {
+        let path = args.file.clone();
+        say(messages, &PcapError::Capture { path, source });
+    }
+    if summary.streams.is_empty() {
+        remove(&file);
+        let none = Listing {
+            file: capture,
+            summary: &summary,
+            dropped,
+            events: None,
+        };
+        return Err(Failure::CouldNotMeasure(none.text().trim_end().to_owned()).into());
+    }
+    let report = verdict::read(&file, profile)?;
+    if let Some(path) = &args.html {
+        verdict::write_html(&report, path)?;
+    }
+    if args.json {
+        out.write_all(report.json().as_bytes())?;
+    } else {
+        let listing = Listing {
+            file: capture,
+            summary: &summary,
+            dropped,
+            events: None,
+        };
+        let colour = std::io::stdout().is_terminal();
+        let text = report.text(colour, args.html.as_deref());
+        write!(out, "{text}\n{}", listing.text())?;
+    }
+    out.flush()?;
+    // Without limits, a capture that is not whole is what there is to say.
+    Ok(match (verdict::status(&report), ended.damage) {
+        (0, Some(_)) => USAGE,
+        (status, _) => status,
+    })
+}
+
+/// The default file. A capture may be done within a second, which is the unit of its name.
+fn free_file() -> PathBuf {
+    let first = default_file("pcap");
+    let numbered = |n: u32| first.with_extension(format!("{n}.triptime"));
+    let mut further = (2..100).map(numbered);
+    if first.exists() {
+        further.find(|file| !file.exists()).unwrap_or(first)
+    } else {
+        first
+    }
+}
+
+fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|error| Failure::CouldNotMeasure(format!("cannot handle signals: {error}")))?;
+    }
+    Ok(stop)
+}
+
+/// How the reading of the capture ended.
+struct Ended {
+    dropped: Option<u64>,
+    damage: Option<String>,
+    stopped: bool,
+}
+
+/// Writes windows and events to the run file as they come.
+struct RunSink {
+    file: PathBuf,
+    window_ns: u64,
+    file_budget: u64,
+    profile: Option<Profile>,
+    limits: Option<String>,
+    capture: String,
+    rate: Option<u32>,
+    writer: Option<RunWriter>,
+    labels: Vec<String>,
+    batch: Batch,
+    /// What the file refused. Nothing is written after it.
+    error: Option<StoreError>,
+}
+
+impl RunSink {
+    fn new(args: &PcapArgs, file: PathBuf, profile: Option<Profile>, limits: Option<String>) -> Self {
+        Self {
+            file,
+            window_ns: args.window,
+            file_budget: args.file_budget,
+            profile,
+            limits,
+            capture: name(&args.file),
+            rate: args.rate,
+            writer: None,
+            labels: Vec::new(),
+            batch: Batch::default(),
+            error: None,
+        }
+    }
+
+    fn create(&self, started: Realtime) -> Result<RunWriter, StoreError> {
+        let now = sys::clock::pair().realtime;
+        let info = RunInfo {
+            id: format!("{:x}-{:x}", now.as_ns(), std::process::id()),
+            command: "pcap".into(),
+            arguments: std::env::args().skip(1).collect(),
+            tool_version: env!("CARGO_PKG_VERSION").into(),
+            started,
+            window_ns: self.window_ns,
+        };
+        let mut writer = RunWriter::create(&self.file, &info, Some(self.file_budget))?;
+        if let Some(limits) = &self.limits {
+            writer.put_document("limits", limits)?;
+        }
+        Ok(writer)
+    }
+
+    /// Does something with the run file, unless it has failed before.
+    fn with_writer<T>(&mut self, work: impl FnOnce(&mut RunWriter) -> Result<T, StoreError>) -> Option<T> {
+        if self.error.is_some() {
+            return None;
+        }
+        match work(self.writer.as_mut()?) {
+            Ok(done) => Some(done),
+            Err(error) => {
+                self.error = Some(error);
+                None
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        self.with_writer(|writer| writer.write(&batch));
+    }
+
+    /// The value above which samples of a series are overflow: its limit on the maximum.
+    fn threshold_ns(&self, name: &str) -> Option<u64> {
+        let limits = &self.profile.as_ref()?.limits;
+        let of_series = |limit: &&report::limits::Limit| limit.quantity == Quantity::Max && limit.series.matches(name);
+        limits.iter().filter(of_series).map(|limit| limit.allowed).min()
+    }
+
+    fn settings(&self, identity: &Identity) -> Vec<(String, String)> {
+        let mut settings = vec![
+            ("capture".to_owned(), self.capture.clone()),
+            ("dst".to_owned(), identity.dst.to_string()),
+        ];
+        let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
+        add(
+            "vlan",
+            identity.vid.map_or_else(|| "none".to_owned(), |vid| vid.to_string()),
+        );
+        if let Some(appid) = identity.appid {
+            add("appid", format!("0x{appid:04X}"));
+        }
+        if identity.kind == Kind::SampledValues {
+            let learned = || "learned from smpCnt".to_owned();
+            add(
+                "rate",
+                self.rate.map_or_else(learned, |rate| format!("{rate} samples/s")),
+            );
+        }
+        add("number of a worst sample", "frame of the capture at its end".to_owned());
+        settings
+    }
+
+    fn event(&mut self, series: Option<usize>, at_ns: u64, kind: model::EventKind, text: String) {
+        self.batch.events.push(model::Event {
+            at_ns,
+            kind,
+            series: series.map(id),
+            text,
+        });
+    }
+
+    /// Closes the run; gives the profile back that judges it.
+    fn finish(mut self, summary: &Summary, ended: &Ended) -> Result<Option<Profile>, StoreError> {
+        if self.writer.is_none() && self.error.is_none() {
+            self.begin(None);
+        }
+        let span = summary.first_ns.zip(summary.last_ns);
+        let duration_ns = span.map_or(0, |(first, last)| last.saturating_sub(first).unsigned_abs());
+        self.whole_capture(summary, ended, duration_ns);
+        self.flush();
+        // The capture is still there: a run that cannot be written whole is taken away, but never somebody else's file.
+        let made = self.writer.is_some();
+        let closed = self.close(ended, duration_ns);
+        if closed.is_err() && made {
+            remove(&self.file);
+        }
+        closed.map(|()| self.profile)
+    }
+
+    fn close(&mut self, ended: &Ended, duration_ns: u64) -> Result<(), StoreError> {
+        if let Some(error) = self.error.take() {
+            self.writer = None;
+            return Err(error);
+        }
+        let state = if ended.damage.is_some() || ended.stopped {
+            RunState::Interrupted
+        } else {
+            RunState::Complete
+        };
+        match self.writer.take() {
+            Some(writer) => writer.finish(state, duration_ns),
+            None => Ok(()),
+        }
+    }
+
+    /// What touches every stream.
+    fn whole_capture(&mut self, summary: &Summary, ended: &Ended, end_ns: u64) {
+        for remark in remarks(summary, ended.dropped) {
+            self.event(None, end_ns, model::EventKind::Note, remark);
+        }
+        let unread = [summary.cut, summary.malformed, summary.unplaced, summary.not_ethernet];
+        let unread: u64 = unread.iter().sum();
+        if unread > 0 {
+            let text = format!("{unread} frames of the capture could not be read or placed");
+            self.event(None, end_ns, model::EventKind::Incomplete, text);
+        }
+        if let Some(dropped) = ended.dropped.filter(|&dropped| dropped > 0) {
+            let text = format!("{dropped} frames were dropped while capturing");
+            self.event(None, end_ns, model::EventKind::SocketDrop, text);
+        }
+        if let Some(damage) = &ended.damage {
+            self.event(None, end_ns, model::EventKind::Interrupted, damage.clone());
+        } else if ended.stopped {
+            self.event(None, end_ns, model::EventKind::Interrupted, "ended early".to_owned());
+        }
+    }
+}
+
+impl Sink for RunSink {
+    fn begin(&mut self, time_ns: Option<i64>) {
+        let started = time_ns.map_or_else(|| sys::clock::pair().realtime, Realtime::from_ns);
+        match self.create(started) {
+            Ok(writer) => self.writer = Some(writer),
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    fn opened(&mut self, _: usize, identity: &Identity, label: &str) -> Option<u64> {
+        let name = series_name(identity.kind, label);
+        let threshold_ns = self.threshold_ns(&name);
+        self.labels.push(label.to_owned());
+        let spec = SeriesSpec {
+            name,
+            what: "stamp of one frame in the capture -> that of the stream's next frame".into(),
+            clock: SeriesClock::Realtime,
+            interval_ns: None,
+            threshold_ns,
+            settings: self.settings(identity),
+        };
+        self.with_writer(|writer| writer.add_series(&spec));
+        threshold_ns
+    }
+
+    fn window(&mut self, window: &Window<'_>) {
+        let series = id(window.stream);
+        let tally = window.tally;
+        let counts = &tally.counts;
+        let counters = Counters {
+            expected: counts.received + counts.lost,
+            received: counts.received,
+            lost: counts.lost,
+            late: counts.late,
+            duplicate: counts.duplicate,
+            reordered: counts.reordered,
+            clipped: counts.clipped,
+            overflow: counts.overflow,
+            ..Counters::default()
+        };
+        self.batch.windows.push(model::Window {
+            series,
+            start_ns: window.start_ns,
+            end_ns: window.end_ns,
+            counters,
+            // The run file holds sums of 292 years: only stamps that are damage lie further apart.
+            sum_ns: tally.sum_ns.clamp(i128::from(i64::MIN), i128::from(i64::MAX)),
+            min_ns: tally.min_ns,
+            max_ns: tally.max_ns,
+            histogram: tally.histogram.clone(),
+        });
+        self.batch.spikes.extend(window.worst.iter().map(|gap| Spike {
+            series,
+            at_ns: gap.at_ns,
+            value_ns: gap.ns,
+            cpu: None,
+            sequence: Some(gap.frame),
+            explanation: None,
+        }));
+        if self.batch.windows.len() >= BATCH {
+            self.flush();
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        let kind = match event.kind {
+            EventKind::State | EventKind::Expired | EventKind::Change => model::EventKind::Stream,
+            EventKind::StampsBack => model::EventKind::ClockStep,
+            EventKind::Unstamped | EventKind::Uncountable => model::EventKind::Incomplete,
+        };
+        let label = self.labels.get(event.stream).map_or("", String::as_str);
+        let text = format!("{label}: {}", event.text);
+        Self::event(self, Some(event.stream), event.at_ns, kind, text);
+    }
+}
+
+fn id(stream: usize) -> SeriesId {
+    SeriesId(u32::try_from(stream).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,174 @@
+//! Sending by an AF_XDP socket, and a sender that does nothing else.
+
+use super::XdpOptions;
+use super::mode::XdpRunning;
+use super::socket::{Socket, bind_refusal};
+use super::wake::wake_transmit;
+use crate::error::SysError;
+use crate::link;
+use crate::packet::VlanTag;
+use crate::xdp::XdpRefusal;
+use rustix::io::Errno;
+use std::sync::Arc;
+
+/// An Ethernet header and a VLAN tag, in octets.
+const HEADER_OCTETS: usize = 14;
+const TAG_OCTETS: usize = 4;
+
+/// Sends frames on an interface, without a program on it and without receiving: the way out of an [`XdpPort`](super::XdpPort)
+/// beside any way in. Frames pass no queueing discipline, and other programs on the host do not see them.
+///
+/// Needs `CAP_NET_RAW` only. On veth it takes less time than a packet socket (examples/rtt.rs).
+#[derive(Debug)]
+pub struct XdpSender {
+    socket: Socket,
+    name: Arc<str>,
+    mac: [u8; 6],
+    mtu: u32,
+}
+
+impl XdpSender {
+    /// Opens a sender for frames of up to `frame_bytes` octets on transmit queue `queue` of `interface`, which must have no
+    /// other AF_XDP socket.
+    ///
+    /// # Errors
+    /// No such interface (lists those there are), not Ethernet, down, `CAP_NET_RAW` missing, `frame_bytes` above
+    /// [`MOST_FRAME_BYTES`](super::MOST_FRAME_BYTES), the queue taken, or what the kernel refused.
+    pub fn open(interface: &str, queue: u32, frame_bytes: usize) -> Result<Self, SysError> {
+        let link = link::find(interface)?;
+        if !link.ethernet {
+            return Err(SysError::NotEthernet { name: link.name });
+        }
+        let name: Arc<str> = link.name.into();
+        if !link.up {
+            return Err(SysError::InterfaceDown { name });
+        }
+        let options = XdpOptions {
+            ring_frames: 1,
+            frame_bytes,
+            ..XdpOptions::default()
+        };
+        let socket = Socket::new(&name, &options)?;
+        // The word for copying without a program: no driver is asked for anything.
+        let form = XdpRunning::Generic;
+        socket
+            .bind(link.index, queue, form)
+            .map_err(|errno| SysError::XdpRefused {
+                interface: Arc::clone(&name),
+                refused: vec![XdpRefusal {
+                    form,
+                    why: bind_refusal(queue, form, errno),
+                }],
+            })?;
+        Ok(Self {
+            socket,
+            name,
+            mac: link.mac,
+            mtu: link.mtu,
+        })
+    }
+
+    /// The interface's hardware address when the sender was opened.
+    pub fn mac(&self) -> [u8; 6] {
+        self.mac
+    }
+
+    /// Sends one frame: as [`XdpPort::send`](super::XdpPort::send).
+    ///
+    /// # Errors
+    /// As [`XdpPort::send`](super::XdpPort::send).
+    #[inline]
+    pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
+        let sent = self.socket.send(frame, self.mtu);
+        sent.map_err(|errno| {
+            let chunk = self.socket.umem.chunk();
+            refusal("send on", &self.name, errno, frame.len(), self.mtu, chunk)
+        })
+    }
+}
+
+impl Socket {
+    /// Sends one frame. `EMSGSIZE` when it does not fit, `ENOBUFS` when there is no room or the driver dropped it; a frame the
+    /// driver has no room for stays queued, and the next system call takes it along.
+    #[inline]
+    pub(super) fn send(&mut self, frame: &[u8], mtu: u32) -> Result<(), Errno> {
+        if !self.fits(frame, mtu) {
+            return Err(Errno::MSGSIZE);
+        }
+        let address = self.free_chunk().ok_or(Errno::NOBUFS)?;
+        // SAFETY: the chunk came from the list of those that are with this side.
+        unsafe { self.umem.write(address, frame) };
+        let descriptor = libc::xdp_desc {
+            addr: address,
+            len: frame.len() as u32,
+            options: 0,
+        };
+        if !self.to_send.push(descriptor) {
+            self.free.push(address);
+            return Err(Errno::NOBUFS);
+        }
+        if !self.to_send.needs_wakeup() {
+            return Ok(());
+        }
+        match wake_transmit(&self.fd) {
+            Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) if !self.to_send.drained() => Ok(()),
+            Err(Errno::BUSY) => Err(Errno::NOBUFS),
+            outcome => outcome,
+        }
+    }
+
+    /// What the interface takes: its MTU with a header, and a tag if there is one, and not more than a chunk.
+    #[inline]
+    fn fits(&self, frame: &[u8], mtu: u32) -> bool {
+        let tag = if vlan_of(frame).is_some() { TAG_OCTETS } else { 0 };
+        frame.len() <= (mtu as usize + HEADER_OCTETS + tag).min(self.umem.chunk())
+    }
+
+    #[inline]
+    fn free_chunk(&mut self) -> Option<u64> {
+        while let Some(address) = self.sent.pop() {
+            // Never more than there are chunks, so this does not allocate.
+            self.free.push(address);
+        }
+        self.free.pop()
+    }
+}
+
+/// What a refusal of the kernel means. Does not allocate.
+#[cold]
+pub(super) fn refusal(
+    operation: &'static str,
+    name: &Arc<str>,
+    errno: Errno,
+    bytes: usize,
+    mtu: u32,
+    chunk: usize,
+) -> SysError {
+    let interface = Arc::clone(name);
+    match errno {
+        Errno::AGAIN | Errno::NOBUFS => SysError::SendQueueFull { interface, errno },
+        Errno::MSGSIZE if bytes <= mtu as usize + HEADER_OCTETS => SysError::FrameBeyondChunk {
+            interface,
+            bytes,
+            chunk,
+        },
+        Errno::MSGSIZE => SysError::FrameTooLong { interface, bytes, mtu },
+        Errno::NETDOWN | Errno::NODEV | Errno::NXIO => SysError::InterfaceDown { name: interface },
+        errno => SysError::Refused {
+            operation,
+            target: interface,
+            errno,
+        },
+    }
+}
+
+/// The outer VLAN tag in a frame's data.
+#[inline]
+pub(super) fn vlan_of(frame: &[u8]) -> Option<VlanTag> {
+    let octets: [u8; 4] = *frame.get(12..)?.first_chunk()?;
+    let tpid = u16::from_be_bytes([octets[0], octets[1]]);
+    matches!(tpid, 0x8100 | 0x88a8).then_some(VlanTag {
+        tpid,
+        tci: u16::from_be_bytes([octets[2], octets[3]]),
+    })
+}

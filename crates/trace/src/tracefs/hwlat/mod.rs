@@ -1,0 +1,107 @@
+//! The kernel's hwlat tracer: it switches the interrupts of one CPU after the other off, reads the clock without pause for a
+//! part of each window, and reports the longest gap. What it finds is the firmware's, the hypervisor's, or an NMI.
+//!
+//! Window, width and mode are left as this machine has them. The threshold (`tracing_thresh`) counts for the whole machine;
+//! the kernel itself puts it back when the tracer ends.
+
+mod parse;
+
+use super::instance::{Instance, Owed};
+use super::pipe::Pipe;
+use super::tracers::{Tracefs, Tracer};
+use crate::error::TraceError;
+pub use parse::HwlatSample;
+use parse::{cpumask, mode, parse};
+use units::{CpuList, format_ns};
+
+/// Buffer of each CPU, in KiB. There is one event in a window at most.
+const BUFFER_KIB: u32 = 64;
+
+/// In whole microseconds; 0 stands for the last one used, 10 at first.
+const THRESHOLD: &str = "tracing_thresh";
+
+/// The tracer at work; it stops when dropped.
+pub struct Hwlat {
+    tracefs: Tracefs,
+    instance: Instance,
+    pipe: Pipe,
+    /// The threshold the kernel began with.
+    threshold_before: String,
+    threshold_us: u64,
+    settings: String,
+}
+
+impl Hwlat {
+    /// Switches the tracer on: from now on, interrupts of these CPUs are off for a part of each window.
+    ///
+    /// The threshold is rounded down to whole microseconds, and is 1 µs at least.
+    ///
+    /// # Errors
+    /// The kernel has no such tracer, it runs already, or rights are missing.
+    pub fn start(tracefs: &Tracefs, cpus: &CpuList, threshold_ns: u64) -> Result<Self, TraceError> {
+        tracefs.need(Tracer::Hwlat)?;
+        let instance = Instance::create(tracefs, BUFFER_KIB, Owed::Nothing)?;
+        Self::run(tracefs, instance, cpus, threshold_ns)
+    }
+
+    fn run(tracefs: &Tracefs, instance: Instance, cpus: &CpuList, threshold_ns: u64) -> Result<Self, TraceError> {
+        instance.write("tracing_cpumask", &cpumask(cpus))?;
+        let pipe = Pipe::open(instance.file("trace_pipe"))?;
+        instance.write("current_tracer", Tracer::Hwlat.name())?;
+        // Only now: the kernel remembers what it was at the tracer's start, and puts that back at its end.
+        let hwlat = Self {
+            threshold_before: tracefs.read(THRESHOLD)?,
+            threshold_us: (threshold_ns / 1_000).max(1),
+            settings: settings(tracefs)?,
+            tracefs: tracefs.clone(),
+            instance,
+            pipe,
+        };
+        tracefs.write(THRESHOLD, &hwlat.threshold_us.to_string())?;
+        Ok(hwlat)
+    }
+
+    /// What was found since the last call.
+    ///
+    /// # Errors
+    /// The kernel refuses to say.
+    pub fn look(&mut self) -> Result<Vec<HwlatSample>, TraceError> {
+        let mut samples = Vec::new();
+        self.pipe.lines(|line| samples.extend(parse(line)))?;
+        Ok(samples)
+    }
+
+    /// Windows with a longer gap are reported, in ns.
+    pub fn threshold_ns(&self) -> u64 {
+        self.threshold_us * 1_000
+    }
+
+    /// How it looks, for a reader.
+    pub fn settings(&self) -> &str {
+        &self.settings
+    }
+}
+
+impl Drop for Hwlat {
+    fn drop(&mut self) {
+        // It remembers the last one for its next start; that is to be the one it would have had without us.
+        let _ = self.tracefs.write(THRESHOLD, self.threshold_before.trim());
+        let _ = self.instance.write("current_tracer", "nop");
+    }
+}
+
+fn settings(tracefs: &Tracefs) -> Result<String, TraceError> {
+    let length = |file: &str| {
+        let text = tracefs.read(file)?;
+        let us: f64 = text.trim().parse().unwrap_or(f64::NAN);
+        Ok::<String, TraceError>(format_ns(us * 1e3))
+    };
+    let (width, window) = (length("hwlat_detector/width")?, length("hwlat_detector/window")?);
+    // Kernels before 5.14 have this one only.
+    let modes = tracefs.read("hwlat_detector/mode");
+    let mode = modes.map_or("round-robin".into(), |modes| mode(&modes));
+    Ok(format!("interrupts off for {width} of every {window}, CPUs: {mode}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! What interrupted one CPU: the last interruptions, and all of them added up.
+
+use super::parse::{Kind, Noise, parse};
+use crate::tracefs::line;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use units::{Monotonic, format_ns};
+
+/// Interruptions kept: some seconds at 1,000 a second, 40 ms at 100,000. Questions come within 50 ms.
+const KEPT: usize = 4_096;
+
+/// Names shown for one gap.
+const SHOWN: usize = 6;
+
+/// What an instant printed to the microsecond may be off.
+const ROUNDING_NS: i64 = 1_000;
+
+/// Interruptions of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Total {
+    pub(super) count: u64,
+    pub(super) sum_ns: u64,
+    pub(super) longest_ns: u64,
+}
+
+impl Total {
+    fn add(&mut self, net_ns: u64) {
+        self.count += 1;
+        self.sum_ns = self.sum_ns.saturating_add(net_ns);
+        self.longest_ns = self.longest_ns.max(net_ns);
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            sum_ns: self.sum_ns.saturating_add(other.sum_ns),
+            longest_ns: self.longest_ns.max(other.longest_ns),
+        }
+    }
+}
+
+/// What interrupted one CPU.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    last: VecDeque<Noise>,
+    totals: BTreeMap<Kind, Total>,
+    /// Events that the kernel dropped.
+    lost: u64,
+    /// The last of them came before this.
+    lost_before: Option<Monotonic>,
+    has_lost: bool,
+}
+
+impl Tally {
+    /// Takes a line of the CPU's pipe; the threads `own` interrupt nobody.
+    pub(super) fn line(&mut self, text: &str, own: &BTreeSet<u32>) {
+        if let Some(count) = line::lost(text) {
+            self.lost += count;
+            self.has_lost = true;
+        }
+        let Some(noise) = parse(text) else { return };
+        if self.has_lost {
+            self.lost_before = Some(noise.ended);
+            self.has_lost = false;
+        }
+        // Without its own workload the tracer counts every thread: the idle one, too, and the one that is interrupted.
+        if noise.kind == Kind::Thread && (noise.number == 0 || own.contains(&noise.number)) {
+            return;
+        }
+        self.totals.entry(noise.kind).or_default().add(noise.net_ns);
+        if self.last.len() == KEPT
+            && let Some(dropped) = self.last.pop_front()
+        {
+            self.lost_before = self.lost_before.max(Some(dropped.ended));
+        }
+        self.last.push_back(noise);
+    }
+
+    pub(super) fn total(&self, kind: Kind) -> Total {
+        self.totals.get(&kind).copied().unwrap_or_default()
+    }
+
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Who interrupted a thread between two instants, the longest first.
+    ///
+    /// An interruption that ended while the thread did not run has begun there, too.
+    pub(super) fn between(&self, from: Monotonic, to: Monotonic) -> String {
+        let mut sums: BTreeMap<(Kind, &str), u64> = BTreeMap::new();
+        for noise in &self.last {
+            let is_within = noise.ended >= from - ROUNDING_NS && noise.ended <= to + ROUNDING_NS;
+            // A longer one is the interrupted thread itself, under a number of another namespace.
+            let fits = i64::try_from(noise.net_ns).is_ok_and(|net_ns| net_ns <= to - from + ROUNDING_NS);
+            if is_within && fits {
+                *sums.entry((noise.kind, &noise.name)).or_default() += noise.net_ns;
+            }
+        }
+        let mut sums: Vec<_> = sums.into_iter().collect();
+        sums.sort_by_key(|(_, net_ns)| std::cmp::Reverse(*net_ns));
+        let mut parts: Vec<String> = sums.iter().take(SHOWN).map(|(who, ns)| part(*who, *ns)).collect();
+        if sums.len() > SHOWN {
+            let rest: u64 = sums[SHOWN..].iter().map(|(_, net_ns)| net_ns).sum();
+            parts.push(format!("{} more {}", sums.len() - SHOWN, format_ns(rest as f64)));
+        }
+        let unsure = match self.lost_before {
+            Some(at) if from <= at => "; events of this time were lost",
+            _ => "",
+        };
+        match parts.is_empty() {
+            true => format!("osnoise: no NMI, interrupt, softirq or thread ran in this gap{unsure}"),
+            false => format!(
+                "osnoise: {} (net, by the kernel's own account{unsure})",
+                parts.join(", ")
+            ),
+        }
+    }
+}
+
+fn part((kind, name): (Kind, &str), net_ns: u64) -> String {
+    let space = if name.is_empty() { "" } else { " " };
+    format!("{}{space}{name} {}", kind.word(), format_ns(net_ns as f64))
+}

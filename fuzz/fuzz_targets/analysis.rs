@@ -1,0 +1,40 @@
+//! The streams of captures.
+#![no_main]
+
+use analysis::{Analysis, Config, Sink, Window};
+use libfuzzer_sys::fuzz_target;
+
+/// Sums what the windows have.
+#[derive(Default)]
+struct Sums {
+    received: u64,
+    lost: u64,
+}
+
+impl Sink for Sums {
+    fn window(&mut self, window: &Window<'_>) {
+        assert!(window.start_ns <= window.end_ns);
+        self.received += window.tally.counts.received;
+        self.lost += window.tally.counts.lost;
+    }
+}
+
+fuzz_target!(|octets: &[u8]| {
+    let Ok(mut reader) = capture::Reader::new(octets) else {
+        return;
+    };
+    let config = Config {
+        max_streams: 4,
+        rate: None,
+        window_ns: Some(1_000_000),
+    };
+    let mut analysis = Analysis::new(config, Sums::default());
+    while let Ok(Some(frame)) = reader.next_frame() {
+        analysis.frame(&frame);
+    }
+    let (summary, sums) = analysis.finish();
+    let total = |of: fn(&analysis::Counts) -> u64| summary.streams.iter().map(|stream| of(&stream.tally.counts)).sum::<u64>();
+    assert!(summary.streams.len() <= 4);
+    assert_eq!(sums.received, total(|counts| counts.received));
+    assert_eq!(sums.lost, total(|counts| counts.lost));
+});
