@@ -1,0 +1,4 @@
+//! The counters of the probes against a wire whose every fault is known.
+
+mod bench;
+mod reflect;
