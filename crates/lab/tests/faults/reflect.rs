@@ -43,7 +43,7 @@ fn numbers(numbers: impl IntoIterator<Item = u64>) -> Which {
 
 /// Runs both ends over the bed until the initiator's duration is over.
 fn meet(bed: &FaultBed) -> Recorded {
-    let options = port_options(SHORTEST_FRAME, Stamps::Off);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
     let mut run = Run::start();
     let far = port(bed, End::Device, &options);
     let near = port(bed, End::TestSet, &options);
@@ -221,7 +221,7 @@ fn a_reflector_that_starts_again_loses_what_came_meanwhile() {
         return;
     }
     let (bed, journal) = bed(vec![rule(Which::Every(50), Fault::Drop)], Vec::new(), 1);
-    let options = port_options(SHORTEST_FRAME, Stamps::Off);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
     let mut run = Run::start();
     let near = port(&bed, End::TestSet, &options);
     let reflect_during = |run: &mut Run, time: Duration| {
