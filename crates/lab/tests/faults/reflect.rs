@@ -125,47 +125,45 @@ fn check_alone(rule: impl Fn() -> Rule, expected: impl Fn(u64, u64) -> Counters)
     }
 }
 
+fn all_lost(lost: u64, _: u64) -> Counters {
+    Counters {
+        lost,
+        ..Counters::default()
+    }
+}
+
 #[test]
 fn dropped_frames_are_lost() {
     if can_run("dropped_frames_are_lost") {
-        check_alone(
-            || early(Which::Every(11), Fault::Drop),
-            |lost, _| Counters {
-                lost,
-                ..Counters::default()
-            },
-        );
+        check_alone(|| early(Which::Every(11), Fault::Drop), all_lost);
     }
 }
 
 #[test]
 fn doubled_frames_are_duplicates() {
-    if can_run("doubled_frames_are_duplicates") {
-        check_alone(
-            || early(Which::Chance(120_000), Fault::Duplicate),
-            |duplicate, _| Counters {
-                duplicate,
-                ..Counters::default()
-            },
-        );
+    if !can_run("doubled_frames_are_duplicates") {
+        return;
     }
+    let rule = || early(Which::Chance(120_000), Fault::Duplicate);
+    check_alone(rule, |duplicate, _| Counters {
+        duplicate,
+        ..Counters::default()
+    });
 }
 
 #[test]
 fn frames_that_change_places_are_reordered() {
-    if can_run("frames_that_change_places_are_reordered") {
-        check_alone(
-            &numbers((10..900).step_by(19)),
-            Fault::HoldBack(1),
-            |injected, overtaken| {
-                assert_eq!(injected, overtaken);
-                Counters {
-                    reordered: overtaken,
-                    ..Counters::default()
-                }
-            },
-        );
+    if !can_run("frames_that_change_places_are_reordered") {
+        return;
     }
+    let rule = || rule(numbers((10..EARLY_FRAMES).step_by(11)), Fault::HoldBack(1));
+    check_alone(rule, |injected, reordered| {
+        assert_eq!(injected, reordered);
+        Counters {
+            reordered,
+            ..Counters::default()
+        }
+    });
 }
 
 #[test]
@@ -176,33 +174,25 @@ fn corrupted_frames_are_lost() {
     // The EtherType, and the first octet of what tells a test frame.
     for offset in [13, 14] {
         let fault = Fault::Corrupt { offset, bits: 0x41 };
-        check_alone(
-            || early(Which::Every(13), fault),
-            |lost, _| Counters {
-                lost,
-                ..Counters::default()
-            },
-        );
+        check_alone(|| early(Which::Every(13), fault), all_lost);
     }
 }
 
 #[test]
 fn delayed_frames_are_late_and_reordered() {
-    if can_run("delayed_frames_are_late_and_reordered") {
-        // Early ones only, so that all are back before the end.
-        check_alone(
-            &numbers((10..250).step_by(9)),
-            Fault::Delay(DELAY),
-            |late, overtaken| {
-                assert_eq!(late, overtaken);
-                Counters {
-                    late,
-                    reordered: overtaken,
-                    ..Counters::default()
-                }
-            },
-        );
+    if !can_run("delayed_frames_are_late_and_reordered") {
+        return;
     }
+    // Early ones only, so that all are back before the end.
+    let rule = || rule(numbers((10..200).step_by(7)), Fault::Delay(DELAY));
+    check_alone(rule, |late, reordered| {
+        assert_eq!(late, reordered);
+        Counters {
+            late,
+            reordered,
+            ..Counters::default()
+        }
+    });
 }
 
 #[test]
