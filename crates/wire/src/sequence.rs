@@ -9,8 +9,11 @@ pub use rate::{KNOWN_RATES, RateLearner};
 /// A sample this many counts behind the newest one is late, not a restart.
 pub const WINDOW: u32 = 16;
 
+/// Most samples in a frame: so many can come late together.
+const MOST_ASDUS: u32 = 8;
+
 /// What the stream's counters say. Every sample falls in exactly one of: in order, first after a gap, duplicate, out of
-/// order, restart, out of range.
+/// order, restart, too late, out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Samples given to [`Sequence::accept`].
@@ -25,6 +28,9 @@ pub struct Counters {
     pub out_of_order: u64,
     /// Jumps of half a second or more: the publisher started again or resynchronised. Not a loss.
     pub restarts: u64,
+    /// Samples first taken for a restart that came more than 16 counts late: the stream went on behind them where it had
+    /// been. Those that were missing stay lost.
+    pub too_late: u64,
     /// Counts at or beyond the sample rate. They do not move the stream.
     pub out_of_range: u64,
 }
@@ -58,7 +64,20 @@ pub struct Sequence {
     seen: u32,
     /// Bit n: the count n behind the newest one was counted as lost.
     missing: u32,
+    before_restart: Option<Before>,
     counters: Counters,
+}
+
+/// Where the stream was before a restart that its next samples may show to be none.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    newest: u32,
+    seen: u32,
+    missing: u32,
+    lost: u64,
+    gaps: u64,
+    /// Samples that followed the restart, with the one that looked like it.
+    since: u32,
 }
 
 impl Sequence {
@@ -72,6 +91,7 @@ impl Sequence {
             newest: None,
             seen: 0,
             missing: 0,
+            before_restart: None,
             counters: Counters::default(),
         }
     }
@@ -107,6 +127,7 @@ impl Sequence {
             self.counters.out_of_range += 1;
             return Step::OutOfRange;
         }
+        self.doubt_restart(count);
         let Some(newest) = self.newest else {
             self.begin(count);
             return Step::First;
@@ -124,9 +145,34 @@ impl Sequence {
             self.counters.lost += u64::from(ahead - 1);
             Step::Gap(ahead - 1)
         } else {
+            self.before_restart = Some(Before {
+                newest,
+                seen: self.seen,
+                missing: self.missing,
+                lost: self.counters.lost,
+                gaps: self.counters.gaps,
+                since: 1,
+            });
             self.begin(count);
             self.counters.restarts += 1;
             Step::Restart
+        }
+    }
+
+    /// Takes a restart back when the stream goes on where it was before, a few samples later: those that looked like a new
+    /// stream, one frame's at most, came far too late.
+    fn doubt_restart(&mut self, count: u32) {
+        let Some(mut before) = self.before_restart else { return };
+        let ahead = (count + self.rate - before.newest) % self.rate;
+        if (1..=WINDOW.min(self.rate / 4)).contains(&ahead) {
+            self.counters.restarts -= 1;
+            self.counters.too_late += u64::from(before.since);
+            (self.counters.lost, self.counters.gaps) = (before.lost, before.gaps);
+            (self.newest, self.seen, self.missing) = (Some(before.newest), before.seen, before.missing);
+            self.before_restart = None;
+        } else {
+            before.since += 1;
+            self.before_restart = (before.since <= MOST_ASDUS).then_some(before);
         }
     }
 

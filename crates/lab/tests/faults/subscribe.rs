@@ -251,6 +251,33 @@ fn samples_that_come_later_than_their_successors_are_reordered() {
 }
 
 #[test]
+fn samples_that_come_more_than_the_window_late_are_lost_and_no_restart() {
+    if !can_run("samples_that_come_more_than_the_window_late_are_lost_and_no_restart") {
+        return;
+    }
+    for by in [17, 33, 150] {
+        let places = numbers((10..3_700).step_by(41));
+        let (bed, journal) = bed(vec![rule(places, Fault::HoldBack(by))], Vec::new(), 1);
+        let recorded = subscribe(&bed, &journal, 2_000, 4_000);
+        let late = bed.wire().counts(Way::ToDevice).rules[0].injected;
+        let found = recorded.counters(SERIES[2]);
+        // They did come, so they are measured, but no application waits for them.
+        let expected = Counters {
+            expected: 4_000 + late,
+            received: 4_000,
+            lost: late,
+            clipped: found.clipped,
+            ..Counters::default()
+        };
+        assert_eq!(found, expected, "by {by}");
+        let text = format!(
+            "MU01: {late} samples came more than 16 counts late, no restart: those that were missing stay lost"
+        );
+        assert!(recorded.events().iter().any(|event| event.text == text), "by {by}");
+    }
+}
+
+#[test]
 fn samples_of_another_type_are_lost_and_broken_ones_are_malformed_too() {
     if !can_run("samples_of_another_type_are_lost_and_broken_ones_are_malformed_too") {
         return;

@@ -39,6 +39,7 @@ pub(super) mod notice {
     pub(in crate::subscribe) const RATE_LEARNED: u16 = 9;
     pub(in crate::subscribe) const SMP_CNT_RANGE: u16 = 10;
     pub(in crate::subscribe) const NO_SMP_SYNCH: u16 = 11;
+    pub(in crate::subscribe) const TOO_LATE: u16 = 12;
 }
 
 /// Names and settings of the series of this probe.
@@ -131,6 +132,9 @@ impl Describe for Subscribe {
             notice::RATE_LEARNED => format!("{stream}: {a} samples/s, learned from where smpCnt wraps"),
             notice::SMP_CNT_RANGE => format!("{stream}: smpCnt ran from {a} to {b}"),
             notice::NO_SMP_SYNCH => format!("{stream}: smpSynch is absent; taken as not synchronised"),
+            notice::TOO_LATE => format!(
+                "{stream}: {a} samples came more than {b} counts late, no restart: those that were missing stay lost"
+            ),
             _ => format!("{stream}: notice {code} ({a}, {b})"),
         };
         (EventKind::Stream, text)
