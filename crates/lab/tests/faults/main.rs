@@ -3,4 +3,6 @@
 mod bench;
 mod listen;
 mod reflect;
+mod samples;
 mod subscribe;
+mod subscribe_ends;

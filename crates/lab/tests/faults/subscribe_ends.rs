@@ -1,0 +1,136 @@
+//! Sampled values whose publisher starts again, or whose interface goes down.
+
+use crate::bench::{Journal, Run, bed, can_run, port, wait_until};
+use crate::samples::{Counted, RATE, Sender, Subscriber, assert_counted, rule, smp_cnt};
+use lab::bed::End;
+use lab::fault::{Fault, FaultBed, Side, Way, Which};
+use probes::publish::{self, PublishConfig};
+use std::time::Duration;
+
+/// Publishes for a time over the bed.
+fn publish_for(bed: &FaultBed, time: Duration) {
+    let mut run = Run::start();
+    let near = port(bed, End::TestSet, &publish::port_options());
+    let config = PublishConfig {
+        duration_ns: u64::try_from(time.as_nanos()).ok(),
+        ..PublishConfig::default()
+    };
+    let publisher = publish::start(&config, near, &mut run.recorder, &run.stop).expect("the publisher starts");
+    publisher.join().expect("the publisher ends well");
+    run.finish();
+}
+
+/// What a real publisher sent; it leaves out the samples that it slept through.
+fn real_stream(journal: &Journal) -> Vec<u64> {
+    journal.of(Way::ToDevice, Side::Entering, smp_cnt)
+}
+
+/// How many samples are missing from it.
+fn skipped(stream: &[u64]) -> u64 {
+    stream
+        .windows(2)
+        .map(|pair| (pair[1] + RATE - pair[0] - 1) % RATE)
+        .sum()
+}
+
+#[test]
+fn a_publisher_that_starts_again_loses_nothing_by_it() {
+    if !can_run("a_publisher_that_starts_again_loses_nothing_by_it") {
+        return;
+    }
+    let rules = vec![
+        rule(Which::Every(100), Fault::Drop),
+        rule(Which::Every(77), Fault::Duplicate),
+    ];
+    let (bed, journal) = bed(rules, Vec::new(), 1);
+    let subscriber = Subscriber::start(&bed);
+    // From the top of one second, and after 0.7 s from the top of the next: smpCnt jumps by more than half a second.
+    publish_for(&bed, Duration::from_millis(300));
+    publish_for(&bed, Duration::from_millis(300));
+    subscriber.wait_for(&journal);
+    let recorded = subscriber.finish();
+    let rules = bed.wire().counts(Way::ToDevice).rules;
+    assert!(rules[0].injected > 5 && rules[1].injected > 5, "{rules:?}");
+    // What is missing at the end of the one and at the beginning of the other cannot be seen.
+    let mut came = journal.of(Way::ToDevice, Side::Leaving, smp_cnt);
+    let copies = came.len();
+    came.dedup();
+    let jump = came.windows(2).position(|pair| pair[1] < pair[0]);
+    let (first, second) = came.split_at(jump.expect("it started again") + 1);
+    let lost = skipped(first) + skipped(second);
+    let expected = Counted {
+        sent: came.len() as u64 + lost,
+        lost,
+        duplicate: rules[1].injected,
+        reordered: 0,
+    };
+    assert_eq!(expected.duplicate, (copies - came.len()) as u64);
+    assert!(lost + 2 >= rules[0].injected, "{rules:?}");
+    assert_counted(&recorded, expected);
+    let restarts: Vec<String> = recorded
+        .events()
+        .into_iter()
+        .map(|event| event.text)
+        .filter(|text| text.contains("restarted"))
+        .collect();
+    assert_eq!(restarts.len(), 1, "{restarts:?}");
+}
+
+#[test]
+fn samples_sent_while_an_interface_is_down_are_lost() {
+    if !can_run("samples_sent_while_an_interface_is_down_are_lost") {
+        return;
+    }
+    for end in [End::TestSet, End::Device] {
+        let (bed, journal) = bed(vec![rule(Which::Every(50), Fault::Duplicate)], Vec::new(), 1);
+        let sender = Sender::open(&bed);
+        let subscriber = Subscriber::start(&bed);
+        sender.send(&bed, 4_000, 700);
+        subscriber.wait_for(&journal);
+        bed.set_link(end, false).expect("down");
+        sender.send(&bed, 4_700, 300);
+        bed.set_link(end, true).expect("up");
+        sender.send(&bed, 200, 700);
+        subscriber.wait_for(&journal);
+        let counts = bed.wire().counts(Way::ToDevice);
+        let expected = Counted {
+            sent: 1_700,
+            lost: 300,
+            duplicate: 1_400 / 50,
+            reordered: 0,
+        };
+        assert_counted(&subscriber.finish(), expected);
+        match end {
+            End::TestSet => assert_eq!((counts.entered, counts.refused), (1_400, 0)),
+            End::Device => assert_eq!((counts.entered, counts.refused), (1_700, 300 + 300 / 50)),
+        }
+    }
+}
+
+#[test]
+fn a_publisher_whose_interface_goes_down_loses_what_it_sends_meanwhile() {
+    if !can_run("a_publisher_whose_interface_goes_down_loses_what_it_sends_meanwhile") {
+        return;
+    }
+    let (bed, journal) = bed(vec![rule(Which::Every(50), Fault::Duplicate)], Vec::new(), 1);
+    let subscriber = Subscriber::start(&bed);
+    std::thread::scope(|scope| {
+        let publisher = scope.spawn(|| publish_for(&bed, Duration::from_millis(700)));
+        wait_until("frames pass", || bed.wire().counts(Way::ToDevice).entered > 500);
+        bed.set_link(End::TestSet, false).expect("down");
+        std::thread::sleep(Duration::from_millis(150));
+        bed.set_link(End::TestSet, true).expect("up");
+        publisher.join().expect("no panic");
+    });
+    subscriber.wait_for(&journal);
+    let sent = real_stream(&journal);
+    let missing = skipped(&sent);
+    let expected = Counted {
+        sent: sent.len() as u64 + missing,
+        lost: missing,
+        duplicate: bed.wire().counts(Way::ToDevice).rules[0].injected,
+        reordered: 0,
+    };
+    assert!(missing > 400 && expected.duplicate > 5, "{expected:?}");
+    assert_counted(&subscriber.finish(), expected);
+}
