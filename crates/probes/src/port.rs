@@ -2,7 +2,7 @@
 
 use crate::tap::Tap;
 use sys::SysError;
-use sys::packet::{PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
+use sys::packet::{self, PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
 use sys::xdp::{XdpFrame, XdpPort, XdpSender};
 use units::Tai;
 
@@ -11,6 +11,8 @@ use units::Tai;
 pub struct Port {
     engine: Engine,
     tap: Option<Tap>,
+    /// Frames the packet socket has numbered so far.
+    numbered: u32,
 }
 
 /// The kernel's mechanism.
@@ -27,6 +29,7 @@ impl From<PacketPort> for Port {
         Self {
             engine: Engine::Packet(port),
             tap: None,
+            numbered: 0,
         }
     }
 }
@@ -36,6 +39,7 @@ impl From<XdpPort> for Port {
         Self {
             engine: Engine::Xdp(port),
             tap: None,
+            numbered: 0,
         }
     }
 }
@@ -45,6 +49,7 @@ impl From<(PacketPort, XdpSender)> for Port {
         Self {
             engine: Engine::Mixed(port, sender),
             tap: None,
+            numbered: 0,
         }
     }
 }
@@ -116,9 +121,25 @@ impl Port {
             tap.sent(sys::clock::monotonic(), frame);
         }
         match &mut self.engine {
-            Engine::Packet(port) => port.send(frame),
+            Engine::Packet(port) => {
+                let outcome = port.send(frame);
+                self.numbered = self.numbered.wrapping_add(u32::from(packet::counts(&outcome)));
+                outcome
+            }
             Engine::Xdp(port) => port.send(frame),
             Engine::Mixed(_, sender) => sender.send(frame),
+        }
+    }
+
+    /// The number that the next frame of [`Port::send`] has in the stamps of sent frames.
+    pub(crate) fn next_number(&self) -> u32 {
+        self.numbered
+    }
+
+    /// No longer has sent frames stamped, and drops the stamps that nobody took.
+    pub(crate) fn end_tx_stamps(&self) {
+        if let Some(port) = self.packet() {
+            port.end_tx_stamps();
         }
     }
 

@@ -6,7 +6,8 @@ use common::{Pair, Recorded, Run, can_run};
 use probes::reflect::{Receive, ReflectConfig, Role, Stamps, port_options, start};
 use std::time::Duration;
 use store::model::{Counters, EventKind};
-use wire::ether::VlanTag;
+use wire::ether::{Mac, VlanTag};
+use wire::test_frame::{COUNTS, Kind, TestFrame};
 
 fn config(role: Role) -> ReflectConfig {
     ReflectConfig {
@@ -271,4 +272,57 @@ fn stamps_split_every_round_trip() {
         let apart = (sum_ns - rtt_ns) / i128::from(received);
         assert!((0..200_000).contains(&apart), "{sum_ns} ns in {rtt_ns} ns");
     }
+}
+
+#[test]
+fn stamps_belong_to_their_frames_after_an_election_too() {
+    if !can_run("stamps_belong_to_their_frames_after_an_election_too") {
+        return;
+    }
+    let pair = Pair::build();
+    let end = ReflectConfig {
+        stamps: Stamps::Software,
+        ..config(Role::Auto)
+    };
+    let (a, b) = meet(&pair, &end, &end);
+    let initiator = if a.names().len() > 1 { a } else { b };
+    let received = initiator.counters("rtt/reflect").received;
+    assert!(received > 0);
+    for stage in ["stage/send", "stage/wire", "stage/receive"] {
+        assert_eq!(initiator.counters(stage).received, received, "{stage}");
+    }
+}
+
+#[test]
+fn frames_too_long_for_the_reflector_are_not_cut_short_in_silence() {
+    if !can_run("frames_too_long_for_the_reflector_are_not_cut_short_in_silence") {
+        return;
+    }
+    let pair = Pair::build();
+    let options = |bytes| port_options(bytes, Stamps::Off, None);
+    let (mut near, far) = (pair.port_a(&options(1_514)), pair.port_b(&options(60)));
+    let mut run = Run::start();
+    let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("started");
+    let probe = TestFrame {
+        kind: Kind::Probe,
+        flags: COUNTS,
+        session: 1,
+        sequence: 1,
+        sent_ns: 0,
+    };
+    for octets in [1_514, 60] {
+        near.send(&probe.encode(Mac::BROADCAST, Mac(near.mac()), None, octets))
+            .expect("sent");
+    }
+    common::wait_until("the short one", || near.next().is_some());
+    assert!(near.next().is_none(), "the long one did not come back");
+    run.stop.request();
+    reflector.join().expect("the reflector ends well");
+    let recorded = run.finish();
+    let said = recorded.events("turnaround/reflect");
+    assert!(
+        said.iter()
+            .any(|event| event.text.contains("1 frames were longer than --size here")),
+        "{said:?}"
+    );
 }

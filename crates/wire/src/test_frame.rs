@@ -140,12 +140,13 @@ impl TestFrame {
         })
     }
 
-    /// A whole frame of `octets`, which are brought into 60..=9000; the VLAN tag is in them.
+    /// A whole frame of `octets`, which are brought into 60..=9000; a VLAN tag is in them, and may be beyond.
     pub fn encode(&self, dst: Mac, src: Mac, tag: Option<VlanTag>, octets: usize) -> Vec<u8> {
-        let mut frame = Vec::with_capacity(octets.clamp(MIN_OCTETS, MAX_OCTETS));
+        let octets = octets.clamp(MIN_OCTETS, MAX_OCTETS + 4 * tag.as_slice().len());
+        let mut frame = Vec::with_capacity(octets);
         crate::ether::write_header(&mut frame, dst, src, tag.as_slice(), ETHER_TYPE);
         frame.extend_from_slice(&self.fields());
-        frame.resize(octets.clamp(MIN_OCTETS, MAX_OCTETS), 0);
+        frame.resize(octets, 0);
         frame
     }
 

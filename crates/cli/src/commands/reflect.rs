@@ -149,6 +149,9 @@ impl ReflectArgs {
     /// Stamps cost some tenths of a microsecond: nothing beside the wake-up before a paced frame, much of a fast path's round
     /// trip back to back.
     fn stamps(&self) -> Stamps {
+        if self.role == RoleArg::Reflector {
+            return Stamps::Off;
+        }
         let is_fast = self.interval == 0 || matches!(self.engine, EngineArg::Xdp | EngineArg::PacketXdp);
         let usual = if is_fast { Stamps::Off } else { Stamps::Software };
         self.stamps.map_or(usual, Stamps::from)

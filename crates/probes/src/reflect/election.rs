@@ -7,6 +7,8 @@ use super::{ReflectConfig, Role, nobody_answers};
 use crate::error::ProbeError;
 use crate::port::Port;
 use crate::stop::Stop;
+use sys::SysError;
+use sys::wait::sleep_until;
 use units::Monotonic;
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{CLAIM_EITHER, CLAIM_REFLECTOR, Kind, TestFrame};
@@ -34,11 +36,11 @@ pub(super) fn decide(config: &ReflectConfig, port: &mut Port, stop: &Stop) -> Re
         if sys::clock::monotonic() >= until {
             return Err(nobody_answers(port.interface(), config.patience_ns));
         }
-        port.send(&broadcast)?;
-        if let Some((role, peer, answers)) = listen(own, port)? {
+        bear(port.send(&broadcast))?;
+        if let Some((role, peer, answers)) = listen(own, config.peer, port)? {
             if answers {
                 // The other end has to know as well, and may not have seen our broadcast.
-                port.send(&claim.encode(peer, own, config.vlan, 0))?;
+                bear(port.send(&claim.encode(peer, own, config.vlan, 0)))?;
             }
             return Ok(Some((role, peer)));
         }
@@ -46,8 +48,16 @@ pub(super) fn decide(config: &ReflectConfig, port: &mut Port, stop: &Stop) -> Re
     Ok(None)
 }
 
+/// A queue that is full and a link that is down for the moment are not the end.
+fn bear(outcome: Result<(), SysError>) -> Result<(), ProbeError> {
+    match outcome {
+        Err(error) if !error.is_transient() && !matches!(error, SysError::InterfaceDown { .. }) => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
 /// Waits one interval for what decides: our role, the other end, and whether it waits for an answer.
-fn listen(own: Mac, port: &mut Port) -> Result<Option<(Role, Mac, bool)>, ProbeError> {
+fn listen(own: Mac, wanted: Option<Mac>, port: &mut Port) -> Result<Option<(Role, Mac, bool)>, ProbeError> {
     let until: Monotonic = sys::clock::monotonic() + i64::try_from(EVERY_NS).unwrap_or(0);
     loop {
         while let Some(frame) = port.next() {
@@ -55,6 +65,9 @@ fn listen(own: Mac, port: &mut Port) -> Result<Option<(Role, Mac, bool)>, ProbeE
                 continue;
             };
             let peer = ethernet.src();
+            if wanted.is_some_and(|wanted| wanted != peer) {
+                continue;
+            }
             let Ok(said) = TestFrame::parse(&ethernet) else {
                 continue;
             };
@@ -81,6 +94,8 @@ fn listen(own: Mac, port: &mut Port) -> Result<Option<(Role, Mac, bool)>, ProbeE
         let Ok(left) = u64::try_from(left) else {
             return Ok(None);
         };
-        port.wait(left)?;
+        if port.wait(left).is_err() {
+            sleep_until(until);
+        }
     }
 }

@@ -8,7 +8,6 @@ use crate::error::ProbeError;
 use crate::port::Port;
 use crate::record::{Counter, Feed};
 use crate::stop::Stop;
-use sys::SysError;
 use sys::packet::{self, RxStamp};
 use sys::wait::sleep_until;
 use units::{Monotonic, Realtime};
@@ -24,6 +23,9 @@ const TRACKED_FRAMES: usize = 8_192;
 
 /// Looks at the ring between two looks at the clock, which would hold up the next look at the ring.
 const LOOKS_PER_CLOCK: u32 = 64;
+
+/// Longest sleep before a look whether to stop.
+const LONGEST_SLEEP_NS: i64 = 100_000_000;
 
 /// How long an interface that cannot be waited on is left alone.
 const UNWAITABLE_NS: i64 = 1_000_000;
@@ -134,21 +136,16 @@ impl Exchange {
         let is_measured = kind == Kind::Probe && self.recording;
         let before = self.stages.as_ref().map(|_| sys::clock::realtime());
         let sent = sys::clock::monotonic();
+        let number = self.port.next_number();
         let outcome = self.port.send(&self.frame);
-        self.note_sent(
-            &outcome,
-            before.filter(|_| is_measured).map(|before| (sequence, before)),
-        );
+        if let (Some(stages), Some(before)) = (&mut self.stages, before)
+            && is_measured
+            && packet::counts(&outcome)
+        {
+            stages.sent(sequence, number, before);
+        }
         self.link.after_send(outcome, sent, feed)?;
         Ok(sent)
-    }
-
-    fn note_sent(&mut self, outcome: &Result<(), SysError>, probe: Option<(u64, Realtime)>) {
-        if let Some(stages) = &mut self.stages
-            && packet::counts(outcome)
-        {
-            stages.sent(probe);
-        }
     }
 
     /// Sends a greeting and waits at most `ns` for its answer.
@@ -167,7 +164,6 @@ impl Exchange {
         }
         let sent = sys::clock::monotonic();
         let outcome = self.port.send(&self.bye);
-        self.note_sent(&outcome, None);
         self.link.after_send(outcome, sent, feed)?;
         self.take_until(sent + ns, feed, |exchange| exchange.farewell.is_some());
         Ok(self.farewell)
@@ -195,7 +191,7 @@ impl Exchange {
             }
             self.tracker.give_up(now + -GIVE_UP_NS);
             if self.tracker.under_way() == 0 {
-                sleep_until(due);
+                sleep_until(due.min(now + LONGEST_SLEEP_NS));
             } else {
                 self.pause(due - now, feed);
             }
@@ -223,6 +219,9 @@ impl Exchange {
         feed.count(series::RTT, Counter::Lost, now, self.tracker.unanswered());
         // An answer that comes while the ends part is counted already.
         self.tracker.forget();
+        if let Some(stages) = &mut self.stages {
+            stages.close(&self.port, feed);
+        }
         let unsplit = self.stages.as_ref().map_or(0, Stages::unsplit);
         if unsplit > 0 {
             feed.notice(0, series::UNSPLIT, now, unsplit, 0);
@@ -351,6 +350,7 @@ impl Exchange {
         counted.received += 1;
         counted.reordered += u64::from(reordered);
         if self.config.break_above_ns.is_some_and(|most| rtt_ns > most) {
+            feed.notice(series::RTT, series::BREAK, now, rtt_ns, sequence);
             self.stop.request();
         }
     }

@@ -25,9 +25,12 @@ impl Forward {
         }
     }
 
-    /// What was counted of the session.
-    pub(super) fn summary(&self) -> Summary {
-        self.counted
+    /// What was counted of a session; nothing of one that has not come, or not last.
+    pub(super) fn summary_of(&self, session: u32) -> Summary {
+        match self.session {
+            Some(last) if last == session => self.counted,
+            _ => Summary::default(),
+        }
     }
 
     /// Notes a frame. Another session than the last one's begins anew.
@@ -92,11 +95,11 @@ mod tests {
         for sequence in [64, 65, 67, 66, 66, 70, 64] {
             forward.came(1, sequence);
         }
-        let counted = forward.summary();
+        let counted = forward.summary_of(1);
         assert_eq!((counted.received, counted.duplicate, counted.reordered), (5, 2, 1));
         forward.came(2, 64);
         assert_eq!(
-            (forward.summary().received, forward.summary().duplicate),
+            (forward.summary_of(2).received, forward.summary_of(2).duplicate),
             (1, 0),
             "another session"
         );
@@ -108,13 +111,13 @@ mod tests {
         for sequence in (0..10 * REMEMBERED).filter(|sequence| sequence % 3 != 0) {
             forward.came(1, sequence);
         }
-        let counted = forward.summary();
+        let counted = forward.summary_of(1);
         let came = (0..10 * REMEMBERED).filter(|sequence| sequence % 3 != 0).count() as u64;
         assert_eq!((counted.received, counted.duplicate, counted.reordered), (came, 0, 0));
         forward.came(1, 20 * REMEMBERED);
         forward.came(1, 20 * REMEMBERED - 3);
         assert_eq!(
-            (forward.summary().received, forward.summary().reordered),
+            (forward.summary_of(1).received, forward.summary_of(1).reordered),
             (came + 2, 1),
             "after a long gap"
         );

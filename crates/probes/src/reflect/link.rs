@@ -13,6 +13,11 @@ pub(super) struct LinkState {
 }
 
 impl LinkState {
+    /// Whether the last frame was refused because the link is down.
+    pub(super) fn is_down(&self) -> bool {
+        self.is_down
+    }
+
     /// Notes what a send call at `at` came to. A full transmit queue and a link that is down lose the frame; whoever counts
     /// answers sees that.
     pub(super) fn after_send(

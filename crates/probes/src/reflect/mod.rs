@@ -237,7 +237,7 @@ pub fn start(
 fn nobody_answers(interface: &str, patience_ns: u64) -> ProbeError {
     ProbeError::NoTraffic(format!(
         "reflect: nobody answered on {interface} within {}: start `triptime reflect IF` at the far end too, and check the \
-         cable, the VLAN and the MAC address",
+         cable, the MAC address, and that --size and --vlan are the same at both ends",
         units::format_ns(patience_ns as f64)
     ))
 }

@@ -41,6 +41,8 @@ pub(super) struct Reflector {
     counter: Rate,
     /// The session that has said farewell.
     parted_from: Option<u32>,
+    /// Frames that did not fit a place of the ring.
+    too_long: u64,
     /// When to end because of it.
     end: Option<Monotonic>,
 }
@@ -57,11 +59,14 @@ impl Reflector {
             forward: Forward::new(),
             counter: Rate::measure(),
             parted_from: None,
+            too_long: 0,
             end: None,
         }
     }
 
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
+        // Until the roles were known it might have been the initiator, which stamps what it sends.
+        self.port.end_tx_stamps();
         let begin = sys::clock::monotonic();
         let duration_ns = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
         // One that was elected stays as long as the initiator does.
@@ -87,8 +92,10 @@ impl Reflector {
             }
         }
         let dropped = self.port.dropped();
-        if dropped > 0 {
-            feed.notice(0, series::SOCKET_DROP, sys::clock::monotonic(), dropped, 0);
+        for (code, count) in [(series::SOCKET_DROP, dropped), (series::TOO_LONG, self.too_long)] {
+            if count > 0 {
+                feed.notice(0, code, sys::clock::monotonic(), count, 0);
+            }
         }
         Ok(())
     }
@@ -121,6 +128,10 @@ impl Reflector {
             return None;
         }
         let request = TestFrame::parse(&ethernet).ok()?;
+        if frame.original_len() > frame.data().len() {
+            self.too_long += 1;
+            return None;
+        }
         self.length = copy_tagged(&frame, &mut self.frame);
         drop(frame);
         test_frame::reflect(&mut self.frame, own);
@@ -167,7 +178,7 @@ impl Reflector {
         let now = sys::clock::monotonic();
         let measured = self.summary_of_the_buffer();
         if let Ok(mut answer) = TestFrameMut::new(&mut self.frame[..self.length]) {
-            answer.set_summary(&self.forward.summary());
+            answer.set_summary(&self.forward.summary_of(session));
         }
         self.give_back(feed)?;
         if self.parted_from == Some(session) {
@@ -177,7 +188,7 @@ impl Reflector {
         if let Some(there) = measured {
             feed.notice(0, series::FAR_COUNTS, now, there.sent, there.received);
             feed.notice(0, series::FAR_TIMES, now, there.mean_ns, there.max_ns);
-            let arrived = self.forward.summary();
+            let arrived = self.forward.summary_of(session);
             feed.notice(
                 0,
                 series::ARRIVED,
@@ -200,8 +211,8 @@ impl Reflector {
     fn give_back(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         let outcome = self.port.send(&self.frame[..self.length]);
         match outcome {
-            Ok(()) => Ok(()),
-            refused => self.link.after_send(refused, sys::clock::monotonic(), feed),
+            Ok(()) if !self.link.is_down() => Ok(()),
+            other => self.link.after_send(other, sys::clock::monotonic(), feed),
         }
     }
 }

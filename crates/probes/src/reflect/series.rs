@@ -32,6 +32,10 @@ pub(super) const FAR_COUNTS: u16 = 4;
 pub(super) const FAR_TIMES: u16 = 5;
 /// Notice: round trips that could not be split into stages.
 pub(super) const UNSPLIT: u16 = 8;
+/// Notice: the round trip that ended the measurement, in ns, and its number.
+pub(super) const BREAK: u16 = 9;
+/// Notice: frames that were longer than the ring's places.
+pub(super) const TOO_LONG: u16 = 10;
 /// Notice: which engine runs.
 pub(super) const ENGINE: u16 = 7;
 /// Notice: frames that arrived at the reflector, and how often one was doubled or out of order.
@@ -143,6 +147,19 @@ impl Describe for Reflect {
             ENGINE => (
                 EventKind::Note,
                 format!("{name}: engine {}; interface {interface}", self.engine),
+            ),
+            BREAK => (
+                EventKind::Note,
+                format!(
+                    "{name}: ended by frame {b}, whose round trip of {} is above --break-above",
+                    duration(a)
+                ),
+            ),
+            TOO_LONG => (
+                EventKind::Note,
+                format!(
+                    "{name}: {a} frames were longer than --size here and were not returned: give both ends the same --size"
+                ),
             ),
             UNSPLIT => (
                 EventKind::Note,

@@ -43,8 +43,6 @@ pub(super) struct Stages {
     frames: Box<[Option<Sent>]>,
     /// Sequence numbers by the socket's number of the frame.
     sequences: Box<[u64]>,
-    /// Frames the socket took so far.
-    ids: u32,
     by_nic: bool,
     /// Round trips that could not be split, because a stamp did not come or a clock was stepped.
     unsplit: u64,
@@ -56,7 +54,6 @@ impl Stages {
         Self {
             frames: vec![None; REMEMBERED].into(),
             sequences: vec![0; REMEMBERED].into(),
-            ids: 0,
             by_nic,
             unsplit: 0,
         }
@@ -67,20 +64,26 @@ impl Stages {
         self.unsplit
     }
 
-    /// Notes a frame that the socket took, and if it is to be split, its sequence number and the instant before the send call.
-    pub(super) fn sent(&mut self, probe: Option<(u64, Realtime)>) {
-        if let Some((sequence, before)) = probe {
-            self.sequences[index(u64::from(self.ids))] = sequence;
-            self.frames[index(sequence)] = Some(Sent {
-                sequence,
-                id: self.ids,
-                before,
-                driver: None,
-                wire: None,
-                answer: None,
-            });
-        }
-        self.ids = self.ids.wrapping_add(1);
+    /// Notes a frame that the socket took as its number `id`, and the instant before the send call.
+    pub(super) fn sent(&mut self, sequence: u64, id: u32, before: Realtime) {
+        self.sequences[index(u64::from(id))] = sequence;
+        let place = &mut self.frames[index(sequence)];
+        self.unsplit += u64::from(place.is_some_and(|older| older.answer.is_some()));
+        *place = Some(Sent {
+            sequence,
+            id,
+            before,
+            driver: None,
+            wire: None,
+            answer: None,
+        });
+    }
+
+    /// Takes what stamps there are; the answered frames that are still without one count as unsplit.
+    pub(super) fn close(&mut self, port: &Port, feed: &mut Feed) {
+        self.collect(port, None, feed);
+        let unstamped = self.frames.iter().flatten().filter(|sent| sent.answer.is_some());
+        self.unsplit += unstamped.count() as u64;
     }
 
     /// Notes the first answer to a frame, and looks for the stamps that are still missing.

@@ -161,6 +161,17 @@ impl PacketPort {
         })
     }
 
+    /// No longer has sent frames stamped, and drops what was told of those sent so far.
+    pub fn end_tx_stamps(&self) {
+        if !self.tells_sent {
+            return;
+        }
+        let none = 0_u32;
+        // Where the kernel refuses, stamps go on coming and are left unread.
+        let _ = crate::sockopt::set(&self.fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &none);
+        while let Ok(Some(_)) = self.next_tx_event() {}
+    }
+
     /// Sends the batch with one system call, which does not wait for room, and returns how many frames went: fewer than
     /// [`TxBatch::len`] when the transmit queue filled up on the way.
     ///
