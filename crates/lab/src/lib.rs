@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bed;
+pub mod fault;
 pub mod load;
 pub mod loads;
 pub mod plan;

@@ -18,6 +18,7 @@ pub mod netns;
 pub mod packet;
 pub mod privilege;
 mod sockopt;
+pub mod tap;
 pub mod thread;
 pub mod wait;
 pub mod xdp;

@@ -170,6 +170,14 @@ pub fn set_mtu(name: &str, mtu: u32) -> Result<(), SysError> {
     set("set the MTU of", name, vec![LinkAttribute::Mtu(mtu)])
 }
 
+/// Sets how many frames wait in the driver's transmit queue of `name` at most; of a tap, for the program to read them.
+///
+/// # Errors
+/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
+pub fn set_queue(name: &str, frames: u32) -> Result<(), SysError> {
+    set("set the transmit queue of", name, vec![LinkAttribute::TxQueueLen(frames)])
+}
+
 /// Sets the hardware address of `name`.
 ///
 /// # Errors
@@ -244,7 +252,7 @@ fn set_flags(operation: &'static str, name: &str, flags: LinkFlags) -> Result<()
 }
 
 /// What the kernel's `dev_valid_name` asks, said in words.
-fn check_name(name: &str) -> Result<(), SysError> {
+pub(crate) fn check_name(name: &str) -> Result<(), SysError> {
     let sound = (1..=NAME_OCTETS).contains(&name.len())
         && name != "."
         && name != ".."
