@@ -84,7 +84,11 @@ fn a_corrupted_frame_differs_in_the_bits_asked_for() {
     assert_eq!(far.0[1], spoilt);
     let beyond = Fault::Corrupt { at: 60, flip: 1 };
     let (_, counts) = run(&[every(1, beyond)], 5, 1);
-    assert_eq!((counts.rules[0].done, counts.passed), (0, 5), "a frame of 60 octets has no 61st");
+    assert_eq!(
+        (counts.rules[0].done, counts.passed),
+        (0, 5),
+        "a frame of 60 octets has no 61st"
+    );
 }
 
 #[test]
@@ -104,7 +108,11 @@ fn a_frame_changes_places_with_the_next_one_that_goes_on() {
     };
     let rules = [numbered(&[3], Fault::Drop), numbered(&[2, 6], Fault::Reorder)];
     let (numbers, counts) = run(&rules, 7, 1);
-    assert_eq!(numbers, [0, 1, 4, 2, 5, 6], "6 found no partner and goes on after a while");
+    assert_eq!(
+        numbers,
+        [0, 1, 4, 2, 5, 6],
+        "6 found no partner and goes on after a while"
+    );
     assert_eq!((counts.rules[1].done, counts.overtaken), (1, 1));
     let (numbers, counts) = run(&[numbered(&[1, 2], Fault::Reorder)], 5, 1);
     assert_eq!(numbers, [0, 3, 1, 2, 4], "a frame that waits itself overtakes none");

@@ -175,7 +175,11 @@ pub fn set_mtu(name: &str, mtu: u32) -> Result<(), SysError> {
 /// # Errors
 /// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
 pub fn set_queue(name: &str, frames: u32) -> Result<(), SysError> {
-    set("set the transmit queue of", name, vec![LinkAttribute::TxQueueLen(frames)])
+    set(
+        "set the transmit queue of",
+        name,
+        vec![LinkAttribute::TxQueueLen(frames)],
+    )
 }
 
 /// Sets the hardware address of `name`.

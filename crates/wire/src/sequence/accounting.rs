@@ -61,7 +61,7 @@ impl Accounting {
 
 /// Samples that moved the stream on: only they push a lost one out of the window.
 fn progress(counters: &Counters) -> u64 {
-    counters.asdus - counters.duplicates - counters.out_of_order - counters.out_of_range
+    counters.asdus - counters.duplicates - counters.out_of_order - counters.too_late - counters.out_of_range
 }
 
 #[cfg(test)]
