@@ -4,6 +4,8 @@ use std::path::Path;
 use std::{fs, io};
 
 use capture::write::PcapWriter;
+use wire::avtp::{AafTemplate, Stream};
+use wire::ether::{Mac, VlanTag};
 
 fn main() -> io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
@@ -27,6 +29,13 @@ fn main() -> io::Result<()> {
     for target in ["capture", "analysis"] {
         write(&corpus.join(target), "vectors.pcap", &all)?;
     }
+    let stream = AafTemplate::new(&Stream {
+        dst: Mac([0x91, 0xe0, 0xf0, 0, 0xfe, 0]),
+        src: Mac([2, 0, 0, 0, 0, 1]),
+        tags: vec![VlanTag::new(3, false, 2)],
+        unique_id: 1,
+    });
+    write(&corpus.join("avtp"), "aaf", stream.bytes())?;
     for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/interop/tests/data"))? {
         let file = file?;
         write(

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 use support::{binary, root_or_skip};
+use sys::link;
+use sys::netns::NetNs;
 
 /// System calls of the thread that sleeps on absolute times, from its first sleep of the run to its last.
 fn hot_calls(trace: &str) -> BTreeMap<String, u64> {
@@ -27,6 +29,45 @@ fn hot_calls(trace: &str) -> BTreeMap<String, u64> {
         *counts.entry((*call).to_owned()).or_insert(0) += 1;
     }
     counts
+}
+
+/// A namespace with `v0` and its far end.
+fn namespace() -> NetNs {
+    let namespace = NetNs::create().expect("a namespace");
+    let made = namespace.run(|| {
+        link::add_veth("v0", "v1", &namespace)?;
+        link::set_up("v0")?;
+        link::set_up("v1")
+    });
+    made.expect("a thread in it").expect("a veth pair");
+    namespace
+}
+
+/// Sleeping and sending, one of each a cycle.
+#[test]
+fn talk_only_sleeps_and_sends() {
+    if !root_or_skip("talk_only_sleeps_and_sends") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let trace = directory.path().join("trace");
+    let mut command = Command::new("strace");
+    command.args(["-f", "-o"]).arg(&trace).arg(binary());
+    command.args("talk v0 --interval 2ms --spin-ahead 100us --duration 2s --no-flight-recorder".split(' '));
+    command
+        .args(["--quiet", "--json", "--out"])
+        .arg(directory.path().join("run.triptime"));
+    let output = namespace()
+        .run(|| command.output())
+        .expect("a thread in it")
+        .expect("strace is installed");
+    assert_eq!(output.status.code(), Some(0), "{}", support::stderr(&output));
+    let calls = hot_calls(&std::fs::read_to_string(&trace).expect("a trace"));
+    let names: Vec<&str> = calls.keys().map(String::as_str).collect();
+    assert_eq!(names, ["clock_nanosleep", "sendto"], "{calls:?}");
+    // The part that is looked at begins and ends with a sleep.
+    assert_eq!(calls["clock_nanosleep"], calls["sendto"] + 1, "{calls:?}");
+    assert!(calls["sendto"] > 300, "{calls:?}");
 }
 
 #[test]

@@ -378,7 +378,7 @@ fn test_frames_and_avtp_are_followed_by_their_counters() {
             sequence,
             sent_ns: 0,
         };
-        frame.encode(Mac([2, 0, 0, 0, 0, 2]), Mac([2, 0, 0, 0, 0, 1]), 64)
+        frame.encode(Mac([2, 0, 0, 0, 0, 2]), Mac([2, 0, 0, 0, 0, 1]), None, 64)
     };
     let avtp = |sequence: u8| {
         let header = [2, 0x80, sequence, 0, 0, 0x1b, 0x21, 0, 0, 1, 0, 7];

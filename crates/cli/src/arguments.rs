@@ -1,6 +1,7 @@
 //! Values on the command line, and the options that every measuring command has.
 
 use lab::load::{LoadKind, LoadRequest, LoadSpec};
+use lab::preflight::Intent;
 use std::path::PathBuf;
 use std::str::FromStr;
 use sys::thread::Policy;
@@ -100,6 +101,14 @@ pub(crate) struct CaptureArgs {
 }
 
 impl PortArgs {
+    /// How it is measured, as far as these options say.
+    pub(crate) fn intent(&self) -> Intent {
+        Intent {
+            cpus: self.measured(),
+            ..Intent::default()
+        }
+    }
+
     /// The CPUs that are measured: the one named, if any.
     pub(crate) fn measured(&self) -> CpuList {
         self.cpu.into_iter().collect()
@@ -149,6 +158,27 @@ pub(crate) fn vlan(text: &str) -> Result<VlanTag, String> {
 /// A MAC address.
 pub(crate) fn mac(text: &str) -> Result<Mac, String> {
     Mac::from_str(text).map_err(|error| error.to_string())
+}
+
+/// What the frames of a paced stream look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum FramingArg {
+    /// Test frames, EtherType 0x88B5
+    Test,
+    /// AVTP (IEEE 1722): AAF PCM, 48 kHz, 2 channels, 6 samples in a frame
+    Avtp,
+    /// Sampled values: one stream, one ASDU
+    Sv,
+}
+
+impl From<FramingArg> for probes::talk::Framing {
+    fn from(framing: FramingArg) -> Self {
+        match framing {
+            FramingArg::Test => Self::Test,
+            FramingArg::Avtp => Self::Avtp,
+            FramingArg::Sv => Self::Sv,
+        }
+    }
 }
 
 /// How a thread waits for frames.

@@ -1,5 +1,6 @@
 //! What ends a command without a result: one message, one exit status.
 
+use lab::bed::BedError;
 use lab::load::LoadError;
 use lab::plan::PlanError;
 use lab::session::SessionError;
@@ -116,6 +117,8 @@ impl From<SessionError> for Failure {
             SessionError::Store(error) => error.into(),
             SessionError::Probe(error) => error.into(),
             SessionError::Sys(error) => error.into(),
+            SessionError::Bed(BedError::Sys(error)) => error.into(),
+            SessionError::Bed(error @ BedError::NotAvailable(_)) => Self::CouldNotMeasure(error.to_string()),
             SessionError::Load(error) => error.into(),
             SessionError::Plan(error) => error.into(),
             SessionError::Trace(error) => error.into(),

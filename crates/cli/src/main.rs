@@ -33,6 +33,8 @@ enum Command {
     Wakeup(commands::wakeup::WakeupArgs),
     Noise(commands::noise::NoiseArgs),
     Reflect(commands::reflect::ReflectArgs),
+    Talk(commands::talk::TalkArgs),
+    Listen(commands::listen::ListenArgs),
     Publish(commands::publish::PublishArgs),
     Subscribe(commands::subscribe::SubscribeArgs),
     Pcap(commands::pcap::PcapArgs),
@@ -52,6 +54,8 @@ fn main() -> ExitCode {
         Command::Wakeup(args) => commands::wakeup::run(args),
         Command::Noise(args) => commands::noise::run(args),
         Command::Reflect(args) => commands::reflect::run(args),
+        Command::Talk(args) => commands::talk::run(&args),
+        Command::Listen(args) => commands::listen::run(args),
         Command::Publish(args) => commands::publish::run(args),
         Command::Subscribe(args) => commands::subscribe::run(args),
         Command::Pcap(args) => Ok(commands::pcap::run(

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::verdict;
 use lab::loads::Loads;
+use lab::preflight::{self, Intent};
 use lab::session::{Session, SessionError, SessionSpec};
 use probes::tap::{self, Capture, CaptureSpec, Extent};
 use probes::{Port, ProbeError, Running, Stop};
@@ -55,6 +56,8 @@ pub(crate) struct Start<'a> {
     pub(crate) osnoise: bool,
     /// CPUs that are measured: the recorder keeps off them, if others are left.
     pub(crate) measured: CpuList,
+    /// Interfaces that are measured on.
+    pub(crate) interfaces: Vec<String>,
     /// More texts to keep in the run.
     pub(crate) documents: Vec<(String, String)>,
     /// Ends only when told to: then being told is no interruption.
@@ -74,10 +77,17 @@ impl Start<'_> {
             flight_recorder: false,
             osnoise: false,
             measured,
+            interfaces: Vec::new(),
             documents: Vec::new(),
             open_ended: duration_ns.is_none(),
             table: None,
         }
+    }
+
+    /// The same, on this interface: what is known of it goes into the run.
+    pub(crate) fn on(mut self, interface: &str) -> Self {
+        self.interfaces.push(interface.to_owned());
+        self
     }
 }
 
@@ -107,6 +117,7 @@ impl Run {
             osnoise: start.osnoise,
             effect_on: start.measured.first(),
             housekeeping: beside(&start.measured),
+            interfaces: start.interfaces,
             documents,
         };
         let specs = args.loads(&beside(&start.measured));
@@ -132,9 +143,13 @@ impl Run {
         })
     }
 
-    /// The port with its capture, if one is asked for.
-    pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs) -> Result<Port, Failure> {
+    /// Says what makes a measurement on this port questionable; returns the port with its capture, if one is asked for.
+    pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs, intent: &Intent) -> Result<Port, Failure> {
         let port = port.into();
+        let events = self.session.recorder.events();
+        for doubt in preflight::doubts(port.interface(), intent) {
+            events.write(EventKind::Note, format!("before measuring: {doubt}"));
+        }
         let Some(path) = args.capture.capture.clone() else {
             return Ok(port);
         };

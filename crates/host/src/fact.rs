@@ -40,15 +40,15 @@ pub fn to_text(facts: &[Fact]) -> String {
 /// The facts of one group while they are gathered.
 pub(crate) struct Sheet<'a> {
     pub(crate) reader: &'a Reader,
-    group: &'static str,
+    group: String,
     facts: Vec<Fact>,
 }
 
 impl<'a> Sheet<'a> {
-    pub(crate) fn new(reader: &'a Reader, group: &'static str) -> Self {
+    pub(crate) fn new(reader: &'a Reader, group: impl Into<String>) -> Self {
         Self {
             reader,
-            group,
+            group: group.into(),
             facts: Vec::new(),
         }
     }
@@ -119,7 +119,7 @@ impl<'a> Sheet<'a> {
 
     fn push(&mut self, name: &str, source: &str, value: Result<String, String>) {
         self.facts.push(Fact {
-            group: self.group.to_owned(),
+            group: self.group.clone(),
             name: name.to_owned(),
             value,
             source: source.to_owned(),

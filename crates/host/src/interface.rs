@@ -50,6 +50,8 @@ impl InterfaceKind {
 pub struct Interface {
     /// Its name.
     pub name: String,
+    /// Its number in its namespace.
+    pub index: Option<u32>,
     /// Hardware address, as `02:00:00:00:00:01`.
     pub mac: Option<String>,
     /// Largest payload in octets.
@@ -73,6 +75,7 @@ pub(crate) fn all(reader: &Reader) -> Result<Vec<Interface>, HostError> {
 
 fn one(reader: &Reader, name: String) -> Interface {
     Interface {
+        index: reader.parsed(&format!("{ROOT}/{name}/ifindex"), "a number").ok(),
         mac: reader.line(&format!("{ROOT}/{name}/address")).ok(),
         mtu: reader.parsed(&format!("{ROOT}/{name}/mtu"), "octets").ok(),
         driver: driver(reader, &name).ok(),

@@ -20,12 +20,14 @@ mod fact;
 mod firmware;
 mod hypervisor;
 mod interface;
+mod interrupts;
 mod isolation;
 mod kernel;
 mod limits;
 mod memory;
 mod mounts;
 mod network;
+mod nic;
 mod power;
 mod processes;
 mod reader;
@@ -43,6 +45,7 @@ pub use error::{HostError, Unreadable};
 pub use fact::{Fact, to_text};
 pub use hypervisor::{Hypervisor, HypervisorKind};
 pub use interface::{Interface, InterfaceKind};
+pub use interrupts::NicInterrupt;
 pub use processes::is_service;
 pub use reader::Touched;
 pub use scheduler::RtRuntime;
@@ -190,6 +193,20 @@ impl Host {
     /// `/sys/class/net` cannot be listed.
     pub fn interfaces(&self) -> Result<Vec<Interface>, HostError> {
         interface::all(&self.reader)
+    }
+
+    /// What the files tell of one network interface, in the group `nic NAME`: place, queues, interrupts. Of an interface that
+    /// is not in the namespace whose `/sys` is mounted, every fact is a reason.
+    pub fn nic_facts(&self, name: &str) -> Vec<Fact> {
+        nic::facts(&self.reader, name)
+    }
+
+    /// The interrupts of a network interface, with the CPUs that serve them, by number. Virtual interfaces have none.
+    ///
+    /// # Errors
+    /// `/proc/interrupts` or the list of the device cannot be read.
+    pub fn nic_interrupts(&self, name: &str) -> Result<Vec<NicInterrupt>, HostError> {
+        interrupts::of_nic(&self.reader, name)
     }
 
     /// Size in bytes of the largest cache of CPU 0: a buffer must exceed it to reach memory. From

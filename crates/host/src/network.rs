@@ -100,7 +100,11 @@ fn device(sheet: &mut Sheet<'_>, name: &str) {
 }
 
 /// A file or directory of the device; behind virtio, those of the PCI device that carries it.
-fn of_device<T>(name: &str, file: &str, read: impl Fn(&str) -> Result<T, HostError>) -> Result<T, HostError> {
+pub(crate) fn of_device<T>(
+    name: &str,
+    file: &str,
+    read: impl Fn(&str) -> Result<T, HostError>,
+) -> Result<T, HostError> {
     match read(&format!("{ROOT}/{name}/device/{file}")) {
         Err(error) if error.is_absent() => read(&format!("{ROOT}/{name}/device/../{file}")).map_err(|_| error),
         result => result,
@@ -108,7 +112,7 @@ fn of_device<T>(name: &str, file: &str, read: impl Fn(&str) -> Result<T, HostErr
 }
 
 /// The kernel shows -1 on machines with a single node.
-fn numa_node(reader: &Reader, name: &str) -> Result<String, HostError> {
+pub(crate) fn numa_node(reader: &Reader, name: &str) -> Result<String, HostError> {
     let node = of_device(name, "numa_node", |path| reader.line(path))?;
     Ok(if node == "-1" { "any".to_owned() } else { node })
 }

@@ -1,4 +1,4 @@
-//! Where and under what a measurement runs: test beds, loads, plans.
+//! Where and under what a measurement runs: test beds, loads, plans, network interfaces.
 
 #![forbid(unsafe_code)]
 
@@ -6,5 +6,7 @@ pub mod bed;
 pub mod fault;
 pub mod load;
 pub mod loads;
+pub mod nic;
 pub mod plan;
+pub mod preflight;
 pub mod session;

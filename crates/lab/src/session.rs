@@ -42,6 +42,8 @@ pub struct SessionSpec {
     pub effect_on: Option<u32>,
     /// CPUs of the recorder and of everything else that does not measure.
     pub housekeeping: CpuList,
+    /// Interfaces that are measured on: their facts go into the run.
+    pub interfaces: Vec<String>,
     /// Texts kept in the run: plan, limits.
     pub documents: Vec<(String, String)>,
 }
@@ -58,6 +60,9 @@ pub enum SessionError {
     /// The kernel.
     #[error(transparent)]
     Sys(#[from] sys::SysError),
+    /// The test bed.
+    #[error(transparent)]
+    Bed(#[from] crate::bed::BedError),
     /// A load.
     #[error(transparent)]
     Load(#[from] crate::load::LoadError),
@@ -108,6 +113,7 @@ impl Session {
         };
         let mut writer = RunWriter::create(&spec.file, &info, Some(spec.file_budget))?;
         writer.add_facts(&facts(&Host::live()))?;
+        writer.add_facts(&crate::nic::facts_of(&spec.interfaces))?;
         if flight.is_some() {
             writer.add_facts(&[flight::start_fact(pair.monotonic)])?;
         }
@@ -148,6 +154,11 @@ impl Session {
             drop(self.dma_latency.take());
             (self.dma_latency, self.idle) = hold_idle(alone, &self.recorder.events());
         }
+    }
+
+    /// Puts the facts of an interface into the run that is measured on from now on, of the calling thread's network namespace.
+    pub fn add_nic(&self, name: &str) {
+        self.recorder.add_facts(crate::nic::facts(name));
     }
 
     /// The run file.

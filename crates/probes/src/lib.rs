@@ -8,6 +8,7 @@
 
 mod error;
 mod hot;
+pub mod listen;
 pub mod noise;
 mod port;
 pub mod publish;
@@ -16,6 +17,7 @@ pub mod reflect;
 mod rest;
 mod stop;
 pub mod subscribe;
+pub mod talk;
 pub mod tap;
 pub mod wakeup;
 

@@ -2,8 +2,9 @@
 
 use crate::tap::Tap;
 use sys::SysError;
-use sys::packet::{PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, VlanTag};
-use sys::xdp::{XdpFrame, XdpPort};
+use sys::packet::{PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
+use sys::xdp::{XdpFrame, XdpPort, XdpSender};
+use units::Tai;
 
 /// A port of either kind, tapped or not.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct Port {
 enum Engine {
     Packet(PacketPort),
     Xdp(XdpPort),
+    /// Receives through the ring, sends by AF_XDP.
+    Mixed(PacketPort, XdpSender),
 }
 
 impl From<PacketPort> for Port {
@@ -37,6 +40,15 @@ impl From<XdpPort> for Port {
     }
 }
 
+impl From<(PacketPort, XdpSender)> for Port {
+    fn from((port, sender): (PacketPort, XdpSender)) -> Self {
+        Self {
+            engine: Engine::Mixed(port, sender),
+            tap: None,
+        }
+    }
+}
+
 impl Port {
     /// The same port, with everything it sends and receives shown to `tap` too.
     #[must_use]
@@ -50,13 +62,14 @@ impl Port {
         match &self.engine {
             Engine::Packet(_) => "AF_PACKET, TPACKET_V2 ring".to_owned(),
             Engine::Xdp(port) => format!("AF_XDP, {}", port.mode()),
+            Engine::Mixed(..) => "AF_PACKET, TPACKET_V2 ring; sends by AF_XDP".to_owned(),
         }
     }
 
     /// The interface's hardware address when the port was opened.
     pub fn mac(&self) -> [u8; 6] {
         match &self.engine {
-            Engine::Packet(port) => port.mac(),
+            Engine::Packet(port) | Engine::Mixed(port, _) => port.mac(),
             Engine::Xdp(port) => port.mac(),
         }
     }
@@ -64,7 +77,7 @@ impl Port {
     /// The interface's largest payload in octets, without the 14 of the Ethernet header.
     pub fn mtu(&self) -> u32 {
         match &self.engine {
-            Engine::Packet(port) => port.mtu(),
+            Engine::Packet(port) | Engine::Mixed(port, _) => port.mtu(),
             Engine::Xdp(port) => port.mtu(),
         }
     }
@@ -72,7 +85,7 @@ impl Port {
     /// The interface's name.
     pub fn interface(&self) -> &str {
         match &self.engine {
-            Engine::Packet(port) => port.interface(),
+            Engine::Packet(port) | Engine::Mixed(port, _) => port.interface(),
             Engine::Xdp(port) => port.interface(),
         }
     }
@@ -80,16 +93,16 @@ impl Port {
     /// How many frames can wait to be taken.
     pub fn ring_frames(&self) -> usize {
         match &self.engine {
-            Engine::Packet(port) => port.ring_frames(),
+            Engine::Packet(port) | Engine::Mixed(port, _) => port.ring_frames(),
             Engine::Xdp(port) => port.ring_frames(),
         }
     }
 
-    /// The packet port, where that is the mechanism.
+    /// The packet port, where that is the mechanism both ways.
     pub fn packet(&self) -> Option<&PacketPort> {
         match &self.engine {
             Engine::Packet(port) => Some(port),
-            Engine::Xdp(_) => None,
+            Engine::Xdp(_) | Engine::Mixed(..) => None,
         }
     }
 
@@ -105,7 +118,28 @@ impl Port {
         match &mut self.engine {
             Engine::Packet(port) => port.send(frame),
             Engine::Xdp(port) => port.send(frame),
+            Engine::Mixed(_, sender) => sender.send(frame),
         }
+    }
+
+    /// Has a frame sent at `at`, by the queueing discipline or the NIC.
+    ///
+    /// # Errors
+    /// As [`PacketPort::send_at`]; AF_XDP has no launch times here.
+    pub fn send_at(&mut self, frame: &[u8], at: Tai) -> Result<(), SysError> {
+        if let Some(tap) = &mut self.tap {
+            tap.sent(sys::clock::monotonic(), frame);
+        }
+        match &mut self.engine {
+            Engine::Packet(port) => port.send_at(frame, at),
+            Engine::Xdp(port) => port.send(frame),
+            Engine::Mixed(_, sender) => sender.send(frame),
+        }
+    }
+
+    /// What the kernel says of sent frames: the oldest that was not yet taken.
+    pub fn next_tx_event(&self) -> Option<TxEvent> {
+        self.packet().and_then(|port| port.next_tx_event().ok().flatten())
     }
 
     /// Sends a batch with as few system calls as the kernel takes.
@@ -121,7 +155,8 @@ impl Port {
         }
         match &mut self.engine {
             Engine::Packet(port) => port.send_all(batch),
-            Engine::Xdp(port) => send_each(port, batch),
+            Engine::Xdp(port) => send_each(batch, |frame| port.send(frame)),
+            Engine::Mixed(_, sender) => send_each(batch, |frame| sender.send(frame)),
         }
     }
 
@@ -133,7 +168,7 @@ impl Port {
     )]
     pub fn next(&mut self) -> Option<Frame<'_>> {
         let frame = match &mut self.engine {
-            Engine::Packet(port) => Frame::Packet(port.next()?),
+            Engine::Packet(port) | Engine::Mixed(port, _) => Frame::Packet(port.next()?),
             Engine::Xdp(port) => Frame::Xdp(port.next()?),
         };
         if let Some(tap) = &mut self.tap {
@@ -148,7 +183,7 @@ impl Port {
     /// As [`PacketPort::wait`].
     pub fn wait(&self, timeout_ns: u64) -> Result<bool, SysError> {
         match &self.engine {
-            Engine::Packet(port) => port.wait(timeout_ns),
+            Engine::Packet(port) | Engine::Mixed(port, _) => port.wait(timeout_ns),
             Engine::Xdp(port) => port.wait(timeout_ns),
         }
     }
@@ -157,7 +192,7 @@ impl Port {
     /// say.
     pub fn dropped(&mut self) -> u64 {
         match &mut self.engine {
-            Engine::Packet(port) => port.statistics().map_or(0, |counted| counted.dropped),
+            Engine::Packet(port) | Engine::Mixed(port, _) => port.statistics().map_or(0, |counted| counted.dropped),
             Engine::Xdp(port) => port
                 .statistics()
                 .map_or(0, |counted| counted.dropped + counted.ring_full),
@@ -165,10 +200,9 @@ impl Port {
     }
 }
 
-fn send_each(port: &mut XdpPort, batch: &TxBatch) -> Result<(), PartialSend> {
+fn send_each(batch: &TxBatch, mut send: impl FnMut(&[u8]) -> Result<(), SysError>) -> Result<(), PartialSend> {
     for index in 0..batch.len() {
-        port.send(batch.frame(index))
-            .map_err(|cause| PartialSend { sent: index, cause })?;
+        send(batch.frame(index)).map_err(|cause| PartialSend { sent: index, cause })?;
     }
     Ok(())
 }

@@ -7,12 +7,14 @@
 mod common;
 
 use common::{Pair, Run, can_run};
-use probes::Rest;
+use probes::listen::{self, ListenConfig};
 use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
+use probes::talk::{self, Framing, TalkConfig};
 use probes::wakeup::{self, WakeupConfig};
+use probes::{Rest, Stop};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -204,6 +206,42 @@ fn subscribe() {
     subscription.running.join().expect("the subscriber ends well");
     assert_eq!(counted() - late, 0, "at the end");
     assert!(run.finish().counters("age/MU04").received > 0);
+}
+
+/// Both ends; the listener does not allocate for new streams either.
+#[test]
+fn talk_and_listen() {
+    if !can_run("talk_and_listen") {
+        return;
+    }
+    let _turn = turn();
+    let period = Period::of_ns(500_000);
+    for framing in [Framing::Test, Framing::Avtp, Framing::Sv] {
+        let pair = Pair::build();
+        let (near, far) = (
+            pair.port_a(&talk::port_options(false)),
+            pair.port_b(&listen::port_options(None)),
+        );
+        let mut run = Run::start();
+        let talker = TalkConfig {
+            framing,
+            spin_ahead_ns: 50_000,
+            duration_ns: Some(500_000_000),
+            ..TalkConfig::every(period)
+        };
+        let listening = Stop::new();
+        let before = counted();
+        let listener =
+            listen::start(&ListenConfig::every(period), far, &mut run.recorder, &listening).expect("listen starts");
+        let talking = talk::start(&talker, near, &mut run.recorder, &run.stop).expect("talk starts");
+        talking.running.join().expect("talk ends well");
+        listening.request();
+        listener.running.join().expect("listen ends well");
+        assert_eq!(counted() - before, 0, "{framing:?}");
+        let recorded = run.finish();
+        assert!(recorded.counters(&format!("talk/{}", framing.word())).received > 0);
+        assert!(recorded.names().iter().any(|name| name.starts_with("listen/")));
+    }
 }
 
 fn wait_for_traffic(frames: &AtomicU64) {

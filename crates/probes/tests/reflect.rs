@@ -67,6 +67,48 @@ fn every_frame_of_two_good_ends_is_accounted_for() {
 }
 
 #[test]
+fn a_second_round_goes_on_in_the_same_series() {
+    if !can_run("a_second_round_goes_on_in_the_same_series") {
+        return;
+    }
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let options = port_options(SHORTEST_FRAME, Stamps::Off);
+    for label in ["a", "b", "b", "a"] {
+        let labelled = |role| ReflectConfig {
+            label: label.into(),
+            duration_ns: (role == Role::Initiator).then_some(100_000_000),
+            ..config(role)
+        };
+        let stop = run.stop.of_step();
+        let far = start(
+            &labelled(Role::Reflector),
+            pair.port_b(&options),
+            &mut run.recorder,
+            &stop,
+        );
+        let near = start(
+            &labelled(Role::Initiator),
+            pair.port_a(&options),
+            &mut run.recorder,
+            &stop,
+        );
+        near.expect("started").join().expect("the initiator ends well");
+        stop.request();
+        far.expect("started").join().expect("the reflector ends well");
+    }
+    let recorded = run.finish();
+    let mut names = recorded.names();
+    names.sort_unstable();
+    assert_eq!(names, ["rtt/a", "rtt/b", "turnaround/a", "turnaround/b"]);
+    for name in ["rtt/a", "rtt/b"] {
+        let rtt = recorded.counters(name);
+        assert_eq!(rtt.expected, 200, "two rounds of 100: {rtt:?}");
+        assert_eq!(rtt.received + rtt.lost + rtt.missed, rtt.expected, "{rtt:?}");
+    }
+}
+
+#[test]
 fn back_to_back_loses_nothing() {
     if !can_run("back_to_back_loses_nothing") {
         return;

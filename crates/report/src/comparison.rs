@@ -203,9 +203,11 @@ fn unfair(settings: &[(String, Vec<Option<String>>)]) -> Vec<String> {
 }
 
 fn is_fleeting((group, name): (&str, &str)) -> bool {
-    FLEETING
-        .iter()
-        .any(|(of, only)| *of == group && only.is_none_or(|only| only == name))
+    let is_count = crate::nics::is_nic(group) && name.ends_with(" so far");
+    is_count
+        || FLEETING
+            .iter()
+            .any(|(of, only)| *of == group && only.is_none_or(|only| only == name))
 }
 
 /// Facts that differ, in the order of the first run's inventory.

@@ -2,6 +2,8 @@
 //! `docs/formats/result-json.md`).
 
 mod budget;
+mod nics;
+mod required;
 #[cfg(test)]
 mod tests;
 mod why;
@@ -11,6 +13,8 @@ use crate::text::rfc3339;
 use crate::verdict::{Check, Measured, NotMeasured, ProfileVerdict};
 use crate::view::{Figures, SeriesView};
 use budget::{BudgetEntry, budget};
+use nics::{NicEntry, nics};
+use required::{NotApplicableEntry, not_applicable};
 use serde::Serialize;
 use stats::Summary;
 use store::model::{Fact, RunState};
@@ -34,6 +38,8 @@ pub struct Document {
     not_measured: Vec<NotMeasuredEntry>,
     budget: BudgetEntry,
     inventory: Vec<FactEntry>,
+    nics: Vec<NicEntry>,
+    not_applicable: Vec<NotApplicableEntry>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -102,12 +108,12 @@ struct CheckEntry {
     series: String,
     measured: Option<Number>,
     allowed: u64,
-    unit: &'static str,
+    unit: String,
     verdict: &'static str,
     why: String,
     source: String,
     profile: String,
-    quantity: &'static str,
+    quantity: String,
     bound: Option<BoundEntry>,
 }
 
@@ -150,9 +156,9 @@ struct ProfileEntry {
 struct NotMeasuredEntry {
     limit: String,
     series: String,
-    quantity: &'static str,
+    quantity: String,
     allowed: u64,
-    unit: &'static str,
+    unit: String,
     source: String,
     profile: String,
 }
@@ -183,12 +189,14 @@ impl Document {
             run: run_entry(report),
             verdict: report.judgement.verdict.word(),
             series: run.series.iter().map(|series| series_entry(report, series)).collect(),
-            checks: report.judgement.checks.iter().map(check_entry).collect(),
+            checks: checks(report),
             events: events(report),
             profiles: profiles(report),
             not_measured: not_measured(report),
             budget: budget(report),
             inventory: inventory(report),
+            nics: nics(&report.run),
+            not_applicable: not_applicable(report),
         }
     }
 
@@ -278,6 +286,15 @@ impl From<Figures> for FigureEntry {
     }
 }
 
+/// Of limits, then of requirements.
+fn checks(report: &Report) -> Vec<CheckEntry> {
+    let judgement = &report.judgement;
+    let of_limits = judgement.checks.iter().map(check_entry);
+    of_limits
+        .chain(judgement.requirements.iter().map(required::entry))
+        .collect()
+}
+
 fn check_entry(check: &Check) -> CheckEntry {
     CheckEntry {
         limit: check.limit.id.clone(),
@@ -287,12 +304,12 @@ fn check_entry(check: &Check) -> CheckEntry {
             Measured::Mean(value) => Number::Real(value),
         }),
         allowed: check.limit.allowed,
-        unit: check.limit.quantity.unit().word(),
+        unit: check.limit.quantity.unit().word().to_owned(),
         verdict: check.verdict.word(),
         why: check.why.clone(),
         source: check.limit.source.clone(),
         profile: check.profile.clone(),
-        quantity: check.limit.quantity.word(),
+        quantity: check.limit.quantity.word().to_owned(),
         bound: check.bound.map(|bound| BoundEntry {
             over: bound.over,
             samples: bound.samples,
@@ -343,13 +360,16 @@ fn not_measured(report: &Report) -> Vec<NotMeasuredEntry> {
     let entry = |open: &NotMeasured| NotMeasuredEntry {
         limit: open.limit.id.clone(),
         series: open.limit.series.as_str().to_owned(),
-        quantity: open.limit.quantity.word(),
+        quantity: open.limit.quantity.word().to_owned(),
         allowed: open.limit.allowed,
-        unit: open.limit.quantity.unit().word(),
+        unit: open.limit.quantity.unit().word().to_owned(),
         source: open.limit.source.clone(),
         profile: open.profile.clone(),
     };
-    report.judgement.not_measured.iter().map(entry).collect()
+    let limits = report.judgement.not_measured.iter().map(entry);
+    limits
+        .chain(report.judgement.not_asked.iter().map(required::open))
+        .collect()
 }
 
 fn inventory(report: &Report) -> Vec<FactEntry> {

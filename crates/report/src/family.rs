@@ -12,7 +12,7 @@ pub struct Family {
 }
 
 /// In the order of the report.
-pub const FAMILIES: [Family; 12] = [
+pub const FAMILIES: [Family; 16] = [
     Family {
         name: "wakeup",
         title: "Wake-up latency",
@@ -45,6 +45,23 @@ pub const FAMILIES: [Family; 12] = [
         name: "publish",
         title: "Publisher lateness",
         what: "Due instant of a sampled value to the end of its send call: how well this publisher kept its schedule.",
+    },
+    Family {
+        name: "talk",
+        title: "Talker delta",
+        what: "Due instant of a frame to the instant just before its send call. Cycles that were slept through are counted as \
+               missed: nothing is sent for them, then or later.",
+    },
+    Family {
+        name: "send",
+        title: "Send call",
+        what: "Instant just before the send call to its return.",
+    },
+    Family {
+        name: "listen",
+        title: "Listener delta",
+        what: "Time between two frames of one stream that follow each other, by the kernel's receive time stamps. Lost frames \
+               are counted, and lengthen the time around them.",
     },
     Family {
         name: "arrival",
@@ -90,7 +107,7 @@ pub fn known(name: &str) -> Option<&'static Family> {
 }
 
 /// Families whose samples do not come out of a socket: frames our own socket drops are none of theirs.
-const WITHOUT_SOCKET: [&str; 3] = ["wakeup", "publish", "task"];
+const WITHOUT_SOCKET: [&str; 5] = ["wakeup", "publish", "talk", "send", "task"];
 
 /// Whether samples of this family are received frames. Of a family that is not known, they may be.
 pub(crate) fn receives_frames(name: &str) -> bool {

@@ -14,6 +14,7 @@ pub mod family;
 mod html;
 pub mod insight;
 pub mod limits;
+mod nics;
 pub mod tables;
 mod terminal;
 mod text;

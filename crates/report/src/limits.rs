@@ -4,9 +4,12 @@
 //! format is described in `docs/formats/limits.md`.
 
 mod file;
+mod requirement;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use requirement::word_of;
+pub use requirement::{Compared, Requirement, Wanted};
 use std::path::{Path, PathBuf};
 
 /// The profiles inside the program, as (name, text). The text is the file in `limits/`.
@@ -24,6 +27,8 @@ pub struct Profile {
     pub what: String,
     /// Its limits, in the order of the file.
     pub limits: Vec<Limit>,
+    /// What it requires of the facts, in the order of the file.
+    pub requirements: Vec<Requirement>,
 }
 
 /// One limit.

@@ -1,5 +1,7 @@
 //! The report as text: the verdict first, then what it rests on.
 
+mod nics;
+mod paced;
 mod series;
 mod table;
 #[cfg(test)]
@@ -57,12 +59,14 @@ impl Report {
         let parts = [
             head(self, &paint, html),
             checks(self, &paint),
+            nics::interfaces(self, &paint),
             budget(self, &paint),
             series::series(self, &paint),
             why::statistics(self, &paint),
             worst_samples(self, &paint),
             why::causes(self, &paint),
             events(self, &paint),
+            paced::paced(self, &paint),
         ];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join("\n")
@@ -160,6 +164,7 @@ fn checks(report: &Report, paint: &Paint) -> String {
             open.limit.allowed_text(),
         ]);
     }
+    nics::requirements(report, paint, &mut table);
     section(paint, "Limits", &table)
 }
 

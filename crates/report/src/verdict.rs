@@ -4,6 +4,7 @@
 //! worse one; else it is inconclusive, and says why in words that name the counts.
 
 mod doubt;
+mod required;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,7 @@ use crate::limits::{Limit, Profile, Quantity, Sense, Unit};
 use crate::text::{count, plural};
 use crate::view::{RunView, SeriesView};
 use doubt::Doubt;
+pub use required::{NotApplicable, RequirementCheck, RequirementOpen};
 use units::format_ns;
 
 /// The answer to "is it within its limit?".
@@ -141,6 +143,12 @@ pub struct Judgement {
     pub checks: Vec<Check>,
     /// Limits no series matched.
     pub not_measured: Vec<NotMeasured>,
+    /// Every requirement held against every group of facts it matches.
+    pub requirements: Vec<RequirementCheck>,
+    /// Requirements of what cannot be on this kind of interface. They are no checks, and hinder no verdict.
+    pub not_applicable: Vec<NotApplicable>,
+    /// Requirements no group of facts matched.
+    pub not_asked: Vec<RequirementOpen>,
 }
 
 impl Judgement {
@@ -151,16 +159,19 @@ impl Judgement {
             profiles: Vec::new(),
             checks: Vec::new(),
             not_measured: Vec::new(),
+            requirements: Vec::new(),
+            not_applicable: Vec::new(),
+            not_asked: Vec::new(),
         };
         for profile in profiles {
             judgement.add(run, profile);
         }
-        judgement.verdict = Verdict::over(judgement.checks.iter().map(|check| check.verdict));
+        judgement.verdict = whole(&judgement.checks, &judgement.requirements);
         judgement
     }
 
     fn add(&mut self, run: &RunView, profile: &Profile) {
-        let from = self.checks.len();
+        let (from, requirements_from) = (self.checks.len(), self.requirements.len());
         for limit in &profile.limits {
             let before = self.checks.len();
             let matching = run
@@ -176,21 +187,28 @@ impl Judgement {
                 });
             }
         }
+        required::hold(self, run, profile);
         self.profiles.push(ProfileVerdict {
             name: profile.name.clone(),
             what: profile.what.clone(),
-            verdict: Verdict::over(self.checks[from..].iter().map(|check| check.verdict)),
+            verdict: whole(&self.checks[from..], &self.requirements[requirements_from..]),
         });
+    }
+
+    /// The verdict of every check, of limits and of requirements.
+    fn verdicts(&self) -> impl Iterator<Item = Verdict> {
+        let of_limits = self.checks.iter().map(|check| check.verdict);
+        of_limits.chain(self.requirements.iter().map(|check| check.verdict))
     }
 
     /// How many checks ended with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.checks.iter().filter(|check| check.verdict == verdict).count()
+        self.verdicts().filter(|one| *one == verdict).count()
     }
 
     /// The judgement in one sentence: `12 checks: 1 over the limit, 11 within.`
     pub fn sentence(&self) -> String {
-        let total = self.checks.len() as u64;
+        let total = self.verdicts().count() as u64;
         let (pass, fail, open) = (
             self.count(Verdict::Pass) as u64,
             self.count(Verdict::Fail) as u64,
@@ -199,7 +217,7 @@ impl Judgement {
         if self.profiles.is_empty() {
             return "No limit profile was given, so nothing is judged (--limits substation).".to_owned();
         }
-        if total == 0 {
+        if self.checks.is_empty() && fail == 0 {
             return "Nothing was measured that a limit applies to.".to_owned();
         }
         if pass == total {
@@ -209,9 +227,14 @@ impl Judgement {
                 format!("All {} checks are within their limits.", count(total))
             };
         }
+        let failed = self.requirements.iter().filter(|check| check.verdict == Verdict::Fail);
+        let not_as_required = failed.count() as u64;
         let mut parts = Vec::new();
-        if fail > 0 {
-            parts.push(format!("{fail} over the limit"));
+        if fail > not_as_required {
+            parts.push(format!("{} over the limit", fail - not_as_required));
+        }
+        if not_as_required > 0 {
+            parts.push(format!("{not_as_required} not as required"));
         }
         if open > 0 {
             parts.push(format!("{open} undecided"));
@@ -221,6 +244,14 @@ impl Judgement {
         }
         format!("{}: {}.", plural(total, "check"), parts.join(", "))
     }
+}
+
+/// The verdict over limits and requirements. A requirement is a condition, not a measurement: it can fail a run or leave it in
+/// doubt, but where nothing was measured it makes no pass.
+fn whole(checks: &[Check], requirements: &[RequirementCheck]) -> Verdict {
+    let required = requirements.iter().map(|check| check.verdict);
+    let measured = Verdict::over(checks.iter().map(|check| check.verdict));
+    Verdict::over(required.chain([measured]))
 }
 
 fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -> Check {

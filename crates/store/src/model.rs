@@ -291,6 +291,10 @@ pub struct Event {
     pub text: String,
 }
 
+/// How the value of a fact begins that cannot be on this machine, such as `not applicable: a veth has no PHY`. It is known, and
+/// no limit can be held against it.
+pub const NOT_APPLICABLE: &str = "not applicable";
+
 /// One fact of the inventory. A fact that could not be read says why: unknown is not empty and not zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {

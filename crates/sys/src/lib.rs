@@ -1,5 +1,5 @@
 //! The edge to the kernel: clocks, waiting, real-time threads, locked memory, privileges, packet sockets, AF_XDP
-//! sockets, network namespaces and links.
+//! sockets, network namespaces, links and what their drivers say.
 //!
 //! Everything here acts for the calling thread or in the calling thread's network namespace unless it says otherwise.
 //! A refusal is a [`SysError`] that names the operation, what the kernel said, and what to do.
@@ -12,6 +12,7 @@ pub mod alloc;
 pub mod clock;
 pub mod cycles;
 mod error;
+pub mod ethtool;
 pub mod link;
 pub mod memory;
 pub mod netns;

@@ -3,6 +3,7 @@
 use crate::error::{SysError, errno_of};
 use crate::link;
 use crate::privilege::Capability;
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -80,6 +81,25 @@ impl AsFd for NetNs {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
+}
+
+/// Runs `work` on a thread whose `/sys` shows the calling thread's network namespace, and returns what it returns. No other
+/// thread sees that `/sys`, and it is gone with the thread; nothing can be changed through it.
+///
+/// # Errors
+/// [`SysError::MissingCapability`] without `CAP_SYS_ADMIN`, else what the kernel refused (some containers).
+pub fn with_own_sys<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SysError> {
+    let refused = |errno| SysError::or_capability(Capability::SysAdmin, "mount", "a /sys of its own", errno);
+    on_scratch_thread(|| {
+        // SAFETY: CLONE_NEWNS touches no file descriptor table, the one danger of unshare; it gives mounts of its own to this
+        // thread, which runs nothing but this closure and then ends.
+        unsafe { unshare_unsafe(UnshareFlags::NEWNS) }.map_err(refused)?;
+        // What is mounted here must not reach the mounts of others.
+        mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).map_err(refused)?;
+        let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        mount("sysfs", "/sys", "sysfs", flags, None).map_err(refused)?;
+        Ok(work())
+    })?
 }
 
 /// Runs `work` on a thread that ends with it, so that what it changes about its thread stays there.

@@ -1,73 +1,173 @@
-//! Tap interfaces: what the kernel sends over one, a program reads, and the other way round.
+//! Tap devices: an interface whose cable ends in this process.
+//!
+//! What the kernel sends on the interface is read here, and what is written here the kernel receives on it. A test bed
+//! puts a process in the place of a wire with it.
 
-use crate::error::{SysError, errno_of};
-use crate::link;
+use crate::error::{SysError, errno_of, last_errno};
+use crate::link::check_name;
 use crate::privilege::Capability;
-use rustix::fs::{Mode, OFlags, open};
-use rustix::io::{Errno, read, write};
+use rustix::io::Errno;
+use std::fs::OpenOptions;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::Arc;
+use std::time::Duration;
 
-/// The device that makes them.
-const DEVICE: &str = "/dev/net/tun";
+/// Where tap devices are made.
+const CLONE_DEVICE: &str = "/dev/net/tun";
 
-/// The far end of a tap interface, which goes when this is dropped.
+/// A tap device, held by its descriptor alone: the interface is gone when this is dropped, or the process ends in any way.
 #[derive(Debug)]
 pub struct Tap {
     fd: OwnedFd,
+    name: Arc<str>,
 }
 
 impl Tap {
-    /// Makes the interface `name` in the calling thread's network namespace. It is down; its MAC address is
-    /// [`link::local_mac`] of its name. Reading and writing never wait.
+    /// Makes the tap device `name` in the calling thread's network namespace; it stays there wherever this is used. The
+    /// interface is down, and has a carrier as soon as it is up.
     ///
     /// # Errors
-    /// No `/dev/net/tun`, a name that cannot be or is taken, no `CAP_NET_ADMIN`, or what the kernel refused.
+    /// A name that cannot be or is taken, no /dev/net/tun, no `CAP_NET_ADMIN`, or what the kernel refused.
     pub fn create(name: &str) -> Result<Self, SysError> {
-        link::check_name(name)?;
-        let refused = |errno| SysError::or_capability(Capability::NetAdmin, "create tap", name, errno);
-        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let fd = open(DEVICE, flags, Mode::empty()).map_err(|errno| SysError::refused("open", DEVICE, errno))?;
-        // SAFETY: an ifreq is plain integers and octets; all zeros is one.
-        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        for (to, octet) in request.ifr_name.iter_mut().zip(name.bytes()) {
-            *to = libc::c_char::from_ne_bytes([octet]);
+        check_name(name)?;
+        let fd = open_clone_device()?;
+        let request = interface_request(name);
+        // SAFETY: TUNSETIFF reads and writes one ifreq, which `request` is and which outlives the call.
+        if unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF as _, &raw const request) } < 0 {
+            return Err(match last_errno() {
+                Errno::BUSY => SysError::Invalid {
+                    what: format!("{name}: an interface of that name exists already"),
+                },
+                errno => SysError::or_capability(Capability::NetAdmin, "create tap", name, errno),
+            });
         }
-        // Both flags are below 2^15.
-        request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
-        // SAFETY: the descriptor is open, and TUNSETIFF reads and writes one ifreq, a local that outlives the call.
-        let outcome = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
-        if outcome < 0 {
-            return Err(refused(errno_of(&std::io::Error::last_os_error())));
-        }
-        link::set_mac(name, link::local_mac(name))?;
-        Ok(Self { fd })
+        Ok(Self { fd, name: name.into() })
     }
 
-    /// Takes the next frame the kernel sent over the interface; its length, or `None` when there is none.
+    /// The interface's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Takes the oldest frame the kernel sent on the interface, from the destination address and without FCS, and tells its
+    /// length; `None` when there is none. A frame longer than `buffer` is cut. Does not wait.
     ///
     /// # Errors
-    /// What the kernel refused: `EBADFD` when the interface was removed.
-    pub fn receive(&self, frame: &mut [u8]) -> Result<Option<usize>, SysError> {
-        match read(&self.fd, frame) {
-            Ok(octets) => Ok(Some(octets)),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(errno) => Err(SysError::refused("read from", "a tap", errno)),
+    /// What the kernel refused.
+    pub fn read(&self, buffer: &mut [u8]) -> Result<Option<usize>, SysError> {
+        match rustix::io::read(&self.fd, &mut *buffer) {
+            Ok(length) => Ok(Some(length)),
+            // EIO: the interface is down, so there is nothing to read until it is up again.
+            Err(Errno::AGAIN | Errno::INTR | Errno::IO) => Ok(None),
+            Err(errno) => Err(SysError::refused("read from tap", Arc::clone(&self.name), errno)),
         }
     }
 
-    /// Hands a frame to the kernel, as if it had come over the interface's cable.
+    /// Has the kernel receive a frame on the interface. False when it did not take it, because the interface is down or its
+    /// queue is full.
     ///
     /// # Errors
-    /// What the kernel refused: `EIO` while the interface is down.
-    pub fn send(&self, frame: &[u8]) -> Result<(), SysError> {
-        write(&self.fd, frame)
-            .map(|_| ())
-            .map_err(|errno| SysError::refused("write to", "a tap", errno))
+    /// What the kernel refused, such as a frame shorter than an Ethernet header.
+    pub fn write(&self, frame: &[u8]) -> Result<bool, SysError> {
+        match rustix::io::write(&self.fd, frame) {
+            Ok(_) => Ok(true),
+            Err(Errno::AGAIN | Errno::IO | Errno::NOBUFS) => Ok(false),
+            Err(errno) => Err(SysError::refused("write to tap", Arc::clone(&self.name), errno)),
+        }
     }
 }
 
 impl AsFd for Tap {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+}
+
+/// Waits until one of `taps` has a frame, a signal came, or `timeout` is over (no end without one). One that is down is not
+/// waited for, and makes no noise. True when one has a frame.
+///
+/// # Errors
+/// What the kernel refused.
+pub fn wait_readable(taps: &[&Tap], timeout: Option<Duration>) -> Result<bool, SysError> {
+    let mut polled: Vec<libc::pollfd> = taps
+        .iter()
+        .map(|tap| libc::pollfd {
+            fd: tap.fd.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        })
+        .collect();
+    let timeout = timeout.map(|timeout| libc::timespec {
+        tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    let timeout = timeout
+        .as_ref()
+        .map_or(std::ptr::null(), |timeout| std::ptr::from_ref(timeout));
+    // SAFETY: `polled` holds as many pollfd as are named, the timeout is null or whole, both outlive the call, and no signal
+    // mask is given.
+    let ready = unsafe {
+        libc::ppoll(
+            polled.as_mut_ptr(),
+            polled.len() as libc::nfds_t,
+            timeout,
+            std::ptr::null(),
+        )
+    };
+    if ready >= 0 {
+        return Ok(polled.iter().any(|polled| polled.revents & libc::POLLIN != 0));
+    }
+    match last_errno() {
+        Errno::INTR => Ok(false),
+        errno => Err(SysError::refused("wait for", "tap devices", errno)),
+    }
+}
+
+fn open_clone_device() -> Result<OwnedFd, SysError> {
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(CLONE_DEVICE);
+    opened.map(Into::into).map_err(|error| open_refusal(errno_of(&error)))
+}
+
+fn open_refusal(errno: Errno) -> SysError {
+    match errno {
+        Errno::NOENT | Errno::NODEV | Errno::NXIO => SysError::MissingFeature {
+            what: format!("open {CLONE_DEVICE}"),
+            needs: "CONFIG_TUN: `modprobe tun`; a container needs the device, such as --device /dev/net/tun",
+        },
+        Errno::ACCESS | Errno::PERM => SysError::PermissionDenied {
+            what: format!("open {CLONE_DEVICE}"),
+            remedy: "let the user read and write it, and the container's device rules allow it",
+        },
+        errno => SysError::refused("open", CLONE_DEVICE, errno),
+    }
+}
+
+fn interface_request(name: &str) -> libc::ifreq {
+    // SAFETY: an ifreq is plain numbers, for which zero is a value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
+    request
+}
+
+#[cfg(test)]
+mod tests {
+    use super::open_refusal;
+    use crate::error::ErrorKind;
+    use rustix::io::Errno;
+
+    #[test]
+    fn a_missing_device_says_what_to_do() {
+        let error = open_refusal(Errno::NOENT);
+        assert_eq!(error.kind(), ErrorKind::CouldNotMeasure);
+        assert!(error.to_string().contains("modprobe tun"), "{error}");
+        assert!(open_refusal(Errno::ACCESS).to_string().contains("/dev/net/tun"));
     }
 }

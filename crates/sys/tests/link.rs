@@ -6,6 +6,7 @@ use common::{NETWORK, Pair, can_run, frame, frame_with, inside, number, receive,
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use sys::link::Below;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 use sys::{ErrorKind, link};
@@ -152,6 +153,37 @@ fn links_show_what_was_set() {
         link::delete("a0")
     });
     wait_until_gone(&pair.b, "b0");
+}
+
+#[test]
+fn a_macvlan_stands_on_an_interface_of_another_namespace_and_forwards_both_ways() {
+    if !can_run(
+        "a_macvlan_stands_on_an_interface_of_another_namespace_and_forwards_both_ways",
+        NETWORK,
+    ) {
+        return;
+    }
+    let pair = Pair::build(1500);
+    let device = NetNs::create().expect("a namespace");
+    inside(&pair.b, || link::add_macvlan("m0", "b0", &device));
+    inside(&device, || link::set_up("m0"));
+    wait_for_carrier(&device, "m0");
+    let upper = inside(&device, || link::find("m0"));
+    assert_eq!(
+        (upper.kind.as_deref(), upper.below, upper.mac),
+        (Some("macvlan"), Below::Elsewhere, link::local_mac("m0"))
+    );
+    let mut near = pair.port_a(&PortOptions::default());
+    let mut far = inside(&device, || PacketPort::open("m0", &PortOptions::default()));
+    let mut there = frame(1, 60);
+    there[..6].copy_from_slice(&upper.mac);
+    near.send(&there).expect("sent");
+    receive(&mut far, |got| assert_eq!(number(got.data()), 1));
+    far.send(&frame(2, 60)).expect("sent");
+    receive(&mut near, |got| assert_eq!(number(got.data()), 2));
+    let missing = pair.b.run(|| link::add_macvlan("m1", "x0", &device));
+    let missing = missing.expect("a thread").expect_err("no lower interface");
+    assert_eq!(missing.to_string(), "x0: no such interface (have: lo, b0)");
 }
 
 /// /sys shows the namespace of whoever mounted it, so `ip` is asked for the settings of the bridge.

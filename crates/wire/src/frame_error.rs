@@ -177,6 +177,9 @@ pub enum Rule {
     /// Not a test frame of this tool.
     #[error("not a triptime test frame: {0}")]
     TestFrame(&'static str),
+    /// Not a stream of IEEE 1722.
+    #[error("not an AVTP stream frame: {0}")]
+    Avtp(&'static str),
 }
 
 struct Found(Option<Tag>);

@@ -1,5 +1,5 @@
 //! What is on the wire of a substation: Ethernet II with 802.1Q tags, sampled values (IEC 61850-9-2, 9-2LE, IEC 61869-9),
-//! GOOSE (IEC 61850-8-1), and the layer-2 test frame of the `reflect` probe.
+//! GOOSE (IEC 61850-8-1), AVTP streams (IEEE 1722), and the layer-2 test frame of the `reflect`, `talk` and `listen` probes.
 //!
 //! Every protocol has a **checked view** that borrows the frame (`sv::Frame`, `goose::Frame`) and an **owned form** with an
 //! encoder (`sv::Message`, `goose::Message`). Parsing checks every rule once; after that no accessor and no iterator can
@@ -11,6 +11,7 @@
 //! Offsets in errors count octets from the first octet of the frame as it was captured, starting at 0.
 #![forbid(unsafe_code)]
 
+pub mod avtp;
 pub mod ber;
 mod bytes;
 pub mod ether;

@@ -13,7 +13,8 @@
 //! | 34 | instant of sending, ns of the sender's clock | 8 |
 //! | 42 | zeros up to the length of the frame; in a farewell, first a [`Summary`] | |
 //!
-//! Octets are counted in an untagged frame; a VLAN tag moves all of them by 4.
+//! Octets are counted in an untagged frame; a VLAN tag moves all of them by 4. The 28 octets from the magic on also
+//! travel as the data of other protocols' frames, so that a listener can account for every one of them.
 
 use crate::bytes::{array, be16, be32, be64};
 use crate::ether::{EthernetView, Mac, VlanTag};
@@ -28,7 +29,8 @@ pub const MAX_OCTETS: usize = 9000;
 
 const MAGIC: u32 = u32::from_be_bytes(*b"TRIP");
 const VERSION: u8 = 1;
-const HEADER: usize = 28;
+/// Octets from the magic to the instant of sending.
+pub const HEADER: usize = 28;
 
 mod at {
     pub(super) const VERSION: usize = 4;
@@ -49,6 +51,8 @@ pub enum Kind {
     Hello = 2,
     /// Sleep for as many nanoseconds as the sequence number says; not returned.
     Rest = 3,
+    /// One of a paced stream; not returned.
+    Stream = 4,
     /// Somebody wants to play, and says in the flags as what ([`CLAIM_EITHER`], [`CLAIM_REFLECTOR`]).
     Claim = 5,
     /// The measuring is over; carries a [`Summary`]. The reflector answers with its own.
@@ -91,8 +95,20 @@ impl TestFrame {
             };
             return Err(FrameError::at(ethernet.payload_offset() - 2, rule));
         }
-        let payload = ethernet.payload();
-        let error = |at, why| FrameError::at(ethernet.payload_offset() + at, Rule::TestFrame(why));
+        Self::read(ethernet.payload()).map_err(|error| FrameError {
+            offset: error.offset.saturating_add(ethernet.payload_offset() as u32),
+            ..error
+        })
+    }
+
+    /// Reads the fields at the beginning of `payload`: of a test frame, or of another protocol's data. Offsets in errors count
+    /// from there.
+    ///
+    /// # Errors
+    /// Not the fields of a test frame, or of another version.
+    #[inline]
+    pub fn read(payload: &[u8]) -> Result<Self, FrameError> {
+        let error = |at, why| FrameError::at(at, Rule::TestFrame(why));
         if payload.len() < HEADER {
             return Err(error(payload.len(), "it ends inside its header"));
         }
@@ -110,6 +126,7 @@ impl TestFrame {
             1 => Kind::Probe,
             2 => Kind::Hello,
             3 => Kind::Rest,
+            4 => Kind::Stream,
             5 => Kind::Claim,
             6 => Kind::Bye,
             _ => return Err(error(at::KIND, "its kind is unknown")),
@@ -127,14 +144,23 @@ impl TestFrame {
     pub fn encode(&self, dst: Mac, src: Mac, tag: Option<VlanTag>, octets: usize) -> Vec<u8> {
         let mut frame = Vec::with_capacity(octets.clamp(MIN_OCTETS, MAX_OCTETS));
         crate::ether::write_header(&mut frame, dst, src, tag.as_slice(), ETHER_TYPE);
-        frame.extend_from_slice(&MAGIC.to_be_bytes());
-        frame.extend_from_slice(&[VERSION, self.kind as u8]);
-        frame.extend_from_slice(&self.flags.to_be_bytes());
-        frame.extend_from_slice(&self.session.to_be_bytes());
-        frame.extend_from_slice(&self.sequence.to_be_bytes());
-        frame.extend_from_slice(&self.sent_ns.to_be_bytes());
+        frame.extend_from_slice(&self.fields());
         frame.resize(octets.clamp(MIN_OCTETS, MAX_OCTETS), 0);
         frame
+    }
+
+    /// The fields, to be carried in a frame: what [`TestFrame::read`] reads.
+    #[inline]
+    pub fn fields(&self) -> [u8; HEADER] {
+        let mut octets = [0; HEADER];
+        octets[..at::VERSION].copy_from_slice(&MAGIC.to_be_bytes());
+        octets[at::VERSION] = VERSION;
+        octets[at::KIND] = self.kind as u8;
+        octets[at::FLAGS..at::SESSION].copy_from_slice(&self.flags.to_be_bytes());
+        octets[at::SESSION..at::SEQUENCE].copy_from_slice(&self.session.to_be_bytes());
+        octets[at::SEQUENCE..at::SENT].copy_from_slice(&self.sequence.to_be_bytes());
+        octets[at::SENT..].copy_from_slice(&self.sent_ns.to_be_bytes());
+        octets
     }
 }
 
@@ -311,6 +337,17 @@ mod tests {
         };
         assert_eq!(parse(&frame), expected);
         assert_eq!(frame, expected.encode(B, A, None, 60));
+    }
+
+    #[test]
+    fn the_fields_travel_in_any_frame() {
+        for kind in [Kind::Probe, Kind::Hello, Kind::Rest, Kind::Stream] {
+            let fields = TestFrame { kind, ..FIELDS };
+            let mut octets = fields.fields().to_vec();
+            octets.push(0xff);
+            assert_eq!(TestFrame::read(&octets).unwrap(), fields);
+            assert!(TestFrame::read(&octets[..super::HEADER - 1]).is_err());
+        }
     }
 
     #[test]

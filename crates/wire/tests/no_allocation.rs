@@ -4,8 +4,10 @@ mod common;
 
 use common::vectors;
 use sys::alloc::{CountingAllocator, counted, watch};
-use wire::ether::EthernetView;
-use wire::{goose, sv};
+use wire::avtp::{AafTemplate, Stream};
+use wire::ether::{EthernetView, Mac};
+use wire::test_frame::{Kind, TestFrame};
+use wire::{avtp, goose, sv, test_frame};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -34,6 +36,34 @@ fn no_vector_makes_a_decoder_allocate() {
     watch(false);
     assert_eq!(counted() - before, 0);
     assert!(walked > 1_000, "only {walked} octets and entries in all vectors");
+}
+
+#[test]
+fn streams_are_patched_and_read_without_allocating() {
+    let mut template = AafTemplate::new(&Stream {
+        dst: Mac([0x91, 0xe0, 0xf0, 0, 0xfe, 0]),
+        src: Mac([2, 0, 0, 0, 0, 1]),
+        tags: Vec::new(),
+        unique_id: 1,
+    });
+    let fields = TestFrame {
+        kind: Kind::Stream,
+        flags: 0,
+        session: 1,
+        sequence: 2,
+        sent_ns: 3,
+    };
+    watch(true);
+    let before = counted();
+    template.set_sequence_num(9);
+    template.set_timestamp_ns(8);
+    template.data_mut()[..test_frame::HEADER].copy_from_slice(&fields.fields());
+    let read = EthernetView::parse(template.bytes())
+        .and_then(|ethernet| avtp::Frame::parse(&ethernet))
+        .and_then(|frame| TestFrame::read(frame.data()));
+    let after = counted();
+    watch(false);
+    assert_eq!((after - before, read), (0, Ok(fields)));
 }
 
 #[test]

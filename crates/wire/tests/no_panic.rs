@@ -7,7 +7,7 @@ use proptest::prelude::{any, prop};
 use proptest::proptest;
 use wire::ether::{EthernetView, VlanTag};
 use wire::goose::{self, Data};
-use wire::{FrameError, sv, test_frame};
+use wire::{FrameError, avtp, sv, test_frame};
 
 /// Everything this crate can do with a frame.
 fn decode_all(frame: &[u8]) {
@@ -36,6 +36,10 @@ fn decode_all(frame: &[u8]) {
             assert_eq!(parsed.all_data().count(), parsed.num_dat_set_entries() as usize);
         }
         let _ = test_frame::TestFrame::parse(&ethernet);
+        if let Ok(stream) = avtp::Frame::parse(&ethernet) {
+            assert!(stream.data().len() + avtp::HEADER <= ethernet.payload().len());
+            let _ = test_frame::TestFrame::read(stream.data());
+        }
     }
     let mut own = frame.to_vec();
     let _ = test_frame::TestFrameMut::new(&mut own).map(|mut frame| frame.set_sequence(1));
@@ -165,6 +169,19 @@ proptest! {
         frame.extend_from_slice(&[0; 4]);
         frame.extend_from_slice(&[if goose { 0x61 } else { 0x60 }, apdu.len().min(127) as u8]);
         frame.extend_from_slice(&apdu);
+        decode_all(&frame);
+    }
+
+    /// The same for AVTP, whose header is nearly all that is checked.
+    #[test]
+    fn arbitrary_streams(tagged: bool, payload in prop::collection::vec(any::<u8>(), 0..80)) {
+        let mut frame = vec![0; 12];
+        if tagged {
+            frame.extend_from_slice(&[0x81, 0, 0x60, 2]);
+        }
+        frame.extend_from_slice(&[0x22, 0xf0]);
+        let known = payload.first().map(|octet| octet % 8);
+        frame.extend(known.into_iter().chain(payload.iter().skip(1).copied()));
         decode_all(&frame);
     }
 

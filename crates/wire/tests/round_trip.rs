@@ -7,6 +7,7 @@ use proptest::option;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop_oneof};
 use proptest::sample::Index;
 use proptest::{prop_assert, prop_assert_eq, proptest};
+use wire::avtp::{self, AafTemplate, Stream};
 use wire::ether::{EthernetView, Mac, TPID_8021AD, VlanTag};
 use wire::goose::{self, Value};
 use wire::header::EncodeError;
@@ -170,6 +171,22 @@ fn learned(frame: &[u8]) -> sv::FastPath {
 }
 
 proptest! {
+    #[test]
+    fn audio_streams(dst in mac(), src in mac(), tags in tags(), unique_id: u16, number: u8, time: u32, data: [u8; 48]) {
+        let stream = Stream { dst, src, tags: tags.clone(), unique_id };
+        let mut template = AafTemplate::new(&stream);
+        template.set_sequence_num(number);
+        template.set_timestamp_ns(time);
+        template.data_mut().copy_from_slice(&data);
+        let ethernet = EthernetView::parse(template.bytes()).unwrap();
+        prop_assert_eq!((ethernet.dst(), ethernet.src()), (dst, src));
+        prop_assert_eq!((ethernet.vlan(), ethernet.inner_vlan()), (tags.first().copied(), tags.get(1).copied()));
+        let frame = avtp::Frame::parse(&ethernet).unwrap();
+        prop_assert_eq!((frame.sequence_num(), frame.timestamp_ns()), (number, Some(time)));
+        prop_assert_eq!((frame.subtype(), frame.stream_id()), (avtp::AAF, Some(stream.id())));
+        prop_assert_eq!(frame.data(), data);
+    }
+
     #[test]
     fn sv_round_trip(message in sv_message(), padding in 0usize..40) {
         match message.encode() {

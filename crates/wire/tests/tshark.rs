@@ -5,6 +5,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::process::Command;
 
+use wire::avtp::{AafTemplate, Stream};
 use wire::ether::{Mac, VlanTag};
 use wire::goose::{self, Value};
 use wire::quality::{GooseQuality, SvQuality};
@@ -237,6 +238,75 @@ fn goose_messages_from_patched_templates() {
     ];
     let nested = ["1", "1", "8", early, "1", "5", "200", "", "0", "0", "1"];
     for (row, expected) in rows.iter().zip([first, first, trip, nested]) {
+        let row: Vec<String> = row.iter().map(|cell| cell.join(";")).collect();
+        assert_eq!(row, expected);
+    }
+}
+
+#[test]
+fn audio_streams_from_patched_templates() {
+    let stream = |tags: Vec<VlanTag>| Stream {
+        dst: Mac([0x91, 0xe0, 0xf0, 0, 0xfe, 0]),
+        src: SRC,
+        tags,
+        unique_id: 0x1234,
+    };
+    let mut numbers = Numbers(7);
+    let mut frames = Vec::new();
+    let mut expected = Vec::new();
+    for (number, tagged) in [(0, false), (1, true), (200, true), (255, false)] {
+        let tags = if tagged {
+            vec![VlanTag::new(3, false, 2)]
+        } else {
+            Vec::new()
+        };
+        let mut template = AafTemplate::new(&stream(tags));
+        let time = numbers.next() as u32;
+        template.set_sequence_num(number);
+        template.set_timestamp_ns(time);
+        let data: Vec<u8> = (0..AafTemplate::DATA).map(|_| numbers.next() as u8).collect();
+        template.data_mut().copy_from_slice(&data);
+        frames.push(template.bytes().to_vec());
+        let id = stream(Vec::new()).id();
+        let (priority, vid) = if tagged { ("3", "2") } else { ("", "") };
+        expected.push([
+            "0x02".to_owned(),
+            "1".into(),
+            "0x00".into(),
+            "0".into(),
+            "1".into(),
+            number.to_string(),
+            "1".into(),
+            format!("0x{id:016x}"),
+            time.to_string(),
+            "0x02".into(),
+            "0x0005".into(),
+            "2".into(),
+            "32".into(),
+            "48".into(),
+            priority.into(),
+            vid.into(),
+        ]);
+    }
+    let fields = [
+        "ieee1722.subtype",
+        "ieee1722.svfield",
+        "ieee1722.verfield",
+        "aaf.mrfield",
+        "aaf.tvfield",
+        "aaf.seqnum",
+        "aaf.tufield",
+        "aaf.stream_id",
+        "aaf.avtp_timestamp",
+        "aaf.format_info",
+        "aaf.nominal_sample_rate",
+        "aaf.channels_per_frame",
+        "aaf.bit_depth",
+        "aaf.stream_data_len",
+        "vlan.priority",
+        "vlan.id",
+    ];
+    for (row, expected) in tshark(&frames, &fields).iter().zip(expected) {
         let row: Vec<String> = row.iter().map(|cell| cell.join(";")).collect();
         assert_eq!(row, expected);
     }

@@ -24,7 +24,7 @@ pub(crate) struct CompareArgs {
     /// Print the comparison as one JSON document on standard output
     #[arg(long)]
     json: bool,
-    /// Print the wake-up series in a published layout instead
+    /// Print the wake-up series in a published layout instead, or each run's round trip by network
     #[arg(long, value_enum, conflicts_with = "json")]
     table: Option<TableArg>,
 }
@@ -61,6 +61,8 @@ enum TableArg {
     Jitter,
     /// Sienda: classes for AVB
     Avb,
+    /// ABB and University of Torino: the round trip over each network beside the others
+    Networks,
 }
 
 impl From<TableArg> for Layout {
@@ -69,6 +71,7 @@ impl From<TableArg> for Layout {
             TableArg::Vm => Self::Vm,
             TableArg::Jitter => Self::Jitter,
             TableArg::Avb => Self::Avb,
+            TableArg::Networks => Self::Networks,
         }
     }
 }

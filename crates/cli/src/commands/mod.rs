@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod export;
 pub(crate) mod import;
+pub(crate) mod listen;
 pub(crate) mod noise;
 pub(crate) mod pcap;
 pub(crate) mod publish;
@@ -10,4 +11,5 @@ pub(crate) mod qualify;
 pub(crate) mod reflect;
 pub(crate) mod report;
 pub(crate) mod subscribe;
+pub(crate) mod talk;
 pub(crate) mod wakeup;

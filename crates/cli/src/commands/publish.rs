@@ -55,7 +55,7 @@ pub(crate) struct PublishArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let port = PacketPort::open(&args.port.interface, &port_options())?;
-    let begin = Start::probe("publish", args.port.measured(), args.port.duration);
+    let begin = Start::probe("publish", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     let config = PublishConfig {
         streams: args.streams,
@@ -75,7 +75,7 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         threshold_ns: run.threshold_ns("publish/lateness"),
     };
     let stop = run.session.stop.clone();
-    let port = run.port(port, &args.port)?;
+    let port = run.port(port, &args.port, &args.port.intent())?;
     let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
     run.finish(outcome.map_err(Into::into))
 }

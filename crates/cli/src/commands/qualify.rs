@@ -3,6 +3,7 @@
 use crate::arguments::{RunArgs, positive_duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
+use lab::bed::Bed;
 use lab::plan::{Plan, PlanRun, Step, Table, Thresholds};
 use report::tables::Layout;
 use sys::privilege::Capability;
@@ -11,15 +12,20 @@ use sys::privilege::Capability;
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Example: triptime qualify\n         triptime qualify vm-wakeup --duration 60h
-         triptime qualify site.toml --html site.html"
+         triptime qualify site.toml --html site.html
+         triptime qualify networks --nic eth1,eth2"
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, vm-wakeup, jitter-table, avb-wakeup), or a TOML file
+    /// Plan: the name of one inside triptime (quick, avb, vm-wakeup, jitter-table, avb-wakeup, networks), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
+    /// Also measure over two ports of this machine, the test set's and the device's, used as they are: real ports joined by a
+    /// cable or switch, SR-IOV virtual functions. For plans that compare networks
+    #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
+    nic: Vec<String>,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -31,6 +37,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         Some(ns) => plan.lasting(ns),
         None => plan,
     };
+    let ports = ports(&plan, &args.nic)?;
     let (housekeeping, measured) = plan.roles(&sys::thread::allowed_cpus())?;
     if plan.steps.iter().any(Step::needs_bed) {
         require_bed()?;
@@ -44,6 +51,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         // Its cost would be part of the wake-ups, too.
         osnoise: false,
         measured: measured.clone(),
+        interfaces: Vec::new(),
         documents: vec![("plan".into(), plan.text.clone())],
         open_ended: false,
         table: plan.table.map(layout),
@@ -62,10 +70,27 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         housekeeping,
         measured,
         thresholds,
+        ports,
         progress: Box::new(|session, doing| progress.show(session, doing)),
     };
     let outcome = lab::plan::run(session, work);
     run.finish(outcome)
+}
+
+/// The ports of this machine that are to be measured beside the plan's networks.
+fn ports(plan: &Plan, nic: &[String]) -> Result<Option<Bed>, Failure> {
+    match (nic, &plan.bed) {
+        ([], _) => Ok(None),
+        ([_, _], None) => Err(Failure::Usage(format!(
+            "--nic: the plan {} compares no networks: use `triptime qualify networks --nic {}`",
+            plan.name,
+            nic.join(",")
+        ))),
+        ([test_set, device], Some(_)) => Ok(Some(Bed::of_ports(test_set, device)?)),
+        _ => Err(Failure::Usage(
+            "--nic takes two ports, the test set's and the device's: --nic eth1,eth2".into(),
+        )),
+    }
 }
 
 /// The rights that the test bed takes, each named with what it is for.
@@ -85,5 +110,6 @@ fn layout(table: Table) -> Layout {
         Table::Vm => Layout::Vm,
         Table::Jitter => Layout::Jitter,
         Table::Avb => Layout::Avb,
+        Table::Networks => Layout::Networks,
     }
 }

@@ -3,12 +3,13 @@
 use crate::arguments::{PortArgs, RunArgs, duration, mac, positive_duration, vlan};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
+use lab::preflight::Intent;
 use probes::reflect::{
     MOST_FRAMES, Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, start, xdp_options,
 };
 use probes::{Port, Rest};
 use sys::packet::PacketPort;
-use sys::xdp::{XdpPort, XdpRequest};
+use sys::xdp::{XdpPort, XdpRequest, XdpSender};
 use wire::ether::{Mac, VlanTag};
 
 /// Which end of the round trip.
@@ -39,6 +40,9 @@ enum EngineArg {
     Packet,
     /// `AF_PACKET` ring, asleep until a frame comes: with the wake-up that a real application pays
     Block,
+    /// `AF_PACKET` ring, looked at without pause, and frames sent by `AF_XDP`, past the queueing discipline: the fastest on
+    /// virtual links
+    PacketXdp,
     /// `AF_XDP`, looked at without pause: past the kernel's stack, best where the driver has zero-copy
     Xdp,
 }
@@ -142,7 +146,7 @@ impl ReflectArgs {
     /// Stamps cost some tenths of a microsecond: nothing beside the wake-up before a paced frame, much of a fast path's round
     /// trip back to back.
     fn stamps(&self) -> Stamps {
-        let is_fast = self.interval == 0 || self.engine == EngineArg::Xdp;
+        let is_fast = self.interval == 0 || matches!(self.engine, EngineArg::Xdp | EngineArg::PacketXdp);
         let usual = if is_fast { Stamps::Off } else { Stamps::Software };
         self.stamps.map_or(usual, Stamps::from)
     }
@@ -152,9 +156,13 @@ impl ReflectArgs {
 pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     let port = open(&args)?;
     let stamps = args.stamps();
-    let begin = Start::probe("reflect", args.port.measured(), args.port.duration);
+    let begin = Start::probe("reflect", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     let one_interval = if args.interval == 0 { 1_000_000 } else { args.interval };
+    let receive = match args.engine {
+        EngineArg::Packet | EngineArg::PacketXdp | EngineArg::Xdp => Receive::Spin,
+        EngineArg::Block => Receive::Block,
+    };
     let config = ReflectConfig {
         peer: args.peer,
         interval_ns: args.interval,
@@ -166,10 +174,7 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
         late_after_ns: args.late_after.unwrap_or(one_interval),
         break_above_ns: args.break_above,
         stamps,
-        receive: match args.engine {
-            EngineArg::Packet | EngineArg::Xdp => Receive::Spin,
-            EngineArg::Block => Receive::Block,
-        },
+        receive,
         policy: args.port.policy,
         cpu: args.port.cpu,
         rest: if args.no_rest { Rest::NONE } else { lab::plan::rest() },
@@ -177,7 +182,11 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
         ..ReflectConfig::new(args.role.into())
     };
     let stop = run.session.stop.clone();
-    let port = run.port(port, &args.port)?;
+    let intent = Intent {
+        spins_without_rest: args.no_rest && receive == Receive::Spin,
+        ..args.port.intent()
+    };
+    let port = run.port(port, &args.port, &intent)?;
     let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
     run.finish(outcome.map_err(Into::into))
 }
@@ -188,6 +197,14 @@ fn open(args: &ReflectArgs) -> Result<Port, Failure> {
     Ok(match args.engine {
         EngineArg::Packet | EngineArg::Block => {
             PacketPort::open(interface, &port_options(args.size, args.stamps(), args.vlan))?.into()
+        }
+        EngineArg::PacketXdp => {
+            let ring = PacketPort::open(interface, &port_options(args.size, args.stamps(), args.vlan))?;
+            (
+                ring,
+                XdpSender::open(interface, 0, xdp_options(args.size, XdpRequest::Auto).frame_bytes)?,
+            )
+                .into()
         }
         EngineArg::Xdp => XdpPort::open(interface, &xdp_options(args.size, args.xdp.into()))?.into(),
     })

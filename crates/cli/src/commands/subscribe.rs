@@ -40,7 +40,7 @@ pub(crate) struct SubscribeArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     let port = PacketPort::open(&args.port.interface, &port_options())?;
-    let begin = Start::probe("subscribe", args.port.measured(), args.port.duration);
+    let begin = Start::probe("subscribe", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     let config = SubscribeConfig {
         rate: args.rate,
@@ -56,7 +56,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         threshold_ns: run.threshold_ns("age/MU01"),
     };
     let stop = run.session.stop.clone();
-    let port = run.port(port, &args.port)?;
+    let port = run.port(port, &args.port, &args.port.intent())?;
     let outcome = start(&config, port, &mut run.session.recorder, &stop)
         .and_then(|subscription| run.attend(subscription.running));
     run.finish(outcome.map_err(Into::into))

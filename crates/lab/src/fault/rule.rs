@@ -1,135 +1,263 @@
-//! What is to be done to which frames.
+//! Which frame gets which fault: decided from the rules, the seed and the frames' order alone.
 
-use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Duration;
 
-/// Which way a frame goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// From the test set to the device under test.
-    ToDevice,
-    /// From the device under test to the test set.
-    ToTestSet,
-}
+/// Offset of the EtherType in a frame without VLAN tag.
+const ETHER_TYPE: usize = 12;
 
-impl Direction {
-    /// Both of them.
-    pub const BOTH: [Self; 2] = [Self::ToDevice, Self::ToTestSet];
-
-    /// Its place in arrays of two.
-    pub(super) fn index(self) -> usize {
-        match self {
-            Self::ToDevice => 0,
-            Self::ToTestSet => 1,
-        }
-    }
-}
-
-/// What becomes of a frame.
+/// What is done to a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It never arrives.
+    /// It does not come out.
     Drop,
-    /// It arrives twice, one right behind the other.
+    /// It comes out twice, one right behind the other.
     Duplicate,
-    /// It arrives this many ns later than it would, behind whatever went on meanwhile.
-    Delay {
-        /// Nanoseconds of `CLOCK_MONOTONIC` from being read to being sent on.
-        ns: u64,
-    },
-    /// It changes places with the next frame of the kind that the rule looks at and that goes on. Without one within half a
-    /// second it goes on as it is.
-    Reorder,
-    /// One octet of it is changed.
+    /// It comes out that much later, behind whatever came out meanwhile.
+    Delay(Duration),
+    /// It comes out behind the next so many frames that the rule is about and that come out at once; 1 swaps it with the
+    /// next one. It never comes out when fewer follow.
+    HoldBack(u32),
+    /// These bits of the octet at `offset` are turned over. A frame that is too short is left as it is and not counted.
     Corrupt {
-        /// Place of the octet from the first of the destination address on, 0 being the first. Frames that end before it are
-        /// left as they are.
-        at: usize,
-        /// Bits that are turned over; 0 would turn none.
-        flip: u8,
+        /// Octets from the start of the frame.
+        offset: usize,
+        /// Bits to turn over.
+        bits: u8,
     },
 }
 
-/// Which frames a rule looks at.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Frames {
-    /// Only frames of this EtherType, be they tagged or not.
-    pub ether_type: Option<u16>,
-    /// Only frames with these octets at these places, counted as in [`Fault::Corrupt`].
-    pub octets: Vec<(usize, u8)>,
-    /// Only those from this one on, of the frames that all else lets pass; 0 and 1 are the first.
-    pub from: u64,
-    /// Only those up to this one.
-    pub to: Option<u64>,
-}
-
-/// Which of the frames it looks at a rule chooses.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Pick {
-    /// Every `n`th: the `n`th, the `2n`th and so on. 1 is all of them.
+/// Which of the frames that a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// Every n-th: the n-th, the 2n-th and so on; 0 is none.
     Every(u64),
-    /// Those with these numbers in them: the sequence number of a test frame, the smpCnt of the first ASDU of an SV frame.
-    Numbers(Vec<u64>),
-    /// Each with this probability, drawn from the seed.
-    Chance(f64),
+    /// These, counted from 1.
+    Numbers(BTreeSet<u64>),
+    /// Each with this chance, in millionths.
+    Chance(u32),
 }
 
-/// One kind of fault.
-#[derive(Debug, Clone, PartialEq)]
+type Predicate = Box<dyn Fn(&[u8]) -> bool + Send>;
+
+/// One fault and the frames it is for.
+///
+/// A rule is about the frames of its EtherType that its condition holds for, and counts them from 1, whatever other rules
+/// make of them. Of the rules that choose a frame, the first one gets it.
 pub struct Rule {
-    /// Which way.
-    pub direction: Direction,
-    /// Which frames it looks at.
-    pub frames: Frames,
-    /// Which of these it chooses.
-    pub pick: Pick,
-    /// What it does to them.
-    pub fault: Fault,
-}
-
-/// Why a rule cannot be.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RuleError {
-    /// Every 0th frame.
-    #[error("every 0th frame is none: use 1 (all) or more")]
-    EveryNone,
-    /// A probability outside 0 to 1.
-    #[error("a probability of {0} cannot be: use 0 to 1")]
-    Chance(String),
-    /// A corruption that changes nothing.
-    #[error("turning over no bit changes nothing: use a flip of 1 to 255")]
-    FlipNone,
+    ether_type: Option<u16>,
+    condition: Option<Predicate>,
+    which: Which,
+    fault: Fault,
 }
 
 impl Rule {
-    /// A rule for the `n`th frame of `ether_type`, the `2n`th and so on.
-    pub fn every(direction: Direction, ether_type: u16, n: u64, fault: Fault) -> Self {
+    /// A rule about all frames.
+    pub fn new(which: Which, fault: Fault) -> Self {
         Self {
-            direction,
-            frames: Frames {
-                ether_type: Some(ether_type),
-                ..Frames::default()
-            },
-            pick: Pick::Every(n),
+            ether_type: None,
+            condition: None,
+            which,
             fault,
         }
     }
 
-    /// Whether it makes sense.
-    ///
-    /// # Errors
-    /// What does not.
-    pub fn check(&self) -> Result<(), RuleError> {
-        match self.pick {
-            Pick::Every(0) => return Err(RuleError::EveryNone),
-            Pick::Chance(chance) if !(0.0..=1.0).contains(&chance) => {
-                return Err(RuleError::Chance(chance.to_string()));
-            }
-            _ => {}
+    /// Only about frames whose EtherType, or VLAN tag, is this.
+    #[must_use]
+    pub fn of_type(self, ether_type: u16) -> Self {
+        Self {
+            ether_type: Some(ether_type),
+            ..self
         }
+    }
+
+    /// Only about frames that `condition` holds for; it must depend on nothing but the frame.
+    #[must_use]
+    pub fn when(self, condition: impl Fn(&[u8]) -> bool + Send + 'static) -> Self {
+        Self {
+            condition: Some(Box::new(condition)),
+            ..self
+        }
+    }
+
+    /// What is done to the frames.
+    pub fn fault(&self) -> Fault {
+        self.fault
+    }
+
+    /// Whether the rule is about a frame.
+    pub(super) fn is_about(&self, frame: &[u8]) -> bool {
+        let type_fits = self.ether_type.is_none_or(|wanted| {
+            let octets = frame.get(ETHER_TYPE..ETHER_TYPE + 2);
+            octets == Some(&wanted.to_be_bytes())
+        });
+        type_fits && self.condition.as_ref().is_none_or(|condition| condition(frame))
+    }
+
+    fn fits(&self, frame: &[u8]) -> bool {
         match self.fault {
-            Fault::Corrupt { flip: 0, .. } => Err(RuleError::FlipNone),
-            _ => Ok(()),
+            Fault::Corrupt { offset, .. } => offset < frame.len(),
+            Fault::Drop | Fault::Duplicate | Fault::Delay(_) | Fault::HoldBack(_) => true,
         }
+    }
+}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Rule")
+            .field("ether_type", &self.ether_type)
+            .field("which", &self.which)
+            .field("fault", &self.fault)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Goes through the rules for frame after frame.
+#[derive(Debug)]
+pub(super) struct Chooser {
+    rules: Vec<Chosen>,
+}
+
+#[derive(Debug)]
+struct Chosen {
+    rule: Rule,
+    seen: u64,
+    /// Each rule has its own, so that one more rule does not change what the others choose.
+    numbers: Numbers,
+}
+
+impl Chooser {
+    pub(super) fn new(rules: Vec<Rule>, seed: u64) -> Self {
+        let mut seeds = Numbers(seed);
+        let rules = rules
+            .into_iter()
+            .map(|rule| Chosen {
+                rule,
+                seen: 0,
+                numbers: Numbers(seeds.next()),
+            })
+            .collect();
+        Self { rules }
+    }
+
+    /// The index of the rule that gets the next frame.
+    pub(super) fn choose(&mut self, frame: &[u8]) -> Option<usize> {
+        let mut first = None;
+        for (index, chosen) in self.rules.iter_mut().enumerate() {
+            if chosen.rule.is_about(frame) && chosen.wants() && chosen.rule.fits(frame) {
+                first = first.or(Some(index));
+            }
+        }
+        first
+    }
+
+    /// The rule with an index that [`Chooser::choose`] gave.
+    pub(super) fn rule(&self, index: usize) -> &Rule {
+        &self.rules[index].rule
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rules.len()
+    }
+}
+
+impl Chosen {
+    fn wants(&mut self) -> bool {
+        self.seen += 1;
+        match &self.rule.which {
+            Which::Every(step) => *step > 0 && self.seen.is_multiple_of(*step),
+            Which::Numbers(numbers) => numbers.contains(&self.seen),
+            Which::Chance(millionths) => self.numbers.next() % 1_000_000 < u64::from(*millionths),
+        }
+    }
+}
+
+/// Numbers without a pattern, the same for the same seed (splitmix64).
+#[derive(Debug)]
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Chooser, Fault, Rule, Which};
+
+    fn frame(ether_type: u16, last: u8) -> Vec<u8> {
+        let mut frame = vec![0; 12];
+        frame.extend(ether_type.to_be_bytes());
+        frame.push(last);
+        frame
+    }
+
+    fn choices(rules: Vec<Rule>, seed: u64) -> Vec<Option<usize>> {
+        let mut chooser = Chooser::new(rules, seed);
+        (0..1_000).map(|_| chooser.choose(&frame(0x88ba, 0))).collect()
+    }
+
+    fn by_chance() -> Vec<Rule> {
+        vec![
+            Rule::new(Which::Chance(100_000), Fault::Drop),
+            Rule::new(Which::Chance(200_000), Fault::Duplicate),
+        ]
+    }
+
+    #[test]
+    fn the_same_seed_decides_the_same_and_another_one_otherwise() {
+        assert_eq!(choices(by_chance(), 1), choices(by_chance(), 1));
+        assert_ne!(choices(by_chance(), 1), choices(by_chance(), 2));
+        let dropped = choices(by_chance(), 1)
+            .iter()
+            .filter(|choice| **choice == Some(0))
+            .count();
+        assert!((60..140).contains(&dropped), "{dropped} of 1000 at a chance of a tenth");
+    }
+
+    #[test]
+    fn one_more_rule_does_not_change_what_the_others_choose() {
+        let mut three = by_chance();
+        three.push(Rule::new(Which::Every(3), Fault::HoldBack(1)));
+        for (two, three) in choices(by_chance(), 7).iter().zip(choices(three, 7)) {
+            assert!(*two == three || (two.is_none() && three == Some(2)));
+        }
+    }
+
+    #[test]
+    fn the_first_rule_gets_the_frame_and_every_rule_counts_it() {
+        let rules = vec![
+            Rule::new(Which::Every(2), Fault::Drop),
+            Rule::new(Which::Numbers([2, 3].into()), Fault::Duplicate),
+        ];
+        assert_eq!(choices(rules, 0)[..4], [None, Some(0), Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn only_frames_it_is_about_count() {
+        let rule = Rule::new(Which::Every(2), Fault::Drop)
+            .of_type(0x88ba)
+            .when(|frame| frame.last() == Some(&1));
+        let mut chooser = Chooser::new(vec![rule], 0);
+        let frames = [(0x88ba, 1), (0x88b8, 1), (0x88ba, 0), (0x88ba, 1), (0x88ba, 1)];
+        let found: Vec<bool> = frames
+            .iter()
+            .map(|(ether_type, last)| chooser.choose(&frame(*ether_type, *last)).is_some())
+            .collect();
+        assert_eq!(found, [false, false, false, true, false]);
+        assert_eq!(chooser.choose(&[]), None);
+    }
+
+    #[test]
+    fn a_frame_too_short_to_corrupt_is_left_alone() {
+        let rule = || Rule::new(Which::Every(1), Fault::Corrupt { offset: 14, bits: 1 });
+        assert_eq!(Chooser::new(vec![rule()], 0).choose(&frame(1, 0)), Some(0));
+        assert_eq!(Chooser::new(vec![rule()], 0).choose(&frame(1, 0)[..14]), None);
     }
 }

@@ -1,5 +1,6 @@
 //! Reading a plan: every key checked, every refusal with file, line and key.
 
+use super::networks::Networks;
 use super::step::{Load, Step};
 use serde::Deserialize;
 use std::path::Path;
@@ -126,6 +127,8 @@ pub enum Table {
     Jitter,
     /// Classes of wake-up latency for AVB, as Sienda has them.
     Avb,
+    /// The round trip over each network beside the others.
+    Networks,
 }
 
 /// A plan, checked.
@@ -145,6 +148,9 @@ pub struct Plan {
     pub window: Duration,
     /// Who runs where.
     pub cpus: CpuRoles,
+    /// Networks that the round trip is measured over; without it, over a bridge.
+    #[serde(default)]
+    pub bed: Option<Networks>,
     /// What runs beside.
     #[serde(default, rename = "load")]
     pub loads: Vec<Load>,
@@ -205,6 +211,9 @@ impl Plan {
                 "two steps measure {name}: give them different labels (label = \"...\")"
             )));
         }
+        if let Some(bed) = &plan.bed {
+            bed.check(&plan.steps).map_err(invalid)?;
+        }
         text.clone_into(&mut plan.text);
         Ok(plan)
     }
@@ -218,7 +227,11 @@ impl Plan {
 
     /// How long all steps together measure.
     pub fn duration_ns(&self) -> u64 {
-        self.steps.iter().map(Step::duration_ns).sum()
+        let of_step = |step: &Step| match &self.bed {
+            Some(bed) if step.needs_bed() => step.duration_ns() * bed.times(),
+            _ => step.duration_ns(),
+        };
+        self.steps.iter().map(of_step).sum()
     }
 
     /// The housekeeping and the measured CPUs on a machine with these `allowed` ones.

@@ -1,16 +1,20 @@
 //! Running a plan.
 
-use super::file::{Cpus, Plan};
-use super::step::{Load as PlanLoad, ReflectStep, Step};
+use super::beds::{Beds, Way};
+use super::file::{Cpus, Plan, PlanError};
+use super::paced;
+use super::step::{self, Load as PlanLoad, ReflectStep, Step, TalkListenStep};
 use crate::bed::{Bed, End};
 use crate::load::LoadSpec;
 use crate::loads::Loads;
 use crate::session::{Session, SessionError};
 use host::Host;
+use probes::listen;
 use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role, Stamps};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
+use probes::talk;
 use probes::wakeup::{self, WakeupConfig};
 use probes::{ProbeError, Rest, Running, Stop};
 use std::time::Duration;
@@ -21,8 +25,8 @@ use wire::ether::Mac;
 /// The test set's sender spins for the last part of each period, so that the publisher is not what is measured.
 const SPIN_AHEAD_NS: u64 = 60_000;
 
-/// How long a subscriber goes on after the publisher's end, to take what is still on its way.
-const AFTER_PUBLISHER: Duration = Duration::from_millis(300);
+/// How long a receiver goes on after the sender's end, to take what is still on its way.
+const AFTER_SENDER: Duration = Duration::from_millis(300);
 
 /// How often the run looks at its loads and shows its progress.
 const LOOK: Duration = Duration::from_millis(200);
@@ -53,6 +57,8 @@ pub struct PlanRun<'a> {
     pub measured: CpuList,
     /// What counts as a spike.
     pub thresholds: Thresholds,
+    /// Ports of this machine that are measured beside the plan's networks.
+    pub ports: Option<Bed>,
     /// Called now and then with what is being done.
     pub progress: Box<Show<'a>>,
 }
@@ -62,18 +68,16 @@ pub struct PlanRun<'a> {
 /// # Errors
 /// What could not be built, started or measured. The bed and the loads are gone in any case.
 pub fn run<'a>(session: &'a mut Session, mut work: PlanRun<'a>) -> Result<(), SessionError> {
-    let bed = match work.plan.steps.iter().any(Step::needs_bed) {
+    let beds = match work.plan.steps.iter().any(Step::needs_bed) {
         true => {
             (work.progress)(session, "building the test bed");
-            let bed = Bed::build()?;
-            session.recorder.events().write(EventKind::Note, bed.describe());
-            Some(bed)
+            Some(Beds::build(work.plan, work.ports.take(), &session.recorder)?)
         }
         false => None,
     };
     let loads = Loads::default();
     let mut runner = Runner { session, loads, work };
-    let outcome = runner.steps(bed.as_ref());
+    let outcome = runner.steps(beds.as_ref());
     runner.loads.stop(&runner.session.recorder.events());
     outcome
 }
@@ -85,7 +89,7 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    fn steps(&mut self, bed: Option<&Bed>) -> Result<(), SessionError> {
+    fn steps(&mut self, beds: Option<&Beds>) -> Result<(), SessionError> {
         let plan = self.work.plan;
         let events = self.session.recorder.events();
         self.loads = Loads::start(self.specs(&plan.loads)?, &events)?;
@@ -97,7 +101,7 @@ impl Runner<'_> {
             let mut own = Loads::start(self.specs(step.loads())?, &events)?;
             let settings = self.settings(&own);
             events.write(EventKind::StepStarted, step.name());
-            let outcome = self.step(step, bed, settings);
+            let outcome = self.step(step, beds, settings);
             events.write(EventKind::StepStopped, step.name());
             own.stop(&events);
             outcome?;
@@ -131,12 +135,12 @@ impl Runner<'_> {
     fn step(
         &mut self,
         step: &Step,
-        bed: Option<&Bed>,
+        beds: Option<&Beds>,
         more_settings: Vec<(String, String)>,
     ) -> Result<(), SessionError> {
         let stop = self.session.stop.of_step();
         let name = step.name();
-        match (step, bed) {
+        match (step, beds) {
             (Step::Wakeup(step), _) => {
                 let config = WakeupConfig {
                     policy: step.policy.0,
@@ -168,8 +172,8 @@ impl Runner<'_> {
                 self.attend(name, &running);
                 Ok(running.join()?)
             }
-            (Step::Reflect(step), Some(bed)) => self.round_trip(step, bed, name, &stop),
-            (Step::SampledValues(step), Some(bed)) => {
+            (Step::Reflect(step), Some(beds)) => self.round_trips(step, beds),
+            (Step::SampledValues(step), Some(beds)) => {
                 let config = PublishConfig {
                     streams: step.streams,
                     rate: step.rate,
@@ -180,9 +184,12 @@ impl Runner<'_> {
                     spin_ahead_ns: SPIN_AHEAD_NS,
                     ..PublishConfig::default()
                 };
-                self.sampled_values(&config, bed, name, &stop)
+                self.sampled_values(&config, beds.first(), name, &stop)
             }
-            (Step::Reflect(_) | Step::SampledValues(_), None) => unreachable!("the bed was built for this step"),
+            (Step::TalkListen(step), Some(beds)) => self.talk_listen(step, beds.first(), more_settings, &stop),
+            (Step::Reflect(_) | Step::SampledValues(_) | Step::TalkListen(_), None) => {
+                unreachable!("the bed was built for this step")
+            }
         }
     }
 
@@ -191,15 +198,39 @@ impl Runner<'_> {
         cpus.map_or_else(|| Ok(self.work.measured.clone()), |cpus| self.resolve(cpus))
     }
 
-    fn round_trip(&mut self, step: &ReflectStep, bed: &Bed, name: &str, stop: &Stop) -> Result<(), SessionError> {
+    /// The round trip over every bed, in rounds.
+    fn round_trips(&mut self, step: &ReflectStep, beds: &Beds) -> Result<(), SessionError> {
+        let receive = self.receive(step, beds)?;
+        for way in beds.in_rounds() {
+            if self.session.stop.requested() {
+                break;
+            }
+            self.round_trip(step, way, receive)?;
+        }
+        Ok(())
+    }
+
+    /// Two spinning threads cannot share a CPU, the one that waits would keep the other from answering; nor can a switch in
+    /// user space, which has the housekeeping CPUs.
+    fn receive(&self, step: &ReflectStep, beds: &Beds) -> Result<Receive, SessionError> {
+        let shared = self.work.housekeeping.first() == self.work.measured.first();
+        match step.receive {
+            Some(step::Receive::Spin) if shared => Err(PlanError::Invalid {
+                name: self.work.plan.name.clone(),
+                problem: "receive = \"spin\" needs a housekeeping and a measured CPU: use \"block\"".into(),
+            }
+            .into()),
+            Some(step::Receive::Spin) => Ok(Receive::Spin),
+            Some(step::Receive::Block) => Ok(Receive::Block),
+            None if shared || beds.in_user_space() => Ok(Receive::Block),
+            None => Ok(Receive::Spin),
+        }
+    }
+
+    fn round_trip(&mut self, step: &ReflectStep, way: &Way, receive: Receive) -> Result<(), SessionError> {
+        let (bed, stop) = (&way.bed, &self.session.stop.of_step());
         let interval_ns = step.interval.0;
-        // Two spinning threads cannot share a CPU: the one that waits would keep the other from answering.
         let (near_cpu, far_cpu) = (self.work.housekeeping.first(), self.work.measured.first());
-        let receive = if near_cpu == far_cpu {
-            Receive::Block
-        } else {
-            Receive::Spin
-        };
         let reflector = ReflectConfig {
             interval_ns,
             late_after_ns: interval_ns.max(1_000),
@@ -207,6 +238,8 @@ impl Runner<'_> {
             policy: step.policy.0,
             cpu: far_cpu,
             rest: rest(),
+            label: way.label.clone(),
+            more_settings: way.settings(),
             ..ReflectConfig::new(Role::Reflector)
         };
         let initiator = ReflectConfig {
@@ -222,7 +255,7 @@ impl Runner<'_> {
         let test_set = bed.port(End::TestSet, &options)?;
         let far = reflect::start(&reflector, device, &mut self.session.recorder, stop)?;
         let near = reflect::start(&initiator, test_set, &mut self.session.recorder, stop);
-        self.pair(near, far, name, stop, Duration::ZERO)
+        self.pair(near, far, &way.doing(), stop, Duration::ZERO)
     }
 
     fn sampled_values(
@@ -246,10 +279,26 @@ impl Runner<'_> {
         let test_set = bed.port(End::TestSet, &publish::port_options())?;
         let far = subscribe::start(&subscriber, device, &mut self.session.recorder, stop)?;
         let near = publish::start(config, test_set, &mut self.session.recorder, stop);
-        self.pair(near, far.running, name, stop, AFTER_PUBLISHER)
+        self.pair(near, far.running, name, stop, AFTER_SENDER)
     }
 
-    /// Waits for the test set's end of a step, then ends the device's.
+    fn talk_listen(
+        &mut self,
+        step: &TalkListenStep,
+        bed: &Bed,
+        more_settings: Vec<(String, String)>,
+        stop: &Stop,
+    ) -> Result<(), SessionError> {
+        let (measured, housekeeping) = (&self.work.measured, &self.work.housekeeping);
+        let (talker, listener) = paced::ends(step, measured, housekeeping, more_settings);
+        let test_set = bed.port(End::TestSet, &listen::port_options(listener.framing))?;
+        let device = bed.port(End::Device, &talk::port_options(false))?;
+        let far = listen::start(&listener, test_set, &mut self.session.recorder, stop)?;
+        let near = talk::start(&talker, device, &mut self.session.recorder, stop).map(|talking| talking.running);
+        self.pair(near, far.running, "talk and listen", stop, AFTER_SENDER)
+    }
+
+    /// Waits for the sending end of a step, then ends the other.
     fn pair(
         &mut self,
         near: Result<Running, ProbeError>,

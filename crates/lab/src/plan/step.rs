@@ -107,6 +107,16 @@ pub struct NoiseStep {
     pub loads: Vec<Load>,
 }
 
+/// How both ends of a round trip wait for frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receive {
+    /// Without pause, on a CPU of its own each.
+    Spin,
+    /// Asleep.
+    Block,
+}
+
 /// Round trip from the test set to the device under test.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -117,6 +127,9 @@ pub struct ReflectStep {
     pub interval: Duration,
     /// Policy of both ends.
     pub policy: PlanPolicy,
+    /// How both ends wait; spinning if none is named, where each thread on the way has a CPU of its own.
+    #[serde(default)]
+    pub receive: Option<Receive>,
 }
 
 /// Streams from the test set to a subscriber on the device under test.
@@ -135,6 +148,44 @@ pub struct SampledValuesStep {
     pub policy: PlanPolicy,
 }
 
+/// What the frames of a paced stream look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanFraming {
+    /// Our test frame.
+    #[default]
+    Test,
+    /// AVTP.
+    Avtp,
+    /// Sampled values.
+    Sv,
+}
+
+/// One frame each interval from the device under test to a listener.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TalkListenStep {
+    /// How long.
+    pub duration: Duration,
+    /// Time between frames.
+    pub interval: PlanPeriod,
+    /// Sleep until this long before the due instant, then spin.
+    #[serde(default = "no_time")]
+    pub spin_ahead: Duration,
+    /// What the frames look like.
+    #[serde(default)]
+    pub framing: PlanFraming,
+    /// Policy of both ends.
+    pub policy: PlanPolicy,
+    /// Second part of the series' names.
+    #[serde(default)]
+    pub label: Option<String>,
+}
+
+fn no_time() -> Duration {
+    Duration(0)
+}
+
 /// One measurement of a plan.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "probe", rename_all = "kebab-case")]
@@ -147,6 +198,8 @@ pub enum Step {
     Reflect(ReflectStep),
     /// Published and subscribed streams.
     SampledValues(SampledValuesStep),
+    /// A talker and a listener.
+    TalkListen(TalkListenStep),
 }
 
 impl Step {
@@ -157,6 +210,7 @@ impl Step {
             Self::Noise(_) => "noise",
             Self::Reflect(_) => "round trip",
             Self::SampledValues(_) => "sampled values",
+            Self::TalkListen(_) => "talk and listen",
         }
     }
 
@@ -167,6 +221,7 @@ impl Step {
             Self::Noise(step) => step.duration.0,
             Self::Reflect(step) => step.duration.0,
             Self::SampledValues(step) => step.duration.0,
+            Self::TalkListen(step) => step.duration.0,
         }
     }
 
@@ -177,6 +232,7 @@ impl Step {
             Self::Noise(step) => &mut step.duration,
             Self::Reflect(step) => &mut step.duration,
             Self::SampledValues(step) => &mut step.duration,
+            Self::TalkListen(step) => &mut step.duration,
         };
         duration.0 = ns;
     }
@@ -192,6 +248,7 @@ impl Step {
             Self::Noise(step) => labelled("noise", &step.label),
             Self::Reflect(_) => "rtt".into(),
             Self::SampledValues(_) => "age".into(),
+            Self::TalkListen(step) => labelled("talk", &step.label),
         }
     }
 
@@ -200,7 +257,7 @@ impl Step {
         match self {
             Self::Wakeup(step) => &step.loads,
             Self::Noise(step) => &step.loads,
-            Self::Reflect(_) | Self::SampledValues(_) => &[],
+            Self::Reflect(_) | Self::SampledValues(_) | Self::TalkListen(_) => &[],
         }
     }
 
@@ -209,12 +266,12 @@ impl Step {
         match self {
             Self::Wakeup(step) => step.idle,
             Self::Noise(step) => step.idle,
-            Self::Reflect(_) | Self::SampledValues(_) => Idle::Held,
+            Self::Reflect(_) | Self::SampledValues(_) | Self::TalkListen(_) => Idle::Held,
         }
     }
 
     /// Whether it needs the test bed of network namespaces.
     pub fn needs_bed(&self) -> bool {
-        matches!(self, Self::Reflect(_) | Self::SampledValues(_))
+        matches!(self, Self::Reflect(_) | Self::SampledValues(_) | Self::TalkListen(_))
     }
 }

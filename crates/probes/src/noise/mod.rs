@@ -91,6 +91,7 @@ fn thread(config: &NoiseConfig, cpu: u32, rate: Rate, recorder: &mut Recorder, s
             Ok(())
         }),
         feed,
+        own_files: false,
     }
 }
 

@@ -53,7 +53,7 @@ impl Describe for Noise {
         }
     }
 
-    fn question(&self) -> Option<QuestionKind> {
+    fn question(&self, _slot: u16, _value_ns: i64) -> Option<QuestionKind> {
         Some(QuestionKind::Gap)
     }
 }

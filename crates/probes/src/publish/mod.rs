@@ -130,12 +130,13 @@ pub fn start(
         },
         body: Box::new(move |start, feed| sender.run(start, feed)),
         feed,
+        own_files: false,
     };
     Running::start(vec![thread], next_second)
 }
 
 /// The instant of the next full second of the wall clock that leaves time to get ready.
-fn next_second() -> Monotonic {
+pub(crate) fn next_second() -> Monotonic {
     let pair = sys::clock::pair();
     let earliest = pair.realtime.as_ns() + LEAD_NS;
     let second = earliest.div_euclid(1_000_000_000) + 1;

@@ -9,7 +9,7 @@ use store::model::{EventKind, SeriesSpec};
 use units::Monotonic;
 
 /// Longest label a series can be announced with: an svID.
-pub(super) const LABEL_BYTES: usize = 129;
+pub(crate) const LABEL_BYTES: usize = 129;
 
 /// Which counter a measuring thread adds to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,8 +82,8 @@ pub trait Describe: Send {
         (EventKind::Note, format!("{name}: notice {code} ({a}, {b})"))
     }
 
-    /// What to ask about a late sample of this probe; `None` where its time is not one CPU's.
-    fn question(&self) -> Option<QuestionKind> {
+    /// What to ask about a late sample of `slot`; `None` where its time is not one CPU's, or too short to ask.
+    fn question(&self, _slot: u16, _value_ns: i64) -> Option<QuestionKind> {
         None
     }
 }

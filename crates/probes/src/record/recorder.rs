@@ -8,7 +8,7 @@ use crate::stop::Stop;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use store::model::{Counters, Event, EventKind, RunState};
+use store::model::{Counters, Event, EventKind, Fact, RunState};
 use store::{RunWriter, StoreError};
 use units::Monotonic;
 
@@ -43,6 +43,7 @@ pub struct Live {
 pub(super) enum Command {
     Feed(usize, Source),
     Event(Event),
+    Facts(Vec<Fact>),
     Finish(RunState, u64),
 }
 
@@ -84,7 +85,8 @@ impl Recorder {
         }
     }
 
-    /// A feed of `capacity` records for up to `slots` series of one measuring thread.
+    /// A feed of `capacity` records for up to `slots` series of one measuring thread. A series of the same name whose feed has
+    /// ended goes on in this one.
     pub fn feed(&mut self, capacity: usize, slots: usize, describe: Box<dyn Describe>) -> Feed {
         let number = self.feeds;
         self.feeds += 1;
@@ -104,6 +106,11 @@ impl Recorder {
     /// When something went wrong, for whoever keeps what was around it.
     pub fn spike_signal(&self) -> SpikeSignal {
         self.signal.clone()
+    }
+
+    /// Adds facts to the inventory of the run, such as those of a test bed that was built after it started.
+    pub fn add_facts(&self, facts: Vec<Fact>) {
+        let _ = self.commands.send(Command::Facts(facts));
     }
 
     /// Every series as it stands, for a progress line.

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::model::{Event, EventKind, RunState, SeriesId};
+use store::model::{Event, EventKind, Fact, RunState, SeriesId};
 use store::{Batch, RunWriter, StoreError};
 use units::Monotonic;
 
@@ -26,6 +26,8 @@ const GRACE_NS: u64 = 100_000_000;
 struct FeedState {
     source: Source,
     series: Vec<Option<Open>>,
+    /// Every series that is or was one of its own: they go on in later feeds.
+    known: Vec<SeriesId>,
     /// Whether the explainer knows of its thread.
     watched: bool,
 }
@@ -116,10 +118,14 @@ impl Work {
     /// What the explanations cost, into the inventory.
     fn sum_up(&mut self) {
         let facts = self.reasons.summary();
+        self.add_facts(&facts);
+    }
+
+    fn add_facts(&mut self, facts: &[Fact]) {
         if let Some(writer) = &mut self.writer
             && self.failure.is_none()
             && !facts.is_empty()
-            && let Err(error) = writer.add_facts(&facts)
+            && let Err(error) = writer.add_facts(facts)
         {
             self.fail(error);
         }
@@ -135,11 +141,13 @@ impl Work {
                         FeedState {
                             source,
                             series: (0..slots).map(|_| None).collect(),
+                            known: Vec::new(),
                             watched: false,
                         },
                     );
                 }
                 Command::Event(event) => self.batch.events.push(event),
+                Command::Facts(facts) => self.add_facts(&facts),
                 Command::Finish(state, duration_ns) => return Some((state, duration_ns)),
             }
         }
@@ -202,16 +210,28 @@ impl Work {
             let label = String::from_utf8_lossy(&label[..usize::from(length)]);
             let spec = feed.source.describe.series(slot, &label);
             let window_start = since(self.start, sys::clock::monotonic()) / self.window_ns * self.window_ns;
+            let before = self.take_up(&spec.name);
             let Some(writer) = &mut self.writer else { return };
-            match writer.add_series(&spec) {
-                Ok(id) => {
-                    if let Some(place) = feed.series.get_mut(usize::from(slot)) {
-                        *place = Some(Open::new(id, &spec, window_start));
-                    }
-                }
-                Err(error) => self.fail(error),
+            let series = match before {
+                Some(series) => series,
+                None => match writer.add_series(&spec) {
+                    Ok(id) => Open::new(id, &spec, window_start),
+                    Err(error) => return self.fail(error),
+                },
+            };
+            feed.known.push(series.id());
+            if let Some(place) = feed.series.get_mut(usize::from(slot)) {
+                *place = Some(series);
             }
         }
+    }
+
+    /// The series of that name whose feed has ended and was drained: a plan that goes in rounds measures it again.
+    fn take_up(&mut self, name: &str) -> Option<Open> {
+        let over = |feed: &&mut FeedState| feed.source.records.is_abandoned() && feed.source.records.is_empty();
+        let places = self.feeds.values_mut().filter(over).flat_map(|feed| &mut feed.series);
+        let has_name = |place: &&mut Option<Open>| place.as_ref().is_some_and(|series| series.name() == name);
+        places.into_iter().find(has_name)?.take()
     }
 
     fn record(&mut self, feed: &mut FeedState, slot: usize, record: Record) {
@@ -248,7 +268,7 @@ impl Work {
                 let asked = feed
                     .source
                     .describe
-                    .question()
+                    .question(u16::try_from(slot).unwrap_or(0), value_ns)
                     .filter(|kind| kept || *kind == QuestionKind::Gap);
                 if let Some(kind) = asked
                     && let Some((_, thread)) = feed.source.thread.load()
@@ -348,11 +368,7 @@ impl Work {
             major_faults,
             wrong_cpu,
         } = word;
-        let ids: Vec<SeriesId> = self
-            .feeds
-            .get(feed)
-            .map(|feed| feed.series.iter().flatten().map(Open::id).collect())
-            .unwrap_or_default();
+        let ids: Vec<SeriesId> = self.feeds.get(feed).map(|feed| feed.known.clone()).unwrap_or_default();
         let mut say = |kind: EventKind, text: String| {
             for id in &ids {
                 self.batch.events.push(Event {

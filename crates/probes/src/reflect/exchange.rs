@@ -221,6 +221,8 @@ impl Exchange {
         self.take_until(end, feed, |exchange| exchange.tracker.unanswered() == 0);
         let now = sys::clock::monotonic();
         feed.count(series::RTT, Counter::Lost, now, self.tracker.unanswered());
+        // An answer that comes while the ends part is counted already.
+        self.tracker.forget();
         let unsplit = self.stages.as_ref().map_or(0, Stages::unsplit);
         if unsplit > 0 {
             feed.notice(0, series::UNSPLIT, now, unsplit, 0);
@@ -258,7 +260,7 @@ impl Exchange {
                 match came.frame.kind {
                     Kind::Probe => self.answered(&came, feed),
                     Kind::Hello => self.greeted_by(came.reflector),
-                    Kind::Rest | Kind::Claim | Kind::Bye => {}
+                    Kind::Rest | Kind::Stream | Kind::Claim | Kind::Bye => {}
                 }
             }
             if took {

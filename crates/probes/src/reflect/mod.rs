@@ -104,6 +104,10 @@ pub struct ReflectConfig {
     pub rest: Rest,
     /// Samples above are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
+    /// Second part of the name of the round trip's or the turn-round's series.
+    pub label: String,
+    /// Settings of the series beyond this configuration, such as the network it was measured over.
+    pub more_settings: Vec<(String, String)>,
 }
 
 impl ReflectConfig {
@@ -126,6 +130,8 @@ impl ReflectConfig {
             cpu: None,
             rest: Rest::NONE,
             threshold_ns: None,
+            label: "reflect".into(),
+            more_settings: Vec::new(),
         }
     }
 }
@@ -191,7 +197,7 @@ pub fn start(
     let config = &config;
     let describe = Box::new(series::Reflect::of(config, role, &port));
     let mut feed = recorder.feed(capacity(config), series::SLOTS, describe);
-    feed.announce(0, "reflect");
+    feed.announce(0, &config.label);
     if role == Role::Initiator {
         for (slot, label) in series::stages(config.stamps) {
             feed.announce(*slot, label);
@@ -222,6 +228,7 @@ pub fn start(
         real_time,
         body,
         feed,
+        own_files: true,
     };
     Running::start(vec![thread], || sys::clock::monotonic() + LEAD_NS)
 }

@@ -7,6 +7,7 @@ use crate::error::ProbeError;
 use crate::port::{Frame, Port};
 use crate::record::Feed;
 use crate::stop::Stop;
+use sys::cycles::{self, Rate};
 use sys::wait::sleep_until;
 use units::Monotonic;
 use wire::ether::{EthernetView, Mac};
@@ -36,6 +37,8 @@ pub(super) struct Reflector {
     frame: Vec<u8>,
     length: usize,
     forward: Forward,
+    /// A clock would cost twice as much as this counter, before every answer.
+    counter: Rate,
     /// The session that has said farewell.
     parted_from: Option<u32>,
     /// When to end because of it.
@@ -52,6 +55,7 @@ impl Reflector {
             frame: vec![0; super::LONGEST_FRAME + 4],
             length: 0,
             forward: Forward::new(),
+            counter: Rate::measure(),
             parted_from: None,
             end: None,
         }
@@ -105,11 +109,11 @@ impl Reflector {
         }
     }
 
-    /// The next test frame meant for us, turned around in our buffer, and when it was seen.
-    fn take(&mut self) -> Option<(TestFrame, Monotonic)> {
+    /// The next test frame meant for us, turned around in our buffer, and the CPU's counter when it was seen.
+    fn take(&mut self) -> Option<(TestFrame, u64)> {
         let own = Mac(self.port.mac());
         let frame = self.port.next()?;
-        let seen = sys::clock::monotonic();
+        let seen = cycles::now();
         let ethernet = EthernetView::parse(frame.data()).ok()?;
         let to = ethernet.dst();
         // A packet socket also gets frames that a bridge floods to stations they are not meant for.
@@ -123,13 +127,19 @@ impl Reflector {
         Some((request, seen))
     }
 
-    fn treat(&mut self, request: &TestFrame, seen: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
+    fn treat(&mut self, request: &TestFrame, seen: u64, feed: &mut Feed) -> Result<(), ProbeError> {
         match request.kind {
             Kind::Probe => {
                 self.give_back(feed)?;
                 if request.flags & COUNTS != 0 {
-                    let sent = sys::clock::monotonic();
-                    feed.sample(series::TURNAROUND, sent, sent - seen, request.sequence);
+                    let turnaround_ns = self.counter.ns(cycles::now().saturating_sub(seen));
+                    let turnaround_ns = i64::try_from(turnaround_ns).unwrap_or(i64::MAX);
+                    feed.sample(
+                        series::TURNAROUND,
+                        sys::clock::monotonic(),
+                        turnaround_ns,
+                        request.sequence,
+                    );
                     self.forward.came(request.session, request.sequence);
                 }
                 Ok(())
@@ -146,12 +156,15 @@ impl Reflector {
                 }
                 self.give_back(feed)
             }
-            Kind::Bye => self.part(request.session, seen, feed),
+            Kind::Bye => self.part(request.session, feed),
+            // A talker's; nobody waits for its return.
+            Kind::Stream => Ok(()),
         }
     }
 
     /// Answers a farewell with what arrived here, and tells what the initiator measured.
-    fn part(&mut self, session: u32, seen: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
+    fn part(&mut self, session: u32, feed: &mut Feed) -> Result<(), ProbeError> {
+        let now = sys::clock::monotonic();
         let measured = self.summary_of_the_buffer();
         if let Ok(mut answer) = TestFrameMut::new(&mut self.frame[..self.length]) {
             answer.set_summary(&self.forward.summary());
@@ -162,19 +175,19 @@ impl Reflector {
         }
         self.parted_from = Some(session);
         if let Some(there) = measured {
-            feed.notice(0, series::FAR_COUNTS, seen, there.sent, there.received);
-            feed.notice(0, series::FAR_TIMES, seen, there.mean_ns, there.max_ns);
+            feed.notice(0, series::FAR_COUNTS, now, there.sent, there.received);
+            feed.notice(0, series::FAR_TIMES, now, there.mean_ns, there.max_ns);
             let arrived = self.forward.summary();
             feed.notice(
                 0,
                 series::ARRIVED,
-                seen,
+                now,
                 arrived.received,
                 arrived.duplicate + arrived.reordered,
             );
         }
         if self.is_elected() {
-            self.end = Some(seen + FAREWELL_NS);
+            self.end = Some(now + FAREWELL_NS);
         }
         Ok(())
     }

@@ -84,7 +84,7 @@ impl Reflect {
             ),
             false => "none".to_owned(),
         };
-        vec![
+        let mut settings = vec![
             ("kind".into(), "immediate-reflect round trip, not halved".into()),
             ("interface".into(), self.interface.clone()),
             ("engine".into(), self.engine.clone()),
@@ -98,7 +98,9 @@ impl Reflect {
             ),
             ("late after".into(), format_ns(config.late_after_ns as f64)),
             ("rest".into(), rest),
-        ]
+        ];
+        settings.extend(config.more_settings.iter().cloned());
+        settings
     }
 }
 

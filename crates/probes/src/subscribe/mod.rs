@@ -126,6 +126,7 @@ pub fn start(
         },
         body: Box::new(move |_, feed| receiver.run(feed)),
         feed,
+        own_files: false,
     };
     Ok(Subscription {
         running: Running::start(vec![thread], sys::clock::monotonic)?,

@@ -133,6 +133,7 @@ fn thread(
             Ok(())
         }),
         feed,
+        own_files: false,
     }
 }
 

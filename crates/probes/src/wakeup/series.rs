@@ -81,7 +81,7 @@ impl Describe for Wakeup {
         }
     }
 
-    fn question(&self) -> Option<QuestionKind> {
+    fn question(&self, _slot: u16, _value_ns: i64) -> Option<QuestionKind> {
         Some(QuestionKind::WakeUp)
     }
 }

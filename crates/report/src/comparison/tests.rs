@@ -83,3 +83,25 @@ fn one_series_of_a_kind_is_compared_under_different_names_and_others_stand_alone
     assert_eq!(comparison.series.len(), 1);
     assert_eq!(comparison.alone, [("B".to_owned(), "rtt/reflect".to_owned())]);
 }
+
+#[test]
+fn counts_of_interrupts_are_no_difference_but_the_cpu_that_serves_them_is() {
+    let with = |count: &str, cpu: &str| {
+        let mut run = run("rtt/reflect", 40_000, "6.12.0", "held off");
+        let fact = |name: &str, value: &str| Fact {
+            group: "nic eth1".into(),
+            name: name.into(),
+            value: Ok(value.into()),
+            source: "/proc/interrupts".into(),
+        };
+        run.facts
+            .extend([fact("interrupt 38 so far", count), fact("interrupt 38", cpu)]);
+        run
+    };
+    let comparison = Comparison::of(vec![
+        ("A".into(), with("CPU 0 1", "eth1: on CPU 0")),
+        ("B".into(), with("CPU 0 2", "eth1: on CPU 1")),
+    ]);
+    let text = comparison.text();
+    assert!(text.contains("on CPU 1") && !text.contains("so far"), "{text}");
+}

@@ -1,5 +1,6 @@
 use crate::Report;
 use crate::limits::Profile;
+use crate::nics::samples::{card_facts, veth_facts};
 use crate::synthetic::{qualify, run, series};
 use crate::view::RunView;
 use serde_json::{Value, json};
@@ -135,4 +136,41 @@ fn skipped_periods_give_a_second_labelled_view() {
 #[test]
 fn the_whole_document() {
     insta::assert_snapshot!(text(qualify(1, 3)));
+}
+
+#[test]
+fn requirements_are_checks_of_the_same_shape_and_interfaces_stand_beside_them() {
+    let mut measured = run(vec![series("wakeup/cpu1", 5_000, 40_000, 10)]);
+    measured.facts = [card_facts("eth1"), veth_facts("ts0")].concat();
+    measured.facts[0].value = Err("it went away".into());
+    let text = Report::new(measured, vec![Profile::find("avb").expect("embedded")]).json();
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let checks = document["checks"].as_array().expect("checks");
+    assert_eq!(checks.len(), 4);
+    assert!(checks.iter().all(|check| keys(check) == keys(&checks[0])));
+    let eee = &checks[1];
+    assert_eq!((&eee["limit"], &eee["series"]), (&json!("nic.eee"), &json!("nic eth1")));
+    assert_eq!(
+        (&eee["measured"], &eee["allowed"], &eee["unit"]),
+        (&json!(1), &json!(0), &json!(""))
+    );
+    assert_eq!(
+        (&eee["verdict"], &eee["why"]),
+        (&json!("fail"), &json!("eee is on, in use; wanted: off"))
+    );
+    let usecs = &checks[3];
+    assert_eq!(
+        (&usecs["measured"], &usecs["allowed"], &usecs["unit"]),
+        (&json!(3), &json!(20), &json!("us"))
+    );
+    let nics = document["nics"].as_array().expect("nics");
+    assert_eq!(
+        (&nics[0]["name"], &nics[0]["facts"]["driver"]),
+        (&json!("eth1"), &json!("igc"))
+    );
+    assert_eq!(nics[0]["facts"]["kind"], Value::Null, "not known");
+    assert_eq!(nics[1]["name"], "ts0");
+    let not_applicable = document["not_applicable"].as_array().expect("a list");
+    assert_eq!(not_applicable.len(), 5, "tx-frames of igc, and four of the veth");
+    assert_eq!(not_applicable[1]["why"], "veth has no such thing");
 }

@@ -1,16 +1,19 @@
 //! What the page shows, as text ready for the template.
 
 mod checks;
+mod nics;
 mod series;
 mod why;
 
 use super::{budget, charts};
 use crate::Report;
+use crate::tables::networks::{self, Networks};
 use crate::text::wall_clock;
 use crate::verdict::{Judgement, ProfileVerdict};
 use checks::{CheckRow, LimitGroup, groups, not_measured, tiles};
+use nics::{NicPart, NotApplicableRow};
 use series::{FamilyPart, families};
-use store::model::{Event, RunState, SeriesId};
+use store::model::{Event, Fact, RunState, SeriesId};
 use units::format_ns;
 
 /// Facts shown beside the verdict: group, name, heading.
@@ -30,9 +33,15 @@ pub(super) struct Page {
     pub(super) tiles: Vec<CheckRow>,
     pub(super) groups: Vec<LimitGroup>,
     pub(super) not_measured: Vec<(String, String, String, String)>,
+    pub(super) not_applicable: Vec<NotApplicableRow>,
+    pub(super) nics: Vec<NicPart>,
+    pub(super) nic_headings: [&'static str; 7],
     pub(super) budget_svg: String,
     /// Whether a measurement runs across several lines of the budget.
     pub(super) crossing: bool,
+    /// The round trip by network, where there were several.
+    pub(super) networks: Option<Networks>,
+    pub(super) network_heads: [&'static str; 9],
     pub(super) families: Vec<FamilyPart>,
     pub(super) events: Vec<EventRow>,
     pub(super) inventory: Vec<(String, Vec<FactRow>)>,
@@ -70,10 +79,18 @@ impl Page {
             headline: headline(report),
             profiles: profiles(&report.judgement),
             tiles: tiles(&report.judgement),
-            groups: groups(report),
-            not_measured: not_measured(&report.judgement),
+            groups: groups(report).into_iter().chain(nics::requirements(report)).collect(),
+            not_measured: not_measured(&report.judgement)
+                .into_iter()
+                .chain(nics::not_asked(report))
+                .collect(),
+            not_applicable: nics::not_applicable(report),
+            nics: nics::parts(report),
+            nic_headings: crate::nics::HEADINGS,
             budget_svg: budget::drawing(report),
             crossing: report.budget.lines.len() > 7 || !report.budget.beside.is_empty(),
+            networks: Networks::of(&report.run),
+            network_heads: networks::HEADS,
             families: families(report),
             events: report.run.events.iter().map(|event| event_row(report, event)).collect(),
             inventory: inventory(report),
@@ -134,21 +151,26 @@ fn event_row(report: &Report, event: &Event) -> EventRow {
     }
 }
 
+/// Facts by group, without those of the interfaces, which have a part of their own.
 fn inventory(report: &Report) -> Vec<(String, Vec<FactRow>)> {
     let mut groups: Vec<(String, Vec<FactRow>)> = Vec::new();
-    for fact in &report.run.facts {
-        let row = FactRow {
-            name: fact.name.clone(),
-            value: fact.value.clone().unwrap_or_else(|reason| reason),
-            known: fact.value.is_ok(),
-            source: fact.source.clone(),
-        };
+    for fact in report.run.facts.iter().filter(|fact| !crate::nics::is_nic(&fact.group)) {
+        let row = fact_row(fact);
         match groups.iter_mut().find(|(group, _)| *group == fact.group) {
             Some((_, rows)) => rows.push(row),
             None => groups.push((fact.group.clone(), vec![row])),
         }
     }
     groups
+}
+
+fn fact_row(fact: &Fact) -> FactRow {
+    FactRow {
+        name: fact.name.clone(),
+        value: fact.value.clone().unwrap_or_else(|reason| reason),
+        known: fact.value.is_ok(),
+        source: fact.source.clone(),
+    }
 }
 
 fn method(report: &Report) -> Vec<(&'static str, String)> {

@@ -1,5 +1,6 @@
 use crate::Report;
 use crate::limits::Profile;
+use crate::nics::samples::{card_facts, veth_facts};
 use crate::synthetic;
 use crate::view::RunView;
 use store::model::{Event, EventKind, Fact};
@@ -145,4 +146,28 @@ fn hundreds_of_long_series_stay_a_file_that_opens() {
         .collect();
     let page = html(run);
     assert!(page.len() < 30_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn interfaces_have_a_part_of_their_own_with_every_fact() {
+    let mut run = synthetic::qualify(1, 2);
+    run.facts.extend(card_facts("eth1"));
+    run.facts.extend(veth_facts("ts0"));
+    let report = Report::new(run, vec![Profile::find("avb").expect("embedded")]);
+    let page = visible(&report.html().expect("rendered"));
+    let (from, to) = (
+        page.find("id=\"interfaces\"").expect("a part"),
+        page.find("id=\"inventory\"").expect("after"),
+    );
+    let part = &page[from..to];
+    for fact in report.run.facts.iter().filter(|fact| fact.group.starts_with("nic ")) {
+        assert!(part.contains(&format!("<th>{}</th>", fact.name)), "{}", fact.name);
+    }
+    assert!(!page[to..].contains("nic eth1"), "not in the inventory again");
+    assert!(page.contains("eee is on, in use; wanted: off"));
+    assert!(page.contains("nic.eee, nic.adaptive-rx, nic.rx-usecs, nic.tx-frames: veth has no such thing."));
+    assert!(
+        !visible(&html(synthetic::qualify(1, 2))).contains("id=\"interfaces\""),
+        "only where there are some"
+    );
 }

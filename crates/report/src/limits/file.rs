@@ -1,8 +1,8 @@
 //! The TOML form of a profile.
 
-use super::{Limit, LimitsError, Pattern, Profile, Quantity, Sense, Unit};
+use super::{Limit, LimitsError, Pattern, Profile, Quantity, Requirement, Sense, Unit, Wanted};
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use toml::Spanned;
 
 #[derive(Deserialize)]
@@ -12,6 +12,24 @@ struct ProfileFile {
     what: String,
     #[serde(default)]
     limit: Vec<LimitFile>,
+    #[serde(default)]
+    require: Vec<RequireFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequireFile {
+    id: Spanned<String>,
+    group: Spanned<String>,
+    fact: Spanned<String>,
+    is: Option<Spanned<String>>,
+    at_most: Option<u64>,
+    at_least: Option<u64>,
+    #[serde(default)]
+    unit: String,
+    source: Spanned<String>,
+    #[serde(default)]
+    why: String,
 }
 
 #[derive(Deserialize)]
@@ -66,34 +84,62 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Profile, LimitsError> {
         message: error.to_string().trim_end().to_owned(),
     })?;
     let name = place.not_empty(&file.name, "name")?;
-    if file.limit.is_empty() {
+    if file.limit.is_empty() && file.require.is_empty() {
         return Err(place.error(
             &file.name,
             "limit",
-            "the profile has no [[limit]]: it could judge nothing".into(),
+            "the profile has no [[limit]] and no [[require]]: it could judge nothing".into(),
         ));
     }
-    let mut seen = HashMap::new();
-    let mut limits = Vec::with_capacity(file.limit.len());
-    for limit in &file.limit {
-        let id = place.not_empty(&limit.id, "id")?;
-        if seen.insert(id.clone(), ()).is_some() {
-            return Err(place.error(
-                &limit.id,
-                "id",
-                format!("\"{id}\" is used twice; each limit needs its own id"),
-            ));
-        }
-        limits.push(one(limit, id, &place)?);
-    }
+    let ids = file.limit.iter().map(|limit| &limit.id);
+    unique(ids.chain(file.require.iter().map(|require| &require.id)), &place)?;
+    let limits = file.limit.iter().map(|limit| one(limit, &place));
+    let requirements = file.require.iter().map(|require| requirement(require, &place));
     Ok(Profile {
         name,
         what: file.what,
-        limits,
+        limits: limits.collect::<Result<_, _>>()?,
+        requirements: requirements.collect::<Result<_, _>>()?,
     })
 }
 
-fn one(limit: &LimitFile, id: String, place: &Place<'_>) -> Result<Limit, LimitsError> {
+fn unique<'a>(ids: impl Iterator<Item = &'a Spanned<String>>, place: &Place<'_>) -> Result<(), LimitsError> {
+    let mut seen = HashSet::new();
+    for id in ids {
+        let name = place.not_empty(id, "id")?;
+        if !seen.insert(name.clone()) {
+            let problem = format!("\"{name}\" is used twice; each limit needs its own id");
+            return Err(place.error(id, "id", problem));
+        }
+    }
+    Ok(())
+}
+
+fn requirement(require: &RequireFile, place: &Place<'_>) -> Result<Requirement, LimitsError> {
+    let wanted = match (&require.is, require.at_most, require.at_least) {
+        (Some(word), None, None) => Wanted::Is(place.not_empty(word, "is")?),
+        (None, Some(number), None) => Wanted::AtMost(number),
+        (None, None, Some(number)) => Wanted::AtLeast(number),
+        _ => {
+            let problem = format!(
+                "requirement \"{}\" takes one of is, at_most and at_least",
+                require.id.get_ref()
+            );
+            return Err(place.error(&require.id, "is", problem));
+        }
+    };
+    Ok(Requirement {
+        id: require.id.get_ref().clone(),
+        group: Pattern::new(place.not_empty(&require.group, "group")?),
+        fact: place.not_empty(&require.fact, "fact")?,
+        wanted,
+        unit: require.unit.clone(),
+        source: place.not_empty(&require.source, "source")?,
+        why: require.why.clone(),
+    })
+}
+
+fn one(limit: &LimitFile, place: &Place<'_>) -> Result<Limit, LimitsError> {
     let word = limit.quantity.get_ref();
     let quantity = Quantity::from_word(word).ok_or_else(|| {
         let known: Vec<&str> = Quantity::ALL.iter().map(|quantity| quantity.word()).collect();
@@ -104,7 +150,7 @@ fn one(limit: &LimitFile, id: String, place: &Place<'_>) -> Result<Limit, Limits
         )
     })?;
     Ok(Limit {
-        id,
+        id: limit.id.get_ref().clone(),
         series: Pattern::new(place.not_empty(&limit.series, "series")?),
         quantity,
         allowed: amount(limit, quantity, place)?,

@@ -130,7 +130,7 @@ fn what_toml_itself_refuses_names_line_and_key() {
 
 #[test]
 fn a_profile_that_judges_nothing_is_refused() {
-    assert!(error_of("name = \"empty\"\nwhat = \"\"\n").contains("no [[limit]]"));
+    assert!(error_of("name = \"empty\"\nwhat = \"\"\n").contains("no [[limit]] and no [[require]]"));
 }
 
 #[test]
@@ -166,4 +166,97 @@ fn words_of_quantities_are_unique_and_read_back() {
     for quantity in Quantity::ALL {
         assert_eq!(Quantity::from_word(quantity.word()), Some(quantity));
     }
+}
+
+const REQUIRED: &str = r#"name = "site"
+what = "our own"
+
+[[require]]
+id = "nic.eee"
+group = "nic *"
+fact = "eee"
+is = "off"
+source = "site standard 7"
+
+[[require]]
+id = "nic.rx-usecs"
+group = "nic *"
+fact = "rx-usecs"
+at_most = 20
+unit = "us"
+source = "site standard 8"
+why = "a frame waits no longer"
+"#;
+
+#[test]
+fn requirements_are_read_and_may_stand_alone() {
+    let profile = Profile::parse(REQUIRED, "site.toml").expect("good");
+    assert!(profile.limits.is_empty());
+    let wanted: Vec<(&str, String)> = profile
+        .requirements
+        .iter()
+        .map(|one| (one.id.as_str(), one.wanted_text()))
+        .collect();
+    assert_eq!(
+        wanted,
+        [
+            ("nic.eee", "off".to_owned()),
+            ("nic.rx-usecs", "at most 20 us".to_owned())
+        ]
+    );
+}
+
+#[test]
+fn refusals_of_requirements_name_line_and_key() {
+    for (from, to, wanted) in [
+        (
+            "is = \"off\"\n",
+            "",
+            "line 5: key \"is\": requirement \"nic.eee\" takes one of is, at_most and at_least",
+        ),
+        (
+            "is = \"off\"\n",
+            "is = \"off\"\nat_most = 3\n",
+            "takes one of is, at_most and at_least",
+        ),
+        ("is = \"off\"", "is = \"\"", "line 8: key \"is\": must not be empty"),
+        (
+            "nic.rx-usecs\"\ngroup",
+            "nic.eee\"\ngroup",
+            "line 12: key \"id\": \"nic.eee\" is used twice",
+        ),
+        (
+            "\"site standard 8\"",
+            "\" \"",
+            "line 17: key \"source\": must not be empty",
+        ),
+        ("at_most = 20", "at_most = -1", "line 15"),
+        ("unit = \"us\"", "units = \"us\"", "units"),
+    ] {
+        let message = error_of(&REQUIRED.replacen(from, to, 1));
+        assert!(message.contains(wanted), "{message}");
+    }
+}
+
+#[test]
+fn avb_requires_of_the_card_what_its_source_says_and_substation_nothing() {
+    let avb = Profile::find("avb").expect("embedded");
+    let wanted: Vec<(&str, &str, String)> = avb
+        .requirements
+        .iter()
+        .map(|one| (one.id.as_str(), one.fact.as_str(), one.wanted_text()))
+        .collect();
+    let expected = [
+        ("nic.eee", "eee", "off"),
+        ("nic.adaptive-rx", "adaptive-rx", "off"),
+        ("nic.rx-usecs", "rx-usecs", "at most 20 us"),
+        ("nic.tx-frames", "tx-frames", "at most 1"),
+    ];
+    assert_eq!(wanted, expected.map(|(id, fact, text)| (id, fact, text.to_owned())));
+    assert!(
+        avb.requirements
+            .iter()
+            .all(|one| one.source.len() > 10 && !one.why.is_empty())
+    );
+    assert!(Profile::find("substation").expect("embedded").requirements.is_empty());
 }

@@ -1,5 +1,6 @@
 use crate::Report;
 use crate::limits::Profile;
+use crate::nics::samples::{card_facts, veth_facts};
 use crate::synthetic::{qualify, run, series};
 use crate::view::RunView;
 use store::model::{Event, EventKind, RunState};
@@ -56,4 +57,14 @@ fn a_run_without_anything() {
         "{text}"
     );
     assert!(text.contains("not measured  rtt.max"));
+}
+
+#[test]
+fn interfaces_and_what_avb_requires_of_them() {
+    let mut measured = run(vec![series("wakeup/cpu1", 5_000, 40_000, 10)]);
+    measured.facts = [card_facts("eth1"), veth_facts("ts0")].concat();
+    let report = Report::new(measured, vec![Profile::find("avb").expect("embedded")]);
+    let text = report.text(false, None);
+    let until = text.find("Trip-time budget").expect("the budget");
+    insta::assert_snapshot!(&text[..until]);
 }

@@ -18,6 +18,7 @@ fn profile(quantity: Quantity, allowed: u64) -> Profile {
             source: "tests".into(),
             why: String::new(),
         }],
+        requirements: Vec::new(),
     }
 }
 

@@ -4,8 +4,9 @@
 
 mod parse;
 mod qdisc;
-mod request;
+pub(crate) mod request;
 
+pub(crate) use parse::text;
 pub use qdisc::{Etf, QDISC_ROOT, Qdisc, qdiscs};
 
 use crate::error::SysError;
@@ -13,8 +14,8 @@ use crate::netns::NetNs;
 use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
-    BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo as InfoAttribute,
-    LinkMessage,
+    BridgeStpState, InfoBridge, InfoData, InfoKind, InfoMacVlan, InfoVeth, LinkAttribute, LinkFlags,
+    LinkInfo as InfoAttribute, LinkMessage, MacVlanMode,
 };
 use request::{change, dump, exchange};
 use rustix::io::Errno;
@@ -49,6 +50,19 @@ pub struct LinkInfo {
     pub master: Option<u32>,
     /// Number of the XDP program attached to it; `None` when there is none, or more than one.
     pub xdp_program: Option<u32>,
+    /// The interface it is made on (macvlan, VLAN) or paired with (veth).
+    pub below: Below,
+}
+
+/// The interface that another is made on or paired with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Below {
+    /// There is none.
+    Nothing,
+    /// The one with this index, in the same namespace.
+    Here(u32),
+    /// One in another network namespace, which cannot be asked from here.
+    Elsewhere,
 }
 
 /// All interfaces, by index.
@@ -115,7 +129,23 @@ pub fn add_veth(name: &str, peer_name: &str, peer_ns: &NetNs) -> Result<(), SysE
         LinkAttribute::NetNsFd(peer_ns.as_fd().as_raw_fd()),
     ];
     let data = InfoData::Veth(InfoVeth::Peer(peer));
-    create("create veth", name, InfoKind::Veth, data)
+    create("create veth", name, InfoKind::Veth, data, Vec::new())
+}
+
+/// Makes a macvlan in bridge mode over `lower`, which is in the calling thread's namespace; the macvlan is in `namespace` from
+/// the start. It is down. Its MAC address is [`local_mac`] of its name.
+///
+/// # Errors
+/// A name that cannot be or is taken, no interface `lower`, no `CAP_NET_ADMIN`, or what the kernel refused
+/// (`EOPNOTSUPP`: it was built without `CONFIG_MACVLAN`).
+pub fn add_macvlan(name: &str, lower: &str, namespace: &NetNs) -> Result<(), SysError> {
+    check_name(name)?;
+    let place = vec![
+        LinkAttribute::Link(find(lower)?.index),
+        LinkAttribute::NetNsFd(namespace.as_fd().as_raw_fd()),
+    ];
+    let data = InfoData::MacVlan(vec![InfoMacVlan::Mode(MacVlanMode::Bridge)]);
+    create("create macvlan", name, InfoKind::MacVlan, data, place)
 }
 
 /// Makes a bridge that forwards at once: no spanning tree, no forward delay, and multicast flooded to every port as by a
@@ -130,7 +160,7 @@ pub fn add_bridge(name: &str) -> Result<(), SysError> {
         InfoBridge::ForwardDelay(0),
         InfoBridge::MulticastSnooping(false),
     ]);
-    create("create bridge", name, InfoKind::Bridge, data)
+    create("create bridge", name, InfoKind::Bridge, data, Vec::new())
 }
 
 /// Makes `name` a port of `bridge`.
@@ -168,18 +198,6 @@ pub fn set_down(name: &str) -> Result<(), SysError> {
 /// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused (out of the driver's range).
 pub fn set_mtu(name: &str, mtu: u32) -> Result<(), SysError> {
     set("set the MTU of", name, vec![LinkAttribute::Mtu(mtu)])
-}
-
-/// Sets how many frames wait in the driver's transmit queue of `name` at most; of a tap, for the program to read them.
-///
-/// # Errors
-/// It does not exist, no `CAP_NET_ADMIN`, or what the kernel refused.
-pub fn set_queue(name: &str, frames: u32) -> Result<(), SysError> {
-    set(
-        "set the transmit queue of",
-        name,
-        vec![LinkAttribute::TxQueueLen(frames)],
-    )
 }
 
 /// Sets the hardware address of `name`.
@@ -225,13 +243,21 @@ pub fn local_mac(label: &str) -> [u8; 6] {
     [0x02, a, b, c, d, e]
 }
 
-fn create(operation: &'static str, name: &str, kind: InfoKind, data: InfoData) -> Result<(), SysError> {
+/// `place`: where it stands, as attributes.
+fn create(
+    operation: &'static str,
+    name: &str,
+    kind: InfoKind,
+    data: InfoData,
+    place: Vec<LinkAttribute>,
+) -> Result<(), SysError> {
     let mut message = LinkMessage::default();
     message.attributes = vec![
         LinkAttribute::IfName(name.to_owned()),
         LinkAttribute::Address(local_mac(name).to_vec()),
         LinkAttribute::LinkInfo(vec![InfoAttribute::Kind(kind), InfoAttribute::Data(data)]),
     ];
+    message.attributes.extend(place);
     change(
         operation,
         name,

@@ -2,7 +2,7 @@
 //!
 //! Only these are looked at: a newer kernel's forms of others cannot make a machine's interfaces unreadable.
 
-use super::LinkInfo;
+use super::{Below, LinkInfo};
 use netlink_packet_core::{NlaBuffer, NlasIterator};
 
 /// `struct ifinfomsg` (linux/rtnetlink.h): family, type u16 at 2, index i32 at 4, flags u32 at 8, change mask.
@@ -13,7 +13,7 @@ const READY: u32 = (libc::IFF_LOWER_UP | libc::IFF_RUNNING) as u32;
 
 /// Kinds whose carrier comes after they are up. Their state is unknown until the kernel has acted on it, and it drops what is
 /// sent before; other drivers (`lo`, dummy, some tunnels) stay unknown for good.
-const CARRIER_COMES_LATER: [&str; 2] = ["veth", "bridge"];
+const CARRIER_COMES_LATER: [&str; 3] = ["veth", "bridge", "macvlan"];
 
 /// The XDP program of an interface (linux/if_link.h).
 const IFLA_XDP: u16 = 43;
@@ -48,6 +48,7 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkInfo> {
         kind: None,
         master: None,
         xdp_program: None,
+        below: Below::Nothing,
     };
     for attribute in NlasIterator::new(attributes).flatten() {
         read_attribute(&mut link, &attribute);
@@ -71,6 +72,12 @@ fn read_attribute(link: &mut LinkInfo, attribute: &NlaBuffer<&[u8]>) {
             let state = value.first().and_then(|state| OPERSTATES.get(usize::from(*state)));
             link.operstate = state.copied().unwrap_or(OPERSTATES[0]);
         }
+        // The namespace's attribute, if there is one, comes after it in some kernels and before it in others.
+        libc::IFLA_LINK if link.below != Below::Elsewhere => {
+            let other = number(value).filter(|index| *index != 0 && *index != link.index);
+            link.below = other.map_or(Below::Nothing, Below::Here);
+        }
+        libc::IFLA_LINK_NETNSID => link.below = Below::Elsewhere,
         libc::IFLA_MASTER => link.master = number(value),
         IFLA_XDP => {
             link.xdp_program = NlasIterator::new(value)
@@ -92,7 +99,8 @@ fn number(octets: &[u8]) -> Option<u32> {
     octets.try_into().ok().map(u32::from_ne_bytes)
 }
 
-pub(super) fn text(octets: &[u8]) -> String {
+/// A text up to its terminating zero, if it has one.
+pub(crate) fn text(octets: &[u8]) -> String {
     let end = octets.iter().position(|octet| *octet == 0).unwrap_or(octets.len());
     String::from_utf8_lossy(&octets[..end]).into_owned()
 }

@@ -50,7 +50,7 @@ pub(super) fn dump(message: &RouteNetlinkMessage, what: &str, mut each: impl FnM
 /// Sends one request and reads until the kernel has said all. Returns whether the answer is consistent, that is, nothing
 /// changed while a dump was under way (`NLM_F_DUMP_INTR`).
 pub(super) fn exchange(message: RouteNetlinkMessage, flags: u16, mut each: impl FnMut(&[u8])) -> Result<bool, Errno> {
-    let socket = open().map_err(|error| errno_of(&error))?;
+    let socket = open(NETLINK_ROUTE).map_err(|error| errno_of(&error))?;
     let mut header = NetlinkHeader::default();
     header.flags = flags;
     let mut message = NetlinkMessage::new(header, NetlinkPayload::from(message));
@@ -67,14 +67,16 @@ pub(super) fn exchange(message: RouteNetlinkMessage, flags: u16, mut each: impl 
     }
 }
 
-fn open() -> std::io::Result<Socket> {
-    let mut socket = Socket::new(NETLINK_ROUTE)?;
+/// A socket to the kernel's side of `protocol`.
+pub(crate) fn open(protocol: isize) -> std::io::Result<Socket> {
+    let mut socket = Socket::new(protocol)?;
     socket.bind_auto()?;
     socket.connect(&SocketAddr::new(0, 0))?;
     Ok(socket)
 }
 
-fn receive(socket: &Socket) -> Result<Vec<u8>, Errno> {
+/// The next datagram.
+pub(crate) fn receive(socket: &Socket) -> Result<Vec<u8>, Errno> {
     loop {
         match socket.recv_from_full() {
             Ok((datagram, _)) => return Ok(datagram),
@@ -85,7 +87,7 @@ fn receive(socket: &Socket) -> Result<Vec<u8>, Errno> {
 }
 
 /// Goes through the messages of one datagram; true when the answer is complete.
-fn take(datagram: &[u8], consistent: &mut bool, each: &mut impl FnMut(&[u8])) -> Result<bool, Errno> {
+pub(crate) fn take(datagram: &[u8], consistent: &mut bool, each: &mut impl FnMut(&[u8])) -> Result<bool, Errno> {
     let mut rest = datagram;
     while !rest.is_empty() {
         let message = NetlinkBuffer::new_checked(rest).map_err(|_| Errno::PROTO)?;

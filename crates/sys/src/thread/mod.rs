@@ -7,7 +7,9 @@ mod stack;
 
 use crate::error::SysError;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
-use rustix::thread::{sched_getcpu, set_current_timer_slack, set_name as set_thread_name};
+use rustix::thread::{
+    UnshareFlags, sched_getcpu, set_current_timer_slack, set_name as set_thread_name, unshare_unsafe,
+};
 use rustix::time::{ClockId, clock_gettime};
 use std::ffi::CString;
 use std::mem::MaybeUninit;
@@ -51,6 +53,13 @@ impl RtThread {
         stack::touch(self.stack_bytes);
         Ok(())
     }
+}
+
+/// Gives the calling thread a table of open files of its own, a copy of what is open now, which ends with the thread. Its system
+/// calls on them need not count references then. Stays with the shared table when the kernel refuses.
+pub fn own_files() {
+    // SAFETY: the thread gets a copy of every descriptor, so those it knows stay valid; none is closed or changed for others.
+    let _ = unsafe { unshare_unsafe(UnshareFlags::FILES) };
 }
 
 /// Names the calling thread, as `ps -L` and traces show it; the kernel keeps 15 octets, the rest is cut.

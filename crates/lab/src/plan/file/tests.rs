@@ -19,6 +19,40 @@ fn quick_stays_near_a_minute() {
     assert!((40..=60).contains(&(plan.duration_ns() / 1_000_000_000)));
 }
 
+#[test]
+fn networks_takes_a_minute_or_a_bit_more() {
+    let plan = Plan::load("networks").expect("embedded");
+    assert!((60..=90).contains(&(plan.duration_ns() / 1_000_000_000)));
+    assert_eq!(plan.lasting(10).duration_ns(), 200, "four rounds over five networks");
+}
+
+#[test]
+fn networks_that_cannot_be_compared_are_refused() {
+    let text = Plan::load("networks").expect("embedded").text;
+    let refusal = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        let refused = Plan::parse("site.toml", &text.replace(from, to)).expect_err("must be refused");
+        refused.to_string()
+    };
+    for (from, to, says) in [
+        ("\"bridge\"", "\"hub\"", "unknown variant `hub`"),
+        ("\"bridge\"", "\"veth\"", "bed.networks: veth is there twice"),
+        ("rounds = 4", "rounds = 0", "no round"),
+        ("\"block\"", "\"spin\"", "would keep the switch of tap from its CPU"),
+        ("\"reflect\"\n", "\"wakeup\"\n", "unknown field `receive`"),
+    ] {
+        let message = refusal(from, to);
+        assert!(message.contains(says), "{message}");
+    }
+    let streams =
+        "probe = \"sampled-values\"\nstreams = 1\nrate = 4800\nasdus = 1\nduration = \"1s\"\npolicy = \"other\"";
+    let streams = Plan::parse("site.toml", &format!("{text}\n[[step]]\n{streams}\n")).expect_err("must be refused");
+    assert!(
+        streams.to_string().contains("sampled-values cannot be repeated"),
+        "{streams}"
+    );
+}
+
 fn refusal(change: impl Fn(&str) -> String) -> String {
     Plan::parse("site.toml", &change(EMBEDDED[0].1))
         .expect_err("must be refused")
@@ -62,6 +96,24 @@ fn steps_are_named_in_the_words_of_the_field() {
     let plan = Plan::load("quick").expect("embedded");
     let names: Vec<&str> = plan.steps.iter().map(Step::name).collect();
     assert_eq!(names, ["wake-up", "noise", "round trip", "sampled values"]);
+}
+
+#[test]
+fn a_paced_step_has_a_framing_and_a_spin_ahead() {
+    let plan = Plan::load("avb").expect("embedded");
+    let Some(Step::TalkListen(step)) = plan.steps.last() else {
+        panic!("the last step talks: {:?}", plan.steps);
+    };
+    assert_eq!((step.spin_ahead.0, step.interval.0.whole_ns()), (50_000, 125_000));
+    let wrong = plan.text.replace("framing = \"avtp\"", "framing = \"avb\"");
+    let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();
+    assert!(message.contains("avb") && message.contains("avtp"), "{message}");
+    let plain = plan
+        .text
+        .replace("framing = \"avtp\"\n", "")
+        .replace("spin_ahead = \"50us\"\n", "");
+    let plan = Plan::parse("site.toml", &plain).expect("both may be left out");
+    assert!(matches!(plan.steps.last(), Some(Step::TalkListen(step)) if step.spin_ahead.0 == 0));
 }
 
 #[test]

@@ -1,10 +1,12 @@
-//! Wake-up latency in the layouts that the field's publications print it in.
+//! Results in the layouts that the field's publications print them in: wake-up latency, and the round trip by network.
 //!
 //! - VMware, *ESXi real-time guide*: samples, minimum, average, maximum, overflows over 120 us, one row per measured CPU.
 //! - ABB and University of Torino, *Virtualised protection with containers*, table 2: scheduling jitter, maximum (average) in
 //!   us, one row per environment, one column per system.
 //! - Sienda, *Linux real-time kernel performance requirements for AVB devices*: under 10 us excellent, over 50 us
 //!   unsuitable.
+
+pub(crate) mod networks;
 
 use crate::text::count;
 use crate::view::{RunView, SeriesView};
@@ -19,6 +21,8 @@ pub enum Layout {
     Jitter,
     /// Sienda's.
     Avb,
+    /// The round trip by network.
+    Networks,
 }
 
 /// VMware's limit, and the end of their histogram.
@@ -30,12 +34,13 @@ const AVB_EXCELLENT_NS: i64 = 10_000;
 /// Sienda: maxima above are unsuitable.
 const AVB_UNSUITABLE_NS: i64 = 50_000;
 
-/// Prints runs in a published layout. Runs without wake-up series give an empty table.
+/// Prints runs in a published layout. Runs without the series that it shows give an empty table.
 pub fn print(layout: Layout, runs: &[RunView]) -> String {
     match layout {
         Layout::Vm => vm(runs),
         Layout::Jitter => jitter(runs),
         Layout::Avb => avb(runs),
+        Layout::Networks => networks::print(runs),
     }
 }
 

@@ -1,0 +1,62 @@
+//! `triptime listen`: paced layer-2 streams, as an AVB endpoint receives them.
+
+use crate::arguments::{FramingArg, PortArgs, ReceiveArg, RunArgs, positive_duration};
+use crate::failure::Failure;
+use crate::run_file::{Run, Start};
+use probes::listen::{ListenConfig, port_options, start};
+use probes::talk::Framing;
+use sys::packet::PacketPort;
+use units::Period;
+
+/// Receives paced streams as an AVB endpoint does: time between frames, late and lost ones, per stream
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Example, here:            triptime listen eth1 --cpu 3 --duration 60s
+and at the far end:       triptime talk eth1 --cpu 2 --spin-ahead 30us --duration 50s")]
+pub(crate) struct ListenArgs {
+    #[command(flatten)]
+    port: PortArgs,
+    /// Time between the frames of every stream: a duration (125us) or a rate (8000/s)
+    #[arg(long, value_name = "PERIOD", default_value = "125us")]
+    interval: Period,
+    /// Count frames as late that come later than this after the one before [default: one and a half intervals]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    late_after: Option<u64>,
+    /// Only streams of this framing [default: all]
+    #[arg(long, value_enum)]
+    framing: Option<FramingArg>,
+    /// Streams told apart at the most
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=256))]
+    max_streams: u16,
+    /// How to wait for frames
+    #[arg(long, value_enum, default_value = "block")]
+    receive: ReceiveArg,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: ListenArgs) -> Result<u8, Failure> {
+    let framing = args.framing.map(Framing::from);
+    let port = PacketPort::open(&args.port.interface, &port_options(framing))?;
+    let begin = Start::probe("listen", args.port.measured(), args.port.duration).on(&args.port.interface);
+    let mut run = Run::start(begin, args.run)?;
+    let every = ListenConfig::every(args.interval);
+    let config = ListenConfig {
+        late_after_ns: args.late_after.unwrap_or(every.late_after_ns),
+        framing,
+        max_streams: args.max_streams,
+        receive: args.receive.into(),
+        duration_ns: args.port.duration,
+        policy: args.port.policy,
+        cpu: args.port.cpu,
+        threshold_ns: run.threshold_ns("listen/stream"),
+        more_settings: run.load_settings(),
+        ..every
+    };
+    let stop = run.session.stop.clone();
+    let port = run.port(port, &args.port, &args.port.intent())?;
+    let outcome =
+        start(&config, port, &mut run.session.recorder, &stop).and_then(|listening| run.attend(listening.running));
+    run.finish(outcome.map_err(Into::into))
+}

@@ -1,0 +1,196 @@
+//! `triptime talk`: one frame each interval, as an AVB endpoint sends it.
+
+use crate::arguments::{FramingArg, PortArgs, RunArgs, duration, mac, positive_duration, vlan};
+use crate::failure::{COULD_NOT_MEASURE, Failure};
+use crate::run_file::{Run, Start};
+use lab::preflight::Intent;
+use probes::listen::{self, ListenConfig, Listening};
+use probes::talk::search::{Outcome, Search};
+use probes::talk::{TalkConfig, port_options, start};
+use probes::{Port, ProbeError};
+use std::time::Duration;
+use sys::packet::PacketPort;
+use units::{CpuList, Period};
+use wire::ether::{Mac, VlanTag};
+use wire::test_frame::MIN_OCTETS;
+
+/// How long each step of a search sends, if nothing is said.
+const SEARCH_STEP_NS: u64 = 5_000_000_000;
+
+/// A frame of a search is late after this: the spin-ahead was too short for its wake-up.
+const SEARCH_LATE_NS: u64 = 1_000;
+
+/// How long the listener goes on after the talker's end, to take what is still on its way.
+const AFTER_TALKER: Duration = Duration::from_millis(300);
+
+/// Sends one frame each interval, as an AVB endpoint does: how far from its due instants, late ones, missed ones
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples: triptime talk eth1 --cpu 2 --spin-ahead 30us --duration 60s --limits avb
+          triptime talk eth1 --cpu 2 --search
+          triptime talk eth1 --cpu 2 --listen eth2 --listen-cpu 3 --duration 60s
+          triptime talk eth1 --framing avtp --vlan 2:3 --interval 8000/s")]
+pub(crate) struct TalkArgs {
+    #[command(flatten)]
+    port: PortArgs,
+    /// Time between frames: a duration (125us) or a rate (8000/s)
+    #[arg(long, value_name = "PERIOD", default_value = "125us")]
+    interval: Period,
+    /// Sleep until this long before the due instant, then spin; with --launch-time: hand the frame over this long before
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
+    spin_ahead: u64,
+    /// Count frames as late that are sent later than this after their due instant [default: one interval; 1us in a search]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    late_after: Option<u64>,
+    /// What the frames look like
+    #[arg(long, value_enum, default_value = "test")]
+    framing: FramingArg,
+    /// Where they go [default: broadcast; 91:e0:f0:00:fe:00 for avtp; 01:0c:cd:04:00:00 for sv]
+    #[arg(long, value_name = "MAC", value_parser = mac)]
+    dst: Option<Mac>,
+    /// VLAN and priority, such as 2:3
+    #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]
+    vlan: Option<VlanTag>,
+    /// Octets of a test frame, without frame check sequence and tag
+    #[arg(long, value_name = "OCTETS", default_value_t = MIN_OCTETS)]
+    size: usize,
+    /// Let the etf queueing discipline send each frame at its due instant (SO_TXTIME); refused where there is none
+    #[arg(long)]
+    launch_time: bool,
+    /// Self-test: listen on this interface in the same run
+    #[arg(long, value_name = "INTERFACE", conflicts_with = "search")]
+    listen: Option<String>,
+    /// CPU of the self-test's listener
+    #[arg(long, value_name = "CPU", requires = "listen")]
+    listen_cpu: Option<u32>,
+    /// Find the smallest spin-ahead with no late frame, in steps of --duration (5s)
+    #[arg(long, conflicts_with_all = ["spin_ahead", "launch_time"])]
+    search: bool,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
+    if args.search && args.run.limits.is_some() {
+        return Err(Failure::Usage(
+            "talk: --search tries spin-aheads that are too short: judge the one it finds with --spin-ahead and --limits"
+                .into(),
+        ));
+    }
+    let port = PacketPort::open(&args.port.interface, &port_options(args.launch_time))?;
+    let measured: CpuList = args.port.cpu.into_iter().chain(args.listen_cpu).collect();
+    let ends = args.port.duration.or(args.search.then_some(SEARCH_STEP_NS));
+    let begin = Start {
+        flight_recorder: !args.search,
+        ..Start::probe("talk", measured, ends).on(&args.port.interface)
+    };
+    let mut run = Run::start(begin, args.run.clone())?;
+    let config = config(args, &run);
+    if args.search {
+        // Each step opens its own.
+        drop(port);
+        return search(&config, &args.port.interface, run);
+    }
+    let intent = Intent {
+        launch_times: args.launch_time,
+        ..args.port.intent()
+    };
+    let port = run.port(port, &args.port, &intent)?;
+    let outcome = match &args.listen {
+        Some(interface) => self_test(&config, port, interface, args.listen_cpu, &mut run),
+        None => {
+            let stop = run.session.stop.clone();
+            start(&config, port, &mut run.session.recorder, &stop).and_then(|talking| run.attend(talking.running))
+        }
+    };
+    run.finish(outcome.map_err(Into::into))
+}
+
+fn config(args: &TalkArgs, run: &Run) -> TalkConfig {
+    let every = TalkConfig::every(args.interval);
+    let late_after_ns = args.late_after.unwrap_or(match args.search {
+        true => SEARCH_LATE_NS,
+        false => every.late_after_ns,
+    });
+    TalkConfig {
+        framing: args.framing.into(),
+        destination: args.dst,
+        vlan: args.vlan,
+        frame_bytes: args.size,
+        spin_ahead_ns: args.spin_ahead,
+        late_after_ns,
+        launch_time: args.launch_time,
+        duration_ns: args.port.duration,
+        policy: args.port.policy,
+        cpu: args.port.cpu,
+        // Late frames are kept, each with its cause. Of a search most are late, and nobody asks why.
+        threshold_ns: run
+            .threshold_ns("talk/test")
+            .or_else(|| (!args.search).then_some(late_after_ns)),
+        more_settings: run.load_settings(),
+        ..every
+    }
+}
+
+/// Both ends in one run: the listener first, so that it is there for the first frame.
+fn self_test(
+    config: &TalkConfig,
+    port: Port,
+    interface: &str,
+    cpu: Option<u32>,
+    run: &mut Run,
+) -> Result<(), ProbeError> {
+    let listener = ListenConfig {
+        framing: Some(config.framing),
+        policy: config.policy,
+        cpu,
+        threshold_ns: run.threshold_ns("listen/stream"),
+        more_settings: config.more_settings.clone(),
+        ..ListenConfig::every(config.period)
+    };
+    let far = PacketPort::open(interface, &listen::port_options(listener.framing))?;
+    // The listener ends after the talker, also when the talker is told to end.
+    let listening_stop = probes::Stop::new();
+    let Listening { running, .. } = listen::start(&listener, far, &mut run.session.recorder, &listening_stop)?;
+    let stop = run.session.stop.clone();
+    let talked = start(config, port, &mut run.session.recorder, &stop).and_then(|talking| run.attend(talking.running));
+    std::thread::sleep(AFTER_TALKER);
+    listening_stop.request();
+    let listened = running.join();
+    talked.and(listened)
+}
+
+/// Steps of ever better spin-aheads; the last one found is the answer.
+fn search(config: &TalkConfig, interface: &str, mut run: Run) -> Result<u8, Failure> {
+    let mut search = Search::within(config.period.whole_ns());
+    let stop = run.session.stop.clone();
+    let mut outcome = Ok(());
+    while let Some(spin_ahead_ns) = search.next().filter(|_| outcome.is_ok() && !stop.requested()) {
+        let step = TalkConfig {
+            spin_ahead_ns,
+            label: Some(format!("spin-ahead={}us", spin_ahead_ns / 1_000)),
+            duration_ns: Some(config.duration_ns.unwrap_or(SEARCH_STEP_NS)),
+            ..config.clone()
+        };
+        outcome = one_step(&step, interface, &mut run).map(|found| search.note(found));
+    }
+    let ended_early = stop.requested();
+    let status = run.finish(outcome.map_err(Into::into))?;
+    let found = search.found().filter(|_| !ended_early);
+    Ok(if found.is_some() { status } else { COULD_NOT_MEASURE })
+}
+
+fn one_step(config: &TalkConfig, interface: &str, run: &mut Run) -> Result<Outcome, ProbeError> {
+    let port = PacketPort::open(interface, &port_options(false))?;
+    let stop = run.session.stop.clone();
+    let talking = start(config, port, &mut run.session.recorder, &stop)?;
+    run.attend(talking.running)?;
+    let totals = talking.totals;
+    Ok(Outcome {
+        spin_ahead_ns: config.spin_ahead_ns,
+        sent: totals.sent(),
+        late: totals.late() + totals.missed(),
+        max_ns: totals.max_ns(),
+    })
+}

@@ -1,0 +1,165 @@
+//! The test bed: test set - network - device under test.
+//!
+//! ```text
+//!   test set                                  device under test
+//!   [ ts0 ]---veth---[ p-ts | bridge | p-dut ]---veth---[ dut0 ]
+//! ```
+//!
+//! What is between the ends is a [`Network`]; the bridge is the usual one. Ends and middle are network namespaces without
+//! names: each is held by a file descriptor of this process alone. The kernel removes a namespace, and every interface in
+//! it, when the last descriptor closes, so nothing is left behind however the process ends: normally, by a signal, by a
+//! panic, or by `kill -9`. Or the ends are two ports of this machine ([`Bed::of_ports`]), used as they are.
+
+mod kernel;
+mod network;
+mod ports;
+mod tap;
+mod vswitch;
+
+pub use network::Network;
+
+use store::model::Fact;
+use sys::SysError;
+use sys::netns::NetNs;
+use sys::packet::{PacketPort, PortOptions};
+
+/// Name of the test set's interface.
+pub const TEST_SET_IF: &str = "ts0";
+/// Name of the device under test's interface.
+pub const DEVICE_IF: &str = "dut0";
+
+/// A test bed, gone when dropped.
+#[derive(Debug)]
+pub struct Bed {
+    name: String,
+    what: String,
+    /// The thread or program that forwards; before the ends, so that it ends before they go.
+    _forwarder: Option<Box<dyn Forwarder>>,
+    test_set: Place,
+    device: Place,
+    /// What holds the middle; `None` where there is none, or no namespace of ours.
+    _switch: Option<NetNs>,
+}
+
+/// What forwards in user space; dropping it ends it.
+trait Forwarder: std::fmt::Debug + Send + Sync {}
+
+impl Forwarder for tap::Switch {}
+impl Forwarder for vswitch::Vswitch {}
+
+/// One of the two ends of the bed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Where merging units and the trip test set are.
+    TestSet,
+    /// Where the relay is.
+    Device,
+}
+
+/// Where an end is.
+#[derive(Debug)]
+struct Place {
+    /// `None` in the namespace of this process.
+    namespace: Option<NetNs>,
+    interface: String,
+}
+
+/// Why a bed could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BedError {
+    /// The kernel.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+    /// What it takes is not here.
+    #[error("{0}")]
+    NotAvailable(String),
+}
+
+impl Bed {
+    /// Builds the usual bed, over a bridge.
+    ///
+    /// # Errors
+    /// What the kernel refused; nothing of the bed remains then. Needs `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    pub fn build() -> Result<Self, SysError> {
+        kernel::bridge()
+    }
+
+    /// Builds a bed over `network`: namespaces, interfaces and what forwards between them, all up.
+    ///
+    /// # Errors
+    /// What the kernel refused or what is not installed; nothing of the bed remains then. Needs `CAP_SYS_ADMIN` and
+    /// `CAP_NET_ADMIN`.
+    pub fn over(network: Network) -> Result<Self, BedError> {
+        match network {
+            Network::Veth => Ok(kernel::veth()?),
+            Network::Bridge => Ok(kernel::bridge()?),
+            Network::Macvlan => Ok(kernel::macvlan()?),
+            Network::Tap => tap::build(),
+            Network::OpenVswitch => vswitch::build(),
+        }
+    }
+
+    /// Takes two ports of this namespace as the ends: they are neither moved nor changed. What joins them is not ours.
+    ///
+    /// # Errors
+    /// A port that is missing, is down, or is both ends.
+    pub fn of_ports(test_set: &str, device: &str) -> Result<Self, SysError> {
+        ports::take(test_set, device)
+    }
+
+    /// Opens a packet port at one end.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn port(&self, end: End, options: &PortOptions) -> Result<PacketPort, SysError> {
+        let place = self.place(end);
+        place.run(|| PacketPort::open(&place.interface, options))
+    }
+
+    /// MAC address of one end.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn mac(&self, end: End) -> Result<[u8; 6], SysError> {
+        let place = self.place(end);
+        place.run(|| sys::link::find(&place.interface).map(|link| link.mac))
+    }
+
+    /// What is known of the interfaces at both ends.
+    ///
+    /// # Errors
+    /// A namespace cannot be entered.
+    pub fn nic_facts(&self) -> Result<Vec<Fact>, SysError> {
+        let mut facts = Vec::new();
+        for place in [&self.test_set, &self.device] {
+            facts.extend(place.run(|| Ok(crate::nic::facts(&place.interface)))?);
+        }
+        Ok(facts)
+    }
+
+    /// What joins the ends, in a word or few: `bridge`, `SR-IOV virtual function of eth0`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The bed in one line, for the report.
+    pub fn describe(&self) -> &str {
+        &self.what
+    }
+
+    fn place(&self, end: End) -> &Place {
+        match end {
+            End::TestSet => &self.test_set,
+            End::Device => &self.device,
+        }
+    }
+}
+
+impl Place {
+    fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, SysError> + Send) -> Result<T, SysError> {
+        match &self.namespace {
+            Some(namespace) => namespace.run(work)?,
+            None => work(),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What a bed's two ends are joined by.
+
+use serde::Deserialize;
+
+/// What joins test set and device under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Network {
+    /// A veth pair, nothing between: the floor for every other.
+    Veth,
+    /// A bridge with a veth pair to each end: containers and virtual machines on a bridge.
+    Bridge,
+    /// A macvlan over a veth: containers with an address of their own on the host's port.
+    Macvlan,
+    /// Two taps, joined by a thread of ours: a switch in user space.
+    Tap,
+    /// Open vSwitch with its datapath in user space, and a veth pair to each end.
+    OpenVswitch,
+}
+
+impl Network {
+    /// Every one of them, the shortest way first.
+    pub const ALL: [Self; 5] = [Self::Veth, Self::Bridge, Self::Macvlan, Self::Tap, Self::OpenVswitch];
+
+    /// Its name in plans, series and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Veth => "veth",
+            Self::Bridge => "bridge",
+            Self::Macvlan => "macvlan",
+            Self::Tap => "tap",
+            Self::OpenVswitch => "openvswitch",
+        }
+    }
+
+    /// The way from end to end in one line.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Veth => "test set ts0 - veth - dut0 device under test",
+            Self::Bridge => "test set ts0 - veth - bridge - veth - dut0 device under test",
+            Self::Macvlan => "test set ts0 - veth - macvlan in bridge mode dut0 device under test",
+            Self::Tap => "test set ts0, a tap - switch thread in user space - tap dut0 device under test",
+            Self::OpenVswitch => {
+                "test set ts0 - veth - Open vSwitch, datapath in user space - veth - dut0 device under test"
+            }
+        }
+    }
+
+    /// Whether frames are forwarded by a thread, which needs a CPU that nobody spins on.
+    pub fn in_user_space(self) -> bool {
+        matches!(self, Self::Tap | Self::OpenVswitch)
+    }
+}

@@ -1,0 +1,90 @@
+//! A bed of two taps, joined by a thread: the least that a switch in user space is.
+
+use super::{Bed, BedError, DEVICE_IF, Network, TEST_SET_IF, kernel};
+use rustix::event::{PollFd, PollFlags, poll};
+use std::io::PipeWriter;
+use std::thread::JoinHandle;
+use sys::SysError;
+use sys::netns::NetNs;
+use sys::tap::Tap;
+
+/// The longest frame an interface of an MTU of 65535 gives.
+const LONGEST_FRAME: usize = 65_535 + 18;
+
+/// The switch thread. Dropping it ends the thread, and with it both taps.
+#[derive(Debug)]
+pub(super) struct Switch {
+    /// Dropped to end the thread.
+    go_on: Option<PipeWriter>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Two taps and the thread between them, on the CPUs of the calling thread with the normal policy.
+pub(super) fn build() -> Result<Bed, BedError> {
+    let (test_set, device) = (NetNs::create()?, NetNs::create()?);
+    let near = test_set.run(|| Tap::create(TEST_SET_IF))??;
+    let far = device.run(|| Tap::create(DEVICE_IF))??;
+    let switch = Switch::start(near, far)?;
+    let mut bed = kernel::finish(Network::Tap, test_set, device, None)?;
+    bed._forwarder = Some(Box::new(switch));
+    Ok(bed)
+}
+
+impl Switch {
+    fn start(near: Tap, far: Tap) -> Result<Self, BedError> {
+        let failed = |what: &str, error: std::io::Error| BedError::NotAvailable(format!("{what}: {error}"));
+        let (stopped, go_on) = std::io::pipe().map_err(|error| failed("make a pipe", error))?;
+        let forward = move || {
+            let mut frame = vec![0; LONGEST_FRAME];
+            while let Ok(ready) = wait(&near, &far, &stopped) {
+                if ready.is_none() {
+                    break;
+                }
+                let passed = pass(&near, &far, &mut frame).and_then(|()| pass(&far, &near, &mut frame));
+                if passed.is_err() {
+                    break;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("triptime-switch".to_owned())
+            .spawn(forward)
+            .map_err(|error| failed("start a thread", error))?;
+        Ok(Self {
+            go_on: Some(go_on),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Switch {
+    fn drop(&mut self) {
+        self.go_on = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Sleeps until a tap has a frame; `None` when the thread is to end.
+fn wait(near: &Tap, far: &Tap, stopped: &std::io::PipeReader) -> Result<Option<()>, rustix::io::Errno> {
+    let mut fds = [
+        PollFd::new(near, PollFlags::IN),
+        PollFd::new(far, PollFlags::IN),
+        PollFd::new(stopped, PollFlags::IN),
+    ];
+    match poll(&mut fds, None) {
+        Ok(_) if fds[2].revents().is_empty() => Ok(Some(())),
+        Ok(_) => Ok(None),
+        Err(rustix::io::Errno::INTR) => Ok(Some(())),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Passes on every frame that is there. One that the far side does not take is dropped, as by any switch.
+fn pass(from: &Tap, to: &Tap, frame: &mut [u8]) -> Result<(), SysError> {
+    while let Some(octets) = from.receive(frame)? {
+        let _ = to.send(&frame[..octets]);
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! A bed over Open vSwitch with its datapath in user space (`datapath_type=netdev`), in a private run directory: one that
+//! runs on this machine already is not touched.
+
+use super::{Bed, BedError, DEVICE_IF, Network, TEST_SET_IF, kernel};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use sys::link::{add_veth, set_up};
+use sys::netns::NetNs;
+use sys::thread::kill_children_with_us;
+
+/// What it takes; Debian has them in openvswitch-switch and openvswitch-common.
+const PROGRAMS: [&str; 4] = ["ovs-vswitchd", "ovsdb-server", "ovsdb-tool", "ovs-vsctl"];
+
+/// Where programs of the administrator are that PATH may not name.
+const MORE_PATHS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+
+/// Variables by which the programs find their files (ovs-vswitchd(8)); all of them the private directory.
+const DIRECTORIES: [&str; 4] = ["OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR", "OVS_SYSCONFDIR"];
+
+/// Seconds a command may wait for the daemons.
+const TIMEOUT: &str = "--timeout=10";
+
+/// Open vSwitch, running. Dropping it ends both daemons and removes their directory.
+#[derive(Debug)]
+pub(super) struct Vswitch {
+    /// Dropped to tell the keeper to end the daemons.
+    go_on: Option<Sender<()>>,
+    keeper: Option<JoinHandle<()>>,
+}
+
+/// A private Open vSwitch with a veth pair to each end.
+pub(super) fn build() -> Result<Bed, BedError> {
+    for program in PROGRAMS {
+        find(program)?;
+    }
+    let (test_set, switch, device) = (NetNs::create()?, NetNs::create()?, NetNs::create()?);
+    let ports = [
+        (&test_set, TEST_SET_IF, kernel::TEST_SET_PORT),
+        (&device, DEVICE_IF, kernel::DEVICE_PORT),
+    ];
+    for (end, name, port) in ports {
+        switch.run(|| {
+            add_veth(port, name, end)?;
+            set_up(port)
+        })??;
+    }
+    let vswitch = Vswitch::start(switch)?;
+    let mut bed = kernel::finish(Network::OpenVswitch, test_set, device, None)?;
+    bed._forwarder = Some(Box::new(vswitch));
+    Ok(bed)
+}
+
+impl Vswitch {
+    /// The daemons run in `namespace`, on the CPUs of the calling thread with the normal policy.
+    fn start(namespace: NetNs) -> Result<Self, BedError> {
+        let (go_on, stopped) = channel();
+        let (started, is_started) = channel();
+        // The kernel kills the daemons when the thread that started them ends, however that happens.
+        let keep = move || {
+            let daemons = namespace
+                .enter()
+                .map_err(BedError::from)
+                .and_then(|()| Daemons::start());
+            match daemons {
+                Ok(daemons) => {
+                    let _ = started.send(Ok(()));
+                    until_dropped(&stopped);
+                    drop(daemons);
+                }
+                Err(error) => {
+                    let _ = started.send(Err(error));
+                }
+            }
+        };
+        let keeper = std::thread::Builder::new()
+            .name("triptime-ovs".to_owned())
+            .spawn(keep)
+            .map_err(|error| failed("a thread", &error.to_string()))?;
+        let vswitch = Self {
+            go_on: Some(go_on),
+            keeper: Some(keeper),
+        };
+        let answer = is_started.recv();
+        answer.unwrap_or_else(|_| Err(failed("its keeper", "ended at once")))?;
+        Ok(vswitch)
+    }
+}
+
+impl Drop for Vswitch {
+    fn drop(&mut self) {
+        self.go_on = None;
+        if let Some(keeper) = self.keeper.take() {
+            let _ = keeper.join();
+        }
+    }
+}
+
+fn until_dropped(stopped: &Receiver<()>) {
+    let _ = stopped.recv();
+}
+
+/// The private directory and the daemons that use it.
+struct Daemons {
+    directory: PathBuf,
+    running: Vec<Child>,
+}
+
+impl Daemons {
+    fn start() -> Result<Self, BedError> {
+        let mut daemons = Self {
+            directory: private_directory()?,
+            running: Vec::new(),
+        };
+        let (near, far) = (kernel::TEST_SET_PORT, kernel::DEVICE_PORT);
+        daemons.finish("ovsdb-tool", &["create"])?;
+        let socket = format!("--remote=punix:{}", daemons.directory.join("db.sock").display());
+        daemons.launch("ovsdb-server", &[&socket])?;
+        daemons.finish("ovs-vsctl", &["--retry", TIMEOUT, "--no-wait", "init"])?;
+        daemons.launch("ovs-vswitchd", &["--disable-system"])?;
+        let bridge = ["add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev"];
+        let ports = ["--", "add-port", "br0", near, "--", "add-port", "br0", far];
+        daemons.finish("ovs-vsctl", &[&[TIMEOUT], &bridge[..], &ports[..]].concat())?;
+        Ok(daemons)
+    }
+
+    fn command(&self, program: &str, arguments: &[&str]) -> Result<Command, BedError> {
+        let mut command = Command::new(find(program)?);
+        command.args(["-vconsole:off", "-vsyslog:off"]).args(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        for variable in DIRECTORIES {
+            command.env(variable, &self.directory);
+        }
+        kill_children_with_us(&mut command);
+        Ok(command)
+    }
+
+    /// Starts a daemon that stays in the foreground.
+    fn launch(&mut self, program: &str, arguments: &[&str]) -> Result<(), BedError> {
+        let child = self.command(program, arguments)?.spawn();
+        self.running
+            .push(child.map_err(|error| failed(program, &error.to_string()))?);
+        Ok(())
+    }
+
+    /// Runs a command to its end.
+    fn finish(&self, program: &str, arguments: &[&str]) -> Result<(), BedError> {
+        let output = self.command(program, arguments)?.stderr(Stdio::piped()).output();
+        let output = output.map_err(|error| failed(program, &error.to_string()))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let why = said
+            .lines()
+            .last()
+            .map_or_else(|| output.status.to_string(), str::to_owned);
+        Err(failed(program, &why))
+    }
+}
+
+impl Drop for Daemons {
+    fn drop(&mut self) {
+        // The switch before its database.
+        for child in self.running.iter_mut().rev() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn private_directory() -> Result<PathBuf, BedError> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let directory = std::env::temp_dir().join(format!("triptime-ovs-{}-{number}", std::process::id()));
+    match DirBuilder::new().mode(0o700).create(&directory) {
+        Ok(()) => Ok(directory),
+        Err(error) => Err(failed(&directory.display().to_string(), &error.to_string())),
+    }
+}
+
+/// Where a program is.
+fn find(program: &str) -> Result<PathBuf, BedError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let directories = std::env::split_paths(&path).chain(MORE_PATHS.map(PathBuf::from));
+    let found = directories
+        .map(|directory| directory.join(program))
+        .find(|path| is_file(path));
+    found.ok_or_else(|| BedError::NotAvailable(format!("{program} is not installed")))
+}
+
+fn is_file(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+}
+
+fn failed(what: &str, why: &str) -> BedError {
+    BedError::NotAvailable(format!("Open vSwitch: {what}: {why}"))
+}

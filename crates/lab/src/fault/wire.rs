@@ -1,0 +1,222 @@
+//! The thread between the two taps.
+
+use super::lane::{Lane, LaneCounts};
+use super::rule::Rule;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use sys::SysError;
+use sys::tap::{Tap, wait_readable};
+
+/// How long the thread sleeps before it looks whether it is to end.
+const LOOK_UP: Duration = Duration::from_millis(20);
+
+/// Frames taken from one side before the other gets its turn.
+const TURN: usize = 64;
+
+/// Longest frame, with room for the tag of a VLAN.
+const LONGEST_FRAME: usize = 9_022;
+
+/// A direction through the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// From the test set to the device under test.
+    ToDevice,
+    /// From the device under test to the test set.
+    ToTestSet,
+}
+
+/// The side of the wire a frame is seen on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// As it went in.
+    Entering,
+    /// As it came out.
+    Leaving,
+}
+
+/// Is shown every frame.
+pub type Observer = Box<dyn FnMut(Way, Side, &[u8]) + Send>;
+
+/// What a wire does to frames.
+#[derive(Default)]
+pub struct Faults {
+    /// Rules for frames from the test set to the device under test.
+    pub to_device: Vec<Rule>,
+    /// Rules for frames from the device under test to the test set.
+    pub to_test_set: Vec<Rule>,
+    /// Where the chances come from.
+    pub seed: u64,
+    /// Who is shown every frame, on the wire's thread.
+    pub observer: Option<Observer>,
+}
+
+/// A wire between two taps; ends when dropped, with what it holds.
+#[derive(Debug)]
+pub struct Wire {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<Result<(), SysError>>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    to_device: Mutex<Lane>,
+    to_test_set: Mutex<Lane>,
+    end: AtomicBool,
+}
+
+impl Wire {
+    /// Starts the thread.
+    pub(super) fn start(test_set: Tap, device: Tap, faults: Faults) -> Result<Self, SysError> {
+        let shared = Arc::new(Shared {
+            to_device: Mutex::new(Lane::new(faults.to_device, faults.seed)),
+            // Another seed, so that the two directions do not choose alike.
+            to_test_set: Mutex::new(Lane::new(faults.to_test_set, !faults.seed)),
+            end: AtomicBool::new(false),
+        });
+        let mut carrier = Carrier {
+            shared: Arc::clone(&shared),
+            test_set,
+            device,
+            observer: faults.observer,
+            buffer: vec![0; LONGEST_FRAME],
+            out: Vec::new(),
+        };
+        let thread = std::thread::Builder::new()
+            .name("fault-wire".into())
+            .spawn(move || carrier.run())
+            .map_err(|error| SysError::Refused {
+                operation: "start",
+                target: "a thread".into(),
+                errno: rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::AGAIN),
+            })?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// What was done so far in one direction.
+    pub fn counts(&self, way: Way) -> LaneCounts {
+        self.shared.lane(way).counts().clone()
+    }
+
+    /// Ends the wire and says what broke it, if anything did.
+    ///
+    /// # Errors
+    /// What reading from or writing to the taps met.
+    pub fn end(mut self) -> Result<(), SysError> {
+        self.join()
+    }
+
+    fn join(&mut self) -> Result<(), SysError> {
+        self.shared.end.store(true, Ordering::Relaxed);
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(outcome)) => outcome,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        self.shared.end.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was printed, and a second one here would end the process.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lane(&self, way: Way) -> MutexGuard<'_, Lane> {
+        let lane = match way {
+            Way::ToDevice => &self.to_device,
+            Way::ToTestSet => &self.to_test_set,
+        };
+        lane.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the thread owns.
+struct Carrier {
+    shared: Arc<Shared>,
+    test_set: Tap,
+    device: Tap,
+    observer: Option<Observer>,
+    buffer: Vec<u8>,
+    out: Vec<Vec<u8>>,
+}
+
+impl Carrier {
+    fn run(&mut self) -> Result<(), SysError> {
+        while !self.shared.end.load(Ordering::Relaxed) {
+            let timeout = self.until_due().map_or(LOOK_UP, |due| due.min(LOOK_UP));
+            wait_readable(&[&self.test_set, &self.device], Some(timeout))?;
+            for way in [Way::ToDevice, Way::ToTestSet] {
+                self.let_out_ripe(way)?;
+                for _ in 0..TURN {
+                    if !self.carry(way)? {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Time to the next delayed frame.
+    fn until_due(&self) -> Option<Duration> {
+        let due = [Way::ToDevice, Way::ToTestSet]
+            .into_iter()
+            .filter_map(|way| self.shared.lane(way).next_due())
+            .min()?;
+        let ns = u64::try_from(due - sys::clock::monotonic()).unwrap_or(0);
+        Some(Duration::from_nanos(ns))
+    }
+
+    fn let_out_ripe(&mut self, way: Way) -> Result<(), SysError> {
+        let shared = Arc::clone(&self.shared);
+        let mut lane = shared.lane(way);
+        lane.ripe(sys::clock::monotonic(), &mut self.out);
+        self.write(way, &mut lane)
+    }
+
+    /// Takes one frame and lets out what comes of it; false when there was none.
+    fn carry(&mut self, way: Way) -> Result<bool, SysError> {
+        let from = match way {
+            Way::ToDevice => &self.test_set,
+            Way::ToTestSet => &self.device,
+        };
+        let Some(length) = from.read(&mut self.buffer)? else {
+            return Ok(false);
+        };
+        if let Some(observer) = &mut self.observer {
+            observer(way, Side::Entering, &self.buffer[..length]);
+        }
+        let shared = Arc::clone(&self.shared);
+        let mut lane = shared.lane(way);
+        let now = sys::clock::monotonic();
+        lane.enter(self.buffer[..length].to_vec(), now, &mut self.out);
+        self.write(way, &mut lane)?;
+        Ok(true)
+    }
+
+    /// Writes while the lane is held, so that whoever reads its counts knows those frames delivered.
+    fn write(&mut self, way: Way, lane: &mut Lane) -> Result<(), SysError> {
+        let to = match way {
+            Way::ToDevice => &self.device,
+            Way::ToTestSet => &self.test_set,
+        };
+        for frame in self.out.drain(..) {
+            if !to.write(&frame)? {
+                lane.refused();
+            } else if let Some(observer) = &mut self.observer {
+                observer(way, Side::Leaving, &frame);
+            }
+        }
+        Ok(())
+    }
+}

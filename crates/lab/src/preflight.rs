@@ -1,0 +1,85 @@
+//! What makes a measurement on an interface questionable before it begins.
+
+use crate::nic::{self, Measurement};
+use host::Host;
+use sys::packet::Listener;
+use units::CpuList;
+
+/// Stolen time in per mille of the time since boot that is worth a word.
+const NOTABLE_STEAL: f64 = 0.1;
+
+/// How a probe is to measure on an interface.
+#[derive(Debug, Clone, Default)]
+pub struct Intent {
+    /// The CPUs that measure.
+    pub cpus: CpuList,
+    /// A real-time thread spins, without the rests that keep it below the kernel's throttling.
+    pub spins_without_rest: bool,
+    /// Frames are given the instant at which they are to leave.
+    pub launch_times: bool,
+}
+
+/// Each doubt a sentence with what would put it right: link, coalescing, energy-efficient Ethernet, offloads, interrupts, other
+/// packet sockets, real-time throttling, stolen time. Empty: nothing found.
+pub fn doubts(interface: &str, intent: &Intent) -> Vec<String> {
+    let of = Measurement {
+        cpus: intent.cpus.clone(),
+        launch_times: intent.launch_times,
+    };
+    let mut found = nic::doubts(interface, &of);
+    found.extend(listeners(interface));
+    found.extend(throttling(intent));
+    found.extend(stolen(&intent.cpus));
+    found
+}
+
+/// Each of them makes the kernel clone every frame: 0.5 to 1 us of a round trip (measured on veth).
+fn listeners(interface: &str) -> Vec<String> {
+    let others = match sys::packet::listeners(interface) {
+        Ok(others) => others,
+        Err(error) => return vec![format!("whether other packet sockets listen is unknown: {error}")],
+    };
+    let name = |other: &Listener| match &other.process {
+        Some(process) => format!("{} (pid {})", process.name, process.pid),
+        None => "a process that cannot be seen from here".to_owned(),
+    };
+    let describe = |other: &Listener| {
+        format!(
+            "{} listens on {interface} with a packet socket, for which the kernel clones every frame: end it if it is not needed",
+            name(other)
+        )
+    };
+    others.iter().map(describe).collect()
+}
+
+fn throttling(intent: &Intent) -> Option<String> {
+    let rests = crate::plan::rest();
+    (intent.spins_without_rest && rests.is_on()).then(|| {
+        "a real-time thread will spin without rests, and the kernel will take its CPU away for some 50 ms of each second: \
+         leave out --no-rest, or set kernel.sched_rt_runtime_us to -1"
+            .to_owned()
+    })
+}
+
+fn stolen(cpus: &CpuList) -> Vec<String> {
+    let Ok(steals) = Host::live().steal_ticks() else {
+        return Vec::new();
+    };
+    // CLOCK_MONOTONIC began at boot.
+    let up_s = sys::clock::monotonic().as_ns() as f64 / 1e9;
+    let of_cpus = steals.into_iter().filter(|steal| cpus.contains(steal.cpu));
+    let share = of_cpus.map(|steal| {
+        // A tick is 10 ms in /proc/stat, whatever the kernel's own is.
+        let per_mille = steal.ticks as f64 * 10.0 / up_s;
+        (steal.cpu, per_mille)
+    });
+    share
+        .filter(|(_, per_mille)| *per_mille >= NOTABLE_STEAL)
+        .map(|(cpu, per_mille)| {
+            format!(
+                "cpu{cpu}: the hypervisor ran something else for {:.2} % of the time since boot: maxima are the host's too",
+                per_mille / 10.0
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,182 @@
+//! Every network of the bed: frames pass both ways, and nothing is left when it is gone.
+
+use lab::bed::{Bed, BedError, End, Network};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use sys::packet::{PacketPort, PortOptions};
+use sys::privilege::Capability;
+
+const ETHERTYPE: u16 = 0x88b5;
+
+/// What is left behind is counted in the whole process, so one test runs at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn can_run(test: &str) -> bool {
+    let needs = [Capability::SysAdmin, Capability::NetAdmin, Capability::NetRaw];
+    let can = needs.iter().all(|need| sys::privilege::has(*need));
+    if !can {
+        testing::skip(test, "needs root");
+    }
+    can
+}
+
+fn open(bed: &Bed, end: End) -> PacketPort {
+    let options = PortOptions {
+        ethertypes: vec![ETHERTYPE],
+        ..PortOptions::default()
+    };
+    bed.port(end, &options).expect("a port")
+}
+
+fn frame(to: [u8; 6], from: [u8; 6], number: u8) -> Vec<u8> {
+    let mut frame = [to, from].concat();
+    frame.extend(ETHERTYPE.to_be_bytes());
+    frame.resize(60, number);
+    frame
+}
+
+/// Waits up to five seconds: the first frame through Open vSwitch is looked at by its slow path.
+fn receive(port: &mut PacketPort) -> Vec<u8> {
+    assert!(port.wait(5_000_000_000).expect("poll"), "no frame came");
+    port.next().expect("poll said there is a frame").data().to_vec()
+}
+
+/// Threads of this process that forward frames, child processes, and directories of Open vSwitch.
+fn left_behind() -> BTreeSet<String> {
+    let own = std::process::id().to_string();
+    let threads = std::fs::read_dir("/proc/self/task").expect("threads").flatten();
+    let threads = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
+    let threads = threads.filter(|name| name.starts_with("triptime-"));
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    let children = processes.filter_map(|process| {
+        let stat = std::fs::read_to_string(process.path().join("stat")).ok()?;
+        let (head, rest) = stat.rsplit_once(')')?;
+        let parent = rest.split_whitespace().nth(1)?;
+        (parent == own).then(|| head.to_owned())
+    });
+    let directories = std::fs::read_dir(std::env::temp_dir()).expect("temp").flatten();
+    let directories = directories.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let directories = directories.filter(|name| name.starts_with(&format!("triptime-ovs-{own}-")));
+    threads.chain(children).chain(directories).collect()
+}
+
+/// A thread that was waited for is in /proc a moment longer.
+fn wait_until_nothing_is_left(after: &str) {
+    let until = Instant::now() + Duration::from_secs(5);
+    while !left_behind().is_empty() {
+        assert!(Instant::now() < until, "{after}: {:?}", left_behind());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Open network namespaces of this process, by their descriptors.
+fn namespaces() -> usize {
+    let descriptors = std::fs::read_dir("/proc/self/fd").expect("descriptors").flatten();
+    let targets = descriptors.filter_map(|fd| std::fs::read_link(fd.path()).ok());
+    targets
+        .filter(|target| target.to_string_lossy().starts_with("net:["))
+        .count()
+}
+
+#[test]
+fn frames_pass_both_ways_over_every_network_of_the_kernel_and_nothing_is_left() {
+    if can_run("frames_pass_both_ways_over_every_network_of_the_kernel_and_nothing_is_left") {
+        for network in Network::ALL {
+            if network != Network::OpenVswitch {
+                comes_and_goes(network).expect("a bed");
+            }
+        }
+    }
+}
+
+#[test]
+fn frames_pass_both_ways_over_open_vswitch_and_nothing_is_left() {
+    const NAME: &str = "frames_pass_both_ways_over_open_vswitch_and_nothing_is_left";
+    if !can_run(NAME) {
+        return;
+    }
+    match comes_and_goes(Network::OpenVswitch) {
+        Ok(()) => {}
+        Err(BedError::NotAvailable(why)) if why.ends_with("is not installed") => testing::skip(NAME, &why),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Builds a bed, uses it, drops it.
+fn comes_and_goes(network: Network) -> Result<(), BedError> {
+    let _alone = alone();
+    let interfaces = || {
+        let links = sys::link::list().expect("links");
+        links.into_iter().map(|link| link.name).collect::<Vec<_>>()
+    };
+    let before = (interfaces(), namespaces());
+    wait_until_nothing_is_left("before");
+    let bed = Bed::over(network)?;
+    both_ways(&bed, network);
+    drop(bed);
+    assert_eq!((interfaces(), namespaces()), before, "{}", network.name());
+    wait_until_nothing_is_left(network.name());
+    Ok(())
+}
+
+fn both_ways(bed: &Bed, network: Network) {
+    assert_eq!(bed.name(), network.name());
+    let (near, far) = (
+        bed.mac(End::TestSet).expect("a MAC"),
+        bed.mac(End::Device).expect("a MAC"),
+    );
+    assert_ne!(near, far, "{}", network.name());
+    let (mut test_set, mut device) = (open(bed, End::TestSet), open(bed, End::Device));
+    for number in 1..=50 {
+        let (there, back) = (frame(far, near, number), frame(near, far, number + 100));
+        test_set.send(&there).expect("sent");
+        assert_eq!(receive(&mut device), there, "{}", network.name());
+        device.send(&back).expect("sent");
+        assert_eq!(receive(&mut test_set), back, "{}", network.name());
+    }
+    // A group that sampled values go to, which nobody joined: flooded, or at least passed up by the port bound to it.
+    let group = frame([0x01, 0x0c, 0xcd, 0x04, 0, 1], far, 99);
+    device.send(&group).expect("sent");
+    assert_eq!(receive(&mut test_set), group, "{}", network.name());
+}
+
+#[test]
+fn ports_of_this_machine_are_used_as_they_are_and_named_when_they_cannot_be() {
+    if !can_run("ports_of_this_machine_are_used_as_they_are_and_named_when_they_cannot_be") {
+        return;
+    }
+    let _alone = alone();
+    let namespace = sys::netns::NetNs::create().expect("a namespace");
+    let outcome = namespace.run(|| {
+        sys::link::add_veth("a0", "b0", &sys::netns::NetNs::current()?)?;
+        sys::link::set_up("a0")?;
+        let down = Bed::of_ports("a0", "b0").expect_err("b0 is down").to_string();
+        sys::link::set_up("b0")?;
+        let until = Instant::now() + Duration::from_secs(5);
+        while !(sys::link::find("a0")?.carrier && sys::link::find("b0")?.carrier) {
+            assert!(Instant::now() < until, "no carrier");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let before = sys::link::list()?;
+        let bed = Bed::of_ports("a0", "b0")?;
+        assert_eq!(bed.name(), "veth interface");
+        let (mut near, mut far) = (open(&bed, End::TestSet), open(&bed, End::Device));
+        let there = frame(bed.mac(End::Device)?, bed.mac(End::TestSet)?, 1);
+        near.send(&there)?;
+        assert_eq!(receive(&mut far), there);
+        far.send(&frame(bed.mac(End::TestSet)?, bed.mac(End::Device)?, 2))?;
+        assert_eq!(receive(&mut near)[59], 2);
+        drop((near, far, bed));
+        assert_eq!(sys::link::list()?, before, "neither moved nor changed");
+        let refused = |a: &str, b: &str| Bed::of_ports(a, b).expect_err("refused").to_string();
+        Ok::<_, sys::SysError>([down, refused("a0", "x0"), refused("a0", "a0")])
+    });
+    let [down, missing, twice] = outcome.expect("a thread").expect("done");
+    assert_eq!(down, "b0 is down: bring it up with `ip link set b0 up`");
+    assert!(missing.starts_with("x0: no such interface (have: "), "{missing}");
+    assert!(twice.starts_with("a0 cannot be both ends"), "{twice}");
+}

@@ -1,0 +1,236 @@
+//! The frame: encoded once, patched in place.
+
+use super::TalkConfig;
+use crate::error::ProbeError;
+use crate::port::Port;
+use units::{Period, Tai};
+use wire::avtp::{AafTemplate, Stream};
+use wire::ether::{self, Mac};
+use wire::quality::SvQuality;
+use wire::sv::{Message, OwnedAsdu, Template};
+use wire::test_frame::{self, Kind, TestFrame};
+
+/// Group address of our AVTP stream, of the range that MAAP hands out (IEEE 1722-2016, annex B).
+pub const AVTP_DESTINATION: Mac = Mac([0x91, 0xe0, 0xf0, 0x00, 0xfe, 0x00]);
+
+/// Group address of our SV stream: the first of the range IEC 61850-9-2 recommends.
+pub const SV_DESTINATION: Mac = Mac([0x01, 0x0c, 0xcd, 0x04, 0x00, 0x00]);
+
+/// Largest transit time of SR class A, which its presentation times allow for (IEEE 802.1BA).
+const MAX_TRANSIT_NS: i64 = 2_000_000;
+
+/// Members of the SV dataset: as 9-2LE has them.
+const MEMBERS: usize = 8;
+
+/// What a frame looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Our test frame, EtherType 0x88B5.
+    Test,
+    /// AVTP: AAF PCM as SR class A carries it.
+    Avtp,
+    /// Sampled values: one stream, one ASDU.
+    Sv,
+}
+
+impl Framing {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::Avtp => "avtp",
+            Self::Sv => "sv",
+        }
+    }
+
+    /// EtherType of its frames.
+    pub fn ether_type(self) -> u16 {
+        match self {
+            Self::Test => test_frame::ETHER_TYPE,
+            Self::Avtp => wire::avtp::ETHER_TYPE,
+            Self::Sv => ether::SV,
+        }
+    }
+
+    /// What is sent, in words for the report.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Test => "test frames, EtherType 0x88B5",
+            Self::Avtp => "AVTP (IEEE 1722), AAF PCM 48 kHz, 2 channels, 6 samples in a frame",
+            Self::Sv => "sampled values, one stream, one ASDU in a frame",
+        }
+    }
+}
+
+enum Carrier {
+    Test { frame: Vec<u8>, fields_at: usize },
+    Avtp(AafTemplate),
+    Sv { template: Template, rate: u64 },
+}
+
+/// What changes from frame to frame.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Change {
+    /// Number of its cycle.
+    pub(super) cycle: u64,
+    /// How many were sent before it, the marked ones not counted; of an end mark, how many in all.
+    pub(super) sequence: u64,
+    /// Marks.
+    pub(super) flags: u16,
+    /// Its due instant.
+    pub(super) due: Tai,
+}
+
+/// The frame to send next.
+pub(super) struct Frame {
+    carrier: Carrier,
+    session: u32,
+    /// Frames patched so far, marked ones too: what AVTP counts.
+    patched: u8,
+}
+
+impl Frame {
+    pub(super) fn new(config: &TalkConfig, port: &Port) -> Result<Self, ProbeError> {
+        let carrier = carrier(config, Mac(port.mac()))?;
+        let frame = Self {
+            carrier,
+            // The low bits of the clock differ from run to run, which is all that a session number is for.
+            session: sys::clock::monotonic().as_ns() as u32,
+            patched: 0,
+        };
+        let tag = config.vlan.map_or(0, |_| ether::TAG);
+        let (octets, room) = (frame.bytes().len(), port.mtu() as usize + ether::HEADER + tag);
+        if octets > room {
+            return Err(ProbeError::Usage(format!(
+                "talk: a frame of {octets} octets does not fit {}: its MTU of {} allows {room}",
+                port.interface(),
+                port.mtu()
+            )));
+        }
+        Ok(frame)
+    }
+
+    /// Makes the next frame. Allocates nothing.
+    pub(super) fn patch(&mut self, change: &Change) {
+        let fields = TestFrame {
+            kind: Kind::Stream,
+            flags: change.flags,
+            session: self.session,
+            sequence: change.sequence,
+            sent_ns: change.due.as_ns().cast_unsigned(),
+        };
+        let fields = fields.fields();
+        let place = match &mut self.carrier {
+            Carrier::Test { frame, fields_at } => frame.get_mut(*fields_at..),
+            Carrier::Avtp(template) => {
+                template.set_sequence_num(self.patched);
+                template.set_timestamp_ns((change.due.as_ns() + MAX_TRANSIT_NS) as u32);
+                Some(template.data_mut())
+            }
+            Carrier::Sv { template, rate } => {
+                let smp_cnt = u16::try_from(change.cycle % *rate).unwrap_or(0);
+                patch_sv(template, smp_cnt, &fields);
+                None
+            }
+        };
+        if let Some(place) = place.and_then(|data| data.get_mut(..fields.len())) {
+            place.copy_from_slice(&fields);
+        }
+        self.patched = self.patched.wrapping_add(1);
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        match &self.carrier {
+            Carrier::Test { frame, .. } => frame,
+            Carrier::Avtp(template) => template.bytes(),
+            Carrier::Sv { template, .. } => template.bytes(),
+        }
+    }
+}
+
+fn patch_sv(template: &mut Template, smp_cnt: u16, fields: &[u8]) {
+    if let Some(mut asdu) = template.asdu_mut(0) {
+        asdu.set_smp_cnt(smp_cnt);
+        if let Some(place) = asdu.seq_data_mut().get_mut(..fields.len()) {
+            place.copy_from_slice(fields);
+        }
+    }
+}
+
+fn carrier(config: &TalkConfig, src: Mac) -> Result<Carrier, ProbeError> {
+    let own = match config.framing {
+        Framing::Test => Mac::BROADCAST,
+        Framing::Avtp => AVTP_DESTINATION,
+        Framing::Sv => SV_DESTINATION,
+    };
+    let dst = config.destination.unwrap_or(own);
+    let tags: Vec<_> = config.vlan.into_iter().collect();
+    match config.framing {
+        Framing::Test => {
+            let mut frame = Vec::new();
+            ether::write_header(&mut frame, dst, src, &tags, test_frame::ETHER_TYPE);
+            let (fields_at, tag) = (frame.len(), frame.len() - ether::HEADER);
+            let longest = test_frame::MAX_OCTETS;
+            if !(test_frame::MIN_OCTETS..=longest).contains(&config.frame_bytes) {
+                let (given, shortest) = (config.frame_bytes, test_frame::MIN_OCTETS);
+                return Err(ProbeError::Usage(format!(
+                    "talk: a frame of {given} octets cannot be: use {shortest} to {longest}"
+                )));
+            }
+            frame.resize(config.frame_bytes + tag, 0);
+            Ok(Carrier::Test { frame, fields_at })
+        }
+        Framing::Avtp => {
+            let stream = Stream {
+                dst,
+                src,
+                tags,
+                unique_id: 1,
+            };
+            Ok(Carrier::Avtp(AafTemplate::new(&stream)))
+        }
+        Framing::Sv => {
+            let asdu = OwnedAsdu::new("TALK01", 1, 0, &[(0, SvQuality::GOOD); MEMBERS]);
+            let message = Message {
+                dst,
+                src,
+                tags,
+                appid: 0x4000,
+                // The values are no samples: no relay may take them for real ones.
+                simulate: true,
+                asdus: vec![asdu],
+            };
+            let template = Template::new(&message).map_err(|error| ProbeError::Usage(format!("talk: {error}")))?;
+            let rate = per_second(config.period).ok_or_else(|| {
+                ProbeError::Usage(format!(
+                    "talk: sampled values every {} cannot be: smpCnt counts up to 65536 frames in a second, a whole number",
+                    config.period
+                ))
+            })?;
+            Ok(Carrier::Sv { template, rate })
+        }
+    }
+}
+
+/// How many periods a second has, when smpCnt can count them and their number is whole.
+pub(crate) fn per_second(period: Period) -> Option<u64> {
+    let (numerator_ns, denominator) = period.fraction();
+    let second = denominator.checked_mul(1_000_000_000)?;
+    let rate = second / numerator_ns;
+    (second.is_multiple_of(numerator_ns) && (1..=65_536).contains(&rate)).then_some(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::per_second;
+
+    #[test]
+    fn only_whole_rates_that_smp_cnt_can_count() {
+        let rate = |text: &str| per_second(text.parse().expect(text));
+        assert_eq!(
+            (rate("125us"), rate("4800/s"), rate("1s")),
+            (Some(8_000), Some(4_800), Some(1))
+        );
+        assert_eq!((rate("130us"), rate("2s"), rate("65537/s")), (None, None, None));
+    }
+}

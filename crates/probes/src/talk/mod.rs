@@ -1,0 +1,227 @@
+//! Sends one frame each interval, as an AVB talker does, and measures how far from its due instants.
+//!
+//! The thread sleeps until `spin_ahead_ns` before the due instant, spins for the rest, and sends one frame. *Talker delta* is
+//! the instant just before the send call minus the due instant; a frame is late when that is more than `late_after_ns`. When
+//! later due instants have passed meanwhile, those cycles are missed: nothing is sent for them, then or later.
+//!
+//! With launch times, the thread wakes as long before the due instant and hands the frame over with the due instant as its
+//! launch time: the queueing discipline or the NIC sends it. The series is then how late it was handed over.
+//!
+//! Every frame carries the fields of a test frame, so that `listen` accounts for each one whatever the framing. Frames of the
+//! warm-up and three after the last are marked: a listener knows by them whether the first and the last ones are missing.
+//!
+//! Hooks: AF_PACKET on one interface, one send call each interval. Produces: `talk/LABEL` (talker delta), `send/LABEL` (the
+//! send call). Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy; `CAP_NET_ADMIN` and an ETF queueing discipline for
+//! launch times.
+
+mod frame;
+pub mod search;
+mod sender;
+mod series;
+
+pub(crate) use frame::per_second;
+pub use frame::{AVTP_DESTINATION, Framing, SV_DESTINATION};
+
+use crate::error::ProbeError;
+use crate::hot::{HotThread, Running};
+use crate::port::Port;
+use crate::record::Recorder;
+use crate::stop::Stop;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use sys::packet::PortOptions;
+use sys::thread::{Policy, RtThread};
+use units::{Monotonic, Period};
+use wire::ether::{Mac, VlanTag};
+
+/// What the flags of a test frame say in a stream.
+pub(crate) mod mark {
+    /// Of the warm-up: not counted, the first counted one is number 0.
+    pub(crate) const BEGIN: u16 = 1;
+    /// After the last: the sequence number is how many were sent.
+    pub(crate) const END: u16 = 2;
+}
+
+/// What is to be sent.
+#[derive(Debug, Clone)]
+pub struct TalkConfig {
+    /// What the frames look like.
+    pub framing: Framing,
+    /// Where they go; `None` is the framing's own group address.
+    pub destination: Option<Mac>,
+    /// 802.1Q tag.
+    pub vlan: Option<VlanTag>,
+    /// Octets of a test frame without FCS and tag; the other framings have their own length.
+    pub frame_bytes: usize,
+    /// Time between due instants.
+    pub period: Period,
+    /// Sleep until this long before the due instant, then spin; with launch times: hand over this long before.
+    pub spin_ahead_ns: u64,
+    /// Frames with a larger talker delta are late.
+    pub late_after_ns: u64,
+    /// Hand frames over with a launch time; the port must have been opened for it.
+    pub launch_time: bool,
+    /// How long to send; `None` until told to stop.
+    pub duration_ns: Option<u64>,
+    /// Scheduling policy.
+    pub policy: Policy,
+    /// CPU to run on.
+    pub cpu: Option<u32>,
+    /// Second part of the series' names; `None` is the framing.
+    pub label: Option<String>,
+    /// Samples of `talk/*` above are counted as overflow and kept as spikes.
+    pub threshold_ns: Option<u64>,
+    /// More settings to show, such as the loads.
+    pub more_settings: Vec<(String, String)>,
+}
+
+impl TalkConfig {
+    /// Test frames every `period` at normal priority, late after one period, until told to stop.
+    pub fn every(period: Period) -> Self {
+        Self {
+            framing: Framing::Test,
+            destination: None,
+            vlan: None,
+            frame_bytes: wire::test_frame::MIN_OCTETS,
+            period,
+            spin_ahead_ns: 0,
+            late_after_ns: period.whole_ns(),
+            launch_time: false,
+            duration_ns: None,
+            policy: Policy::Other,
+            cpu: None,
+            label: None,
+            threshold_ns: None,
+            more_settings: Vec::new(),
+        }
+    }
+
+    /// Second part of the series' names.
+    pub fn label(&self) -> &str {
+        self.label.as_deref().unwrap_or(self.framing.word())
+    }
+}
+
+/// Shortest interval: a thread that sends more often has no time to sleep.
+pub const SHORTEST_INTERVAL_NS: u64 = 10_000;
+
+/// Time between the thread being ready and its first frame.
+const LEAD_NS: i64 = 10_000_000;
+
+/// A port that only sends: it costs the receive path nothing.
+pub fn port_options(launch_time: bool) -> PortOptions {
+    PortOptions {
+        ring_frames: 0,
+        launch_times: launch_time,
+        ..PortOptions::default()
+    }
+}
+
+/// What a talker has done when it has ended.
+#[derive(Debug, Default)]
+pub struct Totals {
+    sent: AtomicU64,
+    late: AtomicU64,
+    missed: AtomicU64,
+    max_ns: AtomicI64,
+}
+
+impl Totals {
+    /// Frames handed to the kernel.
+    pub fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Acquire)
+    }
+
+    /// Late ones of them.
+    pub fn late(&self) -> u64 {
+        self.late.load(Ordering::Acquire)
+    }
+
+    /// Cycles for which nothing was sent.
+    pub fn missed(&self) -> u64 {
+        self.missed.load(Ordering::Acquire)
+    }
+
+    /// Largest talker delta, ns; 0 when nothing was sent.
+    pub fn max_ns(&self) -> i64 {
+        self.max_ns.load(Ordering::Acquire)
+    }
+}
+
+/// A talker under way.
+#[derive(Debug)]
+pub struct Talking {
+    /// Its thread.
+    pub running: Running,
+    /// What it has done; complete when the thread has ended.
+    pub totals: Arc<Totals>,
+}
+
+/// Starts sending on `port`; runs until its duration is over or `stop` is set.
+///
+/// # Errors
+/// A setting that cannot be, or what the kernel refused, before anything was sent.
+pub fn start(
+    config: &TalkConfig,
+    port: impl Into<Port>,
+    recorder: &mut Recorder,
+    stop: &Stop,
+) -> Result<Talking, ProbeError> {
+    let port = port.into();
+    check(config)?;
+    let frame = frame::Frame::new(config, &port)?;
+    let describe = Box::new(series::Talk::of(config, &port));
+    // Two samples each cycle.
+    let capacity = crate::hot::capacity(2 * 1_000_000_000 / config.period.whole_ns());
+    let mut feed = recorder.feed(capacity, 2, describe);
+    feed.announce(series::TALK, config.label());
+    feed.announce(series::SEND, config.label());
+    if let Some(cpu) = config.cpu {
+        feed.set_cpu(cpu);
+    }
+    let totals = Arc::new(Totals::default());
+    let mut sender = sender::Sender::new(config.clone(), port, frame, stop.clone(), Arc::clone(&totals));
+    let thread = HotThread {
+        name: "talk".into(),
+        real_time: RtThread {
+            policy: config.policy,
+            cpu: config.cpu,
+            stack_bytes: crate::hot::STACK_BYTES,
+        },
+        body: Box::new(move |start, feed| sender.run(start, feed)),
+        feed,
+        own_files: false,
+    };
+    let running = Running::start(vec![thread], || first_due(config.framing))?;
+    Ok(Talking { running, totals })
+}
+
+/// Soon; streams of sampled values begin with smpCnt 0 at the top of a second.
+fn first_due(framing: Framing) -> Monotonic {
+    match framing {
+        Framing::Test | Framing::Avtp => sys::clock::monotonic() + LEAD_NS,
+        Framing::Sv => crate::publish::next_second(),
+    }
+}
+
+fn check(config: &TalkConfig) -> Result<(), ProbeError> {
+    let refuse = |why: String| Err(ProbeError::Usage(format!("talk: {why}")));
+    let interval_ns = config.period.whole_ns();
+    if interval_ns < SHORTEST_INTERVAL_NS {
+        return refuse(format!(
+            "an interval of {} is too short: use at least 10us",
+            config.period
+        ));
+    }
+    if config.spin_ahead_ns >= interval_ns {
+        return refuse("--spin-ahead must be shorter than --interval".into());
+    }
+    if config.launch_time && config.spin_ahead_ns == 0 {
+        return refuse(
+            "--launch-time needs --spin-ahead: how long before its launch time a frame is handed over, more than the delta \
+             of the etf queueing discipline"
+                .into(),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,241 @@
+//! The sending loop.
+
+use super::frame::{Change, Frame};
+use super::series::{LATE_START, LAUNCH, REFUSED, SEND, TALK};
+use super::{TalkConfig, Totals, mark};
+use crate::error::ProbeError;
+use crate::port::Port;
+use crate::record::{Counter, Feed};
+use crate::stop::Stop;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use sys::SysError;
+use sys::packet::TxEvent;
+use sys::wait::{Wait, WakeClock, sleep_until};
+use units::{Grid, Monotonic, Tai};
+
+/// Cycles before the first recorded one: they bring code and data of the loop into memory and caches.
+const WARM_UP_CYCLES: u64 = 16;
+
+/// Frames that say that the last one was sent: more than one, since they can be lost like any other.
+const END_FRAMES: u64 = 3;
+
+/// The end is said this long after the last frame, and again after as long: a frame that is overtaken on its way still comes
+/// before it.
+const END_AFTER_NS: i64 = 5_000_000;
+
+/// Launch errors are collected after so many cycles; the kernel keeps some thousands.
+const CYCLES_PER_COLLECTION: u64 = 256;
+
+/// Three clock readings in a row take less than this, unless something comes between them.
+const NARROW_NS: i64 = 5_000;
+
+pub(super) struct Sender {
+    config: TalkConfig,
+    port: Port,
+    frame: Frame,
+    stop: Stop,
+    totals: Arc<Totals>,
+    wait: Wait,
+    /// The frame is handed over this long before it is due: 0 without launch times.
+    lead_ns: i64,
+    /// `CLOCK_TAI` minus `CLOCK_MONOTONIC`.
+    tai_ahead_ns: i64,
+    sent: u64,
+    late: u64,
+    missed: u64,
+    max_ns: i64,
+    /// Frames the kernel had no room for.
+    refused: u64,
+    /// Frames the queueing discipline dropped for their launch time.
+    dropped: u64,
+}
+
+impl Sender {
+    pub(super) fn new(config: TalkConfig, port: Port, frame: Frame, stop: Stop, totals: Arc<Totals>) -> Self {
+        let ahead_ns = config.spin_ahead_ns;
+        let (spin_ns, lead_ns) = match config.launch_time {
+            true => (0, i64::try_from(ahead_ns).unwrap_or(0)),
+            false => (ahead_ns, 0),
+        };
+        Self {
+            config,
+            port,
+            frame,
+            stop,
+            totals,
+            wait: Wait::spinning_ahead(spin_ns),
+            lead_ns,
+            tai_ahead_ns: Wait::on(WakeClock::Tai, 0).reading_at(Monotonic::from_ns(0)),
+            sent: 0,
+            late: 0,
+            missed: 0,
+            max_ns: 0,
+            refused: 0,
+            dropped: 0,
+        }
+    }
+
+    /// Sends from `start` until the duration is over or a stop is asked for.
+    pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
+        let grid = Grid::new(start, self.config.period);
+        let first = self.warm_up(&grid, feed)?;
+        let cycles = self.config.duration_ns.map(|ns| self.config.period.count_in(ns));
+        let end = cycles.map(|cycles| first.saturating_add(cycles));
+        let mut cycle = first;
+        while end.is_none_or(|end| cycle < end) && !self.stop.requested() {
+            let due = grid.due(cycle);
+            let launch = self.make(cycle, 0, due);
+            let planned = due - self.lead_ns;
+            let ran = self.wait.until(planned);
+            if ran < planned {
+                // A signal woke the thread early; the same cycle is still to come.
+                continue;
+            }
+            self.send(launch)?;
+            let returned = sys::clock::monotonic();
+            self.account(ran - planned, ran, returned, feed);
+            let next = next_cycle(&grid, cycle, returned + self.lead_ns);
+            // Cycles behind the end were never due.
+            let next = end.map_or(next, |end| next.min(end));
+            self.missed += next - cycle - 1;
+            feed.count(TALK, Counter::Missed, returned, next - cycle - 1);
+            cycle = next;
+        }
+        self.say_end(&grid)?;
+        self.finish(feed)
+    }
+
+    /// Sends marked frames until the loop is warm; returns the first cycle to count.
+    fn warm_up(&mut self, grid: &Grid, feed: &mut Feed) -> Result<u64, ProbeError> {
+        let mut cycle = 0;
+        while cycle < WARM_UP_CYCLES && !self.stop.requested() {
+            let due = grid.due(cycle);
+            let launch = self.make(cycle, mark::BEGIN, due);
+            self.wait.until(due - self.lead_ns);
+            self.send(launch)?;
+            cycle = next_cycle(grid, cycle, sys::clock::monotonic() + self.lead_ns);
+        }
+        if cycle > WARM_UP_CYCLES {
+            feed.notice(TALK, LATE_START, grid.due(cycle), cycle - WARM_UP_CYCLES, 0);
+        }
+        Ok(cycle)
+    }
+
+    /// Makes the frame of a cycle while there is time, so that only the send call lies behind the due instant. Returns the
+    /// due instant on the clock of launch times.
+    fn make(&mut self, cycle: u64, flags: u16, due: Monotonic) -> Tai {
+        let launch = self.on_tai(due);
+        self.frame.patch(&Change {
+            cycle,
+            sequence: self.sent,
+            flags,
+            due: launch,
+        });
+        launch
+    }
+
+    /// An instant on `CLOCK_TAI`, which can be stepped while the thread runs, so it is read each time; a reading that was
+    /// interrupted is not believed.
+    fn on_tai(&mut self, at: Monotonic) -> Tai {
+        let before = sys::clock::monotonic();
+        let tai = sys::clock::tai();
+        let span_ns = sys::clock::monotonic() - before;
+        if span_ns < NARROW_NS {
+            self.tai_ahead_ns = tai.as_ns() - before.as_ns() - span_ns / 2;
+        }
+        Tai::from_ns(at.as_ns() + self.tai_ahead_ns)
+    }
+
+    fn send(&mut self, launch: Tai) -> Result<(), ProbeError> {
+        let frame = self.frame.bytes();
+        let outcome = match self.config.launch_time {
+            true => self.port.send_at(frame, launch),
+            false => self.port.send(frame),
+        };
+        match outcome {
+            // A link that is down takes no frame; the run goes on.
+            Err(error) if error.is_transient() || matches!(error, SysError::InterfaceDown { .. }) => {
+                self.refused += 1;
+                Ok(())
+            }
+            other => Ok(other?),
+        }
+    }
+
+    fn account(&mut self, delta_ns: i64, ran: Monotonic, returned: Monotonic, feed: &mut Feed) {
+        feed.sample(TALK, ran, delta_ns, self.sent);
+        feed.sample(SEND, returned, returned - ran, self.sent);
+        let late = u64::try_from(delta_ns).is_ok_and(|ns| ns > self.config.late_after_ns);
+        feed.count(TALK, Counter::Late, ran, u64::from(late));
+        self.late += u64::from(late);
+        self.max_ns = self.max_ns.max(delta_ns);
+        self.sent += 1;
+        if self.config.launch_time && self.sent.is_multiple_of(CYCLES_PER_COLLECTION) {
+            self.collect(returned, feed);
+        }
+    }
+
+    /// Takes what the queueing discipline says of frames that missed their launch time: they never left.
+    fn collect(&mut self, at: Monotonic, feed: &mut Feed) {
+        let mut dropped = 0;
+        while let Some(event) = self.port.next_tx_event() {
+            dropped += u64::from(matches!(event, TxEvent::Dropped(_)));
+        }
+        feed.count(TALK, Counter::Late, at, dropped);
+        self.late += dropped;
+        self.dropped += dropped;
+    }
+
+    fn say_end(&mut self, grid: &Grid) -> Result<(), ProbeError> {
+        for _ in 0..END_FRAMES {
+            let cycle = grid.first_after(sys::clock::monotonic() + END_AFTER_NS);
+            let due = grid.due(cycle);
+            let launch = self.make(cycle, mark::END, due);
+            sleep_until(due - self.lead_ns);
+            self.send(launch)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
+        let now = sys::clock::monotonic();
+        if self.config.launch_time {
+            self.collect(now, feed);
+        }
+        for (code, count) in [(REFUSED, self.refused), (LAUNCH, self.dropped)] {
+            if count > 0 {
+                feed.notice(TALK, code, now, count, 0);
+            }
+        }
+        self.totals.sent.store(self.sent, Ordering::Release);
+        self.totals.late.store(self.late, Ordering::Release);
+        self.totals.missed.store(self.missed, Ordering::Release);
+        self.totals.max_ns.store(self.max_ns, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// The first cycle after this one whose due instant lies after `at`. The usual case needs no division.
+fn next_cycle(grid: &Grid, cycle: u64, at: Monotonic) -> u64 {
+    if grid.due(cycle + 1) > at {
+        cycle + 1
+    } else {
+        grid.first_after(at).max(cycle + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next_cycle;
+    use units::{Grid, Monotonic};
+
+    #[test]
+    fn a_stall_skips_the_cycles_it_slept_through() {
+        let grid = Grid::every_ns(Monotonic::from_ns(0), 1_000);
+        let due = grid.due(5);
+        for (later, next) in [(-50, 6), (0, 6), (999, 6), (1_000, 7), (1_001, 7), (7_400, 13)] {
+            assert_eq!(next_cycle(&grid, 5, due + later), next, "{later} after the due instant");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What the series of this probe are called and mean.
+
+use super::TalkConfig;
+use crate::port::Port;
+use crate::record::{Describe, QuestionKind};
+use store::model::{EventKind, SeriesClock, SeriesSpec};
+use units::format_ns;
+
+/// Slot of the talker delta.
+pub(super) const TALK: u16 = 0;
+/// Slot of the send call.
+pub(super) const SEND: u16 = 1;
+
+/// Notice: the warm-up slept through cycles (how many).
+pub(super) const LATE_START: u16 = 1;
+/// Notice: the kernel had no room for frames (how many).
+pub(super) const REFUSED: u16 = 2;
+/// Notice: the queueing discipline dropped frames for their launch time (how many).
+pub(super) const LAUNCH: u16 = 3;
+
+/// A thread that spins until the due instant is off it by as much without anything having held it up.
+const WORTH_ASKING_NS: i64 = 1_000;
+
+/// Names and settings of `talk/LABEL` and `send/LABEL`.
+pub(super) struct Talk {
+    config: TalkConfig,
+    interface: String,
+}
+
+impl Talk {
+    pub(super) fn of(config: &TalkConfig, port: &Port) -> Self {
+        Self {
+            config: config.clone(),
+            interface: port.interface().to_owned(),
+        }
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        let config = &self.config;
+        let ahead = format_ns(config.spin_ahead_ns as f64);
+        let sent_by = match config.launch_time {
+            true => format!("launch time, handed over {ahead} before"),
+            false => "the send call".to_owned(),
+        };
+        let cpu = config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
+        let mut settings = vec![
+            ("interface".into(), self.interface.clone()),
+            ("frames".into(), config.framing.describe().into()),
+            ("interval".into(), config.period.to_string()),
+            ("spin ahead".into(), ahead),
+            ("sent by".into(), sent_by),
+            (
+                "late after".into(),
+                format!("{} µs after due", config.late_after_ns as f64 / 1e3),
+            ),
+            ("policy".into(), config.policy.to_string()),
+            ("cpu".into(), cpu),
+        ];
+        if let Some(tag) = config.vlan {
+            settings.push(("vlan".into(), format!("{}, priority {}", tag.vid(), tag.pcp())));
+        }
+        settings.extend(config.more_settings.iter().cloned());
+        settings
+    }
+}
+
+impl Describe for Talk {
+    fn series(&self, slot: u16, label: &str) -> SeriesSpec {
+        let (family, what) = match (slot, self.config.launch_time) {
+            (TALK, false) => ("talk", "frame's due instant -> just before its send call"),
+            (TALK, true) => (
+                "talk",
+                "planned hand-over of a frame with launch time -> just before its send call",
+            ),
+            _ => ("send", "just before the send call -> it returned"),
+        };
+        SeriesSpec {
+            name: format!("{family}/{label}"),
+            what: what.into(),
+            clock: SeriesClock::Monotonic,
+            interval_ns: Some(self.config.period.as_f64()),
+            threshold_ns: self.config.threshold_ns.filter(|_| slot == TALK),
+            settings: self.settings(),
+        }
+    }
+
+    fn notice(&self, code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
+        match code {
+            LATE_START => (
+                EventKind::Note,
+                format!("{name}: the warm-up slept through {a} cycles; measured is from the cycle after it"),
+            ),
+            REFUSED => (
+                EventKind::SocketDrop,
+                format!("{name}: the kernel had no room for {a} frames, they were not sent"),
+            ),
+            _ => (
+                EventKind::SocketDrop,
+                format!("{name}: the etf queueing discipline dropped {a} frames that missed their launch time"),
+            ),
+        }
+    }
+
+    fn question(&self, slot: u16, value_ns: i64) -> Option<QuestionKind> {
+        (slot == TALK && value_ns > WORTH_ASKING_NS).then_some(QuestionKind::WakeUp)
+    }
+}

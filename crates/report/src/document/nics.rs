@@ -1,0 +1,26 @@
+//! The interfaces of a run in the result document.
+
+use crate::nics;
+use crate::view::RunView;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct NicEntry {
+    name: String,
+    facts: Map<String, Value>,
+}
+
+/// Each interface with its facts by name; `null` is not known, and the inventory says why.
+pub(super) fn nics(run: &RunView) -> Vec<NicEntry> {
+    let all = nics::of(run).into_iter();
+    all.map(|nic| NicEntry {
+        name: nic.name.to_owned(),
+        facts: nic
+            .facts
+            .iter()
+            .map(|fact| (fact.name.clone(), fact.value.clone().ok().into()))
+            .collect(),
+    })
+    .collect()
+}

@@ -1,0 +1,102 @@
+//! The interfaces that were measured on, and what the profile requires of them, as the page shows them.
+
+use super::checks::{CheckRow, LimitGroup};
+use super::{FactRow, fact_row};
+use crate::Report;
+use crate::limits::word_of;
+use crate::nics;
+use crate::verdict::{RequirementCheck, RequirementOpen};
+
+pub(crate) struct NicPart {
+    pub(crate) name: String,
+    pub(crate) cells: [String; 7],
+    pub(crate) facts: Vec<FactRow>,
+}
+
+pub(crate) struct NotApplicableRow {
+    pub(crate) series: String,
+    pub(crate) ids: String,
+    pub(crate) why: String,
+}
+
+pub(super) fn parts(report: &Report) -> Vec<NicPart> {
+    let part = |nic: nics::Nic<'_>| NicPart {
+        name: nic.name.to_owned(),
+        cells: nic.cells(),
+        facts: nic.facts.iter().map(|fact| fact_row(fact)).collect(),
+    };
+    nics::of(&report.run).into_iter().map(part).collect()
+}
+
+/// Requirements with the checks of each, in the order of the profiles.
+pub(super) fn requirements(report: &Report) -> Vec<LimitGroup> {
+    let mut groups: Vec<LimitGroup> = Vec::new();
+    for check in &report.judgement.requirements {
+        let requirement = &check.requirement;
+        match groups
+            .iter_mut()
+            .find(|group| group.id == requirement.id && group.profile == check.profile)
+        {
+            Some(group) => group.rows.push(row(check)),
+            None => groups.push(LimitGroup {
+                id: requirement.id.clone(),
+                profile: check.profile.clone(),
+                sense: "must be",
+                allowed: requirement.wanted_text(),
+                source: requirement.source.clone(),
+                why: requirement.why.clone(),
+                rows: vec![row(check)],
+                folded: Vec::new(),
+            }),
+        }
+    }
+    groups
+}
+
+fn row(check: &RequirementCheck) -> CheckRow {
+    let requirement = &check.requirement;
+    CheckRow {
+        id: requirement.id.clone(),
+        title: requirement.fact.clone(),
+        series: check.group.clone(),
+        measured: check.value.as_deref().map_or("–", word_of).to_owned(),
+        allowed: requirement.wanted_text(),
+        verdict: check.verdict.word(),
+        why: check.why.clone(),
+        bound: String::new(),
+        share: "0".to_owned(),
+    }
+}
+
+/// One row for each interface and reason.
+pub(super) fn not_applicable(report: &Report) -> Vec<NotApplicableRow> {
+    let mut rows: Vec<NotApplicableRow> = Vec::new();
+    for one in &report.judgement.not_applicable {
+        let id = &one.requirement.id;
+        match rows
+            .iter_mut()
+            .find(|row| row.series == one.group && row.why == one.why)
+        {
+            Some(row) => row.ids = format!("{}, {id}", row.ids),
+            None => rows.push(NotApplicableRow {
+                series: one.group.clone(),
+                ids: id.clone(),
+                why: one.why.clone(),
+            }),
+        }
+    }
+    rows
+}
+
+pub(super) fn not_asked(report: &Report) -> Vec<(String, String, String, String)> {
+    let row = |open: &RequirementOpen| {
+        let requirement = &open.requirement;
+        (
+            requirement.id.clone(),
+            requirement.group.as_str().to_owned(),
+            requirement.wanted_text(),
+            requirement.source.clone(),
+        )
+    };
+    report.judgement.not_asked.iter().map(row).collect()
+}

@@ -1,0 +1,161 @@
+//! The round trip over several networks side by side, each held against the first, as ABB held bridge, macvlan and SR-IOV
+//! against each other.
+
+use crate::text::{count, ns_or_dash};
+use crate::view::{RunView, SeriesView};
+
+/// Group of the inventory that says over which networks was measured, and why not over others.
+const GROUP: &str = "networks compared";
+
+/// Setting of a series that names its network.
+const SETTING: &str = "network";
+
+/// Heads of the columns.
+pub(crate) const HEADS: [&str; 9] = [
+    "network",
+    "min",
+    "p50",
+    "p99",
+    "p99.9",
+    "max",
+    "mean",
+    "lost",
+    "p50 to the first",
+];
+
+/// The comparison of one run.
+pub(crate) struct Networks {
+    /// A row for each network over which was measured, under [`HEADS`].
+    pub(crate) rows: Vec<[String; 9]>,
+    /// Each network of the plan, and what it is or why it is not in the table.
+    pub(crate) ways: Vec<(String, String)>,
+}
+
+impl Networks {
+    /// The comparison, of a run that measured the round trip over named networks; else `None`.
+    pub(crate) fn of(run: &RunView) -> Option<Self> {
+        let compared: Vec<(&str, &SeriesView)> = run.series.iter().filter_map(named).collect();
+        let first = compared.first().and_then(|(_, series)| series.figures().p50);
+        let rows = compared.iter().map(|(name, series)| row(name, series, first)).collect();
+        let of_group = run.facts.iter().filter(|fact| fact.group == GROUP);
+        let ways: Vec<(String, String)> = of_group
+            .map(|fact| {
+                let what = fact.value.as_ref().unwrap_or_else(|reason| reason);
+                (fact.name.clone(), what.clone())
+            })
+            .collect();
+        (!compared.is_empty()).then_some(Self { rows, ways })
+    }
+}
+
+fn named(series: &SeriesView) -> Option<(&str, &SeriesView)> {
+    let setting = series.spec.settings.iter().find(|(name, _)| name == SETTING);
+    setting
+        .filter(|_| series.family() == "rtt")
+        .map(|(_, network)| (network.as_str(), series))
+}
+
+fn row(name: &str, series: &SeriesView, first: Option<u64>) -> [String; 9] {
+    let figures = series.figures();
+    let whole = |ns: Option<i64>| ns_or_dash(ns.map(|ns| ns as f64));
+    let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
+    let ratio = match (figures.p50, first) {
+        (Some(own), Some(first)) if first > 0 => format!("{:.2}", own as f64 / first as f64),
+        _ => "–".to_owned(),
+    };
+    [
+        name.to_owned(),
+        whole(figures.min),
+        quantile(figures.p50),
+        quantile(figures.p99),
+        quantile(figures.p999),
+        whole(figures.max),
+        ns_or_dash(figures.mean),
+        format!("{} of {}", count(series.counters.lost), count(series.counters.expected)),
+        ratio,
+    ]
+}
+
+/// The comparisons of runs, one below the other.
+pub(super) fn print(runs: &[RunView]) -> String {
+    let of_run = |run: &RunView| {
+        let title = match runs.len() {
+            1 => "Layer-2 round trip by network\n".to_owned(),
+            _ => format!("Layer-2 round trip by network: {}\n", run.file.display()),
+        };
+        match Networks::of(run) {
+            Some(networks) => title + &text(networks),
+            None => format!("{title}no round trip over a named network: measure with `triptime qualify networks`\n"),
+        }
+    };
+    runs.iter().map(of_run).collect::<Vec<_>>().join("\n")
+}
+
+fn text(networks: Networks) -> String {
+    let heads = std::iter::once(HEADS.map(str::to_owned));
+    let rows: Vec<[String; 9]> = heads.chain(networks.rows).collect();
+    let ways = networks.ways.iter().map(|(name, what)| format!("{name}: {what}\n"));
+    super::columns(&rows) + &ways.collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Networks;
+    use crate::synthetic;
+    use crate::tables::{Layout, print};
+    use crate::view::RunView;
+    use store::model::Fact;
+
+    fn run() -> RunView {
+        let mut run = synthetic::run(vec![
+            synthetic::series("rtt/veth", 10_000, 90_000, 5),
+            synthetic::series("turnaround/veth", 10_000, 9_000, 5),
+            synthetic::series("rtt/nic", 10_000, 180_000, 5),
+        ]);
+        let names = ["veth", "veth", "SR-IOV virtual function of eth0"];
+        for (series, name) in run.series.iter_mut().zip(names) {
+            series.spec.settings.push(("network".into(), name.into()));
+        }
+        run.series[2].counters.lost = 3;
+        let fact = |name: &str, value: Result<&str, &str>| Fact {
+            group: super::GROUP.into(),
+            name: name.into(),
+            value: value.map(str::to_owned).map_err(str::to_owned),
+            source: "rtnetlink(7)".into(),
+        };
+        run.facts = vec![
+            fact("veth", Ok("a pair")),
+            fact("openvswitch", Err("not available: ovs-vswitchd is not installed")),
+        ];
+        run
+    }
+
+    #[test]
+    fn each_network_is_held_against_the_first() {
+        let networks = Networks::of(&run()).expect("two networks");
+        let column = |at: usize| networks.rows.iter().map(|row| row[at].as_str()).collect::<Vec<_>>();
+        assert_eq!(column(0), ["veth", "SR-IOV virtual function of eth0"]);
+        assert_eq!(column(5), ["90.0 µs", "180 µs"]);
+        assert_eq!(column(7), ["0 of 10 000", "3 of 10 000"]);
+        assert_eq!(column(8)[0], "1.00");
+        let ratio: f64 = column(8)[1].parse().expect("a number");
+        assert!((1.9..=2.1).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn what_was_not_available_is_said_under_the_table() {
+        let text = print(Layout::Networks, &[run()]);
+        assert!(
+            text.ends_with("veth: a pair\nopenvswitch: not available: ovs-vswitchd is not installed\n"),
+            "{text}"
+        );
+        assert!(text.contains("| SR-IOV virtual function of eth0 | "), "{text}");
+    }
+
+    #[test]
+    fn a_run_without_networks_says_how_to_get_some() {
+        let other = synthetic::run(vec![synthetic::series("rtt/reflect", 10, 90_000, 1)]);
+        assert!(Networks::of(&other).is_none());
+        assert!(print(Layout::Networks, &[other]).contains("triptime qualify networks"));
+    }
+}

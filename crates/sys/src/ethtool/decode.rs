@@ -1,0 +1,178 @@
+//! The netlink answers, from their octets. Attributes of a newer kernel are passed over.
+
+use super::bits;
+use super::model::{Channels, Coalesce, Duplex, Eee, Features, LinkSettings, Pause, Rings, Rss, TimeStamping};
+use netlink_packet_core::{NlaBuffer, NlasIterator};
+
+/// `DUPLEX_*` (linux/ethtool.h).
+pub(super) const HALF: u8 = 0;
+pub(super) const FULL: u8 = 1;
+/// `SPEED_UNKNOWN` is -1; drivers also say 0 while there is no link.
+pub(super) const NO_SPEED: [u32; 2] = [0, u32::MAX];
+
+type Attribute<'a> = NlaBuffer<&'a [u8]>;
+
+fn attributes(octets: &[u8]) -> impl Iterator<Item = Attribute<'_>> {
+    NlasIterator::new(octets).flatten()
+}
+
+fn number(attribute: &Attribute<'_>) -> Option<u32> {
+    attribute.value().try_into().ok().map(u32::from_ne_bytes)
+}
+
+fn octet(attribute: &Attribute<'_>) -> Option<u8> {
+    attribute.value().first().copied()
+}
+
+fn switch(attribute: &Attribute<'_>) -> Option<bool> {
+    octet(attribute).map(|value| value != 0)
+}
+
+pub(super) fn duplex(value: u8) -> Option<Duplex> {
+    match value {
+        HALF => Some(Duplex::Half),
+        FULL => Some(Duplex::Full),
+        _ => None,
+    }
+}
+
+/// `ETHTOOL_A_LINKMODES_*`.
+pub(super) fn link(octets: &[u8]) -> LinkSettings {
+    let mut link = LinkSettings::default();
+    for attribute in attributes(octets) {
+        match attribute.kind() {
+            2 => link.autoneg = switch(&attribute),
+            5 => link.speed_mbit = number(&attribute).filter(|speed| !NO_SPEED.contains(speed)),
+            6 => link.duplex = octet(&attribute).and_then(duplex),
+            _ => {}
+        }
+    }
+    link
+}
+
+/// `ETHTOOL_A_LINKSTATE_LINK`; `None` where the driver does not say.
+pub(super) fn detected(octets: &[u8]) -> Option<bool> {
+    attributes(octets)
+        .find(|attribute| attribute.kind() == 2)
+        .and_then(|attribute| switch(&attribute))
+}
+
+/// `ETHTOOL_A_COALESCE_*`: the kernel leaves out the parameters that the driver does not have.
+pub(super) fn coalesce(octets: &[u8]) -> Coalesce {
+    let mut coalesce = Coalesce::default();
+    for attribute in attributes(octets) {
+        match attribute.kind() {
+            2 => coalesce.rx_usecs = number(&attribute),
+            3 => coalesce.rx_frames = number(&attribute),
+            4 => coalesce.rx_usecs_irq = number(&attribute),
+            5 => coalesce.rx_frames_irq = number(&attribute),
+            6 => coalesce.tx_usecs = number(&attribute),
+            7 => coalesce.tx_frames = number(&attribute),
+            8 => coalesce.tx_usecs_irq = number(&attribute),
+            9 => coalesce.tx_frames_irq = number(&attribute),
+            11 => coalesce.adaptive_rx = switch(&attribute),
+            12 => coalesce.adaptive_tx = switch(&attribute),
+            _ => {}
+        }
+    }
+    coalesce
+}
+
+/// `ETHTOOL_A_EEE_*`.
+pub(super) fn eee(octets: &[u8]) -> Eee {
+    let mut eee = Eee::default();
+    for attribute in attributes(octets) {
+        match attribute.kind() {
+            4 => eee.active = switch(&attribute),
+            5 => eee.enabled = switch(&attribute),
+            6 => eee.tx_lpi = switch(&attribute),
+            7 => eee.tx_lpi_timer_us = number(&attribute),
+            _ => {}
+        }
+    }
+    eee
+}
+
+/// `ETHTOOL_A_PAUSE_*`.
+pub(super) fn pause(octets: &[u8]) -> Pause {
+    let mut pause = Pause::default();
+    for attribute in attributes(octets) {
+        match attribute.kind() {
+            2 => pause.autoneg = switch(&attribute),
+            3 => pause.rx = switch(&attribute),
+            4 => pause.tx = switch(&attribute),
+            _ => {}
+        }
+    }
+    pause
+}
+
+/// `ETHTOOL_A_FEATURES_ACTIVE`.
+pub(super) fn features(octets: &[u8]) -> Features {
+    let active = attributes(octets).find(|attribute| attribute.kind() == 4);
+    Features {
+        active: active.map(|set| bits::names(set.value())).unwrap_or_default(),
+    }
+}
+
+/// `ETHTOOL_A_RINGS_*`.
+pub(super) fn rings(octets: &[u8]) -> Rings {
+    let mut rings = Rings::default();
+    for attribute in attributes(octets) {
+        match attribute.kind() {
+            2 => rings.rx_max = number(&attribute),
+            5 => rings.tx_max = number(&attribute),
+            6 => rings.rx = number(&attribute),
+            9 => rings.tx = number(&attribute),
+            _ => {}
+        }
+    }
+    rings
+}
+
+/// `ETHTOOL_A_CHANNELS_*`: the kernel leaves out the kinds that the driver does not have.
+pub(super) fn channels(octets: &[u8]) -> Channels {
+    let mut channels = Channels::default();
+    for attribute in attributes(octets) {
+        match attribute.kind() {
+            2 => channels.rx_max = number(&attribute),
+            3 => channels.tx_max = number(&attribute),
+            4 => channels.other_max = number(&attribute),
+            5 => channels.combined_max = number(&attribute),
+            6 => channels.rx = number(&attribute),
+            7 => channels.tx = number(&attribute),
+            8 => channels.other = number(&attribute),
+            9 => channels.combined = number(&attribute),
+            _ => {}
+        }
+    }
+    channels
+}
+
+/// `ETHTOOL_A_RSS_INDIR`: the table, one queue to an entry.
+pub(super) fn rss(octets: &[u8]) -> Rss {
+    let Some(table) = attributes(octets).find(|attribute| attribute.kind() == 4) else {
+        return Rss::default();
+    };
+    let (entries, _) = table.value().as_chunks();
+    let mut queues: Vec<u32> = entries.iter().map(|entry| u32::from_ne_bytes(*entry)).collect();
+    let count = u32::try_from(queues.len()).ok();
+    queues.sort_unstable();
+    queues.dedup();
+    Rss { entries: count, queues }
+}
+
+/// `ETHTOOL_A_TSINFO_*`: the kernel leaves out sets that are empty, and the clock where there is none.
+pub(super) fn stamping(octets: &[u8]) -> TimeStamping {
+    let mut stamping = TimeStamping::default();
+    for attribute in attributes(octets) {
+        match attribute.kind() {
+            2 => stamping.capabilities = bits::names(attribute.value()),
+            3 => stamping.tx_types = bits::names(attribute.value()),
+            4 => stamping.rx_filters = bits::names(attribute.value()),
+            5 => stamping.phc = number(&attribute),
+            _ => {}
+        }
+    }
+    stamping
+}

@@ -1,0 +1,144 @@
+//! What the driver of an interface says of it: the facts that `ethtool` shows, asked of the kernel directly.
+//!
+//! The kernel is asked over generic netlink (family `ethtool`, Linux 5.6), and where that family or one of its questions is
+//! missing, by `SIOCETHTOOL`. Questions only: nothing is changed, and no privilege is needed. Every function acts in the calling
+//! thread's network namespace.
+//!
+//! Every answer stands alone: a driver that says nothing of one thing may say all of another. What it does not say is a
+//! [`Silence`], and within an answer a `None`: never zero.
+
+mod bits;
+mod decode;
+mod ioctl;
+mod legacy;
+mod model;
+mod netlink;
+#[cfg(test)]
+mod tests;
+
+pub use model::{
+    Channels, Coalesce, Driver, Duplex, Eee, Features, LinkSettings, Pause, Rings, Rss, Silence, TimeStamping,
+};
+
+use crate::error::SysError;
+use ioctl::Control;
+use netlink::{Family, Question};
+
+/// An answer, or why there is none.
+pub type Answer<T> = Result<T, Silence>;
+
+/// Everything a driver was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ethtool {
+    /// Who drives the interface.
+    pub driver: Answer<Driver>,
+    /// Speed, duplex, negotiation.
+    pub link: Answer<LinkSettings>,
+    /// Whether the driver sees a link.
+    pub detected: Answer<bool>,
+    /// How interrupts are held back.
+    pub coalesce: Answer<Coalesce>,
+    /// Energy-efficient Ethernet.
+    pub eee: Answer<Eee>,
+    /// Pause frames.
+    pub pause: Answer<Pause>,
+    /// Offloads and other features.
+    pub features: Answer<Features>,
+    /// Lengths of the rings.
+    pub rings: Answer<Rings>,
+    /// Numbers of queues.
+    pub channels: Answer<Channels>,
+    /// How received frames are spread over queues.
+    pub rss: Answer<Rss>,
+    /// What the interface can stamp.
+    pub stamping: Answer<TimeStamping>,
+}
+
+/// Asks the driver of the interface `name` for everything.
+///
+/// An interface that goes away meanwhile leaves the answers that are still open as [`Silence::Gone`].
+///
+/// # Errors
+/// No such interface (lists those there are).
+pub fn read(name: &str) -> Result<Ethtool, SysError> {
+    crate::link::find(name)?;
+    let asker = Asker {
+        family: Family::open(),
+        control: Control::open(name),
+        name,
+    };
+    Ok(asker.everything())
+}
+
+/// Both ways to ask.
+struct Asker<'a> {
+    family: Answer<Family>,
+    control: Answer<Control>,
+    name: &'a str,
+}
+
+impl Asker<'_> {
+    fn everything(&self) -> Ethtool {
+        Ethtool {
+            // Generic netlink has no such question.
+            driver: self.legacy(|control| control.ask(ioctl::GET_DRIVER).map(|octets| legacy::driver(&octets))),
+            link: self.ask(Question::LinkModes, decode::link, |control| {
+                control.link_settings().map(|octets| legacy::link(&octets))
+            }),
+            detected: self
+                .ask(Question::LinkState, decode::detected, |control| {
+                    control.ask(ioctl::GET_LINK).map(|octets| legacy::detected(&octets))
+                })
+                .and_then(|detected| detected.ok_or(Silence::Unsupported)),
+            coalesce: self.ask(Question::Coalesce, decode::coalesce, |control| {
+                control.ask(ioctl::GET_COALESCE).map(|octets| legacy::coalesce(&octets))
+            }),
+            eee: self.ask(Question::Eee, decode::eee, |control| {
+                control.ask(ioctl::GET_EEE).map(|octets| legacy::eee(&octets))
+            }),
+            pause: self.ask(Question::Pause, decode::pause, |control| {
+                control.ask(ioctl::GET_PAUSE).map(|octets| legacy::pause(&octets))
+            }),
+            features: self.ask(Question::Features, decode::features, |control| {
+                let names = control.feature_names()?;
+                control
+                    .features(names.len())
+                    .map(|octets| legacy::features(&names, &octets))
+            }),
+            rings: self.ask(Question::Rings, decode::rings, |control| {
+                control.ask(ioctl::GET_RINGS).map(|octets| legacy::rings(&octets))
+            }),
+            channels: self.ask(Question::Channels, decode::channels, |control| {
+                control.ask(ioctl::GET_CHANNELS).map(|octets| legacy::channels(&octets))
+            }),
+            rss: self.ask(Question::Rss, decode::rss, |control| {
+                control.ask(ioctl::GET_RSS_TABLE).map(|octets| legacy::rss(&octets))
+            }),
+            stamping: self.ask(Question::TimeStamping, decode::stamping, |control| {
+                control
+                    .ask(ioctl::GET_TIME_STAMPING)
+                    .map(|octets| legacy::stamping(&octets))
+            }),
+        }
+    }
+
+    /// Over netlink; where that has no answer, by ioctl: an older kernel has the family without some of its questions, and
+    /// says so with the word that also means "the driver does not".
+    fn ask<T>(&self, question: Question, decode: fn(&[u8]) -> T, legacy: impl Fn(&Control) -> Answer<T>) -> Answer<T> {
+        let answer = match &self.family {
+            Ok(family) => family.ask(question, self.name).map(|octets| decode(&octets)),
+            Err(silence) => Err(silence.clone()),
+        };
+        match answer {
+            Err(Silence::Unsupported | Silence::NotInKernel) => self.legacy(legacy),
+            answer => answer,
+        }
+    }
+
+    fn legacy<T>(&self, ask: impl Fn(&Control) -> Answer<T>) -> Answer<T> {
+        match &self.control {
+            Ok(control) => ask(control),
+            Err(silence) => Err(silence.clone()),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! One question to the generic netlink family `ethtool` and its answer.
+
+use super::model::Silence;
+use crate::error::errno_of;
+use crate::link::request::{open, receive, take};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_REQUEST, NlasIterator};
+use netlink_sys::Socket;
+use netlink_sys::protocols::NETLINK_GENERIC;
+use rustix::io::Errno;
+
+/// The family of generic netlink that knows the others, and its question (linux/genetlink.h).
+const CONTROL: u16 = 0x10;
+const GET_FAMILY: u8 = 3;
+const FAMILY_ID: u16 = 1;
+const FAMILY_NAME: u16 = 2;
+
+/// `NLA_F_NESTED`.
+const NESTED: u16 = 1 << 15;
+/// The header of every request of the family, and the name in it (`ETHTOOL_A_HEADER_DEV_NAME`).
+const HEADER: u16 = 1;
+const DEVICE_NAME: u16 = 2;
+
+/// `struct nlmsghdr` and `struct genlmsghdr`.
+const MESSAGE_HEADER: usize = 16;
+const GENERIC_HEADER: usize = 4;
+
+/// Questions, by their numbers in linux/ethtool_netlink.h (`ETHTOOL_MSG_*_GET`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Question {
+    LinkModes = 4,
+    LinkState = 6,
+    Features = 11,
+    Rings = 15,
+    Channels = 17,
+    Coalesce = 19,
+    Pause = 21,
+    Eee = 23,
+    TimeStamping = 25,
+    /// Linux 6.3.
+    Rss = 38,
+}
+
+/// The family, on a socket of its own.
+pub(super) struct Family {
+    socket: Socket,
+    id: u16,
+}
+
+impl Family {
+    /// Opens a socket and looks the family up.
+    pub(super) fn open() -> Result<Self, Silence> {
+        let socket = open(NETLINK_GENERIC).map_err(|error| Silence::of(errno_of(&error)))?;
+        let answer = exchange(&socket, CONTROL, GET_FAMILY, &attribute(FAMILY_NAME, b"ethtool\0"));
+        let answer = answer.map_err(|errno| match errno {
+            // No such family: CONFIG_ETHTOOL_NETLINK is off, or the kernel is older than it.
+            Errno::NOENT => Silence::NotInKernel,
+            errno => Silence::of(errno),
+        })?;
+        let id = NlasIterator::new(answer.as_slice())
+            .flatten()
+            .find(|found| found.kind() == FAMILY_ID);
+        let id = id.and_then(|id| id.value().try_into().ok().map(u16::from_ne_bytes));
+        Ok(Self {
+            socket,
+            id: id.ok_or(Silence::NotInKernel)?,
+        })
+    }
+
+    /// The attributes of the answer for the interface `name`.
+    pub(super) fn ask(&self, question: Question, name: &str) -> Result<Vec<u8>, Silence> {
+        let name = attribute(DEVICE_NAME, &[name.as_bytes(), b"\0"].concat());
+        let request = attribute(HEADER | NESTED, &name);
+        exchange(&self.socket, self.id, question as u8, &request).map_err(Silence::of)
+    }
+}
+
+/// Sends one request and reads until the kernel has said all; the attributes of its answer.
+fn exchange(socket: &Socket, family: u16, command: u8, attributes: &[u8]) -> Result<Vec<u8>, Errno> {
+    let request = message(family, command, attributes);
+    socket.send(&request, 0).map_err(|error| errno_of(&error))?;
+    let mut answer = Vec::new();
+    let mut each = |payload: &[u8]| answer.extend_from_slice(payload.get(GENERIC_HEADER..).unwrap_or_default());
+    loop {
+        let datagram = receive(socket)?;
+        if take(&datagram, &mut true, &mut each)? {
+            return Ok(answer);
+        }
+    }
+}
+
+/// A request with both headers; the command's version is 1, for the control family and for ours.
+fn message(family: u16, command: u8, attributes: &[u8]) -> Vec<u8> {
+    let length = MESSAGE_HEADER + GENERIC_HEADER + attributes.len();
+    let mut message = Vec::with_capacity(length);
+    message.extend(u32::try_from(length).unwrap_or(u32::MAX).to_ne_bytes());
+    message.extend(family.to_ne_bytes());
+    message.extend((NLM_F_REQUEST | NLM_F_ACK).to_ne_bytes());
+    // Sequence number and port: one question at a time, from a socket that has its port.
+    message.extend([0; 8]);
+    message.extend([command, 1, 0, 0]);
+    message.extend_from_slice(attributes);
+    message
+}
+
+/// One attribute, padded as netlink does.
+pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    let length = 4 + value.len();
+    let mut octets = Vec::with_capacity(length.next_multiple_of(4));
+    octets.extend(u16::try_from(length).unwrap_or(u16::MAX).to_ne_bytes());
+    octets.extend(kind.to_ne_bytes());
+    octets.extend_from_slice(value);
+    octets.resize(length.next_multiple_of(4), 0);
+    octets
+}

@@ -1,0 +1,145 @@
+//! Networks compared, end to end, on a short plan; and real ports, made of a veth pair.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+use support::{json, root_or_skip, run, series, stderr, traces, triptime};
+use sys::netns::NetNs;
+
+const PLAN: &str = r#"
+name = "short"
+what = "Three networks in a few seconds, for tests"
+limits = "substation"
+window = "500ms"
+table = "networks"
+
+[cpus]
+housekeeping = "first"
+measured = "rest"
+
+[bed]
+networks = ["veth", "macvlan", "tap"]
+rounds = 2
+
+[[step]]
+probe = "reflect"
+duration = "500ms"
+interval = "1ms"
+policy = "fifo:60"
+"#;
+
+fn path(directory: &Path, name: &str) -> String {
+    directory.join(name).to_str().expect("UTF-8").to_owned()
+}
+
+fn plan(directory: &Path, text: &str) -> String {
+    let plan = path(directory, "short.toml");
+    std::fs::write(&plan, text).expect("writable");
+    plan
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Rows of the comparison by network.
+fn row<'a>(text: &'a str, network: &str) -> Vec<&'a str> {
+    let start = format!("| {network} ");
+    let row = text.lines().find(|line| line.starts_with(&start));
+    let row = row.unwrap_or_else(|| panic!("no row of {network} in\n{text}"));
+    row.trim_matches('|').split('|').map(str::trim).collect()
+}
+
+#[test]
+fn networks_are_measured_in_rounds_and_stand_side_by_side() {
+    if !root_or_skip("networks_are_measured_in_rounds_and_stand_side_by_side") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let (plan, out) = (plan(directory.path(), PLAN), path(directory.path(), "run.triptime"));
+    let before = traces();
+    let output = run(&["qualify", &plan, "--out", &out]);
+    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
+    assert_eq!(traces(), before);
+    let table = stdout(&output);
+    assert_eq!(
+        row(&table, "veth").last(),
+        Some(&"1.00"),
+        "the first is what the others are held against"
+    );
+
+    let document = json(&run(&["report", &out, "--json"]));
+    let all = document["series"].as_array().expect("series");
+    assert_eq!(
+        all.len(),
+        6,
+        "one of the round trip and one of the turn-round over each network, not one each round"
+    );
+    for network in ["veth", "macvlan", "tap"] {
+        let rtt = series(&document, &format!("rtt/{network}"));
+        assert_eq!(rtt["expected"], 1_000, "two rounds of 500: {rtt}");
+        let count = |name: &str| rtt[name].as_u64().expect("a count");
+        assert_eq!(count("received") + count("lost") + count("missed"), 1_000, "{rtt}");
+        assert!(count("received") > 100 && count("duplicate") == 0, "{rtt}");
+        let cells = row(&table, network);
+        assert_eq!(cells[7], format!("{} of 1 000", count("lost")), "{cells:?}");
+    }
+    let html = std::fs::read_to_string(Path::new(&out).with_extension("html")).expect("an HTML report");
+    assert!(html.contains("<h2>Round trip by network</h2>") && html.contains("macvlan in bridge mode"));
+
+    let again = run(&["compare", &out, &out, "--table", "networks"]);
+    assert_eq!(stdout(&again).matches("| macvlan ").count(), 2, "{}", stdout(&again));
+}
+
+#[test]
+fn ports_of_this_machine_stand_beside_the_plans_networks() {
+    if !root_or_skip("ports_of_this_machine_stand_beside_the_plans_networks") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let one = PLAN
+        .replace(r#""macvlan", "tap""#, "")
+        .replace(r#""veth", ]"#, r#""veth"]"#);
+    let (plan, out) = (plan(directory.path(), &one), path(directory.path(), "run.triptime"));
+    let namespace = NetNs::create().expect("a namespace");
+    let inside = || {
+        sys::link::add_veth("portA", "portB", &NetNs::current()?)?;
+        sys::link::set_up("portA")?;
+        sys::link::set_up("portB")?;
+        let qualify = |nic: &str| {
+            let mut command = triptime();
+            command.args(["qualify", &plan, "--out", &out, "--nic", nic]);
+            command.output().expect("the binary starts")
+        };
+        Ok::<_, sys::SysError>([qualify("portA,portC"), qualify("portA"), qualify("portA,portB")])
+    };
+    let [missing, one, both] = namespace.run(inside).expect("a thread").expect("two ports");
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(
+        stderr(&missing).contains("portC: no such interface (have: lo, "),
+        "{}",
+        stderr(&missing)
+    );
+    assert_eq!(one.status.code(), Some(2));
+    assert!(stderr(&one).contains("--nic takes two ports"), "{}", stderr(&one));
+    assert!(matches!(both.status.code(), Some(0 | 1 | 3)), "{}", stderr(&both));
+    let table = stdout(&both);
+    row(&table, "veth interface");
+    assert!(
+        table.contains("test set portA - network - portB (veth interface) device under test"),
+        "{table}"
+    );
+    let document: Value = json(&run(&["report", &out, "--json"]));
+    assert_eq!(series(&document, "rtt/nic")["expected"], 1_000);
+}
+
+#[test]
+fn ports_are_refused_where_no_networks_are_compared() {
+    let output = run(&["qualify", "quick", "--nic", "lo,lo"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("compares no networks: use `triptime qualify networks --nic lo,lo`"),
+        "{}",
+        stderr(&output)
+    );
+}
