@@ -73,7 +73,7 @@ fn a_second_round_goes_on_in_the_same_series() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME, Stamps::Off);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
     for label in ["a", "b", "b", "a"] {
         let labelled = |role| ReflectConfig {
             label: label.into(),

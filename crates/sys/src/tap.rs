@@ -104,7 +104,7 @@ pub fn wait_readable(taps: &[&Tap], timeout: Option<Duration>) -> Result<bool, S
     });
     let timeout = timeout
         .as_ref()
-        .map_or(std::ptr::null(), |timeout| std::ptr::from_ref(timeout));
+        .map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: `polled` holds as many pollfd as are named, the timeout is null or whole, both outlive the call, and no signal
     // mask is given.
     let ready = unsafe {

@@ -83,8 +83,8 @@ fn wait(near: &Tap, far: &Tap, stopped: &std::io::PipeReader) -> Result<Option<(
 
 /// Passes on every frame that is there. One that the far side does not take is dropped, as by any switch.
 fn pass(from: &Tap, to: &Tap, frame: &mut [u8]) -> Result<(), SysError> {
-    while let Some(octets) = from.receive(frame)? {
-        let _ = to.send(&frame[..octets]);
+    while let Some(octets) = from.read(frame)? {
+        let _ = to.write(&frame[..octets]);
     }
     Ok(())
 }
