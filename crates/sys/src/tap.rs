@@ -102,9 +102,7 @@ pub fn wait_readable(taps: &[&Tap], timeout: Option<Duration>) -> Result<bool, S
         tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
         tv_nsec: timeout.subsec_nanos().into(),
     });
-    let timeout = timeout
-        .as_ref()
-        .map_or(std::ptr::null(), std::ptr::from_ref);
+    let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: `polled` holds as many pollfd as are named, the timeout is null or whole, both outlive the call, and no signal
     // mask is given.
     let ready = unsafe {

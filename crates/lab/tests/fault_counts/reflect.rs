@@ -2,17 +2,17 @@
 
 use crate::common::Run;
 use crate::truth::Log;
-use crate::{assert_sound, can_run, wait_until_empty};
+use crate::{BOTH_WAYS, assert_sound, can_run, injected, wait_until_empty};
 use lab::bed::End;
-use lab::fault::{Direction, Fault, FaultBed, Frames, LineCounts, Pick, Rule};
+use lab::fault::{Fault, FaultBed, Faults, LaneCounts, Rule, Way, Which};
 use probes::reflect::{Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, start};
 use std::time::Duration;
 use store::model::{Counters, EventKind};
-use wire::test_frame::{COUNTS, ETHER_TYPE, Kind};
+use wire::ether::EthernetView;
+use wire::test_frame::{COUNTS, Kind, TestFrame};
 
-/// Where a test frame has its kind, and the low octet of its flags.
-const KIND_AT: usize = 19;
-const FLAGS_AT: usize = 21;
+/// Round trips before the first recorded one.
+const WARM_UP_FRAMES: u64 = 64;
 
 /// Far more than scheduling holds an answer up for.
 const LATE_AFTER_NS: u64 = 500_000_000;
@@ -27,30 +27,37 @@ fn config(role: Role) -> ReflectConfig {
     }
 }
 
-/// A rule for measured frames `from` the one `to` the other.
-fn rule(direction: Direction, pick: Pick, fault: Fault, from: u64, to: u64) -> Rule {
-    Rule {
-        direction,
-        frames: Frames {
-            ether_type: Some(ETHER_TYPE),
-            octets: vec![(KIND_AT, Kind::Probe as u8), (FLAGS_AT, COUNTS as u8)],
-            from,
-            to: Some(to),
-        },
-        pick,
-        fault,
-    }
+/// A rule for measured frames `from` the one `to` the other, counted from 0.
+fn rule(which: Which, fault: Fault, from: u64, to: u64) -> Rule {
+    let span = WARM_UP_FRAMES + from..=WARM_UP_FRAMES + to;
+    Rule::new(which, fault).when(move |frame| {
+        let frame = EthernetView::parse(frame).and_then(|ethernet| TestFrame::parse(&ethernet));
+        frame
+            .is_ok_and(|frame| frame.kind == Kind::Probe && frame.flags & COUNTS != 0 && span.contains(&frame.sequence))
+    })
+}
+
+/// A bed with these rules one way, or the other, or both.
+fn bed(ways: &[Way], seed: u64, log: &Log, rules: impl Fn() -> Vec<Rule>) -> FaultBed {
+    let of = |way| if ways.contains(&way) { rules() } else { Vec::new() };
+    let faults = Faults {
+        to_device: of(Way::ToDevice),
+        to_test_set: of(Way::ToTestSet),
+        seed,
+        observer: Some(log.observer()),
+    };
+    FaultBed::build(faults).expect("the bed is built")
 }
 
 struct Outcome {
     rtt: Counters,
     link: Vec<String>,
-    there: LineCounts,
-    back: LineCounts,
+    there: LaneCounts,
+    back: LaneCounts,
 }
 
 /// Measures while `work` goes on, and for `ms` after it; `work` is given a way to restart the reflector.
-fn measure(bed: &FaultBed, ms: u64, work: impl FnOnce(&mut dyn FnMut(Duration))) -> Outcome {
+fn measure(bed: &FaultBed, faults: &[Fault], ms: u64, work: impl FnOnce(&mut dyn FnMut(Duration))) -> Outcome {
     let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
     let reflect = || {
         let mut run = Run::start();
@@ -76,21 +83,18 @@ fn measure(bed: &FaultBed, ms: u64, work: impl FnOnce(&mut dyn FnMut(Duration)))
     run.stop.request();
     initiator.join().expect("the initiator ends well");
     reflector.take().into_iter().for_each(stop);
-    wait_until_empty(bed);
+    wait_until_empty(bed, faults);
     let recorded = run.finish();
     let link = recorded.events("rtt/reflect").into_iter();
-    let outcome = Outcome {
+    Outcome {
         rtt: recorded.counters("rtt/reflect"),
         link: link
             .filter(|event| event.kind == EventKind::Link)
             .map(|event| event.text)
             .collect(),
-        there: bed.counts(Direction::ToDevice),
-        back: bed.counts(Direction::ToTestSet),
-    };
-    assert_sound(&outcome.there);
-    assert_sound(&outcome.back);
-    outcome
+        there: bed.wire().counts(Way::ToDevice),
+        back: bed.wire().counts(Way::ToTestSet),
+    }
 }
 
 /// Every counter is what went in and came out of the wire.
@@ -118,38 +122,41 @@ fn each_fault_alone_is_counted_as_what_it_is() {
     let cases = [
         Fault::Drop,
         Fault::Duplicate,
-        Fault::Reorder,
-        Fault::Delay { ns: 700_000_000 },
+        Fault::HoldBack(1),
+        Fault::Delay(Duration::from_millis(700)),
         // Octets without which it is no frame of this session: EtherType, magic, version, kind, session, number.
-        Fault::Corrupt { at: 12, flip: 0x10 },
-        Fault::Corrupt { at: 14, flip: 0x01 },
-        Fault::Corrupt { at: 18, flip: 0x80 },
-        Fault::Corrupt { at: 19, flip: 0x40 },
-        Fault::Corrupt { at: 24, flip: 0xff },
-        Fault::Corrupt { at: 26, flip: 0x80 },
+        Fault::Corrupt { offset: 12, bits: 0x10 },
+        Fault::Corrupt { offset: 14, bits: 0x01 },
+        Fault::Corrupt { offset: 18, bits: 0x80 },
+        Fault::Corrupt { offset: 19, bits: 0x40 },
+        Fault::Corrupt { offset: 24, bits: 0xff },
+        Fault::Corrupt { offset: 26, bits: 0x80 },
     ];
-    for direction in Direction::BOTH {
+    for way in BOTH_WAYS {
         for fault in cases {
             let log = Log::default();
-            let rules = [rule(direction, Pick::Every(7), fault, 20, 150)];
-            let bed = FaultBed::build(&rules, 1, Some(log.observer())).expect("the bed is built");
-            let is_delay = matches!(fault, Fault::Delay { .. });
-            let outcome = measure(&bed, if is_delay { 1_800 } else { 400 }, |_| {});
-            let done = match direction {
-                Direction::ToDevice => outcome.there.rules[0],
-                Direction::ToTestSet => outcome.back.rules[0],
+            let bed = bed(&[way], 1, &log, || vec![rule(Which::Every(7), fault, 20, 150)]);
+            let is_delay = matches!(fault, Fault::Delay(_));
+            let outcome = measure(&bed, &[fault], if is_delay { 1_800 } else { 400 }, |_| {});
+            let lane = match way {
+                Way::ToDevice => &outcome.there,
+                Way::ToTestSet => &outcome.back,
             };
-            assert_eq!(done.looked_at, 131, "frames 20 to 150 were looked at");
-            assert_eq!(done.done, 18, "every 7th of 131");
+            assert_eq!(lane.rules[0].injected, 18, "every 7th of 131");
+            assert_sound(
+                lane,
+                injected(lane, &[fault], Fault::Drop),
+                injected(lane, &[fault], Fault::Duplicate),
+            );
             let rtt = outcome.rtt;
             let counted = (rtt.lost, rtt.duplicate, rtt.reordered, rtt.late);
             let expected = match fault {
                 Fault::Drop | Fault::Corrupt { .. } => (18, 0, 0, 0),
                 Fault::Duplicate => (0, 18, 0, 0),
-                Fault::Reorder => (0, 0, 18, 0),
-                Fault::Delay { .. } => (0, 0, 18, 18),
+                Fault::HoldBack(_) => (0, 0, 18, 0),
+                Fault::Delay(_) => (0, 0, 18, 18),
             };
-            assert_eq!(counted, expected, "{direction:?} {fault:?}");
+            assert_eq!(counted, expected, "{way:?} {fault:?}");
             assert_counted(&log, &outcome, expected.3);
         }
     }
@@ -160,27 +167,26 @@ fn all_faults_together_both_ways() {
     if !can_run("all_faults_together_both_ways") {
         return;
     }
-    for seed in 1..=5 {
+    for seed in 1..=3 {
         let faults = [
             Fault::Drop,
             Fault::Duplicate,
-            Fault::Reorder,
-            Fault::Delay { ns: 9_000_000 },
-            Fault::Corrupt { at: 15, flip: 2 },
+            Fault::HoldBack(1),
+            Fault::Delay(Duration::from_millis(9)),
+            Fault::Corrupt { offset: 15, bits: 2 },
         ];
-        let rules: Vec<Rule> = Direction::BOTH
-            .into_iter()
-            .flat_map(|way| faults.map(|fault| rule(way, Pick::Chance(0.06), fault, 1, 600)))
-            .collect();
         let log = Log::default();
-        let bed = FaultBed::build(&rules, seed, Some(log.observer())).expect("the bed is built");
-        let outcome = measure(&bed, 1_200, |_| {});
-        let done = |line: &LineCounts| line.rules.iter().map(|rule| rule.done).sum::<u64>();
-        assert!(
-            done(&outcome.there) > 50 && done(&outcome.back) > 50,
-            "{:?}",
-            outcome.there
-        );
+        let rules = || faults.map(|fault| rule(Which::Chance(60_000), fault, 0, 600)).into();
+        let bed = bed(&BOTH_WAYS, seed, &log, rules);
+        let outcome = measure(&bed, &faults, 1_200, |_| {});
+        for lane in [&outcome.there, &outcome.back] {
+            assert!(lane.rules.iter().all(|rule| rule.injected > 10), "{lane:?}");
+            assert_sound(
+                lane,
+                injected(lane, &faults, Fault::Drop),
+                injected(lane, &faults, Fault::Duplicate),
+            );
+        }
         assert!(outcome.rtt.lost > 0 && outcome.rtt.duplicate > 0 && outcome.rtt.reordered > 0);
         assert_counted(&log, &outcome, 0);
     }
@@ -192,8 +198,8 @@ fn a_wire_without_faults_has_none() {
         return;
     }
     let log = Log::default();
-    let bed = FaultBed::build(&[], 0, Some(log.observer())).expect("the bed is built");
-    let outcome = measure(&bed, 500, |_| {});
+    let bed = bed(&[], 0, &log, Vec::new);
+    let outcome = measure(&bed, &[], 500, |_| {});
     let rtt = outcome.rtt;
     assert!(rtt.received > 50, "{rtt:?}");
     assert_eq!(rtt.lost + rtt.late + rtt.duplicate + rtt.reordered, 0, "{rtt:?}");
@@ -205,10 +211,10 @@ fn a_reflector_that_is_restarted_loses_what_was_sent_meanwhile() {
     if !can_run("a_reflector_that_is_restarted_loses_what_was_sent_meanwhile") {
         return;
     }
-    let rules = [rule(Direction::ToTestSet, Pick::Every(5), Fault::Duplicate, 1, 10_000)];
     let log = Log::default();
-    let bed = FaultBed::build(&rules, 0, Some(log.observer())).expect("the bed is built");
-    let outcome = measure(&bed, 400, |restart| {
+    let doubled = || vec![rule(Which::Every(5), Fault::Duplicate, 0, 10_000)];
+    let bed = bed(&[Way::ToTestSet], 0, &log, doubled);
+    let outcome = measure(&bed, &[], 400, |restart| {
         std::thread::sleep(Duration::from_millis(300));
         restart(Duration::from_millis(250));
     });
@@ -222,14 +228,14 @@ fn an_end_that_goes_down_and_comes_back_loses_what_was_sent_meanwhile() {
         return;
     }
     for end in [End::TestSet, End::Device] {
-        let rules = [rule(Direction::ToDevice, Pick::Every(9), Fault::Reorder, 1, 10_000)];
         let log = Log::default();
-        let bed = FaultBed::build(&rules, 0, Some(log.observer())).expect("the bed is built");
-        let outcome = measure(&bed, 400, |_| {
+        let doubled = || vec![rule(Which::Every(9), Fault::Duplicate, 0, 10_000)];
+        let bed = bed(&[Way::ToDevice], 0, &log, doubled);
+        let outcome = measure(&bed, &[], 400, |_| {
             std::thread::sleep(Duration::from_millis(300));
-            bed.set_down(end).expect("down");
+            bed.set_link(end, false).expect("down");
             std::thread::sleep(Duration::from_millis(250));
-            bed.set_up(end).expect("up");
+            bed.set_link(end, true).expect("up");
         });
         let (answers, rtt) = (log.answers(), &outcome.rtt);
         let sent = rtt.expected - rtt.missed;

@@ -2,16 +2,18 @@
 
 use crate::common::{Recorded, Run, wait_until};
 use crate::truth::{Log, Stream};
-use crate::{assert_sound, can_run, wait_until_empty};
+use crate::{assert_sound, can_run, injected, wait_until_empty};
 use lab::bed::End;
-use lab::fault::{Direction, Fault, FaultBed, Frames, LineCounts, Pick, Rule};
+use lab::fault::{Fault, FaultBed, Faults, LaneCounts, Rule, Way, Which};
 use probes::publish::{self, PublishConfig};
 use probes::reflect::Receive;
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::model::{Counters, EventKind};
 use sys::thread::Policy;
+use wire::ether::EthernetView;
+use wire::sv::Frame;
 
 const RATE: u32 = 4_000;
 const SECOND: u64 = 1_000_000_000;
@@ -27,22 +29,30 @@ fn publisher() -> PublishConfig {
     }
 }
 
-fn rule(pick: Pick, fault: Fault) -> Rule {
-    Rule {
-        direction: Direction::ToDevice,
-        frames: Frames {
-            ether_type: Some(wire::ether::SV),
-            from: 100,
-            ..Frames::default()
-        },
-        pick,
-        fault,
-    }
+/// A rule for sampled values, but the first ones of a stream: a fault there is one of no stream yet.
+fn rule(which: Which, fault: Fault) -> Rule {
+    rule_for(which, fault, |_| true)
+}
+
+/// The same, for samples that `wanted` holds for.
+fn rule_for(which: Which, fault: Fault, wanted: impl Fn(u16) -> bool + Send + 'static) -> Rule {
+    let under_way = AtomicBool::new(false);
+    Rule::new(which, fault).of_type(wire::ether::SV).when(move |frame| {
+        let Ok(ethernet) = EthernetView::parse(frame) else {
+            return false;
+        };
+        let Ok(frame) = Frame::parse(&ethernet) else {
+            return false;
+        };
+        let smp_cnt = frame.asdus().next().map_or(0, |asdu| asdu.smp_cnt());
+        under_way.fetch_or(smp_cnt > 100, Ordering::Relaxed);
+        under_way.load(Ordering::Relaxed) && wanted(smp_cnt)
+    })
 }
 
 struct Outcome {
     recorded: Recorded,
-    there: LineCounts,
+    there: LaneCounts,
     log: Log,
 }
 
@@ -61,9 +71,16 @@ impl Outcome {
 }
 
 /// Publishes over a wire with these faults, as `work` says, and subscribes at the far end.
-fn subscribe(rules: &[Rule], seed: u64, work: impl FnOnce(&FaultBed)) -> Outcome {
+fn subscribe(rules: Vec<Rule>, seed: u64, work: impl FnOnce(&FaultBed)) -> Outcome {
     let log = Log::default();
-    let bed = FaultBed::build(rules, seed, Some(log.observer())).expect("the bed is built");
+    let faults: Vec<Fault> = rules.iter().map(Rule::fault).collect();
+    let wire = Faults {
+        to_device: rules,
+        seed,
+        observer: Some(log.observer()),
+        ..Faults::default()
+    };
+    let bed = FaultBed::build(wire).expect("the bed is built");
     let config = SubscribeConfig {
         rate: Some(RATE),
         max_streams: 8,
@@ -78,7 +95,7 @@ fn subscribe(rules: &[Rule], seed: u64, work: impl FnOnce(&FaultBed)) -> Outcome
     let port = bed.port(End::Device, &subscribe::port_options()).expect("a port");
     let subscription = subscribe::start(&config, port, &mut run.recorder, &run.stop).expect("started");
     work(&bed);
-    wait_until_empty(&bed);
+    wait_until_empty(&bed, &faults);
     let mut accepted = 0;
     // All that comes is there when nothing more comes for a while.
     wait_until("the subscriber has them all", || {
@@ -88,8 +105,9 @@ fn subscribe(rules: &[Rule], seed: u64, work: impl FnOnce(&FaultBed)) -> Outcome
     });
     run.stop.request();
     subscription.running.join().expect("the subscriber ends well");
-    let there = bed.counts(Direction::ToDevice);
-    assert_sound(&there);
+    let there = bed.wire().counts(Way::ToDevice);
+    let injected = |fault| injected(&there, &faults, fault);
+    assert_sound(&there, injected(Fault::Drop), injected(Fault::Duplicate));
     Outcome {
         recorded: run.finish(),
         there,
@@ -156,22 +174,21 @@ fn each_fault_alone_is_counted_as_what_it_is() {
     let cases = [
         Fault::Drop,
         Fault::Duplicate,
-        Fault::Reorder,
+        Fault::HoldBack(1),
         // Three samples late on average, and a hundred: taken back from the lost, and not.
-        Fault::Delay { ns: 750_000 },
-        Fault::Delay { ns: 25_000_000 },
+        Fault::Delay(Duration::from_micros(750)),
+        Fault::Delay(Duration::from_millis(25)),
         Fault::Corrupt {
-            at: SAV_PDU_AT,
-            flip: 1,
+            offset: SAV_PDU_AT,
+            bits: 1,
         },
         // EtherType: no sampled values any more.
-        Fault::Corrupt { at: 13, flip: 1 },
+        Fault::Corrupt { offset: 13, bits: 1 },
     ];
     for fault in cases {
-        let mut rule = rule(Pick::Every(40), fault);
-        rule.frames.to = Some(3_000);
-        let outcome = subscribe(&[rule], 1, |bed| publish(bed, &publisher()));
-        let done = outcome.there.rules[0].done;
+        let outcome = subscribe(vec![rule(Which::Every(40), fault)], 1, |bed| publish(bed, &publisher()));
+        // The last frame, if it was held back, never came out.
+        let done = outcome.there.rules[0].injected - outcome.there.rules[0].held;
         assert!(done >= 40, "{:?}", outcome.there);
         let truth = assert_counted(&outcome, "MU01");
         let unsent = never_sent(&outcome, &truth, "MU01");
@@ -182,14 +199,14 @@ fn each_fault_alone_is_counted_as_what_it_is() {
                 assert_eq!((lost, duplicate, age.reordered), (done, 0, 0), "{fault:?}")
             }
             Fault::Duplicate => assert_eq!((lost, duplicate, age.reordered), (0, done, 0)),
-            Fault::Reorder => {
+            Fault::HoldBack(_) => {
                 // Where the publisher left out samples, the two that change places are further apart.
                 assert_eq!((lost, duplicate), (truth.too_late, 0));
                 assert_eq!(age.reordered + truth.too_late, done);
             }
-            Fault::Delay { .. } => {
+            Fault::Delay(_) => {
                 assert_eq!((lost, duplicate), (truth.too_late, 0));
-                assert_eq!(age.reordered + truth.too_late, outcome.there.overtaken);
+                assert_eq!(age.reordered + truth.too_late, outcome.there.rules[0].overtaken);
                 let said = outcome.events().iter().any(|text| text.contains("counts late"));
                 assert_eq!(said, truth.too_late > 0);
             }
@@ -204,23 +221,23 @@ fn all_faults_together_in_two_streams() {
     }
     let faults = [
         Fault::Drop,
-        Fault::Reorder,
-        Fault::Delay { ns: 1_000_000 },
-        Fault::Delay { ns: 40_000_000 },
+        Fault::HoldBack(1),
+        Fault::Delay(Duration::from_millis(1)),
+        Fault::Delay(Duration::from_millis(40)),
         Fault::Corrupt {
-            at: SAV_PDU_AT,
-            flip: 1,
+            offset: SAV_PDU_AT,
+            bits: 1,
         },
         Fault::Duplicate,
     ];
     for seed in 1..=3 {
-        let rules: Vec<Rule> = faults.map(|fault| rule(Pick::Chance(0.03), fault)).into();
+        let rules: Vec<Rule> = faults.map(|fault| rule(Which::Chance(30_000), fault)).into();
         let two = PublishConfig {
             streams: 2,
             ..publisher()
         };
-        let outcome = subscribe(&rules, seed, |bed| publish(bed, &two));
-        let counts: Vec<u64> = outcome.there.rules.iter().map(|rule| rule.done).collect();
+        let outcome = subscribe(rules, seed, |bed| publish(bed, &two));
+        let counts: Vec<u64> = outcome.there.rules.iter().map(|rule| rule.injected).collect();
         assert!(counts.iter().all(|done| *done > 20), "{counts:?}");
         for sv_id in ["MU01", "MU02"] {
             assert_counted(&outcome, sv_id);
@@ -236,15 +253,15 @@ fn frames_of_two_samples() {
     let faults = [
         Fault::Drop,
         Fault::Duplicate,
-        Fault::Reorder,
-        Fault::Delay { ns: 30_000_000 },
+        Fault::HoldBack(1),
+        Fault::Delay(Duration::from_millis(30)),
     ];
-    let rules: Vec<Rule> = faults.map(|fault| rule(Pick::Chance(0.03), fault)).into();
+    let rules: Vec<Rule> = faults.map(|fault| rule(Which::Chance(30_000), fault)).into();
     let two = PublishConfig {
         asdus: 2,
         ..publisher()
     };
-    let outcome = subscribe(&rules, 9, |bed| publish(bed, &two));
+    let outcome = subscribe(rules, 9, |bed| publish(bed, &two));
     assert_counted(&outcome, "MU01");
 }
 
@@ -253,32 +270,28 @@ fn faults_around_the_wrap_of_the_counter() {
     if !can_run("faults_around_the_wrap_of_the_counter") {
         return;
     }
-    let around = [[3_999], [0], [3_998], [1], [2]];
+    let around = [3_999, 0, 3_998, 1, 2];
+    let around_the_wrap = |wanted, fault| rule_for(Which::Every(1), fault, move |smp_cnt| smp_cnt == wanted);
     let faults = [
         Fault::Drop,
         Fault::Duplicate,
-        Fault::Reorder,
-        Fault::Delay { ns: 1_000_000 },
-        Fault::Delay { ns: 30_000_000 },
+        Fault::Delay(Duration::from_micros(400)),
+        Fault::Delay(Duration::from_millis(1)),
+        Fault::Delay(Duration::from_millis(30)),
     ];
     let publisher = PublishConfig {
-        duration_ns: Some(SECOND * 11 / 5),
+        duration_ns: Some(SECOND * 11 / 10),
         ..publisher()
     };
     // Each fault at each place around the wrap once.
     for turn in 0..faults.len() {
         let rules: Vec<Rule> = (0..faults.len())
-            .map(|place| {
-                rule(
-                    Pick::Numbers(around[place].into()),
-                    faults[(place + turn) % faults.len()],
-                )
-            })
+            .map(|place| around_the_wrap(around[place], faults[(place + turn) % faults.len()]))
             .collect();
-        let outcome = subscribe(&rules, 1, |bed| publish(bed, &publisher));
+        let outcome = subscribe(rules, 1, |bed| publish(bed, &publisher));
         assert_counted(&outcome, "MU01");
         assert!(
-            outcome.there.rules.iter().all(|rule| rule.done <= 2),
+            outcome.there.rules.iter().all(|rule| rule.injected <= 1),
             "{:?}",
             outcome.there
         );
@@ -295,13 +308,13 @@ fn an_end_that_goes_down_loses_what_was_sent_meanwhile_however_long() {
             duration_ns: Some(SECOND * 5 / 2),
             ..publisher()
         };
-        let outcome = subscribe(&[], 1, |bed| {
+        let outcome = subscribe(Vec::new(), 1, |bed| {
             std::thread::scope(|scope| {
                 let publishing = scope.spawn(|| publish(bed, &publisher));
-                wait_until("frames", || bed.counts(Direction::ToDevice).passed > 1_000);
-                bed.set_down(End::Device).expect("down");
+                wait_until("frames", || bed.wire().counts(Way::ToDevice).left > 1_000);
+                bed.set_link(End::Device, false).expect("down");
                 std::thread::sleep(Duration::from_millis(down_ms));
-                bed.set_up(End::Device).expect("up");
+                bed.set_link(End::Device, true).expect("up");
                 publishing.join().expect("no panic");
             });
         });
@@ -340,7 +353,7 @@ fn a_publisher_that_is_restarted_owes_the_samples_of_the_time_between() {
             duration_ns: Some(SECOND * 3 / 10),
             ..publisher()
         };
-        let outcome = subscribe(&[rule(Pick::Every(50), Fault::Drop)], 1, |bed| {
+        let outcome = subscribe(vec![rule(Which::Every(50), Fault::Drop)], 1, |bed| {
             publish(bed, &short);
             std::thread::sleep(Duration::from_millis(pause_ms));
             publish(bed, &short);

@@ -1,6 +1,6 @@
 //! What went in and came out of the wire.
 
-use lab::fault::{Direction, Observer, Point};
+use lab::fault::{Observer, Side, Way};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use wire::ether::EthernetView;
@@ -10,8 +10,8 @@ use wire::test_frame::{COUNTS, Kind, TestFrame};
 
 /// One frame at one point.
 pub(crate) struct Entry {
-    direction: Direction,
-    point: Point,
+    way: Way,
+    side: Side,
     wall_ns: i64,
     frame: Vec<u8>,
 }
@@ -24,10 +24,10 @@ impl Log {
     /// Writes this log.
     pub(crate) fn observer(&self) -> Observer {
         let log = Arc::clone(&self.0);
-        Box::new(move |direction, point, frame| {
+        Box::new(move |way, side, frame| {
             let entry = Entry {
-                direction,
-                point,
+                way,
+                side,
                 wall_ns: sys::clock::realtime().as_ns(),
                 frame: frame.to_vec(),
             };
@@ -35,17 +35,17 @@ impl Log {
         })
     }
 
-    fn each(&self, direction: Direction, point: Point, mut each: impl FnMut(&Entry)) {
+    fn each(&self, way: Way, side: Side, mut each: impl FnMut(&Entry)) {
         let log = self.0.lock().expect("no panic");
         log.iter()
-            .filter(|entry| entry.direction == direction && entry.point == point)
+            .filter(|entry| entry.way == way && entry.side == side)
             .for_each(&mut each);
     }
 
     /// Measured test frames that went past, by session and number.
-    fn probes(&self, direction: Direction, point: Point) -> Vec<(u32, u64)> {
+    fn probes(&self, way: Way, side: Side) -> Vec<(u32, u64)> {
         let mut probes = Vec::new();
-        self.each(direction, point, |entry| {
+        self.each(way, side, |entry| {
             if let Ok(frame) = EthernetView::parse(&entry.frame).and_then(|ethernet| TestFrame::parse(&ethernet))
                 && frame.kind == Kind::Probe
                 && frame.flags & COUNTS != 0
@@ -58,9 +58,9 @@ impl Log {
 
     /// What an initiator must have counted.
     pub(crate) fn answers(&self) -> Answers {
-        let sent = self.probes(Direction::ToDevice, Point::Came);
+        let sent = self.probes(Way::ToDevice, Side::Entering);
         let sent: BTreeSet<(u32, u64)> = sent.into_iter().collect();
-        let back = self.probes(Direction::ToTestSet, Point::Passed);
+        let back = self.probes(Way::ToTestSet, Side::Leaving);
         let mut answers = Answers::default();
         let (mut known, mut highest) = (BTreeSet::new(), 0);
         for probe in back.into_iter().filter(|probe| sent.contains(probe)) {
@@ -80,7 +80,7 @@ impl Log {
         let mut stream = Stream::default();
         let mut seen = BTreeSet::new();
         let mut newest = None;
-        self.each(Direction::ToDevice, Point::Passed, |entry| {
+        self.each(Way::ToDevice, Side::Leaving, |entry| {
             for index in indices(entry, sv_id, rate) {
                 let first = *stream.first.get_or_insert(index);
                 let behind = newest.map_or(0, |newest: i64| newest - index);
@@ -106,7 +106,7 @@ impl Log {
     /// Samples of `sv_id` that went in.
     pub(crate) fn published(&self, sv_id: &str, rate: u32) -> u64 {
         let mut published = 0;
-        self.each(Direction::ToDevice, Point::Came, |entry| {
+        self.each(Way::ToDevice, Side::Entering, |entry| {
             published += indices(entry, sv_id, rate).len() as u64;
         });
         published
@@ -115,7 +115,7 @@ impl Log {
     /// SV frames that came out, and how many of them break a rule.
     pub(crate) fn sv_frames(&self) -> (u64, u64) {
         let (mut all, mut malformed) = (0, 0);
-        self.each(Direction::ToDevice, Point::Passed, |entry| {
+        self.each(Way::ToDevice, Side::Leaving, |entry| {
             if let Ok(ethernet) = EthernetView::parse(&entry.frame)
                 && ethernet.ether_type() == wire::ether::SV
             {
