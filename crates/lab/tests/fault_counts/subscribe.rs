@@ -196,7 +196,7 @@ fn each_fault_alone_is_counted_as_what_it_is() {
         let (lost, duplicate) = (age.lost - unsent, age.duplicate);
         match fault {
             Fault::Drop | Fault::Corrupt { .. } => {
-                assert_eq!((lost, duplicate, age.reordered), (done, 0, 0), "{fault:?}")
+                assert_eq!((lost, duplicate, age.reordered), (done, 0, 0), "{fault:?}");
             }
             Fault::Duplicate => assert_eq!((lost, duplicate, age.reordered), (0, done, 0)),
             Fault::HoldBack(_) => {
