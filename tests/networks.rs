@@ -82,7 +82,7 @@ fn networks_are_measured_in_rounds_and_stand_side_by_side() {
         assert_eq!(count("received") + count("lost") + count("missed"), 1_000, "{rtt}");
         assert!(count("received") > 100 && count("duplicate") == 0, "{rtt}");
         let cells = row(&table, network);
-        assert_eq!(cells[7], format!("{} of 1 000", count("lost")), "{cells:?}");
+        assert!(cells[7].starts_with(&format!("{} of ", count("lost"))), "{cells:?}");
     }
     let html = std::fs::read_to_string(Path::new(&out).with_extension("html")).expect("an HTML report");
     assert!(html.contains("<h2>Round trip by network</h2>") && html.contains("macvlan in bridge mode"));

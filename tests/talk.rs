@@ -4,28 +4,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::process::{Child, Output};
 use std::time::Duration;
-use support::{json, root_or_skip, series, start, stderr, wait};
-use sys::link;
+use support::{json, namespace, root_or_skip, series, start, stderr, wait};
 use sys::netns::NetNs;
-
-/// A namespace with `v0` and `v1` joined to each other.
-fn namespace() -> NetNs {
-    let namespace = NetNs::create().expect("a namespace");
-    let made = namespace.run(|| {
-        link::add_veth("v0", "v1", &namespace)?;
-        link::set_up("v0")?;
-        link::set_up("v1")
-    });
-    made.expect("a thread in it").expect("a veth pair");
-    for _ in 0..1_000 {
-        let carrier = namespace.run(|| link::find("v1").map(|link| link.carrier));
-        if matches!(carrier, Ok(Ok(true))) {
-            return namespace;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    panic!("no carrier in 5 s");
-}
 
 /// A command under way in the namespace, its run file in `directory`.
 fn begin(namespace: &NetNs, directory: &tempfile::TempDir, arguments: &str) -> Child {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use sys::netns::NetNs;
 
 /// The binary under test: `TRIPTIME_BIN`, else what `make build` made.
 pub fn binary() -> PathBuf {
@@ -108,4 +109,23 @@ pub fn traces() -> String {
     };
     let mounts = std::fs::read_to_string("/proc/self/mounts").expect("mounts");
     text("ip", &["netns", "list"]) + &text("ip", &["-br", "link"]) + &mounts
+}
+
+/// A namespace with `v0` and `v1` joined to each other.
+pub fn namespace() -> NetNs {
+    let namespace = NetNs::create().expect("a namespace");
+    let made = namespace.run(|| {
+        sys::link::add_veth("v0", "v1", &namespace)?;
+        sys::link::set_up("v0")?;
+        sys::link::set_up("v1")
+    });
+    made.expect("a thread in it").expect("a veth pair");
+    for _ in 0..1_000 {
+        let carrier = namespace.run(|| sys::link::find("v1").map(|link| link.carrier));
+        if matches!(carrier, Ok(Ok(true))) {
+            return namespace;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("no carrier in 5 s");
 }

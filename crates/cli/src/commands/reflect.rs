@@ -9,7 +9,7 @@ use probes::reflect::{
 };
 use probes::{Port, Rest};
 use sys::packet::PacketPort;
-use sys::xdp::{XdpPort, XdpRequest, XdpSender};
+use sys::xdp::{BusyPoll, XdpOptions, XdpPort, XdpRequest, XdpSender};
 use wire::ether::{Mac, VlanTag};
 
 /// Which end of the round trip.
@@ -135,6 +135,9 @@ pub(crate) struct ReflectArgs {
     /// Form of AF_XDP
     #[arg(long, value_enum, default_value = "auto", value_name = "FORM")]
     xdp: XdpArg,
+    /// With xdp: poll the driver from the measuring thread, so that it needs no interrupt
+    #[arg(long)]
+    busy_poll: bool,
     /// Do not rest, even if the kernel's real-time throttling will strike
     #[arg(long)]
     no_rest: bool,
@@ -191,6 +194,12 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     run.finish(outcome.map_err(Into::into))
 }
 
+/// As RTC-Testbench polls; the budget is the kernel's usual one.
+const BUSY_POLL: BusyPoll = BusyPoll {
+    time_us: 20,
+    budget: 64,
+};
+
 /// The port that the engine asked for makes.
 fn open(args: &ReflectArgs) -> Result<Port, Failure> {
     let interface = &args.port.interface;
@@ -206,6 +215,12 @@ fn open(args: &ReflectArgs) -> Result<Port, Failure> {
             )
                 .into()
         }
-        EngineArg::Xdp => XdpPort::open(interface, &xdp_options(args.size, args.xdp.into()))?.into(),
+        EngineArg::Xdp => {
+            let options = XdpOptions {
+                busy_poll: args.busy_poll.then_some(BUSY_POLL),
+                ..xdp_options(args.size, args.xdp.into())
+            };
+            XdpPort::open(interface, &options)?.into()
+        }
     })
 }

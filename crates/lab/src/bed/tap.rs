@@ -2,9 +2,11 @@
 
 use super::{Bed, BedError, DEVICE_IF, Network, TEST_SET_IF, kernel};
 use rustix::event::{PollFd, PollFlags, poll};
-use std::io::PipeWriter;
+use rustix::io::Errno;
+use std::io::{PipeReader, PipeWriter};
 use std::thread::JoinHandle;
 use sys::SysError;
+use sys::link::{local_mac, set_mac};
 use sys::netns::NetNs;
 use sys::tap::Tap;
 
@@ -22,12 +24,19 @@ pub(super) struct Switch {
 /// Two taps and the thread between them, on the CPUs of the calling thread with the normal policy.
 pub(super) fn build() -> Result<Bed, BedError> {
     let (test_set, device) = (NetNs::create()?, NetNs::create()?);
-    let near = test_set.run(|| Tap::create(TEST_SET_IF))??;
-    let far = device.run(|| Tap::create(DEVICE_IF))??;
+    let near = test_set.run(|| create(TEST_SET_IF))??;
+    let far = device.run(|| create(DEVICE_IF))??;
     let switch = Switch::start(near, far)?;
     let mut bed = kernel::finish(Network::Tap, test_set, device, None)?;
     bed._forwarder = Some(Box::new(switch));
     Ok(bed)
+}
+
+/// A tap with the address that an interface of its name has in every bed.
+fn create(name: &str) -> Result<Tap, SysError> {
+    let tap = Tap::create(name)?;
+    set_mac(name, local_mac(name))?;
+    Ok(tap)
 }
 
 impl Switch {
@@ -36,10 +45,7 @@ impl Switch {
         let (stopped, go_on) = std::io::pipe().map_err(|error| failed("make a pipe", error))?;
         let forward = move || {
             let mut frame = vec![0; LONGEST_FRAME];
-            while let Ok(ready) = wait(&near, &far, &stopped) {
-                if ready.is_none() {
-                    break;
-                }
+            while wait(&near, &far, &stopped) {
                 let passed = pass(&near, &far, &mut frame).and_then(|()| pass(&far, &near, &mut frame));
                 if passed.is_err() {
                     break;
@@ -66,25 +72,23 @@ impl Drop for Switch {
     }
 }
 
-/// Sleeps until a tap has a frame; `None` when the thread is to end.
-fn wait(near: &Tap, far: &Tap, stopped: &std::io::PipeReader) -> Result<Option<()>, rustix::io::Errno> {
+/// Sleeps until a tap has a frame; false when the thread is to end.
+fn wait(near: &Tap, far: &Tap, stopped: &PipeReader) -> bool {
     let mut fds = [
         PollFd::new(near, PollFlags::IN),
         PollFd::new(far, PollFlags::IN),
         PollFd::new(stopped, PollFlags::IN),
     ];
     match poll(&mut fds, None) {
-        Ok(_) if fds[2].revents().is_empty() => Ok(Some(())),
-        Ok(_) => Ok(None),
-        Err(rustix::io::Errno::INTR) => Ok(Some(())),
-        Err(errno) => Err(errno),
+        Ok(_) => fds[2].revents().is_empty(),
+        Err(errno) => errno == Errno::INTR,
     }
 }
 
 /// Passes on every frame that is there. One that the far side does not take is dropped, as by any switch.
 fn pass(from: &Tap, to: &Tap, frame: &mut [u8]) -> Result<(), SysError> {
     while let Some(octets) = from.read(frame)? {
-        let _ = to.write(&frame[..octets]);
+        to.write(&frame[..octets])?;
     }
     Ok(())
 }

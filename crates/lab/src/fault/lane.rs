@@ -11,7 +11,7 @@ pub const MOST_HELD: usize = 4_096;
 pub struct RuleCounts {
     /// Frames it was applied to.
     pub injected: u64,
-    /// Of these, frames that came out behind one that went in later.
+    /// Of these, frames that came out behind an unharmed one that went in later.
     pub overtaken: u64,
     /// Of these, frames that are still held up.
     pub held: u64,
@@ -37,7 +37,7 @@ pub struct LaneCounts {
 pub(super) struct Lane {
     chooser: Chooser,
     counts: LaneCounts,
-    /// The highest number of a frame that came out.
+    /// The highest number of a frame that came out unharmed.
     highest: u64,
     held: Vec<Held>,
 }
@@ -135,7 +135,9 @@ impl Lane {
             }
             (Fault::Corrupt { offset, bits }, None) => {
                 frame[offset] ^= bits;
-                self.pass(number, frame, out);
+                // It is no frame that another one can come out behind: the receiver may not even know it for one.
+                self.counts.left += 1;
+                out.push(frame);
             }
             // Neither a delay nor holding back is without an end.
             (Fault::Drop | Fault::Delay(_) | Fault::HoldBack(_), None) => {}
@@ -232,6 +234,16 @@ mod tests {
         assert_eq!(through(&mut lane, 4), [3, 1, 2]);
         let rule = lane.counts().rules[0];
         assert_eq!((rule.injected, rule.overtaken, rule.held), (3, 2, 1), "4 waits for 5");
+    }
+
+    #[test]
+    fn behind_a_corrupted_frame_is_not_overtaken() {
+        let mut lane = lane(vec![
+            (vec![1], Fault::HoldBack(1)),
+            (vec![2], Fault::Corrupt { offset: 0, bits: 0x80 }),
+        ]);
+        assert_eq!(through(&mut lane, 4), [0x82, 3, 1, 4]);
+        assert_eq!(lane.counts().rules[0].overtaken, 1);
     }
 
     #[test]

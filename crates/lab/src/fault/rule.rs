@@ -16,8 +16,8 @@ pub enum Fault {
     Duplicate,
     /// It comes out that much later, behind whatever came out meanwhile.
     Delay(Duration),
-    /// It comes out behind the next so many frames that the rule is about and that come out at once; 1 swaps it with the
-    /// next one. It never comes out when fewer follow.
+    /// It comes out behind the next so many frames that the rule is about and that come out at once and unharmed; 1 swaps it
+    /// with the next one. It never comes out when fewer follow.
     HoldBack(u32),
     /// These bits of the octet at `offset` are turned over. A frame that is too short is left as it is and not counted.
     Corrupt {

@@ -89,7 +89,8 @@ impl Work {
             if let Some((state, duration_ns)) = finish {
                 self.close_windows(duration_ns.max(now_ns), true);
                 self.write();
-                self.sum_up();
+                let what_it_cost = self.reasons.summary();
+                self.add_facts(&what_it_cost);
                 return self.end(state, duration_ns);
             }
             self.close_windows(now_ns, false);
@@ -115,12 +116,6 @@ impl Work {
         }
     }
 
-    /// What the explanations cost, into the inventory.
-    fn sum_up(&mut self) {
-        let facts = self.reasons.summary();
-        self.add_facts(&facts);
-    }
-
     fn add_facts(&mut self, facts: &[Fact]) {
         if let Some(writer) = &mut self.writer
             && self.failure.is_none()
@@ -135,16 +130,13 @@ impl Work {
         while let Ok(command) = inbox.try_recv() {
             match command {
                 Command::Feed(number, source) => {
-                    let slots = source.overruns.len();
-                    self.feeds.insert(
-                        number,
-                        FeedState {
-                            source,
-                            series: (0..slots).map(|_| None).collect(),
-                            known: Vec::new(),
-                            watched: false,
-                        },
-                    );
+                    let state = FeedState {
+                        series: source.overruns.iter().map(|_| None).collect(),
+                        source,
+                        known: Vec::new(),
+                        watched: false,
+                    };
+                    self.feeds.insert(number, state);
                 }
                 Command::Event(event) => self.batch.events.push(event),
                 Command::Facts(facts) => self.add_facts(&facts),
@@ -155,8 +147,7 @@ impl Work {
     }
 
     fn drain_all(&mut self) {
-        let numbers: Vec<usize> = self.feeds.keys().copied().collect();
-        for number in numbers {
+        for number in self.feeds.keys().copied().collect::<Vec<_>>() {
             if let Some(mut feed) = self.feeds.remove(&number) {
                 self.drain(&mut feed);
                 self.feeds.insert(number, feed);
@@ -193,10 +184,9 @@ impl Work {
                 && let Some(Some(series)) = feed.series.get_mut(slot)
             {
                 series.overrun(n);
-                let at_ns = since(self.start, sys::clock::monotonic());
                 let text = format!("{}: {n} records lost, the recorder fell behind", series.name());
                 self.batch.events.push(Event {
-                    at_ns,
+                    at_ns: since(self.start, sys::clock::monotonic()),
                     kind: EventKind::RecorderOverrun,
                     series: Some(series.id()),
                     text,
@@ -229,9 +219,10 @@ impl Work {
     /// The series of that name whose feed has ended and was drained: a plan that goes in rounds measures it again.
     fn take_up(&mut self, name: &str) -> Option<Open> {
         let over = |feed: &&mut FeedState| feed.source.records.is_abandoned() && feed.source.records.is_empty();
-        let places = self.feeds.values_mut().filter(over).flat_map(|feed| &mut feed.series);
-        let has_name = |place: &&mut Option<Open>| place.as_ref().is_some_and(|series| series.name() == name);
-        places.into_iter().find(has_name)?.take()
+        let mut places = self.feeds.values_mut().filter(over).flat_map(|feed| &mut feed.series);
+        places
+            .find(|place| place.as_ref().is_some_and(|series| series.name() == name))?
+            .take()
     }
 
     fn record(&mut self, feed: &mut FeedState, slot: usize, record: Record) {

@@ -57,6 +57,9 @@ fn named(series: &SeriesView) -> Option<(&str, &SeriesView)> {
 
 fn row(name: &str, series: &SeriesView, first: Option<u64>) -> [String; 9] {
     let figures = series.figures();
+    let counters = &series.counters;
+    // Periods the sender skipped put no frame on the network.
+    let sent = counters.expected.saturating_sub(counters.missed);
     let whole = |ns: Option<i64>| ns_or_dash(ns.map(|ns| ns as f64));
     let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
     let ratio = match (figures.p50, first) {
@@ -71,7 +74,7 @@ fn row(name: &str, series: &SeriesView, first: Option<u64>) -> [String; 9] {
         quantile(figures.p999),
         whole(figures.max),
         ns_or_dash(figures.mean),
-        format!("{} of {}", count(series.counters.lost), count(series.counters.expected)),
+        format!("{} of {}", count(counters.lost), count(sent)),
         ratio,
     ]
 }
@@ -117,6 +120,7 @@ mod tests {
             series.spec.settings.push(("network".into(), name.into()));
         }
         run.series[2].counters.lost = 3;
+        run.series[2].counters.missed = 100;
         let fact = |name: &str, value: Result<&str, &str>| Fact {
             group: super::GROUP.into(),
             name: name.into(),
@@ -136,7 +140,7 @@ mod tests {
         let column = |at: usize| networks.rows.iter().map(|row| row[at].as_str()).collect::<Vec<_>>();
         assert_eq!(column(0), ["veth", "SR-IOV virtual function of eth0"]);
         assert_eq!(column(5), ["90.0 µs", "180 µs"]);
-        assert_eq!(column(7), ["0 of 10 000", "3 of 10 000"]);
+        assert_eq!(column(7), ["0 of 10 000", "3 of 9 900"]);
         assert_eq!(column(8)[0], "1.00");
         let ratio: f64 = column(8)[1].parse().expect("a number");
         assert!((1.9..=2.1).contains(&ratio), "{ratio}");

@@ -1,0 +1,154 @@
+//! What these tests share: a bed with a journal of its frames, and a run file.
+
+use lab::bed::End;
+use lab::fault::{FaultBed, Faults, Observer, Rule, Side, Way};
+use probes::Stop;
+use probes::record::{Recorder, RecorderOptions};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use store::model::{Counters, Event, RunInfo, RunState};
+use store::{RunFile, RunWriter};
+use sys::packet::{PacketPort, PortOptions};
+use sys::privilege::Capability;
+use tempfile::TempDir;
+
+/// Whether a test that needs the bed can run here. Panics when it cannot, unless skips are allowed.
+pub(crate) fn can_run(test: &str) -> bool {
+    let needs = [Capability::SysAdmin, Capability::NetAdmin, Capability::NetRaw];
+    let missing = needs.into_iter().find(|need| !sys::privilege::has(*need));
+    let why = match missing {
+        Some(capability) => format!("needs {capability}"),
+        None if !Path::new("/dev/net/tun").exists() => "needs /dev/net/tun".into(),
+        None => return true,
+    };
+    testing::skip(test, &why);
+    false
+}
+
+/// A frame that passed the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Passage {
+    pub(crate) way: Way,
+    pub(crate) side: Side,
+    pub(crate) frame: Vec<u8>,
+}
+
+/// All frames that passed, in their order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Journal(Arc<Mutex<Vec<Passage>>>);
+
+impl Journal {
+    fn observer(&self) -> Observer {
+        let journal = Arc::clone(&self.0);
+        Box::new(move |way, side, frame| {
+            let frame = frame.to_vec();
+            journal
+                .lock()
+                .expect("no panic in the journal")
+                .push(Passage { way, side, frame });
+        })
+    }
+
+    /// The frames on one side of one way that `read` makes something of.
+    pub(crate) fn of<T>(&self, way: Way, side: Side, read: impl Fn(&[u8]) -> Option<T>) -> Vec<T> {
+        let passages = self.0.lock().expect("no panic in the journal");
+        passages
+            .iter()
+            .filter(|passage| (passage.way, passage.side) == (way, side))
+            .filter_map(|passage| read(&passage.frame))
+            .collect()
+    }
+}
+
+/// A bed with those rules for the two directions.
+pub(crate) fn bed(to_device: Vec<Rule>, to_test_set: Vec<Rule>, seed: u64) -> (FaultBed, Journal) {
+    let journal = Journal::default();
+    let faults = Faults {
+        to_device,
+        to_test_set,
+        seed,
+        observer: Some(journal.observer()),
+    };
+    (FaultBed::build(faults).expect("the bed is built"), journal)
+}
+
+pub(crate) fn port(bed: &FaultBed, end: End, options: &PortOptions) -> PacketPort {
+    bed.port(end, options).expect("a port")
+}
+
+/// Waits until something has come true; panics after 30 seconds, far longer than any scheduling noise.
+pub(crate) fn wait_until(what: &str, mut true_now: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(30);
+    while !true_now() {
+        assert!(Instant::now() < until, "waited 30 s in vain for: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A run being recorded into a file of its own.
+pub(crate) struct Run {
+    pub(crate) recorder: Recorder,
+    pub(crate) stop: Stop,
+    path: PathBuf,
+    _directory: TempDir,
+}
+
+impl Run {
+    pub(crate) fn start() -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("run.triptime");
+        let pair = sys::clock::pair();
+        let info = RunInfo {
+            id: "test".into(),
+            command: "test".into(),
+            arguments: Vec::new(),
+            tool_version: "0".into(),
+            started: pair.realtime,
+            window_ns: 200_000_000,
+        };
+        let writer = RunWriter::create(&path, &info, None).expect("a run file");
+        let stop = Stop::new();
+        let options = RecorderOptions {
+            start: pair.monotonic,
+            window_ns: info.window_ns,
+            explain: None,
+        };
+        Self {
+            recorder: Recorder::start(writer, options, &stop),
+            stop,
+            path,
+            _directory: directory,
+        }
+    }
+
+    pub(crate) fn finish(self) -> Recorded {
+        self.recorder
+            .finish(RunState::Complete)
+            .expect("the run file is closed");
+        Recorded {
+            file: RunFile::open(&self.path).expect("the run file opens"),
+            _directory: self._directory,
+        }
+    }
+}
+
+/// A finished run.
+pub(crate) struct Recorded {
+    file: RunFile,
+    _directory: TempDir,
+}
+
+impl Recorded {
+    /// Counters of a series over the whole run.
+    pub(crate) fn counters(&self, name: &str) -> Counters {
+        let series = self.file.series().expect("series");
+        let found = series.iter().find(|(_, spec)| spec.name == name);
+        let (id, _) = found.unwrap_or_else(|| panic!("no series {name}"));
+        self.file.totals(*id).expect("totals").counters
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.file.events().expect("events")
+    }
+}

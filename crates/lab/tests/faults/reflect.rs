@@ -1,0 +1,287 @@
+//! Round trips over the faulty wire.
+
+use crate::bench::{Journal, Recorded, Run, bed, can_run, port};
+use lab::bed::End;
+use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
+use probes::reflect::{Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, start};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use store::model::Counters;
+use wire::ether::EthernetView;
+use wire::test_frame::{COUNTS, Kind, TestFrame};
+
+/// Far more than scheduling holds an answer up for, and less than a delayed frame takes.
+const LATE_AFTER_NS: u64 = 500_000_000;
+const DELAY: Duration = Duration::from_millis(700);
+
+fn config(role: Role) -> ReflectConfig {
+    ReflectConfig {
+        interval_ns: 2_000_000,
+        patience_ns: 10_000_000_000,
+        duration_ns: (role == Role::Initiator).then_some(2_000_000_000),
+        late_after_ns: LATE_AFTER_NS,
+        receive: Receive::Block,
+        ..ReflectConfig::new(role)
+    }
+}
+
+/// The sequence number of a frame that counts.
+fn counted(frame: &[u8]) -> Option<u64> {
+    let ethernet = EthernetView::parse(frame).ok()?;
+    let frame = TestFrame::parse(&ethernet).ok()?;
+    (frame.kind == Kind::Probe && frame.flags & COUNTS != 0).then_some(frame.sequence)
+}
+
+/// A rule about the frames that count.
+fn rule(which: Which, fault: Fault) -> Rule {
+    Rule::new(which, fault).when(|frame| counted(frame).is_some())
+}
+
+fn numbers(numbers: impl IntoIterator<Item = u64>) -> Which {
+    Which::Numbers(numbers.into_iter().collect())
+}
+
+/// Runs both ends over the bed until the initiator's duration is over.
+fn meet(bed: &FaultBed) -> Recorded {
+    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
+    let mut run = Run::start();
+    let far = port(bed, End::Device, &options);
+    let near = port(bed, End::TestSet, &options);
+    let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("the reflector starts");
+    let initiator = start(&config(Role::Initiator), near, &mut run.recorder, &run.stop).expect("the initiator starts");
+    initiator.join().expect("the initiator ends well");
+    run.stop.request();
+    reflector.join().expect("the reflector ends well");
+    run.finish()
+}
+
+/// What the initiator has to count, by what went into the wire and what came out of it, in which order. Nothing of this
+/// looks at the rules.
+fn by_the_journal(journal: &Journal) -> Counters {
+    let sent = journal.of(Way::ToDevice, Side::Entering, counted);
+    let came = journal.of(Way::ToTestSet, Side::Leaving, counted);
+    let (mut seen, mut highest, mut reordered) = (BTreeSet::new(), 0, 0);
+    for sequence in &came {
+        if seen.insert(*sequence) {
+            reordered += u64::from(*sequence < highest);
+            highest = highest.max(*sequence);
+        }
+    }
+    let received = seen.len() as u64;
+    Counters {
+        expected: sent.len() as u64,
+        received,
+        lost: sent.len() as u64 - received,
+        duplicate: came.len() as u64 - received,
+        reordered,
+        ..Counters::default()
+    }
+}
+
+/// The initiator's counters without the cycles that it slept through.
+fn of_the_sent(recorded: &Recorded) -> Counters {
+    let rtt = recorded.counters("rtt/reflect");
+    assert_eq!(rtt.expected, 1_000, "2 s in steps of 2 ms: {rtt:?}");
+    Counters {
+        expected: rtt.expected - rtt.missed,
+        missed: 0,
+        ..rtt
+    }
+}
+
+/// One fault, in each direction; returns the counters found and what the rule did.
+fn check_alone(which: &Which, fault: Fault, expected: impl Fn(u64, u64) -> Counters) {
+    for way in [Way::ToDevice, Way::ToTestSet] {
+        let rules = vec![rule(which.clone(), fault)];
+        let (bed, journal) = match way {
+            Way::ToDevice => bed(rules, Vec::new(), 1),
+            Way::ToTestSet => bed(Vec::new(), rules, 1),
+        };
+        let found = of_the_sent(&meet(&bed));
+        let done = bed.wire().counts(way).rules[0];
+        assert!(done.injected > 20, "{fault:?}: {done:?}");
+        let mut expected = expected(done.injected, done.overtaken);
+        expected.expected = found.expected;
+        expected.received = found.expected - expected.lost;
+        assert_eq!(found, expected, "{fault:?} {way:?}: {done:?}");
+        let by_the_journal = Counters {
+            late: found.late,
+            ..by_the_journal(&journal)
+        };
+        assert_eq!(found, by_the_journal, "{fault:?} {way:?}");
+        bed.end_wire().expect("the wire held");
+    }
+}
+
+#[test]
+fn dropped_frames_are_lost() {
+    if can_run("dropped_frames_are_lost") {
+        check_alone(&Which::Every(17), Fault::Drop, |lost, _| Counters {
+            lost,
+            ..Counters::default()
+        });
+    }
+}
+
+#[test]
+fn doubled_frames_are_duplicates() {
+    if can_run("doubled_frames_are_duplicates") {
+        check_alone(&Which::Chance(60_000), Fault::Duplicate, |duplicate, _| Counters {
+            duplicate,
+            ..Counters::default()
+        });
+    }
+}
+
+#[test]
+fn frames_that_change_places_are_reordered() {
+    if can_run("frames_that_change_places_are_reordered") {
+        check_alone(
+            &numbers((10..900).step_by(19)),
+            Fault::HoldBack(1),
+            |injected, overtaken| {
+                assert_eq!(injected, overtaken);
+                Counters {
+                    reordered: overtaken,
+                    ..Counters::default()
+                }
+            },
+        );
+    }
+}
+
+#[test]
+fn corrupted_frames_are_lost() {
+    if !can_run("corrupted_frames_are_lost") {
+        return;
+    }
+    // The EtherType, and the first octet of what tells a test frame.
+    for offset in [13, 14] {
+        let fault = Fault::Corrupt { offset, bits: 0x41 };
+        check_alone(&Which::Every(29), fault, |lost, _| Counters {
+            lost,
+            ..Counters::default()
+        });
+    }
+}
+
+#[test]
+fn delayed_frames_are_late_and_reordered() {
+    if can_run("delayed_frames_are_late_and_reordered") {
+        // Early ones only, so that all are back before the end.
+        check_alone(
+            &numbers((10..250).step_by(9)),
+            Fault::Delay(DELAY),
+            |late, overtaken| {
+                assert_eq!(late, overtaken);
+                Counters {
+                    late,
+                    reordered: overtaken,
+                    ..Counters::default()
+                }
+            },
+        );
+    }
+}
+
+#[test]
+fn faults_together_in_both_directions_are_counted_by_what_came_back() {
+    if !can_run("faults_together_in_both_directions_are_counted_by_what_came_back") {
+        return;
+    }
+    let rules = || {
+        vec![
+            rule(Which::Chance(40_000), Fault::Drop),
+            rule(Which::Chance(40_000), Fault::Duplicate),
+            rule(numbers((10..900).step_by(13)), Fault::HoldBack(3)),
+            rule(numbers((11..900).step_by(31)), Fault::HoldBack(1)),
+            rule(Which::Every(41), Fault::Corrupt { offset: 13, bits: 1 }),
+        ]
+    };
+    for seed in 1..=3 {
+        let (bed, journal) = bed(rules(), rules(), seed);
+        let found = of_the_sent(&meet(&bed));
+        let expected = Counters {
+            // An answer in time may wait for a machine that stands still; no delay is injected here.
+            late: found.late,
+            ..by_the_journal(&journal)
+        };
+        assert_eq!(found, expected, "seed {seed}");
+        assert!(
+            found.lost > 50 && found.duplicate > 20 && found.reordered > 50,
+            "seed {seed}: {found:?}"
+        );
+        bed.end_wire().expect("the wire held");
+    }
+}
+
+#[test]
+fn a_reflector_that_starts_again_loses_what_came_meanwhile() {
+    if !can_run("a_reflector_that_starts_again_loses_what_came_meanwhile") {
+        return;
+    }
+    let (bed, journal) = bed(vec![rule(Which::Every(50), Fault::Drop)], Vec::new(), 1);
+    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
+    let mut run = Run::start();
+    let near = port(&bed, End::TestSet, &options);
+    let reflect_during = |run: &mut Run, time: Duration| {
+        let mut far_run = Run::start();
+        let far = port(&bed, End::Device, &options);
+        let stop = far_run.stop.clone();
+        let reflector = start(&config(Role::Reflector), far, &mut far_run.recorder, &stop).expect("started");
+        std::thread::sleep(time);
+        assert!(!run.stop.requested());
+        stop.request();
+        reflector.join().expect("the reflector ends well");
+        far_run.finish().counters("turnaround/reflect").received
+    };
+    let initiator = start(&config(Role::Initiator), near, &mut run.recorder, &run.stop).expect("started");
+    let first = reflect_during(&mut run, Duration::from_millis(600));
+    std::thread::sleep(Duration::from_millis(100));
+    let second = reflect_during(&mut run, Duration::from_millis(2_500));
+    initiator.join().expect("the initiator ends well");
+    let found = of_the_sent(&run.finish());
+    assert_eq!(
+        found,
+        Counters {
+            late: found.late,
+            ..by_the_journal(&journal)
+        }
+    );
+    assert_eq!(found.received, first + second, "{found:?}");
+    let dropped = bed.wire().counts(Way::ToDevice).rules[0].injected;
+    assert!(
+        found.lost > dropped && found.duplicate + found.reordered == 0,
+        "{found:?}"
+    );
+}
+
+#[test]
+fn an_interface_that_goes_down_loses_what_the_wire_did_not_pass() {
+    if !can_run("an_interface_that_goes_down_loses_what_the_wire_did_not_pass") {
+        return;
+    }
+    let (bed, journal) = bed(vec![rule(Which::Every(50), Fault::Duplicate)], Vec::new(), 1);
+    let flaps = std::thread::scope(|scope| {
+        let flap = scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(700));
+            bed.set_link(End::Device, false).expect("down");
+            std::thread::sleep(Duration::from_millis(200));
+            bed.set_link(End::Device, true).expect("up");
+        });
+        let recorded = meet(&bed);
+        flap.join().expect("no panic");
+        recorded
+    });
+    let found = of_the_sent(&flaps);
+    let expected = Counters {
+        late: found.late,
+        ..by_the_journal(&journal)
+    };
+    assert_eq!(found, expected);
+    let refused = bed.wire().counts(Way::ToDevice).refused;
+    assert!(
+        found.lost > 0 && refused > 0 && found.lost <= refused,
+        "{found:?} {refused}"
+    );
+}

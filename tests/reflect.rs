@@ -1,0 +1,194 @@
+//! Both ends of a round trip, as their users start them, and what they captured as tshark sees it.
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Child, Command, Output};
+use support::{json, namespace, root_or_skip, series, start, stderr, wait};
+use sys::netns::NetNs;
+
+/// One end under way on `interface`, its run file and capture in `directory`.
+fn begin(namespace: &NetNs, directory: &Path, interface: &str, more: &str) -> Child {
+    let out = directory.join(format!("{interface}.triptime"));
+    let mut words = vec![
+        "reflect",
+        interface,
+        "--json",
+        "--quiet",
+        "--out",
+        out.to_str().expect("UTF-8"),
+    ];
+    words.extend(more.split_whitespace());
+    namespace.run(|| start(&words)).expect("a thread in the namespace")
+}
+
+/// Both ends with the same options; the initiator's result and the reflector's.
+fn both(namespace: &NetNs, directory: &Path, more: &str) -> (Value, Value) {
+    let ends = ["v0", "v1"].map(|interface| begin(namespace, directory, interface, more));
+    let mut results: Vec<Value> = ends.into_iter().map(|end| result(&wait(end, &[more]))).collect();
+    let is_initiator = |result: &Value| {
+        result["series"][0]["name"]
+            .as_str()
+            .is_some_and(|name| name.starts_with("rtt/"))
+    };
+    if !is_initiator(&results[0]) {
+        results.reverse();
+    }
+    let reflector = results.pop().expect("two results");
+    (results.pop().expect("two results"), reflector)
+}
+
+fn result(output: &Output) -> Value {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    json(output)
+}
+
+fn texts(result: &Value) -> Vec<&str> {
+    let events = result["events"].as_array().expect("events");
+    events.iter().filter_map(|event| event["text"].as_str()).collect()
+}
+
+#[test]
+fn two_ends_find_their_roles_over_every_engine() {
+    if !root_or_skip("two_ends_find_their_roles_over_every_engine") {
+        return;
+    }
+    let namespace = namespace();
+    for (engine, says) in [
+        ("block", "engine AF_PACKET, TPACKET_V2 ring, block"),
+        ("packet --policy other", "engine AF_PACKET, TPACKET_V2 ring, spin"),
+        (
+            "xdp --policy other",
+            "engine AF_XDP, native, copy (native, zero-copy refused: ",
+        ),
+        ("xdp --xdp generic --policy other", "engine AF_XDP, generic, copy, spin"),
+        (
+            "packet-xdp --policy other",
+            "engine AF_PACKET, TPACKET_V2 ring; sends by AF_XDP, spin",
+        ),
+    ] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let options = format!("--engine {engine} --interval 1ms --duration 1s");
+        let (initiator, reflector) = both(&namespace, directory.path(), &options);
+        let rtt = series(&initiator, "rtt/reflect");
+        let count = |name: &str| rtt[name].as_u64().expect("a count");
+        // A rest takes 60 cycles, in which nothing is due.
+        assert!((880..=1_000).contains(&count("expected")), "{engine}: {rtt}");
+        assert_eq!(
+            count("received") + count("missed"),
+            count("expected"),
+            "{engine}: {rtt}"
+        );
+        assert_eq!(
+            series(&reflector, "turnaround/reflect")["received"],
+            rtt["received"],
+            "{engine}"
+        );
+        assert!(
+            texts(&initiator).iter().any(|text| text.contains(says)),
+            "{engine}: {:?}",
+            texts(&initiator)
+        );
+        let lost = "rtt/reflect: lost on the way there: 0, on the way back: 0 (by the far end's count)";
+        assert!(texts(&initiator).contains(&lost), "{engine}: {:?}", texts(&initiator));
+    }
+}
+
+/// Frames of the capture that pass the filter, as tshark counts them.
+fn tshark(capture: &Path, filter: &str) -> Option<usize> {
+    let output = Command::new("tshark")
+        .arg("-r")
+        .arg(capture)
+        .args(["-Y", filter, "-T", "fields", "-e", "frame.time_epoch"])
+        .output();
+    match output {
+        Ok(output) => {
+            assert!(output.status.success(), "{}", stderr(&output));
+            Some(String::from_utf8_lossy(&output.stdout).lines().count())
+        }
+        Err(error) => {
+            testing::skip("captures", &format!("tshark: {error}"));
+            None
+        }
+    }
+}
+
+#[test]
+fn a_capture_has_every_frame_both_ways_and_its_tag() {
+    if !root_or_skip("a_capture_has_every_frame_both_ways_and_its_tag") {
+        return;
+    }
+    let namespace = namespace();
+    let directory = tempfile::tempdir().expect("a directory");
+    let capture = directory.path().join("v1.pcapng");
+    let far = begin(
+        &namespace,
+        directory.path(),
+        "v0",
+        "--role reflector --engine block --vlan 5:6",
+    );
+    let options = format!(
+        "--role initiator --engine block --vlan 5:6 --interval 1ms --duration 1s --capture-all --capture {}",
+        capture.display()
+    );
+    let near = result(&wait(begin(&namespace, directory.path(), "v1", &options), &["near"]));
+    kill_process(Pid::from_child(&far), Signal::INT).expect("told to end");
+    wait(far, &["far"]);
+    let sent = series(&near, "rtt/reflect")["received"].as_u64().expect("a count");
+    let [probe, marked] = ["data[5] == 01", "data[6:2] == 00:01"];
+    let counted = format!("vlan.id == 5 && vlan.priority == 6 && {probe} && {marked}");
+    let Some(frames) = tshark(&capture, &counted) else {
+        return;
+    };
+    assert_eq!(frames as u64, 2 * sent, "each frame goes out and comes back");
+    assert!(
+        texts(&near)
+            .iter()
+            .any(|text| text.starts_with("capture ") && text.ends_with(" frames")),
+        "{:?}",
+        texts(&near)
+    );
+}
+
+#[test]
+fn a_capture_around_a_spike_is_a_part_of_the_run() {
+    if !root_or_skip("a_capture_around_a_spike_is_a_part_of_the_run") {
+        return;
+    }
+    let namespace = namespace();
+    let directory = tempfile::tempdir().expect("a directory");
+    let capture = directory.path().join("around.pcapng");
+    let far = begin(&namespace, directory.path(), "v0", "--role reflector --engine block");
+    // The first round trip ends the run: what was before it is in the file.
+    let options = format!(
+        "--role initiator --engine block --interval 1ms --duration 10s --break-above 1ns --capture {}",
+        capture.display()
+    );
+    let near = wait(begin(&namespace, directory.path(), "v1", &options), &["near"]);
+    kill_process(Pid::from_child(&far), Signal::INT).expect("told to end");
+    wait(far, &["far"]);
+    assert_eq!(json(&near)["run"]["state"], "interrupted");
+    let Some(marked) = tshark(&capture, "frame.comment contains \"over its threshold\"") else {
+        return;
+    };
+    assert_eq!(marked, 1);
+    assert!(
+        tshark(&capture, "eth.type == 0x88b5").expect("frames") > 64,
+        "the warm-up too"
+    );
+}
+
+#[test]
+fn nobody_there_is_said_with_what_to_do() {
+    if !root_or_skip("nobody_there_is_said_with_what_to_do") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let output = wait(begin(&namespace(), directory.path(), "v0", "--wait 500ms"), &["alone"]);
+    assert_eq!(output.status.code(), Some(3));
+    let said = stderr(&output);
+    assert!(
+        said.contains("nobody answered on v0 within 500 ms: start `triptime reflect IF` at the far end too"),
+        "{said}"
+    );
+}
