@@ -10,14 +10,19 @@ pub use rate::{KNOWN_RATES, RateLearner};
 /// that are lost.
 pub const WINDOW: u32 = 16;
 
-/// A stream that was silent for longer than this has lost whole seconds' worth of counts, perhaps: time tells.
+/// A stream that was silent for longer than this may have lost more than its counter shows: time tells.
 const SILENCE_NS: u64 = 500_000_000;
 
-/// Words that hold a bit for every count.
-const COUNT_WORDS: usize = (1 << 16) / 64;
+/// Highest rate at which every count of a second is remembered as come or missing.
+const REMEMBERED: u32 = 1 << 14;
+
+const WORDS: usize = REMEMBERED as usize / 64;
+
+/// Most samples in a frame: so many can come late together.
+const MOST_ASDUS: u32 = 8;
 
 /// What the stream's counters say. Every sample falls in exactly one of: in order, first after a gap, duplicate, out of
-/// order, restart, out of range.
+/// order, restart, too late, out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Samples given to [`Sequence::accept`].
@@ -30,11 +35,12 @@ pub struct Counters {
     pub duplicates: u64,
     /// Counts that came late, at most 16 behind the newest.
     pub out_of_order: u64,
-    /// Counts that came later than that. They stay counted as lost.
-    pub too_late: u64,
-    /// Jumps that neither a loss nor the time since the sample before explains: the publisher started again or
+    /// Jumps of half a second or more that the time since the sample before does not explain: the publisher started again or
     /// resynchronised. Not a loss.
     pub restarts: u64,
+    /// Samples that came more than 16 counts late: they were missing, and stay lost, or the stream went on behind them where
+    /// it had been.
+    pub too_late: u64,
     /// Counts at or beyond the sample rate. They do not move the stream.
     pub out_of_range: u64,
 }
@@ -52,9 +58,9 @@ pub enum Step {
     Duplicate,
     /// Late.
     OutOfOrder,
-    /// So late that it was given up as lost, and stays so.
+    /// Missing for so long that it stays lost.
     TooLate,
-    /// A jump that is no loss.
+    /// A jump of half a second or more.
     Restart,
     /// At or beyond the sample rate.
     OutOfRange,
@@ -68,11 +74,26 @@ pub struct Sequence {
     newest: Option<u32>,
     /// Bit n: the count n behind the newest one was seen.
     seen: u32,
-    /// A bit for every count: it was skipped when the stream last came by, and counted as lost.
-    missing: [u64; COUNT_WORDS],
+    /// Bit n: the count n behind the newest one was counted as lost.
+    missing: u32,
+    /// A bit for each count: the stream skipped it when it last came by.
+    skipped: [u64; WORDS],
     /// Samples in a row that were too late.
     too_late_in_a_row: u32,
+    before_restart: Option<Before>,
     counters: Counters,
+}
+
+/// Where the stream was before a restart that its next samples may show to be none.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    newest: u32,
+    seen: u32,
+    missing: u32,
+    lost: u64,
+    gaps: u64,
+    /// Samples that followed the restart, with the one that looked like it.
+    since: u32,
 }
 
 impl Sequence {
@@ -85,8 +106,10 @@ impl Sequence {
             learner: None,
             newest: None,
             seen: 0,
-            missing: [0; COUNT_WORDS],
+            missing: 0,
+            skipped: [0; WORDS],
             too_late_in_a_row: 0,
+            before_restart: None,
             counters: Counters::default(),
         }
     }
@@ -118,8 +141,8 @@ impl Sequence {
     /// Takes the next sample's count, which came `silent_ns` after the newest one.
     ///
     /// The counter alone cannot tell an interruption of half a second or more from a restart of the publisher, nor one of a whole
-    /// second from none. Where the stream was silent for that long and its counter stands where the time says, the silence is
-    /// counted as lost.
+    /// second from none. Where the stream was silent for that long and its counter stands where the time says, the samples of
+    /// that time are lost.
     #[inline]
     pub fn accept_after(&mut self, smp_cnt: u16, silent_ns: u64) -> Step {
         if let Some(rate) = self.learner.as_mut().and_then(|learner| learner.observe(smp_cnt)) {
@@ -132,6 +155,7 @@ impl Sequence {
             self.counters.out_of_range += 1;
             return Step::OutOfRange;
         }
+        self.doubt_restart(count);
         let Some(newest) = self.newest else {
             self.begin(count);
             return Step::First;
@@ -141,22 +165,57 @@ impl Sequence {
         if silent_ns > SILENCE_NS
             && let Some(ahead) = self.ahead_by_time(ahead, silent_ns)
         {
-            self.ahead(count, ahead)
+            self.go_on(count, ahead)
         } else if ahead == 1 {
-            self.ahead(count, 1)
+            self.go_on(count, 1)
         } else if behind <= WINDOW.min(self.rate / 4) {
-            self.late(count, behind)
+            self.late(behind)
         } else if ahead < self.rate.div_ceil(2) {
-            self.ahead(count, u64::from(ahead))
-        } else if self.is_missing(count) && self.too_late_in_a_row < self.rate / 4 {
+            self.go_on(count, u64::from(ahead))
+        } else if self.is_skipped(count) && self.too_late_in_a_row < self.rate / 4 {
             self.too_late_in_a_row += 1;
             self.counters.too_late += 1;
             Step::TooLate
         } else {
+            self.before_restart = Some(Before {
+                newest,
+                seen: self.seen,
+                missing: self.missing,
+                lost: self.counters.lost,
+                gaps: self.counters.gaps,
+                since: 1,
+            });
             self.begin(count);
             self.counters.restarts += 1;
             Step::Restart
         }
+    }
+
+    /// Takes a restart back when the stream goes on where it was before, a few samples later: those that looked like a new
+    /// stream, one frame's at most, came far too late.
+    fn doubt_restart(&mut self, count: u32) {
+        let Some(mut before) = self.before_restart else { return };
+        let ahead = (count + self.rate - before.newest) % self.rate;
+        if (1..=WINDOW.min(self.rate / 4)).contains(&ahead) {
+            self.counters.restarts -= 1;
+            self.counters.too_late += u64::from(before.since);
+            (self.counters.lost, self.counters.gaps) = (before.lost, before.gaps);
+            (self.newest, self.seen, self.missing) = (Some(before.newest), before.seen, before.missing);
+            self.before_restart = None;
+        } else {
+            before.since += 1;
+            self.before_restart = (before.since <= MOST_ASDUS).then_some(before);
+            if self.before_restart.is_none() {
+                // It was one: what the stream before skipped is no part of this one.
+                self.skipped.fill(0);
+            }
+        }
+    }
+
+    fn begin(&mut self, count: u32) {
+        self.newest = Some(count);
+        self.seen = 1;
+        self.missing = 0;
     }
 
     /// Counts that the stream moved on by in `silent_ns`, if its counter, `ahead` of the newest, stands about where it must then.
@@ -170,63 +229,68 @@ impl Sequence {
         let elapsed = u64::try_from(elapsed).ok()?;
         let seconds = (elapsed + rate / 2).checked_sub(ahead)? / rate;
         let by_time = ahead + seconds * rate;
-        // A tenth of a second: the frame before the silence, or the one after it, may have been held up.
-        (by_time > 0 && by_time.abs_diff(elapsed) <= rate.div_ceil(10)).then_some(by_time)
-    }
-
-    fn begin(&mut self, count: u32) {
-        self.newest = Some(count);
-        self.seen = 1;
-        self.missing.fill(0);
-        self.too_late_in_a_row = 0;
+        // A quarter of a second: the frame before the silence, or the one after it, may have been held up.
+        (by_time > 0 && by_time.abs_diff(elapsed) <= rate.div_ceil(4)).then_some(by_time)
     }
 
     /// The stream moved on by `ahead` counts, to `count`.
     #[inline]
-    fn ahead(&mut self, count: u32, ahead: u64) -> Step {
+    fn go_on(&mut self, count: u32, ahead: u64) -> Step {
         self.newest = Some(count);
         self.too_late_in_a_row = 0;
         let shift = u32::try_from(ahead).unwrap_or(u32::MAX);
-        self.seen = self.seen.checked_shl(shift).unwrap_or(0) | 1;
-        self.missing[word(count)] &= !bit(count);
+        let shifted = |bits: u32| bits.checked_shl(shift).unwrap_or(0);
+        self.missing = shifted(self.missing) | (shifted(1).wrapping_sub(1) & !1);
+        self.seen = shifted(self.seen) | 1;
+        if let Some(word) = self.skipped.get_mut(word(count)) {
+            *word &= !bit(count);
+        }
         if ahead == 1 {
             return Step::Next;
         }
-        let skipped = ahead - 1;
+        let lost = ahead - 1;
         self.counters.gaps += 1;
-        self.counters.lost += skipped;
-        // Of several seconds, the last one is what can still come late.
-        for back in 1..=skipped.min(u64::from(self.rate) - 1) as u32 {
-            let lost = (count + self.rate - back) % self.rate;
-            self.missing[word(lost)] |= bit(lost);
-        }
-        Step::Gap(u32::try_from(skipped).unwrap_or(u32::MAX))
+        self.counters.lost += lost;
+        self.skip(count, lost);
+        Step::Gap(u32::try_from(lost).unwrap_or(u32::MAX))
     }
 
-    fn late(&mut self, count: u32, behind: u32) -> Step {
-        let seen = 1 << behind;
-        if self.seen & seen != 0 {
+    /// Remembers the `lost` counts before `count`; of more than a second's, the last second's.
+    #[cold]
+    fn skip(&mut self, count: u32, lost: u64) {
+        let most = self.rate.min(REMEMBERED) - 1;
+        for back in 1..=u32::try_from(lost).unwrap_or(most).min(most) {
+            let skipped = (count + self.rate - back) % self.rate;
+            if let Some(word) = self.skipped.get_mut(word(skipped)) {
+                *word |= bit(skipped);
+            }
+        }
+    }
+
+    fn is_skipped(&self, count: u32) -> bool {
+        self.skipped.get(word(count)).is_some_and(|word| word & bit(count) != 0)
+    }
+
+    fn late(&mut self, behind: u32) -> Step {
+        let bit = 1 << behind;
+        if self.seen & bit != 0 {
             self.counters.duplicates += 1;
             return Step::Duplicate;
         }
-        self.seen |= seen;
+        self.seen |= bit;
         self.counters.out_of_order += 1;
         // Not missing: it belongs to the time before the stream's first sample, so it was never counted as lost.
-        if self.is_missing(count) {
-            self.missing[word(count)] &= !bit(count);
+        if self.missing & bit != 0 {
+            self.missing &= !bit;
             self.counters.lost -= 1;
         }
         Step::OutOfOrder
     }
-
-    fn is_missing(&self, count: u32) -> bool {
-        self.missing[word(count)] & bit(count) != 0
-    }
 }
 
-/// Where the bit of a count is. Counts are below 65536.
+/// Where the bit of a count is.
 fn word(count: u32) -> usize {
-    (count / 64) as usize % COUNT_WORDS
+    (count / 64) as usize
 }
 
 fn bit(count: u32) -> u64 {

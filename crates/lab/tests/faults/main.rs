@@ -2,5 +2,6 @@
 
 mod bench;
 mod listen;
+mod outages;
 mod reflect;
 mod subscribe;

@@ -5,7 +5,6 @@ use crate::port::Port;
 use crate::record::Describe;
 use store::model::{EventKind, SeriesClock, SeriesSpec};
 use units::format_ns;
-use wire::sequence::WINDOW;
 
 /// Slot of `delivery/subscribe`.
 pub(super) const DELIVERY: u16 = 0;
@@ -135,15 +134,15 @@ impl Describe for Subscribe {
             }
             notice::RATE_LEARNED => format!("{stream}: {a} samples/s, learned from where smpCnt wraps"),
             notice::SMP_CNT_RANGE => format!("{stream}: smpCnt ran from {a} to {b}"),
-            notice::TOO_LATE => {
-                format!("{stream}: {a} samples came more than {WINDOW} counts late; they stay counted as lost")
-            }
             notice::INTERRUPTED => format!("{stream}: silent for {}, {b} samples lost", format_ns(a as f64)),
             notice::LINK if a == 1 => {
                 return (EventKind::Link, format!("{} is down: nothing comes", self.interface));
             }
             notice::LINK => return (EventKind::Link, format!("frames come again on {}", self.interface)),
             notice::NO_SMP_SYNCH => format!("{stream}: smpSynch is absent; taken as not synchronised"),
+            notice::TOO_LATE => format!(
+                "{stream}: {a} samples came more than {b} counts late, no restart: those that were missing stay lost"
+            ),
             _ => format!("{stream}: notice {code} ({a}, {b})"),
         };
         (EventKind::Stream, text)

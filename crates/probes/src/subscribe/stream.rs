@@ -5,7 +5,7 @@ use super::{ClockRelation, SubscribeConfig};
 use crate::record::{Counter, Feed};
 use units::{Monotonic, Realtime};
 use wire::ether::{Mac, VlanTag};
-use wire::sequence::{Accounting, Sequence, Settled, Step};
+use wire::sequence::{Accounting, Sequence, Settled, Step, WINDOW};
 use wire::sv::{FastPath, Frame, MAX_NAME};
 
 const SECOND_NS: i64 = 1_000_000_000;
@@ -281,7 +281,7 @@ impl Stream {
         );
         let too_late = self.sequence.counters().too_late;
         if too_late > 0 {
-            self.notice(feed, notice::TOO_LATE, at, too_late, 0);
+            self.notice(feed, notice::TOO_LATE, at, too_late, u64::from(WINDOW));
         }
         if self.out_of_range > 0 {
             self.notice(

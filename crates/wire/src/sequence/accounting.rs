@@ -27,7 +27,7 @@ pub struct Accounting {
 impl Accounting {
     /// Whether enough samples came since the last look.
     pub fn is_due(&self, counters: &Counters) -> bool {
-        progress(counters) - self.looked_at > 2 * u64::from(WINDOW)
+        progress(counters).saturating_sub(self.looked_at) > 2 * u64::from(WINDOW)
     }
 
     /// What became settled since the last look.

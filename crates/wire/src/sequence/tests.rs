@@ -98,6 +98,66 @@ fn a_stream_of_one_sample_a_second_is_never_silent() {
 }
 
 #[test]
+fn a_sample_that_comes_far_too_late_costs_no_more_than_itself() {
+    for behind in [17, 100, 1_900] {
+        let sent = || (3_000..7_000_u16).map(|count| count % 4_800);
+        let late = 5_000 % 4_800;
+        let mut sequence = Sequence::new(4_800);
+        for (place, count) in sent().enumerate() {
+            if count != late {
+                sequence.accept(count);
+            }
+            if place == 2_000 + behind {
+                assert_eq!(sequence.accept(late), Step::TooLate);
+            }
+        }
+        let counters = sequence.counters();
+        assert_eq!(
+            (counters.lost, counters.restarts, counters.too_late),
+            (1, 0, 1),
+            "{behind}"
+        );
+    }
+}
+
+#[test]
+fn a_copy_that_comes_far_too_late_is_no_restart_either() {
+    let counts = (0..200).chain([100]).chain(200..300);
+    let counters = *after(4800, counts).counters();
+    assert_eq!((counters.lost, counters.restarts, counters.too_late), (0, 0, 1));
+}
+
+#[test]
+fn all_samples_of_a_frame_may_come_far_too_late() {
+    let counts = (0..100).chain(108..200).chain(100..108).chain(200..300);
+    let counters = *after(4800, counts).counters();
+    assert_eq!((counters.lost, counters.restarts, counters.too_late), (8, 0, 8));
+}
+
+#[test]
+fn the_distance_between_two_that_come_far_too_late_is_no_loss() {
+    let counts = (0..300)
+        .filter(|count| ![100, 110].contains(count))
+        .chain([100, 110])
+        .chain(300..400);
+    let counters = *after(4800, counts).counters();
+    assert_eq!((counters.lost, counters.restarts, counters.too_late), (2, 0, 2));
+}
+
+#[test]
+fn a_restart_stays_one_when_the_stream_goes_on_from_there() {
+    for jump in [2_400_u16, 2_401, 4_000, 4_783] {
+        let counts = (0..100).chain((0..200).map(|count| (99 + jump + count) % 4_800));
+        let counters = *after(4800, counts).counters();
+        assert_eq!(
+            (counters.lost, counters.restarts, counters.too_late),
+            (0, 1, 0),
+            "{jump}"
+        );
+    }
+}
+
+#[test]
 fn late_across_the_wrap() {
     let mut sequence = after(4000, [3998, 1]);
     assert_eq!(sequence.counters().lost, 2);
