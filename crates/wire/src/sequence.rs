@@ -92,6 +92,7 @@ struct Before {
     missing: u32,
     lost: u64,
     gaps: u64,
+    doubled_or_swapped: u64,
     /// Samples that followed the restart, with the one that looked like it.
     since: u32,
 }
@@ -148,6 +149,7 @@ impl Sequence {
         if let Some(rate) = self.learner.as_mut().and_then(|learner| learner.observe(smp_cnt)) {
             self.rate = rate;
             self.learner = None;
+            self.skipped.fill(0);
         }
         self.counters.asdus += 1;
         let count = u32::from(smp_cnt);
@@ -172,17 +174,19 @@ impl Sequence {
             self.late(behind)
         } else if ahead < self.rate.div_ceil(2) {
             self.go_on(count, u64::from(ahead))
-        } else if self.is_skipped(count) && self.too_late_in_a_row < self.rate / 4 {
+        } else if self.learner.is_none() && self.is_skipped(count) && self.too_late_in_a_row < self.rate / 4 {
             self.too_late_in_a_row += 1;
             self.counters.too_late += 1;
             Step::TooLate
         } else {
-            self.before_restart = Some(Before {
+            // Until the rate is known, a wrap is a restart, and must not be taken back.
+            self.before_restart = self.learner.is_none().then_some(Before {
                 newest,
                 seen: self.seen,
                 missing: self.missing,
                 lost: self.counters.lost,
                 gaps: self.counters.gaps,
+                doubled_or_swapped: self.counters.duplicates + self.counters.out_of_order,
                 since: 1,
             });
             self.begin(count);
@@ -198,7 +202,9 @@ impl Sequence {
         let ahead = (count + self.rate - before.newest) % self.rate;
         if (1..=WINDOW.min(self.rate / 4)).contains(&ahead) {
             self.counters.restarts -= 1;
-            self.counters.too_late += u64::from(before.since);
+            // Those that were doubled or swapped among them are counted as that.
+            let other = self.counters.duplicates + self.counters.out_of_order - before.doubled_or_swapped;
+            self.counters.too_late += u64::from(before.since).saturating_sub(other);
             (self.counters.lost, self.counters.gaps) = (before.lost, before.gaps);
             (self.newest, self.seen, self.missing) = (Some(before.newest), before.seen, before.missing);
             self.before_restart = None;

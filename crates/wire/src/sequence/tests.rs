@@ -128,6 +128,18 @@ fn a_copy_that_comes_far_too_late_is_no_restart_either() {
 }
 
 #[test]
+fn every_sample_is_counted_as_one_thing() {
+    // A copy far too late, itself doubled, before the stream goes on.
+    let counts = (0..200).chain([100, 100, 99, 100]).chain(200..300);
+    let counters = *after(4800, counts).counters();
+    assert_eq!((counters.lost, counters.restarts), (0, 0));
+    assert_eq!(
+        (counters.too_late, counters.duplicates, counters.out_of_order),
+        (1, 2, 1)
+    );
+}
+
+#[test]
 fn all_samples_of_a_frame_may_come_far_too_late() {
     let counts = (0..100).chain(108..200).chain(100..108).chain(200..300);
     let counters = *after(4800, counts).counters();
