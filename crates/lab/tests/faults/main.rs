@@ -4,4 +4,6 @@ mod bench;
 mod listen;
 mod outages;
 mod reflect;
+mod samples;
 mod subscribe;
+mod subscribe_ends;

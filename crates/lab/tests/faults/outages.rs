@@ -1,7 +1,8 @@
 //! Streams that fall silent: an interface that goes down, a publisher that is started again.
 
 use crate::bench::{Recorded, can_run, wait_until};
-use crate::subscribe::{RATE, Subscriber, publish_for, rule, smp_cnt};
+use crate::samples::{RATE, Subscriber, rule, smp_cnt};
+use crate::subscribe_ends::publish_for;
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Faults, Rule, Side, Way, Which};
 use std::sync::atomic::Ordering;
