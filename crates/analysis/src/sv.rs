@@ -99,7 +99,7 @@ impl SvStream {
         self.highest = self.highest.max(count);
         match step {
             Step::First | Step::Next | Step::Gap(_) | Step::OutOfOrder => true,
-            Step::Duplicate => false,
+            Step::Duplicate | Step::TooLate => false,
             Step::Restart => {
                 let frame = notes.frame;
                 notes.write(budget, EventKind::Uncountable, || {

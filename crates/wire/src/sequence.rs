@@ -6,8 +6,17 @@ mod rate;
 pub use accounting::{Accounting, Settled};
 pub use rate::{KNOWN_RATES, RateLearner};
 
-/// A sample this many counts behind the newest one is late, not a restart.
+/// A sample up to this many counts behind the newest one is late; one further behind is too late to be taken back from those
+/// that are lost.
 pub const WINDOW: u32 = 16;
+
+/// A stream that was silent for longer than this may have lost more than its counter shows: time tells.
+const SILENCE_NS: u64 = 500_000_000;
+
+/// Highest rate at which every count of a second is remembered as come or missing.
+const REMEMBERED: u32 = 1 << 14;
+
+const WORDS: usize = REMEMBERED as usize / 64;
 
 /// Most samples in a frame: so many can come late together.
 const MOST_ASDUS: u32 = 8;
@@ -26,10 +35,11 @@ pub struct Counters {
     pub duplicates: u64,
     /// Counts that came late, at most 16 behind the newest.
     pub out_of_order: u64,
-    /// Jumps of half a second or more: the publisher started again or resynchronised. Not a loss.
+    /// Jumps of half a second or more that the time since the sample before does not explain: the publisher started again or
+    /// resynchronised. Not a loss.
     pub restarts: u64,
-    /// Samples first taken for a restart that came more than 16 counts late: the stream went on behind them where it had
-    /// been. Those that were missing stay lost.
+    /// Samples that came more than 16 counts late: they were missing, and stay lost, or the stream went on behind them where
+    /// it had been.
     pub too_late: u64,
     /// Counts at or beyond the sample rate. They do not move the stream.
     pub out_of_range: u64,
@@ -48,6 +58,8 @@ pub enum Step {
     Duplicate,
     /// Late.
     OutOfOrder,
+    /// Missing for so long that it stays lost.
+    TooLate,
     /// A jump of half a second or more.
     Restart,
     /// At or beyond the sample rate.
@@ -64,6 +76,10 @@ pub struct Sequence {
     seen: u32,
     /// Bit n: the count n behind the newest one was counted as lost.
     missing: u32,
+    /// A bit for each count: the stream skipped it when it last came by.
+    skipped: [u64; WORDS],
+    /// Samples in a row that were too late.
+    too_late_in_a_row: u32,
     before_restart: Option<Before>,
     counters: Counters,
 }
@@ -76,6 +92,7 @@ struct Before {
     missing: u32,
     lost: u64,
     gaps: u64,
+    doubled_or_swapped: u64,
     /// Samples that followed the restart, with the one that looked like it.
     since: u32,
 }
@@ -91,6 +108,8 @@ impl Sequence {
             newest: None,
             seen: 0,
             missing: 0,
+            skipped: [0; WORDS],
+            too_late_in_a_row: 0,
             before_restart: None,
             counters: Counters::default(),
         }
@@ -114,12 +133,23 @@ impl Sequence {
         &self.counters
     }
 
-    /// Takes the next sample's count.
+    /// Takes the next sample's count, of a stream that is not known to have been silent.
     #[inline]
     pub fn accept(&mut self, smp_cnt: u16) -> Step {
+        self.accept_after(smp_cnt, 0)
+    }
+
+    /// Takes the next sample's count, which came `silent_ns` after the newest one.
+    ///
+    /// The counter alone cannot tell an interruption of half a second or more from a restart of the publisher, nor one of a whole
+    /// second from none. Where the stream was silent for that long and its counter stands where the time says, the samples of
+    /// that time are lost.
+    #[inline]
+    pub fn accept_after(&mut self, smp_cnt: u16, silent_ns: u64) -> Step {
         if let Some(rate) = self.learner.as_mut().and_then(|learner| learner.observe(smp_cnt)) {
             self.rate = rate;
             self.learner = None;
+            self.skipped.fill(0);
         }
         self.counters.asdus += 1;
         let count = u32::from(smp_cnt);
@@ -134,23 +164,29 @@ impl Sequence {
         };
         let ahead = (count + self.rate - newest) % self.rate;
         let behind = (newest + self.rate - count) % self.rate;
-        if ahead == 1 {
-            self.advance(count, 1);
-            Step::Next
+        if silent_ns > SILENCE_NS
+            && let Some(ahead) = self.ahead_by_time(ahead, silent_ns)
+        {
+            self.go_on(count, ahead)
+        } else if ahead == 1 {
+            self.go_on(count, 1)
         } else if behind <= WINDOW.min(self.rate / 4) {
             self.late(behind)
         } else if ahead < self.rate.div_ceil(2) {
-            self.advance(count, ahead);
-            self.counters.gaps += 1;
-            self.counters.lost += u64::from(ahead - 1);
-            Step::Gap(ahead - 1)
+            self.go_on(count, u64::from(ahead))
+        } else if self.learner.is_none() && self.is_skipped(count) && self.too_late_in_a_row < self.rate / 4 {
+            self.too_late_in_a_row += 1;
+            self.counters.too_late += 1;
+            Step::TooLate
         } else {
-            self.before_restart = Some(Before {
+            // Until the rate is known, a wrap is a restart, and must not be taken back.
+            self.before_restart = self.learner.is_none().then_some(Before {
                 newest,
                 seen: self.seen,
                 missing: self.missing,
                 lost: self.counters.lost,
                 gaps: self.counters.gaps,
+                doubled_or_swapped: self.counters.duplicates + self.counters.out_of_order,
                 since: 1,
             });
             self.begin(count);
@@ -166,13 +202,19 @@ impl Sequence {
         let ahead = (count + self.rate - before.newest) % self.rate;
         if (1..=WINDOW.min(self.rate / 4)).contains(&ahead) {
             self.counters.restarts -= 1;
-            self.counters.too_late += u64::from(before.since);
+            // Those that were doubled or swapped among them are counted as that.
+            let other = self.counters.duplicates + self.counters.out_of_order - before.doubled_or_swapped;
+            self.counters.too_late += u64::from(before.since).saturating_sub(other);
             (self.counters.lost, self.counters.gaps) = (before.lost, before.gaps);
             (self.newest, self.seen, self.missing) = (Some(before.newest), before.seen, before.missing);
             self.before_restart = None;
         } else {
             before.since += 1;
             self.before_restart = (before.since <= MOST_ASDUS).then_some(before);
+            if self.before_restart.is_none() {
+                // It was one: what the stream before skipped is no part of this one.
+                self.skipped.fill(0);
+            }
         }
     }
 
@@ -182,12 +224,57 @@ impl Sequence {
         self.missing = 0;
     }
 
-    fn advance(&mut self, count: u32, ahead: u32) {
+    /// Counts that the stream moved on by in `silent_ns`, if its counter, `ahead` of the newest, stands about where it must then.
+    #[cold]
+    fn ahead_by_time(&self, ahead: u32, silent_ns: u64) -> Option<u64> {
+        if self.learner.is_some() {
+            return None;
+        }
+        let (rate, ahead) = (u64::from(self.rate), u64::from(ahead));
+        let elapsed = u128::from(silent_ns) * u128::from(rate) / 1_000_000_000;
+        let elapsed = u64::try_from(elapsed).ok()?;
+        let seconds = (elapsed + rate / 2).checked_sub(ahead)? / rate;
+        let by_time = ahead + seconds * rate;
+        // A quarter of a second: the frame before the silence, or the one after it, may have been held up.
+        (by_time > 0 && by_time.abs_diff(elapsed) <= rate.div_ceil(4)).then_some(by_time)
+    }
+
+    /// The stream moved on by `ahead` counts, to `count`.
+    #[inline]
+    fn go_on(&mut self, count: u32, ahead: u64) -> Step {
         self.newest = Some(count);
-        let shifted = |bits: u32| bits.checked_shl(ahead).unwrap_or(0);
-        let skipped = shifted(1).wrapping_sub(1) & !1;
-        self.missing = shifted(self.missing) | skipped;
+        self.too_late_in_a_row = 0;
+        let shift = u32::try_from(ahead).unwrap_or(u32::MAX);
+        let shifted = |bits: u32| bits.checked_shl(shift).unwrap_or(0);
+        self.missing = shifted(self.missing) | (shifted(1).wrapping_sub(1) & !1);
         self.seen = shifted(self.seen) | 1;
+        if let Some(word) = self.skipped.get_mut(word(count)) {
+            *word &= !bit(count);
+        }
+        if ahead == 1 {
+            return Step::Next;
+        }
+        let lost = ahead - 1;
+        self.counters.gaps += 1;
+        self.counters.lost += lost;
+        self.skip(count, lost);
+        Step::Gap(u32::try_from(lost).unwrap_or(u32::MAX))
+    }
+
+    /// Remembers the `lost` counts before `count`; of more than a second's, the last second's.
+    #[cold]
+    fn skip(&mut self, count: u32, lost: u64) {
+        let most = self.rate.min(REMEMBERED) - 1;
+        for back in 1..=u32::try_from(lost).unwrap_or(most).min(most) {
+            let skipped = (count + self.rate - back) % self.rate;
+            if let Some(word) = self.skipped.get_mut(word(skipped)) {
+                *word |= bit(skipped);
+            }
+        }
+    }
+
+    fn is_skipped(&self, count: u32) -> bool {
+        self.skipped.get(word(count)).is_some_and(|word| word & bit(count) != 0)
     }
 
     fn late(&mut self, behind: u32) -> Step {
@@ -205,6 +292,15 @@ impl Sequence {
         }
         Step::OutOfOrder
     }
+}
+
+/// Where the bit of a count is.
+fn word(count: u32) -> usize {
+    (count / 64) as usize
+}
+
+fn bit(count: u32) -> u64 {
+    1 << (count % 64)
 }
 
 #[cfg(test)]

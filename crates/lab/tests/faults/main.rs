@@ -2,6 +2,7 @@
 
 mod bench;
 mod listen;
+mod outages;
 mod reflect;
 mod samples;
 mod subscribe;

@@ -49,7 +49,7 @@ pub(crate) fn numbers(numbers: impl IntoIterator<Item = u64>) -> Which {
 /// A subscriber at the device's end.
 pub(crate) struct Subscriber {
     run: Run,
-    subscription: Subscription,
+    pub(crate) subscription: Subscription,
 }
 
 impl Subscriber {

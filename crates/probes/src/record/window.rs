@@ -169,7 +169,8 @@ impl Open {
                 at_ns: sample.at_ns,
                 value_ns: sample.value_ns,
                 cpu: Some(u32::from(sample.cpu)),
-                sequence: Some(sample.sequence),
+                // The run file has no room for larger ones. They come from the network, where anything may stand.
+                sequence: i64::try_from(sample.sequence).ok().map(|_| sample.sequence),
                 explanation: None,
             });
         }

@@ -28,6 +28,7 @@ pub(super) struct Receiver {
     config: SubscribeConfig,
     stop: Stop,
     frames: Arc<AtomicU64>,
+    is_down: bool,
 }
 
 /// The streams, and what belonged to none.
@@ -55,6 +56,7 @@ impl Receiver {
             config,
             stop,
             frames,
+            is_down: false,
         }
     }
 
@@ -76,17 +78,35 @@ impl Receiver {
                     break;
                 }
             }
+            if let Some(last) = last {
+                self.link(false, last, feed);
+            }
             self.frames.store(accepted, Ordering::Relaxed);
             let now = last.unwrap_or_else(sys::clock::monotonic);
             if end.is_some_and(|end| now >= end) {
                 break;
             }
-            if self.config.receive == Receive::Block && self.port.wait(LOOK_UP_NS).is_err() {
-                // The link is down; frames come again when it is up.
-                sleep_until(now + LINK_DOWN_NS);
+            if self.config.receive == Receive::Block {
+                self.wait(now, feed);
             }
         }
         self.end(accepted, feed)
+    }
+
+    /// Sleeps until a frame comes.
+    fn wait(&mut self, now: Monotonic, feed: &mut Feed) {
+        if self.port.wait(LOOK_UP_NS).is_err() {
+            // The kernel says once that the link is down; frames come again when it is up.
+            self.link(true, now, feed);
+            sleep_until(now + LINK_DOWN_NS);
+        }
+    }
+
+    fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
+        if is_down != self.is_down {
+            self.is_down = is_down;
+            feed.notice(DELIVERY, notice::LINK, at, u64::from(is_down), 0);
+        }
     }
 
     fn end(&mut self, accepted: u64, feed: &mut Feed) -> Result<(), ProbeError> {

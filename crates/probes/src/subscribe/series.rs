@@ -4,6 +4,7 @@ use super::{ClockRelation, SubscribeConfig};
 use crate::port::Port;
 use crate::record::Describe;
 use store::model::{EventKind, SeriesClock, SeriesSpec};
+use units::format_ns;
 
 /// Slot of `delivery/subscribe`.
 pub(super) const DELIVERY: u16 = 0;
@@ -40,6 +41,8 @@ pub(super) mod notice {
     pub(in crate::subscribe) const SMP_CNT_RANGE: u16 = 10;
     pub(in crate::subscribe) const NO_SMP_SYNCH: u16 = 11;
     pub(in crate::subscribe) const TOO_LATE: u16 = 12;
+    pub(in crate::subscribe) const INTERRUPTED: u16 = 13;
+    pub(in crate::subscribe) const LINK: u16 = 14;
 }
 
 /// Names and settings of the series of this probe.
@@ -131,6 +134,11 @@ impl Describe for Subscribe {
             }
             notice::RATE_LEARNED => format!("{stream}: {a} samples/s, learned from where smpCnt wraps"),
             notice::SMP_CNT_RANGE => format!("{stream}: smpCnt ran from {a} to {b}"),
+            notice::INTERRUPTED => format!("{stream}: silent for {}, {b} samples lost", format_ns(a as f64)),
+            notice::LINK if a == 1 => {
+                return (EventKind::Link, format!("{} is down: nothing comes", self.interface));
+            }
+            notice::LINK => return (EventKind::Link, format!("frames come again on {}", self.interface)),
             notice::NO_SMP_SYNCH => format!("{stream}: smpSynch is absent; taken as not synchronised"),
             notice::TOO_LATE => format!(
                 "{stream}: {a} samples came more than {b} counts late, no restart: those that were missing stay lost"

@@ -10,6 +10,9 @@ use wire::sv::{FastPath, Frame, MAX_NAME};
 
 const SECOND_NS: i64 = 1_000_000_000;
 
+/// A loss in a silence this long is an event.
+const INTERRUPTION_NS: u64 = 100_000_000;
+
 /// What tells one stream from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
@@ -69,6 +72,8 @@ pub(super) struct Stream {
     sequence: Sequence,
     accounting: Accounting,
     last_kernel: Option<Realtime>,
+    /// When the newest sample came.
+    newest: Option<Arrival>,
     smp_synch: Option<u8>,
     simulate: bool,
     conf_rev: u32,
@@ -97,6 +102,7 @@ impl Stream {
             sequence: config.rate.map_or_else(Sequence::learning, Sequence::new),
             accounting: Accounting::default(),
             last_kernel: None,
+            newest: None,
             smp_synch: first.as_ref().and_then(|asdu| asdu.smp_synch()),
             simulate: frame.simulate(),
             conf_rev: first.map_or(0, |asdu| asdu.conf_rev()),
@@ -150,9 +156,11 @@ impl Stream {
     pub(super) fn frame(&mut self, samples: impl Iterator<Item = Sample>, arrival: &Arrival, feed: &mut Feed) {
         let mut counted = 0;
         let mut last = 0;
+        let mut silent_ns = self.newest.map_or(0, |newest| silence_ns(&newest, arrival));
         for sample in samples {
             last = sample.smp_cnt;
-            counted += u16::from(self.sample(sample, arrival.at, feed));
+            counted += u16::from(self.sample(sample, silent_ns, arrival, feed));
+            silent_ns = 0;
         }
         if counted > 0 {
             self.measure(last, counted, arrival, feed);
@@ -164,7 +172,8 @@ impl Stream {
     }
 
     /// Accounts for one sample; tells whether it is to be measured.
-    fn sample(&mut self, sample: Sample, at: Monotonic, feed: &mut Feed) -> bool {
+    fn sample(&mut self, sample: Sample, silent_ns: u64, arrival: &Arrival, feed: &mut Feed) -> bool {
+        let at = arrival.at;
         if sample.smp_synch != self.smp_synch {
             let value = |synch: Option<u8>| u64::from(synch.unwrap_or(0));
             self.notice(
@@ -176,7 +185,10 @@ impl Stream {
             );
             self.smp_synch = sample.smp_synch;
         }
-        let step = self.sequence.accept(sample.smp_cnt);
+        let step = self.sequence.accept_after(sample.smp_cnt, silent_ns);
+        if matches!(step, Step::First | Step::Next | Step::Gap(_) | Step::Restart) {
+            self.newest = Some(*arrival);
+        }
         if !self.rate_known
             && let Some(rate) = self.sequence.rate()
         {
@@ -186,8 +198,14 @@ impl Stream {
         self.lowest = self.lowest.min(sample.smp_cnt);
         self.highest = self.highest.max(sample.smp_cnt);
         match step {
-            Step::First | Step::Next | Step::Gap(_) | Step::OutOfOrder => true,
-            Step::Duplicate => false,
+            Step::First | Step::Next | Step::OutOfOrder => true,
+            Step::Gap(skipped) => {
+                if silent_ns >= INTERRUPTION_NS {
+                    self.notice(feed, notice::INTERRUPTED, at, silent_ns, u64::from(skipped));
+                }
+                true
+            }
+            Step::Duplicate | Step::TooLate => false,
             Step::Restart => {
                 self.notice(feed, notice::RESTART, at, u64::from(sample.smp_cnt), 0);
                 true
@@ -281,6 +299,15 @@ impl Stream {
     }
 }
 
+/// How long nothing came between two frames, by every clock that says so: an application that was held up has not heard the
+/// stream, but the kernel has; and a step of the wall clock is no silence.
+fn silence_ns(before: &Arrival, now: &Arrival) -> u64 {
+    let by_application = now.at - before.at;
+    let by_kernel = now.kernel.zip(before.kernel).map(|(now, before)| now - before);
+    let silent_ns = by_kernel.map_or(by_application, |ns| ns.min(by_application));
+    u64::try_from(silent_ns).unwrap_or(0)
+}
+
 /// Time from the sample due `due_ns` after the top of its second to `at`. The second is the one that brings the result into
 /// (-0.5 s, 0.5 s].
 fn one_way(at: Realtime, due_ns: i64) -> i64 {
@@ -290,8 +317,35 @@ fn one_way(at: Realtime, due_ns: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::one_way;
-    use units::Realtime;
+    use super::{Arrival, one_way, silence_ns};
+    use units::{Monotonic, Realtime};
+
+    #[test]
+    fn neither_a_clock_step_nor_a_held_up_application_is_a_silence() {
+        let arrival = |at: i64, kernel: Option<i64>| Arrival {
+            at: Monotonic::from_ns(at),
+            wall: Realtime::from_ns(0),
+            kernel: kernel.map(Realtime::from_ns),
+        };
+        let before = arrival(1_000, Some(5_000));
+        assert_eq!(
+            silence_ns(&before, &arrival(1_100, Some(2_000_005_000))),
+            100,
+            "clock stepped on"
+        );
+        assert_eq!(
+            silence_ns(&before, &arrival(1_100, Some(-7_000))),
+            0,
+            "clock stepped back"
+        );
+        assert_eq!(
+            silence_ns(&before, &arrival(3_000_001_000, Some(5_100))),
+            100,
+            "held up"
+        );
+        assert_eq!(silence_ns(&before, &arrival(3_000, Some(7_000))), 2_000);
+        assert_eq!(silence_ns(&before, &arrival(3_000, None)), 2_000);
+    }
 
     #[test]
     fn the_nearest_second_is_meant() {

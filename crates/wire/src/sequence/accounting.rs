@@ -27,7 +27,7 @@ pub struct Accounting {
 impl Accounting {
     /// Whether enough samples came since the last look.
     pub fn is_due(&self, counters: &Counters) -> bool {
-        progress(counters) - self.looked_at > 2 * u64::from(WINDOW)
+        progress(counters).saturating_sub(self.looked_at) > 2 * u64::from(WINDOW)
     }
 
     /// What became settled since the last look.
@@ -61,7 +61,7 @@ impl Accounting {
 
 /// Samples that moved the stream on: only they push a lost one out of the window.
 fn progress(counters: &Counters) -> u64 {
-    counters.asdus - counters.duplicates - counters.out_of_order - counters.out_of_range
+    counters.asdus - counters.duplicates - counters.out_of_order - counters.too_late - counters.out_of_range
 }
 
 #[cfg(test)]

@@ -34,7 +34,67 @@ fn the_window_ends_sixteen_counts_back() {
         (step, sequence.counters().lost)
     };
     assert_eq!(run(104), (Step::Duplicate, 1));
-    assert_eq!(run(101), (Step::Restart, 1));
+    assert_eq!(run(101), (Step::TooLate, 1), "stays lost");
+}
+
+#[test]
+fn a_sample_that_comes_much_too_late_moves_nothing() {
+    for rate in [4_000, 4_800, 14_400] {
+        for behind in 17..1_900 {
+            let mut sequence = Sequence::new(rate);
+            let count = |index: u32| ((index + rate - 100) % rate) as u16;
+            for index in (0..=behind).filter(|&index| index != 1) {
+                sequence.accept(count(index));
+            }
+            if behind > 17 {
+                assert_eq!(sequence.accept(count(1)), Step::TooLate, "{behind} counts late");
+            }
+            assert_eq!(sequence.accept(count(behind + 1)), Step::Next);
+            let counters = sequence.counters();
+            assert_eq!((counters.lost, counters.restarts), (1, 0), "{behind} counts late");
+        }
+    }
+}
+
+#[test]
+fn many_samples_too_late_in_a_row_are_a_restart_after_all() {
+    let mut sequence = after(4_000, [0, 1_900]);
+    let steps: Vec<Step> = (100..1_200).map(|count| sequence.accept(count)).collect();
+    assert_eq!(steps.iter().position(|step| *step == Step::Restart), Some(1_000));
+    assert_eq!(steps[1_001..], [Step::Next; 99]);
+    assert_eq!((sequence.counters().lost, sequence.counters().too_late), (1_899, 1_000));
+}
+
+#[test]
+fn a_silence_is_lost_to_the_sample_however_long_it_was() {
+    for rate in [400, 4_000, 4_800, 14_400, 15_360] {
+        for silent_ms in (510..4_000).step_by(77) {
+            let skipped = rate * silent_ms / 1_000;
+            let mut sequence = after(rate, [rate as u16 - 2, rate as u16 - 1]);
+            let next = (skipped % rate) as u16;
+            for held_up_ms in [-90, 0, 90] {
+                let silent_ns = (i64::from(silent_ms) + held_up_ms) as u64 * 1_000_000;
+                let mut sequence = sequence.clone();
+                let step = sequence.accept_after(next, silent_ns.max(500_000_001));
+                assert_eq!(step, Step::Gap(skipped), "{silent_ms} ms at {rate}/s");
+                assert_eq!(sequence.counters().lost, u64::from(skipped));
+            }
+            // The counter stands elsewhere: another publisher, or the same one with another phase.
+            let elsewhere = ((skipped + rate / 3) % rate) as u16;
+            let by_count = sequence.clone().accept(elsewhere);
+            let step = sequence.accept_after(elsewhere, u64::from(silent_ms) * 1_000_000);
+            assert_eq!(step, by_count, "{silent_ms} ms at {rate}/s");
+        }
+    }
+}
+
+#[test]
+fn a_stream_of_one_sample_a_second_is_never_silent() {
+    let mut sequence = after(1, [0]);
+    for _ in 0..5 {
+        assert_eq!(sequence.accept_after(0, 1_000_000_000), Step::Next);
+    }
+    assert_eq!(sequence.accept_after(0, 3_000_000_000), Step::Gap(2));
 }
 
 #[test]
@@ -48,7 +108,7 @@ fn a_sample_that_comes_far_too_late_costs_no_more_than_itself() {
                 sequence.accept(count);
             }
             if place == 2_000 + behind {
-                assert_eq!(sequence.accept(late), Step::Restart, "it looks like one");
+                assert_eq!(sequence.accept(late), Step::TooLate);
             }
         }
         let counters = sequence.counters();
@@ -58,6 +118,25 @@ fn a_sample_that_comes_far_too_late_costs_no_more_than_itself() {
             "{behind}"
         );
     }
+}
+
+#[test]
+fn a_copy_that_comes_far_too_late_is_no_restart_either() {
+    let counts = (0..200).chain([100]).chain(200..300);
+    let counters = *after(4800, counts).counters();
+    assert_eq!((counters.lost, counters.restarts, counters.too_late), (0, 0, 1));
+}
+
+#[test]
+fn every_sample_is_counted_as_one_thing() {
+    // A copy far too late, itself doubled, before the stream goes on.
+    let counts = (0..200).chain([100, 100, 99, 100]).chain(200..300);
+    let counters = *after(4800, counts).counters();
+    assert_eq!((counters.lost, counters.restarts), (0, 0));
+    assert_eq!(
+        (counters.too_late, counters.duplicates, counters.out_of_order),
+        (1, 2, 1)
+    );
 }
 
 #[test]
