@@ -12,6 +12,7 @@ pub mod listen;
 pub mod noise;
 mod port;
 pub mod publish;
+mod reception;
 pub mod record;
 pub mod reflect;
 mod rest;

@@ -136,7 +136,7 @@ pub fn start(
         feed.set_cpu(cpu);
     }
     let frames = Arc::new(AtomicU64::new(0));
-    let mut receiver = receiver::Receiver::new(config.clone(), port, stop.clone(), Arc::clone(&frames));
+    let mut receiver = receiver::Receiver::new(config, port, stop.clone(), Arc::clone(&frames));
     let thread = HotThread {
         name: "listen".into(),
         real_time: RtThread {

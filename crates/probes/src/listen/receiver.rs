@@ -3,30 +3,23 @@
 use super::ListenConfig;
 use super::decode::{Key, decode};
 use super::series::{DELIVERY, notice, slot};
-use super::stream::{Arrival, Pace, Stream};
+use super::stream::{Pace, Stream};
 use crate::error::ProbeError;
-use crate::port::{Frame as Received, Port};
+use crate::port::Port;
+use crate::reception::{Account, Arrival, Reception};
 use crate::record::{Feed, LABEL_BYTES};
-use crate::reflect::Receive;
 use crate::stop::Stop;
+use crate::talk::Framing;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use sys::packet::RxStamp;
-use sys::wait::sleep_until;
+use std::sync::atomic::AtomicU64;
+use units::{Monotonic, Period};
 use wire::ether::VlanTag;
 
-/// How long a link that is down is left alone.
-const LINK_DOWN_NS: i64 = 10_000_000;
-
-/// How long the thread sleeps before it looks whether it is to stop.
-const LOOK_UP_NS: u64 = 100_000_000;
-
 pub(super) struct Receiver {
-    port: Port,
+    reception: Reception,
     table: Table,
-    config: ListenConfig,
-    stop: Stop,
-    frames: Arc<AtomicU64>,
+    /// In words, what was listened for.
+    wanted: &'static str,
 }
 
 /// The streams, and what belonged to none.
@@ -37,10 +30,11 @@ struct Table {
     /// Where the next frame is looked for first: talkers of one interval come in the same order each time.
     likely: usize,
     unplaced: u64,
+    period: Period,
 }
 
 impl Receiver {
-    pub(super) fn new(config: ListenConfig, port: Port, stop: Stop, frames: Arc<AtomicU64>) -> Self {
+    pub(super) fn new(config: &ListenConfig, port: Port, stop: Stop, frames: Arc<AtomicU64>) -> Self {
         let most = usize::from(config.max_streams);
         let table = Table {
             streams: Vec::with_capacity(most),
@@ -51,44 +45,23 @@ impl Receiver {
             },
             likely: 0,
             unplaced: 0,
+            period: config.period,
         };
         Self {
-            port,
+            reception: Reception {
+                port,
+                receive: config.receive,
+                duration_ns: config.duration_ns,
+                stop,
+                frames,
+            },
             table,
-            config,
-            stop,
-            frames,
+            wanted: config.framing.map_or("test, AVTP or SV", Framing::word),
         }
     }
 
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
-        let end = self
-            .config
-            .duration_ns
-            .and_then(|ns| i64::try_from(ns).ok())
-            .map(|ns| sys::clock::monotonic() + ns);
-        let mut accepted = 0;
-        while !self.stop.requested() {
-            let mut last = None;
-            while let Some(frame) = self.port.next() {
-                let arrival = arrival(&frame);
-                accepted += u64::from(self.table.take(&frame, &arrival, &self.config, feed));
-                last = Some(arrival.at);
-                // Looked at after every frame: a sender that is faster than we are never lets the ring run empty.
-                if self.stop.requested() || end.is_some_and(|end| arrival.at >= end) {
-                    break;
-                }
-            }
-            self.frames.store(accepted, Ordering::Relaxed);
-            let now = last.unwrap_or_else(sys::clock::monotonic);
-            if end.is_some_and(|end| now >= end) {
-                break;
-            }
-            if self.config.receive == Receive::Block && self.port.wait(LOOK_UP_NS).is_err() {
-                // The link is down; frames come again when it is up.
-                sleep_until(now + LINK_DOWN_NS);
-            }
-        }
+        let accepted = self.reception.run(&mut self.table, feed);
         self.end(accepted, feed)
     }
 
@@ -97,7 +70,7 @@ impl Receiver {
         for stream in &mut self.table.streams {
             stream.end(now, feed);
         }
-        let dropped = self.port.dropped();
+        let dropped = self.reception.port.dropped();
         for (code, count) in [
             (notice::SOCKET_DROP, dropped),
             (notice::TOO_MANY_STREAMS, self.table.unplaced),
@@ -109,8 +82,8 @@ impl Receiver {
         if accepted > 0 {
             return Ok(());
         }
-        let interface = self.port.interface();
-        let wanted = self.config.framing.map_or("test, AVTP or SV", |framing| framing.word());
+        let interface = self.reception.port.interface();
+        let wanted = self.wanted;
         Err(ProbeError::NoTraffic(format!(
             "listen: no stream ({wanted} frames) came on {interface}: is `triptime talk` or an AVB talker sending into this \
              network, and is the interface up?"
@@ -118,24 +91,9 @@ impl Receiver {
     }
 }
 
-fn arrival(frame: &Received<'_>) -> Arrival {
-    let at = sys::clock::monotonic();
-    let wall = sys::clock::realtime();
-    let kernel = match frame.stamp() {
-        Some(RxStamp::Software(stamp) | RxStamp::Socket(stamp)) => Some(stamp),
-        Some(RxStamp::Hardware(_)) | None => None,
-    };
-    Arrival { at, wall, kernel }
-}
-
-impl Table {
-    /// Accounts for one frame; tells whether it belonged to a stream.
-    fn take(&mut self, frame: &Received<'_>, arrival: &Arrival, config: &ListenConfig, feed: &mut Feed) -> bool {
-        let vlan = frame.taken_tag().map(|tag| VlanTag {
-            tpid: tag.tpid,
-            tci: tag.tci,
-        });
-        let Some((key, number)) = decode(frame.data(), vlan, config.period) else {
+impl Account for Table {
+    fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
+        let Some((key, number)) = decode(data, vlan, self.period) else {
             return false;
         };
         if let Some(kernel) = arrival.kernel {
@@ -148,6 +106,12 @@ impl Table {
         true
     }
 
+    fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
+        feed.notice(DELIVERY, notice::LINK, at, u64::from(is_down), 0);
+    }
+}
+
+impl Table {
     /// The stream a frame belongs to; a new one if there is room.
     fn find(&mut self, key: &Key, feed: &mut Feed) -> Option<&mut Stream> {
         let count = self.streams.len();

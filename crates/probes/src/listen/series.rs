@@ -20,6 +20,7 @@ pub(super) mod notice {
     pub(in crate::listen) const MORE_RESTARTS: u16 = 3;
     pub(in crate::listen) const STALE: u16 = 4;
     pub(in crate::listen) const TOO_MANY_STREAMS: u16 = 5;
+    pub(in crate::listen) const LINK: u16 = 6;
 }
 
 /// Names and settings of the series of this probe.
@@ -81,6 +82,9 @@ impl Describe for Listen {
             notice::SOCKET_DROP => {
                 let text = format!("the socket dropped {a} frames before they were read");
                 return (EventKind::SocketDrop, text);
+            }
+            notice::LINK => {
+                return (EventKind::Link, crate::reception::link_text(a == 1, &self.interface));
             }
             notice::RESTART => format!("{stream}: the talker began anew (for the {a}. time)"),
             notice::MORE_RESTARTS => format!(

@@ -3,6 +3,7 @@
 use super::decode::{Key, Mark, Number};
 use super::order::{Order, Step};
 use super::series::{notice, slot};
+use crate::reception::Arrival;
 use crate::record::{Counter, Feed};
 use units::{Monotonic, Realtime};
 
@@ -11,17 +12,6 @@ const LATE_COUNTS: u32 = 16;
 
 /// New starts of one stream that are told one by one; two talkers in one stream would fill the run with them.
 const RESTARTS_TOLD: u64 = 20;
-
-/// When a frame came, by every clock that says so.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Arrival {
-    /// The application's clock for schedules.
-    pub(super) at: Monotonic,
-    /// The application's wall clock.
-    pub(super) wall: Realtime,
-    /// The kernel's receive stamp.
-    pub(super) kernel: Option<Realtime>,
-}
 
 /// How a stream is judged.
 #[derive(Debug, Clone, Copy)]

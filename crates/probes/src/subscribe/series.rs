@@ -135,10 +135,9 @@ impl Describe for Subscribe {
             notice::RATE_LEARNED => format!("{stream}: {a} samples/s, learned from where smpCnt wraps"),
             notice::SMP_CNT_RANGE => format!("{stream}: smpCnt ran from {a} to {b}"),
             notice::INTERRUPTED => format!("{stream}: silent for {}, {b} samples lost", format_ns(a as f64)),
-            notice::LINK if a == 1 => {
-                return (EventKind::Link, format!("{} is down: nothing comes", self.interface));
+            notice::LINK => {
+                return (EventKind::Link, crate::reception::link_text(a == 1, &self.interface));
             }
-            notice::LINK => return (EventKind::Link, format!("frames come again on {}", self.interface)),
             notice::NO_SMP_SYNCH => format!("{stream}: smpSynch is absent; taken as not synchronised"),
             notice::TOO_LATE => format!(
                 "{stream}: {a} samples came more than {b} counts late, no restart: those that were missing stay lost"

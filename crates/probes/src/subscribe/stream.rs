@@ -2,6 +2,7 @@
 
 use super::series::{Family, families, notice, slot};
 use super::{ClockRelation, SubscribeConfig};
+use crate::reception::Arrival;
 use crate::record::{Counter, Feed};
 use units::{Monotonic, Realtime};
 use wire::ether::{Mac, VlanTag};
@@ -43,17 +44,6 @@ impl Key {
         let length = self.sv_id.iter().position(|octet| *octet == 0).unwrap_or(MAX_NAME);
         &self.sv_id[..length]
     }
-}
-
-/// When a frame came, by every clock that says so.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Arrival {
-    /// The application's clock for schedules.
-    pub(super) at: Monotonic,
-    /// The application's wall clock.
-    pub(super) wall: Realtime,
-    /// The kernel's receive stamp, unless the NIC's own clock made it.
-    pub(super) kernel: Option<Realtime>,
 }
 
 /// The changing parts of one ASDU.

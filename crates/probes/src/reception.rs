@@ -1,0 +1,125 @@
+//! Receiving until told to stop: what `subscribe` and `listen` have in common.
+
+use crate::port::{Frame, Port};
+use crate::record::Feed;
+use crate::reflect::Receive;
+use crate::stop::Stop;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use sys::packet::RxStamp;
+use sys::wait::sleep_until;
+use units::{Monotonic, Realtime};
+use wire::ether::VlanTag;
+
+/// How long a link that is down is left alone.
+const LINK_DOWN_NS: i64 = 10_000_000;
+
+/// How long the thread sleeps before it looks whether it is to stop.
+const LOOK_UP_NS: u64 = 100_000_000;
+
+/// When a frame came, by every clock that says so.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    /// The application's clock for schedules.
+    pub(crate) at: Monotonic,
+    /// The application's wall clock.
+    pub(crate) wall: Realtime,
+    /// The kernel's receive stamp, unless the NIC's own clock made it.
+    pub(crate) kernel: Option<Realtime>,
+}
+
+impl Arrival {
+    fn of(frame: &Frame<'_>) -> Self {
+        let at = sys::clock::monotonic();
+        let wall = sys::clock::realtime();
+        let kernel = match frame.stamp() {
+            Some(RxStamp::Software(stamp) | RxStamp::Socket(stamp)) => Some(stamp),
+            Some(RxStamp::Hardware(_)) | None => None,
+        };
+        Self { at, wall, kernel }
+    }
+}
+
+/// What becomes of the frames.
+pub(crate) trait Account {
+    /// Accounts for one frame with the outer VLAN tag the kernel took out of it; tells whether it was one to account for.
+    fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool;
+
+    /// The link went down, or frames come again.
+    fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed);
+}
+
+/// A port and how long and how it is received from.
+pub(crate) struct Reception {
+    pub(crate) port: Port,
+    pub(crate) receive: Receive,
+    pub(crate) duration_ns: Option<u64>,
+    pub(crate) stop: Stop,
+    /// Frames accounted for so far, for who looks on.
+    pub(crate) frames: Arc<AtomicU64>,
+}
+
+impl Reception {
+    /// Receives until the duration is over or a stop is asked for; returns how many frames were accounted for.
+    pub(crate) fn run(&mut self, account: &mut impl Account, feed: &mut Feed) -> u64 {
+        let duration = self.duration_ns.and_then(|ns| i64::try_from(ns).ok());
+        let end = duration.map(|ns| sys::clock::monotonic() + ns);
+        let (mut accepted, mut is_down) = (0, false);
+        while !self.stop.requested() {
+            let last = self.take_all(end, &mut accepted, account, feed);
+            if let Some(at) = last
+                && is_down
+            {
+                is_down = false;
+                account.link(is_down, at, feed);
+            }
+            self.frames.store(accepted, Ordering::Relaxed);
+            let now = last.unwrap_or_else(sys::clock::monotonic);
+            if end.is_some_and(|end| now >= end) {
+                break;
+            }
+            if self.receive == Receive::Block && self.port.wait(LOOK_UP_NS).is_err() {
+                if !is_down {
+                    is_down = true;
+                    account.link(is_down, now, feed);
+                }
+                // The kernel says once that the link is down; frames come again when it is up.
+                sleep_until(now + LINK_DOWN_NS);
+            }
+        }
+        accepted
+    }
+
+    /// Takes what is there; returns when the last frame came.
+    fn take_all(
+        &mut self,
+        end: Option<Monotonic>,
+        accepted: &mut u64,
+        account: &mut impl Account,
+        feed: &mut Feed,
+    ) -> Option<Monotonic> {
+        let mut last = None;
+        while let Some(frame) = self.port.next() {
+            let arrival = Arrival::of(&frame);
+            let vlan = frame.taken_tag().map(|tag| VlanTag {
+                tpid: tag.tpid,
+                tci: tag.tci,
+            });
+            *accepted += u64::from(account.take(frame.data(), vlan, &arrival, feed));
+            last = Some(arrival.at);
+            // Looked at after every frame: a sender that is faster than we are never lets the ring run empty.
+            if self.stop.requested() || end.is_some_and(|end| arrival.at >= end) {
+                break;
+            }
+        }
+        last
+    }
+}
+
+/// The event of a link that went down, or of one that brings frames again.
+pub(crate) fn link_text(is_down: bool, interface: &str) -> String {
+    match is_down {
+        true => format!("{interface} is down: nothing comes"),
+        false => format!("frames come again on {interface}"),
+    }
+}
