@@ -1,6 +1,11 @@
 //! Captures made from octets, whole and cut at every octet.
 
-use std::io::{self, Read, Write};
+mod making;
+mod packed;
+
+use making::{FIRST, Octets, SECOND, pcap, pcapng, pcapng_frames};
+use packed::gzip;
+use std::io::{self, Read};
 
 use proptest::prelude::{any, prop};
 use proptest::proptest;
@@ -37,95 +42,6 @@ fn read_from(input: impl Read) -> (Vec<Kept>, Option<CaptureError>) {
     }
 }
 
-/// Octets in one of the two byte orders.
-struct Octets {
-    big: bool,
-    out: Vec<u8>,
-}
-
-impl Octets {
-    fn new(big: bool) -> Self {
-        Self { big, out: Vec::new() }
-    }
-
-    fn u16(&mut self, value: u16) -> &mut Self {
-        self.out.extend(if self.big {
-            value.to_be_bytes()
-        } else {
-            value.to_le_bytes()
-        });
-        self
-    }
-
-    fn u32(&mut self, value: u32) -> &mut Self {
-        self.out.extend(if self.big {
-            value.to_be_bytes()
-        } else {
-            value.to_le_bytes()
-        });
-        self
-    }
-
-    fn raw(&mut self, octets: &[u8]) -> &mut Self {
-        self.out.extend_from_slice(octets);
-        self
-    }
-
-    fn padded(&mut self, octets: &[u8]) -> &mut Self {
-        self.raw(octets);
-        self.out.resize(self.out.len().next_multiple_of(4), 0);
-        self
-    }
-
-    /// A pcapng block around what `fill` writes.
-    fn block(&mut self, kind: u32, fill: impl FnOnce(&mut Self)) -> &mut Self {
-        let mut body = Self::new(self.big);
-        fill(&mut body);
-        let length = body.out.len() as u32 + 12;
-        self.u32(kind).u32(length).raw(&body.out).u32(length)
-    }
-
-    fn section(&mut self) -> &mut Self {
-        self.block(0x0a0d_0d0a, |b| {
-            b.u32(0x1a2b_3c4d).u16(1).u16(0).u32(u32::MAX).u32(u32::MAX);
-        })
-    }
-
-    fn interface(&mut self, link: u16, snap_len: u32, options: &[(u16, &[u8])]) -> &mut Self {
-        self.block(1, |b| {
-            b.u16(link).u16(0).u32(snap_len);
-            for (code, value) in options {
-                b.u16(*code).u16(value.len() as u16).padded(value);
-            }
-            if !options.is_empty() {
-                b.u32(0);
-            }
-        })
-    }
-
-    fn enhanced(&mut self, interface: u32, stamp: u64, data: &[u8], original: u32) -> &mut Self {
-        self.block(6, |b| {
-            b.u32(interface)
-                .u32((stamp >> 32) as u32)
-                .u32(stamp as u32)
-                .u32(data.len() as u32)
-                .u32(original)
-                .padded(data);
-        })
-    }
-}
-
-const FIRST: &[u8] = b"first frame";
-const SECOND: &[u8] = b"the second";
-
-fn pcap(big: bool, magic: u32, unit: u32) -> Vec<u8> {
-    let mut file = Octets::new(big);
-    file.u32(magic).u16(2).u16(4).u32(0).u32(0).u32(65_535).u32(1);
-    file.u32(1_790_000_001).u32(5 * unit).u32(11).u32(11).raw(FIRST);
-    file.u32(1_790_000_002).u32(0).u32(10).u32(1514).raw(SECOND);
-    file.out
-}
-
 #[test]
 fn pcap_in_every_form() {
     for big in [false, true] {
@@ -149,51 +65,6 @@ fn pcap_in_every_form() {
             assert_eq!(frames, [first, second]);
         }
     }
-}
-
-/// Two sections of different byte order, all kinds of packet blocks, blocks to pass over.
-fn pcapng(big: bool) -> Vec<u8> {
-    let offset = if big {
-        3600i64.to_be_bytes()
-    } else {
-        3600i64.to_le_bytes()
-    };
-    let mut file = Octets::new(big);
-    file.section();
-    file.block(0x0bad, |b| {
-        b.raw(&[1, 2, 3, 4]);
-    });
-    file.interface(1, 0, &[(9, &[9])])
-        .interface(113, 0, &[(9, &[0x80 | 10]), (14, &offset)]);
-    file.enhanced(0, 1_790_000_001_000_000_007, FIRST, 11)
-        .enhanced(1, 3 << 9, SECOND, 99);
-    file.block(2, |b| {
-        b.u16(0).u16(5).u32(0).u32(42).u32(10).u32(10).padded(SECOND);
-    });
-    let mut second = Octets::new(!big);
-    second.section().interface(1, 6, &[]);
-    second.enhanced(0, 2_000_005, SECOND, 10);
-    second.block(3, |b| {
-        b.u32(11).padded(FIRST);
-    });
-    [file.out, second.out].concat()
-}
-
-fn pcapng_frames() -> Vec<Kept> {
-    let cooked = LinkType(113);
-    vec![
-        (
-            1,
-            Some(1_790_000_001_000_000_007),
-            FIRST.to_vec(),
-            11,
-            LinkType::ETHERNET,
-        ),
-        (2, Some(3_601_500_000_000), SECOND.to_vec(), 99, cooked),
-        (3, Some(42), SECOND.to_vec(), 10, LinkType::ETHERNET),
-        (4, Some(2_000_005_000), SECOND.to_vec(), 10, LinkType::ETHERNET),
-        (5, None, FIRST[..6].to_vec(), 11, LinkType::ETHERNET),
-    ]
 }
 
 #[test]
@@ -281,65 +152,6 @@ impl Read for Trickle<'_> {
         self.octets = &self.octets[len..];
         Ok(len)
     }
-}
-
-fn gzip(octets: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(octets).unwrap();
-    encoder.finish().unwrap()
-}
-
-#[test]
-fn packed_captures_in_one_and_in_several_members() {
-    for file in [pcapng(true), pcap(false, 0xa1b2_3c4d, 1)] {
-        let (whole, none) = read(&file);
-        assert!(none.is_none());
-        let (begin, end) = file.split_at(30);
-        for packed in [gzip(&file), [gzip(begin), gzip(end)].concat()] {
-            let (frames, error) = read(&packed);
-            assert!(error.is_none(), "{error:?}");
-            assert_eq!(frames, whole);
-        }
-    }
-}
-
-#[test]
-fn packed_captures_cut_or_damaged_give_their_whole_frames() {
-    let mut file = Octets::new(false);
-    file.section().interface(1, 0, &[]);
-    for number in 0..2_000_u64 {
-        // Octets that do not pack well, so that the packed file is long.
-        let data: Vec<u8> = (0..100)
-            .map(|at| ((number * 7919 + at * 104_729) % 251) as u8)
-            .collect();
-        file.enhanced(0, number, &data, 100);
-    }
-    let whole = read(&file.out).0;
-    let packed = gzip(&file.out);
-    let mut frames_at_half = 0;
-    for cut in [packed.len() / 2, packed.len() - 9, packed.len() - 3] {
-        let (frames, error) = read(&packed[..cut]);
-        assert_eq!(frames, whole[..frames.len()], "cut at {cut}");
-        match error {
-            Some(CaptureError::Unpack { frame, .. }) => assert_eq!(frame, frames.len() as u64 + 1),
-            other => panic!("cut at {cut}: {other:?}"),
-        }
-        frames_at_half = if frames_at_half == 0 {
-            frames.len()
-        } else {
-            frames_at_half
-        };
-    }
-    assert!((500..2_000).contains(&frames_at_half), "{frames_at_half}");
-    let mut damaged = packed;
-    let checksum = damaged.len() - 8;
-    damaged[checksum] ^= 1;
-    let (frames, error) = read(&damaged);
-    assert_eq!(frames.len(), 2_000, "every frame is whole");
-    assert!(
-        matches!(error, Some(CaptureError::Unpack { frame: 2_001, .. })),
-        "{error:?}"
-    );
 }
 
 #[test]
