@@ -221,7 +221,7 @@ fn every_planted_block_is_explained() {
         admitted * 10 <= blocks.len() * 3,
         "{admitted} of {BLOCKS} blocks not seen"
     );
-    for (question, answers) in &answered {
+    for (question, answers) in answered.iter().filter(|(_, answers)| !admits(&answers[0])) {
         let events = flight::decode(&answers[0].flight).expect("a flight");
         let span = question.from - 1_000_000..=question.to + 200_000;
         assert!(events.len() > 5 && events.len() <= flight::MOST_EVENTS);
