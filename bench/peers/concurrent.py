@@ -6,15 +6,20 @@ maxima of one stall differ by the offset between them. Pairs alternate: cyclicte
 is what "equal" means here, and triptime beside cyclictest. Which of the two has offset 0 changes from pair to pair.
 
     bench/peers/concurrent.py [--cpu 1] [--interval-us 1000] [--seconds 10] [--pairs 30]
+                              [--flight-recorder]
+
+triptime's flight recorder is off unless `--flight-recorder` is given: cyclictest has none.
 
 Printed: paired differences of p50, mean and p99, of both blocks; for the stalls over a millisecond, by how much the two
-maxima differ; what was missed, as triptime counts it and as it follows from cyclictest's histogram.
+maxima differ; what was missed, as triptime counts it and as it follows from cyclictest's histogram; CPU time of the whole
+process, its start and end included, per sample, and the ratio of the two of a pair.
 
 Needs: root, rt-tests, target/triptime (make build).
 """
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import tempfile
@@ -28,9 +33,9 @@ def start_triptime(options, offset_us, folder):
     file = folder / f"t{offset_us}.triptime"
     file.unlink(missing_ok=True)
     child = subprocess.Popen(
-        [str(BINARY), "wakeup", "--quiet", "--no-flight-recorder", "--cpus", str(options.cpu), "--policy", "fifo:80",
+        [str(BINARY), "wakeup", "--quiet", "--cpus", str(options.cpu), "--policy", "fifo:80",
          "--interval", f"{options.interval_us}us", "--duration", f"{options.seconds}s", f"--secaligned={offset_us}us",
-         "--out", str(file)], stdout=subprocess.DEVNULL)
+         "--out", str(file), *([] if options.flight_recorder else ["--no-flight-recorder"])], stdout=subprocess.DEVNULL)
     return child, lambda: read_triptime(file)
 
 
@@ -79,11 +84,21 @@ def pair(first, second, options, folder):
     swapped = options.number % 4 >= 2
     a, read_a = first(options, half if swapped else 0, folder)
     b, read_b = second(options, 0 if swapped else half, folder)
-    for child in (a, b):
-        if child.wait() != 0:
-            raise SystemExit(f"{child.args[0]} ended with {child.returncode}")
+    used = [cpu_us(child) for child in (a, b)]
     options.number += 1
-    return read_a(), read_b()
+    results = read_a(), read_b()
+    for result, us in zip(results, used):
+        result["cpu"] = us / result["samples"]
+    return results
+
+
+def cpu_us(child):
+    """CPU time of a child that is waited for, threads that have ended included, in us."""
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        raise SystemExit(f"{child.args[0]} ended with {child.returncode}")
+    return (usage.ru_utime + usage.ru_stime) * 1e6
 
 
 def show(name, pairs, options):
@@ -96,6 +111,10 @@ def show(name, pairs, options):
         print(f"  {figure:>4}: {statistics.median(a[figure] for a, _ in pairs):8.2f} us and"
               f" {statistics.median(b[figure] for _, b in pairs):8.2f} us; difference median {middle:+7.2f} us,"
               f" sd {spread:6.2f}, from {differences[0]:+.2f} to {differences[-1]:+.2f}")
+    ratios = sorted(a["cpu"] / b["cpu"] for a, b in pairs)
+    print(f"   CPU: {statistics.median(a['cpu'] for a, _ in pairs):8.2f} us and"
+          f" {statistics.median(b['cpu'] for _, b in pairs):8.2f} us a sample; ratio median"
+          f" {statistics.median(ratios):.3f}, from {ratios[0]:.3f} to {ratios[-1]:.3f}")
     stalls = [(a["max"], b["max"]) for a, b in pairs if min(a["max"], b["max"]) > STALL_US]
     if stalls:
         off = [abs(abs(a - b) - options.interval_us / 2) for a, b in stalls]
@@ -113,6 +132,7 @@ def main():
     parser.add_argument("--interval-us", type=int, default=1000)
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--pairs", type=int, default=30)
+    parser.add_argument("--flight-recorder", action="store_true")
     options = parser.parse_args()
     options.number = 0
     with tempfile.TemporaryDirectory() as name:

@@ -174,11 +174,11 @@ impl Explain for Witness {
 
     fn observe(&mut self) {}
 
-    fn explain(&mut self, question: &Question) -> Answer {
+    fn explain(&mut self, question: &Question, with_flight: bool) -> Answer {
         self.0.lock().expect("whole").1.push(*question);
         let mut answer = Answer::unknown(question, "planted");
         answer.explanation.cause = Cause::Thread;
-        answer.flight = Some(vec![1, 2, 3]);
+        answer.flight = with_flight.then(|| vec![1, 2, 3]);
         answer
     }
 

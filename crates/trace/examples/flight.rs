@@ -13,7 +13,7 @@ use std::time::Duration;
 use store::Explanation;
 use sys::thread::{Policy, RtThread};
 use trace::perfetto::{Spike, write};
-use trace::{FlightRecorder, Options, Question, QuestionKind, flight};
+use trace::{FlightRecorder, Options, Question, QuestionKind};
 use units::format_ns;
 
 /// Length of a cycle.
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     from: question.from,
                     to: question.to,
                     explanation: Some(answer.explanation),
-                    events: flight::decode(&answer.flight)?,
+                    events: answer.events,
                 });
             }
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => recorder.observe(),

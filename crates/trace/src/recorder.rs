@@ -3,6 +3,7 @@
 use crate::around::Counters;
 use crate::bpf::{BpfEngine, Cost};
 use crate::error::TraceError;
+use crate::event::Event;
 use crate::explain::{Question, explain};
 use crate::flight;
 use crate::point::Program;
@@ -62,13 +63,13 @@ enum Engine {
     Tracefs(TracefsEngine),
 }
 
-/// An explained sample, and the events around it as [`flight::encode`] writes them.
+/// An explained sample, and the events around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// Where the time went.
     pub explanation: Explanation,
-    /// The events around it.
-    pub flight: Vec<u8>,
+    /// The events around it, as [`flight::Packer`] takes them.
+    pub events: Vec<Event>,
 }
 
 /// Records what every CPU does, and tells afterwards where the time of a late sample went. Stops when dropped.
@@ -111,6 +112,24 @@ impl FlightRecorder {
         };
         recorder.observe();
         Ok(recorder)
+    }
+
+    /// Does something with nothing recorded and no tracepoint listened to, and then starts afresh: what was recorded before is
+    /// gone.
+    ///
+    /// # Errors
+    /// The kernel refuses to stop or to start again.
+    pub fn while_paused<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, TraceError> {
+        match &mut self.engine {
+            Engine::Ebpf(engine) => engine.pause()?,
+            Engine::Tracefs(engine) => engine.pause()?,
+        }
+        let done = work();
+        match &mut self.engine {
+            Engine::Ebpf(engine) => engine.resume()?,
+            Engine::Tracefs(engine) => engine.resume()?,
+        }
+        Ok(done)
     }
 
     /// The engine that runs.
@@ -188,7 +207,7 @@ impl FlightRecorder {
         }
     }
 
-    /// Explains a sample, and packs the events around it. Ask soon: within 50 ms even a CPU with 100,000 events a second
+    /// Explains a sample. Ask soon: within 50 ms even a CPU with 100,000 events a second
     /// has them all.
     ///
     /// # Errors
@@ -207,7 +226,7 @@ impl FlightRecorder {
         snapshots.push(on_cpu);
         Ok(Answer {
             explanation,
-            flight: flight::encode(&flight::choose(question.cpu, &snapshots)),
+            events: flight::choose(question.cpu, &snapshots),
         })
     }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use store::model::Fact;
 use sys::thread::{Policy, RtThread};
 use sys::wait::Wait;
+use trace::flight::Packer;
 use trace::{Cost, FlightRecorder, Options, Osnoise, TraceError, Tracefs, Tracer};
 use units::{Grid, Monotonic, format_ns};
 
@@ -56,6 +57,7 @@ pub(super) fn tracers_fact() -> Fact {
 /// Explains late samples by what the kernel did around them.
 pub(super) struct Flight {
     recorder: FlightRecorder,
+    packer: Packer,
     /// The osnoise tracer, or why it is not used; `None`: it was not asked for, or this kernel has none.
     osnoise: Option<Result<Osnoise, String>>,
     started: Instant,
@@ -77,13 +79,10 @@ impl Flight {
     /// # Errors
     /// Why it cannot run here, and what to do.
     pub(super) fn start(cpu: Option<u32>, osnoise: bool) -> Result<Self, TraceError> {
-        let begin = || FlightRecorder::start(Options::default());
         let before = cpu.and_then(median_wakeup);
-        let trial = begin()?;
+        let mut recorder = FlightRecorder::start(Options::default())?;
         let with = [cpu.and_then(median_wakeup), cpu.and_then(median_wakeup)];
-        drop(trial);
-        let after = cpu.and_then(median_wakeup);
-        let recorder = begin()?;
+        let after = recorder.while_paused(|| cpu.and_then(median_wakeup))?;
         let effect = match (cpu, before, with, after) {
             (Some(cpu), Some(before), [Some(first), Some(second)], Some(after)) => Some(Effect {
                 cpu,
@@ -95,6 +94,7 @@ impl Flight {
         Ok(Self {
             cost: recorder.cost(COST_SPAN).map_err(|error| error.to_string()),
             recorder,
+            packer: Packer::default(),
             osnoise: osnoise.then(start_osnoise).flatten(),
             started: Instant::now(),
             effect,
@@ -125,7 +125,7 @@ impl Explain for Flight {
         }
     }
 
-    fn explain(&mut self, question: &Question) -> Answer {
+    fn explain(&mut self, question: &Question, with_flight: bool) -> Answer {
         let asked = trace::Question {
             cpu: question.cpu,
             thread: question.thread,
@@ -139,7 +139,7 @@ impl Explain for Flight {
         let mut answer = match self.recorder.explain(&asked) {
             Ok(answer) => Answer {
                 explanation: answer.explanation,
-                flight: Some(answer.flight),
+                flight: with_flight.then(|| self.packer.pack(&answer.events)),
             },
             Err(error) => Answer::unknown(question, &error.to_string()),
         };

@@ -12,6 +12,17 @@ const PER_ROUND: u32 = 400;
 /// Flights kept per series and window: they are the larger part of a run file in which much goes wrong.
 const FLIGHTS_PER_WINDOW: usize = 20;
 
+/// What of an answer stays in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// It is added to the totals.
+    Nothing,
+    /// Where the time went.
+    Explanation,
+    /// That, and the events around the sample.
+    Flight,
+}
+
 /// The explainer, if there is one, and what it said so far.
 pub(super) struct Reasons {
     explain: Option<Box<dyn Explain>>,
@@ -29,6 +40,10 @@ impl Reasons {
         }
     }
 
+    pub(super) fn can_explain(&self) -> bool {
+        self.explain.is_some()
+    }
+
     pub(super) fn watch(&mut self, cpu: u32, thread: i32) {
         if let Some(explain) = &mut self.explain {
             explain.watch(cpu, thread);
@@ -43,15 +58,15 @@ impl Reasons {
         }
     }
 
-    /// Where the time of a sample went; `None` where nobody can tell. `kept`: it is one of those that stay in the file.
-    pub(super) fn ask(&mut self, series: SeriesId, question: &Question, kept: bool) -> Option<Answer> {
+    /// Where the time of a sample went; `None` where nobody can tell.
+    pub(super) fn ask(&mut self, series: SeriesId, question: &Question, keep: Keep) -> Option<Answer> {
         let explain = self.explain.as_mut()?;
-        let asked = &mut self.asked[usize::from(kept)];
+        let asked = &mut self.asked[usize::from(keep != Keep::Nothing)];
         *asked += 1;
         let answer = if *asked > PER_ROUND {
             Answer::unknown(question, "not looked at: too many at once")
         } else {
-            explain.explain(question)
+            explain.explain(question, keep == Keep::Flight)
         };
         let ns = u64::try_from(question.to - question.from).unwrap_or(0);
         let cause = answer.explanation.cause;
@@ -89,6 +104,11 @@ impl Reasons {
 pub(super) struct Flights(Vec<(i64, u64, Vec<u8>)>);
 
 impl Flights {
+    /// Whether the flight of a sample of this value would stay, as far as can be told now.
+    pub(super) fn want(&self, value_ns: i64) -> bool {
+        self.0.len() < FLIGHTS_PER_WINDOW || self.0.iter().any(|kept| kept.0 < value_ns)
+    }
+
     pub(super) fn offer(&mut self, value_ns: i64, at_ns: u64, bytes: Vec<u8>) {
         self.0.push((value_ns, at_ns, bytes));
         if self.0.len() > FLIGHTS_PER_WINDOW
@@ -108,7 +128,7 @@ impl Flights {
 
 #[cfg(test)]
 mod tests {
-    use super::{FLIGHTS_PER_WINDOW, Flights, PER_ROUND, Reasons};
+    use super::{FLIGHTS_PER_WINDOW, Flights, Keep, PER_ROUND, Reasons};
     use crate::record::why::{Answer, Explain, Question, QuestionKind};
     use store::model::{Fact, SeriesId};
     use store::{Cause, CauseTotal};
@@ -119,7 +139,7 @@ mod tests {
     impl Explain for Always {
         fn watch(&mut self, _: u32, _: i32) {}
         fn observe(&mut self) {}
-        fn explain(&mut self, question: &Question) -> Answer {
+        fn explain(&mut self, question: &Question, _: bool) -> Answer {
             let mut answer = Answer::unknown(question, "");
             answer.explanation.cause = Cause::Thread;
             answer
@@ -141,7 +161,7 @@ mod tests {
         };
         let series = SeriesId(0);
         for _ in 0..PER_ROUND + 5 {
-            reasons.ask(series, &question, false);
+            reasons.ask(series, &question, Keep::Nothing);
         }
         let total = |cause, count: u32| CauseTotal {
             cause,
@@ -155,14 +175,14 @@ mod tests {
         ];
         assert_eq!(reasons.take_totals(), expected);
         assert_eq!(reasons.take_totals(), []);
-        let answer = reasons.ask(series, &question, true).expect("an answer");
+        let answer = reasons.ask(series, &question, Keep::Explanation).expect("an answer");
         assert_eq!(
             answer.explanation.cause,
             Cause::Thread,
             "a kept sample is looked at all the same"
         );
         reasons.observe();
-        let answer = reasons.ask(series, &question, false).expect("an answer");
+        let answer = reasons.ask(series, &question, Keep::Nothing).expect("an answer");
         assert_eq!(answer.explanation.cause, Cause::Thread);
     }
 
@@ -170,8 +190,10 @@ mod tests {
     fn the_flights_of_the_largest_samples_stay() {
         let mut flights = Flights::default();
         for value in 0..100 {
+            assert!(flights.want(value));
             flights.offer(value, u64::try_from(value).expect("positive"), Vec::new());
         }
+        assert!(!flights.want(100 - FLIGHTS_PER_WINDOW as i64));
         let mut kept: Vec<u64> = flights.take().map(|(at_ns, _)| at_ns).collect();
         kept.sort_unstable();
         let first = 100 - FLIGHTS_PER_WINDOW as u64;

@@ -33,7 +33,7 @@ pub enum QuestionKind {
 pub struct Answer {
     /// Where its time went.
     pub explanation: Explanation,
-    /// The kernel's events around it, encoded for the run file.
+    /// The kernel's events around it, encoded for the run file, where they are wanted and known.
     pub flight: Option<Vec<u8>>,
 }
 
@@ -63,8 +63,8 @@ pub trait Explain: Send {
     /// Called every few tens of milliseconds: time to look at counters.
     fn observe(&mut self);
 
-    /// Where the time of a sample went.
-    fn explain(&mut self, question: &Question) -> Answer;
+    /// Where the time of a sample went; the events around it only `with_flight`.
+    fn explain(&mut self, question: &Question, with_flight: bool) -> Answer;
 
     /// What it cost and what it could not see, for the inventory; called once, at the end.
     fn summary(&mut self) -> Vec<Fact>;

@@ -1,7 +1,7 @@
 //! The open window of one series.
 
 use super::feed::Counter;
-use super::reasons::Flights;
+use super::reasons::{Flights, Keep};
 use super::recorder::Live;
 use super::why::Answer;
 use stats::Histogram;
@@ -134,9 +134,18 @@ impl Open {
         self.threshold_ns.is_some_and(|threshold| value_ns > threshold)
     }
 
+    /// What should stay of the explanation of the sample that was just taken; `kept`: it is a spike.
+    pub(super) fn keep(&self, kept: bool, value_ns: i64) -> Keep {
+        match (kept, self.flights.want(value_ns)) {
+            (false, _) => Keep::Nothing,
+            (true, false) => Keep::Explanation,
+            (true, true) => Keep::Flight,
+        }
+    }
+
     /// Attaches an explanation to the sample that was just taken.
-    pub(super) fn explain(&mut self, kept: bool, at_ns: u64, answer: Answer) {
-        let Some(spike) = self.spikes.last_mut().filter(|_| kept) else {
+    pub(super) fn explain(&mut self, keep: Keep, at_ns: u64, answer: Answer) {
+        let Some(spike) = self.spikes.last_mut().filter(|_| keep != Keep::Nothing) else {
             return;
         };
         if let Some(events) = answer.flight {

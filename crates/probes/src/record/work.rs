@@ -17,8 +17,11 @@ use store::model::{Event, EventKind, Fact, RunState, SeriesId};
 use store::{Batch, RunWriter, StoreError};
 use units::Monotonic;
 
-/// How often the rings are drained: soon enough that the flight recorder still has the events around a late sample.
-const POLL: Duration = Duration::from_millis(50);
+/// How often the rings are drained with an explainer: soon enough that the kernel's events around a late sample are still there.
+const POLL_EXPLAINING: Duration = Duration::from_millis(50);
+
+/// How often they are drained without: soon enough for a capture to keep what was around a spike, and for who looks on.
+const POLL: Duration = Duration::from_millis(100);
 
 /// A window is closed this long after its end, so that records still in a ring find it open.
 const GRACE_NS: u64 = 100_000_000;
@@ -77,6 +80,7 @@ impl Work {
         inbox: &Receiver<Command>,
         afterwords: &Receiver<AfterWord>,
     ) -> Result<(), StoreError> {
+        let poll = if self.reasons.can_explain() { POLL_EXPLAINING } else { POLL };
         loop {
             let finish = self.take_commands(inbox);
             let now_ns = since(self.start, sys::clock::monotonic());
@@ -96,7 +100,7 @@ impl Work {
             self.close_windows(now_ns, false);
             self.write();
             self.show();
-            std::thread::sleep(POLL);
+            std::thread::sleep(poll);
         }
     }
 
@@ -271,8 +275,9 @@ impl Work {
                         to: at,
                         kind,
                     };
-                    if let Some(answer) = self.reasons.ask(series.id(), &question, kept) {
-                        series.explain(kept, at_ns, answer);
+                    let keep = series.keep(kept, value_ns);
+                    if let Some(answer) = self.reasons.ask(series.id(), &question, keep) {
+                        series.explain(keep, at_ns, answer);
                     }
                 }
             }

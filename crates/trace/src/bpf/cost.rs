@@ -1,6 +1,6 @@
 //! What the recorder costs, by the kernel's own statistics.
 
-use super::BpfEngine;
+use super::{BpfEngine, tracepoint};
 use crate::error::{TraceError, with_sources};
 use aya::programs::{BtfTracePoint, Program};
 use aya::sys::{Stats, enable_stats};
@@ -66,16 +66,15 @@ impl BpfEngine {
     }
 }
 
-/// The program that does nothing, loaded.
+/// Loads the program that does nothing.
+pub(super) fn load(ebpf: &mut Ebpf, btf: &Btf) -> Result<(), TraceError> {
+    let loaded = nothing(ebpf)?.load(NOTHING.1, btf);
+    loaded.map_err(|error| TraceError::Object(with_sources(&error)))
+}
+
+/// The program that does nothing.
 fn nothing(ebpf: &mut Ebpf) -> Result<&mut BtfTracePoint, TraceError> {
-    let (name, tracepoint) = NOTHING;
-    let program = ebpf.program_mut(name).and_then(|program| program.try_into().ok());
-    let program: &mut BtfTracePoint = program.ok_or_else(|| TraceError::Object(format!("it has no program {name}")))?;
-    if program.fd().is_err() {
-        let btf = Btf::from_sys_fs().map_err(|error| unknown(&error))?;
-        program.load(tracepoint, &btf).map_err(|error| unknown(&error))?;
-    }
-    Ok(program)
+    tracepoint(ebpf, NOTHING.0).map_err(TraceError::Object)
 }
 
 fn measure(ebpf: &Ebpf, span: Duration) -> Result<Cost, TraceError> {

@@ -10,6 +10,7 @@ use crate::point::{POINTS, Point, Program};
 use crate::snapshot::Snapshot;
 use aya::maps::{Array, Map, MapData};
 use aya::programs::BtfTracePoint;
+use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::{Btf, Ebpf, EbpfError, EbpfLoader};
 use ring::Rings;
 use std::sync::{Mutex, PoisonError};
@@ -30,7 +31,14 @@ pub(crate) struct BpfEngine {
     rings: Rings,
     watched: Mutex<Array<MapData, u64>>,
     programs: Vec<Program>,
+    links: Vec<Link>,
     started: Monotonic,
+}
+
+/// A program that is attached.
+struct Link {
+    program: &'static str,
+    id: BtfTracePointLinkId,
 }
 
 impl BpfEngine {
@@ -51,14 +59,50 @@ impl BpfEngine {
         let watched: Array<MapData, u64> = take(&mut ebpf, "watched")?
             .try_into()
             .map_err(|error| TraceError::Object(with_sources(&error)))?;
-        let programs = attach_all(&mut ebpf, &btf)?;
-        Ok(Self {
+        cost::load(&mut ebpf, &btf)?;
+        let programs = load_all(&mut ebpf, &btf)?;
+        let mut engine = Self {
             ebpf: Mutex::new(ebpf),
             rings,
             watched: Mutex::new(watched),
             programs,
+            links: Vec::new(),
             started: sys::clock::monotonic(),
-        })
+        };
+        engine.resume()?;
+        Ok(engine)
+    }
+
+    /// Detaches every program.
+    pub(crate) fn pause(&mut self) -> Result<(), TraceError> {
+        let ebpf = self.ebpf.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for Link { program, id } in self.links.drain(..) {
+            let detached =
+                tracepoint(ebpf, program).and_then(|program| program.detach(id).map_err(|error| with_sources(&error)));
+            detached.map_err(|reason| TraceError::Object(format!("{program}: {reason}")))?;
+        }
+        Ok(())
+    }
+
+    /// Attaches every program that is loaded. What was recorded before no longer counts.
+    pub(crate) fn resume(&mut self) -> Result<(), TraceError> {
+        let ebpf = self.ebpf.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (point, known) in POINTS.iter().zip(&mut self.programs) {
+            if known.missing.is_some() {
+                continue;
+            }
+            let attached = tracepoint(ebpf, point.program)
+                .and_then(|program| program.attach().map_err(|error| with_sources(&error)));
+            match attached {
+                Ok(id) => self.links.push(Link {
+                    program: point.program,
+                    id,
+                }),
+                Err(reason) => known.missing = Some(needless(point, reason)?),
+            }
+        }
+        self.started = sys::clock::monotonic();
+        Ok(())
     }
 
     /// Records the wake-ups of this thread whatever its priority.
@@ -101,26 +145,27 @@ fn refused(error: &EbpfError, megabytes: usize) -> TraceError {
     }
 }
 
-/// Loads and attaches every program; one that this kernel has no tracepoint for is noted.
-fn attach_all(ebpf: &mut Ebpf, btf: &Btf) -> Result<Vec<Program>, TraceError> {
-    let mut programs = Vec::new();
-    for point in &POINTS {
-        let missing = attach(ebpf, btf, point).err();
-        if let (true, Some(reason)) = (point.needed, &missing) {
-            return Err(TraceError::Program {
-                tracepoint: format!("{}/{}", point.group, point.name),
-                reason: reason.clone(),
-            });
-        }
-        programs.push(Program::of(point, missing));
-    }
-    Ok(programs)
+/// Loads every program; one that this kernel has no tracepoint for is noted.
+fn load_all(ebpf: &mut Ebpf, btf: &Btf) -> Result<Vec<Program>, TraceError> {
+    let programs = POINTS.iter().map(|point| {
+        let loaded = tracepoint(ebpf, point.program)
+            .and_then(|program| program.load(point.name, btf).map_err(|error| with_sources(&error)));
+        let missing = loaded.err().map(|reason| needless(point, reason)).transpose()?;
+        Ok(Program::of(point, missing))
+    });
+    programs.collect()
 }
 
-fn attach(ebpf: &mut Ebpf, btf: &Btf, point: &Point) -> Result<(), String> {
-    let program = ebpf.program_mut(point.program).ok_or("not in the eBPF object")?;
-    let program: &mut BtfTracePoint = program.try_into().map_err(|error| with_sources(&error))?;
-    program.load(point.name, btf).map_err(|error| with_sources(&error))?;
-    program.attach().map_err(|error| with_sources(&error))?;
-    Ok(())
+/// Why a tracepoint is not listened to, if it can be done without.
+fn needless(point: &Point, reason: String) -> Result<String, TraceError> {
+    if point.needed {
+        let tracepoint = format!("{}/{}", point.group, point.name);
+        return Err(TraceError::Program { tracepoint, reason });
+    }
+    Ok(reason)
+}
+
+fn tracepoint<'a>(ebpf: &'a mut Ebpf, name: &str) -> Result<&'a mut BtfTracePoint, String> {
+    let program = ebpf.program_mut(name).ok_or("not in the eBPF object")?;
+    program.try_into().map_err(|error| with_sources(&error))
 }

@@ -17,9 +17,14 @@ pub(super) fn lap_of(word: u64) -> u8 {
     (word >> 8) as u8
 }
 
+/// The instant of the event in a slot.
+pub(super) fn instant(words: &[u64; WORDS]) -> Option<Monotonic> {
+    i64::try_from(words[0]).ok().map(Monotonic::from_ns)
+}
+
 /// The event in a slot; `None` when it holds none that this version knows.
 pub(super) fn decode(cpu: u32, words: &[u64; WORDS]) -> Option<Event> {
-    let [at, word, name0, name1] = *words;
+    let [_, word, name0, name1] = *words;
     let argument = (word >> 16) as u16;
     let id = (word >> 32) as u32;
     let name = || Name::from_octets(octets(name0, name1));
@@ -57,7 +62,7 @@ pub(super) fn decode(cpu: u32, words: &[u64; WORDS]) -> Option<Event> {
         _ => return None,
     };
     Some(Event {
-        at: Monotonic::from_ns(i64::try_from(at).ok()?),
+        at: instant(words)?,
         cpu,
         what,
     })

@@ -1,6 +1,6 @@
 //! The rings that the eBPF programs write, one per CPU.
 
-use super::record::{WORDS, decode, lap_of};
+use super::record::{WORDS, decode, instant, lap_of};
 use crate::error::{TraceError, with_sources};
 use crate::event::{Event, What};
 use crate::snapshot::Snapshot;
@@ -42,10 +42,10 @@ impl Rings {
         (0..self.cpus).map(|cpu| self.head(cpu)).sum()
     }
 
-    /// The events of a CPU between two instants; `started`: when the recorder began.
+    /// The events of a CPU between two instants; `started`: when the recorder began, and what is older does not count.
     ///
-    /// Copies chunks from the newest back until it has what was asked for and the switch before it. The programs go on
-    /// writing meanwhile: a slot that they may have taken again is left out.
+    /// Goes back from the newest until it has what was asked for and the switch before it, which tells who had the CPU at
+    /// `from`. The programs go on writing meanwhile: a slot that they may have taken again is left out.
     pub(super) fn snapshot(
         &self,
         cpu: u32,
@@ -59,42 +59,40 @@ impl Rings {
         let newest = self.head(cpu)?;
         let oldest = newest.saturating_sub(EVENTS_PER_CPU);
         let mut kept: Vec<(u64, Event)> = Vec::new();
+        let mut reached_start = false;
         let mut end = newest;
-        while end > oldest {
+        'back: while end > oldest {
             let begin = (end - 1) / EVENTS_PER_CHUNK * EVENTS_PER_CHUNK;
-            let found = self.chunk(cpu, begin.max(oldest), end)?;
-            let enough = reaches_back(&found, from);
-            kept.extend(found);
-            end = begin;
-            if enough {
-                break;
+            let chunk = self.chunk(cpu, begin)?;
+            for position in (begin.max(oldest)..end).rev() {
+                let Some(slot) = slot(&chunk, position).filter(|slot| instant(slot) <= Some(to)) else {
+                    continue;
+                };
+                let Some(event) = decode(cpu, slot) else { continue };
+                reached_start = event.at < started;
+                if reached_start {
+                    break 'back;
+                }
+                kept.push((position, event));
+                if event.at < from && matches!(event.what, What::Switch { .. }) {
+                    break 'back;
+                }
             }
+            end = begin;
         }
         let safe_from = self.head(cpu)?.saturating_sub(EVENTS_PER_CPU);
-        let mut events: Vec<Event> = kept
-            .into_iter()
-            .filter(|(position, _)| *position >= safe_from)
-            .map(|(_, event)| event)
-            .collect();
+        let safe = kept.into_iter().filter(|(position, _)| *position >= safe_from);
+        let mut events: Vec<Event> = safe.map(|(_, event)| event).collect();
         events.sort_by_key(|event| event.at);
-        let whole = safe_from == 0 && started <= from;
+        let whole = (safe_from == 0 || reached_start) && started <= from;
         Ok(Snapshot::of(cpu, from, to, &events, whole))
     }
 
-    /// Events at the positions from `begin` to before `end`, which lie in one chunk.
-    fn chunk(&self, cpu: u32, begin: u64, end: u64) -> Result<Vec<(u64, Event)>, TraceError> {
+    /// The words of the chunk that begins at this position.
+    fn chunk(&self, cpu: u32, begin: u64) -> Result<[u64; CHUNK_WORDS], TraceError> {
         let number = u64::from(cpu) * CHUNKS_PER_CPU + begin / EVENTS_PER_CHUNK % CHUNKS_PER_CPU;
         let index = u32::try_from(number).unwrap_or(u32::MAX);
-        let words = self.chunks.get(&index, 0).map_err(|error| failed(cpu, &error))?;
-        let (slots, _) = words.as_chunks::<WORDS>();
-        let found = (begin..end).filter_map(|position| {
-            let slot = slots.get((position % EVENTS_PER_CHUNK) as usize)?;
-            // A slot of another lap is one that is being written.
-            let lap = (position / EVENTS_PER_CPU) as u8;
-            let event = (lap_of(slot[1]) == lap).then(|| decode(cpu, slot))??;
-            Some((position, event))
-        });
-        Ok(found.collect())
+        self.chunks.get(&index, 0).map_err(|error| failed(cpu, &error))
     }
 
     fn head(&self, cpu: u32) -> Result<u64, TraceError> {
@@ -105,11 +103,12 @@ impl Rings {
     }
 }
 
-/// Whether the events begin before `from` with a switch: then it is known who had the CPU at `from`.
-fn reaches_back(events: &[(u64, Event)], from: Monotonic) -> bool {
-    events
-        .iter()
-        .any(|(_, event)| event.at < from && matches!(event.what, What::Switch { .. }))
+/// The slot of this position in its chunk; `None` when it holds an event of another lap: it is being written.
+fn slot(chunk: &[u64; CHUNK_WORDS], position: u64) -> Option<&[u64; WORDS]> {
+    let (slots, _) = chunk.as_chunks::<WORDS>();
+    let slot = slots.get((position % EVENTS_PER_CHUNK) as usize)?;
+    let lap = (position / EVENTS_PER_CPU) as u8;
+    (lap_of(slot[1]) == lap).then_some(slot)
 }
 
 fn failed(cpu: u32, error: &MapError) -> TraceError {

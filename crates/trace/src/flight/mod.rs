@@ -4,10 +4,9 @@ mod choose;
 mod code;
 
 use crate::event::Event;
-use flate2::Compression;
 use flate2::read::DeflateDecoder;
-use flate2::write::DeflateEncoder;
-use std::io::{Read, Write};
+use flate2::{Compress, Compression, FlushCompress, Status};
+use std::io::Read;
 
 pub use choose::choose;
 
@@ -35,15 +34,36 @@ pub enum FlightError {
     Damaged(&'static str),
 }
 
-/// Encodes the events; beyond [`MOST_EVENTS`] the rest is left out.
-pub fn encode(events: &[Event]) -> Vec<u8> {
-    let mut octets = MAGIC.to_vec();
-    octets.push(VERSION);
-    let mut deflate = DeflateEncoder::new(octets, Compression::default());
-    let body = code::write(&events[..events.len().min(MOST_EVENTS)]);
-    // Writing to memory does not fail.
-    deflate.write_all(&body).expect("memory takes every octet");
-    deflate.finish().expect("memory takes every octet")
+/// Packs flights. What it needs for that is some hundred KiB, and taken from the system once: flights are packed while
+/// something is measured.
+#[derive(Debug)]
+pub struct Packer(Compress);
+
+impl Default for Packer {
+    fn default() -> Self {
+        Self(Compress::new(Compression::default(), false))
+    }
+}
+
+impl Packer {
+    /// Encodes the events; beyond [`MOST_EVENTS`] the rest is left out.
+    pub fn pack(&mut self, events: &[Event]) -> Vec<u8> {
+        let body = code::write(&events[..events.len().min(MOST_EVENTS)]);
+        let mut octets = Vec::with_capacity(MAGIC.len() + 64 + body.len());
+        octets.extend(MAGIC);
+        octets.push(VERSION);
+        self.0.reset();
+        let mut read = 0;
+        loop {
+            // Writing to memory does not fail.
+            let done = self.0.compress_vec(&body[read..], &mut octets, FlushCompress::Finish);
+            read = usize::try_from(self.0.total_in()).expect("no more than the body");
+            if done.expect("memory takes every octet") == Status::StreamEnd {
+                return octets;
+            }
+            octets.reserve(body.len().max(64));
+        }
+    }
 }
 
 /// Reads a flight back.

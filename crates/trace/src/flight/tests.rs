@@ -1,10 +1,14 @@
 //! Any events survive; any octets are read without a panic.
 
-use super::{FlightError, MOST_EVENTS, choose, decode, encode};
+use super::{FlightError, MOST_EVENTS, Packer, choose, decode};
 use crate::event::{Event, Name, Thread, Vector, What};
 use crate::snapshot::Snapshot;
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use units::Monotonic;
+
+fn encode(events: &[Event]) -> Vec<u8> {
+    Packer::default().pack(events)
+}
 
 pub(crate) fn any_event() -> impl Strategy<Value = Event> {
     let name = any::<[u8; 16]>().prop_map(Name::from_octets);

@@ -86,6 +86,11 @@ impl Instance {
         Ok(programs)
     }
 
+    /// Switches every event off.
+    pub(super) fn disable_events(&self) -> Result<(), TraceError> {
+        self.write("events/enable", "0")
+    }
+
     /// Keeps the wake-ups of real-time threads and of these.
     pub(super) fn filter_waking(&self, threads: &BTreeSet<i32>) -> Result<(), TraceError> {
         let mut filter = "prio < 100".to_owned();

@@ -48,6 +48,19 @@ impl TracefsEngine {
         })
     }
 
+    /// Stops listening to every event.
+    pub(crate) fn pause(&mut self) -> Result<(), TraceError> {
+        self.instance.disable_events()
+    }
+
+    /// Starts again, with an empty buffer.
+    pub(crate) fn resume(&mut self) -> Result<(), TraceError> {
+        self.instance.write("trace", "\n")?;
+        self.programs = self.instance.enable_events()?;
+        self.started = sys::clock::monotonic();
+        Ok(())
+    }
+
     /// Records the wake-ups of this thread whatever its priority.
     pub(crate) fn watch(&self, thread: i32) -> Result<(), TraceError> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);

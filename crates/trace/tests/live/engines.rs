@@ -1,8 +1,11 @@
 //! What the engines say of themselves, and what they leave behind.
 
-use super::{alone, recorder};
+use super::{alone, cpu, pinned, recorder};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use sys::clock::monotonic;
+use sys::thread::Policy;
 use trace::{EngineChoice, EngineKind, TraceError};
 
 #[test]
@@ -38,9 +41,49 @@ fn a_cpu_that_is_not_there_is_refused() {
     let Some(recorder) = recorder("no such CPU", EngineChoice::Ebpf) else {
         return;
     };
-    let now = sys::clock::monotonic();
+    let now = monotonic();
     let refused = recorder.snapshot(100_000, now, now).expect_err("no such CPU");
     assert!(matches!(refused, TraceError::NoSuchCpu { cpu: 100_000, .. }));
+}
+
+#[test]
+fn nothing_is_recorded_while_paused_and_what_came_before_is_gone() {
+    let _alone = alone();
+    for engine in [EngineChoice::Ebpf, EngineChoice::Tracefs] {
+        let Some(mut recorder) = recorder("paused", engine) else {
+            return;
+        };
+        let sleep = || std::thread::sleep(Duration::from_millis(20));
+        let begin = monotonic();
+        pinned("before", Policy::Fifo(90), sleep).join().expect("no panic");
+        let (end, paused) = recorder
+            .while_paused(|| {
+                pinned("meanwhile", Policy::Fifo(90), sleep).join().expect("no panic");
+                monotonic()
+            })
+            .map(|end| (end, monotonic()))
+            .expect("it starts again");
+        pinned("after", Policy::Fifo(90), sleep).join().expect("no panic");
+        let names = |from| -> BTreeSet<String> {
+            let snapshot = recorder.snapshot(cpu(), from, monotonic()).expect("a snapshot");
+            assert_eq!(snapshot.complete, from >= paused, "{engine:?}");
+            snapshot
+                .turns()
+                .iter()
+                .map(|turn| turn.thread.name.to_string())
+                .collect()
+        };
+        for from in [begin, end, paused] {
+            let names = names(from);
+            // tracefs leaves out switches away from the idle thread on some kernels.
+            let has_begun = names.contains("after") || engine == EngineChoice::Tracefs && !names.is_empty();
+            assert!(has_begun, "{engine:?}: {names:?}");
+            assert!(
+                !names.contains("before") && !names.contains("meanwhile"),
+                "{engine:?}: {names:?}"
+            );
+        }
+    }
 }
 
 #[test]

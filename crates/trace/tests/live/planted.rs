@@ -191,9 +191,8 @@ fn check_all(blocks: &[Block], answered: &[(Question, Vec<Answer>)], engine: usi
 /// Every switch that tracefs saw around the late sample was seen by eBPF; how many.
 fn compare_switches(question: &Question, ebpf: &Answer, tracefs: &Answer) -> usize {
     let switches = |answer: &Answer| -> Vec<(Monotonic, i32)> {
-        let events = flight::decode(&answer.flight).expect("a flight");
         let around = question.from - INTERVAL_NS..=question.to;
-        let switches = events.iter().filter_map(|event| match event.what {
+        let switches = answer.events.iter().filter_map(|event| match event.what {
             What::Switch { next, .. } if around.contains(&event.at) => Some((event.at, next.pid)),
             _ => None,
         });
@@ -222,7 +221,7 @@ fn every_planted_block_is_explained() {
         "{admitted} of {BLOCKS} blocks not seen"
     );
     for (question, answers) in answered.iter().filter(|(_, answers)| !admits(&answers[0])) {
-        let events = flight::decode(&answers[0].flight).expect("a flight");
+        let events = &answers[0].events;
         let span = question.from - 1_000_000..=question.to + 200_000;
         assert!(events.len() > 5 && events.len() <= flight::MOST_EVENTS);
         assert!(events.iter().filter(|event| span.contains(&event.at)).count() > 5);
