@@ -80,7 +80,11 @@ impl Work {
         inbox: &Receiver<Command>,
         afterwords: &Receiver<AfterWord>,
     ) -> Result<(), StoreError> {
-        let poll = if self.reasons.can_explain() { POLL_EXPLAINING } else { POLL };
+        let poll = if self.reasons.can_explain() {
+            POLL_EXPLAINING
+        } else {
+            POLL
+        };
         loop {
             let finish = self.take_commands(inbox);
             let now_ns = since(self.start, sys::clock::monotonic());
