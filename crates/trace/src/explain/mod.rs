@@ -86,7 +86,7 @@ pub fn explain_wakeup(on_cpu: &Snapshot, others: &[Snapshot], question: &Questio
     explanation.stages = path.stages(question);
     if !path.is_seen() && on_cpu.complete {
         explanation.cause = store::Cause::Unexplained;
-        explanation.text = text::unseen(question);
+        explanation.text = text::unseen(question, on_cpu);
     }
     explanation
 }
@@ -123,7 +123,11 @@ fn finish(
     };
     let (cause, text) = if on_cpu.complete {
         let cause = cause::cause(tally, question);
-        (cause, text::text(cause, tally, question, around, own.as_ref()))
+        let mut text = text::text(cause, tally, question, around, own.as_ref());
+        if cause == store::Cause::Unexplained {
+            text.push_str(&text::last_seen(question, on_cpu));
+        }
+        (cause, text)
     } else {
         (store::Cause::Unexplained, text::overwritten(question))
     };

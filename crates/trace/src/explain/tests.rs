@@ -349,7 +349,11 @@ fn what_the_ring_no_longer_holds_is_not_guessed() {
     assert!(explanation.text.contains("no longer held"));
     let empty = wake(&[(-50, idle())], 4_009, &VIRTUAL);
     assert_eq!(empty.cause, Cause::Unexplained);
-    assert_eq!(empty.text, "the events of CPU 1 do not show how thread 99 was woken");
+    assert_eq!(
+        empty.text,
+        "the events of CPU 1 do not show how thread 99 was woken; the last one seen to get the CPU before was thread \
+         swapper/1 (pid 0, priority 120)"
+    );
 }
 
 #[test]
@@ -366,7 +370,8 @@ fn what_was_not_recorded_is_blamed_on_nobody() {
     assert_eq!(explanation.unexplained_ns, 2_996_000);
     assert_eq!(
         explanation.text,
-        "the kernel did not record every switch on CPU 1: who had it for 3.00 ms of 3.00 ms is unknown"
+        "the kernel did not record every switch on CPU 1: who had it for 3.00 ms of 3.00 ms is unknown; the last one seen to \
+         get the CPU before was thread secret (pid 75, priority 110)"
     );
     assert_eq!(gap(&events, 3_001, &BARE).cause, Cause::Unexplained);
 }

@@ -6,6 +6,7 @@ use super::{Question, QuestionKind};
 use crate::around::Around;
 use crate::event::Thread;
 use crate::occupancy::Who;
+use crate::snapshot::Snapshot;
 use store::Cause;
 use units::format_ns;
 
@@ -53,11 +54,25 @@ pub(super) fn overwritten(question: &Question) -> String {
 }
 
 /// When the events do not show the thread.
-pub(super) fn unseen(question: &Question) -> String {
+pub(super) fn unseen(question: &Question, on_cpu: &Snapshot) -> String {
     format!(
-        "the events of CPU {} do not show how thread {} was woken",
-        question.cpu, question.thread
+        "the events of CPU {} do not show how thread {} was woken{}",
+        question.cpu,
+        question.thread,
+        last_seen(question, on_cpu)
     )
+}
+
+/// Who was last seen to get the CPU before the sample's end: a kernel may keep what happens while some threads run from every
+/// tracer.
+pub(super) fn last_seen(question: &Question, on_cpu: &Snapshot) -> String {
+    let turns = on_cpu.turns();
+    let last = turns
+        .iter()
+        .rfind(|turn| turn.from < question.to && turn.thread.pid != question.thread);
+    last.map_or_else(String::new, |turn| {
+        format!("; the last one seen to get the CPU before was thread {}", turn.thread)
+    })
 }
 
 fn thread(tally: &Tally, whole: &str, own: Option<&Thread>) -> String {
