@@ -85,12 +85,12 @@ def peer(program, engine, options):
 
 
 def triptime(folder, options):
-    common = ["--quiet", "--policy", "fifo:10"] + shlex.split(options.reflect_options)
+    common = ["--quiet", "--policy", "fifo:10", "--interval", "0"] + shlex.split(options.reflect_options)
     far_file, near_file = folder / "far.triptime", folder / "near.triptime"
     for file in (far_file, near_file):
         file.unlink(missing_ok=True)
     far = [options.triptime, "reflect", "b0", "--role", "reflector", "--cpu", options.cpus[1], "--out", far_file] + common
-    near = [options.triptime, "reflect", "a0", "--role", "initiator", "--interval", "0", "--cpu", options.cpus[0]]
+    near = [options.triptime, "reflect", "a0", "--role", "initiator", "--cpu", options.cpus[0]]
     near += ["--duration", f"{options.seconds}s", "--out", near_file] + common
 
     def measure():

@@ -10,7 +10,7 @@ use common::{Pair, Run, can_run};
 use probes::listen::{self, ListenConfig};
 use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig};
-use probes::reflect::{self, Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps};
+use probes::reflect::{self, Receive, ReflectConfig, Role, Stamps};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk::{self, Framing, TalkConfig};
 use probes::wakeup::{self, WakeupConfig};
@@ -116,7 +116,7 @@ fn reflect_config(role: Role, receive: Receive) -> ReflectConfig {
 fn reflect_both_ends(receive: Receive) {
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = reflect::port_options(SHORTEST_FRAME, Stamps::Software, None);
+    let options = reflect::port_options(&reflect_config(Role::Initiator, receive));
     let (near, far) = (pair.port_a(&options), pair.port_b(&options));
     let before = counted();
     let reflector = reflect_config(Role::Reflector, receive);

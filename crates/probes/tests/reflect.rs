@@ -4,7 +4,7 @@ mod common;
 
 use common::{Pair, Run, can_run};
 use probes::ProbeError;
-use probes::reflect::{Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, start};
+use probes::reflect::{Receive, ReflectConfig, Role, port_options, start};
 use std::time::{Duration, Instant};
 use store::model::Counters;
 use sys::packet::PacketPort;
@@ -40,7 +40,7 @@ fn every_frame_of_two_good_ends_is_accounted_for() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
+    let options = port_options(&ReflectConfig::new(Role::Reflector));
     let far = pair.port_b(&options);
     let peer = Some(Mac(far.mac()));
     let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("the reflector starts");
@@ -73,7 +73,7 @@ fn a_second_round_goes_on_in_the_same_series() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
+    let options = port_options(&ReflectConfig::new(Role::Reflector));
     for label in ["a", "b", "b", "a"] {
         let labelled = |role| ReflectConfig {
             label: label.into(),
@@ -115,7 +115,7 @@ fn back_to_back_loses_nothing() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
+    let options = port_options(&ReflectConfig::new(Role::Reflector));
     let reflector = start(
         &config(Role::Reflector),
         pair.port_b(&options),
@@ -256,7 +256,7 @@ fn what_a_bad_reflector_does_is_counted_exactly() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
+    let options = port_options(&ReflectConfig::new(Role::Reflector));
     let bad = BadReflector::new(pair.port_b(&options));
     let stop = run.stop.clone();
     let reflector = std::thread::spawn(move || bad.run(&stop));
@@ -290,7 +290,7 @@ fn what_a_bad_reflector_does_is_counted_exactly() {
 /// Runs an initiator that must find nobody.
 fn assert_nobody_answers(pair: &Pair, peer: Option<Mac>) {
     let mut run = Run::start();
-    let port = pair.port_a(&port_options(SHORTEST_FRAME, Stamps::Off, None));
+    let port = pair.port_a(&port_options(&ReflectConfig::new(Role::Reflector)));
     let config = ReflectConfig {
         peer,
         ..config(Role::Initiator)
@@ -322,7 +322,7 @@ fn a_reflector_does_not_answer_for_another_station() {
     }
     let pair = Pair::build();
     let mut run = Run::start();
-    let far = pair.port_b(&port_options(SHORTEST_FRAME, Stamps::Off, None));
+    let far = pair.port_b(&port_options(&ReflectConfig::new(Role::Reflector)));
     let mut wrong = far.mac();
     wrong[5] ^= 1;
     let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("started");

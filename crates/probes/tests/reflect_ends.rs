@@ -27,8 +27,7 @@ fn meet(pair: &Pair, a: &ReflectConfig, b: &ReflectConfig) -> (Recorded, Recorde
 
 /// Runs both ends until the near one's duration is over, or, where it has none, until `work` is done.
 fn meet_during(pair: &Pair, a: &ReflectConfig, b: &ReflectConfig, work: impl FnOnce() + Send) -> (Recorded, Recorded) {
-    let options = |end: &ReflectConfig| port_options(end.frame_bytes, end.stamps, end.vlan);
-    let (port_a, port_b) = (pair.port_a(&options(a)), pair.port_b(&options(b)));
+    let (port_a, port_b) = (pair.port_a(&port_options(a)), pair.port_b(&port_options(b)));
     let (mut run_a, mut run_b) = (Run::start(), Run::start());
     std::thread::scope(|scope| {
         let (stop_a, stop_b) = (run_a.stop.clone(), run_b.stop.clone());
@@ -91,7 +90,7 @@ fn the_larger_address_sends() {
         return;
     }
     let pair = Pair::build();
-    let options = port_options(60, Stamps::Off, None);
+    let options = port_options(&config(Role::Auto));
     let a_is_larger = pair.port_a(&options).mac() > pair.port_b(&options).mac();
     let (a, _) = meet(&pair, &config(Role::Auto), &config(Role::Auto));
     assert_eq!(is_initiator(&a), a_is_larger);
@@ -299,7 +298,12 @@ fn frames_too_long_for_the_reflector_are_not_cut_short_in_silence() {
         return;
     }
     let pair = Pair::build();
-    let options = |bytes| port_options(bytes, Stamps::Off, None);
+    let options = |frame_bytes| {
+        port_options(&ReflectConfig {
+            frame_bytes,
+            ..config(Role::Reflector)
+        })
+    };
     let (mut near, far) = (pair.port_a(&options(1_514)), pair.port_b(&options(60)));
     let mut run = Run::start();
     let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("started");

@@ -6,7 +6,7 @@ use common::{Pair, Recorded, Run, can_run, can_run_with};
 use probes::ProbeError;
 use probes::Stop;
 use probes::listen::{self, ListenConfig};
-use probes::reflect::{self, Receive, ReflectConfig, Role, SHORTEST_FRAME};
+use probes::reflect::{self, Receive, ReflectConfig, Role};
 use probes::talk::{Framing, TalkConfig, port_options, start};
 use std::sync::atomic::Ordering;
 use sys::packet::{PacketPort, PortOptions};
@@ -256,7 +256,7 @@ fn a_reflector_does_not_return_a_stream() {
         receive: Receive::Block,
         ..ReflectConfig::new(Role::Reflector)
     };
-    let options = reflect::port_options(SHORTEST_FRAME, reflect::Stamps::Off, None);
+    let options = reflect::port_options(&reflector);
     let far = reflect::start(&reflector, pair.port_b(&options), &mut run.recorder, &run.stop).expect("starts");
     let mut watch = pair.port_a(&options);
     let talker = TalkConfig {

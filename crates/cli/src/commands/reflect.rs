@@ -160,16 +160,28 @@ impl ReflectArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
-    let port = open(&args)?;
-    let stamps = args.stamps();
+    let config = config(&args);
+    let port = open(&args, &config)?;
     let begin = Start::probe("reflect", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
-    let one_interval = if args.interval == 0 { 1_000_000 } else { args.interval };
-    let receive = match args.engine {
-        EngineArg::Packet | EngineArg::PacketXdp | EngineArg::Xdp => Receive::Spin,
-        EngineArg::Block => Receive::Block,
-    };
     let config = ReflectConfig {
+        threshold_ns: run.threshold_ns("rtt/reflect").or(args.break_above),
+        ..config
+    };
+    let stop = run.session.stop.clone();
+    let intent = Intent {
+        spins_without_rest: args.no_rest && config.receive == Receive::Spin,
+        ..args.port.intent()
+    };
+    let port = run.port(port, &args.port, &intent)?;
+    let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
+    run.finish(outcome.map_err(Into::into))
+}
+
+/// What the arguments ask for.
+fn config(args: &ReflectArgs) -> ReflectConfig {
+    let one_interval = if args.interval == 0 { 1_000_000 } else { args.interval };
+    ReflectConfig {
         peer: args.peer,
         interval_ns: args.interval,
         frames: args.frames,
@@ -179,22 +191,16 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
         duration_ns: args.port.duration,
         late_after_ns: args.late_after.unwrap_or(one_interval),
         break_above_ns: args.break_above,
-        stamps,
-        receive,
+        stamps: args.stamps(),
+        receive: match args.engine {
+            EngineArg::Packet | EngineArg::PacketXdp | EngineArg::Xdp => Receive::Spin,
+            EngineArg::Block => Receive::Block,
+        },
         policy: args.port.policy,
         cpu: args.port.cpu,
         rest: if args.no_rest { Rest::NONE } else { lab::plan::rest() },
-        threshold_ns: run.threshold_ns("rtt/reflect").or(args.break_above),
         ..ReflectConfig::new(args.role.into())
-    };
-    let stop = run.session.stop.clone();
-    let intent = Intent {
-        spins_without_rest: args.no_rest && receive == Receive::Spin,
-        ..args.port.intent()
-    };
-    let port = run.port(port, &args.port, &intent)?;
-    let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
-    run.finish(outcome.map_err(Into::into))
+    }
 }
 
 /// As RTC-Testbench polls; the budget is the kernel's usual one.
@@ -204,24 +210,21 @@ const BUSY_POLL: BusyPoll = BusyPoll {
 };
 
 /// The port that the engine asked for makes.
-fn open(args: &ReflectArgs) -> Result<Port, Failure> {
+fn open(args: &ReflectArgs, config: &ReflectConfig) -> Result<Port, Failure> {
     let interface = &args.port.interface;
     Ok(match args.engine {
         EngineArg::Packet | EngineArg::Block => {
-            PacketPort::open(interface, &port_options(args.size, args.stamps(), args.vlan))?.into()
+            PacketPort::open(interface, &port_options(config))?.into()
         }
         EngineArg::PacketXdp => {
-            let ring = PacketPort::open(interface, &port_options(args.size, args.stamps(), args.vlan))?;
-            (
-                ring,
-                XdpSender::open(interface, 0, xdp_options(args.size, XdpRequest::Auto).frame_bytes)?,
-            )
-                .into()
+            let ring = PacketPort::open(interface, &port_options(config))?;
+            let longest = xdp_options(config, XdpRequest::Auto).frame_bytes;
+            (ring, XdpSender::open(interface, 0, longest)?).into()
         }
         EngineArg::Xdp => {
             let options = XdpOptions {
                 busy_poll: args.busy_poll.then_some(BUSY_POLL),
-                ..xdp_options(args.size, args.xdp.into())
+                ..xdp_options(config, args.xdp.into())
             };
             XdpPort::open(interface, &options)?.into()
         }

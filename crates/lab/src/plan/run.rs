@@ -12,7 +12,7 @@ use host::Host;
 use probes::listen;
 use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig};
-use probes::reflect::{self, Receive, ReflectConfig, Role, Stamps};
+use probes::reflect::{self, Receive, ReflectConfig, Role};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk;
 use probes::wakeup::{self, WakeupConfig};
@@ -250,7 +250,7 @@ impl Runner<'_> {
             threshold_ns: self.work.thresholds.rtt_ns,
             ..reflector.clone()
         };
-        let options = reflect::port_options(reflector.frame_bytes, Stamps::Off, None);
+        let options = reflect::port_options(&initiator);
         let device = bed.port(End::Device, &options)?;
         let test_set = bed.port(End::TestSet, &options)?;
         let far = reflect::start(&reflector, device, &mut self.session.recorder, stop)?;

@@ -3,7 +3,7 @@
 use crate::bench::{Journal, Recorded, Run, bed, can_run, port};
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
-use probes::reflect::{Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, start};
+use probes::reflect::{Receive, ReflectConfig, Role, port_options, start};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use store::model::Counters;
@@ -55,7 +55,7 @@ fn numbers(numbers: impl IntoIterator<Item = u64>) -> Which {
 
 /// Runs both ends over the bed until the initiator's duration is over.
 fn meet(bed: &FaultBed) -> Recorded {
-    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
+    let options = port_options(&ReflectConfig::new(Role::Reflector));
     let mut run = Run::start();
     let far = port(bed, End::Device, &options);
     let near = port(bed, End::TestSet, &options);
@@ -235,7 +235,7 @@ fn a_reflector_that_starts_again_loses_what_came_meanwhile() {
         return;
     }
     let (bed, journal) = bed(vec![early(Which::Every(30), Fault::Drop)], Vec::new(), 1);
-    let options = port_options(SHORTEST_FRAME, Stamps::Off, None);
+    let options = port_options(&ReflectConfig::new(Role::Reflector));
     let mut run = Run::start();
     let near = port(&bed, End::TestSet, &options);
     let reflect_during = |run: &mut Run, time: Duration| {
