@@ -265,6 +265,7 @@ impl Exchange {
             if took {
                 return true;
             }
+            std::hint::spin_loop();
         }
         false
     }

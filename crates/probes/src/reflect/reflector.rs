@@ -81,6 +81,7 @@ impl Reflector {
                 continue;
             }
             looks += 1;
+            std::hint::spin_loop();
             if self.config.receive == Receive::Block || looks >= LOOKS_PER_CLOCK {
                 looks = 0;
                 let now = sys::clock::monotonic();
