@@ -13,10 +13,13 @@ status=0
 } 2>&1 | tee "$log"
 grep -aq '^FAILED: ' "$log" && status=1
 
+# `#[ignore]` is for what another test runs, and for what no machine at hand can run: named all the same.
+ignored=$(grep -aE '^test .* \.\.\. ignored' "$log" | sed -E 's/^test (.*) \.\.\. ignored,? ?/IGNORED \1: /' | sort -u)
 skipped=$(grep -ao 'SKIPPED [^ ].*' "$log" | sort -u)
 count=$(printf '%s' "$skipped" | grep -c . || true)
 passed=$(grep -aE '^test result:' "$log" | sed -E 's/.* ([0-9]+) passed.*/\1/' | paste -sd+ | bc 2>/dev/null || echo "?")
 echo "----------------------------------------------------------------"
-echo "passed: $passed, skipped: $count"
+echo "passed: $passed, skipped: $count, ignored: $(printf '%s' "$ignored" | grep -c . || true)"
+[ -n "$ignored" ] && printf '%s\n' "$ignored"
 [ "$count" -gt 0 ] && printf '%s\n' "$skipped"
 exit $status

@@ -213,9 +213,7 @@ const BUSY_POLL: BusyPoll = BusyPoll {
 fn open(args: &ReflectArgs, config: &ReflectConfig) -> Result<Port, Failure> {
     let interface = &args.port.interface;
     Ok(match args.engine {
-        EngineArg::Packet | EngineArg::Block => {
-            PacketPort::open(interface, &port_options(config))?.into()
-        }
+        EngineArg::Packet | EngineArg::Block => PacketPort::open(interface, &port_options(config))?.into(),
         EngineArg::PacketXdp => {
             let ring = PacketPort::open(interface, &port_options(config))?;
             let longest = xdp_options(config, XdpRequest::Auto).frame_bytes;

@@ -1,7 +1,7 @@
 //! Layer-2 frames in and out of one interface: an `AF_PACKET` socket with a TPACKET_V2 receive ring.
 //!
-//! Why this form (measured on veth, round trips of two spinning ends): the ring is read without a system call, and beats
-//! `recv` and AF_XDP in copy mode; TPACKET_V3 would deliver by block timer, milliseconds late. The socket takes all
+//! Why this form: the ring is read without a system call, and on veth it beats `recv` and native AF_XDP in copy mode
+//! (`docs/measured.md`); TPACKET_V3 delivers by blocks, which a timer closes. The socket takes all
 //! EtherTypes and filters in the kernel, since a socket bound to one EtherType loses the VLAN tag that SV and GOOSE carry.
 //! It does not see frames sent from its own interface (`PACKET_IGNORE_OUTGOING`), which a reflector would else reflect.
 
