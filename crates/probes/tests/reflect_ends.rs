@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Pair, Recorded, Run, can_run};
-use probes::reflect::{Receive, ReflectConfig, Role, Stamps, port_options, start};
-use std::time::Duration;
+use probes::reflect::{Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, start};
+use std::time::{Duration, Instant};
 use store::model::{Counters, EventKind};
 use wire::ether::{Mac, VlanTag};
 use wire::test_frame::{COUNTS, Kind, TestFrame};
@@ -329,4 +329,41 @@ fn frames_too_long_for_the_reflector_are_not_cut_short_in_silence() {
             .any(|event| event.text.contains("1 frames were longer than --size here")),
         "{said:?}"
     );
+}
+
+#[test]
+fn a_rest_that_the_network_delivers_twice_is_one_rest() {
+    const LENGTH_NS: u64 = 100_000_000;
+    if !can_run("a_rest_that_the_network_delivers_twice_is_one_rest") {
+        return;
+    }
+    let pair = Pair::build();
+    let options = port_options(&config(Role::Reflector));
+    let (mut near, far) = (pair.port_a(&options), pair.port_b(&options));
+    let mut run = Run::start();
+    let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("started");
+    let frame = |kind, sequence| TestFrame {
+        kind,
+        flags: 0,
+        session: 1,
+        sequence,
+        sent_ns: 0,
+    };
+    let begin = Instant::now();
+    for frame in [
+        frame(Kind::Rest, LENGTH_NS),
+        frame(Kind::Rest, LENGTH_NS),
+        frame(Kind::Probe, 1),
+    ] {
+        let octets = frame.encode(Mac::BROADCAST, Mac(near.mac()), None, SHORTEST_FRAME);
+        near.send(&octets).expect("sent");
+    }
+    common::wait_until("the answer", || near.next().is_some());
+    let rested = begin.elapsed();
+    assert!(
+        (Duration::from_nanos(LENGTH_NS)..Duration::from_nanos(2 * LENGTH_NS)).contains(&rested),
+        "{rested:?}"
+    );
+    run.stop.request();
+    reflector.join().expect("the reflector ends well");
 }

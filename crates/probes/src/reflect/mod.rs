@@ -213,7 +213,7 @@ pub fn start(
     }
     let config = &config;
     let describe = Box::new(series::Reflect::of(config, role, &port));
-    let mut feed = recorder.feed(capacity(config), series::SLOTS, describe);
+    let mut feed = recorder.feed(capacity(config, role), series::SLOTS, describe);
     feed.announce(0, &config.label);
     if role == Role::Initiator {
         for (slot, label) in series::stages(config.stamps) {
@@ -305,12 +305,20 @@ fn check_stamps(config: &ReflectConfig, port: &Port) -> Result<(), ProbeError> {
 /// Back to back, a fast path answers in about a microsecond.
 const FASTEST_BACK_TO_BACK_NS: u64 = 2_000;
 
-fn capacity(config: &ReflectConfig) -> usize {
+/// Records that a reflector's feed holds at least: it does not know at which pace it will be asked, and back to back this is a
+/// second.
+const LEAST_OF_A_REFLECTOR: usize = 1 << 18;
+
+fn capacity(config: &ReflectConfig, role: Role) -> usize {
     let interval_ns = if config.interval_ns == 0 {
         FASTEST_BACK_TO_BACK_NS
     } else {
         config.interval_ns
     };
     let records = if config.stamps == Stamps::Off { 1 } else { 4 };
-    crate::hot::capacity(records * 1_000_000_000 / interval_ns * u64::from(config.frames))
+    let records = crate::hot::capacity(records * 1_000_000_000 / interval_ns * u64::from(config.frames));
+    match role {
+        Role::Reflector => records.max(LEAST_OF_A_REFLECTOR),
+        Role::Initiator | Role::Auto => records,
+    }
 }

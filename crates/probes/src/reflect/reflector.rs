@@ -41,6 +41,8 @@ pub(super) struct Reflector {
     counter: Rate,
     /// The session that has said farewell.
     parted_from: Option<u32>,
+    /// The session that had it rest last, and when that was over.
+    rested: Option<(u32, Monotonic)>,
     /// Frames that did not fit a place of the ring.
     too_long: u64,
     /// When to end because of it.
@@ -59,6 +61,7 @@ impl Reflector {
             forward: Forward::new(),
             counter: Rate::measure(),
             parted_from: None,
+            rested: None,
             too_long: 0,
             end: None,
         }
@@ -158,8 +161,7 @@ impl Reflector {
             }
             Kind::Hello => self.give_back(feed),
             Kind::Rest => {
-                let length_ns = i64::try_from(request.sequence.min(LOOK_UP_NS)).unwrap_or(0);
-                sleep_until(sys::clock::monotonic() + length_ns);
+                self.rest(request);
                 Ok(())
             }
             Kind::Claim => {
@@ -171,6 +173,19 @@ impl Reflector {
             Kind::Bye => self.part(request.session, feed),
             // A talker's; nobody waits for its return.
             Kind::Stream => Ok(()),
+        }
+    }
+
+    /// Sleeps as long as it is told; not for a copy of the frame that told so, which a redundant network delivers.
+    fn rest(&mut self, request: &TestFrame) {
+        let length_ns = i64::try_from(request.sequence.min(LOOK_UP_NS)).unwrap_or(0);
+        let now = sys::clock::monotonic();
+        let is_copy = self
+            .rested
+            .is_some_and(|(session, end)| session == request.session && now - end < length_ns);
+        if !is_copy {
+            sleep_until(now + length_ns);
+            self.rested = Some((request.session, sys::clock::monotonic()));
         }
     }
 

@@ -110,7 +110,10 @@ impl Socket {
         if !self.to_send.needs_wakeup() {
             return Ok(());
         }
-        match wake_transmit(&self.fd) {
+        let woken = wake_transmit(&self.fd);
+        // Here, and not before the next frame: that one is in a hurry.
+        self.collect_sent();
+        match woken {
             Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) if !self.to_send.drained() => Ok(()),
             Err(Errno::BUSY) => Err(Errno::NOBUFS),
             outcome => outcome,
@@ -126,11 +129,19 @@ impl Socket {
 
     #[inline]
     fn free_chunk(&mut self) -> Option<u64> {
+        if self.free.is_empty() {
+            self.collect_sent();
+        }
+        self.free.pop()
+    }
+
+    /// Takes back the chunks of frames that have been sent.
+    #[inline]
+    fn collect_sent(&mut self) {
         while let Some(address) = self.sent.pop() {
             // Never more than there are chunks, so this does not allocate.
             self.free.push(address);
         }
-        self.free.pop()
     }
 }
 
