@@ -5,7 +5,7 @@ use std::hint::black_box;
 use units::CpuList;
 
 use super::error::{AmountError, LoadError};
-use super::kind::{ThreadLoad, check_bytes, check_count, check_room, given, threads_text};
+use super::kind::{ThreadLoad, buffers, check_bytes, check_count, given, threads_text};
 use super::request::LoadRequestError;
 use super::settings::{Settings, size_text};
 use super::workers::{Turn, Workers, placed};
@@ -30,7 +30,6 @@ struct Line {
     written: u32,
 }
 
-const LINE_BYTES: u64 = size_of::<Line>() as u64;
 /// Lines between two looks at whether to stop: some 100 us of work.
 const PIECE: usize = 4096;
 /// Lines from one write to the next: a page of 4 KiB and a line, so that page, set and line all change.
@@ -84,21 +83,12 @@ impl ThreadLoad for CacheLoad {
     }
 
     fn start(&self, cpus: &CpuList) -> Result<Workers, LoadError> {
-        let bytes = self.bytes();
-        let places: Vec<u32> = placed(self.threads, cpus).collect();
-        check_room(Self::NAME, places.len(), bytes)?;
-        let no_memory = || LoadError::NoMemory {
-            load: Self::NAME,
-            buffers: places.len(),
-            bytes,
-        };
-        let count = u32::try_from(bytes / LINE_BYTES).map_err(|_| no_memory())?;
+        let places = placed(self.threads, cpus).collect();
         let mut workers = Workers::new(Self::NAME);
-        for cpu in &places {
-            let mut lines = Vec::new();
-            // Only address space yet: the thread touches the pages on its own CPU and so on its own node.
-            lines.try_reserve_exact(count as usize).map_err(|_| no_memory())?;
-            workers.spawn(*cpu, move |turn| {
+        for (cpu, mut lines) in buffers(Self::NAME, places, self.bytes())? {
+            // A chain links by 32 bits; more lines than that are refused as too large before.
+            let count = u32::try_from(lines.capacity()).unwrap_or(u32::MAX);
+            workers.spawn(cpu, move |turn| {
                 chain(&mut lines, count, || turn.goes_on());
                 thrash(&mut lines, turn);
                 Ok(())

@@ -72,8 +72,27 @@ pub(super) fn check_range(
     })
 }
 
+/// An empty buffer of `bytes` octets for the thread at each place. Only address space yet: the thread touches the pages on its own
+/// CPU and so on its own node.
+pub(super) fn buffers<T>(load: &'static str, places: Vec<u32>, bytes: u64) -> Result<Vec<(u32, Vec<T>)>, LoadError> {
+    let count = places.len();
+    check_room(load, count, bytes)?;
+    let no_memory = || LoadError::NoMemory {
+        load,
+        buffers: count,
+        bytes,
+    };
+    let length = usize::try_from(bytes).map_err(|_| no_memory())? / size_of::<T>();
+    let buffers = places.into_iter().map(|place| {
+        let mut buffer = Vec::new();
+        buffer.try_reserve_exact(length).map_err(|_| no_memory())?;
+        Ok((place, buffer))
+    });
+    buffers.collect()
+}
+
 /// Refuses buffers that together are more than the memory which is free: the kernel would give them and kill for them later.
-pub(super) fn check_room(load: &'static str, buffers: usize, bytes: u64) -> Result<(), LoadError> {
+fn check_room(load: &'static str, buffers: usize, bytes: u64) -> Result<(), LoadError> {
     let refusal = LoadError::NoMemory { load, buffers, bytes };
     let wanted = bytes.checked_mul(buffers as u64).ok_or_else(|| refusal.clone())?;
     match available_bytes() {

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use units::CpuList;
 
 use super::error::{AmountError, LoadError};
-use super::kind::{ThreadLoad, check_bytes, check_count, check_room, given, threads_text};
+use super::kind::{ThreadLoad, buffers, check_bytes, check_count, given, threads_text};
 use super::request::LoadRequestError;
 use super::settings::{Settings, size_text, word_of};
 use super::workers::{Turn, Workers, placed};
@@ -109,22 +109,12 @@ impl ThreadLoad for MemoryLoad {
     }
 
     fn start(&self, cpus: &CpuList) -> Result<Workers, LoadError> {
-        let bytes = self.bytes();
-        let places: Vec<u32> = placed(self.threads, cpus).collect();
-        check_room(Self::NAME, places.len(), bytes)?;
-        let no_memory = || LoadError::NoMemory {
-            load: Self::NAME,
-            buffers: places.len(),
-            bytes,
-        };
-        let words = usize::try_from(bytes / 8).map_err(|_| no_memory())?;
+        let places = placed(self.threads, cpus).collect();
         let access = self.access;
         let mut workers = Workers::new(Self::NAME);
-        for cpu in &places {
-            let mut buffer = Vec::new();
-            // Only address space yet: the thread touches the pages on its own CPU and so on its own node.
-            buffer.try_reserve_exact(words).map_err(|_| no_memory())?;
-            workers.spawn(*cpu, move |turn| {
+        for (cpu, mut buffer) in buffers(Self::NAME, places, self.bytes())? {
+            let words = buffer.capacity();
+            workers.spawn(cpu, move |turn| {
                 if fill(&mut buffer, words, turn) {
                     stream(&mut buffer, access, turn);
                 }
