@@ -75,6 +75,16 @@ fn values_on_the_command_line_say_what_would_do() {
         2,
         &["no-such-program-x"],
     );
+    refused(
+        &run(&["reflect", "lo", "--busy-poll"]),
+        2,
+        &["--busy-poll", "--engine xdp"],
+    );
+    refused(
+        &run(&["reflect", "lo", "--xdp", "native"]),
+        2,
+        &["--xdp", "--engine xdp"],
+    );
     refused(&run(&["frobnicate"]), 2, &["frobnicate"]);
     refused(&run(&["publish", "lo", "--asdus", "7"]), 2, &["7 ASDUs"]);
 }

@@ -9,6 +9,7 @@ use probes::reflect::{
 };
 use probes::{Port, Rest};
 use sys::packet::PacketPort;
+use sys::thread::Policy;
 use sys::xdp::{BusyPoll, XdpOptions, XdpPort, XdpRequest, XdpSender};
 use wire::ether::{Mac, VlanTag};
 
@@ -170,7 +171,7 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     };
     let stop = run.session.stop.clone();
     let intent = Intent {
-        spins_without_rest: args.no_rest && config.receive == Receive::Spin,
+        spins_without_rest: args.no_rest && config.receive == Receive::Spin && config.policy != Policy::Other,
         ..args.port.intent()
     };
     let port = run.port(port, &args.port, &intent)?;
@@ -212,6 +213,12 @@ const BUSY_POLL: BusyPoll = BusyPoll {
 /// The port that the engine asked for makes.
 fn open(args: &ReflectArgs, config: &ReflectConfig) -> Result<Port, Failure> {
     let interface = &args.port.interface;
+    let asks_for_xdp = args.busy_poll || args.xdp != XdpArg::Auto;
+    if asks_for_xdp && args.engine != EngineArg::Xdp {
+        return Err(Failure::Usage(
+            "--xdp and --busy-poll are about receiving by AF_XDP: add --engine xdp".to_owned(),
+        ));
+    }
     Ok(match args.engine {
         EngineArg::Packet | EngineArg::Block => PacketPort::open(interface, &port_options(config))?.into(),
         EngineArg::PacketXdp => {
