@@ -13,8 +13,9 @@ status=0
 } 2>&1 | tee "$log"
 grep -aq '^FAILED: ' "$log" && status=1
 
-# `#[ignore]` is for what another test runs, and for what no machine at hand can run: named all the same.
-ignored=$(grep -aE '^test .* \.\.\. ignored' "$log" | sed -E 's/^test (.*) \.\.\. ignored,? ?/IGNORED \1: /' | sort -u)
+# Ignored is what another test runs (`#[ignore]`), and what this kernel is built without: named all the same.
+ignored=$({ grep -aE '^test .* \.\.\. ignored' "$log" | sed -E 's/^test (.*) \.\.\. ignored,? ?/IGNORED \1: /'
+    grep -ao 'IGNORED [^ ].*' "$log"; } | sort -u)
 skipped=$(grep -ao 'SKIPPED [^ ].*' "$log" | sort -u)
 count=$(printf '%s' "$skipped" | grep -c . || true)
 passed=$(grep -aE '^test result:' "$log" | sed -E 's/.* ([0-9]+) passed.*/\1/' | paste -sd+ | bc 2>/dev/null || echo "?")

@@ -179,14 +179,9 @@ fn subscribe() {
     );
     let mut run = Run::start();
     let config = SubscribeConfig {
-        rate: None,
-        max_streams: 8,
         clock: ClockRelation::SameHost,
-        receive: Receive::Block,
-        duration_ns: None,
-        policy: Policy::Other,
-        cpu: None,
         threshold_ns: Some(1_000_000),
+        ..SubscribeConfig::default()
     };
     let before = counted();
     let subscription = subscribe::start(&config, far, &mut run.recorder, &run.stop).expect("the subscriber starts");

@@ -20,13 +20,8 @@ const FAMILIES: [&str; 3] = ["spacing", "arrival", "age"];
 fn config() -> SubscribeConfig {
     SubscribeConfig {
         rate: Some(4_800),
-        max_streams: 32,
         clock: ClockRelation::SameHost,
-        receive: Receive::Block,
-        duration_ns: None,
-        policy: Policy::Other,
-        cpu: None,
-        threshold_ns: None,
+        ..SubscribeConfig::default()
     }
 }
 

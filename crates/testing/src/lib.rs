@@ -22,6 +22,12 @@ pub fn skip(test: &str, reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
 }
 
+/// Leaves a test out because this machine's kernel is built without what it is about: nothing that could be installed or allowed
+/// would let it run. It is named and counted with those that are ignored.
+pub fn not_in_this_kernel(test: &str, reason: &str) {
+    let _ = writeln!(std::io::stderr(), "IGNORED {test}: {reason}");
+}
+
 /// The Python interpreter whose packages are the oracles of the tests (`scripts/need.sh test` makes it). `None` after
 /// leaving the test out.
 pub fn python(test: &str) -> Option<PathBuf> {

@@ -269,11 +269,10 @@ impl Runner<'_> {
             rate: Some(config.rate),
             max_streams: config.streams,
             clock: ClockRelation::SameHost,
-            receive: Receive::Block,
-            duration_ns: None,
             policy: config.policy,
             cpu: self.work.measured.first(),
             threshold_ns: self.work.thresholds.age_ns,
+            ..SubscribeConfig::default()
         };
         let device = bed.port(End::Device, &subscribe::port_options())?;
         let test_set = bed.port(End::TestSet, &publish::port_options())?;

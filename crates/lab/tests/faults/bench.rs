@@ -4,6 +4,7 @@ use lab::bed::End;
 use lab::fault::{FaultBed, Faults, Observer, Rule, Side, Way};
 use probes::Stop;
 use probes::record::{Recorder, RecorderOptions};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -58,6 +59,36 @@ impl Journal {
             .filter(|passage| (passage.way, passage.side) == (way, side))
             .filter_map(|passage| read(&passage.frame))
             .collect()
+    }
+}
+
+/// What became of the frames that were sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Counted {
+    pub(crate) sent: u64,
+    pub(crate) lost: u64,
+    pub(crate) duplicate: u64,
+    pub(crate) reordered: u64,
+}
+
+impl Counted {
+    /// By what went into a wire and what came out of it, each as its place in the order of sending or its number. Nothing of this
+    /// looks at the rules.
+    pub(crate) fn of<T: Ord>(sent: usize, came: &[T]) -> Self {
+        let (mut seen, mut highest, mut reordered) = (BTreeSet::new(), None, 0);
+        for place in came {
+            if seen.insert(place) {
+                reordered += u64::from(Some(place) < highest);
+                highest = highest.max(Some(place));
+            }
+        }
+        let received = seen.len() as u64;
+        Self {
+            sent: sent as u64,
+            lost: sent as u64 - received,
+            duplicate: came.len() as u64 - received,
+            reordered,
+        }
     }
 }
 

@@ -1,11 +1,10 @@
 //! Paced streams over the faulty wire.
 
-use crate::bench::{Journal, Recorded, Run, bed, can_run, port, wait_until};
+use crate::bench::{Counted, Journal, Recorded, Run, bed, can_run, port, wait_until};
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
 use probes::listen::{ListenConfig, Listening, port_options, start};
 use probes::talk::{self, Framing, TalkConfig};
-use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use store::model::Counters;
@@ -118,15 +117,7 @@ impl Sender {
     }
 }
 
-/// What is to be counted of a stream whose first frame has none before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Counted {
-    sent: u64,
-    lost: u64,
-    duplicate: u64,
-    reordered: u64,
-}
-
+/// Of a stream whose first frame has none before it.
 fn assert_counted(recorded: &Recorded, counted: Counted) {
     let found = recorded.counters(STREAM);
     let expected = Counters {
@@ -143,24 +134,10 @@ fn assert_counted(recorded: &Recorded, counted: Counted) {
     assert_eq!(found, expected);
 }
 
-/// What came out of the wire, by the numbers that went in. Nothing of this looks at the rules.
+/// What came out of the wire, by the numbers that went in.
 fn by_the_journal(journal: &Journal) -> Counted {
     let sent = journal.of(Way::ToDevice, Side::Entering, numbered);
-    let came = journal.of(Way::ToDevice, Side::Leaving, numbered);
-    let (mut seen, mut highest, mut reordered) = (BTreeSet::new(), None, 0);
-    for number in &came {
-        if seen.insert(*number) {
-            reordered += u64::from(Some(*number) < highest);
-            highest = highest.max(Some(*number));
-        }
-    }
-    let received = seen.len() as u64;
-    Counted {
-        sent: sent.len() as u64,
-        lost: sent.len() as u64 - received,
-        duplicate: came.len() as u64 - received,
-        reordered,
-    }
+    Counted::of(sent.len(), &journal.of(Way::ToDevice, Side::Leaving, numbered))
 }
 
 /// Sends 3000 frames, from `first`, through a wire with those rules to a listener.

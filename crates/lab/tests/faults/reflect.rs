@@ -1,10 +1,9 @@
 //! Round trips over the faulty wire.
 
-use crate::bench::{Journal, Recorded, Run, bed, can_run, port};
+use crate::bench::{Counted, Journal, Recorded, Run, bed, can_run, port};
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
 use probes::reflect::{Receive, ReflectConfig, Role, port_options, start};
-use std::collections::BTreeSet;
 use std::time::Duration;
 use store::model::Counters;
 use wire::ether::EthernetView;
@@ -74,20 +73,13 @@ fn by_the_journal(journal: &Journal) -> Counters {
     let mut came = journal.of(Way::ToTestSet, Side::Leaving, counted);
     // A number that was never sent is the answer to nothing.
     came.retain(|sequence| sent.contains(sequence));
-    let (mut seen, mut highest, mut reordered) = (BTreeSet::new(), 0, 0);
-    for sequence in &came {
-        if seen.insert(*sequence) {
-            reordered += u64::from(*sequence < highest);
-            highest = highest.max(*sequence);
-        }
-    }
-    let received = seen.len() as u64;
+    let counted = Counted::of(sent.len(), &came);
     Counters {
-        expected: sent.len() as u64,
-        received,
-        lost: sent.len() as u64 - received,
-        duplicate: came.len() as u64 - received,
-        reordered,
+        expected: counted.sent,
+        received: counted.sent - counted.lost,
+        lost: counted.lost,
+        duplicate: counted.duplicate,
+        reordered: counted.reordered,
         ..Counters::default()
     }
 }

@@ -1,17 +1,14 @@
 //! Sampled values through the faulty wire: who sends, who receives, and what is to be counted.
 
-use crate::bench::{Journal, Recorded, Run, port, wait_until};
+use crate::bench::{Counted, Journal, Recorded, Run, port, wait_until};
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
 use probes::publish;
-use probes::reflect::Receive;
 use probes::subscribe::{ClockRelation, SubscribeConfig, Subscription, port_options, start};
-use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use store::model::Counters;
 use sys::SysError;
 use sys::packet::PacketPort;
-use sys::thread::Policy;
 use wire::ether::{EthernetView, Mac};
 use wire::quality::SvQuality;
 use wire::sv::{Frame, Message, OwnedAsdu, Template};
@@ -22,13 +19,8 @@ pub(crate) const SERIES: [&str; 3] = ["spacing/MU01", "arrival/MU01", "age/MU01"
 fn config() -> SubscribeConfig {
     SubscribeConfig {
         rate: Some(RATE as u32),
-        max_streams: 4,
         clock: ClockRelation::SameHost,
-        receive: Receive::Block,
-        duration_ns: None,
-        policy: Policy::Other,
-        cpu: None,
-        threshold_ns: None,
+        ..SubscribeConfig::default()
     }
 }
 
@@ -129,15 +121,6 @@ fn template() -> Template {
     .expect("the stream can be encoded")
 }
 
-/// What is to be counted of a stream of that many samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Counted {
-    pub(crate) sent: u64,
-    pub(crate) lost: u64,
-    pub(crate) duplicate: u64,
-    pub(crate) reordered: u64,
-}
-
 pub(crate) fn assert_counted(recorded: &Recorded, counted: Counted) {
     for name in SERIES {
         // The first frame has no distance to one before it.
@@ -157,26 +140,14 @@ pub(crate) fn assert_counted(recorded: &Recorded, counted: Counted) {
     }
 }
 
-/// What came out of the wire, by the order of the samples that went in. Nothing of this looks at the rules.
+/// What came out of the wire, by the order of the samples that went in.
 pub(crate) fn by_the_journal(journal: &Journal) -> Counted {
     let sent = journal.of(Way::ToDevice, Side::Entering, |frame| Some(frame.to_vec()));
     let came = journal.of(Way::ToDevice, Side::Leaving, |frame| {
-        smp_cnt(frame).map(|_| frame.to_vec())
-    });
-    let (mut seen, mut highest, mut reordered) = (BTreeSet::new(), 0, 0);
-    for frame in &came {
+        smp_cnt(frame)?;
         // No test sends a whole second twice.
         let place = sent.iter().position(|sent| sent == frame).expect("it was sent");
-        if seen.insert(place) {
-            reordered += u64::from(place < highest);
-            highest = highest.max(place);
-        }
-    }
-    let received = seen.len() as u64;
-    Counted {
-        sent: sent.len() as u64,
-        lost: sent.len() as u64 - received,
-        duplicate: came.len() as u64 - received,
-        reordered,
-    }
+        Some(place as u64)
+    });
+    Counted::of(sent.len(), &came)
 }

@@ -1,7 +1,7 @@
 //! Sampled values whose frames the wire loses, doubles, holds back and corrupts.
 
-use crate::bench::{Recorded, bed, can_run};
-use crate::samples::{Counted, RATE, SERIES, assert_counted, by_the_journal, numbers, rule, subscribe};
+use crate::bench::{Counted, Recorded, bed, can_run};
+use crate::samples::{RATE, SERIES, assert_counted, by_the_journal, numbers, rule, subscribe};
 use lab::fault::{Fault, Way, Which};
 use store::model::Counters;
 

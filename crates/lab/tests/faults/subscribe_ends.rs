@@ -1,7 +1,7 @@
 //! Sampled values whose publisher starts again, or whose interface goes down.
 
-use crate::bench::{Journal, Run, bed, can_run, port, wait_until};
-use crate::samples::{Counted, RATE, Sender, Subscriber, assert_counted, rule, smp_cnt};
+use crate::bench::{Counted, Journal, Run, bed, can_run, port, wait_until};
+use crate::samples::{RATE, Sender, Subscriber, assert_counted, rule, smp_cnt};
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Side, Way, Which};
 use probes::publish::{self, PublishConfig};

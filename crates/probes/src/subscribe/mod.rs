@@ -63,6 +63,22 @@ pub struct SubscribeConfig {
     pub threshold_ns: Option<u64>,
 }
 
+impl Default for SubscribeConfig {
+    /// Up to 32 streams, rates learned, clocks without a relation, blocking, at normal priority, until told to stop.
+    fn default() -> Self {
+        Self {
+            rate: None,
+            max_streams: 32,
+            clock: ClockRelation::Unknown,
+            receive: Receive::Block,
+            duration_ns: None,
+            policy: Policy::Other,
+            cpu: None,
+            threshold_ns: None,
+        }
+    }
+}
+
 /// Frames that 500 streams bring in 8 ms: the longest stall that must not lose any on this socket.
 const RING_FRAMES: usize = 16_384;
 

@@ -22,7 +22,8 @@ const QUESTIONS: [Question; 10] = [
     Question::Rss,
 ];
 
-/// A recording: of each question its name, and the octets of the answer or the errno in place of them.
+/// A recording of Linux 6.18, of `lo`, one end of a veth pair and a tap: of each question its name, and the octets of the answer
+/// or the errno in place of them.
 fn recorded(file: &str, question: Question) -> Result<Vec<u8>, i32> {
     let text = match file {
         "veth" => include_str!("recorded/veth.txt"),
@@ -393,40 +394,4 @@ fn silences_read_well() {
     assert!(said[1].starts_with("the kernel refused: "), "{}", said[1]);
     let none: Answer<Features> = Err(Silence::Gone);
     assert!(none.is_err());
-}
-
-/// Writes the recordings anew: `cargo test -p triptime-sys --lib record_answers -- --ignored`.
-#[test]
-#[ignore = "writes recorded/*.txt"]
-fn record_answers() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/ethtool/recorded");
-    let (here, there) = (
-        NetNs::create().expect("a namespace"),
-        NetNs::create().expect("a namespace"),
-    );
-    here.run(|| {
-        crate::link::add_veth("a0", "b0", &there).expect("a veth");
-        let tap = Command::new("ip").args(["tuntap", "add", "t0", "mode", "tap"]).status();
-        assert!(tap.is_ok_and(|status| status.success()), "a tap");
-        crate::link::set_up("a0").expect("up");
-        there.run(|| crate::link::set_up("b0").expect("up")).expect("a thread");
-        for (name, file) in [("lo", "lo"), ("a0", "veth"), ("t0", "tap")] {
-            let family = Family::open().expect("the family");
-            let lines = QUESTIONS.map(|question| {
-                let answer = family
-                    .ask(question, name)
-                    .map(|octets| octets.iter().map(|octet| format!("{octet:02x}")).collect::<String>());
-                let errno = |silence| match silence {
-                    Silence::Refused(errno) => errno.raw_os_error(),
-                    _ => Errno::OPNOTSUPP.raw_os_error(),
-                };
-                format!(
-                    "{question:?} {}\n",
-                    answer.unwrap_or_else(|silence| format!("errno {}", errno(silence)))
-                )
-            });
-            std::fs::write(folder.join(format!("{file}.txt")), lines.concat()).expect("written");
-        }
-    })
-    .expect("a thread");
 }
