@@ -6,12 +6,10 @@ mod faults;
 use common::{Pair, Recorded, Run, can_run};
 use faults::{Fault, Script, StreamSpec};
 use probes::ProbeError;
-use probes::reflect::Receive;
 use probes::subscribe::{ClockRelation, SubscribeConfig, port_options, start};
 use std::sync::atomic::Ordering;
 use store::model::{Counters, EventKind};
 use sys::packet::PortOptions;
-use sys::thread::Policy;
 use wire::ether::{EthernetView, Mac, VlanTag};
 use wire::sv::Frame;
 
