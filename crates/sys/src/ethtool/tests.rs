@@ -6,7 +6,6 @@ use super::{Answer, Asker, Control, Ethtool, bits, decode, legacy};
 use crate::netns::NetNs;
 use crate::privilege::{self, Capability};
 use rustix::io::Errno;
-use std::process::Command;
 
 const QUESTIONS: [Question; 10] = [
     Question::LinkModes,
