@@ -106,7 +106,8 @@ mod tests {
         assert!((bound.probability * 600_000.0 - 2.9957).abs() < 1e-3);
         assert_eq!(
             bound.text(),
-            "0 of 600 000 over 120 µs: at most 1 in 200 000; in 10.0 min, at most one every 3.34 min (95 %)"
+            "0 of 600 000 over 120 µs: at most 1 in 200 000; in 2.50 min, at most one every 50.1 s (95 %)",
+            "no longer than its samples were due, though the windows are 10 min"
         );
     }
 

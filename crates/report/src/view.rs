@@ -131,15 +131,18 @@ impl SeriesView {
     }
 
     /// How long the series was measured: of a series of gaps the time it was watched for them, of others the sum of its
-    /// windows.
+    /// windows, but no longer than its samples were due: windows begin before the first sample and end after the last.
     pub fn exposure_ns(&self) -> u64 {
         if self.counters.watched_ns > 0 {
             return self.counters.watched_ns;
         }
-        self.windows
+        let windows = self
+            .windows
             .iter()
-            .map(|window| window.end_ns.saturating_sub(window.start_ns))
-            .sum()
+            .map(|window| window.end_ns.saturating_sub(window.start_ns));
+        let due_ns = self.spec.interval_ns.filter(|interval| *interval > 0.0);
+        let due_ns = due_ns.map_or(u64::MAX, |interval| (interval * self.counters.expected as f64) as u64);
+        windows.sum::<u64>().min(due_ns)
     }
 
     /// The series' histogram with the periods skipped during a stall filled in, where periods were skipped and the series
