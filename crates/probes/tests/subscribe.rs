@@ -23,6 +23,13 @@ fn config() -> SubscribeConfig {
     }
 }
 
+/// The nominal time between the samples of a series.
+fn interval_ns(recorded: &Recorded, name: &str) -> Option<f64> {
+    let series = recorded.file.series().expect("series");
+    let found = series.iter().find(|(_, spec)| spec.name == name);
+    found.expect("the series").1.interval_ns
+}
+
 /// Sends the frames to a subscriber and returns what it recorded. After every few frames it waits until the subscriber has
 /// them, so that no queue on the way can overflow: what is lost is what the script left out.
 fn subscribe(config: &SubscribeConfig, frames: &[Vec<u8>]) -> Recorded {
@@ -112,6 +119,10 @@ fn assert_delivered(recorded: &Recorded, frames: usize, malformed: u64) {
 fn check(scripts: &[Script], seed: u64) {
     let frames = faults::interleave(scripts, seed);
     let recorded = subscribe(&config(), &frames);
+    assert_eq!(interval_ns(&recorded, "delivery/subscribe"), None);
+    for name in recorded.names().iter().filter(|name| *name != "delivery/subscribe") {
+        assert_eq!(interval_ns(&recorded, name), Some(1e9 / 4_800.0), "{name}");
+    }
     for script in scripts {
         assert_counted(&recorded, script);
     }
@@ -199,6 +210,7 @@ fn the_rate_is_learned_at_the_wrap() {
     (spec.rate, spec.first) = (4_000, 3_900);
     let script = Script::make(&spec, &[], 5, 1);
     let recorded = subscribe(&SubscribeConfig { rate: None, ..config() }, &script.frames());
+    assert_eq!(interval_ns(&recorded, "age/LEARN"), None);
     let spacing = recorded.counters("spacing/LEARN");
     assert_eq!((spacing.received, spacing.lost), (script.received - 1, 0));
     let age = recorded.counters("age/LEARN");

@@ -105,7 +105,8 @@ impl Describe for Subscribe {
             name: format!("{family}/{label}"),
             what: what.into(),
             clock: SeriesClock::Realtime,
-            interval_ns: None,
+            // Of a stream whose rate is only learned, the time it was measured for is that of the windows.
+            interval_ns: self.config.rate.filter(|_| slot > 0).map(|rate| 1e9 / f64::from(rate)),
             threshold_ns: self.config.threshold_ns.filter(|_| judged),
             settings: self.settings(),
         }
