@@ -107,11 +107,7 @@ impl Profile {
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "F{}S{}I{}U{}",
-            self.rate, self.asdus, self.currents, self.voltages
-        )
+        write!(f, "F{}S{}I{}U{}", self.rate, self.asdus, self.currents, self.voltages)
     }
 }
 
@@ -183,7 +179,10 @@ mod tests {
             assert_eq!(profile.to_string(), name);
             assert_eq!(profile.frames_per_second(), frames, "{name}");
         }
-        assert_eq!(parsed("6I3U").map(|profile| profile.to_string()), Ok("F4800S2I6U3".into()));
+        assert_eq!(
+            parsed("6I3U").map(|profile| profile.to_string()),
+            Ok("F4800S2I6U3".into())
+        );
         assert_eq!(parsed("f4800s2"), Ok(Profile::F4800S2I4U4));
     }
 
