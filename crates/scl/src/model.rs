@@ -254,3 +254,22 @@ impl Basic {
         }
     }
 }
+
+impl std::fmt::Display for Basic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Boolean => f.write_str("BOOLEAN"),
+            Self::Integer(bits) => write!(f, "INT{bits}"),
+            Self::Unsigned(bits) => write!(f, "INT{bits}U"),
+            Self::Float(bits) => write!(f, "FLOAT{bits}"),
+            Self::Enumerated => f.write_str("Enum"),
+            Self::DoublePoint => f.write_str("Dbpos"),
+            Self::StepCommand => f.write_str("Tcmd"),
+            Self::Quality => f.write_str("Quality"),
+            Self::Timestamp => f.write_str("Timestamp"),
+            Self::Text => f.write_str("a text"),
+            Self::Bits => f.write_str("a bit string"),
+            Self::Unknown => f.write_str("of a type that is not known"),
+        }
+    }
+}

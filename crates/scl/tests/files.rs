@@ -278,7 +278,7 @@ fn datasets_that_are_no_currents_and_voltages_say_which_member() {
         (
             "name=\"i\" bType=\"INT32\"",
             "name=\"i\" bType=\"INT16\"",
-            "I01TCTR1.AmpSv.instMag.i[MX] is Integer(16)",
+            "I01TCTR1.AmpSv.instMag.i[MX] is INT16",
         ),
         (
             "lnClass=\"TCTR\" lnInst=\"1\" doName=\"AmpSv\" daName=\"q\" fc=\"MX\"/>",
