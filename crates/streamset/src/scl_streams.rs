@@ -11,7 +11,7 @@ const PER_SECOND: u16 = 1;
 const USUAL_HZ: f64 = 50.0;
 
 /// The streams that were found, and what should be known about them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Selection {
     /// The streams.
     pub streams: Vec<StreamSpec>,

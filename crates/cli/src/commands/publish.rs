@@ -3,48 +3,57 @@
 use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
-use probes::publish::{PublishConfig, StreamConfig, Waveform, port_options, start};
-use std::sync::Arc;
+use crate::streams::{SetArgs, published};
+use probes::publish::{PublishConfig, port_options, start};
+use store::model::EventKind;
+use streamset::{Content, Selection, StreamSpec, counted};
 use sys::packet::PacketPort;
 use wire::ether::{Mac, VlanTag};
+use wire::sv::Profile;
 
 /// Publishes sampled-value streams as merging units do, and reports its own lateness
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    after_help = "Example: triptime publish eth1 --streams 8 --rate 4800 --spin-ahead 60us --cpu 2 --duration 60s"
+    after_help = "Examples:\n  triptime publish eth1 --streams 8 --profile F4800S2I4U4 --spin-ahead 60us --cpu 2 --duration 60s\n  \
+                  triptime publish eth1 --set bays.toml --cpu 2\n  triptime publish eth1 --scl station.scd --ied MU01 --cpu 2"
 )]
 pub(crate) struct PublishArgs {
     #[command(flatten)]
     port: PortArgs,
+    #[command(flatten)]
+    set: SetArgs,
     /// Number of streams
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "source")]
     streams: u16,
+    /// Samples a second, ASDUs in a frame, currents and voltages: F4800S2I4U4, or 6I3U for F4800S2I6U3
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["source", "rate", "asdus"])]
+    profile: Option<Profile>,
     /// Samples a second of each stream
-    #[arg(long, value_name = "N", default_value_t = 4_800)]
+    #[arg(long, value_name = "N", default_value_t = 4_800, conflicts_with = "source")]
     rate: u32,
     /// ASDUs in a frame
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "source")]
     asdus: u8,
     /// svID of the streams: this and a number from 01
-    #[arg(long, value_name = "TEXT", default_value = "MU")]
+    #[arg(long, value_name = "TEXT", default_value = "MU", conflicts_with = "source")]
     sv_id: String,
     /// APPID
-    #[arg(long, value_name = "N", default_value = "0x4000", value_parser = appid)]
+    #[arg(long, value_name = "N", default_value = "0x4000", value_parser = appid, conflicts_with = "source")]
     appid: u16,
     /// Destination of the first stream; further ones count up
-    #[arg(long, value_name = "MAC", default_value = "01:0c:cd:04:00:01", value_parser = mac)]
+    #[arg(long, value_name = "MAC", default_value = "01:0c:cd:04:00:01", value_parser = mac, conflicts_with = "source")]
     dst: Mac,
     /// 802.1Q tag: VID, or VID:PRIORITY
-    #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]
+    #[arg(long, value_name = "VID[:PCP]", value_parser = vlan, conflicts_with = "source")]
     vlan: Option<VlanTag>,
     /// confRev
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "source")]
     conf_rev: u32,
     /// smpSynch: 0 none, 1 local, 2 global clock
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "set")]
     smp_synch: u8,
     /// Set the simulation bit
-    #[arg(long)]
+    #[arg(long, conflicts_with = "set")]
     simulate: bool,
     /// Sleep until this long before the due instant, then spin
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
@@ -55,10 +64,14 @@ pub(crate) struct PublishArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
-    let streams = streams(&args);
+    let Selection { streams, notes } = streams(&args)?;
+    let streams = published(&streams)?;
     let port = PacketPort::open(&args.port.interface, &port_options())?;
     let begin = Start::probe("publish", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
+    for note in notes {
+        run.session.recorder.events().write(EventKind::Note, note);
+    }
     let config = PublishConfig {
         streams,
         spin_ahead_ns: args.spin_ahead,
@@ -73,11 +86,18 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     run.finish(outcome.map_err(Into::into))
 }
 
-/// The streams, alike but for their number.
-fn streams(args: &PublishArgs) -> Vec<StreamConfig> {
-    let stream = StreamConfig {
-        sv_id: args.sv_id.clone(),
-        dat_set: None,
+/// The streams of the set that is named, or so many that are alike but for their numbers.
+fn streams(args: &PublishArgs) -> Result<Selection, Failure> {
+    if let Some(mut selection) = args.set.read()? {
+        // A stream-set file says both, and the options are refused beside it.
+        if args.set.scl.is_some() {
+            for stream in &mut selection.streams {
+                (stream.smp_synch, stream.simulate) = (args.smp_synch, args.simulate);
+            }
+        }
+        return Ok(selection);
+    }
+    let first = StreamSpec {
         destination: args.dst,
         vlan: args.vlan,
         appid: args.appid,
@@ -86,8 +106,18 @@ fn streams(args: &PublishArgs) -> Vec<StreamConfig> {
         simulate: args.simulate,
         rate: args.rate,
         asdus: args.asdus,
-        waveform: Arc::new(Waveform::new(args.rate)),
-        ahead: 0,
+        content: Content::Channels {
+            currents: 4,
+            voltages: 4,
+        },
+        ..StreamSpec::named(&args.sv_id)
     };
-    (0..args.streams).map(|number| stream.numbered(number)).collect()
+    let first = match args.profile {
+        Some(profile) => first.with_profile(profile),
+        None => first,
+    };
+    Ok(Selection {
+        streams: counted(&first, args.streams),
+        notes: Vec::new(),
+    })
 }

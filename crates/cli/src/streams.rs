@@ -1,0 +1,124 @@
+//! Sets of streams on the command line, and what the probes take of them.
+
+use crate::failure::Failure;
+use probes::publish::{StreamConfig, Waveform};
+use probes::subscribe::ExpectedStream;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use streamset::{Selection, SetError, StreamSpec, from_scl};
+use wire::quality::SvQuality;
+use wire::sv::Profile;
+
+/// Where a set of streams comes from.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "Set of streams")]
+pub(crate) struct SetArgs {
+    /// The streams of a TOML file
+    #[arg(long, value_name = "FILE", group = "source")]
+    pub(crate) set: Option<PathBuf>,
+    /// The sampled values of an SCL file: SCD, CID, ICD or IID
+    #[arg(long, value_name = "FILE", group = "source")]
+    pub(crate) scl: Option<PathBuf>,
+    /// Of the SCL file, only those of this IED; may be given again
+    #[arg(long, value_name = "NAME", requires = "scl")]
+    ied: Vec<String>,
+    /// Frequency that an SCL file's samples in a period are counted at [default: what the file states, else 50]
+    #[arg(long, value_name = "HZ", requires = "scl", value_parser = hertz)]
+    nominal_frequency: Option<f64>,
+}
+
+impl SetArgs {
+    /// The streams, with what should be known about them; `None` where no set was named.
+    ///
+    /// # Errors
+    /// A file that cannot be read or used.
+    pub(crate) fn read(&self) -> Result<Option<Selection>, Failure> {
+        if let Some(path) = &self.set {
+            let (name, octets) = read(path)?;
+            let text = String::from_utf8(octets).map_err(|_| Failure::Usage(format!("{name}: not UTF-8 text")))?;
+            let streams = streamset::parse(&text, &name)?;
+            return Ok(Some(Selection {
+                streams,
+                notes: Vec::new(),
+            }));
+        }
+        let Some(path) = &self.scl else { return Ok(None) };
+        let (name, octets) = read(path)?;
+        let document = scl::parse_bytes(&octets).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
+        Ok(Some(from_scl(&document, &name, &self.ied, self.nominal_frequency)?))
+    }
+}
+
+fn read(path: &Path) -> Result<(String, Vec<u8>), Failure> {
+    let name = path.display().to_string();
+    match std::fs::read(path) {
+        Ok(octets) => Ok((name, octets)),
+        Err(error) => Err(Failure::Usage(format!("{name}: {error}"))),
+    }
+}
+
+impl From<SetError> for Failure {
+    fn from(error: SetError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+/// The frequency of a power system.
+fn hertz(text: &str) -> Result<f64, String> {
+    let hz = text.parse::<f64>().ok().filter(|hz| (10.0..=100.0).contains(hz));
+    hz.ok_or_else(|| "must be 10 to 100".into())
+}
+
+/// The streams as the publisher takes them. Streams of one profile and quality share their samples.
+///
+/// # Errors
+/// A stream that cannot be published.
+pub(crate) fn published(streams: &[StreamSpec]) -> Result<Vec<StreamConfig>, Failure> {
+    let mut waveforms: HashMap<(Profile, SvQuality), Arc<Waveform>> = HashMap::new();
+    let config = |stream: &StreamSpec| {
+        let profile = stream.profile()?;
+        let waveform = waveforms.entry((profile, stream.quality)).or_insert_with(|| {
+            let Profile {
+                rate,
+                currents,
+                voltages,
+                ..
+            } = profile;
+            Arc::new(Waveform::of(rate, currents, voltages, stream.quality))
+        });
+        Ok(StreamConfig {
+            sv_id: stream.sv_id.clone(),
+            dat_set: stream.dat_set.clone(),
+            destination: stream.destination,
+            vlan: stream.vlan,
+            appid: stream.appid,
+            conf_rev: stream.conf_rev,
+            smp_synch: stream.smp_synch,
+            simulate: stream.simulate,
+            rate: stream.rate,
+            asdus: stream.asdus,
+            smp_rate: stream.smp_rate.map(|rate| rate.value),
+            smp_mod: stream.smp_rate.and_then(|rate| rate.smp_mod),
+            waveform: Arc::clone(waveform),
+            ahead: Waveform::ahead(stream.rate, stream.phase_deg),
+        })
+    };
+    streams.iter().map(config).collect()
+}
+
+/// A stream as the subscriber expects it.
+pub(crate) fn expected(stream: &StreamSpec) -> ExpectedStream {
+    ExpectedStream {
+        sv_id: stream.sv_id.clone(),
+        destination: stream.destination,
+        vlan: stream.vlan,
+        appid: stream.appid,
+        conf_rev: stream.conf_rev,
+        rate: stream.rate,
+        asdus: stream.asdus,
+        octets: stream.content.octets(),
+        origin: stream.origin.clone(),
+    }
+}
