@@ -56,7 +56,7 @@ pub(crate) struct PublishArgs {
     #[arg(long, conflicts_with = "set")]
     simulate: bool,
     /// Sleep until this long before the due instant, then spin
-    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Sending")]
     spin_ahead: u64,
     #[command(flatten)]
     run: RunArgs,

@@ -30,16 +30,16 @@ pub(crate) struct SubscribeArgs {
     #[command(flatten)]
     set: SetArgs,
     /// Samples a second of every stream [default: learned from where smpCnt wraps]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536), help_heading = "Receiving")]
     rate: Option<u32>,
     /// How the publisher's clock relates to this machine's; without a relation there are no one-way figures
-    #[arg(long, value_enum, default_value = "none")]
+    #[arg(long, value_enum, default_value = "none", help_heading = "Receiving")]
     clock: ClockArg,
     /// Streams told apart at the most
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000))]
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000), help_heading = "Receiving")]
     max_streams: u16,
     /// How to wait for frames
-    #[arg(long, value_enum, default_value = "block")]
+    #[arg(long, value_enum, default_value = "block", help_heading = "Receiving")]
     receive: ReceiveArg,
     #[command(flatten)]
     run: RunArgs,
