@@ -109,10 +109,7 @@ fn a_stream_that_never_comes_has_lost_everything() {
     for family in ["age", "arrival", "spacing"] {
         let gone = recorded.counters(&format!("{family}/GONE"));
         assert_eq!((gone.received, gone.expected), (0, gone.lost));
-        assert!(
-            gone.lost >= u64::from(RATE) * 3 / 10,
-            "at least 300 ms were due: {gone:?}"
-        );
+        assert!(gone.lost >= u64::from(RATE) / 10, "at least 100 ms were due: {gone:?}");
     }
     let gone = texts(&recorded, "spacing/GONE");
     assert!(
