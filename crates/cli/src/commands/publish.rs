@@ -4,12 +4,23 @@ use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use crate::streams::{SetArgs, published};
-use probes::publish::{PublishConfig, port_options, start};
+use probes::Port;
+use probes::publish::{LONGEST_FRAME, PublishConfig, port_options, start};
 use store::model::EventKind;
 use streamset::{Content, Selection, StreamSpec, counted};
 use sys::packet::PacketPort;
+use sys::xdp::XdpSender;
 use wire::ether::{Mac, VlanTag};
 use wire::sv::Profile;
+
+/// How frames are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum EngineArg {
+    /// `AF_PACKET`: through the queueing discipline, seen by captures on this host
+    Packet,
+    /// `AF_XDP`: past both, a third less time for each frame
+    Xdp,
+}
 
 /// Publishes sampled-value streams as merging units do, and reports its own lateness
 #[derive(Debug, Clone, clap::Args)]
@@ -55,6 +66,9 @@ pub(crate) struct PublishArgs {
     /// Set the simulation bit
     #[arg(long, conflicts_with = "set")]
     simulate: bool,
+    /// How frames are sent
+    #[arg(long, value_enum, default_value = "packet", help_heading = "Sending")]
+    engine: EngineArg,
     /// Sleep until this long before the due instant, then spin
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Sending")]
     spin_ahead: u64,
@@ -66,7 +80,7 @@ pub(crate) struct PublishArgs {
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let Selection { streams, notes } = streams(&args)?;
     let streams = published(&streams)?;
-    let port = PacketPort::open(&args.port.interface, &port_options())?;
+    let port = open(&args, streams.len())?;
     let begin = Start::probe("publish", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     for note in notes {
@@ -84,6 +98,19 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let port = run.port(port, &args.port, &args.port.intent())?;
     let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
     run.finish(outcome.map_err(Into::into))
+}
+
+/// The port that the engine asked for makes, for so many streams.
+fn open(args: &PublishArgs, streams: usize) -> Result<Port, Failure> {
+    let interface = &args.port.interface;
+    let port = PacketPort::open(interface, &port_options())?;
+    Ok(match args.engine {
+        EngineArg::Packet => port.into(),
+        EngineArg::Xdp => {
+            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, streams)?;
+            (port, sender).into()
+        }
+    })
 }
 
 /// The streams of the set that is named, or so many that are alike but for their numbers.
