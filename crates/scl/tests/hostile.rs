@@ -48,6 +48,37 @@ fn types_that_contain_themselves_or_grow_without_end() {
     assert!(document.sampled_values[0].data_set.layout().is_err());
 }
 
+/// The station with `count` merging units like the first.
+fn station_of(count: usize) -> String {
+    let part = |from: &str, to: &str| {
+        let start = STATION.find(from).expect("the part");
+        let end = start + STATION[start..].find(to).expect("its end") + to.len();
+        STATION[start..end].to_owned()
+    };
+    let access = part("<ConnectedAP iedName=\"MU01\"", "</ConnectedAP>");
+    let ied = part("<IED name=\"MU01\"", "</IED>");
+    let all = |text: &str| -> String {
+        (0..count)
+            .map(|number| text.replace("MU01", &format!("M{number}")))
+            .collect()
+    };
+    STATION.replace(&access, &all(&access)).replace(&ied, &all(&ied))
+}
+
+#[test]
+fn a_large_station_takes_time_by_its_size() {
+    let file = station_of(400);
+    let started = Instant::now();
+    let document = parse(&file).expect("a file");
+    assert_eq!(document.sampled_values.len(), 801);
+    assert!(
+        started.elapsed() < Duration::from_secs(20),
+        "{} octets in {:?}",
+        file.len(),
+        started.elapsed()
+    );
+}
+
 #[test]
 fn elements_within_elements_without_end() {
     let deep = format!("<SCL>{}{}</SCL>", "<IED>".repeat(200_000), "</IED>".repeat(200_000));
