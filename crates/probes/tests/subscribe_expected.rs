@@ -159,7 +159,7 @@ fn what_is_not_as_expected_is_named() {
             1,
             "{text}: {:?}",
             said(id)
-        )
+        );
     };
     says("CONFREV", "CONFREV: confRev is 7, expected was 1");
     says("ASDUS", "ASDUS: 2 ASDUs in a frame, expected were 1");

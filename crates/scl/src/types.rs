@@ -89,7 +89,7 @@ impl<'a, 'input> Types<'a, 'input> {
                     at = *self
                         .attributes
                         .get(part.text_of("type"))
-                        .ok_or_else(|| no_part(further[0]))?
+                        .ok_or_else(|| no_part(further[0]))?;
                 }
             }
             rest = further;

@@ -104,21 +104,35 @@ impl Stream {
         frame: &Frame<'_>,
         config: &SubscribeConfig,
     ) -> Self {
-        let first = frame.asdus().next();
+        let sequence = config.rate.map_or_else(Sequence::learning, Sequence::new);
+        let mut stream = Self::blank(number, key, sequence, config.clock);
+        stream.vlan = vlan;
+        stream.take_over(frame);
+        stream
+    }
+
+    /// A stream that has not come yet.
+    pub(super) fn awaited(number: u16, key: Key, expected: &ExpectedStream, config: &SubscribeConfig) -> Self {
+        let mut stream = Self::blank(number, key, Sequence::new(expected.rate), config.clock);
+        stream.watch = Some(Watch::new(expected.clone()));
+        stream
+    }
+
+    fn blank(number: u16, key: Key, sequence: Sequence, clock: ClockRelation) -> Self {
         Self {
             key,
-            vlan,
+            vlan: None,
             fast: FastPath::new(),
             number,
-            clock: config.clock,
-            sequence: config.rate.map_or_else(Sequence::learning, Sequence::new),
+            clock,
+            rate_known: sequence.rate().is_some(),
+            sequence,
             accounting: Accounting::default(),
             last_kernel: None,
             newest: None,
-            smp_synch: first.as_ref().and_then(|asdu| asdu.smp_synch()),
-            simulate: frame.simulate(),
-            conf_rev: first.map_or(0, |asdu| asdu.conf_rev()),
-            rate_known: config.rate.is_some(),
+            smp_synch: None,
+            simulate: false,
+            conf_rev: 0,
             out_of_range: 0,
             first_out_of_range: 0,
             lowest: u16::MAX,
@@ -127,36 +141,17 @@ impl Stream {
         }
     }
 
-    /// A stream that has not come yet.
-    pub(super) fn awaited(number: u16, key: Key, expected: &ExpectedStream, config: &SubscribeConfig) -> Self {
-        Self {
-            key,
-            vlan: None,
-            fast: FastPath::new(),
-            number,
-            clock: config.clock,
-            sequence: Sequence::new(expected.rate),
-            accounting: Accounting::default(),
-            last_kernel: None,
-            newest: None,
-            smp_synch: None,
-            simulate: false,
-            conf_rev: expected.conf_rev,
-            rate_known: true,
-            out_of_range: 0,
-            first_out_of_range: 0,
-            lowest: u16::MAX,
-            highest: 0,
-            watch: Some(Watch::new(expected.clone())),
-        }
-    }
-
-    /// Takes over from the first frame of an awaited stream what other streams are made with.
-    pub(super) fn begin(&mut self, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) {
+    /// What the first frame says.
+    fn take_over(&mut self, frame: &Frame<'_>) {
         let first = frame.asdus().next();
         self.simulate = frame.simulate();
         self.smp_synch = first.as_ref().and_then(|asdu| asdu.smp_synch());
-        self.conf_rev = first.map_or(self.conf_rev, |asdu| asdu.conf_rev());
+        self.conf_rev = first.map_or(0, |asdu| asdu.conf_rev());
+    }
+
+    /// The first frame of an awaited stream.
+    pub(super) fn begin(&mut self, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) {
+        self.take_over(frame);
         self.say_without_smp_synch(at, feed);
     }
 
