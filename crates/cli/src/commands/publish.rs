@@ -1,6 +1,7 @@
 //! `triptime publish`: sampled-value streams.
 
 use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
+use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use probes::Port;
@@ -30,9 +31,9 @@ pub(crate) struct PublishArgs {
     /// Number of streams
     #[arg(long, value_name = "N", default_value_t = 1)]
     streams: u16,
-    /// Samples a second of each stream
-    #[arg(long, value_name = "N", default_value_t = 4_800)]
-    rate: u32,
+    /// Samples a second of each stream [default: 4800]
+    #[arg(long, value_name = "N")]
+    rate: Option<u32>,
     /// ASDUs in a frame
     #[arg(long, value_name = "N", default_value_t = 1)]
     asdus: u8,
@@ -64,15 +65,28 @@ pub(crate) struct PublishArgs {
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
     #[command(flatten)]
+    replay: ReplayArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
+/// Without another rate stated.
+const USUAL_RATE: u32 = 4_800;
+
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
+    let replayed = args.replay.replay.as_deref();
+    let replayed = replayed
+        .map(|file| replay::config(file, &args.replay, args.rate, &args.port, args.spin_ahead))
+        .transpose()?;
     let streams = streams(&args);
     let port = open(&args)?;
     let begin = Start::probe("publish", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
+    let port = run.port(port, &args.port, &args.port.intent())?;
+    if let Some(config) = replayed {
+        return replay::attend(config, port, run);
+    }
     let config = PublishConfig {
         streams,
         spin_ahead_ns: args.spin_ahead,
@@ -82,10 +96,12 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         threshold_ns: run.threshold_ns("publish/lateness"),
     };
     let stop = run.session.stop.clone();
-    let port = run.port(port, &args.port, &args.port.intent())?;
     let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
     run.finish(outcome.map_err(Into::into))
 }
+
+/// Room for frames of a replay that are due together.
+const LEAST_AT_ONCE: usize = 64;
 
 /// The port that the engine asked for makes.
 fn open(args: &PublishArgs) -> Result<Port, Failure> {
@@ -94,7 +110,8 @@ fn open(args: &PublishArgs) -> Result<Port, Failure> {
     Ok(match args.engine {
         EngineArg::Packet => port.into(),
         EngineArg::Xdp => {
-            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, usize::from(args.streams))?;
+            let at_once = usize::from(args.streams).max(LEAST_AT_ONCE);
+            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, at_once)?;
             (port, sender).into()
         }
     })
@@ -102,6 +119,7 @@ fn open(args: &PublishArgs) -> Result<Port, Failure> {
 
 /// The streams, alike but for their number.
 fn streams(args: &PublishArgs) -> Vec<StreamConfig> {
+    let rate = args.rate.unwrap_or(USUAL_RATE);
     let stream = StreamConfig {
         sv_id: args.sv_id.clone(),
         dat_set: None,
@@ -111,9 +129,9 @@ fn streams(args: &PublishArgs) -> Vec<StreamConfig> {
         conf_rev: args.conf_rev,
         smp_synch: args.smp_synch,
         simulate: args.simulate,
-        rate: args.rate,
+        rate,
         asdus: args.asdus,
-        waveform: Arc::new(Waveform::new(args.rate)),
+        waveform: Arc::new(Waveform::new(rate)),
         ahead: 0,
     };
     (0..args.streams).map(|number| stream.numbered(number)).collect()
