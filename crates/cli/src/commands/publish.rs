@@ -1,6 +1,7 @@
 //! `triptime publish`: sampled-value streams.
 
 use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
+use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use crate::streams::{SetArgs, published};
@@ -39,9 +40,9 @@ pub(crate) struct PublishArgs {
     /// Samples a second, ASDUs in a frame, currents and voltages: F4800S2I4U4, or 6I3U for F4800S2I6U3
     #[arg(long, value_name = "NAME", conflicts_with_all = ["source", "rate", "asdus"])]
     profile: Option<Profile>,
-    /// Samples a second of each stream
-    #[arg(long, value_name = "N", default_value_t = 4_800, conflicts_with = "source")]
-    rate: u32,
+    /// Samples a second of each stream [default: 4800]
+    #[arg(long, value_name = "N", conflicts_with_all = ["set", "scl"])]
+    rate: Option<u32>,
     /// ASDUs in a frame
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "source")]
     asdus: u8,
@@ -73,16 +74,29 @@ pub(crate) struct PublishArgs {
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Sending")]
     spin_ahead: u64,
     #[command(flatten)]
+    replay: ReplayArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
+/// Without another rate stated.
+const USUAL_RATE: u32 = 4_800;
+
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
+    let replayed = args.replay.replay.as_deref();
+    let replayed = replayed
+        .map(|file| replay::config(file, &args.replay, args.rate, &args.port, args.spin_ahead))
+        .transpose()?;
     let Selection { streams, notes } = streams(&args)?;
     let streams = published(&streams)?;
     let port = open(&args, streams.len())?;
     let begin = Start::probe("publish", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
+    let port = run.port(port, &args.port, &args.port.intent())?;
+    if let Some(config) = replayed {
+        return replay::attend(config, port, run);
+    }
     for note in notes {
         run.session.recorder.events().write(EventKind::Note, note);
     }
@@ -95,10 +109,12 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         threshold_ns: run.threshold_ns("publish/lateness"),
     };
     let stop = run.session.stop.clone();
-    let port = run.port(port, &args.port, &args.port.intent())?;
     let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
     run.finish(outcome.map_err(Into::into))
 }
+
+/// Room for frames of a replay that are due together.
+const LEAST_AT_ONCE: usize = 64;
 
 /// The port that the engine asked for makes, for so many streams.
 fn open(args: &PublishArgs, streams: usize) -> Result<Port, Failure> {
@@ -107,7 +123,7 @@ fn open(args: &PublishArgs, streams: usize) -> Result<Port, Failure> {
     Ok(match args.engine {
         EngineArg::Packet => port.into(),
         EngineArg::Xdp => {
-            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, streams)?;
+            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, streams.max(LEAST_AT_ONCE))?;
             (port, sender).into()
         }
     })
@@ -131,7 +147,7 @@ fn streams(args: &PublishArgs) -> Result<Selection, Failure> {
         conf_rev: args.conf_rev,
         smp_synch: args.smp_synch,
         simulate: args.simulate,
-        rate: args.rate,
+        rate: args.rate.unwrap_or(USUAL_RATE),
         asdus: args.asdus,
         content: Content::Channels {
             currents: 4,
