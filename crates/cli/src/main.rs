@@ -9,6 +9,7 @@ mod commands;
 mod failure;
 mod progress;
 mod run_file;
+mod time_sync;
 mod verdict;
 
 use clap::Parser;

@@ -3,7 +3,9 @@
 use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
+use crate::time_sync::TimeSyncArgs;
 use probes::publish::{PublishConfig, port_options, start};
+use probes::subscribe::ClockRelation;
 use sys::packet::PacketPort;
 use wire::ether::{Mac, VlanTag};
 
@@ -49,6 +51,8 @@ pub(crate) struct PublishArgs {
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
     #[command(flatten)]
+    time: TimeSyncArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
@@ -76,6 +80,12 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     };
     let stop = run.session.stop.clone();
     let port = run.port(port, &args.port, &args.port.intent())?;
-    let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
+    let watch = args.time.watch(ClockRelation::SameHost, &mut run.session.recorder);
+    let outcome = watch.and_then(|watch| {
+        let running = start(&config, port, &mut run.session.recorder, &stop)?;
+        let outcome = run.attend(running);
+        drop(watch);
+        outcome
+    });
     run.finish(outcome.map_err(Into::into))
 }

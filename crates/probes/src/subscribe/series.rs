@@ -71,7 +71,7 @@ impl Subscribe {
                 format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word()),
             ),
             ("rate".into(), rate),
-            ("clock".into(), config.clock.describe().into()),
+            ("clock".into(), config.clock.describe()),
             ("policy".into(), config.policy.to_string()),
             (
                 "cpu".into(),
@@ -101,6 +101,10 @@ impl Describe for Subscribe {
                 true,
             ),
         };
+        let mut settings = self.settings();
+        if matches!(family, "arrival" | "age") {
+            settings.extend(self.config.clock.settings());
+        }
         SeriesSpec {
             name: format!("{family}/{label}"),
             what: what.into(),
@@ -108,7 +112,7 @@ impl Describe for Subscribe {
             // Of a stream whose rate is only learned, the time it was measured for is that of the windows.
             interval_ns: self.config.rate.filter(|_| slot > 0).map(|rate| 1e9 / f64::from(rate)),
             threshold_ns: self.config.threshold_ns.filter(|_| judged),
-            settings: self.settings(),
+            settings,
         }
     }
 
@@ -152,7 +156,7 @@ impl Describe for Subscribe {
 /// The families that are measured under `clock`.
 pub(super) fn families(clock: ClockRelation) -> &'static [Family] {
     match clock {
-        ClockRelation::SameHost => &[Family::Spacing, Family::Arrival, Family::Age],
+        ClockRelation::SameHost | ClockRelation::Ptp { .. } => &[Family::Spacing, Family::Arrival, Family::Age],
         ClockRelation::Unknown => &[Family::Spacing],
     }
 }

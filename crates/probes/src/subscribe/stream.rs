@@ -224,7 +224,7 @@ impl Stream {
             }
             self.last_kernel = Some(kernel);
         }
-        let Some(rate) = self.sequence.rate().filter(|_| self.clock == ClockRelation::SameHost) else {
+        let Some(rate) = self.sequence.rate().filter(|_| self.clock.is_known()) else {
             return;
         };
         let due_ns = number as i64 * SECOND_NS / i64::from(rate);
