@@ -20,6 +20,16 @@ pub enum PhcMethod {
     Extended,
 }
 
+impl PhcMethod {
+    /// The request's name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Precise => "PTP_SYS_OFFSET_PRECISE",
+            Self::Extended => "PTP_SYS_OFFSET_EXTENDED",
+        }
+    }
+}
+
 /// A hardware clock against the wall clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhcOffset {

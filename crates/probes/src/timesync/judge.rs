@@ -1,5 +1,8 @@
 //! From one look to the next: what changed, and whether the clock can be trusted meanwhile. No clock and no socket here.
 
+#[cfg(test)]
+mod tests;
+
 use super::client::Answer;
 use store::model::EventKind;
 use units::{Monotonic, format_ns};
