@@ -80,7 +80,7 @@ impl OneWay {
     /// What is known of the clocks of `series`; `None` where its instants are of one clock.
     pub fn of(run: &RunView, series: &SeriesView) -> Option<Self> {
         let stated = setting_of(series, setting::CLOCK_UNCERTAINTY_NS)?;
-        let doubtful = spans(&run.events);
+        let doubtful = spans(run, series);
         let uncertainty = match stated.parse() {
             Ok(ns) => Ok(Uncertainty {
                 ns,
@@ -191,56 +191,64 @@ fn mean(windows: &[&&WindowRow]) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// When the clocks are not known to agree, by the events of the watch and by steps of the wall clock. Before the first word
-/// of the watch nothing is received: its first look comes first.
-fn spans(events: &[Event]) -> Vec<Doubtful> {
-    let mut spans: Vec<Doubtful> = Vec::new();
-    let mut is_watched = false;
-    for event in events {
-        match event.kind {
-            EventKind::ClockDoubt => {
-                close(&mut spans, event.at_ns);
-                spans.push(Doubtful {
-                    from_ns: if is_watched { event.at_ns } else { 0 },
-                    to_ns: None,
-                    why: event.text.clone(),
-                });
-                is_watched = true;
-            }
-            EventKind::ClockGood => {
-                close(&mut spans, event.at_ns);
-                is_watched = true;
-            }
-            EventKind::ClockStep => {
-                let at = spans
-                    .iter()
-                    .position(|span| span.to_ns.is_none())
-                    .unwrap_or(spans.len());
-                let step = Doubtful {
-                    from_ns: event.at_ns.saturating_sub(STEP_NOTICED_NS),
-                    to_ns: Some(event.at_ns),
-                    why: event.text.clone(),
-                };
-                spans.insert(at, step);
-            }
-            _ => {}
-        }
-    }
-    if !is_watched {
-        spans.push(Doubtful {
+/// When the clocks are not known to agree: by the watch over this one, by steps of the wall clock, and by what the publisher
+/// says of its own.
+fn spans(run: &RunView, series: &SeriesView) -> Vec<Doubtful> {
+    let of_run = || run.events.iter().filter(|event| event.series.is_none());
+    let of_publisher = run.events.iter().filter(|event| event.series == Some(series.id));
+    let mut spans = watched(of_run());
+    spans.extend(of_run().filter_map(step));
+    spans.extend(doubts(of_publisher));
+    spans.sort_by_key(|span| span.from_ns);
+    spans
+}
+
+/// The doubts of the watch. Before its first word nothing is received, since its first look comes first: a doubt from there
+/// on is one from the start on.
+fn watched<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<Doubtful> {
+    let mut words = events.filter(|event| is_word(event)).peekable();
+    let Some(first) = words.peek().copied() else {
+        return vec![Doubtful {
             from_ns: 0,
             to_ns: None,
             why: "nobody watched the clock".to_owned(),
-        });
+        }];
+    };
+    let mut spans = doubts(words);
+    if let Some(span) = spans.first_mut().filter(|_| first.kind == EventKind::ClockDoubt) {
+        span.from_ns = 0;
     }
     spans
 }
 
-/// Ends the span that is open, if any.
-fn close(spans: &mut [Doubtful], at_ns: u64) {
-    if let Some(open) = spans.iter_mut().find(|span| span.to_ns.is_none()) {
-        open.to_ns = Some(at_ns);
+fn is_word(event: &Event) -> bool {
+    matches!(event.kind, EventKind::ClockDoubt | EventKind::ClockGood)
+}
+
+/// From each doubt to the next word.
+fn doubts<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<Doubtful> {
+    let mut spans: Vec<Doubtful> = Vec::new();
+    for event in events.filter(|event| is_word(event)) {
+        if let Some(open) = spans.last_mut().filter(|span| span.to_ns.is_none()) {
+            open.to_ns = Some(event.at_ns);
+        }
+        if event.kind == EventKind::ClockDoubt {
+            spans.push(Doubtful {
+                from_ns: event.at_ns,
+                to_ns: None,
+                why: event.text.clone(),
+            });
+        }
     }
+    spans
+}
+
+fn step(event: &Event) -> Option<Doubtful> {
+    (event.kind == EventKind::ClockStep).then(|| Doubtful {
+        from_ns: event.at_ns.saturating_sub(STEP_NOTICED_NS),
+        to_ns: Some(event.at_ns),
+        why: event.text.clone(),
+    })
 }
 
 /// This clock's largest distance from its master, as much for the path as its mean delay (were both ways' delay on one of

@@ -43,6 +43,8 @@ pub(super) mod notice {
     pub(in crate::subscribe) const TOO_LATE: u16 = 12;
     pub(in crate::subscribe) const INTERRUPTED: u16 = 13;
     pub(in crate::subscribe) const LINK: u16 = 14;
+    pub(in crate::subscribe) const PUBLISHER_DOUBT: u16 = 15;
+    pub(in crate::subscribe) const PUBLISHER_GOOD: u16 = 16;
 }
 
 /// Names and settings of the series of this probe.
@@ -142,6 +144,14 @@ impl Describe for Subscribe {
             notice::INTERRUPTED => format!("{stream}: silent for {}, {b} samples lost", format_ns(a as f64)),
             notice::LINK => {
                 return (EventKind::Link, crate::reception::link_text(a == 1, &self.interface));
+            }
+            notice::PUBLISHER_DOUBT => {
+                let text = format!("{stream}: smpSynch is {a}: the publisher says that it follows no clock");
+                return (EventKind::ClockDoubt, text);
+            }
+            notice::PUBLISHER_GOOD => {
+                let text = format!("{stream}: smpSynch is {a}: the publisher follows a clock again");
+                return (EventKind::ClockGood, text);
             }
             notice::NO_SMP_SYNCH => format!("{stream}: smpSynch is absent; taken as not synchronised"),
             notice::TOO_LATE => format!(

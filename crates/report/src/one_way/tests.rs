@@ -244,3 +244,18 @@ fn counts_of_late_samples_need_room_for_what_the_clocks_may_be_apart() {
         check.why
     );
 }
+
+#[test]
+fn a_publisher_without_a_clock_puts_its_own_stream_in_doubt() {
+    let mut other = between_clocks(60_000, "2000");
+    other.spec.name = "age/MU02".into();
+    let mut run = good(vec![between_clocks(60_000, "2000"), other]);
+    for (at_s, kind) in [(2.5, EventKind::ClockDoubt), (4.5, EventKind::ClockGood)] {
+        let mut event = event(at_s, kind, "MU01: smpSynch is 0");
+        event.series = Some(run.series[0].id);
+        run.events.push(event);
+    }
+    assert_eq!(of(&run).touched, 3);
+    let other = OneWay::of(&run, &run.series[1]).expect("two clocks");
+    assert_eq!((other.touched, other.doubtful), (0, Vec::new()));
+}
