@@ -18,6 +18,9 @@ use tempfile::TempDir;
 
 const LOOK: Duration = Duration::from_millis(125);
 
+/// Neither the usual domain nor the usual transportSpecific: both are to be found out.
+const ELSEWHERE: &str = "domainNumber 3\ntransportSpecific 1";
+
 /// A ptp4l under way.
 struct Daemon(Child);
 
@@ -95,11 +98,11 @@ impl Bed {
     }
 
     fn master(&self) -> Daemon {
-        self.start(&self.master, "p0", "master", "domainNumber 3")
+        self.start(&self.master, "p0", "master", ELSEWHERE)
     }
 
     fn slave(&self) -> Daemon {
-        self.start(&self.slave, "p1", "slave", "domainNumber 3\nslaveOnly 1")
+        self.start(&self.slave, "p1", "slave", &format!("{ELSEWHERE}\nslaveOnly 1"))
     }
 
     fn config(&self) -> TimeSyncConfig {
@@ -183,21 +186,24 @@ fn a_master_that_dies_and_comes_back_is_a_doubt_with_an_end() {
     master.kill();
     std::thread::sleep(Duration::from_secs(2));
     let _master = bed.master();
-    std::thread::sleep(Duration::from_secs(5));
+    wait_until_good(&config);
+    std::thread::sleep(LOOK * 8);
     sync.stop();
     assert_eq!(left_behind(bed.directory.path()), 0);
     let recorded = run.finish();
     let kinds = trust(&recorded);
-    let ends = [kinds.first(), kinds.last()];
-    assert_eq!(ends, [Some(&EventKind::ClockGood); 2], "{:#?}", events_of(&recorded));
-    assert!(kinds.contains(&EventKind::ClockDoubt), "{:#?}", events_of(&recorded));
+    // A stall of this machine can unlock the servo at any time: more doubts than the one that was made are no fault.
+    let good_again = [EventKind::ClockGood, EventKind::ClockDoubt, EventKind::ClockGood];
+    let mut left = kinds.iter();
+    let told = good_again.iter().all(|kind| left.any(|other| other == kind));
+    assert!(told, "{:#?}", events_of(&recorded));
     let doubts = texts(&recorded, EventKind::ClockDoubt);
     assert!(
-        doubts[0].contains("follows no master") || doubts[0].contains("grandmaster"),
+        doubts.iter().any(|text| text.contains("follows no master")),
         "{doubts:?}"
     );
     let told = texts(&recorded, EventKind::TimeSync);
-    for part in ["port 1: SLAVE to LISTENING", "to SLAVE", "this clock minus its master"] {
+    for part in ["to LISTENING", "to SLAVE", "this clock minus its master"] {
         assert!(told.iter().any(|text| text.contains(part)), "{part}: {told:#?}");
     }
     let offsets = recorded.counters("clock/ptp-offset");
@@ -221,13 +227,13 @@ fn another_master_with_another_time_is_seen_with_its_distance() {
     let sync = TimeSync::start(&config, &mut run.recorder).expect("a ptp4l that answers");
     std::thread::sleep(LOOK * 8);
     // Better, and its Sync messages claim to have left 40 ms after they did.
-    let options = "domainNumber 3\npriority1 10\nclockIdentity 020304.fffe.050607\negressLatency 40000000";
-    let _better = bed.start(&bed.master, "p0", "better", options);
+    let options = "priority1 10\nclockIdentity 020304.fffe.050607\negressLatency 40000000";
+    let _better = bed.start(&bed.master, "p0", "better", &format!("{ELSEWHERE}\n{options}"));
     std::thread::sleep(Duration::from_secs(4));
     sync.stop();
     let recorded = run.finish();
     let events = events_of(&recorded);
-    assert_eq!(trust(&recorded)[0], EventKind::ClockGood);
+    assert!(trust(&recorded).contains(&EventKind::ClockGood), "{events:#?}");
     assert_eq!(trust(&recorded).last(), Some(&EventKind::ClockDoubt), "{events:#?}");
     let told = texts(&recorded, EventKind::TimeSync);
     assert!(
@@ -269,6 +275,43 @@ fn a_daemon_that_hangs_or_ends_is_told_apart_from_a_good_one() {
     let last = doubts.last().expect("a doubt");
     assert!(last.contains("no ptp4l listens there any more"), "{events:#?}");
     assert_eq!(trust(&recorded).last(), Some(&EventKind::ClockDoubt));
+}
+
+#[test]
+fn every_port_of_a_boundary_clock_answers() {
+    if !can_run_ptp("every_port_of_a_boundary_clock_answers") {
+        return;
+    }
+    let bed = Bed::build();
+    let made = bed.slave.run(|| {
+        link::add_veth("q0", "q1", &bed.slave)?;
+        link::set_up("q0")?;
+        link::set_up("q1")
+    });
+    made.expect("a thread").expect("a second pair");
+    let (_master, _boundary) = (
+        bed.master(),
+        bed.start(&bed.slave, "p1", "slave", &format!("{ELSEWHERE}\npriority1 200\n[q0]")),
+    );
+    wait_until_good(&bed.config());
+    let mut run = Run::start();
+    let sync = TimeSync::start(&bed.config(), &mut run.recorder).expect("a ptp4l that answers");
+    sync.stop();
+    let facts = run.finish().file.facts().expect("facts");
+    let value = |name: &str| {
+        facts
+            .iter()
+            .find(|fact| fact.name == name)
+            .expect("the fact")
+            .value
+            .clone()
+    };
+    assert_eq!(
+        value("PTP ports"),
+        Ok("1: p1, stamped in software, 2: q0, stamped in software".into())
+    );
+    assert_eq!(value("PTP profile"), Ok("gPTP (802.1AS)".into()));
+    assert!(value("PTP clock of this host").expect("known").contains("domain 3"));
 }
 
 #[test]

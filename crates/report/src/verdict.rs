@@ -3,6 +3,7 @@
 //! A figure over its limit fails. A figure within its limit passes only if nothing that happened during the run could hide a
 //! worse one; else it is inconclusive, and says why in words that name the counts.
 
+mod between_clocks;
 mod doubt;
 mod required;
 #[cfg(test)]
@@ -267,7 +268,7 @@ fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -
         Err(reason) => (None, Verdict::Inconclusive, reason),
         Ok(measured) => {
             let (verdict, why) = match clocks.as_ref().filter(|_| limit.quantity.unit() == Unit::Ns) {
-                Some(clocks) => between_clocks(series, limit, measured, &doubts, clocks),
+                Some(clocks) => between_clocks::decide(series, limit, measured, &doubts, clocks),
                 None => decide(series, limit, measured, &doubts),
             };
             (Some(measured), verdict, why)
@@ -291,48 +292,6 @@ fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -
 fn listed(doubts: &[Doubt]) -> String {
     let texts: Vec<&str> = doubts.iter().map(|doubt| doubt.text.as_str()).collect();
     texts.join("; ")
-}
-
-/// A duration between two clocks: within its limit with all that they may be apart, or beyond it without, or neither. What
-/// happened to the clocks makes no host fail.
-fn between_clocks(
-    series: &SeriesView,
-    limit: &Limit,
-    measured: Measured,
-    doubts: &[Doubt],
-    clocks: &OneWay,
-) -> (Verdict, String) {
-    let listed = listed(doubts);
-    let and = |text: String| match listed.is_empty() {
-        true => text,
-        false => format!("{text}; {listed}"),
-    };
-    let allowed = limit.allowed as f64;
-    let plus_minus = clocks.plus_minus();
-    let Ok(uncertainty) = &clocks.uncertainty else {
-        return (Verdict::Inconclusive, listed);
-    };
-    let apart = uncertainty.ns as f64;
-    let clean = clocks.clean(limit.quantity, measured.as_f64());
-    if clean.is_some_and(|clean| clean - apart > allowed) {
-        return (
-            Verdict::Fail,
-            and(format!("{}, with{plus_minus}", excess(series, limit))),
-        );
-    }
-    if measured.as_f64() - apart > allowed {
-        let text = format!("{}, but that may be the clock's doing", excess(series, limit));
-        return (Verdict::Inconclusive, and(text));
-    }
-    if measured.as_f64() + apart > allowed {
-        let value = format_ns(measured.as_f64());
-        let text = format!("{value}{plus_minus}: the limit lies within what the clocks may be apart");
-        return (Verdict::Inconclusive, and(text));
-    }
-    match doubts.is_empty() {
-        true => (Verdict::Pass, String::new()),
-        false => (Verdict::Inconclusive, listed),
-    }
 }
 
 fn decide(series: &SeriesView, limit: &Limit, measured: Measured, doubts: &[Doubt]) -> (Verdict, String) {
