@@ -24,7 +24,7 @@ const ROOM: usize = 1_500;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PtpError {
     /// There is no socket to ask at.
-    #[error("no ptp4l: {tried} {}; start it, or give its uds_address with --ptp", .processes)]
+    #[error("no ptp4l: {tried}{}; start it, or give its uds_address with --ptp", .processes)]
     NoSocket {
         /// Where it was looked.
         tried: String,

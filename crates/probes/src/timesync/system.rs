@@ -100,6 +100,9 @@ fn within_second(ns: i64) -> u64 {
     rest.min(SECOND_NS - rest).unsigned_abs()
 }
 
+/// What chrony calls its own clock (`local stratum`), where it serves time without following any.
+const LOCAL: &str = "7F7F0101";
+
 /// What chrony says of itself.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chrony {
@@ -128,9 +131,11 @@ impl Chrony {
 
     fn read(line: &str) -> Option<Self> {
         let fields: Vec<&str> = line.trim_end().split(',').collect();
-        let [_, reference, _, _, offset, _, _, _, _, _, _, _, _, leap, ..] = fields[..] else {
+        let [id, address, _, _, offset, _, _, _, _, _, _, _, _, leap, ..] = fields[..] else {
             return None;
         };
+        // A reference clock of its own machine has no address.
+        let reference = if address.is_empty() { id } else { address };
         Some(Self {
             reference: reference.to_owned(),
             offset_ns: offset.parse::<f64>().ok()? * 1e9,
@@ -138,9 +143,9 @@ impl Chrony {
         })
     }
 
-    /// Whether it follows anything.
+    /// Whether it follows anything but itself.
     pub(super) fn synchronised(&self) -> bool {
-        !self.leap.starts_with("Not")
+        !self.leap.starts_with("Not") && self.reference != LOCAL
     }
 }
 
@@ -166,6 +171,8 @@ mod tests {
         assert!((chrony.offset_ns + 123.0).abs() < 0.001 && chrony.synchronised());
         let lost = line.replace("Normal", "Not synchronised");
         assert!(!Chrony::read(&lost).expect("read").synchronised());
+        let local = "7F7F0101,,10,1795283574.2,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,Normal\n";
+        assert!(!Chrony::read(local).expect("read").synchronised());
         assert_eq!(Chrony::read("506 Cannot talk to daemon\n"), None);
     }
 

@@ -171,7 +171,7 @@ impl Watcher {
         if self.chrony_asked.is_some_and(|last| at - last < CHRONY_EVERY_NS) {
             return;
         }
-        self.chrony_asked = Some(at);
+        let is_first = self.chrony_asked.replace(at).is_none();
         if !system::processes().contains(&"chronyd") {
             if self.chrony.take().is_some() {
                 self.events.write(EventKind::TimeSync, "chronyd has ended");
@@ -181,7 +181,7 @@ impl Watcher {
         let now = Chrony::ask();
         let changed = match (&self.chrony, &now) {
             (Some(before), Some(now)) => before.reference != now.reference || before.leap != now.leap,
-            (before, now) => before.is_some() != now.is_some(),
+            (before, now) => is_first || before.is_some() != now.is_some(),
         };
         if changed {
             let text = now.as_ref().map_or_else(
