@@ -21,6 +21,7 @@ mod stop;
 pub mod subscribe;
 pub mod talk;
 pub mod tap;
+pub mod timesync;
 pub mod wakeup;
 
 pub use error::ProbeError;

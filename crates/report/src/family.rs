@@ -12,7 +12,7 @@ pub struct Family {
 }
 
 /// In the order of the report.
-pub const FAMILIES: [Family; 16] = [
+pub const FAMILIES: [Family; 17] = [
     Family {
         name: "wakeup",
         title: "Wake-up latency",
@@ -90,6 +90,12 @@ pub const FAMILIES: [Family; 16] = [
                time that the one before allowed.",
     },
     Family {
+        name: "clock",
+        title: "Clock",
+        what: "How far this machine's clock was from its PTP master, the path delay it was measured over, and how far the system \
+               clock was from the network card's. Distances without their sign.",
+    },
+    Family {
         name: "task",
         title: "Protection task",
         what: "Start of a protection cycle to its end.",
@@ -107,7 +113,7 @@ pub fn known(name: &str) -> Option<&'static Family> {
 }
 
 /// Families whose samples do not come out of a socket: frames our own socket drops are none of theirs.
-const WITHOUT_SOCKET: [&str; 5] = ["wakeup", "publish", "talk", "send", "task"];
+const WITHOUT_SOCKET: [&str; 6] = ["wakeup", "publish", "talk", "send", "task", "clock"];
 
 /// Whether samples of this family are received frames. Of a family that is not known, they may be.
 pub(crate) fn receives_frames(name: &str) -> bool {

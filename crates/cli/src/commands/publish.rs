@@ -5,8 +5,10 @@ use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use crate::streams::{SetArgs, published};
+use crate::time_sync::TimeSyncArgs;
 use probes::Port;
 use probes::publish::{LONGEST_FRAME, PublishConfig, port_options, start};
+use probes::subscribe::ClockRelation;
 use store::model::EventKind;
 use streamset::{Content, Selection, StreamSpec, counted};
 use sys::packet::PacketPort;
@@ -76,6 +78,8 @@ pub(crate) struct PublishArgs {
     #[command(flatten)]
     replay: ReplayArgs,
     #[command(flatten)]
+    time: TimeSyncArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
@@ -109,7 +113,13 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         threshold_ns: run.threshold_ns("publish/lateness"),
     };
     let stop = run.session.stop.clone();
-    let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
+    let watch = args.time.watch(ClockRelation::SameHost, &mut run.session.recorder);
+    let outcome = watch.and_then(|watch| {
+        let running = start(&config, port, &mut run.session.recorder, &stop)?;
+        let outcome = run.attend(running);
+        drop(watch);
+        outcome
+    });
     run.finish(outcome.map_err(Into::into))
 }
 

@@ -25,25 +25,70 @@ use crate::reflect::Receive;
 use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use store::model::setting;
 use sys::packet::PortOptions;
 use sys::thread::{Policy, RtThread};
+use units::format_ns;
 
 /// How the publisher's clock relates to this machine's `CLOCK_REALTIME`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockRelation {
     /// The publisher runs on this machine: one clock, no uncertainty.
     SameHost,
+    /// Both clocks follow one PTP grandmaster.
+    Ptp {
+        /// How far apart they are at the most, in ns, as somebody states; `None` takes it from the series `clock/*` that the
+        /// run has beside this probe's.
+        stated_ns: Option<u64>,
+        /// The publisher's share of it, in ns, where the rest is measured.
+        publisher_ns: u64,
+    },
     /// Not known: no one-way figures.
     Unknown,
 }
 
 impl ClockRelation {
     /// In words, for the report.
-    pub fn describe(self) -> &'static str {
+    pub fn describe(self) -> String {
         match self {
-            Self::SameHost => "publisher on the same host: one clock",
-            Self::Unknown => "not known: no one-way figures",
+            Self::SameHost => "publisher on the same host: one clock".into(),
+            Self::Ptp {
+                stated_ns: Some(ns), ..
+            } => format!(
+                "both clocks follow PTP, stated to agree within {}",
+                format_ns(ns as f64)
+            ),
+            Self::Ptp {
+                stated_ns: None,
+                publisher_ns,
+            } => format!(
+                "both clocks follow PTP: this one's distance is measured, the publisher's stated to be within {}",
+                format_ns(publisher_ns as f64)
+            ),
+            Self::Unknown => "not known: no one-way figures".into(),
         }
+    }
+
+    /// Whether instants of the two clocks may be subtracted.
+    fn is_known(self) -> bool {
+        self != Self::Unknown
+    }
+
+    /// What a one-way series says of it, for the verdict.
+    fn settings(self) -> Vec<(String, String)> {
+        let Self::Ptp {
+            stated_ns,
+            publisher_ns,
+        } = self
+        else {
+            return Vec::new();
+        };
+        let uncertainty = stated_ns.map_or_else(|| setting::MEASURED.to_owned(), |ns| ns.to_string());
+        let mut settings = vec![(setting::CLOCK_UNCERTAINTY_NS.to_owned(), uncertainty)];
+        if stated_ns.is_none() {
+            settings.push((setting::PUBLISHER_UNCERTAINTY_NS.to_owned(), publisher_ns.to_string()));
+        }
+        settings
     }
 }
 

@@ -56,6 +56,8 @@ pub(super) mod notice {
     pub(in crate::subscribe) const EXPECTED_OCTETS: u16 = 21;
     pub(in crate::subscribe) const EXPECTED_RATE: u16 = 22;
     pub(in crate::subscribe) const EXPECTED_VLAN: u16 = 23;
+    pub(in crate::subscribe) const PUBLISHER_DOUBT: u16 = 24;
+    pub(in crate::subscribe) const PUBLISHER_GOOD: u16 = 25;
 }
 
 /// Names and settings of the series of this probe.
@@ -90,7 +92,7 @@ impl Subscribe {
                 format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word()),
             ),
             ("rate".into(), rate),
-            ("clock".into(), config.clock.describe().into()),
+            ("clock".into(), config.clock.describe()),
             ("policy".into(), config.policy.to_string()),
             (
                 "cpu".into(),
@@ -124,6 +126,10 @@ impl Describe for Subscribe {
                 true,
             ),
         };
+        let mut settings = self.settings(slot);
+        if matches!(family, "arrival" | "age") {
+            settings.extend(self.config.clock.settings());
+        }
         SeriesSpec {
             name: format!("{family}/{label}"),
             what: what.into(),
@@ -134,7 +140,7 @@ impl Describe for Subscribe {
                 .filter(|_| slot > DELIVERY)
                 .map(|rate| 1e9 / f64::from(rate)),
             threshold_ns: self.config.threshold_ns.filter(|_| judged),
-            settings: self.settings(slot),
+            settings,
         }
     }
 
@@ -165,6 +171,14 @@ impl Describe for Subscribe {
             notice::LINK => {
                 return (EventKind::Link, crate::reception::link_text(a == 1, &self.interface));
             }
+            notice::PUBLISHER_DOUBT => {
+                let text = format!("{stream}: smpSynch is {a}: the publisher says that it follows no clock");
+                return (EventKind::ClockDoubt, text);
+            }
+            notice::PUBLISHER_GOOD => {
+                let text = format!("{stream}: smpSynch is {a}: the publisher follows a clock again");
+                return (EventKind::ClockGood, text);
+            }
             notice::NO_SMP_SYNCH => format!("{stream}: smpSynch is absent; taken as not synchronised"),
             notice::TOO_LATE => format!(
                 "{stream}: {a} samples came more than {b} counts late, no restart: those that were missing stay lost"
@@ -178,7 +192,7 @@ impl Describe for Subscribe {
 /// The families that are measured under `clock`.
 pub(super) fn families(clock: ClockRelation) -> &'static [Family] {
     match clock {
-        ClockRelation::SameHost => &[Family::Spacing, Family::Arrival, Family::Age],
+        ClockRelation::SameHost | ClockRelation::Ptp { .. } => &[Family::Spacing, Family::Arrival, Family::Age],
         ClockRelation::Unknown => &[Family::Spacing],
     }
 }
