@@ -18,6 +18,7 @@ pub mod ether;
 pub mod frame_error;
 pub mod goose;
 pub mod header;
+pub mod order;
 pub mod quality;
 pub mod sequence;
 pub mod sv;
