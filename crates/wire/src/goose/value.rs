@@ -1,5 +1,6 @@
 //! Data values that own their octets, and their encoding.
 
+use super::message::Width;
 use super::{Data, MAX_NESTING, data_tag as tag};
 use crate::ber::{Tag, integer_octets, nested, unsigned_octets, write_element};
 use crate::frame_error::Field;
@@ -56,9 +57,11 @@ impl Value {
     }
 
     /// Appends the value, which must have been checked.
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, out: &mut Vec<u8>, width: Width) {
         let entries = |out: &mut Vec<u8>, tag, entries: &[Self]| {
-            nested(out, tag, |inner| entries.iter().for_each(|entry| entry.write(inner)));
+            nested(out, tag, |inner| {
+                entries.iter().for_each(|entry| entry.write(inner, width))
+            });
         };
         match self {
             Self::Array(values) => entries(out, tag::ARRAY, values),
@@ -68,8 +71,14 @@ impl Value {
                 inner.push(*unused);
                 inner.extend_from_slice(bits);
             }),
-            Self::Integer(value) => nested(out, tag::INTEGER, |inner| inner.extend(integer_octets(*value))),
-            Self::Unsigned(value) => nested(out, tag::UNSIGNED, |inner| inner.extend(unsigned_octets(*value))),
+            Self::Integer(value) => nested(out, tag::INTEGER, |inner| match width {
+                Width::Minimal => inner.extend(integer_octets(*value)),
+                Width::Fixed => inner.extend_from_slice(fixed(&wide(i128::from(*value)))),
+            }),
+            Self::Unsigned(value) => nested(out, tag::UNSIGNED, |inner| match width {
+                Width::Minimal => inner.extend(unsigned_octets(*value)),
+                Width::Fixed => inner.extend_from_slice(fixed(&wide(i128::from(*value)))),
+            }),
             Self::Float32(value) => nested(out, tag::FLOAT, |inner| {
                 inner.push(8);
                 inner.extend_from_slice(&value.to_bits().to_be_bytes());
@@ -85,6 +94,28 @@ impl Value {
             Self::Other { tag, octets } => write_element(out, *tag, octets),
         }
     }
+}
+
+/// A number in nine octets of two's complement: any of 64 bits, with or without sign, fits.
+pub(super) fn wide(number: i128) -> [u8; 9] {
+    let octets = number.to_be_bytes();
+    let mut wide = [0; 9];
+    wide.copy_from_slice(&octets[octets.len() - 9..]);
+    wide
+}
+
+/// The fixed-length encoding of IEC 61850-8-1 Ed. 2: five octets where the number fits in them, else eight or nine.
+fn fixed(wide: &[u8; 9]) -> &[u8] {
+    let is_sign = |octets: usize| narrow(wide, octets).is_some();
+    let octets = [5, 8].into_iter().find(|octets| is_sign(*octets)).unwrap_or(9);
+    &wide[wide.len() - octets..]
+}
+
+/// The last `octets` of a number, at most nine, if they mean the same.
+pub(super) fn narrow(wide: &[u8; 9], octets: usize) -> Option<&[u8]> {
+    let (cut, kept) = wide.split_at_checked(wide.len().checked_sub(octets)?)?;
+    let sign = if kept.first()? & 0x80 == 0 { 0 } else { 0xff };
+    cut.iter().all(|octet| *octet == sign).then_some(kept)
 }
 
 impl From<Data<'_>> for Value {
