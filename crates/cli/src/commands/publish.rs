@@ -3,7 +3,8 @@
 use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
-use probes::publish::{PublishConfig, port_options, start};
+use probes::publish::{PublishConfig, StreamConfig, Waveform, port_options, start};
+use std::sync::Arc;
 use sys::packet::PacketPort;
 use wire::ether::{Mac, VlanTag};
 
@@ -54,20 +55,12 @@ pub(crate) struct PublishArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
+    let streams = streams(&args);
     let port = PacketPort::open(&args.port.interface, &port_options())?;
     let begin = Start::probe("publish", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     let config = PublishConfig {
-        streams: args.streams,
-        rate: args.rate,
-        asdus: args.asdus,
-        sv_id_prefix: args.sv_id,
-        appid: args.appid,
-        destination: args.dst,
-        vlan: args.vlan,
-        conf_rev: args.conf_rev,
-        smp_synch: args.smp_synch,
-        simulate: args.simulate,
+        streams,
         spin_ahead_ns: args.spin_ahead,
         duration_ns: args.port.duration,
         policy: args.port.policy,
@@ -78,4 +71,23 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let port = run.port(port, &args.port, &args.port.intent())?;
     let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
     run.finish(outcome.map_err(Into::into))
+}
+
+/// The streams, alike but for their number.
+fn streams(args: &PublishArgs) -> Vec<StreamConfig> {
+    let stream = StreamConfig {
+        sv_id: args.sv_id.clone(),
+        dat_set: None,
+        destination: args.dst,
+        vlan: args.vlan,
+        appid: args.appid,
+        conf_rev: args.conf_rev,
+        smp_synch: args.smp_synch,
+        simulate: args.simulate,
+        rate: args.rate,
+        asdus: args.asdus,
+        waveform: Arc::new(Waveform::new(args.rate)),
+        ahead: 0,
+    };
+    (0..args.streams).map(|number| stream.numbered(number)).collect()
 }
