@@ -73,11 +73,11 @@ impl Value {
             }),
             Self::Integer(value) => nested(out, tag::INTEGER, |inner| match width {
                 Width::Minimal => inner.extend(integer_octets(*value)),
-                Width::Fixed => inner.extend_from_slice(fixed(&wide(i128::from(*value)))),
+                Width::Fixed => inner.extend(fixed(i128::from(*value))),
             }),
             Self::Unsigned(value) => nested(out, tag::UNSIGNED, |inner| match width {
                 Width::Minimal => inner.extend(unsigned_octets(*value)),
-                Width::Fixed => inner.extend_from_slice(fixed(&wide(i128::from(*value)))),
+                Width::Fixed => inner.extend(fixed(i128::from(*value))),
             }),
             Self::Float32(value) => nested(out, tag::FLOAT, |inner| {
                 inner.push(8);
@@ -104,11 +104,18 @@ pub(super) fn wide(number: i128) -> [u8; 9] {
     wide
 }
 
-/// The fixed-length encoding of IEC 61850-8-1 Ed. 2: five octets where the number fits in them, else eight or nine.
-fn fixed(wide: &[u8; 9]) -> &[u8] {
-    let is_sign = |octets: usize| narrow(wide, octets).is_some();
-    let octets = [5, 8].into_iter().find(|octets| is_sign(*octets)).unwrap_or(9);
-    &wide[wide.len() - octets..]
+/// Numbers of 32 bits, with or without sign.
+const OF_32_BITS: std::ops::Range<i128> = -(1 << 31)..1 << 32;
+
+/// The fixed-length encoding of IEC 61850-8-1 Ed. 2: five octets for a number of 32 bits, else eight, or nine with a leading 00.
+fn fixed(number: i128) -> impl Iterator<Item = u8> {
+    let wide = wide(number);
+    let octets = match () {
+        () if OF_32_BITS.contains(&number) => 5,
+        () if narrow(&wide, 8).is_some() => 8,
+        () => 9,
+    };
+    wide.into_iter().skip(wide.len() - octets)
 }
 
 /// The last `octets` of a number, at most nine, if they mean the same.
