@@ -36,6 +36,9 @@ const HIGHEST_RATE: u32 = 15_360;
 /// Streams of one publisher: a sample of its lateness stands for as many frames.
 const MOST_STREAMS: u16 = u16::MAX;
 
+/// Longest SV frame, in octets: Ethernet header, VLAN tag, header and APDU (iec61850-9-2), without FCS.
+pub const LONGEST_FRAME: usize = 14 + 4 + 8 + 1_492;
+
 /// Time before the first second that is published: the threads get ready in it.
 const LEAD_NS: i64 = 200_000_000;
 
