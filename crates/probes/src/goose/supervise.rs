@@ -158,7 +158,11 @@ impl Blocks {
             return None;
         }
         let key = Key::of(frame);
-        let namesakes = self.blocks.iter().filter(|other| other.key.name() == key.name()).count();
+        let namesakes = self
+            .blocks
+            .iter()
+            .filter(|other| other.key.name() == key.name())
+            .count();
         let slot = self.first_slot + u16::try_from(number).ok()? * SLOTS;
         let block = Watched::new(key, slot, self.times_changes, &self.config);
         block.announce(namesakes, feed);

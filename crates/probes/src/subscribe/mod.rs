@@ -6,6 +6,10 @@
 //! application has the frame). Every series of a stream carries the stream's counters. Needs: `CAP_NET_RAW`;
 //! `CAP_SYS_NICE` for a real-time policy.
 //!
+//! GOOSE messages of the port are supervised beside them. Per control block: `goose/REF` (time between messages at the kernel; its
+//! counters: lost messages, duplicates, reordered, and late = expiries of timeAllowedtoLive) and, with a clock relation,
+//! `goose-transfer/REF` (`t` of a change of state -> application has its first message).
+//!
 //! One-way figures need two clocks to agree. Without a stated relation they are not measured, rather than wrong.
 
 mod receiver;
@@ -13,6 +17,7 @@ mod series;
 mod stream;
 
 use crate::error::ProbeError;
+use crate::goose::{SuperviseConfig, supervise};
 use crate::hot::{HotThread, Running};
 use crate::port::Port;
 use crate::record::Recorder;
@@ -59,6 +64,8 @@ pub struct SubscribeConfig {
     pub policy: Policy,
     /// CPU to run on.
     pub cpu: Option<u32>,
+    /// How GOOSE control blocks are supervised.
+    pub goose: SuperviseConfig,
     /// Samples of `age/*` above are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
 }
@@ -74,6 +81,7 @@ impl Default for SubscribeConfig {
             duration_ns: None,
             policy: Policy::Other,
             cpu: None,
+            goose: SuperviseConfig::default(),
             threshold_ns: None,
         }
     }
@@ -85,10 +93,10 @@ const RING_FRAMES: usize = 16_384;
 /// Octets kept of a frame: the largest SV frame fits.
 const FRAME_BYTES: usize = 1_600;
 
-/// How the packet socket for this probe is to be opened: every SV frame, whatever its destination.
+/// How the packet socket for this probe is to be opened: every SV and GOOSE frame, whatever its destination.
 pub fn port_options() -> PortOptions {
     PortOptions {
-        ethertypes: vec![wire::ether::SV],
+        ethertypes: vec![wire::ether::SV, wire::ether::GOOSE],
         ring_frames: RING_FRAMES,
         frame_bytes: FRAME_BYTES,
         promiscuous: true,
@@ -104,7 +112,7 @@ const RECORDS_PER_SECOND: u64 = 120_000;
 pub struct Subscription {
     /// Its thread.
     pub running: Running,
-    /// SV frames accepted so far.
+    /// SV frames and GOOSE messages accepted so far.
     pub frames: Arc<AtomicU64>,
 }
 
@@ -124,7 +132,7 @@ pub fn start(
             "subscribe: no stream: use --max-streams 1 or more".into(),
         ));
     }
-    let slots = usize::from(series::slots(config.max_streams));
+    let slots = usize::from(series::slots(config.max_streams) + supervise::slots(config.goose.max_blocks));
     let describe = Box::new(series::Subscribe::of(config, &port));
     let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
     feed.announce(series::DELIVERY, "subscribe");

@@ -1,9 +1,10 @@
 //! The receiving loop.
 
 use super::SubscribeConfig;
-use super::series::{DELIVERY, notice};
+use super::series::{DELIVERY, Family, families, notice, slots};
 use super::stream::{Key, Sample, Stream};
 use crate::error::ProbeError;
+use crate::goose::supervise::{Blocks, is_goose};
 use crate::port::Port;
 use crate::reception::{Account, Arrival, Reception};
 use crate::record::Feed;
@@ -11,7 +12,7 @@ use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use units::Monotonic;
-use wire::ether::{EthernetView, VlanTag};
+use wire::ether::{self, EthernetView, VlanTag};
 use wire::sv::Frame;
 
 pub(super) struct Receiver {
@@ -27,12 +28,15 @@ struct Table {
     malformed: u64,
     first_malformed_at: u64,
     unplaced: u64,
+    goose: Blocks,
     config: SubscribeConfig,
 }
 
 impl Receiver {
     pub(super) fn new(config: SubscribeConfig, port: Port, stop: Stop, frames: Arc<AtomicU64>) -> Self {
+        let one_clock = families(config.clock).contains(&Family::Age);
         let table = Table {
+            goose: Blocks::new(config.goose, slots(config.max_streams), one_clock),
             streams: Vec::with_capacity(usize::from(config.max_streams)),
             likely: 0,
             malformed: 0,
@@ -62,6 +66,7 @@ impl Receiver {
         for stream in &mut self.table.streams {
             stream.end(now, feed);
         }
+        self.table.goose.end(now, DELIVERY, feed);
         let dropped = self.reception.port.dropped();
         let table = &self.table;
         for (code, count, detail) in [
@@ -78,7 +83,7 @@ impl Receiver {
         }
         let interface = self.reception.port.interface();
         Err(ProbeError::NoTraffic(format!(
-            "subscribe: no sampled values (EtherType 0x88BA) came on {interface}: is a merging unit or \
+            "subscribe: no sampled values (EtherType 0x88BA) and no GOOSE (0x88B8) came on {interface}: is a merging unit or \
              `triptime publish` sending into this network, and is the interface up?"
         )))
     }
@@ -89,11 +94,22 @@ impl Account for Table {
         if let Some(kernel) = arrival.kernel {
             feed.sample(DELIVERY, arrival.at, arrival.wall - kernel, 0);
         }
+        if is_goose(data) {
+            return self.goose.take(data, vlan, arrival, feed);
+        }
         self.fast(data, vlan, arrival, feed) || self.full(data, vlan, arrival, feed)
     }
 
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
         feed.notice(DELIVERY, notice::LINK, at, u64::from(is_down), 0);
+    }
+
+    fn deadline(&self) -> Option<Monotonic> {
+        self.goose.deadline()
+    }
+
+    fn look(&mut self, now: Monotonic, feed: &mut Feed) {
+        self.goose.look(now, feed);
     }
 }
 
@@ -131,7 +147,11 @@ impl Table {
 
     /// A new stream, or a change in one that is known, or a frame that breaks a rule.
     fn full(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
-        let parsed = EthernetView::with_tag(data, vlan).and_then(|ethernet| Frame::parse(&ethernet));
+        let ethernet = EthernetView::with_tag(data, vlan);
+        if ethernet.is_ok_and(|ethernet| ethernet.ether_type() == ether::GOOSE) {
+            return self.goose.take(data, vlan, arrival, feed);
+        }
+        let parsed = ethernet.and_then(|ethernet| Frame::parse(&ethernet));
         let frame = match parsed {
             Ok(frame) => frame,
             Err(error) => {

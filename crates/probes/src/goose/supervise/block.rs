@@ -171,13 +171,22 @@ impl Watched {
         }
         let refused = self.supervisor.refused();
         for refusal in REFUSALS {
-            self.always(notice::REFUSED_TOTAL + refusal as u16, now, refused.of(refusal), 0, feed);
+            self.always(
+                notice::REFUSED_TOTAL + refusal as u16,
+                now,
+                refused.of(refusal),
+                0,
+                feed,
+            );
         }
     }
 
     fn expired(&mut self, now: Monotonic, feed: &mut Feed) {
         let rules = self.supervisor.rules();
-        let (silence_ns, tal_ms) = (rules.silence_ns(steady(now)), rules.last().map_or(0, |last| last.tal_ms));
+        let (silence_ns, tal_ms) = (
+            rules.silence_ns(steady(now)),
+            rules.last().map_or(0, |last| last.tal_ms),
+        );
         self.say(notice::EXPIRED, now, positive(silence_ns), u64::from(tal_ms), feed);
         self.count(now, feed);
     }
@@ -219,7 +228,11 @@ impl Watched {
 
     fn changed(&mut self, before: &Marks, now: &Marks, at: Monotonic, feed: &mut Feed) {
         let pairs = [
-            (notice::SIMULATION, u64::from(before.simulation), u64::from(now.simulation)),
+            (
+                notice::SIMULATION,
+                u64::from(before.simulation),
+                u64::from(now.simulation),
+            ),
             (notice::CONF_REV, u64::from(before.conf_rev), u64::from(now.conf_rev)),
             (notice::NDS_COM, u64::from(before.nds_com), u64::from(now.nds_com)),
             (notice::ENTRIES, u64::from(before.entries), u64::from(now.entries)),

@@ -31,7 +31,10 @@ impl Words {
             ),
         };
         settings.extend([
-            ("expires after".into(), format!("timeAllowedtoLive x {}", self.config.tal_factor)),
+            (
+                "expires after".into(),
+                format!("timeAllowedtoLive x {}", self.config.tal_factor),
+            ),
             ("simulated messages".into(), simulation(self.config.simulation).into()),
         ]);
         Some(SeriesSpec {
