@@ -1,10 +1,11 @@
-//! `triptime publish`: sampled-value streams.
+//! `triptime publish`: sampled-value streams and GOOSE.
 
+use super::goose::GooseArgs;
 use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use probes::Port;
-use probes::publish::{LONGEST_FRAME, PublishConfig, StreamConfig, Waveform, port_options, start};
+use probes::publish::{LONGEST_FRAME, PublishConfig, StreamConfig, Waveform, port_options, start_all};
 use std::sync::Arc;
 use sys::packet::PacketPort;
 use sys::xdp::XdpSender;
@@ -19,7 +20,7 @@ enum EngineArg {
     Xdp,
 }
 
-/// Publishes sampled-value streams as merging units do, and reports its own lateness
+/// Publishes sampled-value streams as merging units do, and GOOSE as relays do, and reports its own lateness
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Example: triptime publish eth1 --streams 8 --rate 4800 --spin-ahead 60us --cpu 2 --duration 60s"
@@ -27,9 +28,9 @@ enum EngineArg {
 pub(crate) struct PublishArgs {
     #[command(flatten)]
     port: PortArgs,
-    /// Number of streams
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    streams: u16,
+    /// Number of streams [default: 1, and none with --goose]
+    #[arg(long, value_name = "N")]
+    streams: Option<u16>,
     /// Samples a second of each stream
     #[arg(long, value_name = "N", default_value_t = 4_800)]
     rate: u32,
@@ -64,14 +65,19 @@ pub(crate) struct PublishArgs {
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
     #[command(flatten)]
+    goose: GooseArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let streams = streams(&args);
+    let blocks = args.goose.blocks()?;
     let port = open(&args)?;
-    let begin = Start::probe("publish", args.port.measured(), args.port.duration).on(&args.port.interface);
+    let goose_port = PacketPort::open(&args.port.interface, &port_options())?;
+    let cpus = args.port.cpu.into_iter().chain(args.goose.goose_cpu).collect();
+    let begin = Start::probe("publish", cpus, args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     let config = PublishConfig {
         streams,
@@ -83,8 +89,24 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     };
     let stop = run.session.stop.clone();
     let port = run.port(port, &args.port, &args.port.intent())?;
-    let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
+    let goose = blocks.map(|blocks| args.goose.config(blocks, &args.port, args.spin_ahead, &run));
+    // The capture shows the sampled values, or GOOSE where there is nothing else.
+    let (sv, goose) = match (&goose, config.streams.is_empty()) {
+        (Some(goose), true) => (None, Some((goose, port))),
+        (goose, _) => (
+            Some((&config, port)),
+            goose.as_ref().map(|goose| (goose, goose_port.into())),
+        ),
+    };
+    let outcome = start_all(sv, goose, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
     run.finish(outcome.map_err(Into::into))
+}
+
+impl PublishArgs {
+    /// How many streams of sampled values there are.
+    fn stream_count(&self) -> u16 {
+        self.streams.unwrap_or(u16::from(self.goose.goose.is_none()))
+    }
 }
 
 /// The port that the engine asked for makes.
@@ -94,7 +116,7 @@ fn open(args: &PublishArgs) -> Result<Port, Failure> {
     Ok(match args.engine {
         EngineArg::Packet => port.into(),
         EngineArg::Xdp => {
-            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, usize::from(args.streams))?;
+            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, usize::from(args.stream_count().max(1)))?;
             (port, sender).into()
         }
     })
@@ -116,5 +138,5 @@ fn streams(args: &PublishArgs) -> Vec<StreamConfig> {
         waveform: Arc::new(Waveform::new(args.rate)),
         ahead: 0,
     };
-    (0..args.streams).map(|number| stream.numbered(number)).collect()
+    (0..args.stream_count()).map(|number| stream.numbered(number)).collect()
 }
