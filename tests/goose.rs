@@ -94,7 +94,7 @@ fn a_file_that_cannot_be_used_is_named_with_its_line() {
         (
             "trip = true",
             "trap = true",
-            ["line 11", "no member \"trap\" (have: trip, t)"],
+            ["line 12", "no member \"trap\" (have: trip, t)"],
         ),
         ("max_time", "max_tim", ["line 8", "unknown field `max_tim`"]),
         ("01:0c:cd", "1:0c:cd", ["line 5", "1:0c:cd:01:00:01"]),

@@ -60,7 +60,7 @@ impl Value {
     pub(super) fn write(&self, out: &mut Vec<u8>, width: Width) {
         let entries = |out: &mut Vec<u8>, tag, entries: &[Self]| {
             nested(out, tag, |inner| {
-                entries.iter().for_each(|entry| entry.write(inner, width))
+                entries.iter().for_each(|entry| entry.write(inner, width));
             });
         };
         match self {
