@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Pair, Recorded, Run, can_run};
-use probes::goose::{GooseConfig, SuperviseConfig, parse};
+use probes::goose::{ExpectedBlock, GooseConfig, SuperviseConfig, parse};
 use probes::publish::{self, PublishConfig, StreamConfig};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use store::model::EventKind;
 use sys::packet::{PacketPort, PortOptions};
 use sys::thread::Policy;
 use wire::ether::{EthernetView, Mac};
-use wire::goose::{Frame, Message, Simulation, Value};
+use wire::goose::{Expectation, Frame, Message, Simulation, Value};
 use wire::time::UtcTime;
 
 const TRIP: &str = r#"
@@ -479,4 +479,47 @@ fn more_control_blocks_than_have_room_are_counted() {
         common,
         ["2 GOOSE messages of more control blocks than the 2 that are told apart"]
     );
+}
+
+#[test]
+fn what_the_configuration_says_is_held_against_what_comes() {
+    if !can_run("what_the_configuration_says_is_held_against_what_comes") {
+        return;
+    }
+    let expected = |appid, conf_rev| ExpectedBlock {
+        destination: message(1, 1).dst,
+        appid,
+        gocb_ref: TRIP_REF.into(),
+        expectation: Expectation {
+            conf_rev: Some(conf_rev),
+            ..Expectation::default()
+        },
+    };
+    let config = SuperviseConfig {
+        expected: vec![expected(1, 1), expected(2, 1)],
+        ..SuperviseConfig::default()
+    };
+    let other = Message {
+        conf_rev: 2,
+        ..message(1, 2)
+    };
+    let stray = Message {
+        appid: 9,
+        ..message(1, 1)
+    };
+    let frames = [message(1, 1), other.clone(), other, message(1, 3), stray].map(|message| encoded(&message));
+    let recorded = supervise(config, &frames, Duration::ZERO);
+    let said_of = |series: &str| texts(&recorded, series);
+    let refusal = "a message is refused: confRev is not the configured one (2)";
+    assert_eq!(said(&recorded)[1], refusal);
+    assert_eq!(
+        recorded.counters(&format!("goose/{TRIP_REF}")).lost,
+        1,
+        "sqNum 2, which was refused"
+    );
+    let second = format!("{TRIP_REF}#2");
+    let never = format!("{second}: is in the configuration, and no message of it came");
+    assert_eq!(said_of(&format!("goose/{second}")), [never]);
+    let third = said_of(&format!("goose/{TRIP_REF}#3"));
+    assert_eq!(third[0], format!("{TRIP_REF}#3: is not in the configuration"));
 }

@@ -91,6 +91,7 @@ impl SuperviseArgs {
             },
             edition_1: self.goose_edition_1,
             max_blocks: self.max_control_blocks,
+            expected: Vec::new(),
         }
     }
 }

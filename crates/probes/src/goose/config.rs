@@ -1,7 +1,8 @@
 //! What is published, and how what comes is supervised.
 
 use sys::thread::Policy;
-use wire::goose::{Curve, Message, Simulation, Value};
+use wire::ether::Mac;
+use wire::goose::{Curve, Expectation, Message, Simulation, Value};
 
 /// What is to be published, and by which thread.
 #[derive(Debug, Clone)]
@@ -44,8 +45,21 @@ pub struct Change {
     pub set: Vec<(usize, Value)>,
 }
 
+/// A control block that the configuration of the subscriber names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpectedBlock {
+    /// Destination address.
+    pub destination: Mac,
+    /// APPID.
+    pub appid: u16,
+    /// Reference.
+    pub gocb_ref: Vec<u8>,
+    /// What its messages must say; else they are refused.
+    pub expectation: Expectation,
+}
+
 /// How the GOOSE control blocks that come are supervised.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SuperviseConfig {
     /// Silence may last this times timeAllowedtoLive.
     pub tal_factor: f64,
@@ -55,6 +69,9 @@ pub struct SuperviseConfig {
     pub edition_1: bool,
     /// Most control blocks told apart; further ones are counted and reported, not supervised.
     pub max_blocks: u16,
+    /// Control blocks that have to come, at most `max_blocks`: one that never does is an event, and so is one that is not among
+    /// them. Empty: whatever comes is right.
+    pub expected: Vec<ExpectedBlock>,
 }
 
 impl Default for SuperviseConfig {
@@ -65,6 +82,7 @@ impl Default for SuperviseConfig {
             simulation: Simulation::On,
             edition_1: false,
             max_blocks: 64,
+            expected: Vec::new(),
         }
     }
 }

@@ -17,6 +17,6 @@ mod publisher;
 mod series;
 pub(crate) mod supervise;
 
-pub use config::{Change, ControlBlock, GooseConfig, SuperviseConfig};
+pub use config::{Change, ControlBlock, ExpectedBlock, GooseConfig, SuperviseConfig};
 pub use file::{GooseFileError, parse};
 pub(crate) use publisher::thread;

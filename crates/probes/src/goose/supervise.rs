@@ -41,6 +41,8 @@ pub(crate) mod notice {
     pub(super) const WITHOUT_LIFE: u16 = FIRST_CODE + 19;
     pub(super) const UNLISTED: u16 = FIRST_CODE + 20;
     pub(super) const SILENT: u16 = FIRST_CODE + 21;
+    pub(super) const NEVER_CAME: u16 = FIRST_CODE + 22;
+    pub(super) const UNEXPECTED: u16 = FIRST_CODE + 23;
     /// And the number of the refusal: the first of them.
     pub(super) const REFUSED: u16 = FIRST_CODE + 100;
     /// And the number of the refusal: how many there were.
@@ -82,8 +84,11 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// Nothing seen yet. `times_changes`: the publishers' clock is this machine's.
     pub(crate) fn new(config: SuperviseConfig, first_slot: u16, times_changes: bool) -> Self {
+        let mut blocks = Vec::with_capacity(usize::from(config.max_blocks));
+        let expected = config.expected.iter().zip((first_slot..).step_by(usize::from(SLOTS)));
+        blocks.extend(expected.map(|(block, slot)| Watched::expected(block, slot, times_changes, &config)));
         Self {
-            blocks: Vec::with_capacity(usize::from(config.max_blocks)),
+            blocks,
             config,
             first_slot,
             times_changes,
@@ -91,6 +96,14 @@ impl Blocks {
             malformed: 0,
             first_malformed_at: 0,
             unplaced: 0,
+        }
+    }
+
+    /// Gives the series of the control blocks that have to come their names.
+    pub(crate) fn begin(&self, feed: &mut Feed) {
+        for (number, block) in self.blocks.iter().enumerate() {
+            let (before, _) = self.blocks.split_at(number);
+            block.announce(namesakes(before, &block.key), feed);
         }
     }
 
@@ -107,7 +120,7 @@ impl Blocks {
                 return false;
             }
         };
-        match self.find(&frame, feed) {
+        match self.find(&frame, arrival.at, feed) {
             Some(index) => self.blocks[index].message(&frame, arrival, feed),
             None => self.unplaced += 1,
         }
@@ -148,7 +161,7 @@ impl Blocks {
     }
 
     /// The control block a message belongs to; a new one if there is room.
-    fn find(&mut self, frame: &Frame<'_>, feed: &mut Feed) -> Option<usize> {
+    fn find(&mut self, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) -> Option<usize> {
         let known = self.blocks.iter().position(|block| block.key.is_of(frame));
         if known.is_some() {
             return known;
@@ -158,15 +171,18 @@ impl Blocks {
             return None;
         }
         let key = Key::of(frame);
-        let namesakes = self
-            .blocks
-            .iter()
-            .filter(|other| other.key.name() == key.name())
-            .count();
         let slot = self.first_slot + u16::try_from(number).ok()? * SLOTS;
         let block = Watched::new(key, slot, self.times_changes, &self.config);
-        block.announce(namesakes, feed);
+        block.announce(namesakes(&self.blocks, &block.key), feed);
+        if !self.config.expected.is_empty() {
+            feed.notice(slot, notice::UNEXPECTED, at, 0, 0);
+        }
         self.blocks.push(block);
         Some(number)
     }
+}
+
+/// How many of `blocks` have the gocbRef of `key`.
+fn namesakes(blocks: &[Watched], key: &Key) -> usize {
+    blocks.iter().filter(|other| other.key.name() == key.name()).count()
 }

@@ -132,6 +132,13 @@ pub fn start(
             "subscribe: no stream: use --max-streams 1 or more".into(),
         ));
     }
+    if config.goose.expected.len() > usize::from(config.goose.max_blocks) {
+        return Err(ProbeError::Usage(format!(
+            "subscribe: {} GOOSE control blocks are expected, and {} told apart: use a higher --max-control-blocks",
+            config.goose.expected.len(),
+            config.goose.max_blocks
+        )));
+    }
     let slots = usize::from(series::slots(config.max_streams) + supervise::slots(config.goose.max_blocks));
     let describe = Box::new(series::Subscribe::of(config, &port));
     let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);

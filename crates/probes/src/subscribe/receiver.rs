@@ -36,7 +36,7 @@ impl Receiver {
     pub(super) fn new(config: SubscribeConfig, port: Port, stop: Stop, frames: Arc<AtomicU64>) -> Self {
         let one_clock = families(config.clock).contains(&Family::Age);
         let table = Table {
-            goose: Blocks::new(config.goose, slots(config.max_streams), one_clock),
+            goose: Blocks::new(config.goose.clone(), slots(config.max_streams), one_clock),
             streams: Vec::with_capacity(usize::from(config.max_streams)),
             likely: 0,
             malformed: 0,
@@ -57,6 +57,7 @@ impl Receiver {
     }
 
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
+        self.table.goose.begin(feed);
         let accepted = self.reception.run(&mut self.table, feed);
         self.end(accepted, feed)
     }

@@ -1,7 +1,7 @@
 //! One control block: who it is, what was supervised, and its series.
 
 use super::notice;
-use crate::goose::config::SuperviseConfig;
+use crate::goose::config::{ExpectedBlock, SuperviseConfig};
 use crate::reception::Arrival;
 use crate::record::{Counter, Feed};
 use units::{Monotonic, Realtime};
@@ -30,6 +30,18 @@ impl Key {
         Self {
             destination: frame.ethernet().dst(),
             appid: frame.header().appid,
+            length,
+            name,
+        }
+    }
+
+    fn expected(block: &ExpectedBlock) -> Self {
+        let length = block.gocb_ref.len().min(MAX_NAME);
+        let mut name = [0; MAX_NAME];
+        name[..length].copy_from_slice(&block.gocb_ref[..length]);
+        Self {
+            destination: block.destination,
+            appid: block.appid,
             length,
             name,
         }
@@ -71,23 +83,24 @@ pub(super) struct Watched {
 
 impl Watched {
     pub(super) fn new(key: Key, slot: u16, times_changes: bool, config: &SuperviseConfig) -> Self {
-        let settings = Settings {
-            tal_factor: config.tal_factor,
-            simulation: config.simulation,
-            edition_1: config.edition_1,
-            one_source: true,
-        };
         Self {
             key,
             slot,
             times_changes,
-            supervisor: Supervisor::new(settings, Expectation::default()),
+            supervisor: Supervisor::new(settings(config), Expectation::default()),
             counted: Counted::default(),
             last_kernel: None,
             was_old: false,
             listed: 0,
             unlisted: 0,
         }
+    }
+
+    /// One that has to come.
+    pub(super) fn expected(block: &ExpectedBlock, slot: u16, times_changes: bool, config: &SuperviseConfig) -> Self {
+        let watched = Self::new(Key::expected(block), slot, times_changes, config);
+        let supervisor = Supervisor::new(settings(config), block.expectation.clone());
+        Self { supervisor, ..watched }
     }
 
     /// Gives the series their names; `namesakes` others have the same gocbRef.
@@ -153,6 +166,10 @@ impl Watched {
 
     /// Said once, at the end.
     pub(super) fn end(&mut self, now: Monotonic, feed: &mut Feed) {
+        if self.supervisor.messages() == 0 {
+            feed.notice(self.slot, notice::NEVER_CAME, now, 0, 0);
+            return;
+        }
         let was_live = self.supervisor.rules().is_live();
         if self.supervisor.finish(steady(now)).is_some() {
             self.expired(now, feed);
@@ -289,6 +306,15 @@ impl Watched {
         if a > 0 || b > 0 {
             feed.notice(self.slot, code, at, a, b);
         }
+    }
+}
+
+fn settings(config: &SuperviseConfig) -> Settings {
+    Settings {
+        tal_factor: config.tal_factor,
+        simulation: config.simulation,
+        edition_1: config.edition_1,
+        one_source: true,
     }
 }
 

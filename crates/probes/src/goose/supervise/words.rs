@@ -16,7 +16,7 @@ pub(crate) struct Words {
 impl Words {
     pub(crate) fn of(config: &SuperviseConfig, first_slot: u16) -> Self {
         Self {
-            config: *config,
+            config: config.clone(),
             first_slot,
         }
     }
@@ -96,6 +96,8 @@ impl Words {
             notice::WITHOUT_LIFE => format!("{a} messages with timeAllowedtoLive 0: their expiry is not judged"),
             notice::UNLISTED => format!("{a} more events are not listed"),
             notice::SILENT => format!("still silent at the end, since {}", after()),
+            notice::NEVER_CAME => "is in the configuration, and no message of it came".into(),
+            notice::UNEXPECTED => "is not in the configuration".into(),
             notice::REFUSED_TOTAL.. => format!(
                 "{a} messages were refused: {}",
                 refusal(code - notice::REFUSED_TOTAL).map_or("?", reason)
