@@ -12,7 +12,7 @@ use wire::goose::Simulation;
 #[command(next_help_heading = "GOOSE")]
 pub(crate) struct GooseArgs {
     /// Publish the GOOSE control blocks of this TOML file; without --streams, nothing else
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub(crate) goose: Option<PathBuf>,
     /// CPU of the thread that publishes GOOSE [default: that of --cpu]
     #[arg(long, value_name = "CPU", requires = "goose")]

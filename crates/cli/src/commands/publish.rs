@@ -2,6 +2,7 @@
 
 use super::goose::GooseArgs;
 use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
+use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use probes::Port;
@@ -31,9 +32,9 @@ pub(crate) struct PublishArgs {
     /// Number of streams [default: 1, and none with --goose]
     #[arg(long, value_name = "N")]
     streams: Option<u16>,
-    /// Samples a second of each stream
-    #[arg(long, value_name = "N", default_value_t = 4_800)]
-    rate: u32,
+    /// Samples a second of each stream [default: 4800]
+    #[arg(long, value_name = "N")]
+    rate: Option<u32>,
     /// ASDUs in a frame
     #[arg(long, value_name = "N", default_value_t = 1)]
     asdus: u8,
@@ -67,11 +68,20 @@ pub(crate) struct PublishArgs {
     #[command(flatten)]
     goose: GooseArgs,
     #[command(flatten)]
+    replay: ReplayArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
+/// Without another rate stated.
+const USUAL_RATE: u32 = 4_800;
+
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
+    let replayed = args.replay.replay.as_deref();
+    let replayed = replayed
+        .map(|file| replay::config(file, &args.replay, args.rate, &args.port, args.spin_ahead))
+        .transpose()?;
     let streams = streams(&args);
     let blocks = args.goose.blocks()?;
     let port = open(&args)?;
@@ -79,6 +89,10 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let cpus = args.port.cpu.into_iter().chain(args.goose.goose_cpu).collect();
     let begin = Start::probe("publish", cpus, args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
+    let port = run.port(port, &args.port, &args.port.intent())?;
+    if let Some(config) = replayed {
+        return replay::attend(config, port, run);
+    }
     let config = PublishConfig {
         streams,
         spin_ahead_ns: args.spin_ahead,
@@ -88,7 +102,6 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         threshold_ns: run.threshold_ns("publish/lateness"),
     };
     let stop = run.session.stop.clone();
-    let port = run.port(port, &args.port, &args.port.intent())?;
     let goose = blocks.map(|blocks| args.goose.config(blocks, &args.port, args.spin_ahead, &run));
     // The capture shows the sampled values, or GOOSE where there is nothing else.
     let (sv, goose) = match (&goose, config.streams.is_empty()) {
@@ -109,6 +122,9 @@ impl PublishArgs {
     }
 }
 
+/// Room for frames of a replay that are due together.
+const LEAST_AT_ONCE: usize = 64;
+
 /// The port that the engine asked for makes.
 fn open(args: &PublishArgs) -> Result<Port, Failure> {
     let interface = &args.port.interface;
@@ -116,7 +132,8 @@ fn open(args: &PublishArgs) -> Result<Port, Failure> {
     Ok(match args.engine {
         EngineArg::Packet => port.into(),
         EngineArg::Xdp => {
-            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, usize::from(args.stream_count().max(1)))?;
+            let at_once = usize::from(args.stream_count()).max(LEAST_AT_ONCE);
+            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, at_once)?;
             (port, sender).into()
         }
     })
@@ -124,6 +141,7 @@ fn open(args: &PublishArgs) -> Result<Port, Failure> {
 
 /// The streams, alike but for their number.
 fn streams(args: &PublishArgs) -> Vec<StreamConfig> {
+    let rate = args.rate.unwrap_or(USUAL_RATE);
     let stream = StreamConfig {
         sv_id: args.sv_id.clone(),
         dat_set: None,
@@ -133,9 +151,9 @@ fn streams(args: &PublishArgs) -> Vec<StreamConfig> {
         conf_rev: args.conf_rev,
         smp_synch: args.smp_synch,
         simulate: args.simulate,
-        rate: args.rate,
+        rate,
         asdus: args.asdus,
-        waveform: Arc::new(Waveform::new(args.rate)),
+        waveform: Arc::new(Waveform::new(rate)),
         ahead: 0,
     };
     (0..args.stream_count()).map(|number| stream.numbered(number)).collect()
