@@ -200,10 +200,9 @@ fn goose_and_sampled_values_side_by_side() {
     assert_eq!(transfers.received, 5, "one for each change");
     let samples = recorded.counters("spacing/MU");
     let lateness = recorded.counters("publish/lateness");
-    assert_eq!(
-        (samples.received + 1, samples.lost),
-        (lateness.received, lateness.missed)
-    );
+    // Samples that were missed behind the last one are not known to be lost.
+    assert_eq!(samples.received + 1, lateness.received);
+    assert!(samples.lost <= lateness.missed, "{samples:?} {lateness:?}");
     let said = texts(&recorded, &format!("goose/{TRIP_REF}"));
     let begin = [": first seen with stNum 1, sqNum 1", ": stNum 1 -> 2", ": stNum 2 -> 3"];
     assert!(
