@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+pub mod goose;
 mod hot;
 pub mod listen;
 pub mod noise;

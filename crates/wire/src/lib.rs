@@ -19,6 +19,7 @@ pub mod ether;
 pub mod frame_error;
 pub mod goose;
 pub mod header;
+pub mod order;
 pub mod ptp;
 pub mod quality;
 pub mod sequence;

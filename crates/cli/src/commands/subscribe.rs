@@ -1,5 +1,6 @@
-//! `triptime subscribe`: sampled-value reception.
+//! `triptime subscribe`: sampled-value reception and GOOSE supervision.
 
+use super::goose::SuperviseArgs;
 use crate::arguments::{PortArgs, ReceiveArg, RunArgs, duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
@@ -10,7 +11,8 @@ use store::model::EventKind;
 use streamset::Selection;
 use sys::packet::PacketPort;
 
-/// Receives sampled values as a protection application does: loss, order, spacing and age per stream
+/// Receives sampled values as a protection application does: loss, order, spacing and age per stream; and
+/// supervises GOOSE: timeAllowedtoLive, states, repetitions, simulation, per control block
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  triptime subscribe eth1 --rate 4800 --cpu 3 --duration 60s\n  \
@@ -40,6 +42,8 @@ pub(crate) struct SubscribeArgs {
     #[arg(long, value_enum, default_value = "block", help_heading = "Receiving")]
     receive: ReceiveArg,
     #[command(flatten)]
+    goose: SuperviseArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
@@ -68,6 +72,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,
+        goose: args.goose.config(),
         threshold_ns: run.threshold_ns("age/MU01"),
     };
     let stop = run.session.stop.clone();

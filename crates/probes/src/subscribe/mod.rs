@@ -7,6 +7,9 @@
 //! `CAP_SYS_NICE` for a real-time policy.
 //!
 //! Streams that are expected have their series from the start: one that never comes, or stops, has lost what was due.
+//! GOOSE messages of the port are supervised beside them. Per control block: `goose/REF` (time between messages at the kernel; its
+//! counters: lost messages, duplicates, reordered, and late = expiries of timeAllowedtoLive) and, with a clock relation,
+//! `goose-transfer/REF` (`t` of a change of state -> application has its first message).
 //!
 //! One-way figures need two clocks to agree. Without a stated relation they are not measured, rather than wrong.
 
@@ -18,6 +21,7 @@ mod stream;
 pub use expected::ExpectedStream;
 
 use crate::error::ProbeError;
+use crate::goose::{SuperviseConfig, supervise};
 use crate::hot::{HotThread, Running};
 use crate::port::Port;
 use crate::record::Recorder;
@@ -111,6 +115,8 @@ pub struct SubscribeConfig {
     pub policy: Policy,
     /// CPU to run on.
     pub cpu: Option<u32>,
+    /// How GOOSE control blocks are supervised.
+    pub goose: SuperviseConfig,
     /// Samples of `age/*` above are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
 }
@@ -127,6 +133,7 @@ impl Default for SubscribeConfig {
             duration_ns: None,
             policy: Policy::Other,
             cpu: None,
+            goose: SuperviseConfig::default(),
             threshold_ns: None,
         }
     }
@@ -138,10 +145,10 @@ const RING_FRAMES: usize = 16_384;
 /// Octets kept of a frame: the largest SV frame fits.
 const FRAME_BYTES: usize = 1_600;
 
-/// How the packet socket for this probe is to be opened: every SV frame, whatever its destination.
+/// How the packet socket for this probe is to be opened: every SV and GOOSE frame, whatever its destination.
 pub fn port_options() -> PortOptions {
     PortOptions {
-        ethertypes: vec![wire::ether::SV],
+        ethertypes: vec![wire::ether::SV, wire::ether::GOOSE],
         ring_frames: RING_FRAMES,
         frame_bytes: FRAME_BYTES,
         promiscuous: true,
@@ -157,7 +164,7 @@ const RECORDS_PER_SECOND: u64 = 120_000;
 pub struct Subscription {
     /// Its thread.
     pub running: Running,
-    /// SV frames accepted so far.
+    /// SV frames and GOOSE messages accepted so far.
     pub frames: Arc<AtomicU64>,
 }
 
@@ -184,7 +191,14 @@ pub fn start(
             config.expected.len()
         )));
     }
-    let slots = usize::from(series::slots(config.max_streams));
+    if config.goose.expected.len() > usize::from(config.goose.max_blocks) {
+        return Err(ProbeError::Usage(format!(
+            "subscribe: {} GOOSE control blocks are expected, and {} told apart: use a higher --max-control-blocks",
+            config.goose.expected.len(),
+            config.goose.max_blocks
+        )));
+    }
+    let slots = usize::from(series::slots(config.max_streams) + supervise::slots(config.goose.max_blocks));
     let describe = Box::new(series::Subscribe::of(config, &port));
     let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
     feed.announce(series::DELIVERY, "subscribe");

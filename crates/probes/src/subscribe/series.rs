@@ -1,6 +1,7 @@
 //! What the series of this probe are called and mean, and its notices in words.
 
 use super::{ClockRelation, SubscribeConfig, expected};
+use crate::goose::supervise::Words;
 use crate::port::Port;
 use crate::record::Describe;
 use store::model::{EventKind, SeriesClock, SeriesSpec};
@@ -64,6 +65,7 @@ pub(super) mod notice {
 pub(super) struct Subscribe {
     config: SubscribeConfig,
     interface: String,
+    goose: Words,
 }
 
 impl Subscribe {
@@ -71,6 +73,7 @@ impl Subscribe {
         Self {
             config: config.clone(),
             interface: port.interface().to_owned(),
+            goose: Words::of(&config.goose, slots(config.max_streams)),
         }
     }
 
@@ -108,6 +111,12 @@ impl Subscribe {
 
 impl Describe for Subscribe {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
+        if let Some(mut spec) = self.goose.series(slot, label, self.settings(slot)) {
+            if spec.name.starts_with("goose-transfer/") {
+                spec.settings.extend(self.config.clock.settings());
+            }
+            return spec;
+        }
         let (family, what, judged) = match slot.checked_sub(1).map(|slot| slot % 3) {
             None => ("delivery", "kernel receive stamp -> application has the frame", false),
             Some(0) => (
@@ -145,6 +154,9 @@ impl Describe for Subscribe {
     }
 
     fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
+        if let Some(event) = self.goose.notice(code, name, a, b) {
+            return event;
+        }
         let stream = name.split_once('/').map_or(name, |(_, stream)| stream);
         let text = match code {
             notice::SOCKET_DROP => {
