@@ -33,6 +33,9 @@ pub(crate) struct SubscribeArgs {
     /// How to wait for frames
     #[arg(long, value_enum, default_value = "block")]
     receive: ReceiveArg,
+    /// Keep every sample with its stamps in the run file: about 2 octets each
+    #[arg(long)]
+    record: bool,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -54,6 +57,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         policy: args.port.policy,
         cpu: args.port.cpu,
         threshold_ns: run.threshold_ns("age/MU01"),
+        record: args.record,
     };
     let stop = run.session.stop.clone();
     let port = run.port(port, &args.port, &args.port.intent())?;

@@ -9,6 +9,7 @@
 //! One-way figures need two clocks to agree. Without a stated relation they are not measured, rather than wrong.
 
 mod receiver;
+mod record;
 mod series;
 mod stream;
 
@@ -61,6 +62,8 @@ pub struct SubscribeConfig {
     pub cpu: Option<u32>,
     /// Samples of `age/*` above are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
+    /// Keep every sample with its stamps in the run file.
+    pub record: bool,
 }
 
 impl Default for SubscribeConfig {
@@ -75,6 +78,7 @@ impl Default for SubscribeConfig {
             policy: Policy::Other,
             cpu: None,
             threshold_ns: None,
+            record: false,
         }
     }
 }
@@ -127,6 +131,9 @@ pub fn start(
     let slots = usize::from(series::slots(config.max_streams));
     let describe = Box::new(series::Subscribe::of(config, &port));
     let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
+    if config.record {
+        feed.set_tape(recorder.tape(record::TAPE_FRAMES, &record::POINTS));
+    }
     feed.announce(series::DELIVERY, "subscribe");
     if let Some(cpu) = config.cpu {
         feed.set_cpu(cpu);

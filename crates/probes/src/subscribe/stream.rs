@@ -1,9 +1,10 @@
 //! One stream: who it is, its sequence, and its series.
 
+use super::record::Numbering;
 use super::series::{Family, families, notice, slot};
 use super::{ClockRelation, SubscribeConfig};
 use crate::reception::Arrival;
-use crate::record::{Counter, Feed};
+use crate::record::{Counter, Feed, TapeLabel, TapeStream};
 use units::{Monotonic, Realtime};
 use wire::ether::{Mac, VlanTag};
 use wire::sequence::{Accounting, Sequence, Settled, Step, WINDOW};
@@ -58,12 +59,15 @@ pub(super) struct Stream {
     pub(super) vlan: Option<VlanTag>,
     pub(super) fast: FastPath,
     number: u16,
+    /// What its series are called.
+    label: TapeLabel,
     clock: ClockRelation,
     sequence: Sequence,
     accounting: Accounting,
     last_kernel: Option<Realtime>,
     /// When the newest sample came.
     newest: Option<Arrival>,
+    numbering: Numbering,
     smp_synch: Option<u8>,
     simulate: bool,
     conf_rev: u32,
@@ -88,11 +92,13 @@ impl Stream {
             vlan,
             fast: FastPath::new(),
             number,
+            label: TapeLabel::of(&[]),
             clock: config.clock,
             sequence: config.rate.map_or_else(Sequence::learning, Sequence::new),
             accounting: Accounting::default(),
             last_kernel: None,
             newest: None,
+            numbering: Numbering::default(),
             smp_synch: first.as_ref().and_then(|asdu| asdu.smp_synch()),
             simulate: frame.simulate(),
             conf_rev: first.map_or(0, |asdu| asdu.conf_rev()),
@@ -104,8 +110,24 @@ impl Stream {
         }
     }
 
+    /// Makes the stream known to the recording, once when it is new and once when its rate is learned.
+    fn name_on_tape(&self, feed: &mut Feed) {
+        if let Some(tape) = feed.tape() {
+            tape.announce(TapeStream {
+                number: self.number,
+                label: self.label,
+                destination: self.key.destination.0,
+                vid: self.key.vid,
+                appid: self.key.appid,
+                rate: self.sequence.rate(),
+            });
+        }
+    }
+
     /// Gives the stream's series their names.
-    pub(super) fn announce(&self, label: &[u8], at: Monotonic, feed: &mut Feed) {
+    pub(super) fn announce(&mut self, label: &[u8], at: Monotonic, feed: &mut Feed) {
+        self.label = TapeLabel::of(label);
+        self.name_on_tape(feed);
         for family in families(self.clock) {
             feed.announce_bytes(slot(self.number, *family), label);
         }
@@ -152,6 +174,7 @@ impl Stream {
             counted += u16::from(self.sample(sample, silent_ns, arrival, feed));
             silent_ns = 0;
         }
+        self.numbering.end_frame(self.number, arrival, feed);
         if counted > 0 {
             self.measure(last, counted, arrival, feed);
         }
@@ -184,6 +207,11 @@ impl Stream {
         {
             self.rate_known = true;
             self.notice(feed, notice::RATE_LEARNED, at, u64::from(rate), 0);
+            self.name_on_tape(feed);
+        }
+        if feed.tape().is_some() {
+            let rate = self.sequence.rate();
+            self.numbering.sample(self.number, sample.smp_cnt, step, rate, arrival, feed);
         }
         self.lowest = self.lowest.min(sample.smp_cnt);
         self.highest = self.highest.max(sample.smp_cnt);
