@@ -9,3 +9,4 @@
 pub mod cyclictest;
 pub mod export;
 pub mod import;
+pub mod logger;

@@ -13,6 +13,7 @@ mod block;
 mod bytes;
 mod column;
 mod error;
+mod numbering;
 mod predict;
 mod reader;
 mod stream;
@@ -23,6 +24,7 @@ mod writer;
 
 pub use block::{Block, MAX_POINTS, MAX_SAMPLES, Record, flag};
 pub use error::SegmentError;
+pub use numbering::Numbering;
 pub use reader::{Segment, SegmentReader};
 pub use stream::{MAX_STREAMS, StreamInfo};
 pub use survey::{

@@ -18,7 +18,8 @@ pub(crate) enum Model {
     Burst(u8),
     /// From the point before, in the same record.
     Below,
-    /// From the point before or from the record before, whichever was nearer lately.
+    /// From the point before when that is later than the record before: then the point was waiting. Else from the record before:
+    /// then it was working off a queue.
     Queue,
 }
 
@@ -106,20 +107,16 @@ struct Grid {
     known: bool,
 }
 
-/// A running mean of how far a prediction is off, and of how much it errs beyond that.
-#[derive(Clone, Copy, Default)]
-struct Bias {
-    mean: i64,
-    error: i64,
+/// A stamp as it is expected, and which of the two columns takes what is left of it: within a burst it is spread otherwise than at its
+/// start, and out of a queue otherwise than from waiting.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expected {
+    pub(crate) stamp: i64,
+    pub(crate) column: usize,
 }
 
-impl Bias {
-    fn observe(&mut self, off: i64) {
-        let beyond = off.wrapping_sub(self.mean).clamp(-MOST_PULL_NS, MOST_PULL_NS);
-        self.mean += beyond / 16;
-        self.error += (beyond.abs() - self.error) / 4;
-    }
-}
+/// Columns of a point.
+pub(crate) const COLUMNS: usize = 2;
 
 /// The stamps of one point.
 pub(crate) struct Stamps<'a> {
@@ -129,8 +126,6 @@ pub(crate) struct Stamps<'a> {
     grids: Vec<Grid>,
     last: i64,
     last_stream: u16,
-    by_record: Bias,
-    by_point: Bias,
 }
 
 impl<'a> Stamps<'a> {
@@ -141,39 +136,27 @@ impl<'a> Stamps<'a> {
             grids: vec![Grid::default(); periods.len()],
             last: base,
             last_stream: u16::MAX,
-            by_record: Bias::default(),
-            by_point: Bias::default(),
         }
     }
 
     /// The stamp expected of a record; `below` is its stamp at the point before.
     #[inline]
-    pub(crate) fn expected(&self, stream: u16, number: u64, below: i64) -> i64 {
-        match self.model {
-            Model::Grid(_) => self.on_grid(stream, number),
-            Model::Burst(_) if stream <= self.last_stream => self.on_grid(stream, number),
-            Model::Burst(_) => self.last,
-            Model::Below if below == Block::NO_STAMP => self.last,
-            Model::Below => below,
-            Model::Queue if below == Block::NO_STAMP || self.by_record.error < self.by_point.error => {
-                self.last.wrapping_add(self.by_record.mean)
-            }
-            Model::Queue => below.wrapping_add(self.by_point.mean),
-        }
+    pub(crate) fn expected(&self, stream: u16, number: u64, below: i64) -> Expected {
+        let (stamp, column) = match self.model {
+            Model::Grid(_) => (self.on_grid(stream, number), 0),
+            Model::Burst(_) if stream <= self.last_stream => (self.on_grid(stream, number), 1),
+            Model::Below if below != Block::NO_STAMP => (below, 0),
+            Model::Queue if below != Block::NO_STAMP && below >= self.last => (below, 1),
+            Model::Burst(_) | Model::Below | Model::Queue => (self.last, 0),
+        };
+        Expected { stamp, column }
     }
 
     /// Takes what it was.
     #[inline]
-    pub(crate) fn observe(&mut self, stream: u16, number: u64, below: i64, stamp: i64) {
-        match self.model {
-            Model::Grid(shift) | Model::Burst(shift) => self.follow(stream, number, stamp, shift),
-            Model::Below => {}
-            Model::Queue => {
-                self.by_record.observe(stamp.wrapping_sub(self.last));
-                if below != Block::NO_STAMP {
-                    self.by_point.observe(stamp.wrapping_sub(below));
-                }
-            }
+    pub(crate) fn observe(&mut self, stream: u16, number: u64, stamp: i64) {
+        if let Model::Grid(shift) | Model::Burst(shift) = self.model {
+            self.follow(stream, number, stamp, shift);
         }
         self.last = stamp;
         self.last_stream = stream;

@@ -4,12 +4,14 @@ use crate::block::{Block, MAX_POINTS, MAX_SAMPLES, flag};
 use crate::bytes::Bytes;
 use crate::column;
 use crate::error::SegmentError;
-use crate::predict::{Model, Order, Stamps};
+use crate::predict::{COLUMNS, Model, Order, Stamps};
 use crate::stream::{MAX_STREAMS, StreamInfo};
 use crate::writer::{CHECK_BYTES, FORMAT, HEAD_BYTES, LENGTH_AT, MAGIC, NO_STAMP_BIT};
 
 /// Most records of a segment that is read: no damaged number makes the reader take more memory.
 const MAX_RECORDS: usize = 1 << 24;
+
+const COLUMN_LENGTHS: SegmentError = SegmentError::Contradiction("its columns are of the wrong length");
 
 /// What a segment holds.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +33,7 @@ pub struct SegmentReader {
     samples: Vec<i32>,
     flags: Vec<u32>,
     numbers: Vec<i64>,
-    residuals: Vec<i64>,
+    residuals: [Vec<i64>; COLUMNS],
 }
 
 impl SegmentReader {
@@ -131,13 +133,21 @@ impl SegmentReader {
         let base = bytes.i64()?;
         let missing = 1 << (NO_STAMP_BIT + point as u32);
         let count = self.flags.iter().filter(|flags| **flags & missing == 0).count();
-        column::read(bytes, count, &mut self.residuals)?;
+        let mut left = count;
+        for column in &mut self.residuals {
+            let values = bytes.u32()? as usize;
+            left = left.checked_sub(values).ok_or(COLUMN_LENGTHS)?;
+            column::read(bytes, values, column)?;
+        }
+        if left > 0 {
+            return Err(COLUMN_LENGTHS);
+        }
         let mut stamps = Stamps::new(model, base, &self.periods);
         let block = &mut self.segment.block;
         let (before, rest) = block.stamps.split_at_mut(point);
         let below = before.last().map(Vec::as_slice);
         let out = &mut rest[0];
-        let mut residuals = self.residuals.iter();
+        let mut residuals = self.residuals.each_ref().map(|column| column.iter());
         for (index, flags) in self.flags.iter().enumerate() {
             if flags & missing != 0 {
                 out.push(Block::NO_STAMP);
@@ -145,9 +155,10 @@ impl SegmentReader {
             }
             let (stream, number) = (block.stream[index], block.number[index]);
             let below = below.map_or(Block::NO_STAMP, |column| column[index]);
-            let residual = residuals.next().copied().unwrap_or(0);
-            let stamp = stamps.expected(stream, number, below).wrapping_add(residual);
-            stamps.observe(stream, number, below, stamp);
+            let expected = stamps.expected(stream, number, below);
+            let residual = *residuals[expected.column].next().ok_or(COLUMN_LENGTHS)?;
+            let stamp = expected.stamp.wrapping_add(residual);
+            stamps.observe(stream, number, stamp);
             out.push(stamp);
         }
         Ok(())

@@ -4,7 +4,7 @@ use crate::block::{Block, MAX_POINTS, MAX_SAMPLES, Record, flag};
 use crate::bytes::put_name;
 use crate::column;
 use crate::error::SegmentError;
-use crate::predict::{Model, Order, Stamps};
+use crate::predict::{COLUMNS, Model, Order, Stamps};
 use crate::stream::{MAX_STREAMS, StreamInfo};
 
 /// First octets of a segment.
@@ -27,6 +27,9 @@ pub(crate) const NO_STAMP_BIT: u32 = 8;
 
 /// Records that the models are tried on.
 const TRIED: usize = 8_192;
+
+/// What a model leaves, column by column.
+type Residuals = [Vec<i64>; COLUMNS];
 
 /// Collects records and packs them.
 #[derive(Debug)]
@@ -121,14 +124,18 @@ impl SegmentWriter {
         let mut out = Vec::with_capacity(HEAD_BYTES + self.block.len() * 4);
         self.head(&mut out)?;
         self.order(&mut out)?;
-        let mut residuals = Vec::with_capacity(self.block.len());
+        let mut residuals = [Vec::new(), Vec::new()];
         for point in 0..self.points.len() {
             let base = self.base(point);
             let model = self.best_model(point, base, &periods, &mut residuals);
             self.residuals(point, model, base, &periods, self.block.len(), &mut residuals);
             out.push(model.code());
             out.extend_from_slice(&base.to_le_bytes());
-            column::write(&mut out, &residuals)?;
+            for column in &residuals {
+                // No more of them than records, whose number fits.
+                out.extend_from_slice(&(column.len() as u32).to_le_bytes());
+                column::write(&mut out, column)?;
+            }
         }
         let whole = u32::try_from(out.len() + CHECK_BYTES)
             .map_err(|_| SegmentError::NotPacked("longer than 4 GiB".into()))?;
@@ -232,16 +239,12 @@ impl SegmentWriter {
     }
 
     /// The model that leaves the fewest bits of the first records.
-    fn best_model(&self, point: usize, base: i64, periods: &[i64], residuals: &mut Vec<i64>) -> Model {
+    fn best_model(&self, point: usize, base: i64, periods: &[i64], residuals: &mut Residuals) -> Model {
         let tried = self.block.len().min(TRIED);
-        let cost = |residuals: &[i64]| -> u64 {
-            let bits = |value: &i64| u64::from(64 - value.unsigned_abs().leading_zeros());
-            spread_bits(residuals) + residuals.iter().filter(|value| bits(value) > 32).map(bits).sum::<u64>()
-        };
         let mut best = (u64::MAX, Model::Grid(0));
         for model in Model::candidates(point) {
             self.residuals(point, model, base, periods, tried, residuals);
-            let cost = cost(residuals);
+            let cost = residuals.iter().map(|column| spread_bits(column)).sum();
             if cost < best.0 {
                 best = (cost, model);
             }
@@ -250,10 +253,10 @@ impl SegmentWriter {
     }
 
     /// What the model leaves of the first `count` records' stamps; records without a stamp are left out.
-    fn residuals(&self, point: usize, model: Model, base: i64, periods: &[i64], count: usize, out: &mut Vec<i64>) {
+    fn residuals(&self, point: usize, model: Model, base: i64, periods: &[i64], count: usize, out: &mut Residuals) {
         let block = &self.block;
         let mut stamps = Stamps::new(model, base, periods);
-        out.clear();
+        out.iter_mut().for_each(Vec::clear);
         for index in 0..count {
             let (stream, number, stamp) = (block.stream[index], block.number[index], block.stamps[point][index]);
             if stamp == Block::NO_STAMP {
@@ -263,8 +266,9 @@ impl SegmentWriter {
                 0 => Block::NO_STAMP,
                 _ => block.stamps[point - 1][index],
             };
-            out.push(stamp.wrapping_sub(stamps.expected(stream, number, below)));
-            stamps.observe(stream, number, below, stamp);
+            let expected = stamps.expected(stream, number, below);
+            out[expected.column].push(stamp.wrapping_sub(expected.stamp));
+            stamps.observe(stream, number, stamp);
         }
     }
 }
@@ -282,7 +286,7 @@ fn spread_bits(values: &[i64]) -> u64 {
         let sign = usize::from(*value < 0) * 512;
         counts[sign + (octave as usize).min(63) * 8 + part] += 1;
     }
-    let total = values.len() as f64;
+    let total = values.len().max(1) as f64;
     let ranges = counts.iter().filter(|count| **count > 0);
     let entropy: f64 = ranges.map(|count| f64::from(*count) * (total / f64::from(*count)).log2()).sum();
     within + entropy as u64

@@ -3,6 +3,7 @@
 
 mod budget;
 mod nics;
+mod recording;
 mod required;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use crate::verdict::{Check, Measured, NotMeasured, ProfileVerdict};
 use crate::view::{Figures, SeriesView};
 use budget::{BudgetEntry, budget};
 use nics::{NicEntry, nics};
+use recording::RecordingEntry;
 use required::{NotApplicableEntry, not_applicable};
 use serde::Serialize;
 use stats::Summary;
@@ -40,6 +42,8 @@ pub struct Document {
     inventory: Vec<FactEntry>,
     nics: Vec<NicEntry>,
     not_applicable: Vec<NotApplicableEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recording: Option<RecordingEntry>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -197,6 +201,7 @@ impl Document {
             inventory: inventory(report),
             nics: nics(&report.run),
             not_applicable: not_applicable(report),
+            recording: report.recording.as_ref().map(RecordingEntry::of),
         }
     }
 

@@ -15,6 +15,7 @@ mod html;
 pub mod insight;
 pub mod limits;
 mod nics;
+pub mod recording;
 pub mod tables;
 mod terminal;
 mod text;
@@ -46,6 +47,8 @@ pub struct Report {
     pub budget: Budget,
     /// What statistics say of its series beyond their figures.
     pub insights: Vec<Insight>,
+    /// What the recording of every sample says, where there is one and it was read.
+    pub recording: Option<::recording::Survey>,
 }
 
 impl Report {
@@ -60,7 +63,14 @@ impl Report {
             judgement,
             budget,
             insights,
+            recording: None,
         }
+    }
+
+    /// The same with what its recording says.
+    pub fn with_recording(mut self, recording: Option<::recording::Survey>) -> Self {
+        self.recording = recording;
+        self
     }
 
     /// What statistics say of a series, where it was looked at.

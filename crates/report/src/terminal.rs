@@ -2,6 +2,7 @@
 
 mod nics;
 mod paced;
+mod recording;
 mod series;
 mod table;
 #[cfg(test)]
@@ -63,6 +64,7 @@ impl Report {
             budget(self, &paint),
             series::series(self, &paint),
             why::statistics(self, &paint),
+            recording::recording(self, &paint),
             worst_samples(self, &paint),
             why::causes(self, &paint),
             events(self, &paint),

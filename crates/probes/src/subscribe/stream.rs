@@ -1,6 +1,6 @@
 //! One stream: who it is, its sequence, and its series.
 
-use super::record::Numbering;
+use super::record::Frames;
 use super::series::{Family, families, notice, slot};
 use super::{ClockRelation, SubscribeConfig};
 use crate::reception::Arrival;
@@ -67,7 +67,7 @@ pub(super) struct Stream {
     last_kernel: Option<Realtime>,
     /// When the newest sample came.
     newest: Option<Arrival>,
-    numbering: Numbering,
+    frames: Frames,
     smp_synch: Option<u8>,
     simulate: bool,
     conf_rev: u32,
@@ -98,7 +98,7 @@ impl Stream {
             accounting: Accounting::default(),
             last_kernel: None,
             newest: None,
-            numbering: Numbering::default(),
+            frames: Frames::default(),
             smp_synch: first.as_ref().and_then(|asdu| asdu.smp_synch()),
             simulate: frame.simulate(),
             conf_rev: first.map_or(0, |asdu| asdu.conf_rev()),
@@ -174,7 +174,7 @@ impl Stream {
             counted += u16::from(self.sample(sample, silent_ns, arrival, feed));
             silent_ns = 0;
         }
-        self.numbering.end_frame(self.number, arrival, feed);
+        self.frames.end_frame(self.number, arrival, feed);
         if counted > 0 {
             self.measure(last, counted, arrival, feed);
         }
@@ -211,7 +211,7 @@ impl Stream {
         }
         if feed.tape().is_some() {
             let rate = self.sequence.rate();
-            self.numbering.sample(self.number, sample.smp_cnt, step, rate, arrival, feed);
+            self.frames.sample(self.number, sample.smp_cnt, step, rate, arrival, feed);
         }
         self.lowest = self.lowest.min(sample.smp_cnt);
         self.highest = self.highest.max(sample.smp_cnt);
