@@ -10,3 +10,4 @@ pub mod cyclictest;
 pub mod export;
 pub mod import;
 pub mod logger;
+pub mod svtrace;

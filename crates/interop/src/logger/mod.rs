@@ -6,12 +6,12 @@
 //! A publisher's and a subscriber's file give the latency of every sample, found in both by stream, count and time. Whether that
 //! difference is a latency depends on the clocks: it is judged only when their relation was stated.
 
-mod lines;
+pub(crate) mod lines;
 mod log;
 mod pair;
 #[cfg(test)]
 mod tests;
-mod windows;
+pub(crate) mod windows;
 
 use log::{Log, Logged};
 use pair::{Pairing, Publisher};
