@@ -32,7 +32,12 @@ fn a_killed_and_then_damaged_recording_is_read_as_far_as_it_is_whole() {
     }
     let directory = tempfile::tempdir().expect("tempdir");
     let bed = namespace();
-    let (mut subscriber, out) = begin(&bed, directory.path(), "sub.triptime", "subscribe v1 --rate 4800 --record");
+    let (mut subscriber, out) = begin(
+        &bed,
+        directory.path(),
+        "sub.triptime",
+        "subscribe v1 --rate 4800 --record",
+    );
     std::thread::sleep(Duration::from_millis(500));
     let arguments = "publish v0 --streams 4 --policy other --duration 4500ms";
     let (publisher, _) = begin(&bed, directory.path(), "pub.triptime", arguments);
@@ -48,7 +53,10 @@ fn a_killed_and_then_damaged_recording_is_read_as_far_as_it_is_whole() {
 
     damage_one_segment(Path::new(&out));
     let damaged = &report(&out)["recording"];
-    assert_eq!((count(damaged, "unreadable"), count(damaged, "segments")), (1, segments - 1));
+    assert_eq!(
+        (count(damaged, "unreadable"), count(damaged, "segments")),
+        (1, segments - 1)
+    );
     assert!(count(damaged, "received") < received && count(damaged, "received") > 0);
     let why = damaged["reasons"][0].as_str().expect("a reason");
     assert!(why.contains("segment 1: its checksum is wrong"), "{why}");
@@ -75,12 +83,19 @@ fn logger_files_are_paired_and_judged() {
     let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
     let (sent, came, out) = (path("pub.txt"), path("sub.txt"), path("run.triptime"));
     let line = |sample: i64, delay: i64| {
-        let (pass, count, at) = (sample / 4_000, sample % 4_000, 1_790_000_000_000_000 + sample * 250 + delay);
+        let (pass, count, at) = (
+            sample / 4_000,
+            sample % 4_000,
+            1_790_000_000_000_000 + sample * 250 + delay,
+        );
         format!("{pass}:svID0000:{count}:{at}\n")
     };
     std::fs::write(&sent, (0..20_000).map(|sample| line(sample, 0)).collect::<String>()).expect("written");
     let late = |sample: i64| if sample == 7_777 { 120 } else { 40 };
-    let came_text: String = (0..20_000).filter(|sample| *sample != 4_000).map(|sample| line(sample, late(sample))).collect();
+    let came_text: String = (0..20_000)
+        .filter(|sample| *sample != 4_000)
+        .map(|sample| line(sample, late(sample)))
+        .collect();
     std::fs::write(&came, came_text).expect("written");
     let limits = path("limits.toml");
     std::fs::write(
@@ -89,18 +104,51 @@ fn logger_files_are_paired_and_judged() {
     )
     .expect("written");
     let output = run(&[
-        "import", &came, "--publisher", &sent, "--clock", "same-host", "--limits", &limits, "--out", &out, "--json",
+        "import",
+        &came,
+        "--publisher",
+        &sent,
+        "--clock",
+        "same-host",
+        "--limits",
+        &limits,
+        "--out",
+        &out,
+        "--json",
     ]);
-    assert_eq!(output.status.code(), Some(1), "one sample took 120 us: {}", stderr(&output));
+    assert_eq!(
+        output.status.code(),
+        Some(1),
+        "one sample took 120 us: {}",
+        stderr(&output)
+    );
     let document = json(&output);
     let recording = &document["recording"];
     assert_eq!((count(recording, "received"), count(recording, "lost")), (19_999, 1));
     let worst = &recording["latencies"][0]["worst"][0];
-    assert_eq!((count(worst, "value"), count(worst, "sample"), count(worst, "smpCnt")), (120_000, 7_777, 3_777));
+    assert_eq!(
+        (count(worst, "value"), count(worst, "sample"), count(worst, "smpCnt")),
+        (120_000, 7_777, 3_777)
+    );
 
     let unstated = path("unstated.triptime");
-    let output = run(&["import", &came, "--publisher", &sent, "--limits", &limits, "--out", &unstated, "--json"]);
-    assert_eq!(output.status.code(), Some(3), "clocks of no stated relation judge nothing: {}", stderr(&output));
+    let output = run(&[
+        "import",
+        &came,
+        "--publisher",
+        &sent,
+        "--limits",
+        &limits,
+        "--out",
+        &unstated,
+        "--json",
+    ]);
+    assert_eq!(
+        output.status.code(),
+        Some(3),
+        "clocks of no stated relation judge nothing: {}",
+        stderr(&output)
+    );
 }
 
 #[test]

@@ -42,7 +42,11 @@ impl Noise {
 }
 
 /// Gives every record of the recording to `take`.
-fn records(samples: u64, streams: u16, mut take: impl FnMut(&Record) -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
+fn records(
+    samples: u64,
+    streams: u16,
+    mut take: impl FnMut(&Record) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let mut application = 0;
     for number in 0..samples / u64::from(streams) {
@@ -52,11 +56,18 @@ fn records(samples: u64, streams: u16, mut take: impl FnMut(&Record) -> Result<(
         for stream in 0..streams {
             let bits = noise.next();
             kernel += 600 + (bits & 0x7f) as i64 + (bits >> 8 & 0x7f) as i64;
-            application = (application + 300 + (bits >> 16 & 0x3f) as i64 + (bits >> 24 & 0x3f) as i64).max(kernel + 900);
+            application =
+                (application + 300 + (bits >> 16 & 0x3f) as i64 + (bits >> 24 & 0x3f) as i64).max(kernel + 900);
             if bits >> 32 & 0xf_ffff == 0 {
                 continue;
             }
-            take(&Record { stream, samples: 1, flags: 0, number, stamps: [Some(kernel), Some(application), None, None] })?;
+            take(&Record {
+                stream,
+                samples: 1,
+                flags: 0,
+                number,
+                stamps: [Some(kernel), Some(application), None, None],
+            })?;
         }
     }
     Ok(())
@@ -75,14 +86,22 @@ fn run_file(path: &str, samples: u64, streams: u16) -> Result<(), Box<dyn Error>
     let mut segment = SegmentWriter::new(&["kernel", "application"]);
     for number in 0..streams {
         let rate = Some(RATE as u32);
-        segment.set_stream(StreamInfo { rate, ..StreamInfo::named(number, format!("MU{number:02}")) })?;
+        segment.set_stream(StreamInfo {
+            rate,
+            ..StreamInfo::named(number, format!("MU{number:02}"))
+        })?;
     }
     let second = RATE as usize * usize::from(streams);
     let mut keep = |segment: &mut SegmentWriter| -> Result<(), Box<dyn Error>> {
         let (first_ns, last_ns) = segment.span_ns().unwrap_or_default();
         let samples = segment.samples();
         let octets = segment.seal()?;
-        Ok(run.add_segment(&SealedSegment { first_ns, last_ns, samples, octets })?)
+        Ok(run.add_segment(&SealedSegment {
+            first_ns,
+            last_ns,
+            samples,
+            octets,
+        })?)
     };
     records(samples, streams, |record| {
         segment.push(record)?;
@@ -101,7 +120,9 @@ fn logger_files(publisher: &str, subscriber: &str, samples: u64, streams: u16) -
     let (mut publisher, mut subscriber) = (open(publisher)?, open(subscriber)?);
     records(samples, streams, |record| {
         let (pass, count) = (record.number / RATE, record.number % RATE);
-        let [Some(sent), Some(came), ..] = record.stamps else { return Ok(()) };
+        let [Some(sent), Some(came), ..] = record.stamps else {
+            return Ok(());
+        };
         // The analysis tool wants four hexadecimal digits, and nothing else.
         writeln!(publisher, "{pass}:{:04x}:{count}:{}", record.stream, sent / 1_000)?;
         writeln!(subscriber, "{pass}:{:04x}:{count}:{}", record.stream, came / 1_000)?;

@@ -44,12 +44,18 @@ pub fn import<R: Read>(file: &str, source: R, run: &mut RunWriter) -> Result<u64
     let mut open = Open::new(series);
     let mut lines = Lines::new(source);
     let mut samples = 0;
-    while let Some(line) = lines.next().map_err(|error| SvtraceError::Io(file.into(), error.to_string()))? {
+    while let Some(line) = lines
+        .next()
+        .map_err(|error| SvtraceError::Io(file.into(), error.to_string()))?
+    {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
         let Some(us) = microseconds(line) else {
-            return Err(SvtraceError::Line { file: file.into(), line: lines.number });
+            return Err(SvtraceError::Line {
+                file: file.into(),
+                line: lines.number,
+            });
         };
         // svtrace cuts to whole microseconds: the largest that it can have been.
         open.sample(0, us * 1_000 + 999, samples);
@@ -73,7 +79,9 @@ pub fn import<R: Read>(file: &str, source: R, run: &mut RunWriter) -> Result<u64
         at_ns: 0,
         kind: EventKind::Incomplete,
         series: Some(series),
-        text: "svtrace's files do not tell loss; one frame lost at the wrap of smpCnt shifts every later value by a turn".into(),
+        text:
+            "svtrace's files do not tell loss; one frame lost at the wrap of smpCnt shifts every later value by a turn"
+                .into(),
     });
     run.write(&batch)?;
     Ok(samples)
@@ -96,7 +104,9 @@ fn spec(file: &str) -> SeriesSpec {
 
 fn microseconds(line: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(line).ok()?.trim_ascii();
-    text.parse::<i64>().ok().filter(|us| (-1_000_000_000_000..1_000_000_000_000).contains(us))
+    text.parse::<i64>()
+        .ok()
+        .filter(|us| (-1_000_000_000_000..1_000_000_000_000).contains(us))
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ mod faults;
 use common::{Pair, Recorded, Run, can_run};
 use faults::{Fault, Script, StreamSpec};
 use probes::ProbeError;
-use recording::{SegmentReader, Survey};
 use probes::subscribe::{ClockRelation, SubscribeConfig, port_options, start};
+use recording::{SegmentReader, Survey};
 use std::sync::atomic::Ordering;
 use store::model::{Counters, EventKind};
 use sys::packet::PortOptions;
@@ -217,7 +217,10 @@ fn every_sample_is_recorded_with_both_stamps() {
             Script::make(&spec, &[fault], 20, u64::from(number))
         })
         .collect();
-    let config = SubscribeConfig { record: true, ..config() };
+    let config = SubscribeConfig {
+        record: true,
+        ..config()
+    };
     let recorded = subscribe(&config, &faults::interleave(&scripts, 5));
     let totals = recorded.file.segment_totals().expect("readable").expect("segments");
     let mut survey = Survey::new((totals.first_ns, totals.last_ns));
@@ -227,7 +230,11 @@ fn every_sample_is_recorded_with_both_stamps() {
     assert_eq!(survey.points, ["kernel", "application"]);
     assert_eq!(survey.streams.len(), scripts.len());
     for script in &scripts {
-        let stream = survey.streams.iter().find(|stream| stream.info.name == script.label).expect("recorded");
+        let stream = survey
+            .streams
+            .iter()
+            .find(|stream| stream.info.name == script.label)
+            .expect("recorded");
         let counts = stream.counts;
         let found = (counts.received, counts.lost, counts.duplicate, counts.reordered);
         let done = (script.received, script.lost, script.duplicate, script.reordered);

@@ -59,9 +59,15 @@ mod tests {
     fn a_restart_goes_on_with_a_number_of_its_count() {
         let mut numbering = Numbering::default();
         numbering.number(10, Step::First, Some(4_000));
-        assert_eq!(numbering.number(3_000, Step::Restart, Some(4_000)), (3_000, flag::RESTART));
+        assert_eq!(
+            numbering.number(3_000, Step::Restart, Some(4_000)),
+            (3_000, flag::RESTART)
+        );
         assert_eq!(numbering.number(5, Step::Restart, Some(4_000)), (4_005, flag::RESTART));
-        assert_eq!(numbering.number(4_100, Step::OutOfRange, Some(4_000)), (4_100, flag::OUT_OF_RANGE));
+        assert_eq!(
+            numbering.number(4_100, Step::OutOfRange, Some(4_000)),
+            (4_100, flag::OUT_OF_RANGE)
+        );
         assert_eq!(numbering.number(6, Step::Next, Some(4_000)), (4_006, 0));
         assert_eq!(next_with(7, 7, 10), 17);
     }

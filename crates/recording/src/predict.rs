@@ -35,7 +35,9 @@ const MOST_PULL_NS: i64 = 50_000;
 impl Model {
     /// All that are worth trying for a point.
     pub(crate) fn candidates(point: usize) -> Vec<Self> {
-        let grids = SHIFTS.into_iter().flat_map(|shift| [Self::Grid(shift), Self::Burst(shift)]);
+        let grids = SHIFTS
+            .into_iter()
+            .flat_map(|shift| [Self::Grid(shift), Self::Burst(shift)]);
         let queues = [Self::Below, Self::Queue].into_iter().filter(|_| point > 0);
         grids.chain(queues).collect()
     }

@@ -104,7 +104,12 @@ impl SegmentReader {
         column::read(bytes, records, &mut self.numbers)?;
         let mut order = Order::new();
         let block = &mut self.segment.block;
-        let columns = self.streams.iter().zip(&self.samples).zip(&self.flags).zip(&self.numbers);
+        let columns = self
+            .streams
+            .iter()
+            .zip(&self.samples)
+            .zip(&self.flags)
+            .zip(&self.numbers);
         for (((stream, samples), flags), number) in columns {
             let stream = match *stream {
                 0 => order.stream(),

@@ -43,7 +43,8 @@ impl StreamInfo {
 
     /// Whether both are the same stream, as far as they are known.
     pub fn is_same(&self, other: &Self) -> bool {
-        (self.destination, self.vid, self.appid) == (other.destination, other.vid, other.appid) && self.name == other.name
+        (self.destination, self.vid, self.appid) == (other.destination, other.vid, other.appid)
+            && self.name == other.name
     }
 
     /// The count that the sample of that number carried, where the rate is known.

@@ -8,7 +8,10 @@ struct Noise(u64);
 
 impl Noise {
     fn below(&mut self, limit: i64) -> i64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as i64) % limit
     }
 }
@@ -34,7 +37,13 @@ fn bursts(streams: u16, instants: u64) -> Vec<Record> {
             kernel += 700 + noise.below(100);
             application = (application + 300 + noise.below(60)).max(kernel + 400 + noise.below(80));
             let stamps = [Some(kernel), Some(application), None, None];
-            records.push(Record { stream, samples: 1, flags: 0, number: instant, stamps });
+            records.push(Record {
+                stream,
+                samples: 1,
+                flags: 0,
+                number: instant,
+                stamps,
+            });
         }
     }
     records
@@ -91,7 +100,13 @@ fn what_is_wrong_is_named() {
     assert_eq!(reader.read(b"SQLite").err(), Some(SegmentError::NotASegment));
     let whole = octets.len();
     let cut = reader.read(&octets[..whole - 1]).err();
-    assert_eq!(cut, Some(SegmentError::Torn { found: whole - 1, whole }));
+    assert_eq!(
+        cut,
+        Some(SegmentError::Torn {
+            found: whole - 1,
+            whole
+        })
+    );
     let mut flipped = octets;
     flipped[whole / 2] ^= 4;
     assert_eq!(reader.read(&flipped).err(), Some(SegmentError::Damaged));
@@ -153,10 +168,23 @@ fn a_survey_finds_what_was_lost_and_what_was_late() {
 }
 
 fn any_record() -> impl Strategy<Value = Record> {
-    let stamps = prop::array::uniform4(prop::option::of(any::<i64>().prop_filter("the sentinel", |ns| *ns != Block::NO_STAMP)));
-    (0_u16..5, 1_u16..=255, any::<u64>(), stamps, 0_u8..=(flag::RESTART | flag::OUT_OF_RANGE)).prop_map(
-        |(stream, samples, number, stamps, flags)| Record { stream, samples, flags, number, stamps },
+    let stamps = prop::array::uniform4(prop::option::of(
+        any::<i64>().prop_filter("the sentinel", |ns| *ns != Block::NO_STAMP),
+    ));
+    (
+        0_u16..5,
+        1_u16..=255,
+        any::<u64>(),
+        stamps,
+        0_u8..=(flag::RESTART | flag::OUT_OF_RANGE),
     )
+        .prop_map(|(stream, samples, number, stamps, flags)| Record {
+            stream,
+            samples,
+            flags,
+            number,
+            stamps,
+        })
 }
 
 proptest! {

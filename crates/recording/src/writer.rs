@@ -137,8 +137,8 @@ impl SegmentWriter {
                 column::write(&mut out, column)?;
             }
         }
-        let whole = u32::try_from(out.len() + CHECK_BYTES)
-            .map_err(|_| SegmentError::NotPacked("longer than 4 GiB".into()))?;
+        let whole =
+            u32::try_from(out.len() + CHECK_BYTES).map_err(|_| SegmentError::NotPacked("longer than 4 GiB".into()))?;
         out[LENGTH_AT..LENGTH_AT + 4].copy_from_slice(&whole.to_le_bytes());
         let check = crc32fast::hash(&out);
         out.extend_from_slice(&check.to_le_bytes());
@@ -211,7 +211,13 @@ impl SegmentWriter {
         };
         let mut first: Vec<Option<(u64, i64)>> = vec![None; self.streams.len()];
         let mut last = first.clone();
-        for (index, stream) in self.block.stream.iter().enumerate().filter(|(_, stream)| unknown(stream)) {
+        for (index, stream) in self
+            .block
+            .stream
+            .iter()
+            .enumerate()
+            .filter(|(_, stream)| unknown(stream))
+        {
             if stamps[index] != Block::NO_STAMP {
                 let here = Some((self.block.number[index], stamps[index]));
                 first[usize::from(*stream)] = first[usize::from(*stream)].or(here);
@@ -230,7 +236,11 @@ impl SegmentWriter {
     }
 
     fn rate_of(&self, stream: u16) -> Option<u32> {
-        self.streams.get(usize::from(stream))?.as_ref()?.rate.filter(|rate| *rate > 0)
+        self.streams
+            .get(usize::from(stream))?
+            .as_ref()?
+            .rate
+            .filter(|rate| *rate > 0)
     }
 
     fn base(&self, point: usize) -> i64 {
@@ -288,6 +298,8 @@ fn spread_bits(values: &[i64]) -> u64 {
     }
     let total = values.len().max(1) as f64;
     let ranges = counts.iter().filter(|count| **count > 0);
-    let entropy: f64 = ranges.map(|count| f64::from(*count) * (total / f64::from(*count)).log2()).sum();
+    let entropy: f64 = ranges
+        .map(|count| f64::from(*count) * (total / f64::from(*count)).log2())
+        .sum();
     within + entropy as u64
 }

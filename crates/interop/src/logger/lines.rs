@@ -110,12 +110,27 @@ mod tests {
 
     #[test]
     fn a_line_is_taken_apart_from_both_ends() {
-        let line = |sv_id: &'static [u8]| Some(Line { sv_id, smp_cnt: 3_999, at_us: 1_790_000_000_000_001 });
+        let line = |sv_id: &'static [u8]| {
+            Some(Line {
+                sv_id,
+                smp_cnt: 3_999,
+                at_us: 1_790_000_000_000_001,
+            })
+        };
         assert_eq!(parse(b"12:svID0000:3999:1790000000000001"), line(b"svID0000"));
         assert_eq!(parse(b"12:a:b:3999:1790000000000001\r"), line(b"a:b"));
         for bad in [
-            &b""[..], b"12:MU:70000:1", b"12:MU:5", b"MU:5:6", b"x:MU:5:6", b"1:MU:5:", b"1::5:6", b"SV drop: 5",
-            b"1:MU:5:99999999999999999999999", b"1:MU:5:9223372036854775807", b":MU:5:6",
+            &b""[..],
+            b"12:MU:70000:1",
+            b"12:MU:5",
+            b"MU:5:6",
+            b"x:MU:5:6",
+            b"1:MU:5:",
+            b"1::5:6",
+            b"SV drop: 5",
+            b"1:MU:5:99999999999999999999999",
+            b"1:MU:5:9223372036854775807",
+            b":MU:5:6",
         ] {
             assert_eq!(parse(bad), None, "{}", String::from_utf8_lossy(bad));
         }

@@ -64,14 +64,21 @@ impl<R: Read> Log<R> {
     /// The next sample; `None` at the end of the file.
     pub(crate) fn next(&mut self) -> Result<Option<Logged>, LoggerError> {
         loop {
-            let read = self.lines.next().map_err(|error| LoggerError::Io(self.file.clone(), error.to_string()))?;
+            let read = self
+                .lines
+                .next()
+                .map_err(|error| LoggerError::Io(self.file.clone(), error.to_string()))?;
             let Some(text) = read else { return Ok(None) };
             let Some(line) = parse(text) else {
                 // The logger itself writes "SV drop: N" among them, from its signal handler.
                 let is_empty = text.iter().all(u8::is_ascii_whitespace) || text.starts_with(b"SV drop:");
                 if !is_empty {
                     self.malformed += 1;
-                    self.first_malformed = if self.malformed == 1 { self.lines.number } else { self.first_malformed };
+                    self.first_malformed = if self.malformed == 1 {
+                        self.lines.number
+                    } else {
+                        self.first_malformed
+                    };
                 }
                 continue;
             };
@@ -97,7 +104,13 @@ impl<R: Read> Log<R> {
             self.samples += 1;
             let (number, flags) = self.streams[stream].number(line.smp_cnt, at_ns);
             let smp_cnt = line.smp_cnt;
-            return Ok(Some(Logged { stream, smp_cnt, number, flags, at_ns }));
+            return Ok(Some(Logged {
+                stream,
+                smp_cnt,
+                number,
+                flags,
+                at_ns,
+            }));
         }
     }
 
@@ -120,7 +133,9 @@ impl LoggedStream {
 
     fn number(&mut self, smp_cnt: u16, at_ns: i64) -> (u64, u8) {
         let silent_ns = self.last_ns.map_or(0, |last| at_ns.saturating_sub(last));
-        let step = self.sequence.accept_after(smp_cnt, u64::try_from(silent_ns).unwrap_or(0));
+        let step = self
+            .sequence
+            .accept_after(smp_cnt, u64::try_from(silent_ns).unwrap_or(0));
         if matches!(step, Step::First | Step::Next | Step::Gap(_) | Step::Restart) {
             self.last_ns = Some(at_ns);
         }

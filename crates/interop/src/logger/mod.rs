@@ -116,7 +116,11 @@ pub fn first_stamp_ns(text: &[u8]) -> Option<i64> {
 ///
 /// # Errors
 /// When the file cannot be read or has no line, or the run cannot be written.
-pub fn import<R: Read>(file: LoggerFile<R>, options: &LoggerOptions, run: &mut RunWriter) -> Result<Imported, LoggerError> {
+pub fn import<R: Read>(
+    file: LoggerFile<R>,
+    options: &LoggerOptions,
+    run: &mut RunWriter,
+) -> Result<Imported, LoggerError> {
     let mut log = Log::new(file.name, file.source, options.rate);
     let mut maker = Maker::new(&["application"], "spacing", options);
     while let Some(logged) = log.next()? {
@@ -126,7 +130,13 @@ pub fn import<R: Read>(file: LoggerFile<R>, options: &LoggerOptions, run: &mut R
     if log.samples == 0 {
         return Err(LoggerError::Empty(log.file, log.malformed));
     }
-    maker.note(EventKind::Note, format!("imported from {}: sv_timestamp_logger, stamps in whole microseconds, read by the application", log.file));
+    maker.note(
+        EventKind::Note,
+        format!(
+            "imported from {}: sv_timestamp_logger, stamps in whole microseconds, read by the application",
+            log.file
+        ),
+    );
     maker.malformed(&log);
     maker.finish(run)
 }
@@ -144,7 +154,11 @@ pub fn import_pair<R: Read>(
     let mut log = Log::new(subscriber.name, subscriber.source, options.rate);
     let window_ns = i64::try_from(options.within_ns).unwrap_or(i64::MAX);
     let mut sent = Publisher::new(Log::new(publisher.name, publisher.source, options.rate), window_ns);
-    let family = if options.clock == Relation::Unknown { "" } else { "latency" };
+    let family = if options.clock == Relation::Unknown {
+        ""
+    } else {
+        "latency"
+    };
     let mut maker = Maker::new(&["publisher", "subscriber"], family, options);
     let mut streams: Vec<Option<usize>> = Vec::new();
     let mut first_ns = None;
@@ -159,7 +173,12 @@ pub fn import_pair<R: Read>(
             streams[logged.stream] = sent.log.streams.iter().position(|stream| stream.name == *name);
         }
         match sent.pair(streams[logged.stream], logged.smp_cnt, logged.at_ns) {
-            Pairing::Sent { at_ns, number, flags, is_first } => {
+            Pairing::Sent {
+                at_ns,
+                number,
+                flags,
+                is_first,
+            } => {
                 maker.imported.duplicates += u64::from(!is_first);
                 let stamps = [Some(at_ns), Some(logged.at_ns), None, None];
                 maker.sample(&log, &logged, (number, flags), stamps, run)?;
@@ -179,13 +198,18 @@ pub fn import_pair<R: Read>(
 }
 
 fn no_pairs<R: Read>(log: &Log<R>, sent: &Publisher<R>, first_ns: Option<i64>, options: &LoggerOptions) -> LoggerError {
-    let common = log.streams.iter().filter(|stream| sent.log.streams.iter().any(|other| other.name == stream.name));
+    let common = log
+        .streams
+        .iter()
+        .filter(|stream| sent.log.streams.iter().any(|other| other.name == stream.name));
     let why = if sent.log.samples == 0 {
         format!("{} has no line of sv_timestamp_logger", sent.log.file)
     } else if common.count() == 0 {
         "they have no svID in common".to_owned()
     } else {
-        let apart = first_ns.zip(sent.first_ns).map_or(0, |(ours, theirs)| ours.saturating_sub(theirs));
+        let apart = first_ns
+            .zip(sent.first_ns)
+            .map_or(0, |(ours, theirs)| ours.saturating_sub(theirs));
         format!(
             "the first sample of one is {} after that of the other: do the clocks differ (TAI and UTC: 37 s)?",
             format_ns(apart as f64)
@@ -242,7 +266,13 @@ impl<'a> Maker<'a> {
         self.know(log, logged.stream, run)?;
         // The logger's streams are fewer than a recording can have, which fits.
         let stream = logged.stream as u16;
-        self.segment.push(&Record { stream, samples: 1, flags, number, stamps })?;
+        self.segment.push(&Record {
+            stream,
+            samples: 1,
+            flags,
+            number,
+            stamps,
+        })?;
         self.imported.samples += 1;
         if self.segment.records() >= RECORDS {
             self.seal(run)?;
@@ -257,10 +287,19 @@ impl<'a> Maker<'a> {
     }
 
     /// Adds the sample to its stream's series.
-    fn window(&mut self, logged: &Logged, number: u64, flags: u8, stamps: [Option<i64>; recording::MAX_POINTS], at_ns: u64) {
+    fn window(
+        &mut self,
+        logged: &Logged,
+        number: u64,
+        flags: u8,
+        stamps: [Option<i64>; recording::MAX_POINTS],
+        at_ns: u64,
+    ) {
         let last = self.last_ns[logged.stream].replace(logged.at_ns);
         let next = self.next_number[logged.stream];
-        let Some(open) = self.series.get_mut(logged.stream) else { return };
+        let Some(open) = self.series.get_mut(logged.stream) else {
+            return;
+        };
         let value_ns = match (stamps[0], stamps[1]) {
             (Some(before), Some(after)) => Some(after - before),
             _ => last.map(|last| logged.at_ns - last),
@@ -279,7 +318,11 @@ impl<'a> Maker<'a> {
             open.sample(at_ns, value_ns, u64::from(logged.smp_cnt));
         }
         let after = number.saturating_add(1);
-        self.next_number[logged.stream] = Some(if flags == 0 { after.max(next.unwrap_or(0)) } else { after });
+        self.next_number[logged.stream] = Some(if flags == 0 {
+            after.max(next.unwrap_or(0))
+        } else {
+            after
+        });
     }
 
     /// Makes a stream known that is new, or whose rate was just learned.
@@ -299,7 +342,10 @@ impl<'a> Maker<'a> {
             }
         }
         self.rates[stream] = rate;
-        let info = StreamInfo { rate, ..StreamInfo::named(stream as u16, log.name(stream)) };
+        let info = StreamInfo {
+            rate,
+            ..StreamInfo::named(stream as u16, log.name(stream))
+        };
         Ok(self.segment.set_stream(info)?)
     }
 
@@ -325,12 +371,16 @@ impl<'a> Maker<'a> {
 
     fn close_windows(&mut self, at_ns: u64, run: &mut RunWriter) -> Result<(), LoggerError> {
         let end_ns = self.window_end_ns;
-        self.series.iter_mut().for_each(|open| open.close(end_ns, &mut self.batch));
+        self.series
+            .iter_mut()
+            .for_each(|open| open.close(end_ns, &mut self.batch));
         let windows = at_ns / self.options.window_ns;
         if windows * self.options.window_ns > end_ns {
             // Nothing came for whole windows: the next one starts where something did.
             let start_ns = windows * self.options.window_ns;
-            self.series.iter_mut().for_each(|open| open.close(start_ns, &mut self.batch));
+            self.series
+                .iter_mut()
+                .for_each(|open| open.close(start_ns, &mut self.batch));
         }
         self.window_end_ns = (windows + 1) * self.options.window_ns;
         Ok(run.write(&std::mem::take(&mut self.batch))?)
@@ -343,11 +393,21 @@ impl<'a> Maker<'a> {
         let (first_ns, last_ns) = self.segment.span_ns().unwrap_or_default();
         let samples = self.segment.samples();
         let octets = self.segment.seal()?;
-        Ok(run.add_segment(&SealedSegment { first_ns, last_ns, samples, octets })?)
+        Ok(run.add_segment(&SealedSegment {
+            first_ns,
+            last_ns,
+            samples,
+            octets,
+        })?)
     }
 
     fn note(&mut self, kind: EventKind, text: String) {
-        self.batch.events.push(Event { at_ns: 0, kind, series: None, text });
+        self.batch.events.push(Event {
+            at_ns: 0,
+            kind,
+            series: None,
+            text,
+        });
     }
 
     fn malformed<R: Read>(&mut self, log: &Log<R>) {
@@ -384,9 +444,17 @@ impl<'a> Maker<'a> {
             );
             self.note(EventKind::Incomplete, text);
         }
-        let missing: u64 = sent.log.streams.iter().map(|stream| u64::from(stream.sequence.counters().lost > 0)).sum();
+        let missing: u64 = sent
+            .log
+            .streams
+            .iter()
+            .map(|stream| u64::from(stream.sequence.counters().lost > 0))
+            .sum();
         if missing > 0 {
-            let text = format!("{}: {missing} streams miss samples there already: they count as lost, too", sent.log.file);
+            let text = format!(
+                "{}: {missing} streams miss samples there already: they count as lost, too",
+                sent.log.file
+            );
             self.note(EventKind::Note, text);
         }
         self.malformed(log);
@@ -396,7 +464,9 @@ impl<'a> Maker<'a> {
     fn finish(mut self, run: &mut RunWriter) -> Result<Imported, LoggerError> {
         self.seal(run)?;
         let end_ns = self.imported.duration_ns + 1;
-        self.series.iter_mut().for_each(|open| open.close(end_ns, &mut self.batch));
+        self.series
+            .iter_mut()
+            .for_each(|open| open.close(end_ns, &mut self.batch));
         run.write(&self.batch)?;
         Ok(self.imported)
     }

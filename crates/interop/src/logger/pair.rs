@@ -78,8 +78,15 @@ impl<R: Read> Publisher<R> {
             return Pairing::Unpaired;
         }
         let is_first = std::mem::replace(&mut sent.is_open, false);
-        let Sent { at_ns, number, flags, .. } = *sent;
-        Pairing::Sent { at_ns, number, flags, is_first }
+        let Sent {
+            at_ns, number, flags, ..
+        } = *sent;
+        Pairing::Sent {
+            at_ns,
+            number,
+            flags,
+            is_first,
+        }
     }
 
     /// Reads on until the window after `at_ns`.

@@ -206,7 +206,9 @@ impl TapeSource {
 
     fn is_full(&self, next: &Record) -> bool {
         let at_ns = next.stamps.into_iter().flatten().next();
-        let is_long = at_ns.zip(self.begun_ns).is_some_and(|(at, begun)| at.saturating_sub(begun) >= SPAN_NS || at < begun);
+        let is_long = at_ns
+            .zip(self.begun_ns)
+            .is_some_and(|(at, begun)| at.saturating_sub(begun) >= SPAN_NS || at < begun);
         self.segment.records() > 0 && (is_long || self.segment.records() >= RECORDS)
     }
 

@@ -30,7 +30,15 @@ struct Run {
 
 impl Frames {
     /// Takes a sample of a frame of stream `stream`, which its sequence found to be `step`.
-    pub(super) fn sample(&mut self, stream: u16, smp_cnt: u16, step: Step, rate: Option<u32>, arrival: &Arrival, feed: &mut Feed) {
+    pub(super) fn sample(
+        &mut self,
+        stream: u16,
+        smp_cnt: u16,
+        step: Step,
+        rate: Option<u32>,
+        arrival: &Arrival,
+        feed: &mut Feed,
+    ) {
         let (number, flags) = self.numbering.number(smp_cnt, step, rate);
         match &mut self.run {
             Some(run)
@@ -62,7 +70,12 @@ impl Frames {
                 samples: run.samples,
                 flags: run.flags,
                 number: run.first,
-                stamps: [arrival.kernel.map(Realtime::as_ns), Some(arrival.wall.as_ns()), None, None],
+                stamps: [
+                    arrival.kernel.map(Realtime::as_ns),
+                    Some(arrival.wall.as_ns()),
+                    None,
+                    None,
+                ],
             });
         }
     }

@@ -211,7 +211,8 @@ impl Stream {
         }
         if feed.tape().is_some() {
             let rate = self.sequence.rate();
-            self.frames.sample(self.number, sample.smp_cnt, step, rate, arrival, feed);
+            self.frames
+                .sample(self.number, sample.smp_cnt, step, rate, arrival, feed);
         }
         self.lowest = self.lowest.min(sample.smp_cnt);
         self.highest = self.highest.max(sample.smp_cnt);

@@ -81,7 +81,9 @@ impl Bands {
         self.open = usize::try_from(part).unwrap_or(0).min(BAND_PIXELS - 1);
         self.end_ns = match self.open == BAND_PIXELS - 1 {
             true => i64::MAX,
-            false => self.start_ns.saturating_add((self.open as i64 + 1).saturating_mul(self.part_ns)),
+            false => self
+                .start_ns
+                .saturating_add((self.open as i64 + 1).saturating_mul(self.part_ns)),
         };
     }
 

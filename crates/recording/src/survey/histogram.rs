@@ -97,15 +97,15 @@ impl LogHistogram {
     /// Buckets that hold values, smallest first: lowest and highest value of the bucket, and how many.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         let octaves = self.octaves.iter().enumerate();
-        octaves.filter_map(|(octave, counts)| counts.as_ref().map(|counts| (octave, counts))).flat_map(
-            |(octave, counts)| {
+        octaves
+            .filter_map(|(octave, counts)| counts.as_ref().map(|counts| (octave, counts)))
+            .flat_map(|(octave, counts)| {
                 let filled = counts.iter().enumerate().filter(|(_, n)| **n > 0);
                 filled.map(move |(place, n)| {
                     let (low, high) = edges(octave, place);
                     (low, high, *n)
                 })
-            },
-        )
+            })
     }
 
     /// The value that at least the share `q` of the values do not exceed. `None` where fewer than ten lie beyond it.
@@ -185,7 +185,10 @@ mod tests {
             histogram.record_n(value * 10, 1);
         }
         let figures = histogram.figures();
-        assert_eq!((figures.min, figures.max, figures.count), (Some(10), Some(1_000_000), 100_000));
+        assert_eq!(
+            (figures.min, figures.max, figures.count),
+            (Some(10), Some(1_000_000), 100_000)
+        );
         let p99 = figures.p99.unwrap() as f64;
         assert!((p99 / 990_000.0 - 1.0).abs() < 0.002, "{p99}");
         assert_eq!(figures.mean, Some(500_005.0));

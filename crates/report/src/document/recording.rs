@@ -71,8 +71,30 @@ struct FigureEntry {
 
 impl From<Figures> for FigureEntry {
     fn from(figures: Figures) -> Self {
-        let Figures { count, negative, min, mean, p50, p99, p999, p9999, p99999, max } = figures;
-        Self { count, negative, min, mean, p50, p99, p999, p9999, p99999, max }
+        let Figures {
+            count,
+            negative,
+            min,
+            mean,
+            p50,
+            p99,
+            p999,
+            p9999,
+            p99999,
+            max,
+        } = figures;
+        Self {
+            count,
+            negative,
+            min,
+            mean,
+            p50,
+            p99,
+            p999,
+            p9999,
+            p99999,
+            max,
+        }
     }
 }
 
@@ -131,7 +153,15 @@ fn stream(stream: &StreamSurvey) -> StreamEntry {
         too_late: counts.too_late,
         restarts: counts.restarts,
         out_of_range: counts.out_of_range,
-        latencies: stream.latencies.iter().map(|latency| latency.figures().into()).collect(),
-        pacing: stream.pacing.iter().map(|pacing| pacing.spacing.figures().into()).collect(),
+        latencies: stream
+            .latencies
+            .iter()
+            .map(|latency| latency.figures().into())
+            .collect(),
+        pacing: stream
+            .pacing
+            .iter()
+            .map(|pacing| pacing.spacing.figures().into())
+            .collect(),
     }
 }

@@ -84,7 +84,11 @@ fn histogram(name: &str, histogram: &LogHistogram) -> String {
 fn bands(name: &str, bands: &[Option<Band>], length_s: f64) -> String {
     let mut out = open(&format!("{name}: smallest, median and largest latency over time"));
     let there = bands.iter().flatten();
-    let y = Scale::log(there.flat_map(|band| [band.min_ns as f64, band.max_ns as f64]), BOTTOM, TOP);
+    let y = Scale::log(
+        there.flat_map(|band| [band.min_ns as f64, band.max_ns as f64]),
+        BOTTOM,
+        TOP,
+    );
     let x = Scale::linear(0.0, bands.len() as f64, LEFT, RIGHT);
     grid_y(&mut out, &y, axis_ns);
     for tick in time_ticks(length_s) {
@@ -96,7 +100,12 @@ fn bands(name: &str, bands: &[Option<Band>], length_s: f64) -> String {
         let Some(band) = band else { continue };
         let (left, right) = (x.at(index as f64), x.at(index as f64 + 1.0));
         let (low, high) = (y.at(band.min_ns as f64), y.at(band.max_ns as f64));
-        let _ = write!(spans, "M{left:.1} {:.1}V{high:.1}H{right:.1}V{:.1}Z", low + 0.5, low + 0.5);
+        let _ = write!(
+            spans,
+            "M{left:.1} {:.1}V{high:.1}H{right:.1}V{:.1}Z",
+            low + 0.5,
+            low + 0.5
+        );
         let _ = write!(medians, "M{left:.1} {:.1}H{right:.1}", y.at(band.median_ns as f64));
     }
     let _ = write!(

@@ -47,7 +47,11 @@ pub(crate) fn merged(bands: &[Option<Band>], most: usize) -> Vec<Option<Band>> {
         Some(there.fold(first, |all, band| Band {
             min_ns: all.min_ns.min(band.min_ns),
             // The middle of the part with the most samples stands for all.
-            median_ns: if band.samples > all.samples { band.median_ns } else { all.median_ns },
+            median_ns: if band.samples > all.samples {
+                band.median_ns
+            } else {
+                all.median_ns
+            },
             max_ns: all.max_ns.max(band.max_ns),
             samples: all.samples.max(band.samples),
         }))
@@ -74,14 +78,20 @@ pub(crate) fn histogram_lines(histogram: &LogHistogram) -> Vec<String> {
         .map(|row| {
             let label = power_label(row, decades);
             let cell = |bar: &Bar| EIGHTHS[eighths(bar.count).saturating_sub(row * 8).min(8)];
-            let drawn: String = bars.iter().flat_map(|bar| std::iter::repeat_n(cell(bar), wide)).collect();
+            let drawn: String = bars
+                .iter()
+                .flat_map(|bar| std::iter::repeat_n(cell(bar), wide))
+                .collect();
             format!("  {label:>6} ┤{}", drawn.trim_end())
         })
         .collect();
     lines.push(format!("         └{}", "─".repeat(bars.len() * wide)));
     let (low, high) = (units::format_ns(first.low_ns), units::format_ns(last.high_ns));
     let width = (bars.len() * wide).max(low.chars().count() + high.chars().count() + 1);
-    lines.push(format!("          {low}{high:>rest$}", rest = width - low.chars().count()));
+    lines.push(format!(
+        "          {low}{high:>rest$}",
+        rest = width - low.chars().count()
+    ));
     lines
 }
 
@@ -141,18 +151,33 @@ mod tests {
         let histogram = two_heaps();
         let bars = bars(&histogram);
         assert_eq!(bars.iter().map(|bar| bar.count).sum::<u64>(), 100_001);
-        assert!(bars.first().is_some_and(|bar| bar.low_ns <= 10_000.1 && bar.high_ns > 10_000.0));
+        assert!(
+            bars.first()
+                .is_some_and(|bar| bar.low_ns <= 10_000.1 && bar.high_ns > 10_000.0)
+        );
         let lines = histogram_lines(&histogram);
         let lowest = &lines[lines.len() - 3];
         assert!(lowest.ends_with('▁'), "{lowest:?}");
         assert!(lines[0].contains('█') || lines[0].contains('▇'), "{lines:#?}");
-        assert!(lines.last().is_some_and(|line| line.contains("10.0 µs") && line.contains("5.01 ms")), "{lines:#?}");
+        assert!(
+            lines
+                .last()
+                .is_some_and(|line| line.contains("10.0 µs") && line.contains("5.01 ms")),
+            "{lines:#?}"
+        );
         assert!(histogram_lines(&LogHistogram::default()).is_empty());
     }
 
     #[test]
     fn merged_parts_keep_the_extremes() {
-        let band = |ns: i64| Some(Band { min_ns: ns, median_ns: ns + 5, max_ns: ns + 9, samples: 3 });
+        let band = |ns: i64| {
+            Some(Band {
+                min_ns: ns,
+                median_ns: ns + 5,
+                max_ns: ns + 9,
+                samples: 3,
+            })
+        };
         let parts = [band(10), None, band(4), band(7), None, None];
         let merged = merged(&parts, 3);
         assert_eq!(merged.len(), 3);

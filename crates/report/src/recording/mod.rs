@@ -17,7 +17,18 @@ pub(crate) const WAY_HEADS: [&str; 10] = [
 
 /// Heads of the table of streams.
 pub(crate) const STREAM_HEADS: [&str; 12] = [
-    "stream", "received", "lost", "double", "late", "restarts", "p50", "p99.9", "max", "pacing min", "mean", "max",
+    "stream",
+    "received",
+    "lost",
+    "double",
+    "late",
+    "restarts",
+    "p50",
+    "p99.9",
+    "max",
+    "pacing min",
+    "mean",
+    "max",
 ];
 
 /// Heads of the table of worst samples.
@@ -113,13 +124,28 @@ fn all_figures(figures: &Figures) -> [String; 8] {
 /// pacing that at the first point. Also tells how many streams have no row.
 pub(crate) fn stream_rows(survey: &Survey) -> (Vec<Vec<String>>, usize) {
     let mut streams: Vec<_> = survey.streams.iter().collect();
-    let largest = |stream: &::recording::StreamSurvey| stream.latencies.last().and_then(|latency| latency.figures().max);
+    let largest =
+        |stream: &::recording::StreamSurvey| stream.latencies.last().and_then(|latency| latency.figures().max);
     streams.sort_by_key(|stream| std::cmp::Reverse((stream.counts.lost, largest(stream))));
     let row = |stream: &::recording::StreamSurvey| {
         let counts = &stream.counts;
-        let latency = stream.latencies.last().map(|latency| latency.figures()).unwrap_or_default();
-        let pacing = stream.pacing.first().map(|pacing| pacing.spacing.figures()).unwrap_or_default();
-        let numbers = [counts.received, counts.lost, counts.duplicate, counts.reordered + counts.too_late, counts.restarts];
+        let latency = stream
+            .latencies
+            .last()
+            .map(|latency| latency.figures())
+            .unwrap_or_default();
+        let pacing = stream
+            .pacing
+            .first()
+            .map(|pacing| pacing.spacing.figures())
+            .unwrap_or_default();
+        let numbers = [
+            counts.received,
+            counts.lost,
+            counts.duplicate,
+            counts.reordered + counts.too_late,
+            counts.restarts,
+        ];
         let times = [
             latency.p50.map(|ns| ns as f64),
             latency.p999.map(|ns| ns as f64),

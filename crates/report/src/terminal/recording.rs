@@ -2,7 +2,9 @@
 
 use super::{Align, Paint, Table};
 use crate::Report;
-use crate::recording::{STREAM_HEADS, WAY_HEADS, WORST_HEADS, chart, sentences, stream_rows, way_name, way_rows, worst_rows};
+use crate::recording::{
+    STREAM_HEADS, WAY_HEADS, WORST_HEADS, chart, sentences, stream_rows, way_name, way_rows, worst_rows,
+};
 use std::fmt::Write;
 
 /// Worst samples that are listed of each way.

@@ -25,7 +25,13 @@ fn segments_come_back_in_their_order_also_from_a_run_that_was_not_closed() {
     std::mem::forget(writer);
     let run = RunFile::open(&path).expect("a run");
     let totals = run.segment_totals().expect("totals");
-    let expected = SegmentTotals { segments: 20, samples: 200, octets: 200_000, first_ns: 0, last_ns: 19_999 };
+    let expected = SegmentTotals {
+        segments: 20,
+        samples: 200,
+        octets: 200_000,
+        first_ns: 0,
+        last_ns: 19_999,
+    };
     assert_eq!(totals, Some(expected));
     let mut number = 0;
     run.each_segment(|octets| {

@@ -29,7 +29,9 @@ enum Kind {
 /// Imports the files when they are of this kind; `None` when they are not.
 pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<u8>, Failure> {
     let usage = |why: &str| Failure::Usage(format!("import: {why}"));
-    let Some(first) = args.files.first() else { return Ok(None) };
+    let Some(first) = args.files.first() else {
+        return Ok(None);
+    };
     let Some(kind) = kind(first)? else {
         return match args.publisher {
             Some(_) => Err(usage(&format!(
@@ -40,7 +42,9 @@ pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<
         };
     };
     if args.files.len() > 1 {
-        return Err(usage("one file of sv_timestamp_logger or svtrace at a time (--publisher names the other of a pair)"));
+        return Err(usage(
+            "one file of sv_timestamp_logger or svtrace at a time (--publisher names the other of a pair)",
+        ));
     }
     let relation = relation(args)?;
     let now = sys::clock::pair().realtime;
@@ -70,9 +74,9 @@ fn relation(args: &ImportArgs) -> Result<Relation, Failure> {
         (None, _) => Ok(Relation::Unknown),
         (Some(ClockArg::SameHost), None) => Ok(Relation::SameHost),
         (Some(ClockArg::Synchronised), Some(ns)) => Ok(Relation::Synchronised(ns)),
-        (Some(ClockArg::SameHost), Some(_)) => {
-            Err(Failure::Usage("import: one clock has no --uncertainty against itself".into()))
-        }
+        (Some(ClockArg::SameHost), Some(_)) => Err(Failure::Usage(
+            "import: one clock has no --uncertainty against itself".into(),
+        )),
         (Some(ClockArg::Synchronised), None) => Err(Failure::Usage(
             "import: --clock synchronised: say how far apart the clocks may be (--uncertainty 1us)".into(),
         )),
@@ -100,9 +104,7 @@ fn fill(args: &ImportArgs, kind: &Kind, clock: Relation, started: Realtime, mut 
             };
             let imported = match &args.publisher {
                 None => logger::import(logger_file(path)?, &options, &mut run),
-                Some(publisher) => {
-                    logger::import_pair(logger_file(publisher)?, logger_file(path)?, &options, &mut run)
-                }
+                Some(publisher) => logger::import_pair(logger_file(publisher)?, logger_file(path)?, &options, &mut run),
             };
             imported.map_err(|error| wrong(&error))?.duration_ns
         }
