@@ -5,6 +5,9 @@ use std::io::{self, Read};
 /// Octets read at a time, and the longest line.
 const BUFFER_BYTES: usize = 1 << 18;
 
+/// Most digits of a number: so many always fit into 64 bits.
+const MOST_DIGITS: usize = 18;
+
 /// One line: which sample came when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
@@ -94,14 +97,15 @@ pub(crate) fn parse(line: &[u8]) -> Option<Line<'_>> {
 
 /// The number after the last colon, and what is before it.
 fn last_number(line: &[u8]) -> Option<(&[u8], u64)> {
-    let (mut value, mut scale, mut at) = (0_u64, 1_u64, line.len());
-    while at > 0 && line[at - 1].is_ascii_digit() {
-        at -= 1;
-        value = value.checked_add(u64::from(line[at] - b'0').checked_mul(scale)?)?;
-        // A number of more than 19 digits has no place among these.
-        scale = if line.len() - at < 19 { scale * 10 } else { u64::MAX };
+    let colon = memchr::memrchr(b':', line)?;
+    let digits = &line[colon + 1..];
+    if !(1..=MOST_DIGITS).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
     }
-    (at < line.len() && at > 0 && line[at - 1] == b':').then(|| (&line[..at - 1], value))
+    let value = digits
+        .iter()
+        .fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
+    Some((&line[..colon], value))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use interop::svtrace;
 use report::limits::Profile;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use store::RunWriter;
 use store::model::{RunInfo, RunState};
 use units::Realtime;
@@ -112,7 +112,7 @@ fn fill(args: &ImportArgs, kind: &Kind, clock: Relation, started: Realtime, mut 
     Ok(run.finish(RunState::Complete, duration_ns)?)
 }
 
-fn logger_file(path: &PathBuf) -> Result<LoggerFile<File>, Failure> {
+fn logger_file(path: &Path) -> Result<LoggerFile<File>, Failure> {
     Ok(LoggerFile {
         name: path.display().to_string(),
         source: open(path)?,
