@@ -155,6 +155,34 @@ fn logger_files_are_paired_and_judged() {
         (120_000, 7_777, 3_777)
     );
 
+    // 120 us is 20 us over the limit: with clocks that agree to 25 us only, that proves nothing.
+    let (uncertain, html) = (path("uncertain.triptime"), path("report.html"));
+    let output = run(&[
+        "import",
+        &came,
+        "--publisher",
+        &sent,
+        "--clock",
+        "synchronised",
+        "--uncertainty",
+        "25us",
+        "--limits",
+        &limits,
+        "--out",
+        &uncertain,
+        "--html",
+        &html,
+        "--json",
+    ]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let why = json(&output)["checks"][0]["why"].as_str().expect("a reason").to_owned();
+    assert!(why.contains("nearer to the limit than the 26.0 µs"), "{why}");
+    let page = std::fs::read_to_string(&html).expect("a report");
+    assert!(
+        page.contains("publisher -&gt; subscriber") || page.contains("publisher -&#62; subscriber"),
+        "the recording's section"
+    );
+
     let unstated = path("unstated.triptime");
     let output = run(&[
         "import",

@@ -255,10 +255,12 @@ fn whole(checks: &[Check], requirements: &[RequirementCheck]) -> Verdict {
 }
 
 fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -> Check {
-    let doubts = doubt::of(run, series, limit.quantity);
+    let mut doubts = doubt::of(run, series, limit.quantity);
     let (measured, verdict, why) = match measure(series, limit.quantity) {
         Err(reason) => (None, Verdict::Inconclusive, reason),
         Ok(measured) => {
+            let near = doubt::near_limit(series, limit.quantity, measured.as_f64(), limit.allowed);
+            doubts.extend(near);
             let (verdict, why) = decide(series, limit, measured, &doubts);
             (Some(measured), verdict, why)
         }

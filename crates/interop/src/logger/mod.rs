@@ -365,6 +365,10 @@ impl<'a> Maker<'a> {
                 ("file".into(), file.into()),
                 ("resolution".into(), "1 us".into()),
                 ("clock".into(), clock_words(self.options.clock)),
+                (
+                    "uncertainty".into(),
+                    format!("{} ns", uncertainty_ns(self.options.clock)),
+                ),
             ],
         }
     }
@@ -469,6 +473,14 @@ impl<'a> Maker<'a> {
             .for_each(|open| open.close(end_ns, &mut self.batch));
         run.write(&self.batch)?;
         Ok(self.imported)
+    }
+}
+
+/// How well a difference of two stamps is known: both were cut to whole microseconds, and the clocks may differ.
+fn uncertainty_ns(clock: Relation) -> u64 {
+    match clock {
+        Relation::SameHost | Relation::Unknown => 1_000,
+        Relation::Synchronised(ns) => ns.saturating_add(1_000),
     }
 }
 
