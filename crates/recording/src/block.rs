@@ -6,6 +6,9 @@ pub const MAX_POINTS: usize = 4;
 /// Most samples of one record: a frame with more is recorded as several.
 pub const MAX_SAMPLES: u16 = 255;
 
+/// Most records of a segment: no damaged number makes a reader take more memory than these need.
+pub const MAX_RECORDS: usize = 1 << 20;
+
 /// What is special about a record.
 pub mod flag {
     /// The stream's numbering starts anew: the distance to the number before is no loss.

@@ -22,7 +22,7 @@ mod survey;
 mod tests;
 mod writer;
 
-pub use block::{Block, MAX_POINTS, MAX_SAMPLES, Record, flag};
+pub use block::{Block, MAX_POINTS, MAX_RECORDS, MAX_SAMPLES, Record, flag};
 pub use error::SegmentError;
 pub use numbering::Numbering;
 pub use reader::{Segment, SegmentReader};

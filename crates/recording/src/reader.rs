@@ -1,15 +1,12 @@
 //! Unpacking a segment.
 
-use crate::block::{Block, MAX_POINTS, MAX_SAMPLES, flag};
+use crate::block::{Block, MAX_POINTS, MAX_RECORDS, MAX_SAMPLES, flag};
 use crate::bytes::Bytes;
 use crate::column;
 use crate::error::SegmentError;
 use crate::predict::{COLUMNS, Model, Order, Stamps};
 use crate::stream::{MAX_STREAMS, StreamInfo};
 use crate::writer::{CHECK_BYTES, FORMAT, HEAD_BYTES, LENGTH_AT, MAGIC, NO_STAMP_BIT};
-
-/// Most records of a segment that is read: no damaged number makes the reader take more memory.
-const MAX_RECORDS: usize = 1 << 24;
 
 const COLUMN_LENGTHS: SegmentError = SegmentError::Contradiction("its columns are of the wrong length");
 

@@ -1,6 +1,6 @@
 //! Packing records into a segment.
 
-use crate::block::{Block, MAX_POINTS, MAX_SAMPLES, Record, flag};
+use crate::block::{Block, MAX_POINTS, MAX_RECORDS, MAX_SAMPLES, Record, flag};
 use crate::bytes::put_name;
 use crate::column;
 use crate::error::SegmentError;
@@ -71,10 +71,13 @@ impl SegmentWriter {
     /// Adds a record to the segment in the making.
     ///
     /// # Errors
-    /// When its stream is not known, or it has no samples or more than [`MAX_SAMPLES`].
+    /// When its stream is not known, it has no samples or more than [`MAX_SAMPLES`], or the segment is full ([`MAX_RECORDS`]).
     pub fn push(&mut self, record: &Record) -> Result<(), SegmentError> {
         if !self.knows(record.stream) {
             return Err(SegmentError::NotPacked(format!("stream number {}", record.stream)));
+        }
+        if self.block.len() >= MAX_RECORDS {
+            return Err(SegmentError::NotPacked("the segment is full".into()));
         }
         if !(1..=MAX_SAMPLES).contains(&record.samples) || record.flags & !flag::KNOWN != 0 {
             return Err(SegmentError::NotPacked("a record that cannot be".into()));
