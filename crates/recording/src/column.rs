@@ -1,7 +1,7 @@
 //! One column of a segment: what is left of a value after prediction, packed.
 //!
 //! A column that holds only zeros takes five octets. Others are packed by Pcodec (<https://github.com/pcodec/pcodec>, standalone format): it cuts the values into ranges,
-//! codes the range by tANS and the place in it in plain bits, which comes within a few percent of the entropy of noise.
+//! codes the range by tANS and the place in it in plain bits, which comes near the entropy of noise.
 
 use crate::bytes::Bytes;
 use crate::error::SegmentError;
@@ -12,7 +12,7 @@ use pco::{ChunkConfig, DeltaSpec, ModeSpec};
 const ZEROS: u8 = 0;
 const PACKED: u8 = 1;
 
-/// How hard the packer looks for ranges. Measured on recordings of a veth pair: level 8 saves 0.3 % more than 5 and takes twice as long.
+/// How hard the packer looks for ranges, of 0 to 12. Other levels were not compared.
 const LEVEL: usize = 5;
 
 fn config() -> ChunkConfig {
