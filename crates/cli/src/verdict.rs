@@ -43,7 +43,8 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
             .map(|text| Profile::parse(&text, "limits kept in the run"))
             .transpose()?,
     };
-    Ok(Report::new(RunView::read(&run)?, profile.into_iter().collect()))
+    let recording = report::recording::read(&run)?;
+    Ok(Report::new(RunView::read(&run)?, profile.into_iter().collect()).with_recording(recording))
 }
 
 /// Writes the report as one HTML file.

@@ -9,3 +9,5 @@
 pub mod cyclictest;
 pub mod export;
 pub mod import;
+pub mod logger;
+pub mod svtrace;

@@ -185,6 +185,7 @@ fn subscribe() {
     let config = SubscribeConfig {
         clock: ClockRelation::SameHost,
         threshold_ns: Some(1_000_000),
+        record: true,
         ..SubscribeConfig::default()
     };
     let before = counted();

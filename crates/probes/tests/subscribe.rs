@@ -7,6 +7,7 @@ use common::{Pair, Recorded, Run, can_run};
 use faults::{Fault, Script, StreamSpec};
 use probes::ProbeError;
 use probes::subscribe::{ClockRelation, SubscribeConfig, port_options, start};
+use recording::{SegmentReader, Survey};
 use std::sync::atomic::Ordering;
 use store::model::{Counters, EventKind};
 use sys::packet::PortOptions;
@@ -198,6 +199,49 @@ fn all_faults_together_in_streams_that_are_easily_confused() {
             .map(|(spec, seed)| Script::make(spec, &Fault::ALL, 40, seed))
             .collect();
         check(&scripts, seed);
+    }
+}
+
+/// What the recording says of a stream is what was done to it.
+#[test]
+fn every_sample_is_recorded_with_both_stamps() {
+    if !can_run("every_sample_is_recorded_with_both_stamps") {
+        return;
+    }
+    let scripts: Vec<Script> = Fault::ALL
+        .into_iter()
+        .zip(0..)
+        .map(|(fault, number)| {
+            let mut spec = StreamSpec::new(&format!("{fault:?}"), number);
+            spec.asdus = 1 + u16::from(number % 2);
+            Script::make(&spec, &[fault], 20, u64::from(number))
+        })
+        .collect();
+    let config = SubscribeConfig {
+        record: true,
+        ..config()
+    };
+    let recorded = subscribe(&config, &faults::interleave(&scripts, 5));
+    let totals = recorded.file.segment_totals().expect("readable").expect("segments");
+    let mut survey = Survey::new((totals.first_ns, totals.last_ns));
+    let mut reader = SegmentReader::new();
+    let take = |octets: Result<&[u8], String>| survey.take(reader.read(octets.expect("there")).expect("whole"));
+    recorded.file.each_segment(take).expect("readable");
+    assert_eq!(survey.points, ["kernel", "application"]);
+    assert_eq!(survey.streams.len(), scripts.len());
+    for script in &scripts {
+        let stream = survey
+            .streams
+            .iter()
+            .find(|stream| stream.info.name == script.label)
+            .expect("recorded");
+        let counts = stream.counts;
+        let found = (counts.received, counts.lost, counts.duplicate, counts.reordered);
+        let done = (script.received, script.lost, script.duplicate, script.reordered);
+        assert_eq!(found, done, "{}", script.label);
+        assert_eq!(stream.info.rate, Some(4_800));
+        assert_eq!(stream.latencies[0].count(), script.received);
+        assert_eq!(stream.latencies[0].figures().negative, 0);
     }
 }
 

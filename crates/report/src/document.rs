@@ -4,6 +4,7 @@
 mod budget;
 mod clock;
 mod nics;
+mod recording;
 mod required;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use crate::view::{Figures, SeriesView};
 use budget::{BudgetEntry, budget};
 use clock::ClockEntry;
 use nics::{NicEntry, nics};
+use recording::RecordingEntry;
 use required::{NotApplicableEntry, not_applicable};
 use serde::Serialize;
 use stats::Summary;
@@ -43,6 +45,8 @@ pub struct Document {
     inventory: Vec<FactEntry>,
     nics: Vec<NicEntry>,
     not_applicable: Vec<NotApplicableEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recording: Option<RecordingEntry>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -204,6 +208,7 @@ impl Document {
             inventory: inventory(report),
             nics: nics(&report.run),
             not_applicable: not_applicable(report),
+            recording: report.recording.as_ref().map(RecordingEntry::of),
         }
     }
 

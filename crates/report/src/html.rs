@@ -8,6 +8,7 @@ mod charts;
 mod data;
 pub(crate) mod overlay;
 mod page;
+mod recording;
 mod svg;
 #[cfg(test)]
 mod tests;

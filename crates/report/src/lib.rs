@@ -16,6 +16,7 @@ pub mod insight;
 pub mod limits;
 mod nics;
 pub mod one_way;
+pub mod recording;
 pub mod tables;
 mod terminal;
 mod text;
@@ -47,6 +48,8 @@ pub struct Report {
     pub budget: Budget,
     /// What statistics say of its series beyond their figures.
     pub insights: Vec<Insight>,
+    /// What the recording of every sample says, where there is one and it was read.
+    pub recording: Option<::recording::Survey>,
 }
 
 impl Report {
@@ -61,7 +64,14 @@ impl Report {
             judgement,
             budget,
             insights,
+            recording: None,
         }
+    }
+
+    /// The same with what its recording says.
+    pub fn with_recording(mut self, recording: Option<::recording::Survey>) -> Self {
+        self.recording = recording;
+        self
     }
 
     /// What statistics say of a series, where it was looked at.

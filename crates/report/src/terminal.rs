@@ -3,6 +3,7 @@
 mod clock;
 mod nics;
 mod paced;
+mod recording;
 mod series;
 mod table;
 #[cfg(test)]
@@ -65,6 +66,7 @@ impl Report {
             series::series(self, &paint),
             clock::clocks(self, &paint),
             why::statistics(self, &paint),
+            recording::recording(self, &paint),
             worst_samples(self, &paint),
             why::causes(self, &paint),
             events(self, &paint),

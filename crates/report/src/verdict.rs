@@ -263,13 +263,17 @@ fn whole(checks: &[Check], requirements: &[RequirementCheck]) -> Verdict {
 
 fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -> Check {
     let clocks = OneWay::of(run, series);
-    let doubts = doubt::of(run, series, limit.quantity, clocks.as_ref());
+    let mut doubts = doubt::of(run, series, limit.quantity, clocks.as_ref());
     let (measured, verdict, why) = match measure(series, limit.quantity) {
         Err(reason) => (None, Verdict::Inconclusive, reason),
         Ok(measured) => {
             let (verdict, why) = match clocks.as_ref().filter(|_| limit.quantity.unit() == Unit::Ns) {
                 Some(clocks) => between_clocks::decide(series, limit, measured, &doubts, clocks),
-                None => decide(series, limit, measured, &doubts),
+                None => {
+                    let near = doubt::near_limit(series, limit.quantity, measured.as_f64(), limit.allowed);
+                    doubts.extend(near);
+                    decide(series, limit, measured, &doubts)
+                }
             };
             (Some(measured), verdict, why)
         }

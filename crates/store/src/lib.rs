@@ -13,6 +13,7 @@ mod merge;
 pub mod model;
 mod reader;
 mod schema;
+mod segments;
 mod spikes;
 mod writer;
 
@@ -20,5 +21,6 @@ pub use error::StoreError;
 pub use explanation::{Cause, CauseTotal, Explanation, Extent, Part};
 pub use reader::{HistogramSpan, RunFile, SeriesTotals};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
+pub use segments::{SealedSegment, SegmentTotals};
 pub use spikes::{MOST_FLIGHTS, MOST_SPIKES, WORST_SPIKES};
 pub use writer::{Batch, DEFAULT_FILE_BUDGET, RunWriter};

@@ -243,7 +243,7 @@ impl RunFile {
         })
     }
 
-    fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         doing: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, Fault>,
@@ -253,7 +253,7 @@ impl RunFile {
 }
 
 /// All rows of a query.
-fn rows<T>(
+pub(crate) fn rows<T>(
     db: &Connection,
     sql: &str,
     parameters: impl rusqlite::Params,

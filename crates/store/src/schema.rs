@@ -139,6 +139,14 @@ CREATE TABLE event (
   text   TEXT    NOT NULL
 ) STRICT;
 
+CREATE TABLE segment (
+  id       INTEGER PRIMARY KEY,
+  first_ns INTEGER NOT NULL,
+  last_ns  INTEGER NOT NULL,
+  samples  INTEGER NOT NULL,
+  octets   BLOB    NOT NULL
+) STRICT;
+
 CREATE VIEW summary AS
 SELECT series.name AS series,
        count(*) AS windows,

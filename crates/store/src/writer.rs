@@ -46,7 +46,7 @@ impl Batch {
 /// What the writer remembers between transactions. Replaced as a whole when one is committed, so a refused batch leaves no
 /// trace.
 #[derive(Debug, Clone)]
-struct Kept {
+pub(crate) struct Kept {
     spikes: Vec<SpikeKeeper>,
     spans: Spans,
 }
@@ -152,7 +152,7 @@ impl RunWriter {
     }
 
     /// Runs `work` in a transaction. What it changes in `kept` counts only when the transaction is committed.
-    fn transaction(
+    pub(crate) fn transaction(
         &mut self,
         doing: &'static str,
         work: impl FnOnce(&Transaction<'_>, &mut Kept) -> Result<(), Fault>,

@@ -1,5 +1,7 @@
 //! `triptime import`: what another tool measured, as a run.
 
+mod recorded;
+
 use crate::arguments::positive_duration;
 use crate::failure::Failure;
 use crate::run_file::{default_file, limits_text, remove};
@@ -22,13 +24,23 @@ enum BucketArg {
     Nanosecond,
 }
 
-/// Makes a run of what cyclictest wrote: histogram text of any version, or JSON
+/// How the clocks of two files relate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ClockArg {
+    /// Both files were stamped by one clock
+    SameHost,
+    /// Two clocks held together, such as by PTP; say how well with --uncertainty
+    Synchronised,
+}
+
+/// Makes a run of what cyclictest, sv_timestamp_logger or svtrace wrote
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 What was rebuilt (skipped periods) and what is unknown is written into the run as events.
 
 Example: triptime import cyclictest.json --limits substation
-         triptime import histogram.txt --interval 200us --out runs/before.triptime")]
+         triptime import histogram.txt --interval 200us --out runs/before.triptime
+         triptime import ts_subscriber.txt --publisher ts_publisher.txt --clock synchronised --uncertainty 1us")]
 pub(crate) struct ImportArgs {
     /// Files of one machine, each a window of the run, one after the other
     #[arg(required = true, value_name = "FILE")]
@@ -39,6 +51,21 @@ pub(crate) struct ImportArgs {
     /// Width of a bucket of a text, which does not say it [default: 1us]
     #[arg(long, value_enum)]
     bucket: Option<BucketArg>,
+    /// sv_timestamp_logger's file of the publisher: FILE is then the subscriber's, and each sample's latency is taken between both
+    #[arg(long, value_name = "FILE")]
+    publisher: Option<PathBuf>,
+    /// How the clocks of both files relate; without it their difference is shown and nothing is judged by it
+    #[arg(long, value_enum, requires = "publisher")]
+    clock: Option<ClockArg>,
+    /// How far apart two synchronised clocks may be
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, requires = "clock")]
+    uncertainty: Option<u64>,
+    /// Longest time between the two stamps of a sample; less than half a turn of smpCnt
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, default_value = "100ms")]
+    within: u64,
+    /// Samples a second of every stream of sv_timestamp_logger's file [default: learned from where smpCnt wraps]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    rate: Option<u32>,
     /// Run file to write [default: ./runs/TIME-import.triptime]
     #[arg(long, value_name = "RUN")]
     out: Option<PathBuf>,
@@ -56,13 +83,20 @@ pub(crate) struct ImportArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
+    if let Some(status) = recorded::run(args, profile.clone())? {
+        return Ok(status);
+    }
     let sources = args.files.iter().map(|file| source(file, args.bucket));
     let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
     let import = Import::of(&sources, args.interval).map_err(|error| Failure::Usage(error.to_string()))?;
     let file = args.out.clone().unwrap_or_else(|| default_file("import"));
     let limits = args.limits.as_deref().map(limits_text).transpose()?;
     write(&file, &import, limits.as_deref())?;
-    let report = verdict::read(&file, profile)?;
+    report(args, &file, profile)
+}
+
+fn report(args: &ImportArgs, file: &Path, profile: Option<Profile>) -> Result<u8, Failure> {
+    let report = verdict::read(file, profile)?;
     if let Some(path) = &args.html {
         verdict::write_html(&report, path)?;
     }

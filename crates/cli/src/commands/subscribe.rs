@@ -41,6 +41,9 @@ pub(crate) struct SubscribeArgs {
     /// How to wait for frames
     #[arg(long, value_enum, default_value = "block", help_heading = "Receiving")]
     receive: ReceiveArg,
+    /// Keep every sample with its stamps in the run file: about 2 octets each
+    #[arg(long)]
+    record: bool,
     #[command(flatten)]
     goose: SuperviseArgs,
     #[command(flatten)]
@@ -74,6 +77,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         cpu: args.port.cpu,
         goose: args.goose.config(),
         threshold_ns: run.threshold_ns("age/MU01"),
+        record: args.record,
     };
     let stop = run.session.stop.clone();
     let port = run.port(port, &args.port, &args.port.intent())?;

@@ -1,5 +1,6 @@
 //! The measuring thread's end: push and forget.
 
+use super::tape::Tape;
 use super::why::QuestionKind;
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::Arc;
@@ -156,6 +157,7 @@ pub struct Feed {
     number: usize,
     after: Sender<AfterWord>,
     thread: ThreadNumber,
+    tape: Option<Tape>,
 }
 
 impl Feed {
@@ -188,6 +190,7 @@ impl Feed {
                 number,
                 after,
                 thread,
+                tape: None,
             },
             source,
         )
@@ -196,6 +199,17 @@ impl Feed {
     /// Names the CPU that the samples to come are measured on.
     pub fn set_cpu(&mut self, cpu: u32) {
         self.cpu = u16::try_from(cpu).unwrap_or(u16::MAX);
+    }
+
+    /// Records every sample on `tape`, too.
+    pub(crate) fn set_tape(&mut self, tape: Tape) {
+        self.tape = Some(tape);
+    }
+
+    /// The tape, where every sample is recorded.
+    #[inline]
+    pub(crate) fn tape(&mut self) -> Option<&mut Tape> {
+        self.tape.as_mut()
     }
 
     /// Makes slot `slot` a series; must come before its first record. Labels over 129 octets are cut.

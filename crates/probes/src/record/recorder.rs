@@ -2,6 +2,7 @@
 
 use super::feed::{AfterWord, Describe, Feed, Source};
 use super::signal::SpikeSignal;
+use super::tape::{Tape, TapeSource};
 use super::why::Explain;
 use super::work::Work;
 use crate::stop::Stop;
@@ -42,6 +43,7 @@ pub struct Live {
 /// What the recording thread is told.
 pub(super) enum Command {
     Feed(usize, Source),
+    Tape(Box<TapeSource>),
     Event(Event),
     Facts(Vec<Fact>),
     Finish(RunState, u64),
@@ -93,6 +95,14 @@ impl Recorder {
         let (feed, source) = Feed::new(capacity, slots, describe, number, self.after.clone());
         let _ = self.commands.send(Command::Feed(number, source));
         feed
+    }
+
+    /// A tape that keeps every sample of one measuring thread: `capacity` records between two looks of the recorder, with a
+    /// stamp for each of `points`, in the order a frame passes them.
+    pub fn tape(&mut self, capacity: usize, points: &[&str]) -> Tape {
+        let (tape, source) = Tape::new(capacity, points);
+        let _ = self.commands.send(Command::Tape(Box::new(source)));
+        tape
     }
 
     /// A way to write events, for any thread.

@@ -5,6 +5,7 @@ use super::feed::{AfterWord, Announcement, Counter, Record, Source};
 use super::reasons::Reasons;
 use super::recorder::{Command, Live, RecorderOptions, since};
 use super::signal::SpikeSignal;
+use super::tape::TapeSource;
 use super::why::{Question, QuestionKind};
 use super::window::{Open, Sample};
 use crate::stop::Stop;
@@ -42,6 +43,7 @@ pub(super) struct Work {
     start: Monotonic,
     window_ns: u64,
     feeds: BTreeMap<usize, FeedState>,
+    tapes: Vec<TapeSource>,
     batch: Batch,
     clock: ClockWatch,
     reasons: Reasons,
@@ -64,6 +66,7 @@ impl Work {
             start: options.start,
             window_ns: options.window_ns.max(1),
             feeds: BTreeMap::new(),
+            tapes: Vec::new(),
             batch: Batch::default(),
             clock: ClockWatch::new(),
             reasons: Reasons::new(options.explain),
@@ -90,6 +93,7 @@ impl Work {
             let now_ns = since(self.start, sys::clock::monotonic());
             self.reasons.observe();
             self.drain_all();
+            self.drain_tapes(now_ns, finish.is_some());
             self.watch_clock(now_ns);
             while let Ok(word) = afterwords.try_recv() {
                 self.after_word(&word, now_ns);
@@ -146,6 +150,7 @@ impl Work {
                     };
                     self.feeds.insert(number, state);
                 }
+                Command::Tape(source) => self.tapes.push(*source),
                 Command::Event(event) => self.batch.events.push(event),
                 Command::Facts(facts) => self.add_facts(&facts),
                 Command::Finish(state, duration_ns) => return Some((state, duration_ns)),
@@ -159,6 +164,43 @@ impl Work {
             if let Some(mut feed) = self.feeds.remove(&number) {
                 self.drain(&mut feed);
                 self.feeds.insert(number, feed);
+            }
+        }
+    }
+
+    /// Packs what is on the tapes and keeps the segments that are full; all of them when the run ends.
+    fn drain_tapes(&mut self, now_ns: u64, is_end: bool) {
+        let mut sealed = Vec::new();
+        let mut said = Vec::new();
+        for tape in &mut self.tapes {
+            let mut keep = |segment| sealed.push(segment);
+            let mut packed = tape.drain(&mut keep);
+            if is_end && packed.is_ok() {
+                packed = tape.seal(&mut keep);
+            }
+            if let Err(error) = packed {
+                said.push((EventKind::Incomplete, format!("recording: samples left out: {error}")));
+            }
+            match tape.take_overrun() {
+                0 => {}
+                n => said.push((
+                    EventKind::RecorderOverrun,
+                    format!("recording: {n} frames are not in it, the recorder fell behind"),
+                )),
+            }
+        }
+        self.batch.events.extend(said.into_iter().map(|(kind, text)| Event {
+            at_ns: now_ns,
+            kind,
+            series: None,
+            text,
+        }));
+        for segment in sealed {
+            if self.failure.is_none()
+                && let Some(writer) = &mut self.writer
+                && let Err(error) = writer.add_segment(&segment)
+            {
+                self.fail(error);
             }
         }
     }

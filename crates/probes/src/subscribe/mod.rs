@@ -15,6 +15,7 @@
 
 mod expected;
 mod receiver;
+mod record;
 mod series;
 mod stream;
 
@@ -119,6 +120,8 @@ pub struct SubscribeConfig {
     pub goose: SuperviseConfig,
     /// Samples of `age/*` above are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
+    /// Keep every sample with its stamps in the run file.
+    pub record: bool,
 }
 
 impl Default for SubscribeConfig {
@@ -135,6 +138,7 @@ impl Default for SubscribeConfig {
             cpu: None,
             goose: SuperviseConfig::default(),
             threshold_ns: None,
+            record: false,
         }
     }
 }
@@ -201,6 +205,9 @@ pub fn start(
     let slots = usize::from(series::slots(config.max_streams) + supervise::slots(config.goose.max_blocks));
     let describe = Box::new(series::Subscribe::of(config, &port));
     let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
+    if config.record {
+        feed.set_tape(recorder.tape(record::TAPE_FRAMES, &record::POINTS));
+    }
     feed.announce(series::DELIVERY, "subscribe");
     if let Some(cpu) = config.cpu {
         feed.set_cpu(cpu);

@@ -214,7 +214,7 @@ impl Table {
             return None;
         }
         let number = u16::try_from(self.streams.len()).ok()?;
-        let stream = Stream::new(number, key, vlan, frame, &self.config);
+        let mut stream = Stream::new(number, key, vlan, frame, &self.config);
         let namesakes = self
             .streams
             .iter()

@@ -1,10 +1,11 @@
 //! One stream: who it is, its sequence, and its series.
 
 use super::expected::{ExpectedStream, Watch};
+use super::record::Frames;
 use super::series::{Family, families, notice, slot};
 use super::{ClockRelation, SubscribeConfig};
 use crate::reception::Arrival;
-use crate::record::{Counter, Feed};
+use crate::record::{Counter, Feed, TapeLabel, TapeStream};
 use units::{Monotonic, Realtime};
 use wire::ether::{Mac, VlanTag};
 use wire::sequence::{Accounting, Sequence, Settled, Step, WINDOW};
@@ -78,12 +79,15 @@ pub(super) struct Stream {
     pub(super) vlan: Option<VlanTag>,
     pub(super) fast: FastPath,
     number: u16,
+    /// What its series are called.
+    label: TapeLabel,
     clock: ClockRelation,
     sequence: Sequence,
     accounting: Accounting,
     last_kernel: Option<Realtime>,
     /// When the newest sample came.
     newest: Option<Arrival>,
+    frames: Frames,
     smp_synch: Option<u8>,
     simulate: bool,
     conf_rev: u32,
@@ -130,6 +134,8 @@ impl Stream {
             accounting: Accounting::default(),
             last_kernel: None,
             newest: None,
+            label: TapeLabel::of(&[]),
+            frames: Frames::default(),
             smp_synch: None,
             simulate: false,
             conf_rev: 0,
@@ -168,8 +174,24 @@ impl Stream {
         self.newest.map(|newest| newest.at)
     }
 
+    /// Makes the stream known to the recording, once when it is new and once when its rate is learned.
+    fn name_on_tape(&self, feed: &mut Feed) {
+        if let Some(tape) = feed.tape() {
+            tape.announce(TapeStream {
+                number: self.number,
+                label: self.label,
+                destination: self.key.destination.0,
+                vid: self.key.vid,
+                appid: self.key.appid,
+                rate: self.sequence.rate(),
+            });
+        }
+    }
+
     /// Gives the stream's series their names.
-    pub(super) fn announce(&self, label: &[u8], at: Monotonic, feed: &mut Feed) {
+    pub(super) fn announce(&mut self, label: &[u8], at: Monotonic, feed: &mut Feed) {
+        self.label = TapeLabel::of(label);
+        self.name_on_tape(feed);
         for family in families(self.clock) {
             feed.announce_bytes(slot(self.number, *family), label);
         }
@@ -234,6 +256,7 @@ impl Stream {
             counted += u16::from(self.sample(sample, silent_ns, arrival, feed));
             silent_ns = 0;
         }
+        self.frames.end_frame(self.number, arrival, feed);
         if counted > 0 {
             self.measure(last, counted, arrival, feed);
         }
@@ -272,6 +295,12 @@ impl Stream {
         {
             self.rate_known = true;
             self.notice(feed, notice::RATE_LEARNED, at, u64::from(rate), 0);
+            self.name_on_tape(feed);
+        }
+        if feed.tape().is_some() {
+            let rate = self.sequence.rate();
+            self.frames
+                .sample(self.number, sample.smp_cnt, step, rate, arrival, feed);
         }
         self.lowest = self.lowest.min(sample.smp_cnt);
         self.highest = self.highest.max(sample.smp_cnt);

@@ -10,21 +10,21 @@ use units::format_ns;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 250.0;
-const LEFT: f64 = 56.0;
-const RIGHT: f64 = WIDTH - 20.0;
-const TOP: f64 = 22.0;
-const BOTTOM: f64 = HEIGHT - 30.0;
+pub(super) const LEFT: f64 = 56.0;
+pub(super) const RIGHT: f64 = WIDTH - 20.0;
+pub(super) const TOP: f64 = 22.0;
+pub(super) const BOTTOM: f64 = HEIGHT - 30.0;
 /// Points of a static time line: more cannot be told apart at this width.
 const STATIC_POINTS: usize = 480;
 
-fn open(title: &str) -> String {
+pub(super) fn open(title: &str) -> String {
     let title = escape(title);
     format!(
         "<svg class=\"static\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\"><title>{title}</title>"
     )
 }
 
-fn grid_y(out: &mut String, scale: &Scale, label: fn(f64) -> String) {
+pub(super) fn grid_y(out: &mut String, scale: &Scale, label: fn(f64) -> String) {
     for tick in scale.ticks() {
         let y = scale.at(tick);
         let _ = write!(out, "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/>");
@@ -38,7 +38,7 @@ fn grid_y(out: &mut String, scale: &Scale, label: fn(f64) -> String) {
     }
 }
 
-fn tick_x(out: &mut String, x: f64, label: &str) {
+pub(super) fn tick_x(out: &mut String, x: f64, label: &str) {
     let _ = write!(out, "<path class=\"grid\" d=\"M{x:.1} {TOP}V{BOTTOM}\"/>");
     let _ = write!(
         out,

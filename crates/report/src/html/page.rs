@@ -5,6 +5,7 @@ mod nics;
 mod series;
 mod why;
 
+use super::recording::RecordingPart;
 use super::{budget, charts};
 use crate::Report;
 use crate::tables::networks::{self, Networks};
@@ -42,6 +43,11 @@ pub(super) struct Page {
     /// The round trip by network, where there were several.
     pub(super) networks: Option<Networks>,
     pub(super) network_heads: [&'static str; 9],
+    /// The recording of every sample, and the heads of its tables.
+    pub(super) recording: Option<RecordingPart>,
+    pub(super) way_heads: [&'static str; 10],
+    pub(super) stream_heads: [&'static str; 12],
+    pub(super) worst_heads: [&'static str; 5],
     pub(super) families: Vec<FamilyPart>,
     pub(super) events: Vec<EventRow>,
     pub(super) inventory: Vec<(String, Vec<FactRow>)>,
@@ -91,6 +97,10 @@ impl Page {
             crossing: report.budget.lines.len() > 7 || !report.budget.beside.is_empty(),
             networks: Networks::of(&report.run),
             network_heads: networks::HEADS,
+            recording: RecordingPart::of(report),
+            way_heads: crate::recording::WAY_HEADS,
+            stream_heads: crate::recording::STREAM_HEADS,
+            worst_heads: crate::recording::WORST_HEADS,
             families: families(report),
             events: report.run.events.iter().map(|event| event_row(report, event)).collect(),
             inventory: inventory(report),

@@ -46,6 +46,23 @@ fn nature(quantity: Quantity) -> Nature {
     }
 }
 
+/// Setting of a series whose values are known to so many ns only: `1000 ns`.
+const UNCERTAINTY: &str = "uncertainty";
+
+/// A figure nearer to its limit than its clocks and stamps allow to tell.
+pub(super) fn near_limit(series: &SeriesView, quantity: Quantity, measured: f64, allowed: u64) -> Option<Doubt> {
+    let setting = series.spec.settings.iter().find(|(name, _)| name == UNCERTAINTY)?;
+    let uncertain_ns: u64 = setting.1.strip_suffix(" ns")?.parse().ok()?;
+    let is_near = nature(quantity) == Nature::Value && (measured - allowed as f64).abs() <= uncertain_ns as f64;
+    is_near.then(|| Doubt {
+        text: format!(
+            "it is nearer to the limit than the {} to which it is known",
+            format_ns(uncertain_ns as f64)
+        ),
+        explains_excess: true,
+    })
+}
+
 /// Everything that puts this figure of this series in doubt.
 pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks: Option<&OneWay>) -> Vec<Doubt> {
     let nature = nature(quantity);

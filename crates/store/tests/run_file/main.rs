@@ -11,5 +11,6 @@ mod live;
 mod power_cut;
 mod refusals;
 mod round_trip;
+mod segments;
 mod spikes;
 mod support;

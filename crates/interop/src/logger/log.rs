@@ -1,0 +1,145 @@
+//! One logger's file: its streams, their samples numbered.
+
+use super::LoggerError;
+use super::lines::{Lines, parse};
+use recording::{MAX_STREAMS, Numbering, flag};
+use std::collections::HashMap;
+use std::io::Read;
+use wire::sequence::{Sequence, Step};
+
+/// A sample as the logger saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Logged {
+    /// Index of its stream in this file.
+    pub(crate) stream: usize,
+    pub(crate) smp_cnt: u16,
+    pub(crate) number: u64,
+    /// [`flag`]s.
+    pub(crate) flags: u8,
+    /// Nanoseconds since 1970.
+    pub(crate) at_ns: i64,
+}
+
+/// One stream of a file.
+pub(crate) struct LoggedStream {
+    pub(crate) name: Vec<u8>,
+    pub(crate) sequence: Sequence,
+    numbering: Numbering,
+    last_ns: Option<i64>,
+    /// The stream that came after this one last time.
+    after: usize,
+}
+
+/// A file being read.
+pub(crate) struct Log<R> {
+    pub(crate) file: String,
+    lines: Lines<R>,
+    rate: Option<u32>,
+    pub(crate) streams: Vec<LoggedStream>,
+    by_name: HashMap<Vec<u8>, usize>,
+    before: usize,
+    /// Samples given so far.
+    pub(crate) samples: u64,
+    /// Lines that are none, and the first of them.
+    pub(crate) malformed: u64,
+    pub(crate) first_malformed: u64,
+}
+
+impl<R: Read> Log<R> {
+    /// The file of that name; `rate` is the samples a second of every stream, learned where not given.
+    pub(crate) fn new(file: String, source: R, rate: Option<u32>) -> Self {
+        Self {
+            file,
+            lines: Lines::new(source),
+            rate,
+            streams: Vec::new(),
+            by_name: HashMap::new(),
+            before: 0,
+            samples: 0,
+            malformed: 0,
+            first_malformed: 0,
+        }
+    }
+
+    /// The next sample; `None` at the end of the file.
+    pub(crate) fn next(&mut self) -> Result<Option<Logged>, LoggerError> {
+        loop {
+            let read = self
+                .lines
+                .next()
+                .map_err(|error| LoggerError::Io(self.file.clone(), error.to_string()))?;
+            let Some(text) = read else { return Ok(None) };
+            let Some(line) = parse(text) else {
+                // The logger itself writes "SV drop: N" among them, from its signal handler.
+                let is_empty = text.iter().all(u8::is_ascii_whitespace) || text.starts_with(b"SV drop:");
+                if !is_empty {
+                    self.malformed += 1;
+                    self.first_malformed = if self.malformed == 1 {
+                        self.lines.number
+                    } else {
+                        self.first_malformed
+                    };
+                }
+                continue;
+            };
+            let at_ns = line.at_us * 1_000;
+            let likely = self.streams.get(self.before).map_or(0, |before| before.after);
+            let stream = match self.streams.get(likely) {
+                Some(stream) if stream.name == line.sv_id => likely,
+                _ => match self.by_name.get(line.sv_id) {
+                    Some(stream) => *stream,
+                    None if self.streams.len() >= MAX_STREAMS => {
+                        return Err(LoggerError::TooManyStreams(self.file.clone()));
+                    }
+                    None => {
+                        let index = self.streams.len();
+                        self.by_name.insert(line.sv_id.to_vec(), index);
+                        self.streams.push(LoggedStream::new(line.sv_id.to_vec(), self.rate));
+                        index
+                    }
+                },
+            };
+            self.streams[self.before].after = stream;
+            self.before = stream;
+            self.samples += 1;
+            let (number, flags) = self.streams[stream].number(line.smp_cnt, at_ns);
+            let smp_cnt = line.smp_cnt;
+            return Ok(Some(Logged {
+                stream,
+                smp_cnt,
+                number,
+                flags,
+                at_ns,
+            }));
+        }
+    }
+
+    /// Name of a stream as text.
+    pub(crate) fn name(&self, stream: usize) -> String {
+        String::from_utf8_lossy(&self.streams[stream].name).into_owned()
+    }
+}
+
+impl LoggedStream {
+    fn new(name: Vec<u8>, rate: Option<u32>) -> Self {
+        Self {
+            name,
+            sequence: rate.map_or_else(Sequence::learning, Sequence::new),
+            numbering: Numbering::default(),
+            last_ns: None,
+            after: 0,
+        }
+    }
+
+    fn number(&mut self, smp_cnt: u16, at_ns: i64) -> (u64, u8) {
+        let silent_ns = self.last_ns.map_or(0, |last| at_ns.saturating_sub(last));
+        let step = self
+            .sequence
+            .accept_after(smp_cnt, u64::try_from(silent_ns).unwrap_or(0));
+        if matches!(step, Step::First | Step::Next | Step::Gap(_) | Step::Restart) {
+            self.last_ns = Some(at_ns);
+        }
+        let (number, flags) = self.numbering.number(smp_cnt, step, self.sequence.rate());
+        (number, flags & flag::KNOWN)
+    }
+}

@@ -1,0 +1,283 @@
+//! Records, segments and windows of a logger's samples.
+
+use super::log::{Log, Logged};
+use super::pair::Publisher;
+use super::windows::Open;
+use super::{Imported, LoggerError, LoggerOptions, Relation};
+use recording::{Record, SegmentWriter, StreamInfo};
+use std::io::Read;
+use store::model::{Event, EventKind, SeriesClock, SeriesSpec};
+use store::{Batch, RunWriter, SealedSegment};
+use units::format_ns;
+
+/// Records of a segment: what a packed column holds best.
+const RECORDS: usize = 1 << 18;
+
+/// Makes records, segments and windows of samples.
+pub(super) struct Maker<'a> {
+    options: &'a LoggerOptions,
+    family: &'static str,
+    segment: SegmentWriter,
+    /// Rates as the segments have them.
+    rates: Vec<Option<u32>>,
+    series: Vec<Open>,
+    last_ns: Vec<Option<i64>>,
+    /// Highest number of each stream, for what is missing.
+    next_number: Vec<Option<u64>>,
+    window_end_ns: u64,
+    batch: Batch,
+    pub(super) imported: Imported,
+}
+
+impl<'a> Maker<'a> {
+    pub(super) fn new(points: &[&str], family: &'static str, options: &'a LoggerOptions) -> Self {
+        Self {
+            options,
+            family,
+            segment: SegmentWriter::new(points),
+            rates: Vec::new(),
+            series: Vec::new(),
+            last_ns: Vec::new(),
+            next_number: Vec::new(),
+            window_end_ns: options.window_ns,
+            batch: Batch::default(),
+            imported: Imported::default(),
+        }
+    }
+
+    pub(super) fn sample<R: Read>(
+        &mut self,
+        log: &Log<R>,
+        logged: &Logged,
+        (number, flags): (u64, u8),
+        stamps: [Option<i64>; recording::MAX_POINTS],
+        run: &mut RunWriter,
+    ) -> Result<(), LoggerError> {
+        self.know(log, logged.stream, run)?;
+        // The logger's streams are fewer than a recording can have, which fits.
+        let stream = logged.stream as u16;
+        self.segment.push(&Record {
+            stream,
+            samples: 1,
+            flags,
+            number,
+            stamps,
+        })?;
+        self.imported.samples += 1;
+        if self.segment.records() >= RECORDS {
+            self.seal(run)?;
+        }
+        let at_ns = u64::try_from(logged.at_ns.saturating_sub(self.options.started_ns)).unwrap_or(0);
+        self.imported.duration_ns = self.imported.duration_ns.max(at_ns);
+        if at_ns >= self.window_end_ns {
+            self.close_windows(at_ns, run)?;
+        }
+        self.window(logged, number, flags, stamps, at_ns);
+        Ok(())
+    }
+
+    /// Adds the sample to its stream's series.
+    fn window(
+        &mut self,
+        logged: &Logged,
+        number: u64,
+        flags: u8,
+        stamps: [Option<i64>; recording::MAX_POINTS],
+        at_ns: u64,
+    ) {
+        let last = self.last_ns[logged.stream].replace(logged.at_ns);
+        let next = self.next_number[logged.stream];
+        let Some(open) = self.series.get_mut(logged.stream) else {
+            return;
+        };
+        let value_ns = match (stamps[0], stamps[1]) {
+            (Some(before), Some(after)) => Some(after - before),
+            _ => last.map(|last| logged.at_ns - last),
+        };
+        let missing = next.map_or(0, |next| number.saturating_sub(next));
+        if flags == 0 && missing > 0 {
+            let counters = open.counters();
+            counters.lost += missing;
+            counters.expected += missing;
+        }
+        if flags == 0 && next.is_some_and(|next| number < next) {
+            // Late or double: the recording tells which.
+            open.counters().reordered += 1;
+        }
+        if let Some(value_ns) = value_ns {
+            open.sample(at_ns, value_ns, u64::from(logged.smp_cnt));
+        }
+        let after = number.saturating_add(1);
+        self.next_number[logged.stream] = Some(if flags == 0 {
+            after.max(next.unwrap_or(0))
+        } else {
+            after
+        });
+    }
+
+    /// Makes a stream known that is new, or whose rate was just learned.
+    fn know<R: Read>(&mut self, log: &Log<R>, stream: usize, run: &mut RunWriter) -> Result<(), LoggerError> {
+        let rate = log.streams[stream].sequence.rate();
+        if self.segment.knows(stream as u16) && self.rates[stream] == rate {
+            return Ok(());
+        }
+        while self.rates.len() < log.streams.len() {
+            let name = log.name(self.rates.len());
+            self.rates.push(None);
+            self.last_ns.push(None);
+            self.next_number.push(None);
+            if !self.family.is_empty() {
+                let series = run.add_series(&self.spec(&name, &log.file))?;
+                self.series.push(Open::new(series));
+            }
+        }
+        self.rates[stream] = rate;
+        let info = StreamInfo {
+            rate,
+            ..StreamInfo::named(stream as u16, log.name(stream))
+        };
+        Ok(self.segment.set_stream(info)?)
+    }
+
+    fn spec(&self, name: &str, file: &str) -> SeriesSpec {
+        let what = match self.family {
+            "latency" => "publisher's stamp -> subscriber's stamp",
+            _ => "application's stamp of one sample -> that of the next",
+        };
+        SeriesSpec {
+            name: format!("{}/{name}", self.family),
+            what: what.into(),
+            clock: SeriesClock::Realtime,
+            interval_ns: None,
+            threshold_ns: None,
+            settings: vec![
+                ("tool".into(), "sv_timestamp_logger".into()),
+                ("file".into(), file.into()),
+                ("resolution".into(), "1 us".into()),
+                ("clock".into(), clock_words(self.options.clock)),
+                (
+                    "uncertainty".into(),
+                    format!("{} ns", uncertainty_ns(self.options.clock)),
+                ),
+            ],
+        }
+    }
+
+    fn close_windows(&mut self, at_ns: u64, run: &mut RunWriter) -> Result<(), LoggerError> {
+        let end_ns = self.window_end_ns;
+        self.series
+            .iter_mut()
+            .for_each(|open| open.close(end_ns, &mut self.batch));
+        let windows = at_ns / self.options.window_ns;
+        if windows * self.options.window_ns > end_ns {
+            // Nothing came for whole windows: the next one starts where something did.
+            let start_ns = windows * self.options.window_ns;
+            self.series
+                .iter_mut()
+                .for_each(|open| open.close(start_ns, &mut self.batch));
+        }
+        self.window_end_ns = (windows + 1) * self.options.window_ns;
+        Ok(run.write(&std::mem::take(&mut self.batch))?)
+    }
+
+    fn seal(&mut self, run: &mut RunWriter) -> Result<(), LoggerError> {
+        if self.segment.records() == 0 {
+            return Ok(());
+        }
+        let (first_ns, last_ns) = self.segment.span_ns().unwrap_or_default();
+        let samples = self.segment.samples();
+        let octets = self.segment.seal()?;
+        Ok(run.add_segment(&SealedSegment {
+            first_ns,
+            last_ns,
+            samples,
+            octets,
+        })?)
+    }
+
+    pub(super) fn note(&mut self, kind: EventKind, text: String) {
+        self.batch.events.push(Event {
+            at_ns: 0,
+            kind,
+            series: None,
+            text,
+        });
+    }
+
+    pub(super) fn malformed<R: Read>(&mut self, log: &Log<R>) {
+        if log.malformed > 0 {
+            let text = format!(
+                "{}: {} lines are none of sv_timestamp_logger, the first is line {}",
+                log.file, log.malformed, log.first_malformed
+            );
+            self.note(EventKind::Incomplete, text);
+        }
+    }
+
+    pub(super) fn said_of_pair<R: Read>(&mut self, log: &Log<R>, sent: &Publisher<R>, options: &LoggerOptions) {
+        let within = format_ns(options.within_ns as f64);
+        self.note(
+            EventKind::Note,
+            format!(
+                "imported from {} and {}: {} samples found in both by stream, count and a time within {within}; clocks: {}",
+                sent.log.file,
+                log.file,
+                self.imported.samples - self.imported.duplicates,
+                clock_words(options.clock)
+            ),
+        );
+        if options.clock == Relation::Unknown {
+            let text = "the relation of the clocks was not stated (--clock): the recording shows the difference of the two stamps, \
+                        and nothing is judged by it";
+            self.note(EventKind::Note, text.into());
+        }
+        if self.imported.unpaired > 0 {
+            let text = format!(
+                "{}: {} samples are not in {} within {within}: they have no latency",
+                log.file, self.imported.unpaired, sent.log.file
+            );
+            self.note(EventKind::Incomplete, text);
+        }
+        let missing: u64 = sent
+            .log
+            .streams
+            .iter()
+            .map(|stream| u64::from(stream.sequence.counters().lost > 0))
+            .sum();
+        if missing > 0 {
+            let text = format!(
+                "{}: {missing} streams miss samples there already: they count as lost, too",
+                sent.log.file
+            );
+            self.note(EventKind::Note, text);
+        }
+        self.malformed(log);
+        self.malformed(&sent.log);
+    }
+
+    pub(super) fn finish(mut self, run: &mut RunWriter) -> Result<Imported, LoggerError> {
+        self.seal(run)?;
+        let end_ns = self.imported.duration_ns + 1;
+        self.series
+            .iter_mut()
+            .for_each(|open| open.close(end_ns, &mut self.batch));
+        run.write(&self.batch)?;
+        Ok(self.imported)
+    }
+}
+
+/// How well a difference of two stamps is known: both were cut to whole microseconds, and the clocks may differ.
+fn uncertainty_ns(clock: Relation) -> u64 {
+    match clock {
+        Relation::SameHost | Relation::Unknown => 1_000,
+        Relation::Synchronised(ns) => ns.saturating_add(1_000),
+    }
+}
+
+fn clock_words(clock: Relation) -> String {
+    match clock {
+        Relation::SameHost => "one clock".into(),
+        Relation::Synchronised(ns) => format!("two clocks that agree to {}", format_ns(ns as f64)),
+        Relation::Unknown => "relation not stated".into(),
+    }
+}

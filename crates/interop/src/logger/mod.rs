@@ -1,0 +1,222 @@
+//! sv_timestamp_logger's text (`iteration:svID:smpCnt:timestamp_us`), alone or in pairs, as a recording of ours.
+//!
+//! The logger's pass number is not used: it is one for all streams and goes up at any step back. Samples are numbered by their own
+//! streams' counters. Stamps are in microseconds, as the file has them; a difference of two is known to a microsecond.
+//!
+//! A publisher's and a subscriber's file give the latency of every sample, found in both by stream, count and time. Whether that
+//! difference is a latency depends on the clocks: it is judged only when their relation was stated.
+
+pub(crate) mod lines;
+mod log;
+mod maker;
+mod pair;
+#[cfg(test)]
+mod tests;
+pub(crate) mod windows;
+
+use log::Log;
+use maker::Maker;
+use pair::{Pairing, Publisher};
+use recording::SegmentError;
+use std::io::Read;
+use store::model::EventKind;
+use store::{RunWriter, StoreError};
+use units::format_ns;
+
+/// How the clocks of the two files relate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// One clock.
+    SameHost,
+    /// Two clocks that agree to this many ns.
+    Synchronised(u64),
+    /// Not stated.
+    Unknown,
+}
+
+/// How a file is to be taken.
+#[derive(Debug, Clone)]
+pub struct LoggerOptions {
+    /// Samples a second of every stream; learned where not given.
+    pub rate: Option<u32>,
+    /// Relation of the clocks.
+    pub clock: Relation,
+    /// Longest time between a sample's two stamps.
+    pub within_ns: u64,
+    /// Start of the run in ns since 1970.
+    pub started_ns: i64,
+    /// Length of a window.
+    pub window_ns: u64,
+}
+
+/// Why files cannot be made a recording.
+#[derive(Debug, thiserror::Error)]
+pub enum LoggerError {
+    /// A file cannot be read.
+    #[error("{0}: {1}")]
+    Io(String, String),
+    /// Nothing in it.
+    #[error("{0}: no line of sv_timestamp_logger (iteration:svID:smpCnt:timestamp_us) in it; {1} other lines")]
+    Empty(String, u64),
+    /// More streams than a recording can have.
+    #[error("{0}: more than 4096 svIDs: is it the right file?")]
+    TooManyStreams(String),
+    /// No sample was found in both files.
+    #[error(
+        "no sample of {subscriber} is in {publisher} within {}: {why}", format_ns(*within_ns as f64)
+    )]
+    NoPairs {
+        /// The subscriber's file.
+        subscriber: String,
+        /// The publisher's file.
+        publisher: String,
+        /// The window.
+        within_ns: u64,
+        /// What to look at.
+        why: String,
+    },
+    /// The run file.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A segment.
+    #[error("cannot pack the samples: {0}")]
+    Segment(#[from] SegmentError),
+}
+
+/// A file and its name.
+pub struct LoggerFile<R> {
+    /// Its name, for messages.
+    pub name: String,
+    /// Its content.
+    pub source: R,
+}
+
+/// What was made of the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Imported {
+    /// Length of the run in ns.
+    pub duration_ns: u64,
+    /// Samples in the recording.
+    pub samples: u64,
+    /// Samples of the subscriber's file that are not in the publisher's.
+    pub unpaired: u64,
+    /// Samples that the subscriber's file has again.
+    pub duplicates: u64,
+}
+
+/// When the first sample of a logger's text was stamped, in ns since 1970; `None` when it is no such text.
+pub fn first_stamp_ns(text: &[u8]) -> Option<i64> {
+    let mut lines = text.split(|octet| *octet == b'\n');
+    lines.find_map(lines::parse).map(|line| line.at_us * 1_000)
+}
+
+/// Makes one logger's file a recording in `run`.
+///
+/// # Errors
+/// When the file cannot be read or has no line, or the run cannot be written.
+pub fn import<R: Read>(
+    file: LoggerFile<R>,
+    options: &LoggerOptions,
+    run: &mut RunWriter,
+) -> Result<Imported, LoggerError> {
+    let mut log = Log::new(file.name, file.source, options.rate);
+    let mut maker = Maker::new(&["application"], "spacing", options);
+    while let Some(logged) = log.next()? {
+        let stamps = [Some(logged.at_ns), None, None, None];
+        maker.sample(&log, &logged, (logged.number, logged.flags), stamps, run)?;
+    }
+    if log.samples == 0 {
+        return Err(LoggerError::Empty(log.file, log.malformed));
+    }
+    maker.note(
+        EventKind::Note,
+        format!(
+            "imported from {}: sv_timestamp_logger, stamps in whole microseconds, read by the application",
+            log.file
+        ),
+    );
+    maker.malformed(&log);
+    maker.finish(run)
+}
+
+/// Makes a publisher's and a subscriber's file one recording in `run`.
+///
+/// # Errors
+/// When a file cannot be read or has no line, no sample is in both, or the run cannot be written.
+pub fn import_pair<R: Read>(
+    publisher: LoggerFile<R>,
+    subscriber: LoggerFile<R>,
+    options: &LoggerOptions,
+    run: &mut RunWriter,
+) -> Result<Imported, LoggerError> {
+    let mut log = Log::new(subscriber.name, subscriber.source, options.rate);
+    let window_ns = i64::try_from(options.within_ns).unwrap_or(i64::MAX);
+    let mut sent = Publisher::new(Log::new(publisher.name, publisher.source, options.rate), window_ns);
+    let family = if options.clock == Relation::Unknown {
+        ""
+    } else {
+        "latency"
+    };
+    let mut maker = Maker::new(&["publisher", "subscriber"], family, options);
+    let mut streams: Vec<Option<usize>> = Vec::new();
+    let mut first_ns = None;
+    while let Some(logged) = log.next()? {
+        first_ns.get_or_insert(logged.at_ns);
+        sent.read_to(logged.at_ns)?;
+        if streams.len() <= logged.stream {
+            streams.resize(logged.stream + 1, None);
+        }
+        if streams[logged.stream].is_none() {
+            let name = &log.streams[logged.stream].name;
+            streams[logged.stream] = sent.log.streams.iter().position(|stream| stream.name == *name);
+        }
+        match sent.pair(streams[logged.stream], logged.smp_cnt, logged.at_ns) {
+            Pairing::Sent {
+                at_ns,
+                number,
+                flags,
+                is_first,
+            } => {
+                maker.imported.duplicates += u64::from(!is_first);
+                let stamps = [Some(at_ns), Some(logged.at_ns), None, None];
+                maker.sample(&log, &logged, (number, flags), stamps, run)?;
+            }
+            Pairing::Unpaired => maker.imported.unpaired += 1,
+        }
+    }
+    if log.samples == 0 {
+        return Err(LoggerError::Empty(log.file, log.malformed));
+    }
+    sent.read_to(i64::MAX)?;
+    if maker.imported.samples == 0 {
+        return Err(no_pairs(&log, &sent, first_ns, options));
+    }
+    maker.said_of_pair(&log, &sent, options);
+    maker.finish(run)
+}
+
+fn no_pairs<R: Read>(log: &Log<R>, sent: &Publisher<R>, first_ns: Option<i64>, options: &LoggerOptions) -> LoggerError {
+    let common = log
+        .streams
+        .iter()
+        .filter(|stream| sent.log.streams.iter().any(|other| other.name == stream.name));
+    let why = if sent.log.samples == 0 {
+        format!("{} has no line of sv_timestamp_logger", sent.log.file)
+    } else if common.count() == 0 {
+        "they have no svID in common".to_owned()
+    } else {
+        let apart = first_ns
+            .zip(sent.first_ns)
+            .map_or(0, |(ours, theirs)| ours.saturating_sub(theirs));
+        format!(
+            "the first sample of one is {} after that of the other: do the clocks differ (TAI and UTC: 37 s)?",
+            format_ns(apart as f64)
+        )
+    };
+    LoggerError::NoPairs {
+        subscriber: log.file.clone(),
+        publisher: sent.log.file.clone(),
+        within_ns: options.within_ns,
+        why,
+    }
+}

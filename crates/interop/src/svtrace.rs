@@ -1,0 +1,152 @@
+//! svtrace's record files: one whole number of microseconds a line, the time of a sample from reception to hand-over inside one
+//! kernel. Nothing else: no time, no stream, no smpCnt, no mark of a loss. All of a file is one window.
+
+use crate::logger::lines::Lines;
+use crate::logger::windows::Open;
+use std::io::Read;
+use store::model::{Event, EventKind, SeriesClock, SeriesSpec};
+use store::{Batch, RunWriter, StoreError};
+
+/// Why a file cannot be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SvtraceError {
+    /// It cannot be read.
+    #[error("{0}: {1}")]
+    Io(String, String),
+    /// A line that is no number.
+    #[error("{file}: line {line} is no whole number of microseconds")]
+    Line {
+        /// The file.
+        file: String,
+        /// Number of the line.
+        line: u64,
+    },
+    /// Nothing in it.
+    #[error("{0}: no latency in it")]
+    Empty(String),
+    /// The run file.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Whether a text begins as a record file does.
+pub fn is_record(text: &[u8]) -> bool {
+    let mut lines = text.split(|octet| *octet == b'\n');
+    lines.next().is_some_and(|line| microseconds(line).is_some())
+}
+
+/// Makes the file the series `hop/svtrace` of `run`; returns how many samples there are.
+///
+/// # Errors
+/// When it cannot be read, a line is no number, or the run cannot be written.
+pub fn import<R: Read>(file: &str, source: R, run: &mut RunWriter) -> Result<u64, SvtraceError> {
+    let series = run.add_series(&spec(file))?;
+    let mut open = Open::new(series);
+    let mut lines = Lines::new(source);
+    let mut samples = 0;
+    while let Some(line) = lines
+        .next()
+        .map_err(|error| SvtraceError::Io(file.into(), error.to_string()))?
+    {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let Some(us) = microseconds(line) else {
+            return Err(SvtraceError::Line {
+                file: file.into(),
+                line: lines.number,
+            });
+        };
+        // svtrace cuts to whole microseconds: the largest that it can have been.
+        open.sample(0, us * 1_000 + 999, samples);
+        samples += 1;
+    }
+    if samples == 0 {
+        return Err(SvtraceError::Empty(file.into()));
+    }
+    let mut batch = Batch::default();
+    open.close(1, &mut batch);
+    batch.events.push(Event {
+        at_ns: 0,
+        kind: EventKind::Note,
+        series: Some(series),
+        text: format!(
+            "imported from {file}: svtrace, {samples} samples in whole microseconds, each taken for the longest it can have been; when, \
+             of which stream and how many were lost is not in such a file"
+        ),
+    });
+    batch.events.push(Event {
+        at_ns: 0,
+        kind: EventKind::Incomplete,
+        series: Some(series),
+        text:
+            "svtrace's files do not tell loss; one frame lost at the wrap of smpCnt shifts every later value by a turn"
+                .into(),
+    });
+    run.write(&batch)?;
+    Ok(samples)
+}
+
+fn spec(file: &str) -> SeriesSpec {
+    SeriesSpec {
+        name: "hop/svtrace".into(),
+        what: "tpacket_rcv -> consume_skb of the thread that hands over, measured by svtrace".into(),
+        clock: SeriesClock::Monotonic,
+        interval_ns: None,
+        threshold_ns: None,
+        settings: vec![
+            ("tool".into(), "svtrace --record".into()),
+            ("file".into(), file.into()),
+            ("resolution".into(), "1 us".into()),
+        ],
+    }
+}
+
+fn microseconds(line: &[u8]) -> Option<i64> {
+    let text = std::str::from_utf8(line).ok()?.trim_ascii();
+    text.parse::<i64>()
+        .ok()
+        .filter(|us| (-1_000_000_000_000..1_000_000_000_000).contains(us))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SvtraceError, import, is_record};
+    use store::model::{RunInfo, RunState};
+    use store::{RunFile, RunWriter};
+    use units::Realtime;
+
+    fn imported(text: &str) -> Result<(u64, RunFile), SvtraceError> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run.triptime");
+        let info = RunInfo {
+            id: "1".into(),
+            command: "import".into(),
+            arguments: Vec::new(),
+            tool_version: "0.1.0".into(),
+            started: Realtime::from_ns(0),
+            window_ns: 1,
+        };
+        let mut run = RunWriter::create(&path, &info, None).unwrap();
+        let samples = import("x.record", text.as_bytes(), &mut run)?;
+        run.finish(RunState::Complete, 1).unwrap();
+        Ok((samples, RunFile::open(&path).unwrap()))
+    }
+
+    #[test]
+    fn every_line_is_a_sample() {
+        let (samples, run) = imported("20\n35\n1000020\n\n21\n").unwrap();
+        assert_eq!(samples, 4);
+        let series = run.series().unwrap();
+        let totals = run.totals(series[0].0).unwrap();
+        assert_eq!((totals.min_ns, totals.max_ns), (Some(20_999), Some(1_000_020_999)));
+    }
+
+    #[test]
+    fn a_line_that_is_no_number_is_named() {
+        let error = imported("20\nBPF\n").unwrap_err().to_string();
+        assert!(error.contains("line 2"), "{error}");
+        assert!(imported("").is_err());
+        assert!(is_record(b"17\n18\n") && !is_record(b"000001 000002\n") && !is_record(b"{"));
+    }
+}

@@ -1,0 +1,229 @@
+//! Every received sample with its stamps: from the measuring thread to sealed segments.
+//!
+//! The measuring thread pushes fixed-size records into a preallocated ring. The recorder drains it, packs what it holds about
+//! once a second and seals it. A killed process loses at most what is not sealed yet. A full ring loses records, never time,
+//! and the loss is counted.
+
+use super::feed::LABEL_BYTES;
+use recording::{Block, MAX_POINTS, Record, SegmentError, SegmentWriter, StreamInfo};
+use rtrb::{Consumer, Producer, RingBuffer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use store::SealedSegment;
+
+/// A segment is sealed once it spans this much time.
+const SPAN_NS: i64 = 1_000_000_000;
+
+/// A segment is sealed once it holds so many records: what a packed column holds best.
+const RECORDS: usize = 1 << 18;
+
+/// Streams that can be announced between two looks of the recorder, and again when their rate is known.
+const ANNOUNCED: usize = 2 * recording::MAX_STREAMS;
+
+/// A record as it lies in the ring: 48 octets.
+#[derive(Clone, Copy)]
+struct Slot {
+    number: u64,
+    stamps: [i64; MAX_POINTS],
+    stream: u16,
+    samples: u16,
+    flags: u8,
+}
+
+impl Slot {
+    fn of(record: &Record) -> Self {
+        Self {
+            number: record.number,
+            stamps: record.stamps.map(|stamp| stamp.unwrap_or(Block::NO_STAMP)),
+            stream: record.stream,
+            samples: record.samples,
+            flags: record.flags,
+        }
+    }
+
+    fn record(&self) -> Record {
+        Record {
+            stream: self.stream,
+            samples: self.samples,
+            flags: self.flags,
+            number: self.number,
+            stamps: self.stamps.map(|ns| (ns != Block::NO_STAMP).then_some(ns)),
+        }
+    }
+}
+
+/// A stream as the measuring thread names it: fixed size, no pointers.
+#[derive(Debug, Clone, Copy)]
+pub struct TapeStream {
+    /// Its number.
+    pub number: u16,
+    /// Its name.
+    pub label: TapeLabel,
+    /// Destination address.
+    pub destination: [u8; 6],
+    /// VLAN, where there is one.
+    pub vid: Option<u16>,
+    /// APPID.
+    pub appid: u16,
+    /// Samples a second, once known.
+    pub rate: Option<u32>,
+}
+
+/// A name of at most 129 octets; the rest of a longer one is left out.
+#[derive(Debug, Clone, Copy)]
+pub struct TapeLabel {
+    octets: [u8; LABEL_BYTES],
+    length: usize,
+}
+
+impl TapeLabel {
+    /// The name as it came over the wire.
+    pub fn of(name: &[u8]) -> Self {
+        let length = name.len().min(LABEL_BYTES);
+        let mut octets = [0; LABEL_BYTES];
+        octets[..length].copy_from_slice(&name[..length]);
+        Self { octets, length }
+    }
+}
+
+/// The measuring thread's end of its ring.
+pub struct Tape {
+    records: Producer<Slot>,
+    streams: Producer<TapeStream>,
+    overrun: Arc<AtomicU64>,
+}
+
+impl Tape {
+    /// A tape of `capacity` records at `points`, and its other end.
+    pub(super) fn new(capacity: usize, points: &[&str]) -> (Self, TapeSource) {
+        let (mut records, mut source) = RingBuffer::new(capacity);
+        touch(&mut records, &mut source);
+        let (streams, stream_source) = RingBuffer::new(ANNOUNCED);
+        let overrun = Arc::new(AtomicU64::new(0));
+        let source = TapeSource {
+            records: source,
+            streams: stream_source,
+            overrun: Arc::clone(&overrun),
+            segment: SegmentWriter::new(points),
+            begun_ns: None,
+            waiting: None,
+        };
+        let tape = Self {
+            records,
+            streams,
+            overrun,
+        };
+        (tape, source)
+    }
+
+    /// Makes a stream known, or known better; must come before its first record. Not for each frame: the ring is short.
+    pub fn announce(&mut self, stream: TapeStream) {
+        if self.streams.push(stream).is_err() {
+            self.overrun.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Records what came in a frame.
+    #[inline]
+    pub fn push(&mut self, record: Record) {
+        if self.records.push(Slot::of(&record)).is_err() {
+            self.overrun.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Writes every place of the ring once, so that none faults later.
+fn touch(records: &mut Producer<Slot>, source: &mut Consumer<Slot>) {
+    let blank = Slot {
+        number: 0,
+        stamps: [0; MAX_POINTS],
+        stream: 0,
+        samples: 0,
+        flags: 0,
+    };
+    while records.push(blank).is_ok() {}
+    while source.pop().is_ok() {}
+}
+
+/// The recorder's end.
+pub(super) struct TapeSource {
+    records: Consumer<Slot>,
+    streams: Consumer<TapeStream>,
+    overrun: Arc<AtomicU64>,
+    segment: SegmentWriter,
+    /// First stamp of the segment in the making.
+    begun_ns: Option<i64>,
+    /// The first record of the next segment.
+    waiting: Option<Record>,
+}
+
+impl TapeSource {
+    /// Takes what is in the ring; gives each segment that is full to `keep`.
+    pub(super) fn drain(&mut self, keep: &mut impl FnMut(SealedSegment)) -> Result<(), SegmentError> {
+        self.announced()?;
+        while let Some(record) = self.next() {
+            if self.is_full(&record) {
+                self.waiting = Some(record);
+                self.seal(keep)?;
+                continue;
+            }
+            if !self.segment.knows(record.stream) {
+                // Announced after we looked, but before its first record.
+                self.announced()?;
+            }
+            self.begun_ns = self.begun_ns.or_else(|| record.stamps.into_iter().flatten().next());
+            self.segment.push(&record)?;
+        }
+        Ok(())
+    }
+
+    /// Seals what there is.
+    pub(super) fn seal(&mut self, keep: &mut impl FnMut(SealedSegment)) -> Result<(), SegmentError> {
+        self.begun_ns = None;
+        if self.segment.records() == 0 {
+            return Ok(());
+        }
+        let (first_ns, last_ns) = self.segment.span_ns().unwrap_or((0, 0));
+        let samples = self.segment.samples();
+        keep(SealedSegment {
+            first_ns,
+            last_ns,
+            samples,
+            octets: self.segment.seal()?,
+        });
+        Ok(())
+    }
+
+    /// Records lost since the last look.
+    pub(super) fn take_overrun(&self) -> u64 {
+        self.overrun.swap(0, Ordering::Relaxed)
+    }
+
+    fn next(&mut self) -> Option<Record> {
+        let waiting = self.waiting.take();
+        waiting.or_else(|| self.records.pop().ok().map(|slot| slot.record()))
+    }
+
+    fn is_full(&self, next: &Record) -> bool {
+        let at_ns = next.stamps.into_iter().flatten().next();
+        let is_long = at_ns
+            .zip(self.begun_ns)
+            .is_some_and(|(at, begun)| at.saturating_sub(begun) >= SPAN_NS || at < begun);
+        self.segment.records() > 0 && (is_long || self.segment.records() >= RECORDS)
+    }
+
+    fn announced(&mut self) -> Result<(), SegmentError> {
+        while let Ok(stream) = self.streams.pop() {
+            let label = &stream.label;
+            self.segment.set_stream(StreamInfo {
+                number: stream.number,
+                name: String::from_utf8_lossy(&label.octets[..label.length]).into_owned(),
+                destination: Some(stream.destination),
+                vid: stream.vid,
+                appid: Some(stream.appid),
+                rate: stream.rate,
+            })?;
+        }
+        Ok(())
+    }
+}

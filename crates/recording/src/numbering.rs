@@ -1,0 +1,74 @@
+//! From the count of a sample to its number: the count plus whole turns of the counter, from where the stream's sequence placed it.
+
+use crate::block::flag;
+use wire::sequence::Step;
+
+/// A counter of unknown rate is taken to run this far.
+const ALL_COUNTS: u64 = 65_536;
+
+/// Numbers the samples of one stream.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Numbering {
+    /// Number of the newest sample.
+    newest: u64,
+}
+
+impl Numbering {
+    /// Number and [`flag`]s of the next sample, which the stream's sequence found to be `step`.
+    pub fn number(&mut self, smp_cnt: u16, step: Step, rate: Option<u32>) -> (u64, u8) {
+        let turn = rate.map_or(ALL_COUNTS, u64::from).max(1);
+        let count = u64::from(smp_cnt);
+        let (newest, flags) = match step {
+            Step::First => (count, 0),
+            Step::Next => (self.newest + 1, 0),
+            Step::Gap(missing) => (self.newest + 1 + u64::from(missing), 0),
+            Step::Restart => (next_with(self.newest, count, turn), flag::RESTART),
+            Step::Duplicate | Step::OutOfOrder | Step::TooLate => {
+                let behind = (self.newest % turn + turn - count % turn) % turn;
+                return (self.newest.saturating_sub(behind), 0);
+            }
+            Step::OutOfRange => return (count, flag::OUT_OF_RANGE),
+        };
+        self.newest = newest;
+        (newest, flags)
+    }
+}
+
+/// The next number beyond `newest` whose count is `count`.
+fn next_with(newest: u64, count: u64, turn: u64) -> u64 {
+    newest + 1 + (count % turn + turn - (newest + 1) % turn) % turn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Numbering, next_with};
+    use crate::flag;
+    use wire::sequence::{Sequence, Step};
+
+    #[test]
+    fn numbers_go_on_over_the_wrap_and_over_losses() {
+        let mut sequence = Sequence::new(4_000);
+        let mut numbering = Numbering::default();
+        let counts = [3_998, 3_999, 0, 2, 1, 2, 3, 5];
+        let mut number = |count: u16| numbering.number(count, sequence.accept(count), Some(4_000));
+        let numbers: Vec<u64> = counts.into_iter().map(|count| number(count).0).collect();
+        assert_eq!(numbers, [3_998, 3_999, 4_000, 4_002, 4_001, 4_002, 4_003, 4_005]);
+    }
+
+    #[test]
+    fn a_restart_goes_on_with_a_number_of_its_count() {
+        let mut numbering = Numbering::default();
+        numbering.number(10, Step::First, Some(4_000));
+        assert_eq!(
+            numbering.number(3_000, Step::Restart, Some(4_000)),
+            (3_000, flag::RESTART)
+        );
+        assert_eq!(numbering.number(5, Step::Restart, Some(4_000)), (4_005, flag::RESTART));
+        assert_eq!(
+            numbering.number(4_100, Step::OutOfRange, Some(4_000)),
+            (4_100, flag::OUT_OF_RANGE)
+        );
+        assert_eq!(numbering.number(6, Step::Next, Some(4_000)), (4_006, 0));
+        assert_eq!(next_with(7, 7, 10), 17);
+    }
+}

@@ -1,0 +1,211 @@
+//! What a recording says, however long it is, in constant memory.
+
+mod bands;
+mod histogram;
+mod sequence;
+mod stream;
+mod worst;
+
+pub use bands::{BAND_PIXELS, Band};
+pub use histogram::{Figures, LogHistogram};
+pub use sequence::Counts;
+pub use stream::{PacingSurvey, StreamSurvey};
+pub use worst::{WORST_LISTED, Worst};
+
+use crate::block::{Block, flag};
+use crate::reader::Segment;
+use crate::stream::StreamInfo;
+use bands::Bands;
+use worst::WorstList;
+
+/// Most reasons that are kept for segments that could not be read; all are counted.
+const REASONS_KEPT: usize = 8;
+
+/// The way between two points, over all streams.
+#[derive(Debug, Clone)]
+pub struct LatencySurvey {
+    /// Index of the first point.
+    pub from: usize,
+    /// Index of the second point.
+    pub to: usize,
+    bands: Bands,
+    worst: WorstList,
+}
+
+impl LatencySurvey {
+    /// Latency over time: [`BAND_PIXELS`] parts of the recording, those without a sample `None`.
+    pub fn bands(&self) -> Vec<Option<Band>> {
+        self.bands.finished()
+    }
+
+    /// The largest, worst first.
+    pub fn worst(&self) -> &[Worst] {
+        self.worst.listed()
+    }
+}
+
+/// What the segments given to it say.
+#[derive(Debug, Clone)]
+pub struct Survey {
+    /// Names of the points.
+    pub points: Vec<String>,
+    /// The ways between them: from each point to the next, and from the first to the last.
+    pub latencies: Vec<LatencySurvey>,
+    /// The streams, in the order they came.
+    pub streams: Vec<StreamSurvey>,
+    /// First and last instant of the recording in ns, as it was given.
+    pub span_ns: (i64, i64),
+    /// Segments that were read.
+    pub segments: u64,
+    /// Segments that could not be read: what they held is not in the figures.
+    pub unreadable: u64,
+    /// Segments of other points than the first one's: not in the figures.
+    pub foreign: u64,
+    /// Why the first unreadable ones could not be read.
+    pub reasons: Vec<String>,
+    known: Vec<StreamInfo>,
+    places: Vec<Option<usize>>,
+}
+
+impl Survey {
+    /// A survey of a recording that spans these instants, in ns of the stamps' clock.
+    pub fn new(span_ns: (i64, i64)) -> Self {
+        Self {
+            points: Vec::new(),
+            latencies: Vec::new(),
+            streams: Vec::new(),
+            span_ns,
+            segments: 0,
+            unreadable: 0,
+            foreign: 0,
+            reasons: Vec::new(),
+            known: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    /// Notes a segment that could not be read.
+    pub fn unreadable(&mut self, why: String) {
+        self.unreadable += 1;
+        if self.reasons.len() < REASONS_KEPT {
+            self.reasons.push(why);
+        }
+    }
+
+    /// Takes a segment.
+    pub fn take(&mut self, segment: &Segment) {
+        if self.points.is_empty() {
+            self.begin(segment);
+        }
+        if segment.points != self.points {
+            self.foreign += 1;
+            return;
+        }
+        self.segments += 1;
+        self.place(segment);
+        for index in 0..segment.block.len() {
+            self.record(&segment.block, index);
+        }
+    }
+
+    /// Samples received of all streams.
+    pub fn received(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.counts.received).sum()
+    }
+
+    /// Samples of all streams that never came.
+    pub fn lost(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.counts.lost).sum()
+    }
+
+    /// All streams' latencies of the way number `way` together.
+    pub fn histogram(&self, way: usize) -> LogHistogram {
+        let mut all = LogHistogram::default();
+        for stream in &self.streams {
+            if let Some(histogram) = stream.latencies.get(way) {
+                all.add(histogram);
+            }
+        }
+        all
+    }
+
+    fn begin(&mut self, segment: &Segment) {
+        self.points.clone_from(&segment.points);
+        let points = self.points.len();
+        let mut ways: Vec<(usize, usize)> = (1..points).map(|to| (to - 1, to)).collect();
+        if points > 2 {
+            ways.push((0, points - 1));
+        }
+        let span_ns = self.span_ns;
+        let way = |(from, to)| LatencySurvey {
+            from,
+            to,
+            bands: Bands::new(span_ns),
+            worst: WorstList::default(),
+        };
+        self.latencies = ways.into_iter().map(way).collect();
+    }
+
+    /// Finds the segment's streams among those that are known.
+    fn place(&mut self, segment: &Segment) {
+        if segment.streams == self.known {
+            return;
+        }
+        self.known.clone_from(&segment.streams);
+        self.places.clear();
+        for info in &segment.streams {
+            let found = self.streams.iter().position(|stream| stream.info.is_same(info));
+            let place = found.unwrap_or(self.streams.len());
+            match found {
+                Some(place) => self.streams[place].info.rate = info.rate.or(self.streams[place].info.rate),
+                None => {
+                    let stream = StreamSurvey::new(info.clone(), self.points.len(), self.latencies.len());
+                    self.streams.push(stream);
+                }
+            }
+            let index = usize::from(info.number);
+            if self.places.len() <= index {
+                self.places.resize(index + 1, None);
+            }
+            self.places[index] = Some(place);
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, block: &Block, index: usize) {
+        let Some(Some(place)) = self.places.get(usize::from(block.stream[index])) else {
+            return;
+        };
+        let place = *place;
+        let stream = &mut self.streams[place];
+        let (number, samples, flags) = (block.number[index], block.samples[index], block.flags[index]);
+        if flags & flag::OUT_OF_RANGE != 0 {
+            stream.counts.out_of_range += u64::from(samples);
+            return;
+        }
+        let fresh = stream.number(number, samples, flags & flag::RESTART != 0);
+        if fresh == 0 {
+            return;
+        }
+        for (point, column) in block.stamps.iter().enumerate() {
+            stream.pace(point, column[index]);
+        }
+        for (way, latency) in self.latencies.iter_mut().enumerate() {
+            let (before, after) = (block.stamps[latency.from][index], block.stamps[latency.to][index]);
+            if before == Block::NO_STAMP || after == Block::NO_STAMP {
+                continue;
+            }
+            let value_ns = after.saturating_sub(before);
+            stream.latencies[way].record_n(value_ns, u64::from(fresh));
+            latency.bands.sample(after, value_ns, fresh);
+            if latency.worst.is_among(value_ns) {
+                latency.worst.add(Worst {
+                    value_ns,
+                    stream: place,
+                    number,
+                    at_ns: after,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The recording of every sample.
+
+use crate::text::rfc3339;
+use ::recording::{Figures, StreamSurvey, Survey};
+use serde::Serialize;
+use units::Realtime;
+
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct RecordingEntry {
+    points: Vec<String>,
+    first: String,
+    last: String,
+    segments: u64,
+    unreadable: u64,
+    reasons: Vec<String>,
+    received: u64,
+    lost: u64,
+    latencies: Vec<WayEntry>,
+    streams: Vec<StreamEntry>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct WayEntry {
+    from: String,
+    to: String,
+    figures: FigureEntry,
+    histogram: Vec<(u64, u64, u64)>,
+    worst: Vec<WorstEntry>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct WorstEntry {
+    value: i64,
+    stream: String,
+    sample: u64,
+    #[serde(rename = "smpCnt")]
+    smp_cnt: Option<u64>,
+    at: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct StreamEntry {
+    name: String,
+    rate: Option<u32>,
+    received: u64,
+    lost: u64,
+    gaps: u64,
+    longest_gap: u64,
+    duplicate: u64,
+    reordered: u64,
+    too_late: u64,
+    restarts: u64,
+    out_of_range: u64,
+    latencies: Vec<FigureEntry>,
+    pacing: Vec<FigureEntry>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct FigureEntry {
+    count: u64,
+    negative: u64,
+    min: Option<i64>,
+    mean: Option<f64>,
+    p50: Option<u64>,
+    p99: Option<u64>,
+    p999: Option<u64>,
+    p9999: Option<u64>,
+    p99999: Option<u64>,
+    max: Option<i64>,
+}
+
+impl From<Figures> for FigureEntry {
+    fn from(figures: Figures) -> Self {
+        let Figures {
+            count,
+            negative,
+            min,
+            mean,
+            p50,
+            p99,
+            p999,
+            p9999,
+            p99999,
+            max,
+        } = figures;
+        Self {
+            count,
+            negative,
+            min,
+            mean,
+            p50,
+            p99,
+            p999,
+            p9999,
+            p99999,
+            max,
+        }
+    }
+}
+
+impl RecordingEntry {
+    pub(super) fn of(survey: &Survey) -> Self {
+        let (first_ns, last_ns) = survey.span_ns;
+        let ways = survey.latencies.iter().enumerate();
+        Self {
+            points: survey.points.clone(),
+            first: rfc3339(Realtime::from_ns(first_ns)),
+            last: rfc3339(Realtime::from_ns(last_ns)),
+            segments: survey.segments,
+            unreadable: survey.unreadable,
+            reasons: survey.reasons.clone(),
+            received: survey.received(),
+            lost: survey.lost(),
+            latencies: ways.map(|(index, _)| way(survey, index)).collect(),
+            streams: survey.streams.iter().map(stream).collect(),
+        }
+    }
+}
+
+fn way(survey: &Survey, index: usize) -> WayEntry {
+    let way = &survey.latencies[index];
+    let histogram = survey.histogram(index);
+    let worst = |worst: &recording::Worst| {
+        let info = survey.streams.get(worst.stream).map(|stream| &stream.info);
+        WorstEntry {
+            value: worst.value_ns,
+            stream: info.map(|info| info.name.clone()).unwrap_or_default(),
+            sample: worst.number,
+            smp_cnt: info.and_then(|info| info.smp_cnt(worst.number)),
+            at: rfc3339(Realtime::from_ns(worst.at_ns)),
+        }
+    };
+    WayEntry {
+        from: survey.points[way.from].clone(),
+        to: survey.points[way.to].clone(),
+        figures: histogram.figures().into(),
+        histogram: histogram.buckets().collect(),
+        worst: way.worst().iter().map(worst).collect(),
+    }
+}
+
+fn stream(stream: &StreamSurvey) -> StreamEntry {
+    let counts = stream.counts;
+    StreamEntry {
+        name: stream.info.name.clone(),
+        rate: stream.info.rate,
+        received: counts.received,
+        lost: counts.lost,
+        gaps: counts.gaps,
+        longest_gap: counts.longest_gap,
+        duplicate: counts.duplicate,
+        reordered: counts.reordered,
+        too_late: counts.too_late,
+        restarts: counts.restarts,
+        out_of_range: counts.out_of_range,
+        latencies: stream
+            .latencies
+            .iter()
+            .map(|latency| latency.figures().into())
+            .collect(),
+        pacing: stream
+            .pacing
+            .iter()
+            .map(|pacing| pacing.spacing.figures().into())
+            .collect(),
+    }
+}

@@ -1,0 +1,116 @@
+//! The recording of every sample: tables and drawings.
+
+use super::charts::{BOTTOM, LEFT, RIGHT, TOP, grid_y, open, tick_x};
+use super::svg::{Scale, axis_count, axis_ns, axis_time, time_ticks};
+use crate::Report;
+use crate::recording::chart::{bars, merged};
+use crate::recording::{sentences, stream_rows, way_name, way_rows, worst_rows};
+use crate::text::count;
+use ::recording::{Band, LatencySurvey, LogHistogram, Survey};
+use std::fmt::Write;
+
+/// Parts of the drawing over time.
+const PARTS: usize = 300;
+
+/// Worst samples that are listed of each way.
+const WORST_LISTED: usize = 20;
+
+pub(super) struct RecordingPart {
+    pub(super) sentences: Vec<String>,
+    pub(super) ways: Vec<Vec<String>>,
+    pub(super) streams: Vec<Vec<String>>,
+    pub(super) left_out: usize,
+    pub(super) charts: Vec<WayPart>,
+}
+
+pub(super) struct WayPart {
+    pub(super) name: String,
+    pub(super) histogram_svg: String,
+    pub(super) bands_svg: String,
+    pub(super) worst: Vec<Vec<String>>,
+}
+
+impl RecordingPart {
+    pub(super) fn of(report: &Report) -> Option<Self> {
+        let survey = report.recording.as_ref()?;
+        let (streams, left_out) = stream_rows(survey);
+        let ways = survey.latencies.iter().enumerate();
+        Some(Self {
+            sentences: sentences(survey),
+            ways: way_rows(survey),
+            streams,
+            left_out,
+            charts: ways.map(|(index, way)| way_part(survey, index, way)).collect(),
+        })
+    }
+}
+
+fn way_part(survey: &Survey, index: usize, way: &LatencySurvey) -> WayPart {
+    let name = way_name(survey, way);
+    let (first_ns, last_ns) = survey.span_ns;
+    let length_s = last_ns.saturating_sub(first_ns) as f64 / 1e9;
+    WayPart {
+        histogram_svg: histogram(&name, &survey.histogram(index)),
+        bands_svg: bands(&name, &merged(&way.bands(), PARTS), length_s),
+        worst: worst_rows(survey, way, WORST_LISTED),
+        name,
+    }
+}
+
+/// Latency along, count up, both logarithmic.
+fn histogram(name: &str, histogram: &LogHistogram) -> String {
+    let bars = bars(histogram);
+    let mut out = open(&format!("{name}: histogram of {} samples", count(histogram.count())));
+    let x = Scale::log(bars.iter().flat_map(|bar| [bar.low_ns, bar.high_ns]), LEFT, RIGHT);
+    let most = bars.iter().map(|bar| bar.count).max().unwrap_or(1).max(10) as f64;
+    let y = Scale::log_between(0.7, 10f64.powf(most.log10().ceil()), BOTTOM, TOP);
+    grid_y(&mut out, &y, axis_count);
+    for tick in x.ticks() {
+        tick_x(&mut out, x.at(tick), &axis_ns(tick));
+    }
+    let mut path = String::new();
+    for bar in bars.iter().filter(|bar| bar.count > 0) {
+        let (left, right, top) = (x.at(bar.low_ns), x.at(bar.high_ns), y.at(bar.count as f64));
+        let _ = write!(path, "M{left:.1} {BOTTOM}V{top:.1}H{right:.1}V{BOTTOM}Z");
+    }
+    let _ = write!(
+        out,
+        "<path class=\"bars\" d=\"{path}\"/><path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/>"
+    );
+    out + "</svg>"
+}
+
+/// Time along, latency up (logarithmic): from smallest to largest of each part, and the median.
+fn bands(name: &str, bands: &[Option<Band>], length_s: f64) -> String {
+    let mut out = open(&format!("{name}: smallest, median and largest latency over time"));
+    let there = bands.iter().flatten();
+    let y = Scale::log(
+        there.flat_map(|band| [band.min_ns as f64, band.max_ns as f64]),
+        BOTTOM,
+        TOP,
+    );
+    let x = Scale::linear(0.0, bands.len() as f64, LEFT, RIGHT);
+    grid_y(&mut out, &y, axis_ns);
+    for tick in time_ticks(length_s) {
+        let at = x.at(tick / length_s.max(1e-9) * bands.len() as f64);
+        tick_x(&mut out, at, &axis_time(tick, length_s));
+    }
+    let (mut spans, mut medians) = (String::new(), String::new());
+    for (index, band) in bands.iter().enumerate() {
+        let Some(band) = band else { continue };
+        let (left, right) = (x.at(index as f64), x.at(index as f64 + 1.0));
+        let (low, high) = (y.at(band.min_ns as f64), y.at(band.max_ns as f64));
+        let _ = write!(
+            spans,
+            "M{left:.1} {:.1}V{high:.1}H{right:.1}V{:.1}Z",
+            low + 0.5,
+            low + 0.5
+        );
+        let _ = write!(medians, "M{left:.1} {:.1}H{right:.1}", y.at(band.median_ns as f64));
+    }
+    let _ = write!(
+        out,
+        "<path class=\"bars\" d=\"{spans}\"/><path class=\"line max\" d=\"{medians}\"/><path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/>"
+    );
+    out + "</svg>"
+}

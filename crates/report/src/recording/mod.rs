@@ -1,0 +1,180 @@
+//! What a recording of every sample says, ready to be shown.
+
+pub(crate) mod chart;
+
+use crate::text::{count, ns_or_dash, rfc3339};
+use ::recording::{Figures, LatencySurvey, SegmentReader, Survey};
+use store::{RunFile, StoreError};
+use units::{Realtime, format_ns};
+
+/// Streams that are listed; the rest is in the JSON document.
+const STREAMS_LISTED: usize = 32;
+
+/// Heads of the table of ways: latency over all streams.
+pub(crate) const WAY_HEADS: [&str; 10] = [
+    "way", "samples", "min", "mean", "p50", "p99", "p99.9", "p99.99", "p99.999", "max",
+];
+
+/// Heads of the table of streams.
+pub(crate) const STREAM_HEADS: [&str; 12] = [
+    "stream",
+    "received",
+    "lost",
+    "double",
+    "late",
+    "restarts",
+    "p50",
+    "p99.9",
+    "max",
+    "pacing min",
+    "mean",
+    "max",
+];
+
+/// Heads of the table of worst samples.
+pub(crate) const WORST_HEADS: [&str; 5] = ["latency", "stream", "sample", "smpCnt", "at"];
+
+/// Reads all of a run's segments, one after the other; `None` when it has none.
+///
+/// # Errors
+/// When the run file cannot be read. A segment that cannot is counted and named in the survey, and the rest is read.
+pub fn read(run: &RunFile) -> Result<Option<Survey>, StoreError> {
+    let Some(totals) = run.segment_totals()? else {
+        return Ok(None);
+    };
+    let mut survey = Survey::new((totals.first_ns, totals.last_ns));
+    let mut reader = SegmentReader::new();
+    let mut number = 0;
+    run.each_segment(|octets| {
+        number += 1;
+        match octets.map(|octets| reader.read(octets).map_err(|error| error.to_string())) {
+            Ok(Ok(segment)) => survey.take(segment),
+            Ok(Err(why)) | Err(why) => survey.unreadable(format!("segment {number}: {why}")),
+        }
+    })?;
+    Ok(Some(survey))
+}
+
+/// What is in it, and what is not.
+pub(crate) fn sentences(survey: &Survey) -> Vec<String> {
+    let (first_ns, last_ns) = survey.span_ns;
+    let mut said = vec![format!(
+        "{} samples of {} stream(s) in {}, at: {}; {} lost",
+        count(survey.received()),
+        count(survey.streams.len() as u64),
+        format_ns(last_ns.saturating_sub(first_ns) as f64),
+        survey.points.join(", "),
+        count(survey.lost()),
+    )];
+    if survey.unreadable > 0 {
+        said.push(format!(
+            "{} of {} segments cannot be read; what they held shows as lost here: {}",
+            survey.unreadable,
+            survey.unreadable + survey.segments + survey.foreign,
+            survey.reasons.join("; ")
+        ));
+    }
+    if survey.foreign > 0 {
+        said.push(format!("{} segments of other points are not shown", survey.foreign));
+    }
+    let negative: u64 = (0..survey.latencies.len())
+        .map(|way| survey.histogram(way).figures().negative)
+        .sum();
+    if negative > 0 {
+        said.push(format!(
+            "{} latencies are below zero: the clocks of the points do not agree",
+            count(negative)
+        ));
+    }
+    said
+}
+
+/// `kernel -> application`.
+pub(crate) fn way_name(survey: &Survey, way: &LatencySurvey) -> String {
+    format!("{} -> {}", survey.points[way.from], survey.points[way.to])
+}
+
+/// A row for each way, over all streams.
+pub(crate) fn way_rows(survey: &Survey) -> Vec<Vec<String>> {
+    let row = |(index, way): (usize, &LatencySurvey)| {
+        let figures = survey.histogram(index).figures();
+        let mut cells = vec![way_name(survey, way), count(figures.count)];
+        cells.extend(all_figures(&figures));
+        cells
+    };
+    survey.latencies.iter().enumerate().map(row).collect()
+}
+
+fn all_figures(figures: &Figures) -> [String; 8] {
+    let signed = |ns: Option<i64>| ns_or_dash(ns.map(|ns| ns as f64));
+    let whole = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
+    [
+        signed(figures.min),
+        ns_or_dash(figures.mean),
+        whole(figures.p50),
+        whole(figures.p99),
+        whole(figures.p999),
+        whole(figures.p9999),
+        whole(figures.p99999),
+        signed(figures.max),
+    ]
+}
+
+/// A row for each stream: those that lost samples first, then those with the largest latency. Latency is that of the longest way,
+/// pacing that at the first point. Also tells how many streams have no row.
+pub(crate) fn stream_rows(survey: &Survey) -> (Vec<Vec<String>>, usize) {
+    let mut streams: Vec<_> = survey.streams.iter().collect();
+    let largest =
+        |stream: &::recording::StreamSurvey| stream.latencies.last().and_then(|latency| latency.figures().max);
+    streams.sort_by_key(|stream| std::cmp::Reverse((stream.counts.lost, largest(stream))));
+    let row = |stream: &::recording::StreamSurvey| {
+        let counts = &stream.counts;
+        let latency = stream
+            .latencies
+            .last()
+            .map(|latency| latency.figures())
+            .unwrap_or_default();
+        let pacing = stream
+            .pacing
+            .first()
+            .map(|pacing| pacing.spacing.figures())
+            .unwrap_or_default();
+        let numbers = [
+            counts.received,
+            counts.lost,
+            counts.duplicate,
+            counts.reordered + counts.too_late,
+            counts.restarts,
+        ];
+        let times = [
+            latency.p50.map(|ns| ns as f64),
+            latency.p999.map(|ns| ns as f64),
+            latency.max.map(|ns| ns as f64),
+            pacing.min.map(|ns| ns as f64),
+            pacing.mean,
+            pacing.max.map(|ns| ns as f64),
+        ];
+        let mut cells = vec![stream.info.name.clone()];
+        cells.extend(numbers.map(count));
+        cells.extend(times.map(ns_or_dash));
+        cells
+    };
+    let rows = streams.iter().take(STREAMS_LISTED).map(|stream| row(stream)).collect();
+    (rows, streams.len().saturating_sub(STREAMS_LISTED))
+}
+
+/// The worst samples of a way.
+pub(crate) fn worst_rows(survey: &Survey, way: &LatencySurvey, most: usize) -> Vec<Vec<String>> {
+    let row = |worst: &recording::Worst| {
+        let info = survey.streams.get(worst.stream).map(|stream| &stream.info);
+        let smp_cnt = info.and_then(|info| info.smp_cnt(worst.number));
+        vec![
+            format_ns(worst.value_ns as f64),
+            info.map(|info| info.name.clone()).unwrap_or_default(),
+            worst.number.to_string(),
+            smp_cnt.map_or_else(|| "–".to_owned(), |count| count.to_string()),
+            rfc3339(Realtime::from_ns(worst.at_ns)),
+        ]
+    };
+    way.worst().iter().take(most).map(row).collect()
+}

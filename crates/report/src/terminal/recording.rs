@@ -1,0 +1,56 @@
+//! The recording of every sample.
+
+use super::{Align, Paint, Table};
+use crate::Report;
+use crate::recording::{
+    STREAM_HEADS, WAY_HEADS, WORST_HEADS, chart, sentences, stream_rows, way_name, way_rows, worst_rows,
+};
+use std::fmt::Write;
+
+/// Worst samples that are listed of each way.
+const WORST_LISTED: usize = 10;
+
+pub(super) fn recording(report: &Report, paint: &Paint) -> String {
+    let Some(survey) = &report.recording else {
+        return String::new();
+    };
+    let mut out = format!("{}\n", paint.heading("Recording"));
+    for sentence in sentences(survey) {
+        let _ = writeln!(out, "  {sentence}");
+    }
+    if !survey.latencies.is_empty() {
+        out.push_str(&table(&WAY_HEADS, 1, way_rows(survey)).text());
+    }
+    let (rows, left_out) = stream_rows(survey);
+    let mut streams = table(&STREAM_HEADS, 1, rows);
+    if left_out > 0 {
+        streams.note(&format!("and {left_out} more (--json has all)"));
+    }
+    out.push_str(&streams.text());
+    for (index, way) in survey.latencies.iter().enumerate() {
+        let name = way_name(survey, way);
+        let _ = writeln!(out, "\n  {name}: latency along, samples up, both logarithmic");
+        for line in chart::histogram_lines(&survey.histogram(index)) {
+            let _ = writeln!(out, "{line}");
+        }
+        let _ = writeln!(out, "\n  {name} over time: smallest to largest, ● median");
+        for line in chart::band_lines(&way.bands()) {
+            let _ = writeln!(out, "{line}");
+        }
+        out.push('\n');
+        out.push_str(&table(&WORST_HEADS, 0, worst_rows(survey, way, WORST_LISTED)).text());
+    }
+    out
+}
+
+/// A table whose first `left` columns are flush left.
+fn table(heads: &[&str], left: usize, rows: Vec<Vec<String>>) -> Table {
+    let columns: Vec<(&str, Align)> = heads
+        .iter()
+        .enumerate()
+        .map(|(at, head)| (*head, if at < left { Align::Left } else { Align::Right }))
+        .collect();
+    let mut table = Table::new(&columns);
+    rows.into_iter().for_each(|row| table.row(row));
+    table
+}
