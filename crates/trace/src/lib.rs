@@ -19,6 +19,7 @@ mod error;
 mod event;
 mod explain;
 pub mod flight;
+pub mod hops;
 mod occupancy;
 pub mod perfetto;
 mod point;
