@@ -20,6 +20,7 @@ mod stop;
 pub mod subscribe;
 pub mod talk;
 pub mod tap;
+pub mod trace;
 pub mod wakeup;
 
 pub use error::ProbeError;

@@ -31,7 +31,7 @@ pub use around::Around;
 pub use bpf::Cost;
 pub use error::TraceError;
 pub use event::{Event, Name, REALTIME_BELOW, Thread, Vector, What, softirq_name};
-pub use explain::{Question, QuestionKind, explain, explain_gap, explain_wakeup};
+pub use explain::{Question, QuestionKind, explain, explain_gap, explain_hop, explain_wakeup};
 pub use occupancy::{Segment, Who, segments};
 pub use point::Program;
 pub use recorder::{Answer, EngineChoice, EngineKind, FlightRecorder, Options};

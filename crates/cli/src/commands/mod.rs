@@ -12,4 +12,5 @@ pub(crate) mod reflect;
 pub(crate) mod report;
 pub(crate) mod subscribe;
 pub(crate) mod talk;
+pub(crate) mod trace;
 pub(crate) mod wakeup;

@@ -5,6 +5,7 @@
 //! loses records, never time: the loss is counted per series.
 
 mod clock;
+mod counted;
 mod feed;
 mod reasons;
 mod recorder;
@@ -13,6 +14,7 @@ mod why;
 mod window;
 mod work;
 
+pub use counted::{Counted, CountedSpan, CountedSpike};
 pub(crate) use feed::LABEL_BYTES;
 pub use feed::{Counter, Describe, Feed, Record};
 pub use recorder::{Events, Live, Recorder, RecorderOptions};

@@ -288,7 +288,11 @@ impl HopTracer {
         Ok(())
     }
 
-    fn find_streams(&mut self) -> Result<(), TraceError> {
+    /// Looks for streams that came since.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn find_streams(&mut self) -> Result<(), TraceError> {
         let count = self.maps.stream_count.get(&0, 0).map_err(|error| failed(&error))?;
         self.streams.clear();
         for number in 0..count.min(self.options.max_streams) {
