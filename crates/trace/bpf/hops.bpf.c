@@ -19,7 +19,7 @@ typedef long long s64;
 #define inline_always static inline __attribute__((always_inline))
 #define barrier() __asm__ volatile("" ::: "memory")
 
-// linux/bpf.h, enum bpf_func_id, enum bpf_map_type, and the flags of bpf_map_update_elem.
+// linux/bpf.h, enum bpf_func_id, enum bpf_map_type, and flags of bpf_map_update_elem and bpf_ringbuf_submit.
 static void *(*map_lookup)(void *, const void *) = (void *)1;
 static long (*map_update)(void *, const void *, const void *, u64) = (void *)2;
 static u64 (*ktime_get_ns)(void) = (void *)5;
@@ -29,7 +29,7 @@ static long (*probe_read_kernel)(void *, u32, const void *) = (void *)113;
 static void *(*ringbuf_reserve)(void *, u64, u64) = (void *)131;
 static void (*ringbuf_submit)(void *, u64) = (void *)132;
 enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_RINGBUF = 27 };
-enum { NOEXIST = 1 };
+enum { NOEXIST = 1, NO_WAKEUP = 1 };
 
 // Octets as they lie in memory on the little-endian machines this is built for.
 #define ETH_SV 0xba88
@@ -42,6 +42,8 @@ enum { NOEXIST = 1 };
 // A frame that is older than this when it comes to a later point is not paired: smpCnt may have come round.
 #define EXPIRY_NS 500000000ull
 #define ID_OCTETS 129
+// Frames that passed the first point before it was opened may still come to later ones this long.
+#define BEGIN_NS 20000000ull
 #define REORDER_MOST 32
 
 // Log-linear: 64 buckets an octave, exact below 64 ns, up to 2^29 ns, which is more than EXPIRY_NS.
@@ -72,6 +74,8 @@ struct settings {
 	u64 all_events;	  // tell every duration
 	u64 bank;	  // 0 or 1: where extremes go
 	u64 streams;	  // how many fit
+	u64 opened_at;	  // from then on the first point takes frames
+	u64 closed_at;	  // until then
 	u64 parents[POINTS];
 };
 struct {
@@ -380,14 +384,21 @@ inline_always int is_vlan(u16 protocol)
 	return protocol == ETH_8021Q || protocol == ETH_8021AD;
 }
 
+// Whether a frame at a later point must have been seen at the first.
+inline_always int must_be_known(struct settings *set, u64 now)
+{
+	return now > set->opened_at && now - set->opened_at > BEGIN_NS && now < set->closed_at;
+}
+
 // Finds the stream's number; the first point may add it. Negative: none.
-inline_always s64 find_stream(struct frame *frame, const u8 *octets, struct settings *set, int may_add)
+inline_always s64 find_stream(struct frame *frame, const u8 *octets, struct settings *set, int may_add, u64 now)
 {
 	u32 *known = map_lookup(&streams, &frame->key);
 	if (known)
 		return *known;
 	if (!may_add) {
-		trouble(UNKNOWN_STREAM);
+		if (must_be_known(set, now))
+			trouble(UNKNOWN_STREAM);
 		return -1;
 	}
 	u32 zero = 0;
@@ -541,7 +552,8 @@ inline_always void tell(u32 series, u64 ns, u64 now, u16 smp_cnt, struct setting
 	told->series = series;
 	told->smp_cnt = smp_cnt;
 	told->unused = 0;
-	ringbuf_submit(told, 0);
+	// Nobody sleeps on the ring.
+	ringbuf_submit(told, NO_WAKEUP);
 }
 
 inline_always void at_later_point(struct frame *frame, u32 stream, struct entry *entry, u64 now, struct point *point,
@@ -555,7 +567,8 @@ inline_always void at_later_point(struct frame *frame, u32 stream, struct entry 
 	u32 state = entry->state;
 	u64 total_ns = now - entry->first_at;
 	if (!(state & seen_bit(0)) || (u16)state != frame->smp_cnt || total_ns >= EXPIRY_NS) {
-		cell->stale++;
+		if (must_be_known(set, now))
+			cell->stale++;
 		return;
 	}
 	u32 own = seen_bit(number);
@@ -635,6 +648,8 @@ static __attribute__((noinline)) int at_frame(const u8 *mac, u32 held, u32 vlan,
 	struct scratch *scratch = map_lookup(&scratches, &kind);
 	if (!set || !scratch || !point)
 		return 0;
+	if (point->number == 0 && (now < set->opened_at || now >= set->closed_at))
+		return 0;
 	u8 *octets = scratch->octets;
 	if (held > FRAME_OCTETS)
 		held = FRAME_OCTETS;
@@ -659,7 +674,7 @@ static __attribute__((noinline)) int at_frame(const u8 *mac, u32 held, u32 vlan,
 		return 0;
 	}
 	frame.key.id_hash = fnv1a(octets, frame.id_at, frame.id_octets);
-	s64 stream = find_stream(&frame, octets, set, point->number == 0);
+	s64 stream = find_stream(&frame, octets, set, point->number == 0, now);
 	if (stream < 0)
 		return 0;
 	u32 number = stream;

@@ -3,6 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 use trace::hops::{HopOptions, HopTracer, Place, Point, PointKind};
@@ -33,6 +34,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         threshold_ns: None,
         tell_all: false,
     })?;
+    // From here on only long durations are told, as in a run whose floors have risen.
+    std::thread::sleep(Duration::from_millis(500));
+    let mut series = BTreeSet::new();
+    tracer.durations(|duration| {
+        series.insert(duration.series);
+    });
+    for series in series {
+        tracer.set_floor(series, 100_000)?;
+    }
+    tracer.next_span()?;
+    tracer.read()?;
     let counting = HopTracer::count_cost()?;
     std::thread::sleep(Duration::from_secs(seconds));
     drop(counting);

@@ -24,7 +24,7 @@ const LONGEST_SPAN_NS: u64 = 1_000_000_000;
 /// How long programs that had begun before the end of a span may take to end.
 const SETTLE: Duration = Duration::from_millis(5);
 
-/// How long to go on at the end, so that the last frames of streams that have ended can come.
+/// How long the last frames may be under way.
 const LAST_FRAMES: Duration = Duration::from_millis(150);
 
 /// What came of it.
@@ -252,8 +252,9 @@ impl Reader {
         let before = std::mem::replace(&mut self.told, now);
         if now.not_told > before.not_told {
             let text = format!(
-                "{} long durations were counted but not kept one by one: too many at once",
-                now.not_told - before.not_told
+                "{} {} were counted but not told one by one: too many at once",
+                now.not_told - before.not_told,
+                if self.file.is_some() { "durations" } else { "long durations" }
             );
             self.events.write(EventKind::RecorderOverrun, text);
         }
@@ -266,7 +267,7 @@ impl Reader {
     }
 
     fn finish(&mut self) -> Result<(), ProbeError> {
-        // Frames of a stream that has ended are lost, and not under way, when they have not come by then.
+        self.tracer.close()?;
         std::thread::sleep(LAST_FRAMES);
         self.tracer.stop()?;
         self.take_durations()?;

@@ -4,7 +4,7 @@ use super::layout::{
     BUCKETS, CELL_WORDS, EXTREME_WORDS, INFO_WORDS, POINTS, SETTING_WORDS, TABLE_WORDS, TROUBLES, entries,
 };
 use super::reading::{Distribution, Duration, HopCounts, Reading, StreamInfo, Troubles};
-use super::{HopOptions, HopSeries, PointKind};
+use super::{HopOptions, HopSeries, Point, PointKind};
 use crate::bpf::{Runs, can_run, memory_hint, program_runs};
 use crate::error::{TraceError, with_sources};
 use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuArray, PerCpuValues, RingBuf};
@@ -22,6 +22,11 @@ static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_
 /// under way. Far more than any hop takes that works.
 const UNDER_WAY_NS: i64 = 100_000_000;
 
+/// Octets of the ring of single durations, each of which takes 40: with long ones only, what comes before the floors have
+/// risen; with all of them, some seconds of 144,000 frames over a hop.
+const RING_FOR_LONG: u32 = 1 << 20;
+const RING_FOR_ALL: u32 = 1 << 24;
+
 /// Sampled values being timed. Stops when dropped.
 pub struct HopTracer {
     ebpf: Ebpf,
@@ -32,6 +37,10 @@ pub struct HopTracer {
     counted: BTreeMap<(u32, usize), HopCounts>,
     histograms: BTreeMap<u32, Box<[u32; BUCKETS]>>,
     bank: u64,
+    /// When the first point began to take frames.
+    opened: Option<Monotonic>,
+    /// When it ceased to.
+    closed: Option<Monotonic>,
 }
 
 struct Maps {
@@ -70,7 +79,7 @@ impl HopTracer {
         check(&options)?;
         can_run()?;
         let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
-        let mut ebpf = load(&btf, options.max_streams)?;
+        let mut ebpf = load(&btf, &options)?;
         let maps = Maps::take(&mut ebpf)?;
         let mut tracer = Self {
             ebpf,
@@ -81,6 +90,8 @@ impl HopTracer {
             counted: BTreeMap::new(),
             histograms: BTreeMap::new(),
             bank: 0,
+            opened: None,
+            closed: None,
         };
         tracer.set()?;
         tracer.place_points()?;
@@ -164,6 +175,15 @@ impl HopTracer {
         })
     }
 
+    /// The first point takes no frames any more; those that are under way can still come to the others.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn close(&mut self) -> Result<(), TraceError> {
+        self.closed = Some(sys::clock::monotonic());
+        self.set()
+    }
+
     /// Detaches the programs: what they counted can still be read.
     ///
     /// # Errors
@@ -244,7 +264,11 @@ impl HopTracer {
         words[1] = u64::from(options.tell_all);
         words[2] = self.bank;
         words[3] = u64::from(options.max_streams);
-        for (word, point) in words[4..].iter_mut().zip(&options.points) {
+        // Never, until it is known.
+        let instant = |at: Option<Monotonic>| at.map_or(u64::MAX, |at| u64::try_from(at.as_ns()).unwrap_or(0));
+        words[4] = instant(self.opened);
+        words[5] = instant(self.closed);
+        for (word, point) in words[6..].iter_mut().zip(&options.points) {
             *word = point.parent as u64;
         }
         self.maps.settings.set(0, words, 0).map_err(|error| failed(&error))
@@ -265,17 +289,9 @@ impl HopTracer {
         Ok(())
     }
 
-    /// Later points first, so that no frame is remembered whose way is not watched yet.
+    /// Loads and attaches all, and then opens the first point: no frame is remembered whose way is not watched yet.
     fn attach(&mut self, btf: &Btf) -> Result<(), TraceError> {
-        let points = self.options.points.iter().rev();
-        let kinds: Vec<PointKind> = points
-            .flat_map(|point| point.places.iter().map(|place| place.kind))
-            .collect();
-        let mut done = BTreeSet::new();
-        for kind in kinds {
-            if !done.insert(kind) {
-                continue;
-            }
+        for kind in kinds(&self.options.points) {
             let attached = tracepoint(&mut self.ebpf, kind).and_then(|program| {
                 program
                     .load(kind.tracepoint(), btf)
@@ -285,7 +301,8 @@ impl HopTracer {
             let link = attached.map_err(|reason| refused(kind, reason))?;
             self.links.push((kind, link));
         }
-        Ok(())
+        self.opened = Some(sys::clock::monotonic());
+        self.set()
     }
 
     /// Looks for streams that came since.
@@ -420,8 +437,9 @@ fn check(options: &HopOptions) -> Result<(), TraceError> {
     Ok(())
 }
 
-fn load(btf: &Btf, streams: u32) -> Result<Ebpf, TraceError> {
-    let points = POINTS as u32;
+fn load(btf: &Btf, options: &HopOptions) -> Result<Ebpf, TraceError> {
+    let (points, streams) = (POINTS as u32, options.max_streams);
+    let ring_octets = if options.tell_all { RING_FOR_ALL } else { RING_FOR_LONG };
     let loaded = EbpfLoader::new()
         .btf(Some(btf))
         .map_max_entries("streams", streams)
@@ -432,6 +450,7 @@ fn load(btf: &Btf, streams: u32) -> Result<Ebpf, TraceError> {
         .map_max_entries("extremes", 2 * streams * points)
         .map_max_entries("histograms", 2 * streams * points)
         .map_max_entries("floors", 2 * streams * points)
+        .map_max_entries("durations", ring_octets)
         .load(OBJECT);
     loaded.map_err(|error| {
         let reason = with_sources(&error);
@@ -443,6 +462,12 @@ fn load(btf: &Btf, streams: u32) -> Result<Ebpf, TraceError> {
             _ => TraceError::Object(reason),
         }
     })
+}
+
+/// What happens at these points.
+fn kinds(points: &[Point]) -> BTreeSet<PointKind> {
+    let places = points.iter().flat_map(|point| &point.places);
+    places.map(|place| place.kind).collect()
 }
 
 fn kind_number(kind: PointKind) -> u32 {

@@ -22,7 +22,7 @@ pub(super) const TROUBLES: usize = 4;
 /// Octets of a duration in the ring.
 pub(super) const DURATION_OCTETS: usize = 32;
 /// Words of the settings.
-pub(super) const SETTING_WORDS: usize = 4 + POINTS;
+pub(super) const SETTING_WORDS: usize = 6 + POINTS;
 
 const DOUBTFUL: u32 = 1 << 31;
 const SEEN_SHIFT: u32 = 16;
