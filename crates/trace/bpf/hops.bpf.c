@@ -556,6 +556,13 @@ inline_always void tell(u32 series, u64 ns, u64 now, u16 smp_cnt, struct setting
 	ringbuf_submit(told, NO_WAKEUP);
 }
 
+inline_always void note_reached(u32 stream, u32 point)
+{
+	struct stream_info *info = map_lookup(&infos, &stream);
+	if (info)
+		__sync_fetch_and_or(&info->reached, 1ull << point);
+}
+
 inline_always void at_later_point(struct frame *frame, u32 stream, struct entry *entry, u64 now, struct point *point,
 				  struct settings *set)
 {
@@ -592,7 +599,8 @@ inline_always void at_later_point(struct frame *frame, u32 stream, struct entry 
 		u32 passed_ns = entry->offset_ns[parent - 1];
 		ns = total_ns > passed_ns ? total_ns - passed_ns : 0;
 	}
-	cell->paired++;
+	if (!cell->paired++)
+		note_reached(stream, number);
 	cell->sum_ns += ns;
 	cell->total_sum_ns += total_ns;
 	if (ns > set->threshold_ns)
@@ -616,9 +624,6 @@ inline_always void at_later_point(struct frame *frame, u32 stream, struct entry 
 		count_duration(2 * key + 1, total_ns);
 		tell(2 * key + 1, total_ns, now, frame->smp_cnt, set);
 	}
-	struct stream_info *info = map_lookup(&infos, &stream);
-	if (info && !(info->reached >> number & 1))
-		__sync_fetch_and_or(&info->reached, 1ull << number);
 }
 
 // Which point this is, by the interface and its network namespace.

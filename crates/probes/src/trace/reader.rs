@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use store::model::{Counters, EventKind};
 use ::trace::TraceError;
-use ::trace::hops::{Counting, Distribution, HopCounts, HopSeries, HopTracer, Reading, Troubles, bucket_bounds};
+use ::trace::hops::{Counting, Distribution, HopCost, HopCounts, HopSeries, HopTracer, Reading, Troubles, bucket_bounds};
 use units::Monotonic;
 
 /// How often single durations are taken: soon enough that the flight recorder still has what happened around them.
@@ -36,8 +36,8 @@ pub struct TraceSummary {
     pub frames: u64,
     /// What kept frames from being timed.
     pub troubles: Troubles,
-    /// Time in the programs per frame at the first point, in ns, by the kernel's statistics during the first span, or why it
-    /// is not known.
+    /// Time in the programs per frame at the first point, in ns, by the kernel's statistics over one span, or why it is not
+    /// known.
     pub cost_ns: Option<Result<f64, String>>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Reader {
     span_ns: u64,
     totals: BTreeMap<(u32, usize), HopCounts>,
     told: Troubles,
-    counting: Option<Result<Counting, String>>,
+    counting: Option<Result<(Counting, HopCost), String>>,
     summary: TraceSummary,
 }
 
@@ -78,7 +78,7 @@ impl Reader {
             span_ns: (config.window_ns / spans).max(1),
             totals: BTreeMap::new(),
             told: Troubles::default(),
-            counting: Some(HopTracer::count_cost().map_err(|error| error.to_string())),
+            counting: None,
             summary: TraceSummary::default(),
         }
     }
@@ -181,19 +181,26 @@ impl Reader {
         self.say_troubles()
     }
 
-    /// What the programs cost while the kernel counted it, which it does in the first span with frames only.
+    /// What the programs cost, counted by the kernel in the second span with frames: in the first, every duration is told.
     fn take_cost(&mut self, readings: &[Reading]) {
         let first = readings.iter().filter(|reading| reading.point == 0);
         let frames: u64 = first.map(|reading| reading.counts.seen).sum();
-        if frames == 0 {
+        if frames == 0 || self.summary.cost_ns.is_some() {
             return;
         }
-        let Some(counting) = self.counting.take() else { return };
-        self.summary.cost_ns = Some(counting.and_then(|on| {
-            drop(on);
-            let cost = self.tracer.cost().map_err(|error| error.to_string())?;
-            Ok(cost.time_ns as f64 / frames as f64)
-        }));
+        let cost = |tracer: &HopTracer| tracer.cost().map_err(|error| error.to_string());
+        match self.counting.take() {
+            None => {
+                let on = HopTracer::count_cost().map_err(|error| error.to_string());
+                self.counting = Some(on.and_then(|on| Ok((on, cost(&self.tracer)?))));
+            }
+            Some(counting) => {
+                self.summary.cost_ns = Some(counting.and_then(|(_on, before)| {
+                    let spent_ns = cost(&self.tracer)?.time_ns.saturating_sub(before.time_ns);
+                    Ok(spent_ns as f64 / frames as f64)
+                }));
+            }
+        }
     }
 
     fn hand_over(&self, reading: &Reading, first: &HopCounts, at: Monotonic) {

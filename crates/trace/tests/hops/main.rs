@@ -2,6 +2,7 @@
 
 mod bed;
 mod pairing;
+mod planted;
 
 use bed::{Bed, place};
 use trace::hops::{HopCounts, HopOptions, HopTracer, Point, PointKind, Reading};
