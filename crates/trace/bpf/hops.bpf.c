@@ -69,6 +69,10 @@ struct {
 	__type(value, struct point);
 } points SEC(".maps");
 
+// By kind, a bit for each interface number modulo 64 that has a point: most frames at other interfaces are let go by it. Set when
+// the programs are loaded.
+volatile const u64 wanted[KINDS] = {};
+
 struct settings {
 	u64 threshold_ns; // longer durations count as over; ~0: none
 	u64 all_events;	  // tell every duration
@@ -632,6 +636,8 @@ inline_always struct point *point_of(struct sk_buff *skb, const struct net_devic
 	struct place place = {.kind = kind};
 	if (dev) {
 		place.ifindex = dev->ifindex;
+		if (!(wanted[kind] >> (place.ifindex & 63) & 1))
+			return 0;
 		place.netns = dev->nd_net.net->ns.inum;
 	} else {
 		// A packet socket has taken the device away from its frames.

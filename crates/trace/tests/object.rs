@@ -19,8 +19,8 @@ fn the_objects_are_built_from_the_sources() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for name in ["flight", "hops"] {
         let object = format!("{name}.o");
-        let [committed, built] =
-            [&folder, &place.path().to_path_buf()].map(|folder| std::fs::read(folder.join(&object)).expect("an object"));
+        let [committed, built] = [&folder, &place.path().to_path_buf()]
+            .map(|folder| std::fs::read(folder.join(&object)).expect("an object"));
         assert!(
             committed == built,
             "crates/trace/bpf/{object} is not what {name}.bpf.c gives: run crates/trace/bpf/build.sh"

@@ -122,7 +122,11 @@ fn facts(summary: &TraceSummary) -> Vec<Fact> {
         troubles.malformed, troubles.no_room, troubles.unknown_stream, troubles.missed_runs
     );
     vec![
-        fact("frames", Ok(format!("{} of {} streams", summary.frames, summary.streams)), "eBPF maps"),
+        fact(
+            "frames",
+            Ok(format!("{} of {} streams", summary.frames, summary.streams)),
+            "eBPF maps",
+        ),
         fact("frames not timed", Ok(not_timed), "eBPF maps"),
         fact("cost per frame at all points", cost, "BPF_ENABLE_STATS"),
     ]

@@ -156,7 +156,10 @@ impl Search<'_> {
 
     fn miss_holder(&mut self, node: &Node) {
         if matches!(node.kind.as_deref(), Some("tun" | "macvtap")) && node.holders.is_empty() {
-            self.unseen.push(format!("who takes the frames from {}: no process that can be seen", node.name));
+            self.unseen.push(format!(
+                "who takes the frames from {}: no process that can be seen",
+                node.name
+            ));
         }
     }
 }

@@ -117,10 +117,12 @@ fn machine_name(arguments: &[&str]) -> Option<String> {
         return None;
     }
     let at = arguments.iter().position(|argument| *argument == "-name");
-    let name = at.and_then(|at| arguments.get(at + 1)).map_or("without a name", |value| {
-        let guest = value.split(',').find_map(|part| part.strip_prefix("guest="));
-        guest.unwrap_or_else(|| value.split(',').next().unwrap_or(value))
-    });
+    let name = at
+        .and_then(|at| arguments.get(at + 1))
+        .map_or("without a name", |value| {
+            let guest = value.split(',').find_map(|part| part.strip_prefix("guest="));
+            guest.unwrap_or_else(|| value.split(',').next().unwrap_or(value))
+        });
     Some(name.to_owned())
 }
 
@@ -129,8 +131,12 @@ fn vhost_tasks(proc: &Path, pid: u32) -> Vec<Task> {
     let own = proc.join(pid.to_string()).join("task");
     let name = format!("vhost-{pid}");
     let inside = numbers(&own).into_iter().map(|task| (task, own.join(task.to_string())));
-    let outside = numbers(proc).into_iter().map(|task| (task, proc.join(task.to_string())));
-    let all = inside.chain(outside).filter_map(|(id, folder)| task(id, &folder, &name));
+    let outside = numbers(proc)
+        .into_iter()
+        .map(|task| (task, proc.join(task.to_string())));
+    let all = inside
+        .chain(outside)
+        .filter_map(|(id, folder)| task(id, &folder, &name));
     let mut tasks: Vec<Task> = all.collect();
     tasks.sort_by_key(|task| task.id);
     tasks.dedup_by_key(|task| task.id);
@@ -242,7 +248,12 @@ mod tests {
         write("task/42/comm", "qemu-system-x86\n");
         write("task/43/comm", "vhost-42\n");
         write("task/43/status", "Name:\tvhost-42\nCpus_allowed_list:\t2-3\n");
-        for (descriptor, target) in [("9", "/dev/net/tun"), ("10", "/dev/net/tun"), ("11", "/dev/vfio/12"), ("12", "/dev/tap7")] {
+        for (descriptor, target) in [
+            ("9", "/dev/net/tun"),
+            ("10", "/dev/net/tun"),
+            ("11", "/dev/vfio/12"),
+            ("12", "/dev/tap7"),
+        ] {
             symlink(target, process.join("fd").join(descriptor)).expect("a link");
         }
         write("fdinfo/9", "pos:\t0\niff:\tvnet0\n");
@@ -252,7 +263,10 @@ mod tests {
         assert_eq!(interfaces, ["#7", "vnet0"]);
         let holder = &held.taps[0].holder;
         assert_eq!(holder.kind, HolderKind::VirtualMachine("vm1".to_owned()));
-        assert_eq!((holder.tasks.len(), holder.tasks[0].id, holder.tasks[0].cpus.as_str()), (1, 43, "2-3"));
+        assert_eq!(
+            (holder.tasks.len(), holder.tasks[0].id, holder.tasks[0].cpus.as_str()),
+            (1, 43, "2-3")
+        );
         assert_eq!(held.passed_through, ["virtual machine vm1 (QEMU, pid 42)"]);
     }
 }

@@ -39,7 +39,11 @@ pub(super) fn all() -> Result<(Vec<Namespace>, Option<String>), SysError> {
     let mut namespaces = Vec::new();
     for (inode, whose, namespace) in &found {
         let looked = || -> Result<_, SysError> { Ok((list()?, ids(&found, *inode)?)) };
-        let entered = if whose.is_none() { looked() } else { namespace.run(looked).flatten() };
+        let entered = if whose.is_none() {
+            looked()
+        } else {
+            namespace.run(looked).flatten()
+        };
         match entered {
             Ok((links, others)) => namespaces.push(Namespace {
                 inode: *inode,
@@ -94,9 +98,13 @@ fn held_by_descriptor(proc: &Path, places: &mut BTreeMap<u32, (PathBuf, String)>
         let directory = proc.join(pid.to_string()).join("fd");
         for descriptor in numbers(&directory) {
             let path = directory.join(descriptor.to_string());
-            let Ok(target) = std::fs::read_link(&path) else { continue };
+            let Ok(target) = std::fs::read_link(&path) else {
+                continue;
+            };
             let inode = target.to_string_lossy();
-            let inode = inode.strip_prefix("net:[").and_then(|rest| rest.strip_suffix(']')?.parse().ok());
+            let inode = inode
+                .strip_prefix("net:[")
+                .and_then(|rest| rest.strip_suffix(']')?.parse().ok());
             if let Some(inode) = inode {
                 places.entry(inode).or_insert_with(|| (path, owner(proc, pid)));
             }
@@ -120,11 +128,7 @@ fn container(cgroups: &str) -> Option<String> {
     let paths = cgroups.lines().filter_map(|line| line.splitn(3, ':').nth(2));
     let parts = paths.flat_map(|path| path.split('/').map(str::to_owned).collect::<Vec<_>>());
     parts.into_iter().find_map(|part| {
-        let digits = part
-            .rsplit('-')
-            .next()
-            .unwrap_or(&part)
-            .trim_end_matches(".scope");
+        let digits = part.rsplit('-').next().unwrap_or(&part).trim_end_matches(".scope");
         let is_id = digits.len() == 64 && digits.chars().all(|c| c.is_ascii_hexdigit());
         if is_id {
             // As its runtime shows it.
@@ -149,12 +153,18 @@ mod tests {
     #[test]
     fn containers_are_named_as_their_runtimes_do() {
         let id = "3f2a".repeat(16);
-        assert_eq!(container(&format!("4:cpu:/docker/{id}\n")).as_deref(), Some("3f2a3f2a3f2a"));
+        assert_eq!(
+            container(&format!("4:cpu:/docker/{id}\n")).as_deref(),
+            Some("3f2a3f2a3f2a")
+        );
         assert_eq!(
             container(&format!("0::/machine.slice/libpod-{id}.scope/container")).as_deref(),
             Some("3f2a3f2a3f2a")
         );
-        assert_eq!(container("0::/lxc.payload.relay1/init.scope").as_deref(), Some("relay1"));
+        assert_eq!(
+            container("0::/lxc.payload.relay1/init.scope").as_deref(),
+            Some("relay1")
+        );
         assert_eq!(container("0::/system.slice/ssh.service\n1:cpu:/\n"), None);
     }
 }

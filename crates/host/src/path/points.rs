@@ -58,7 +58,9 @@ fn behind(node: &Node, before: Option<usize>, is_leaf: bool, points: &mut Vec<Na
     for next in &node.next {
         match next.kind.as_deref() {
             // A bridge hands on to its ports; it is no point of its own.
-            Some("bridge" | "openvswitch" | "vlan") => behind(next, before, next.kind.as_deref() == Some("vlan"), points),
+            Some("bridge" | "openvswitch" | "vlan") => {
+                behind(next, before, next.kind.as_deref() == Some("vlan"), points)
+            }
             Some("tun") => {
                 points.push(point("tap", next, PathEvent::Transmit, before));
                 let tap = Some(points.len() - 1);
@@ -188,6 +190,9 @@ mod tests {
     fn an_interface_of_its_own_leads_to_the_application() {
         let points = of(&node("eth0", "", Vec::new()));
         assert_eq!(points.len(), 1);
-        assert_eq!((points[0].name.as_str(), points[0].event), ("app", PathEvent::Application));
+        assert_eq!(
+            (points[0].name.as_str(), points[0].event),
+            ("app", PathEvent::Application)
+        );
     }
 }

@@ -328,7 +328,10 @@ impl Work {
     }
 
     fn close_windows(&mut self, now_ns: u64, all: bool) {
-        let measured = self.feeds.values_mut().flat_map(|feed| feed.series.iter_mut().flatten());
+        let measured = self
+            .feeds
+            .values_mut()
+            .flat_map(|feed| feed.series.iter_mut().flatten());
         for series in measured.chain(self.counted.values_mut()) {
             let end_ns = series.start_ns() + self.window_ns;
             if now_ns >= end_ns + GRACE_NS {

@@ -1,8 +1,8 @@
 //! What durations are worth telling one by one.
 
+use ::trace::hops::HopSeries;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use ::trace::hops::HopSeries;
 
 /// Worst samples that a run keeps of a series.
 const WORST: usize = 100;

@@ -1,7 +1,7 @@
 //! The durations so far, for who looks on.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use ::trace::hops::{Distribution, bucket_bounds};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bins of the live histogram in a factor of ten.
 const PER_DECADE: f64 = 5.0;
@@ -97,7 +97,10 @@ mod tests {
         view.add("nic-to-tap", &found, 83, 0);
         let hops = view.hops();
         let hop = &hops[0];
-        assert_eq!((hop.count, hop.lost, hop.sum_ns, hop.min_ns, hop.max_ns), (6, 1, 166, 10, 63));
+        assert_eq!(
+            (hop.count, hop.lost, hop.sum_ns, hop.min_ns, hop.max_ns),
+            (6, 1, 166, 10, 63)
+        );
         assert_eq!((hop.bins[5], hop.bins[8]), (4, 2));
     }
 }

@@ -19,10 +19,10 @@ pub use reader::TraceSummary;
 use crate::error::ProbeError;
 use crate::record::Recorder;
 use crate::stop::Stop;
+use ::trace::hops::{HopOptions, HopTracer, Point};
 use reader::Reader;
 use std::path::PathBuf;
 use std::thread::JoinHandle;
-use ::trace::hops::{HopOptions, HopTracer, Point};
 
 /// What is to be traced.
 #[derive(Debug, Clone)]

@@ -8,11 +8,13 @@ use super::series::Names;
 use crate::error::ProbeError;
 use crate::record::{Counted, CountedSpan, CountedSpike, Events, Recorder};
 use crate::stop::Stop;
+use ::trace::TraceError;
+use ::trace::hops::{
+    Counting, Distribution, HopCost, HopCounts, HopSeries, HopTracer, Reading, Troubles, bucket_bounds,
+};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use store::model::{Counters, EventKind};
-use ::trace::TraceError;
-use ::trace::hops::{Counting, Distribution, HopCost, HopCounts, HopSeries, HopTracer, Reading, Troubles, bucket_bounds};
 use units::Monotonic;
 
 /// How often single durations are taken: soon enough that the flight recorder still has what happened around them.
@@ -261,7 +263,11 @@ impl Reader {
             let text = format!(
                 "{} {} were counted but not told one by one: too many at once",
                 now.not_told - before.not_told,
-                if self.file.is_some() { "durations" } else { "long durations" }
+                if self.file.is_some() {
+                    "durations"
+                } else {
+                    "long durations"
+                }
             );
             self.events.write(EventKind::RecorderOverrun, text);
         }
@@ -321,8 +327,14 @@ impl Reader {
             let label = self.names.label(*stream).unwrap_or("?");
             let first = &self.tracer.options().points[0].name;
             for (count, why) in [
-                (counts.doubtful, format!("came twice to {first}, so which of the two it is cannot be told")),
-                (counts.stale, format!("were not seen at {first} within the last half second")),
+                (
+                    counts.doubtful,
+                    format!("came twice to {first}, so which of the two it is cannot be told"),
+                ),
+                (
+                    counts.stale,
+                    format!("were not seen at {first} within the last half second"),
+                ),
                 (counts.skipped, "were not seen at the point before".to_owned()),
             ] {
                 if count > 0 {

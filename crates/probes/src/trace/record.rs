@@ -1,10 +1,10 @@
 //! Every single duration, as lines of text.
 
 use crate::error::ProbeError;
+use ::trace::hops::Duration;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use ::trace::hops::Duration;
 
 /// Octets written at once.
 const CHUNK: usize = 1 << 20;

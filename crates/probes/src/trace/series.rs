@@ -1,7 +1,7 @@
 //! What the series of this probe are called and mean.
 
-use store::model::{SeriesClock, SeriesSpec};
 use ::trace::hops::{HopSeries, Point, PointKind, StreamInfo};
+use store::model::{SeriesClock, SeriesSpec};
 use units::format_ns;
 
 /// Names of hops, streams and series.
@@ -28,7 +28,11 @@ impl Names {
     pub(super) fn learn(&mut self, streams: &[StreamInfo]) {
         let known = streams.iter().rposition(|stream| !stream.sv_id.is_empty());
         // One without svID behind all others is just being added; among them, it was added twice and has no frames.
-        for stream in streams.iter().take(known.map_or(0, |last| last + 1)).skip(self.labels.len()) {
+        for stream in streams
+            .iter()
+            .take(known.map_or(0, |last| last + 1))
+            .skip(self.labels.len())
+        {
             self.labels.push(label(stream, &self.labels));
             self.streams.push(stream.clone());
         }
@@ -117,7 +121,12 @@ fn events(point: &Point) -> String {
 fn seen_by(point: &Point) -> String {
     let places = point.places.iter().map(|place| {
         let kind: PointKind = place.kind;
-        format!("{} of interface {} in namespace {}", kind.tracepoint(), place.ifindex, place.netns)
+        format!(
+            "{} of interface {} in namespace {}",
+            kind.tracepoint(),
+            place.ifindex,
+            place.netns
+        )
     });
     places.collect::<Vec<_>>().join(" or ")
 }

@@ -55,7 +55,10 @@ fn hop_path(tally: &Tally, question: &Question, whole: &str) -> String {
             show(idle_ns)
         );
     }
-    format!("nothing else had CPU {} for long: {whole} is the kernel's own work", question.cpu)
+    format!(
+        "nothing else had CPU {} for long: {whole} is the kernel's own work",
+        question.cpu
+    )
 }
 
 /// When the ring did not reach back to the due instant.

@@ -374,10 +374,7 @@ impl HopTracer {
 
     fn distribution(&mut self, series: u32) -> Result<Distribution, MapError> {
         let now = self.maps.histograms.get(&series, 0)?;
-        let before = self
-            .histograms
-            .entry(series)
-            .or_insert_with(|| Box::new([0; BUCKETS]));
+        let before = self.histograms.entry(series).or_insert_with(|| Box::new([0; BUCKETS]));
         let found = Distribution::between(before, &now);
         **before = now;
         Ok(found)
@@ -396,9 +393,7 @@ impl Maps {
             histograms: array(ebpf, "histograms")?,
             floors: array(ebpf, "floors")?,
             troubles: per_cpu(ebpf, "troubles")?,
-            durations: take(ebpf, "durations")?
-                .try_into()
-                .map_err(|error| failed(&error))?,
+            durations: take(ebpf, "durations")?.try_into().map_err(|error| failed(&error))?,
         })
     }
 }
@@ -440,8 +435,10 @@ fn check(options: &HopOptions) -> Result<(), TraceError> {
 fn load(btf: &Btf, options: &HopOptions) -> Result<Ebpf, TraceError> {
     let (points, streams) = (POINTS as u32, options.max_streams);
     let ring_octets = if options.tell_all { RING_FOR_ALL } else { RING_FOR_LONG };
+    let wanted = wanted(&options.points);
     let loaded = EbpfLoader::new()
         .btf(Some(btf))
+        .override_global("wanted", &wanted, true)
         .map_max_entries("streams", streams)
         .map_max_entries("infos", streams)
         .map_max_entries("tables", streams)
@@ -462,6 +459,15 @@ fn load(btf: &Btf, options: &HopOptions) -> Result<Ebpf, TraceError> {
             _ => TraceError::Object(reason),
         }
     })
+}
+
+/// By kind, a bit for each interface number modulo 64 that has a point.
+fn wanted(points: &[Point]) -> [u64; PointKind::ALL.len()] {
+    let mut wanted = [0; PointKind::ALL.len()];
+    for place in points.iter().flat_map(|point| &point.places) {
+        wanted[kind_number(place.kind) as usize] |= 1 << (place.ifindex % 64);
+    }
+    wanted
 }
 
 /// What happens at these points.

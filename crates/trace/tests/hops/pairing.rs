@@ -38,10 +38,7 @@ fn every_frame_of_a_clean_stream_is_timed_at_every_point() {
         assert_eq!(reading.hop.count(), 1_000);
         assert!(reading.hop.min_ns > 0 && reading.hop.min_ns <= reading.hop.max_ns);
     }
-    let edge = readings
-        .iter()
-        .find(|reading| reading.point == 2)
-        .expect("a reading");
+    let edge = readings.iter().find(|reading| reading.point == 2).expect("a reading");
     assert_eq!(edge.total.count(), 1_000);
     assert!(edge.total.max_ns >= edge.hop.max_ns);
     let mut told = Vec::new();
@@ -225,7 +222,9 @@ fn malformed_frames_and_streams_too_many_are_counted_and_harmless() {
         max_streams: 2,
         ..three_points(&bed)
     };
-    let Some(mut tracer) = tracer(test, options) else { return };
+    let Some(mut tracer) = tracer(test, options) else {
+        return;
+    };
     let port = send_port(&bed.publisher, "ts0");
     let whole = frame("MU01", &[1]).encode().expect("a frame");
     // Up to behind smpCnt every cut is noticed: 14 of Ethernet, 8 of SV, 11 of tags and lengths, svID, smpCnt.
@@ -258,7 +257,9 @@ fn a_packet_socket_is_a_point_whether_it_reads_or_has_a_ring() {
     let mut application = point("app", 2, place(&bed.device, "dut0", PointKind::Consume));
     application.places.push(place(&bed.device, "dut0", PointKind::Read));
     options.points.push(application);
-    let Some(mut tracer) = tracer(test, options) else { return };
+    let Some(mut tracer) = tracer(test, options) else {
+        return;
+    };
     let listen = crate::bed::receive_options();
     let ring = bed.device.run(|| sys::packet::PacketPort::open("dut0", &listen));
     let ring = ring.expect("to enter").expect("a port");

@@ -92,7 +92,9 @@ fn a_blocked_reader_of_a_tap_is_found_in_its_hop_with_who_blocked_it() {
         threshold_ns: Some(2_000_000),
         tell_all: true,
     };
-    let Some(mut tracer) = tracer(test, options) else { return };
+    let Some(mut tracer) = tracer(test, options) else {
+        return;
+    };
     let recorder = FlightRecorder::start(Options::default()).expect("a recorder");
     let is_over = Arc::new(AtomicBool::new(false));
     let over_too = Arc::clone(&is_over);
@@ -120,7 +122,10 @@ fn a_blocked_reader_of_a_tap_is_found_in_its_hop_with_who_blocked_it() {
         let mut told = Vec::new();
         tracer.durations(|duration| told.push(duration));
         // Those of the block's first half: they waited long.
-        for duration in told.into_iter().filter(|duration| duration.ns > 2_500_000 && !duration.series.total) {
+        for duration in told
+            .into_iter()
+            .filter(|duration| duration.ns > 2_500_000 && !duration.series.total)
+        {
             if duration.series.point == 2 {
                 let question = Question {
                     cpu: duration.cpu,
@@ -145,32 +150,25 @@ fn a_blocked_reader_of_a_tap_is_found_in_its_hop_with_who_blocked_it() {
 
     let mut found = 0;
     for block in &blocks {
-        let of_block: Vec<_> = late
-            .iter()
-            .filter(|(duration, _)| {
-                let from = duration.at - i64::try_from(duration.ns).expect("short");
-                from > block.0 && from < block.1 && duration.at >= block.1
-            })
-            .collect();
-        let Some((duration, explanation)) = of_block.first() else { continue };
-        let blocked_ns = u64::try_from(block.1 - block.0).expect("positive").min(duration.ns);
-        let blockers = explanation.occupants.iter();
-        let blocker_ns: u64 = blockers
-            .filter(|part| part.what.starts_with("thread blocker (pid "))
-            .map(|part| part.ns)
-            .sum();
-        // The machine itself may stand still meanwhile, or the kernel keep a switch from us: then it is said so.
-        if explanation.cause == store::Cause::Thread
-            && explanation.text.contains("blocker")
-            && blocker_ns * 10 >= blocked_ns.min(duration.ns) * 5
-        {
-            found += 1;
-        }
+        let of_block = late.iter().filter(|(duration, _)| {
+            let from = duration.at - i64::try_from(duration.ns).expect("short");
+            from > block.0 && from < block.1 && duration.at >= block.1
+        });
+        found += i64::from(of_block.into_iter().any(|(duration, explanation)| {
+            let parts = explanation.occupants.iter();
+            let blockers = parts.filter(|part| part.what.starts_with("thread blocker (pid "));
+            let blocker_ns: u64 = blockers.map(|part| part.ns).sum();
+            let is_named = explanation.cause == store::Cause::Thread && explanation.text.contains("blocker");
+            is_named && blocker_ns * 10 >= duration.ns * 8
+        }));
     }
+    // The machine itself may stand still meanwhile, or the kernel keep a switch from us: some blocks may go unexplained.
     assert!(
-        found * 2 > BLOCKS,
+        found * 4 >= BLOCKS,
         "found {found} of {BLOCKS}; late: {:?}",
-        late.iter().map(|(duration, explanation)| (duration.ns, &explanation.text)).collect::<Vec<_>>()
+        late.iter()
+            .map(|(duration, explanation)| (duration.ns, &explanation.text))
+            .collect::<Vec<_>>()
     );
     assert!(
         others_late <= late.len() / 2,

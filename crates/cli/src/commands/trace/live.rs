@@ -59,7 +59,10 @@ fn render(name: &str, found: &[LiveHop]) -> String {
     let first = hop.bins.iter().position(|count| *count > 0).unwrap_or(0);
     for (bin, count) in hop.bins.iter().enumerate().skip(first) {
         let bar = "#".repeat(length(*count, most));
-        text.push_str(&format!("{:>10} |{bar:<BAR$}| {count}\n", show(LiveHop::bin_from_ns(bin))));
+        text.push_str(&format!(
+            "{:>10} |{bar:<BAR$}| {count}\n",
+            show(LiveHop::bin_from_ns(bin))
+        ));
     }
     text
 }
@@ -93,7 +96,11 @@ mod tests {
         let text = render("nic-to-tap", &[hop]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 1 + 11);
-        assert!(lines[0].starts_with("nic-to-tap: 1000001 frames, min 900"), "{}", lines[0]);
+        assert!(
+            lines[0].starts_with("nic-to-tap: 1000001 frames, min 900"),
+            "{}",
+            lines[0]
+        );
         assert!(lines[0].ends_with("lost 2"));
         assert!(lines[1].contains(&"#".repeat(BAR)) && lines[1].ends_with("| 1000000"));
         assert!(lines[11].contains("|##") && lines[11].ends_with("| 1"));

@@ -83,7 +83,10 @@ pub(super) fn choose(interface: &str, named: &[String]) -> Result<Chosen, Failur
         for text in named {
             let point = parse(text, netns, chosen.points.len() - 1)?;
             if chosen.points.iter().any(|other| other.name == point.name) {
-                return Err(Failure::Usage(format!("--point {text}: there is a point {} already", point.name)));
+                return Err(Failure::Usage(format!(
+                    "--point {text}: there is a point {} already",
+                    point.name
+                )));
             }
             chosen.points.push(point);
         }
@@ -98,7 +101,9 @@ pub(super) fn choose(interface: &str, named: &[String]) -> Result<Chosen, Failur
 fn take_found(chosen: &mut Chosen) {
     for found in chosen.way.points() {
         if chosen.points.len() == MOST_POINTS {
-            chosen.unseen.push(format!("{}: there is room for {MOST_POINTS} points", found.name));
+            chosen
+                .unseen
+                .push(format!("{}: there is room for {MOST_POINTS} points", found.name));
             continue;
         }
         let before = found.before.as_deref().unwrap_or(FIRST);

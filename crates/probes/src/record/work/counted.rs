@@ -13,7 +13,11 @@ impl Work {
     pub(super) fn take_counted(&mut self, span: &CountedSpan) {
         let at_ns = since(self.start, span.at);
         let name = &span.series.name;
-        let Some(mut series) = self.counted.remove(name).or_else(|| self.add_series(&span.series, at_ns)) else {
+        let Some(mut series) = self
+            .counted
+            .remove(name)
+            .or_else(|| self.add_series(&span.series, at_ns))
+        else {
             return;
         };
         self.open_window_of(&mut series, at_ns);
