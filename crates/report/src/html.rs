@@ -11,6 +11,7 @@ mod page;
 mod svg;
 #[cfg(test)]
 mod tests;
+mod way;
 
 use crate::Report;
 use askama::Template;

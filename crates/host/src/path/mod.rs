@@ -7,7 +7,6 @@
 mod discover;
 mod holders;
 mod namespaces;
-mod picture;
 mod points;
 
 pub use discover::discover;
@@ -55,11 +54,6 @@ impl Way {
     /// before it.
     pub fn points(&self) -> Vec<PathPoint> {
         points::of(&self.root)
-    }
-
-    /// The way as a picture, an SVG document.
-    pub fn to_svg(&self) -> String {
-        picture::svg(&self.lines())
     }
 
     /// One line for each interface, process and thread, with how far it is indented.

@@ -59,7 +59,7 @@ fn behind(node: &Node, before: Option<usize>, is_leaf: bool, points: &mut Vec<Na
         match next.kind.as_deref() {
             // A bridge hands on to its ports; it is no point of its own.
             Some("bridge" | "openvswitch" | "vlan") => {
-                behind(next, before, next.kind.as_deref() == Some("vlan"), points)
+                behind(next, before, next.kind.as_deref() == Some("vlan"), points);
             }
             Some("tun") => {
                 points.push(point("tap", next, PathEvent::Transmit, before));

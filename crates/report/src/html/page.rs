@@ -5,7 +5,7 @@ mod nics;
 mod series;
 mod why;
 
-use super::{budget, charts};
+use super::{budget, charts, way};
 use crate::Report;
 use crate::tables::networks::{self, Networks};
 use crate::text::wall_clock;
@@ -44,6 +44,8 @@ pub(super) struct Page {
     pub(super) network_heads: [&'static str; 9],
     pub(super) families: Vec<FamilyPart>,
     pub(super) events: Vec<EventRow>,
+    /// The way of a frame inside the host, where hops were traced.
+    pub(super) way_svg: Option<String>,
     pub(super) inventory: Vec<(String, Vec<FactRow>)>,
     pub(super) method: Vec<(&'static str, String)>,
     pub(super) title: String,
@@ -93,6 +95,7 @@ impl Page {
             network_heads: networks::HEADS,
             families: families(report),
             events: report.run.events.iter().map(|event| event_row(report, event)).collect(),
+            way_svg: way::picture(&report.run.facts),
             inventory: inventory(report),
             method: method(report),
             title: format!("triptime: {} {}", report.run.info.command, verdict),

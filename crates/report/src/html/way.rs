@@ -1,4 +1,9 @@
-//! The way as a picture: a box a line, joined from the left.
+//! The way of a frame inside the traced host as a picture: a box for each line of the tree, joined from the left.
+
+use store::model::Fact;
+
+/// Spaces of a level in the tree.
+const INDENT: usize = 2;
 
 /// Height of a line, width of a level, height of a box and width of a character, in pixels.
 const LINE: usize = 30;
@@ -6,8 +11,19 @@ const LEVEL: usize = 28;
 const BOX: usize = 22;
 const CHARACTER: usize = 7;
 
+/// Draws the tree that `trace` left among the facts; `None` where there is none.
+pub(super) fn picture(facts: &[Fact]) -> Option<String> {
+    let fact = facts.iter().find(|fact| fact.group == "trace" && fact.name == "way")?;
+    let tree = fact.value.as_ref().ok()?;
+    let lines = tree.lines().map(|line| {
+        let text = line.trim_start_matches(' ');
+        ((line.len() - text.len()) / INDENT, text.to_owned())
+    });
+    Some(svg(&lines.collect::<Vec<_>>()))
+}
+
 /// An SVG document of lines with their depths.
-pub(super) fn svg(lines: &[(usize, String)]) -> String {
+fn svg(lines: &[(usize, String)]) -> String {
     let widths = lines
         .iter()
         .map(|(depth, text)| depth * LEVEL + text.chars().count() * CHARACTER + 24);
@@ -46,7 +62,8 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::svg;
+    use super::{picture, svg};
+    use store::model::Fact;
 
     #[test]
     fn names_cannot_break_the_document() {
@@ -55,5 +72,17 @@ mod tests {
         assert!(picture.contains("&lt;script&gt;&amp;?"));
         assert_eq!(picture.matches("<rect").count(), 2);
         assert_eq!(picture.matches("<path").count(), 1);
+    }
+    #[test]
+    fn the_tree_among_the_facts_is_drawn() {
+        let fact = Fact {
+            group: "trace".to_owned(),
+            name: "way".to_owned(),
+            value: Ok("eth1: network card\n  br0: bridge\n    vnet0: tap\n".to_owned()),
+            source: String::new(),
+        };
+        assert_eq!(picture(&[]), None);
+        let drawn = picture(&[fact]).expect("a picture");
+        assert_eq!((drawn.matches("<rect").count(), drawn.matches("<path").count()), (3, 2));
     }
 }
