@@ -1,13 +1,13 @@
 //! Hops traced end to end: a publisher, a bridge, and an application in another network namespace.
 
 use std::process::{Command, Stdio};
-use support::{binary, json, namespace, root_or_skip};
+use support::{binary, json, root_or_skip};
 use sys::link::{add_bridge, add_veth, find, set_master, set_up};
 use sys::netns::NetNs;
 
 /// The publisher's, the bridge's and the application's namespaces, joined.
 fn bed() -> [NetNs; 3] {
-    let [publisher, switch, device] = [namespace(), namespace(), namespace()];
+    let [publisher, switch, device] = [(); 3].map(|()| NetNs::create().expect("a namespace"));
     switch.run(|| add_bridge("br0").expect("a bridge")).expect("entered");
     for (end, name, port) in [(&publisher, "ts0", "p-ts"), (&device, "dut0", "p-dut")] {
         let join = || {
@@ -117,7 +117,7 @@ fn what_cannot_be_traced_is_said() {
     if !root_or_skip("what_cannot_be_traced_is_said") {
         return;
     }
-    let [_, switch, _] = bed();
+    let [_publisher, switch, _device] = bed();
     let refused = |mut command: Command, status: i32, wanted: &str| {
         let output = command.output().expect("started");
         let said = support::stderr(&output);
