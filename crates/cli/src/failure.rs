@@ -77,6 +77,7 @@ impl From<ProbeError> for Failure {
     fn from(error: ProbeError) -> Self {
         match error {
             ProbeError::Sys(error) => error.into(),
+            ProbeError::Trace(error) => error.into(),
             ProbeError::Usage(text) => Self::Usage(text),
             ProbeError::NoTraffic(text) | ProbeError::Unsynchronised(text) => Self::CouldNotMeasure(text),
             ProbeError::Panicked(_) => Self::CouldNotMeasure(error.to_string()),

@@ -39,6 +39,7 @@ enum Command {
     Listen(commands::listen::ListenArgs),
     Publish(commands::publish::PublishArgs),
     Subscribe(commands::subscribe::SubscribeArgs),
+    Trace(commands::trace::TraceArgs),
     Pcap(commands::pcap::PcapArgs),
     Report(commands::report::ReportArgs),
     Compare(commands::compare::CompareArgs),
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         Command::Listen(args) => commands::listen::run(args),
         Command::Publish(args) => commands::publish::run(args),
         Command::Subscribe(args) => commands::subscribe::run(args),
+        Command::Trace(args) => commands::trace::run(args),
         Command::Pcap(args) => Ok(commands::pcap::run(
             &args,
             &mut std::io::stdout().lock(),

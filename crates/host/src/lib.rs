@@ -28,6 +28,7 @@ mod memory;
 mod mounts;
 mod network;
 mod nic;
+pub mod path;
 mod power;
 mod processes;
 mod reader;

@@ -123,7 +123,7 @@ fn below(link: &LinkInfo) -> Result<Option<Vec<String>>, SysError> {
     }
     match link.below {
         Below::Here(index) if MADE_ON_ONE.contains(&kind) => of(&|other| other.index == index).map(Some),
-        Below::Elsewhere if MADE_ON_ONE.contains(&kind) => Ok(None),
+        Below::Elsewhere { .. } if MADE_ON_ONE.contains(&kind) => Ok(None),
         _ => Ok(Some(Vec::new())),
     }
 }

@@ -8,6 +8,9 @@ pub enum ProbeError {
     /// The kernel or the machine refused something.
     #[error(transparent)]
     Sys(#[from] SysError),
+    /// Tracing inside the kernel.
+    #[error(transparent)]
+    Trace(#[from] ::trace::TraceError),
     /// A setting that cannot be, said with what would do.
     #[error("{0}")]
     Usage(String),

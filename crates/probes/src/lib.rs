@@ -23,6 +23,7 @@ pub mod subscribe;
 pub mod talk;
 pub mod tap;
 pub mod timesync;
+pub mod trace;
 pub mod wakeup;
 
 pub use error::ProbeError;

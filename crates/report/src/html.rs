@@ -12,6 +12,7 @@ mod recording;
 mod svg;
 #[cfg(test)]
 mod tests;
+mod way;
 
 use crate::Report;
 use askama::Template;

@@ -3,12 +3,13 @@
 use crate::error::{SysError, errno_of};
 use crate::link;
 use crate::privilege::Capability;
+use rustix::fs::fstat;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::panic::resume_unwind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A network namespace.
 ///
@@ -50,6 +51,26 @@ impl NetNs {
         File::open("/proc/thread-self/ns/net")
             .map(|file| Self { fd: file.into() })
             .map_err(|error| SysError::refused("open", "/proc/thread-self/ns/net", errno_of(&error)))
+    }
+
+    /// The namespace that a file stands for, such as `/proc/PID/ns/net` or `/run/netns/NAME`.
+    ///
+    /// # Errors
+    /// What opening it met.
+    pub fn open(path: &Path) -> Result<Self, SysError> {
+        File::open(path)
+            .map(|file| Self { fd: file.into() })
+            .map_err(|error| SysError::refused("open", path.display().to_string(), errno_of(&error)))
+    }
+
+    /// Its inode number, by which the kernel and `/proc/PID/ns/net` name it.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn inode(&self) -> Result<u32, SysError> {
+        let found = fstat(&self.fd).map_err(|errno| SysError::refused("look at", "a network namespace", errno))?;
+        // The kernel numbers its namespaces with 32 bits.
+        Ok(u32::try_from(found.st_ino).unwrap_or(u32::MAX))
     }
 
     /// Runs `work` inside the namespace, on a thread made for it, and returns what it returns; a panic goes on here.

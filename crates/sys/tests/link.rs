@@ -169,9 +169,15 @@ fn a_macvlan_stands_on_an_interface_of_another_namespace_and_forwards_both_ways(
     inside(&device, || link::set_up("m0"));
     wait_for_carrier(&device, "m0");
     let upper = inside(&device, || link::find("m0"));
+    let lower = inside(&pair.b, || link::find("b0")).index;
+    let id = inside(&device, || link::namespace_id(&pair.b));
+    let below = Below::Elsewhere {
+        index: lower,
+        namespace: id.expect("a macvlan joins them"),
+    };
     assert_eq!(
         (upper.kind.as_deref(), upper.below, upper.mac),
-        (Some("macvlan"), Below::Elsewhere, link::local_mac("m0"))
+        (Some("macvlan"), below, link::local_mac("m0"))
     );
     let mut near = pair.port_a(&PortOptions::default());
     let mut far = inside(&device, || PacketPort::open("m0", &PortOptions::default()));

@@ -102,6 +102,9 @@ pub enum TraceError {
         /// Why not tracefs.
         tracefs: Box<TraceError>,
     },
+    /// Observation points that cannot be.
+    #[error("{0}")]
+    Points(String),
     /// The kernel's statistics about eBPF programs are needed and cannot be had.
     #[error("the cost of an event is unknown: {0}")]
     NoStatistics(String),

@@ -14,4 +14,5 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod subscribe;
 pub(crate) mod talk;
+pub(crate) mod trace;
 pub(crate) mod wakeup;

@@ -43,7 +43,7 @@ fn what_it_is(port: &LinkInfo, all: &[LinkInfo], class: &Path) -> String {
     }
     let lower = match port.below {
         Below::Here(index) => all.iter().find(|link| link.index == index),
-        Below::Nothing | Below::Elsewhere => None,
+        Below::Nothing | Below::Elsewhere { .. } => None,
     };
     match (port.kind.as_deref(), lower) {
         (Some(kind @ ("macvlan" | "macvtap" | "ipvlan" | "vlan")), Some(lower)) => {

@@ -134,6 +134,7 @@ impl Explain for Flight {
             kind: match question.kind {
                 QuestionKind::WakeUp => trace::QuestionKind::WakeUp,
                 QuestionKind::Gap => trace::QuestionKind::Gap,
+                QuestionKind::Hop => trace::QuestionKind::Hop,
             },
         };
         let mut answer = match self.recorder.explain(&asked) {

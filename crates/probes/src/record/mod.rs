@@ -5,6 +5,7 @@
 //! loses records, never time: the loss is counted per series.
 
 mod clock;
+mod counted;
 mod feed;
 mod reasons;
 mod recorder;
@@ -15,6 +16,7 @@ mod window;
 mod work;
 
 pub(crate) use clock::ClockWatch;
+pub use counted::{Counted, CountedSpan, CountedSpike};
 pub(crate) use feed::LABEL_BYTES;
 pub use feed::{Counter, Describe, Feed, Record};
 pub use recorder::{Events, Live, Recorder, RecorderOptions};

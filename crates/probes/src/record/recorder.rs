@@ -1,5 +1,6 @@
 //! The handle of the one thread that writes.
 
+use super::counted::{Counted, CountedSpan};
 use super::feed::{AfterWord, Describe, Feed, Source};
 use super::signal::SpikeSignal;
 use super::tape::{Tape, TapeSource};
@@ -46,6 +47,7 @@ pub(super) enum Command {
     Tape(Box<TapeSource>),
     Event(Event),
     Facts(Vec<Fact>),
+    Counted(Box<CountedSpan>),
     Finish(RunState, u64),
 }
 
@@ -105,12 +107,22 @@ impl Recorder {
         tape
     }
 
+    /// A way to hand over samples that are counted elsewhere, for any thread.
+    pub fn counted(&self) -> Counted {
+        Counted::new(self.commands.clone())
+    }
+
     /// A way to write events, for any thread.
     pub fn events(&self) -> Events {
         Events {
             commands: self.commands.clone(),
             start: self.start,
         }
+    }
+
+    /// Instant 0 of the run file, on whose grid the windows are.
+    pub fn start_instant(&self) -> Monotonic {
+        self.start
     }
 
     /// When something went wrong, for whoever keeps what was around it.

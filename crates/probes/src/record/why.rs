@@ -9,7 +9,7 @@ use units::Monotonic;
 pub struct Question {
     /// CPU it was measured on.
     pub cpu: u32,
-    /// Kernel number of the measuring thread.
+    /// Kernel number of the measuring thread; of a hop, of the thread that ran when the frame came.
     pub thread: i32,
     /// Due instant, or start of the gap.
     pub from: Monotonic,
@@ -26,6 +26,8 @@ pub enum QuestionKind {
     WakeUp,
     /// A spinning thread did not run.
     Gap,
+    /// A frame was under way between two points in the kernel.
+    Hop,
 }
 
 /// What is known of one sample.

@@ -1,5 +1,6 @@
 //! The open window of one series.
 
+use super::counted::CountedSpan;
 use super::feed::Counter;
 use super::reasons::{Flights, Keep};
 use super::recorder::Live;
@@ -126,7 +127,24 @@ impl Open {
         if !in_range {
             self.counters.clipped += n;
         }
-        self.keep_if_bad(sample, n)
+        if self.is_over(sample.value_ns) {
+            self.counters.overflow += n;
+        }
+        self.keep_if_bad(sample)
+    }
+
+    /// Takes samples that were counted elsewhere.
+    pub(super) fn counted(&mut self, span: &CountedSpan) {
+        self.counters.add(&span.counters);
+        self.sum_ns += i128::from(span.sum_ns);
+        self.min_ns = self.min_ns.min(span.min_ns.unwrap_or(i64::MAX));
+        self.max_ns = self.max_ns.max(span.max_ns.unwrap_or(i64::MIN));
+        self.last_ns = span.max_ns.or(self.last_ns);
+        for (ns, count) in &span.samples {
+            if !self.histogram.record_n(*ns, *count) {
+                self.counters.clipped += count;
+            }
+        }
     }
 
     /// Whether a sample of this value is over the threshold.
@@ -154,11 +172,9 @@ impl Open {
         spike.explanation = Some(answer.explanation);
     }
 
-    fn keep_if_bad(&mut self, sample: Sample, n: u64) -> bool {
+    /// Keeps the sample as a spike if it is over the threshold or among the worst; whether it did.
+    pub(super) fn keep_if_bad(&mut self, sample: Sample) -> bool {
         let over = self.is_over(sample.value_ns);
-        if over {
-            self.counters.overflow += n;
-        }
         let among_worst =
             self.worst.len() < WORST || self.worst.peek().is_some_and(|Reverse(floor)| sample.value_ns > *floor);
         if among_worst {

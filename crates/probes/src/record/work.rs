@@ -1,5 +1,7 @@
 //! The one thread that writes: drains the rings, builds windows, has late samples explained.
 
+mod counted;
+
 use super::clock::ClockWatch;
 use super::feed::{AfterWord, Announcement, Counter, Record, Source};
 use super::reasons::Reasons;
@@ -14,7 +16,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::model::{Event, EventKind, Fact, RunState, SeriesId};
+use store::model::{Event, EventKind, Fact, RunState, SeriesId, SeriesSpec};
 use store::{Batch, RunWriter, StoreError};
 use units::Monotonic;
 
@@ -44,6 +46,8 @@ pub(super) struct Work {
     window_ns: u64,
     feeds: BTreeMap<usize, FeedState>,
     tapes: Vec<TapeSource>,
+    /// Series whose samples are counted elsewhere, by name.
+    counted: BTreeMap<String, Open>,
     batch: Batch,
     clock: ClockWatch,
     reasons: Reasons,
@@ -67,6 +71,7 @@ impl Work {
             window_ns: options.window_ns.max(1),
             feeds: BTreeMap::new(),
             tapes: Vec::new(),
+            counted: BTreeMap::new(),
             batch: Batch::default(),
             clock: ClockWatch::new(),
             reasons: Reasons::new(options.explain),
@@ -153,6 +158,7 @@ impl Work {
                 Command::Tape(source) => self.tapes.push(*source),
                 Command::Event(event) => self.batch.events.push(event),
                 Command::Facts(facts) => self.add_facts(&facts),
+                Command::Counted(span) => self.take_counted(&span),
                 Command::Finish(state, duration_ns) => return Some((state, duration_ns)),
             }
         }
@@ -249,15 +255,9 @@ impl Work {
         while let Ok(Announcement { slot, length, label }) = feed.source.announcements.pop() {
             let label = String::from_utf8_lossy(&label[..usize::from(length)]);
             let spec = feed.source.describe.series(slot, &label);
-            let window_start = since(self.start, sys::clock::monotonic()) / self.window_ns * self.window_ns;
-            let before = self.take_up(&spec.name);
-            let Some(writer) = &mut self.writer else { return };
-            let series = match before {
-                Some(series) => series,
-                None => match writer.add_series(&spec) {
-                    Ok(id) => Open::new(id, &spec, window_start),
-                    Err(error) => return self.fail(error),
-                },
+            let now_ns = since(self.start, sys::clock::monotonic());
+            let Some(series) = self.take_up(&spec.name).or_else(|| self.add_series(&spec, now_ns)) else {
+                return;
             };
             feed.known.push(series.id());
             if let Some(place) = feed.series.get_mut(usize::from(slot)) {
@@ -283,11 +283,7 @@ impl Work {
             Record::Sample { at, .. } | Record::Count { at, .. } | Record::Notice { at, .. } => at,
         };
         let at_ns = since(self.start, at);
-        if at_ns >= series.start_ns() + self.window_ns {
-            let end_ns = series.start_ns() + self.window_ns;
-            push_window(&mut self.batch, series, end_ns);
-            self.skip_to(series, at_ns);
-        }
+        self.open_window_of(series, at_ns);
         match record {
             Record::Sample {
                 repeat,
@@ -345,6 +341,26 @@ impl Work {
         }
     }
 
+    /// Closes the series' window if this instant lies behind it, and opens the one it lies in.
+    fn open_window_of(&mut self, series: &mut Open, at_ns: u64) {
+        if at_ns >= series.start_ns() + self.window_ns {
+            let end_ns = series.start_ns() + self.window_ns;
+            push_window(&mut self.batch, series, end_ns);
+            self.skip_to(series, at_ns);
+        }
+    }
+
+    fn add_series(&mut self, spec: &SeriesSpec, at_ns: u64) -> Option<Open> {
+        let start_ns = at_ns / self.window_ns * self.window_ns;
+        match self.writer.as_mut()?.add_series(spec) {
+            Ok(id) => Some(Open::new(id, spec, start_ns)),
+            Err(error) => {
+                self.fail(error);
+                None
+            }
+        }
+    }
+
     /// After a gap without records the next window starts on the run's own grid, not where the last one ended.
     fn skip_to(&mut self, series: &mut Open, at_ns: u64) {
         let start_ns = at_ns / self.window_ns * self.window_ns;
@@ -354,14 +370,16 @@ impl Work {
     }
 
     fn close_windows(&mut self, now_ns: u64, all: bool) {
-        for feed in self.feeds.values_mut() {
-            for series in feed.series.iter_mut().flatten() {
-                let end_ns = series.start_ns() + self.window_ns;
-                if now_ns >= end_ns + GRACE_NS {
-                    push_window(&mut self.batch, series, end_ns);
-                } else if all {
-                    push_window(&mut self.batch, series, now_ns.max(series.start_ns() + 1).min(end_ns));
-                }
+        let measured = self
+            .feeds
+            .values_mut()
+            .flat_map(|feed| feed.series.iter_mut().flatten());
+        for series in measured.chain(self.counted.values_mut()) {
+            let end_ns = series.start_ns() + self.window_ns;
+            if now_ns >= end_ns + GRACE_NS {
+                push_window(&mut self.batch, series, end_ns);
+            } else if all {
+                push_window(&mut self.batch, series, now_ns.max(series.start_ns() + 1).min(end_ns));
             }
         }
     }
@@ -437,7 +455,7 @@ impl Work {
         let Ok(mut live) = self.live.lock() else { return };
         live.clear();
         let series = self.feeds.values().flat_map(|feed| feed.series.iter().flatten());
-        live.extend(series.map(Open::live));
+        live.extend(series.chain(self.counted.values()).map(Open::live));
     }
 }
 

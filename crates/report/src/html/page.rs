@@ -6,7 +6,7 @@ mod series;
 mod why;
 
 use super::recording::RecordingPart;
-use super::{budget, charts};
+use super::{budget, charts, way};
 use crate::Report;
 use crate::tables::networks::{self, Networks};
 use crate::text::wall_clock;
@@ -50,6 +50,8 @@ pub(super) struct Page {
     pub(super) worst_heads: [&'static str; 5],
     pub(super) families: Vec<FamilyPart>,
     pub(super) events: Vec<EventRow>,
+    /// The way of a frame inside the host, where hops were traced.
+    pub(super) way_svg: Option<String>,
     pub(super) inventory: Vec<(String, Vec<FactRow>)>,
     pub(super) method: Vec<(&'static str, String)>,
     pub(super) title: String,
@@ -103,6 +105,7 @@ impl Page {
             worst_heads: crate::recording::WORST_HEADS,
             families: families(report),
             events: report.run.events.iter().map(|event| event_row(report, event)).collect(),
+            way_svg: way::picture(&report.run.facts),
             inventory: inventory(report),
             method: method(report),
             title: format!("triptime: {} {}", report.run.info.command, verdict),

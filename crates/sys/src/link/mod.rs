@@ -19,6 +19,7 @@ use netlink_packet_route::link::{
     BridgeStpState, InfoBridge, InfoData, InfoKind, InfoMacVlan, InfoVeth, LinkAttribute, LinkFlags,
     LinkInfo as InfoAttribute, LinkMessage, MacVlanMode,
 };
+use netlink_packet_route::nsid::{NsidAttribute, NsidMessage};
 use request::{change, dump, exchange};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd};
@@ -64,7 +65,12 @@ pub enum Below {
     /// The one with this index, in the same namespace.
     Here(u32),
     /// One in another network namespace, which cannot be asked from here.
-    Elsewhere,
+    Elsewhere {
+        /// Its index there.
+        index: u32,
+        /// This namespace's number for that one; see [`namespace_id`].
+        namespace: i32,
+    },
 }
 
 /// All interfaces, by index.
@@ -113,6 +119,25 @@ fn get(name: &str) -> Result<Option<LinkInfo>, SysError> {
         Err(Errno::NODEV) => Ok(None),
         Err(errno) => Err(SysError::refused("look up the interface", name, errno)),
     }
+}
+
+/// The calling thread's namespace's number for another one, by which it names where the peer of a veth is; `None` when it has
+/// none, because no interface here is joined with one there.
+///
+/// # Errors
+/// What the netlink socket met.
+pub fn namespace_id(other: &NetNs) -> Result<Option<i32>, SysError> {
+    let mut message = NsidMessage::default();
+    let fd = u32::try_from(other.as_fd().as_raw_fd()).unwrap_or(u32::MAX);
+    message.attributes = vec![NsidAttribute::Fd(fd)];
+    let mut id = None;
+    exchange(
+        RouteNetlinkMessage::GetNsId(message),
+        NLM_F_REQUEST | NLM_F_ACK,
+        |payload| id = parse::namespace_id(payload),
+    )
+    .map_err(|errno| SysError::refused("ask for the number of", "a network namespace", errno))?;
+    Ok(id)
 }
 
 /// Makes a veth pair: `name` here, its peer `peer_name` in `peer_ns`. Both are down.

@@ -73,11 +73,27 @@ fn read_attribute(link: &mut LinkInfo, attribute: &NlaBuffer<&[u8]>) {
             link.operstate = state.copied().unwrap_or(OPERSTATES[0]);
         }
         // The namespace's attribute, if there is one, comes after it in some kernels and before it in others.
-        libc::IFLA_LINK if link.below != Below::Elsewhere => {
-            let other = number(value).filter(|index| *index != 0 && *index != link.index);
-            link.below = other.map_or(Below::Nothing, Below::Here);
+        libc::IFLA_LINK => {
+            let other = number(value);
+            link.below = match link.below {
+                Below::Elsewhere { namespace, .. } => Below::Elsewhere {
+                    index: other.unwrap_or(0),
+                    namespace,
+                },
+                _ => other
+                    .filter(|index| *index != 0 && *index != link.index)
+                    .map_or(Below::Nothing, Below::Here),
+            };
         }
-        libc::IFLA_LINK_NETNSID => link.below = Below::Elsewhere,
+        libc::IFLA_LINK_NETNSID => {
+            let index = match link.below {
+                Below::Here(index) | Below::Elsewhere { index, .. } => index,
+                // Its index there is the same as this one's here.
+                Below::Nothing => link.index,
+            };
+            let namespace = number(value).unwrap_or(u32::MAX).cast_signed();
+            link.below = Below::Elsewhere { index, namespace };
+        }
         libc::IFLA_MASTER => link.master = number(value),
         IFLA_XDP => {
             link.xdp_program = NlasIterator::new(value)
@@ -93,6 +109,21 @@ fn read_attribute(link: &mut LinkInfo, attribute: &NlaBuffer<&[u8]>) {
         }
         _ => {}
     }
+}
+
+/// Octets of `struct rtgenmsg`, padded.
+const GENERAL_OCTETS: usize = 4;
+/// `NETNSA_NSID` (linux/net_namespace.h).
+const NETNSA_NSID: u16 = 1;
+
+/// The number in an answer about a namespace; `None` when it has none.
+pub(super) fn namespace_id(payload: &[u8]) -> Option<i32> {
+    let (_, attributes) = payload.split_at_checked(GENERAL_OCTETS)?;
+    let attribute = NlasIterator::new(attributes)
+        .flatten()
+        .find(|attribute| attribute.kind() == NETNSA_NSID)?;
+    let id = number(attribute.value())?.cast_signed();
+    (id >= 0).then_some(id)
 }
 
 fn number(octets: &[u8]) -> Option<u32> {

@@ -8,7 +8,7 @@ use sys::privilege::{Capability, has};
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 
 /// Refuses what the kernel would refuse, with a reason.
-pub(super) fn can_run() -> Result<(), TraceError> {
+pub(crate) fn can_run() -> Result<(), TraceError> {
     if let Err(error) = std::fs::File::open(BTF) {
         return Err(TraceError::NoBtf(error.to_string()));
     }
@@ -36,7 +36,7 @@ pub(super) fn possible_cpus() -> u32 {
 }
 
 /// What to do when the kernel refuses a map.
-pub(super) fn memory_hint() -> &'static str {
+pub(crate) fn memory_hint() -> &'static str {
     // Since 5.11 maps count as memory of the control group, before as locked memory of the user (bpf(2)).
     if Path::new("/proc/self/limits").exists() && counts_as_locked() {
         "; this kernel counts them as locked memory: raise RLIMIT_MEMLOCK (ulimit -l unlimited)"

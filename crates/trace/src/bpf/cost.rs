@@ -27,16 +27,25 @@ pub struct Cost {
 
 /// Runs of a program, and time in it, since it was loaded.
 #[derive(Debug, Clone, Copy, Default)]
-struct Runs {
-    count: u64,
-    time_ns: u64,
+pub(crate) struct Runs {
+    pub(crate) count: u64,
+    pub(crate) time_ns: u64,
+    /// Runs that were skipped because the program was already running on the CPU (since Linux 5.12; before: 0).
+    pub(crate) missed: u64,
 }
 
 impl Runs {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.time_ns += other.time_ns;
+        self.missed += other.missed;
+    }
+
     fn since(self, earlier: Self) -> Self {
         Self {
             count: self.count.saturating_sub(earlier.count),
             time_ns: self.time_ns.saturating_sub(earlier.time_ns),
+            missed: self.missed.saturating_sub(earlier.missed),
         }
     }
 
@@ -98,17 +107,20 @@ fn measure(ebpf: &Ebpf, span: Duration) -> Result<Cost, TraceError> {
 fn runs(ebpf: &Ebpf) -> Result<[Runs; 2], TraceError> {
     let mut sums = [Runs::default(); 2];
     for (name, program) in ebpf.programs() {
-        let Program::BtfTracePoint(program) = program else {
-            continue;
-        };
-        // One that this kernel does not have is not loaded.
-        let Ok(fd) = program.fd() else { continue };
-        let runs = read_runs(fd.as_fd().as_raw_fd())?;
-        let sum = &mut sums[usize::from(name == NOTHING.0)];
-        sum.count += runs.count;
-        sum.time_ns += runs.time_ns;
+        if let Some(runs) = program_runs(program)? {
+            sums[usize::from(name == NOTHING.0)].add(runs);
+        }
     }
     Ok(sums)
+}
+
+/// Of one program; `None` when it is not loaded, as one that this kernel does not have.
+pub(crate) fn program_runs(program: &Program) -> Result<Option<Runs>, TraceError> {
+    let Program::BtfTracePoint(program) = program else {
+        return Ok(None);
+    };
+    let Ok(fd) = program.fd() else { return Ok(None) };
+    read_runs(fd.as_fd().as_raw_fd()).map(Some)
 }
 
 /// `run_cnt` and `run_time_ns` of a program, which the kernel shows with its descriptor.
@@ -123,6 +135,7 @@ fn read_runs(fd: i32) -> Result<Runs, TraceError> {
     Ok(Runs {
         count: field("run_cnt:")?,
         time_ns: field("run_time_ns:")?,
+        missed: field("recursion_misses:").unwrap_or(0),
     })
 }
 

@@ -16,7 +16,9 @@ use ring::Rings;
 use std::sync::{Mutex, PoisonError};
 use units::Monotonic;
 
+pub(crate) use check::{can_run, memory_hint};
 pub use cost::Cost;
+pub(crate) use cost::{Runs, program_runs};
 
 /// `bpf/flight.bpf.c`, built by `bpf/build.sh`.
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/flight.o"));
@@ -44,7 +46,7 @@ struct Link {
 impl BpfEngine {
     /// Loads and attaches what this kernel has.
     pub(crate) fn start() -> Result<Self, TraceError> {
-        check::can_run()?;
+        can_run()?;
         let cpus = check::possible_cpus();
         let megabytes = (cpus as usize * ring::RING_OCTETS) >> 20;
         let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
@@ -139,7 +141,7 @@ fn refused(error: &EbpfError, megabytes: usize) -> TraceError {
     match error {
         EbpfError::MapError(_) => TraceError::Memory {
             megabytes,
-            reason: format!("{reason}{}", check::memory_hint()),
+            reason: format!("{reason}{}", memory_hint()),
         },
         _ => TraceError::Object(reason),
     }

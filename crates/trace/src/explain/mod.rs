@@ -32,12 +32,15 @@ pub enum QuestionKind {
     WakeUp,
     /// A thread span and missed the time between `from` and `to`.
     Gap,
+    /// A frame was at one point at `from` and at the next at `to`, on this CPU, with this thread running there: who took it,
+    /// or who was interrupted for it.
+    Hop,
 }
 
 /// A sample to explain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question {
-    /// The CPU the thread is pinned to.
+    /// The CPU the thread is pinned to, or the frame arrived on.
     pub cpu: u32,
     /// The thread's number (`gettid`).
     pub thread: i32,
@@ -56,11 +59,12 @@ impl Question {
     }
 }
 
-/// Explains a sample of either kind.
+/// Explains a sample of any kind.
 pub fn explain(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, around: &Around) -> Explanation {
     match question.kind {
         QuestionKind::WakeUp => explain_wakeup(on_cpu, others, question, around),
         QuestionKind::Gap => explain_gap(on_cpu, others, question, around),
+        QuestionKind::Hop => explain_hop(on_cpu, others, question, around),
     }
 }
 
@@ -107,6 +111,22 @@ pub fn explain_gap(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, 
     };
     let tally = Tally::of(judged, around, silence);
     finish(&tally, on_cpu, others, question, around, own)
+}
+
+/// Explains why a frame took long from one point to the next: who had the CPU it arrived on meanwhile. It has no stages.
+pub fn explain_hop(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, around: &Around) -> Explanation {
+    let line = segments(on_cpu);
+    let judged = cut(&line, question, &[]).into_iter().map(|segment| Piece {
+        segment,
+        role: role::in_hop(&segment),
+    });
+    let all_ns = longest_silence(on_cpu, question.from, question.to);
+    let silence = Silence {
+        late_ns: all_ns,
+        all_ns,
+    };
+    let tally = Tally::of(judged, around, silence);
+    finish(&tally, on_cpu, others, question, around, None)
 }
 
 fn finish(

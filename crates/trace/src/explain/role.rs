@@ -26,7 +26,7 @@ pub(super) enum Role {
     Throttled,
     /// The kernel's own way from the timer to the thread, and the thread itself.
     Own,
-    /// The thread had been there and waited for something again, such as a page.
+    /// The thread had been there and waited for something again, such as a page; of a frame: its CPU was idle.
     Waited,
     /// The timer was due and not served, and nothing above threads ran.
     Late,
@@ -83,6 +83,21 @@ pub(super) fn in_gap(segment: &Segment, question: &Question, own: Option<&Thread
         }
         Who::Thread(_) => Role::Thread,
         _ => Role::Stalled,
+    }
+}
+
+/// The role of a piece of a frame's way. Short pieces are the kernel's own work on it.
+pub(super) fn in_hop(segment: &Segment) -> Role {
+    if segment.who == Who::Lost {
+        return Role::Lost;
+    }
+    if segment.ns() <= ORDINARY_NS && segment.who != Who::Unknown {
+        return Role::Own;
+    }
+    match segment.who {
+        Who::Thread(_) => Role::Thread,
+        Who::Idle => Role::Waited,
+        who => above_threads(&who).unwrap_or(Role::Stalled),
     }
 }
 

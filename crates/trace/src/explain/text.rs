@@ -30,6 +30,7 @@ pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Ar
             show(tally.ns(Role::Late))
         ),
         Cause::InterruptsOff => interrupts_off(tally, around),
+        Cause::Path if question.kind == QuestionKind::Hop => hop_path(tally, question, &whole),
         Cause::Path if tally.ns(Role::Waited) > tally.ns(Role::Own) => format!(
             "the thread itself waited again for {} of {whole} after it had been woken: for a page or a lock",
             show(tally.ns(Role::Waited))
@@ -42,6 +43,22 @@ pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Ar
         ),
         Cause::Unexplained => format!("the events name nobody for {} of {whole}", show(tally.unexplained_ns())),
     }
+}
+
+/// When nobody kept a frame's CPU from it.
+fn hop_path(tally: &Tally, question: &Question, whole: &str) -> String {
+    let idle_ns = tally.ns(Role::Waited);
+    if idle_ns > tally.ns(Role::Own) {
+        return format!(
+            "CPU {} was idle for {} of {whole}: it had not been told of the frame yet, or the frame was held up on another CPU",
+            question.cpu,
+            show(idle_ns)
+        );
+    }
+    format!(
+        "nothing else had CPU {} for long: {whole} is the kernel's own work",
+        question.cpu
+    )
 }
 
 /// When the ring did not reach back to the due instant.
@@ -135,7 +152,7 @@ fn throttled(tally: &Tally, whole: &str) -> String {
 fn hypervisor(tally: &Tally, question: &Question, around: &Around) -> String {
     let waiting = match question.kind {
         QuestionKind::WakeUp if tally.ns(Role::Late) > 0 => " while the timer was due",
-        QuestionKind::WakeUp | QuestionKind::Gap => "",
+        QuestionKind::WakeUp | QuestionKind::Gap | QuestionKind::Hop => "",
     };
     let proof = if around.steal_ns.is_some_and(|ns| ns > 0) {
         "the host of this virtual machine ran something else, and its steal counter moved"

@@ -1,0 +1,133 @@
+//! `triptime trace`: transit of sampled values inside the host.
+
+mod live;
+mod points;
+
+use crate::arguments::{RunArgs, positive_duration};
+use crate::failure::Failure;
+use crate::run_file::{Run, Start};
+use live::Screen;
+use points::Chosen;
+use probes::ProbeError;
+use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
+use std::path::PathBuf;
+use store::model::Fact;
+use units::CpuList;
+
+/// Window when `--window` gives none; as of every command.
+const WINDOW_NS: u64 = 20_000_000_000;
+
+/// Transit of sampled values inside this host: NIC -> bridge, macvlan, tap -> virtual machine, container or application
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples: triptime trace eth1 --live
+          triptime trace eth1 --point tap=vnet0:tx --point vhost=vnet0:done --threshold 100us --duration 60s
+          triptime trace eth1 --show-path")]
+pub(crate) struct TraceArgs {
+    /// Interface at which the frames arrive: the first point
+    interface: String,
+    /// A further point, in the order frames come to it: NAME=INTERFACE[@PID or @NAMESPACE-FILE][:EVENT], where EVENT is rx, tx,
+    /// queue, gro, done, read or app (done or read) [default: the way that is found from the interface on]
+    #[arg(long, value_name = "POINT")]
+    point: Vec<String>,
+    /// Show the way that is found from the interface on, and the points on it, and trace nothing
+    #[arg(long)]
+    show_path: bool,
+    /// Show a histogram of each hop while it runs
+    #[arg(long)]
+    live: bool,
+    /// Write every single duration to this file, as lines of text
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Count durations from one point to the next above as overflow, and keep them with their cause [default: the limit on the
+    /// maximum, if any]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    threshold: Option<u64>,
+    /// How long to trace [default: until interrupted]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    duration: Option<u64>,
+    /// Streams told apart at the most
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=2_000))]
+    max_streams: u32,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
+    let chosen = points::choose(&args.interface, &args.point)?;
+    if args.show_path {
+        return points::show(&chosen);
+    }
+    points::check(&chosen)?;
+    // The live view takes the place of the progress lines.
+    args.run.quiet |= args.live;
+    let begin = Start {
+        flight_recorder: true,
+        default_system: true,
+        ..Start::probe("trace", CpuList::default(), args.duration).on(&args.interface)
+    };
+    let mut run = Run::start(begin, args.run.clone())?;
+    run.session.recorder.add_facts(chosen.facts());
+    let config = TraceConfig {
+        points: chosen.points(),
+        max_streams: args.max_streams,
+        threshold_ns: args.threshold.or_else(|| run.threshold_ns("hop/nic-to-tap/MU01")),
+        record: args.record.clone(),
+        window_ns: args.run.window.unwrap_or(WINDOW_NS),
+        more_settings: run.load_settings(),
+    };
+    let stop = run.session.stop.of_step();
+    let outcome = start(&config, &run.session.recorder, &stop).and_then(|tracing| {
+        let ended = attend(&mut run, &tracing, &args, &chosen);
+        stop.request();
+        let summary = tracing.join()?;
+        ended?;
+        run.session.recorder.add_facts(facts(&summary));
+        Ok(())
+    });
+    run.finish(outcome.map_err(Into::into))
+}
+
+fn attend(run: &mut Run, tracing: &Tracing, args: &TraceArgs, chosen: &Chosen) -> Result<(), ProbeError> {
+    let mut screen = args.live.then(|| Screen::new(chosen.hops()));
+    run.pass(args.duration.unwrap_or(u64::MAX), "tracing", |_| {
+        if let Some(screen) = &mut screen {
+            screen.draw(&tracing.live().hops());
+        }
+        match tracing.is_finished() {
+            // Why, its end tells.
+            true => Err(ProbeError::NoTraffic("tracing ended by itself".to_owned())),
+            false => Ok(()),
+        }
+    })
+}
+
+/// What the tracing cost and what it could not see, for the inventory.
+fn facts(summary: &TraceSummary) -> Vec<Fact> {
+    let fact = |name: &str, value, source: &str| Fact {
+        group: points::GROUP.to_owned(),
+        name: name.to_owned(),
+        value,
+        source: source.to_owned(),
+    };
+    let cost = match &summary.cost_ns {
+        Some(Ok(ns)) => Ok(format!("{ns:.0} ns, the kernel's own counting included")),
+        Some(Err(why)) => Err(why.clone()),
+        None => Err("it was not counted".to_owned()),
+    };
+    let troubles = &summary.troubles;
+    let not_timed = format!(
+        "{} malformed, {} of streams without room, {} of streams that the first point has not seen, {} missed by the kernel",
+        troubles.malformed, troubles.no_room, troubles.unknown_stream, troubles.missed_runs
+    );
+    vec![
+        fact(
+            "frames",
+            Ok(format!("{} of {} streams", summary.frames, summary.streams)),
+            "eBPF maps",
+        ),
+        fact("frames not timed", Ok(not_timed), "eBPF maps"),
+        fact("cost per frame at all points", cost, "BPF_ENABLE_STATS"),
+    ]
+}

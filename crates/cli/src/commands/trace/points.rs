@@ -1,0 +1,231 @@
+//! Which points to trace at: those named, or those on the way that is found.
+
+use crate::failure::Failure;
+use host::path::{self, PathPoint, Way};
+use std::io::Write;
+use store::model::Fact;
+use sys::link::find;
+use sys::netns::NetNs;
+use trace::hops::{MOST_POINTS, Place, Point, PointKind};
+
+/// Group of the inventory for what was traced.
+pub(super) const GROUP: &str = "trace";
+
+/// Name of the first point.
+const FIRST: &str = "nic";
+
+/// The points, and the way they lie on.
+pub(super) struct Chosen {
+    way: Way,
+    points: Vec<Point>,
+    /// What is not traced, and why.
+    unseen: Vec<String>,
+}
+
+impl Chosen {
+    pub(super) fn points(&self) -> Vec<Point> {
+        self.points.clone()
+    }
+
+    /// Names of the hops between neighbouring points.
+    pub(super) fn hops(&self) -> Vec<String> {
+        let later = self.points.iter().skip(1);
+        later
+            .map(|point| format!("{}-to-{}", self.points[point.parent].name, point.name))
+            .collect()
+    }
+
+    pub(super) fn facts(&self) -> Vec<Fact> {
+        let fact = |name: &str, value: String| Fact {
+            group: GROUP.to_owned(),
+            name: name.to_owned(),
+            value: Ok(value),
+            source: "/sys/class/net, rtnetlink, /proc".to_owned(),
+        };
+        let mut facts = vec![fact("way", self.way.to_string())];
+        facts.push(fact("points", self.describe()));
+        if !self.unseen.is_empty() {
+            facts.push(fact("not seen", self.unseen.join("; ")));
+        }
+        facts
+    }
+
+    fn describe(&self) -> String {
+        let points = self.points.iter().map(|point| {
+            let kinds: Vec<&str> = point.places.iter().map(|place| place.kind.tracepoint()).collect();
+            format!("{} ({})", point.name, kinds.join(" or "))
+        });
+        points.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The points: the interface first, then those named, or those that are found.
+pub(super) fn choose(interface: &str, named: &[String]) -> Result<Chosen, Failure> {
+    let way = path::discover(interface)?;
+    let netns = own_namespace()?;
+    let first = Point {
+        name: FIRST.to_owned(),
+        places: vec![Place {
+            ifindex: find(interface)?.index,
+            netns,
+            kind: PointKind::Receive,
+        }],
+        parent: 0,
+    };
+    let mut chosen = Chosen {
+        points: vec![first],
+        unseen: way.unseen(),
+        way,
+    };
+    if named.is_empty() {
+        take_found(&mut chosen);
+    } else {
+        for text in named {
+            let point = parse(text, netns, chosen.points.len() - 1)?;
+            if chosen.points.iter().any(|other| other.name == point.name) {
+                return Err(Failure::Usage(format!(
+                    "--point {text}: there is a point {} already",
+                    point.name
+                )));
+            }
+            chosen.points.push(point);
+        }
+        if chosen.points.len() > MOST_POINTS {
+            let most = MOST_POINTS - 1;
+            return Err(Failure::Usage(format!("--point: at most {most} beside the interface")));
+        }
+    }
+    Ok(chosen)
+}
+
+fn take_found(chosen: &mut Chosen) {
+    for found in chosen.way.points() {
+        if chosen.points.len() == MOST_POINTS {
+            chosen
+                .unseen
+                .push(format!("{}: there is room for {MOST_POINTS} points", found.name));
+            continue;
+        }
+        let before = found.before.as_deref().unwrap_or(FIRST);
+        // A point behind one that there was no room for hangs on nothing.
+        let Some(parent) = chosen.points.iter().position(|point| point.name == before) else {
+            continue;
+        };
+        chosen.points.push(Point {
+            name: found.name.clone(),
+            places: places(&found),
+            parent,
+        });
+    }
+}
+
+fn places(found: &PathPoint) -> Vec<Place> {
+    let kinds: &[PointKind] = match found.event {
+        path::PathEvent::Receive => &[PointKind::Receive],
+        path::PathEvent::Transmit => &[PointKind::Transmit],
+        path::PathEvent::Taken => &[PointKind::Consume],
+        path::PathEvent::Application => &[PointKind::Read, PointKind::Consume],
+    };
+    let place = |kind: &PointKind| Place {
+        ifindex: found.ifindex,
+        netns: found.netns,
+        kind: *kind,
+    };
+    kinds.iter().map(place).collect()
+}
+
+/// Refuses what cannot be traced.
+pub(super) fn check(chosen: &Chosen) -> Result<(), Failure> {
+    if chosen.points.len() > 1 {
+        return Ok(());
+    }
+    Err(Failure::CouldNotMeasure(format!(
+        "no second point is found behind {}: name one with --point ({})",
+        chosen.way.interface(),
+        chosen.unseen.join("; ")
+    )))
+}
+
+/// Shows the way and the points on standard output.
+pub(super) fn show(chosen: &Chosen) -> Result<u8, Failure> {
+    let mut text = format!("{}points: {}\n", chosen.way, chosen.describe());
+    for unseen in &chosen.unseen {
+        text.push_str(&format!("not seen: {unseen}\n"));
+    }
+    let shown = std::io::stdout().write_all(text.as_bytes());
+    shown.map_err(|error| Failure::CouldNotMeasure(format!("standard output: {error}")))?;
+    Ok(0)
+}
+
+/// `NAME=INTERFACE[@NAMESPACE][:EVENT]`.
+fn parse(text: &str, own: u32, parent: usize) -> Result<Point, Failure> {
+    let refuse = |why: &str| Failure::Usage(format!("--point {text}: {why}"));
+    let (name, rest) = text
+        .split_once('=')
+        .ok_or_else(|| refuse("write it as NAME=INTERFACE:EVENT, such as tap=vnet0:tx"))?;
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
+        return Err(refuse("a name of letters, digits, -, _ and ."));
+    }
+    let (place, event) = rest.split_once(':').unwrap_or((rest, "rx"));
+    let kinds = match event {
+        "app" => vec![PointKind::Read, PointKind::Consume],
+        word => {
+            let kind = PointKind::ALL.into_iter().find(|kind| kind.word() == word);
+            vec![kind.ok_or_else(|| refuse("no such event (have: rx, tx, queue, gro, done, read, app)"))?]
+        }
+    };
+    let (interface, namespace) = match place.split_once('@') {
+        Some((interface, namespace)) => (interface, Some(namespace)),
+        None => (place, None),
+    };
+    let (ifindex, netns) = match namespace {
+        None => (find(interface)?.index, own),
+        Some(namespace) => elsewhere(interface, namespace).map_err(|error| refuse(&error.to_string()))?,
+    };
+    let place = |kind| Place { ifindex, netns, kind };
+    Ok(Point {
+        name: name.to_owned(),
+        places: kinds.into_iter().map(place).collect(),
+        parent,
+    })
+}
+
+/// An interface in the namespace of a process, or of a file.
+fn elsewhere(interface: &str, namespace: &str) -> Result<(u32, u32), sys::SysError> {
+    let namespace = match namespace.parse::<u32>() {
+        Ok(pid) => NetNs::open(format!("/proc/{pid}/ns/net").as_ref())?,
+        Err(_) => NetNs::open(namespace.as_ref())?,
+    };
+    let index = namespace.run(|| find(interface).map(|link| link.index))??;
+    Ok((index, namespace.inode()?))
+}
+
+fn own_namespace() -> Result<u32, Failure> {
+    Ok(NetNs::current()?.inode()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use trace::hops::PointKind;
+
+    #[test]
+    fn points_are_read_and_refused_with_what_would_do() {
+        let point = parse("app=lo:app", 7, 2).expect("a point");
+        assert_eq!((point.name.as_str(), point.parent), ("app", 2));
+        let kinds: Vec<PointKind> = point.places.iter().map(|place| place.kind).collect();
+        assert_eq!(kinds, [PointKind::Read, PointKind::Consume]);
+        assert_eq!(point.places[0].netns, 7);
+        assert_eq!(parse("a=lo", 7, 0).expect("a point").places[0].kind, PointKind::Receive);
+        for (text, wanted) in [
+            ("lo", "NAME=INTERFACE"),
+            ("a=lo:up", "have: rx, tx"),
+            ("a/b=lo", "letters"),
+            ("a=nosuch0", "no such interface"),
+            ("a=lo@/nosuch", "/nosuch"),
+        ] {
+            let error = parse(text, 7, 0).expect_err(text).to_string();
+            assert!(error.contains(wanted), "{error}");
+        }
+    }
+}

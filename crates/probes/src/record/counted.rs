@@ -1,0 +1,59 @@
+//! Samples that are counted elsewhere, such as in the kernel, and handed over by the span.
+
+use super::recorder::Command;
+use std::sync::mpsc::Sender;
+use store::model::{Counters, SeriesSpec};
+use units::Monotonic;
+
+/// Samples of one series over a span of time within a window.
+#[derive(Debug, Clone)]
+pub struct CountedSpan {
+    /// The series. Spans of the same name belong to the same series.
+    pub series: SeriesSpec,
+    /// An instant within the span, which decides which window it belongs to.
+    pub at: Monotonic,
+    /// What happened.
+    pub counters: Counters,
+    /// Sum of the samples, in ns.
+    pub sum_ns: i64,
+    /// Shortest, in ns.
+    pub min_ns: Option<i64>,
+    /// Longest, in ns.
+    pub max_ns: Option<i64>,
+    /// Values in ns, and how many samples have each.
+    pub samples: Vec<(u64, u64)>,
+    /// Samples that may be worth keeping.
+    pub spikes: Vec<CountedSpike>,
+}
+
+/// One sample that may be worth keeping; it is among those counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountedSpike {
+    /// When it ended.
+    pub at: Monotonic,
+    /// The sample.
+    pub value_ns: i64,
+    /// CPU it ended on.
+    pub cpu: u32,
+    /// Thread that ran there then.
+    pub thread: i32,
+    /// Its number.
+    pub sequence: u64,
+}
+
+/// A way to hand over counted samples, for any thread.
+#[derive(Debug, Clone)]
+pub struct Counted {
+    commands: Sender<Command>,
+}
+
+impl Counted {
+    pub(super) fn new(commands: Sender<Command>) -> Self {
+        Self { commands }
+    }
+
+    /// Hands over a span. Its window must not have ended more than a tenth of a second ago, or it counts for the next.
+    pub fn add(&self, span: CountedSpan) {
+        let _ = self.commands.send(Command::Counted(Box::new(span)));
+    }
+}

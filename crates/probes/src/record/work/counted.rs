@@ -1,0 +1,61 @@
+//! Samples that were counted elsewhere, taken into the same windows.
+
+use super::Work;
+use crate::record::counted::{CountedSpan, CountedSpike};
+use crate::record::recorder::since;
+use crate::record::why::{Question, QuestionKind};
+use crate::record::window::{Open, Sample};
+
+/// A frame that took less than this from point to point went the ordinary way.
+const HOP_WORTH_ASKING_NS: i64 = 20_000;
+
+impl Work {
+    pub(super) fn take_counted(&mut self, span: &CountedSpan) {
+        let at_ns = since(self.start, span.at);
+        let name = &span.series.name;
+        let Some(mut series) = self
+            .counted
+            .remove(name)
+            .or_else(|| self.add_series(&span.series, at_ns))
+        else {
+            return;
+        };
+        self.open_window_of(&mut series, at_ns);
+        series.counted(span);
+        if span.counters.lost > 0 {
+            self.signal.set(span.at);
+        }
+        for spike in &span.spikes {
+            self.counted_spike(&mut series, spike);
+        }
+        self.counted.insert(name.clone(), series);
+    }
+
+    fn counted_spike(&mut self, series: &mut Open, spike: &CountedSpike) {
+        let at_ns = since(self.start, spike.at);
+        if series.is_over(spike.value_ns) {
+            self.signal.set(spike.at);
+        }
+        let kept = series.keep_if_bad(Sample {
+            at_ns,
+            value_ns: spike.value_ns,
+            repeat: 1,
+            cpu: u16::try_from(spike.cpu).unwrap_or(u16::MAX),
+            sequence: spike.sequence,
+        });
+        if !kept || spike.value_ns < HOP_WORTH_ASKING_NS {
+            return;
+        }
+        let question = Question {
+            cpu: spike.cpu,
+            thread: spike.thread,
+            from: spike.at - spike.value_ns,
+            to: spike.at,
+            kind: QuestionKind::Hop,
+        };
+        let keep = series.keep(kept, spike.value_ns);
+        if let Some(answer) = self.reasons.ask(series.id(), &question, keep) {
+            series.explain(keep, at_ns, answer);
+        }
+    }
+}

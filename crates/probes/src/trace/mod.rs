@@ -1,0 +1,92 @@
+//! Trace: transit of sampled values from point to point inside the host.
+//!
+//! eBPF programs time each frame at the points and count the durations in the kernel; one ordinary thread reads the counts at
+//! the end of each span and hands them to the recorder. Single durations are told only when they are among the worst, or over
+//! the threshold; those get their explanation from the flight recorder.
+//!
+//! Hooks: those of [`::trace::hops`]. Produces: `hop/A-to-B/SVID` for each pair of neighbouring points, and from the first point
+//! to each that is further away. Needs: `CAP_BPF` and `CAP_PERFMON`.
+
+mod floors;
+mod live;
+mod reader;
+mod record;
+mod series;
+
+pub use live::{LiveHop, LiveView};
+pub use reader::TraceSummary;
+
+use crate::error::ProbeError;
+use crate::record::Recorder;
+use crate::stop::Stop;
+use ::trace::hops::{HopOptions, HopTracer, Point};
+use reader::Reader;
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+
+/// What is to be traced.
+#[derive(Debug, Clone)]
+pub struct TraceConfig {
+    /// The points, the first one first.
+    pub points: Vec<Point>,
+    /// Streams told apart at the most.
+    pub max_streams: u32,
+    /// Durations from one point to the next above this are counted as overflow and kept as spikes.
+    pub threshold_ns: Option<u64>,
+    /// Where to write every single duration, if anywhere.
+    pub record: Option<PathBuf>,
+    /// Length of the run's windows.
+    pub window_ns: u64,
+    /// More settings to show, such as the loads.
+    pub more_settings: Vec<(String, String)>,
+}
+
+/// Tracing under way; ended by its `stop`.
+#[derive(Debug)]
+pub struct Tracing {
+    thread: JoinHandle<Result<TraceSummary, ProbeError>>,
+    live: LiveView,
+}
+
+/// Starts tracing; it goes on until `stop` is set.
+///
+/// # Errors
+/// Points that cannot be, or what the kernel refused and what to do, before anything was measured.
+pub fn start(config: &TraceConfig, recorder: &Recorder, stop: &Stop) -> Result<Tracing, ProbeError> {
+    let file = config.record.as_deref().map(record::Durations::create).transpose()?;
+    let tracer = HopTracer::start(HopOptions {
+        points: config.points.clone(),
+        max_streams: config.max_streams,
+        threshold_ns: config.threshold_ns,
+        tell_all: config.record.is_some(),
+    })?;
+    let live = LiveView::default();
+    let mut reader = Reader::new(tracer, config, recorder, file, live.clone());
+    let stop = stop.clone();
+    let thread = std::thread::Builder::new().name("triptime-hops".to_owned());
+    let thread = thread
+        .spawn(move || reader.run(&stop))
+        .map_err(|error| ProbeError::Usage(format!("cannot start a thread: {error}")))?;
+    Ok(Tracing { thread, live })
+}
+
+impl Tracing {
+    /// Whether it has ended, because of an error or since it was told to.
+    pub fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// The durations so far, for a terminal.
+    pub fn live(&self) -> &LiveView {
+        &self.live
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// What ended it, or that no sampled values came.
+    pub fn join(self) -> Result<TraceSummary, ProbeError> {
+        let ended = self.thread.join();
+        ended.unwrap_or_else(|_| Err(ProbeError::Panicked("trace".to_owned())))
+    }
+}

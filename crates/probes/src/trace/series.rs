@@ -1,0 +1,132 @@
+//! What the series of this probe are called and mean.
+
+use ::trace::hops::{HopSeries, Point, PointKind, StreamInfo};
+use store::model::{SeriesClock, SeriesSpec};
+use units::format_ns;
+
+/// Names of hops, streams and series.
+pub(super) struct Names {
+    points: Vec<Point>,
+    threshold_ns: Option<u64>,
+    more_settings: Vec<(String, String)>,
+    labels: Vec<String>,
+    streams: Vec<StreamInfo>,
+}
+
+impl Names {
+    pub(super) fn new(points: &[Point], threshold_ns: Option<u64>, more_settings: &[(String, String)]) -> Self {
+        Self {
+            points: points.to_vec(),
+            threshold_ns,
+            more_settings: more_settings.to_vec(),
+            labels: Vec::new(),
+            streams: Vec::new(),
+        }
+    }
+
+    /// Takes note of streams that came since.
+    pub(super) fn learn(&mut self, streams: &[StreamInfo]) {
+        let known = streams.iter().rposition(|stream| !stream.sv_id.is_empty());
+        // One without svID behind all others is just being added; among them, it was added twice and has no frames.
+        for stream in streams
+            .iter()
+            .take(known.map_or(0, |last| last + 1))
+            .skip(self.labels.len())
+        {
+            self.labels.push(label(stream, &self.labels));
+            self.streams.push(stream.clone());
+        }
+    }
+
+    /// What a stream is called; `None` when it is not known yet.
+    pub(super) fn label(&self, stream: u32) -> Option<&str> {
+        self.labels.get(stream as usize).map(String::as_str)
+    }
+
+    /// `nic-to-tap`.
+    pub(super) fn hop(&self, series: HopSeries) -> String {
+        let (from, to) = self.ends(series);
+        format!("{}-to-{}", from.name, to.name)
+    }
+
+    fn ends(&self, series: HopSeries) -> (&Point, &Point) {
+        let to = &self.points[series.point.min(self.points.len() - 1)];
+        let from = if series.total { 0 } else { to.parent };
+        (&self.points[from], to)
+    }
+
+    /// The series; `None` when its stream is not known yet.
+    pub(super) fn spec(&self, series: HopSeries) -> Option<SeriesSpec> {
+        let label = self.label(series.stream)?;
+        let stream = self.streams.get(series.stream as usize)?;
+        let (from, to) = self.ends(series);
+        let vlan = stream.vlan.map_or_else(|| "none".to_owned(), |vlan| vlan.to_string());
+        let mut settings = vec![
+            ("from".to_owned(), seen_by(from)),
+            ("to".to_owned(), seen_by(to)),
+            ("svID".to_owned(), text(&stream.sv_id)),
+            ("APPID".to_owned(), format!("0x{:04x}", stream.appid)),
+            ("source".to_owned(), mac(stream.source)),
+            ("destination".to_owned(), mac(stream.destination)),
+            ("VLAN at the first point".to_owned(), vlan),
+            ("ASDUs in a frame".to_owned(), stream.asdus.to_string()),
+        ];
+        let threshold_ns = self.threshold_ns.filter(|_| !series.total);
+        if let Some(ns) = threshold_ns {
+            settings.push(("threshold".to_owned(), format_ns(ns as f64)));
+        }
+        settings.extend(self.more_settings.iter().cloned());
+        Some(SeriesSpec {
+            name: format!("hop/{}/{label}", self.hop(series)),
+            what: format!(
+                "a frame's way inside this kernel: {} ({}) -> {} ({})",
+                from.name,
+                events(from),
+                to.name,
+                events(to)
+            ),
+            clock: SeriesClock::Monotonic,
+            interval_ns: None,
+            threshold_ns,
+            settings,
+        })
+    }
+}
+
+/// The svID, and what tells the stream from others of the same svID.
+fn label(stream: &StreamInfo, taken: &[String]) -> String {
+    let plain = text(&stream.sv_id);
+    let by_source = format!("{plain}@{}", mac(stream.source));
+    let by_appid = format!("{by_source}-{:04x}", stream.appid);
+    let by_destination = format!("{by_appid}-{}", mac(stream.destination));
+    let names = [plain, by_source, by_appid];
+    let free = names.into_iter().find(|name| !taken.contains(name));
+    free.unwrap_or(by_destination)
+}
+
+fn text(octets: &[u8]) -> String {
+    let text = String::from_utf8_lossy(octets);
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+fn mac(octets: [u8; 6]) -> String {
+    wire::ether::Mac(octets).to_string()
+}
+
+fn events(point: &Point) -> String {
+    let kinds: Vec<&str> = point.places.iter().map(|place| place.kind.tracepoint()).collect();
+    kinds.join(" or ")
+}
+
+fn seen_by(point: &Point) -> String {
+    let places = point.places.iter().map(|place| {
+        let kind: PointKind = place.kind;
+        format!(
+            "{} of interface {} in namespace {}",
+            kind.tracepoint(),
+            place.ifindex,
+            place.netns
+        )
+    });
+    places.collect::<Vec<_>>().join(" or ")
+}

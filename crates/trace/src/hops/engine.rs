@@ -1,0 +1,497 @@
+//! The loaded programs and their maps.
+
+use super::layout::{
+    BUCKETS, CELL_WORDS, EXTREME_WORDS, INFO_WORDS, POINTS, SETTING_WORDS, TABLE_WORDS, TROUBLES, entries,
+};
+use super::reading::{Distribution, Duration, HopCounts, Reading, StreamInfo, Troubles};
+use super::{HopOptions, HopSeries, Point, PointKind};
+use crate::bpf::{Runs, can_run, memory_hint, program_runs};
+use crate::error::{TraceError, with_sources};
+use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuArray, PerCpuValues, RingBuf};
+use aya::programs::BtfTracePoint;
+use aya::programs::tp_btf::BtfTracePointLinkId;
+use aya::sys::{Stats, enable_stats};
+use aya::{Btf, Ebpf, EbpfLoader, Pod};
+use std::collections::{BTreeMap, BTreeSet};
+use units::Monotonic;
+
+/// `bpf/hops.bpf.c`, built by `bpf/build.sh`.
+static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/hops.o"));
+
+/// A frame that was not seen at its next point this long after the first is lost when the tracer ends; a younger one may be
+/// under way. Far more than any hop takes that works.
+const UNDER_WAY_NS: i64 = 100_000_000;
+
+/// Octets of the ring of single durations, each of which takes 40: with long ones only, what comes before the floors have
+/// risen; with all of them, some seconds of 144,000 frames over a hop.
+const RING_FOR_LONG: u32 = 1 << 20;
+const RING_FOR_ALL: u32 = 1 << 24;
+
+/// Sampled values being timed. Stops when dropped.
+pub struct HopTracer {
+    ebpf: Ebpf,
+    links: Vec<(PointKind, BtfTracePointLinkId)>,
+    maps: Maps,
+    options: HopOptions,
+    streams: Vec<StreamInfo>,
+    counted: BTreeMap<(u32, usize), HopCounts>,
+    histograms: BTreeMap<u32, Box<[u32; BUCKETS]>>,
+    bank: u64,
+    /// When the first point began to take frames.
+    opened: Option<Monotonic>,
+    /// When it ceased to.
+    closed: Option<Monotonic>,
+}
+
+struct Maps {
+    settings: Array<MapData, [u64; SETTING_WORDS]>,
+    infos: Array<MapData, [u64; INFO_WORDS]>,
+    stream_count: Array<MapData, u32>,
+    tables: Array<MapData, [u64; TABLE_WORDS]>,
+    cells: PerCpuArray<MapData, [u64; CELL_WORDS]>,
+    extremes: PerCpuArray<MapData, [u64; EXTREME_WORDS]>,
+    histograms: Array<MapData, [u32; BUCKETS]>,
+    floors: Array<MapData, u64>,
+    troubles: PerCpuArray<MapData, u64>,
+    durations: RingBuf<MapData>,
+}
+
+/// What tracing cost, by the kernel's eBPF statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct HopCost {
+    /// Runs of the programs, those for other frames included.
+    pub runs: u64,
+    /// Time in them, in ns, with what the statistics themselves cost.
+    pub time_ns: u64,
+}
+
+/// Has the kernel count what programs cost, as long as this lives.
+pub struct Counting {
+    _on: std::os::fd::OwnedFd,
+}
+
+impl HopTracer {
+    /// Loads and attaches what the points need.
+    ///
+    /// # Errors
+    /// Points that cannot be, or what the kernel refused, and what to do.
+    pub fn start(options: HopOptions) -> Result<Self, TraceError> {
+        check(&options)?;
+        can_run()?;
+        let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
+        let mut ebpf = load(&btf, &options)?;
+        let maps = Maps::take(&mut ebpf)?;
+        let mut tracer = Self {
+            ebpf,
+            links: Vec::new(),
+            maps,
+            options,
+            streams: Vec::new(),
+            counted: BTreeMap::new(),
+            histograms: BTreeMap::new(),
+            bank: 0,
+            opened: None,
+            closed: None,
+        };
+        tracer.set()?;
+        tracer.place_points()?;
+        tracer.attach(&btf)?;
+        Ok(tracer)
+    }
+
+    /// What it traces.
+    pub fn options(&self) -> &HopOptions {
+        &self.options
+    }
+
+    /// Closes a span: what comes from now on is of the next one, whose extremes are kept apart. Call [`HopTracer::read`] some
+    /// milliseconds later, when programs that had begun before have ended.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn next_span(&mut self) -> Result<(), TraceError> {
+        self.bank ^= 1;
+        self.set()
+    }
+
+    /// What came since the last reading, of every stream at every point, with the extremes of the span that was closed.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn read(&mut self) -> Result<Vec<Reading>, TraceError> {
+        self.find_streams()?;
+        let mut readings = Vec::new();
+        for stream in 0..self.streams.len() as u32 {
+            for point in 0..self.options.points.len() {
+                let reading = self.read_one(stream, point).map_err(|error| failed(&error))?;
+                readings.extend(reading);
+            }
+        }
+        Ok(readings)
+    }
+
+    /// The streams that were seen at the first point.
+    pub fn streams(&self) -> &[StreamInfo] {
+        &self.streams
+    }
+
+    /// Hands over the durations that were worth telling.
+    pub fn durations(&mut self, mut take: impl FnMut(Duration)) {
+        while let Some(item) = self.maps.durations.next() {
+            if let Some(duration) = Duration::of(&item) {
+                take(duration);
+            }
+        }
+    }
+
+    /// Durations of this series up to `ns` are not worth telling any more.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn set_floor(&mut self, series: HopSeries, ns: u64) -> Result<(), TraceError> {
+        self.maps
+            .floors
+            .set(series.number(), ns, 0)
+            .map_err(|error| failed(&error))
+    }
+
+    /// What kept frames from being timed, so far.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn troubles(&self) -> Result<Troubles, TraceError> {
+        let mut sums = [0u64; TROUBLES];
+        for (which, sum) in sums.iter_mut().enumerate() {
+            let counts = self.maps.troubles.get(&(which as u32), 0);
+            *sum = counts.map_err(|error| failed(&error))?.iter().sum();
+        }
+        let [malformed, no_room, unknown_stream, not_told] = sums;
+        Ok(Troubles {
+            malformed,
+            no_room,
+            unknown_stream,
+            not_told,
+            missed_runs: self.runs()?.missed,
+        })
+    }
+
+    /// The first point takes no frames any more; those that are under way can still come to the others.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn close(&mut self) -> Result<(), TraceError> {
+        self.closed = Some(sys::clock::monotonic());
+        self.set()
+    }
+
+    /// Detaches the programs: what they counted can still be read.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn stop(&mut self) -> Result<(), TraceError> {
+        for (kind, id) in std::mem::take(&mut self.links) {
+            let detached = tracepoint(&mut self.ebpf, kind)
+                .and_then(|program| program.detach(id).map_err(|error| with_sources(&error)));
+            detached.map_err(|reason| refused(kind, reason))?;
+        }
+        Ok(())
+    }
+
+    /// Frames that were under way between points when the tracer was stopped, as far as they are lost: per stream and point.
+    /// What had come to the first point less than a tenth of a second before `now` is not.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn lost_under_way(&self, now: Monotonic) -> Result<Vec<(u32, usize, u64)>, TraceError> {
+        let mut lost = Vec::new();
+        for stream in &self.streams {
+            let table = self.maps.tables.get(&stream.number, 0);
+            let table = table.map_err(|error| failed(&error))?;
+            for (number, point) in self.options.points.iter().enumerate().skip(1) {
+                let is_lost = |seen: u8| seen >> point.parent & 1 == 1 && seen >> number & 1 == 0;
+                let frames = entries(&table).filter(|entry| {
+                    let at = Monotonic::from_ns(i64::try_from(entry.first_at_ns).unwrap_or(0));
+                    is_lost(entry.seen) && !entry.doubtful && now - at > UNDER_WAY_NS
+                });
+                let count = frames.count() as u64;
+                if count > 0 && stream.has_reached(number) {
+                    lost.push((stream.number, number, count));
+                }
+            }
+        }
+        Ok(lost)
+    }
+
+    /// Has the kernel count what the programs cost until the result is dropped. It costs some 20 ns a run itself.
+    ///
+    /// # Errors
+    /// The kernel refuses: it needs `CAP_SYS_ADMIN` and Linux 5.8.
+    pub fn count_cost() -> Result<Counting, TraceError> {
+        let on = enable_stats(Stats::RunTime).map_err(|error| {
+            let hint = "the kernel's eBPF statistics need CAP_SYS_ADMIN and Linux 5.8";
+            TraceError::NoStatistics(format!("{}; {hint}", with_sources(&error)))
+        })?;
+        Ok(Counting { _on: on })
+    }
+
+    /// What the programs cost while it was counted.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn cost(&self) -> Result<HopCost, TraceError> {
+        let runs = self.runs()?;
+        Ok(HopCost {
+            runs: runs.count,
+            time_ns: runs.time_ns,
+        })
+    }
+
+    fn runs(&self) -> Result<Runs, TraceError> {
+        let mut sum = Runs::default();
+        for (_, program) in self.ebpf.programs() {
+            // One that no point needs is not loaded.
+            if let Some(runs) = program_runs(program)? {
+                sum.add(runs);
+            }
+        }
+        Ok(sum)
+    }
+
+    fn set(&mut self) -> Result<(), TraceError> {
+        let options = &self.options;
+        let mut words = [0u64; SETTING_WORDS];
+        words[0] = options.threshold_ns.unwrap_or(u64::MAX);
+        words[1] = u64::from(options.tell_all);
+        words[2] = self.bank;
+        words[3] = u64::from(options.max_streams);
+        // Never, until it is known.
+        let instant = |at: Option<Monotonic>| at.map_or(u64::MAX, |at| u64::try_from(at.as_ns()).unwrap_or(0));
+        words[4] = instant(self.opened);
+        words[5] = instant(self.closed);
+        for (word, point) in words[6..].iter_mut().zip(&options.points) {
+            *word = point.parent as u64;
+        }
+        self.maps.settings.set(0, words, 0).map_err(|error| failed(&error))
+    }
+
+    fn place_points(&mut self) -> Result<(), TraceError> {
+        // Borrowed: a map that is taken and dropped is closed, and the programs are still to be loaded with it.
+        let map = self.ebpf.map_mut("points");
+        let map = map.ok_or_else(|| TraceError::Object("it has no map points".to_owned()))?;
+        let mut places: HashMap<&mut MapData, [u32; 3], [u32; 2]> = map.try_into().map_err(|error| failed(&error))?;
+        for (number, point) in self.options.points.iter().enumerate() {
+            for place in &point.places {
+                let key = [place.ifindex, place.netns, kind_number(place.kind)];
+                let value = [number as u32, point.parent as u32];
+                places.insert(key, value, 0).map_err(|error| failed(&error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads and attaches all, and then opens the first point: no frame is remembered whose way is not watched yet.
+    fn attach(&mut self, btf: &Btf) -> Result<(), TraceError> {
+        for kind in kinds(&self.options.points) {
+            let attached = tracepoint(&mut self.ebpf, kind).and_then(|program| {
+                program
+                    .load(kind.tracepoint(), btf)
+                    .map_err(|error| with_sources(&error))?;
+                program.attach().map_err(|error| with_sources(&error))
+            });
+            let link = attached.map_err(|reason| refused(kind, reason))?;
+            self.links.push((kind, link));
+        }
+        self.opened = Some(sys::clock::monotonic());
+        self.set()
+    }
+
+    /// Looks for streams that came since.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn find_streams(&mut self) -> Result<(), TraceError> {
+        let count = self.maps.stream_count.get(&0, 0).map_err(|error| failed(&error))?;
+        self.streams.clear();
+        for number in 0..count.min(self.options.max_streams) {
+            let words = self.maps.infos.get(&number, 0).map_err(|error| failed(&error))?;
+            // One that is just being added, or was added twice, has no svID: nothing is counted for it.
+            let none = StreamInfo {
+                number,
+                destination: [0; 6],
+                source: [0; 6],
+                appid: 0,
+                vlan: None,
+                asdus: 0,
+                sv_id: Vec::new(),
+                reached: 0,
+            };
+            self.streams.push(StreamInfo::of(number, &words).unwrap_or(none));
+        }
+        Ok(())
+    }
+
+    fn read_one(&mut self, stream: u32, point: usize) -> Result<Option<Reading>, MapError> {
+        let key = stream * POINTS as u32 + point as u32;
+        let cells = self.maps.cells.get(&key, 0)?;
+        let now = HopCounts::of(cells.iter().copied());
+        let before = self.counted.insert((stream, point), now).unwrap_or_default();
+        let counts = now.since(&before);
+        if counts == HopCounts::default() {
+            return Ok(None);
+        }
+        let (mut hop, mut total) = (Distribution::default(), Distribution::default());
+        if counts.paired > 0 {
+            let extremes = self.take_extremes(key)?;
+            hop = self.distribution(2 * key)?.with_extremes(extremes[1], extremes[0]);
+            total = self.distribution(2 * key + 1)?.with_extremes(extremes[3], extremes[2]);
+        }
+        Ok(Some(Reading {
+            stream,
+            point,
+            counts,
+            hop,
+            total,
+        }))
+    }
+
+    /// Longest and shortest of the span that was closed, since the point before and since the first.
+    fn take_extremes(&mut self, key: u32) -> Result<[Option<u64>; EXTREME_WORDS], MapError> {
+        let banked = 2 * key + (self.bank as u32 ^ 1);
+        let cpus = self.maps.extremes.get(&banked, 0)?;
+        let mut largest = [0u64; EXTREME_WORDS];
+        for words in cpus.iter() {
+            for (largest, word) in largest.iter_mut().zip(words) {
+                *largest = (*largest).max(*word);
+            }
+        }
+        let none = PerCpuValues::try_from(vec![[0; EXTREME_WORDS]; cpus.len()])?;
+        self.maps.extremes.set(banked, none, 0)?;
+        let some = |word: u64| Some(word).filter(|word| *word > 0);
+        let inverted = |word: u64| some(word).map(|word| !word);
+        let [max, min, total_max, total_min] = largest;
+        Ok([some(max), inverted(min), some(total_max), inverted(total_min)])
+    }
+
+    fn distribution(&mut self, series: u32) -> Result<Distribution, MapError> {
+        let now = self.maps.histograms.get(&series, 0)?;
+        let before = self.histograms.entry(series).or_insert_with(|| Box::new([0; BUCKETS]));
+        let found = Distribution::between(before, &now);
+        **before = now;
+        Ok(found)
+    }
+}
+
+impl Maps {
+    fn take(ebpf: &mut Ebpf) -> Result<Self, TraceError> {
+        Ok(Self {
+            settings: array(ebpf, "settings")?,
+            infos: array(ebpf, "infos")?,
+            stream_count: array(ebpf, "stream_count")?,
+            tables: array(ebpf, "tables")?,
+            cells: per_cpu(ebpf, "cells")?,
+            extremes: per_cpu(ebpf, "extremes")?,
+            histograms: array(ebpf, "histograms")?,
+            floors: array(ebpf, "floors")?,
+            troubles: per_cpu(ebpf, "troubles")?,
+            durations: take(ebpf, "durations")?.try_into().map_err(|error| failed(&error))?,
+        })
+    }
+}
+
+fn array<V: Pod>(ebpf: &mut Ebpf, name: &str) -> Result<Array<MapData, V>, TraceError> {
+    take(ebpf, name)?.try_into().map_err(|error| failed(&error))
+}
+
+fn per_cpu<V: Pod>(ebpf: &mut Ebpf, name: &str) -> Result<PerCpuArray<MapData, V>, TraceError> {
+    take(ebpf, name)?.try_into().map_err(|error| failed(&error))
+}
+
+fn take(ebpf: &mut Ebpf, name: &str) -> Result<Map, TraceError> {
+    ebpf.take_map(name)
+        .ok_or_else(|| TraceError::Object(format!("it has no map {name}")))
+}
+
+fn check(options: &HopOptions) -> Result<(), TraceError> {
+    let count = options.points.len();
+    if !(2..=POINTS).contains(&count) {
+        return Err(TraceError::Points(format!(
+            "{count} observation points: there must be 2 to {POINTS}"
+        )));
+    }
+    for (number, point) in options.points.iter().enumerate() {
+        if number > 0 && point.parent >= number {
+            return Err(TraceError::Points(format!(
+                "point {}: the one before it must be named before it",
+                point.name
+            )));
+        }
+    }
+    if options.max_streams == 0 {
+        return Err(TraceError::Points("room for no stream".to_owned()));
+    }
+    Ok(())
+}
+
+fn load(btf: &Btf, options: &HopOptions) -> Result<Ebpf, TraceError> {
+    let (points, streams) = (POINTS as u32, options.max_streams);
+    let ring_octets = if options.tell_all { RING_FOR_ALL } else { RING_FOR_LONG };
+    let wanted = wanted(&options.points);
+    let loaded = EbpfLoader::new()
+        .btf(Some(btf))
+        .override_global("wanted", &wanted, true)
+        .map_max_entries("streams", streams)
+        .map_max_entries("infos", streams)
+        .map_max_entries("tables", streams)
+        .map_max_entries("newest", streams)
+        .map_max_entries("cells", streams * points)
+        .map_max_entries("extremes", 2 * streams * points)
+        .map_max_entries("histograms", 2 * streams * points)
+        .map_max_entries("floors", 2 * streams * points)
+        .map_max_entries("durations", ring_octets)
+        .load(OBJECT);
+    loaded.map_err(|error| {
+        let reason = with_sources(&error);
+        match error {
+            aya::EbpfError::MapError(_) => TraceError::Memory {
+                megabytes: (streams as usize * (TABLE_WORDS * 8 + 2 * POINTS * BUCKETS * 4)) >> 20,
+                reason: format!("{reason}{}", memory_hint()),
+            },
+            _ => TraceError::Object(reason),
+        }
+    })
+}
+
+/// By kind, a bit for each interface number modulo 64 that has a point.
+fn wanted(points: &[Point]) -> [u64; PointKind::ALL.len()] {
+    let mut wanted = [0; PointKind::ALL.len()];
+    for place in points.iter().flat_map(|point| &point.places) {
+        wanted[kind_number(place.kind) as usize] |= 1 << (place.ifindex % 64);
+    }
+    wanted
+}
+
+/// What happens at these points.
+fn kinds(points: &[Point]) -> BTreeSet<PointKind> {
+    let places = points.iter().flat_map(|point| &point.places);
+    places.map(|place| place.kind).collect()
+}
+
+fn kind_number(kind: PointKind) -> u32 {
+    PointKind::ALL.iter().position(|other| *other == kind).unwrap_or(0) as u32
+}
+
+fn tracepoint(ebpf: &mut Ebpf, kind: PointKind) -> Result<&mut BtfTracePoint, String> {
+    let program = ebpf.program_mut(kind.program()).ok_or("not in the eBPF object")?;
+    program.try_into().map_err(|error| with_sources(&error))
+}
+
+fn refused(kind: PointKind, reason: String) -> TraceError {
+    TraceError::Program {
+        tracepoint: kind.tracepoint().to_owned(),
+        reason,
+    }
+}
+
+fn failed(error: &MapError) -> TraceError {
+    TraceError::Object(with_sources(error))
+}

@@ -1,0 +1,149 @@
+//! Sampled values timed between observation points inside one kernel, by eBPF programs.
+//!
+//! A point is a place (interface and network namespace) and a kind of event there. The programs know a frame by its stream
+//! (MAC addresses, APPID, svID) and its first smpCnt, time it from point to point, and count the durations in histograms in
+//! the kernel: user space reads those now and then, and is told single durations only when they are long. What cannot be
+//! paired for certain is counted and never measured: a frame that came twice, one that was not seen at the first point, one
+//! that is older than half a second.
+//!
+//! Needs exactly `CAP_BPF` and `CAP_PERFMON`, and a kernel with BTF.
+
+mod engine;
+mod layout;
+mod reading;
+
+pub use engine::{Counting, HopCost, HopTracer};
+pub use layout::{BUCKETS, bucket_bounds};
+pub use reading::{Distribution, Duration, HopCounts, Reading, StreamInfo, Troubles};
+
+/// Points of one tracer at the most; as in `bpf/hops.bpf.c`.
+pub const MOST_POINTS: usize = layout::POINTS;
+
+/// A frame that is older than this at a later point is not paired, in ns; as in `bpf/hops.bpf.c`.
+pub const EXPIRY_NS: u64 = 500_000_000;
+
+/// What happens to a frame at a point. Each is a tracepoint of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PointKind {
+    /// `netif_receive_skb`: the kernel's network code takes the frame from the interface.
+    Receive,
+    /// `net_dev_start_xmit`: the frame is given to the interface's driver. Of a tap, that is its queue to the reader.
+    Transmit,
+    /// `netif_rx`: the frame is put into a CPU's queue, as a veth pair does.
+    Queue,
+    /// `napi_gro_receive_entry`: the driver hands the frame over, in the NIC's own interrupt work.
+    Offload,
+    /// `consume_skb`: the frame has been used up: copied to who reads the tap, or into the ring of a packet socket.
+    Consume,
+    /// `skb_copy_datagram_iovec`: a thread reads the frame from its socket, or from the tap.
+    Read,
+}
+
+impl PointKind {
+    /// Every kind, in the order of its number.
+    pub const ALL: [Self; 6] = [
+        Self::Receive,
+        Self::Transmit,
+        Self::Queue,
+        Self::Offload,
+        Self::Consume,
+        Self::Read,
+    ];
+
+    /// The word for it on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Receive => "rx",
+            Self::Transmit => "tx",
+            Self::Queue => "queue",
+            Self::Offload => "gro",
+            Self::Consume => "done",
+            Self::Read => "read",
+        }
+    }
+
+    /// The kernel's tracepoint.
+    pub fn tracepoint(self) -> &'static str {
+        match self {
+            Self::Receive => "netif_receive_skb",
+            Self::Transmit => "net_dev_start_xmit",
+            Self::Queue => "netif_rx",
+            Self::Offload => "napi_gro_receive_entry",
+            Self::Consume => "consume_skb",
+            Self::Read => "skb_copy_datagram_iovec",
+        }
+    }
+
+    fn program(self) -> &'static str {
+        match self {
+            Self::Receive => "on_receive",
+            Self::Transmit => "on_transmit",
+            Self::Queue => "on_queue",
+            Self::Offload => "on_offload",
+            Self::Consume => "on_consume",
+            Self::Read => "on_read",
+        }
+    }
+}
+
+/// Where something happens to a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The interface's number in its network namespace.
+    pub ifindex: u32,
+    /// The namespace's inode number, as `stat` shows it of `/proc/PID/ns/net`.
+    pub netns: u32,
+    /// What happens.
+    pub kind: PointKind,
+}
+
+/// A point: the first of its places that a frame comes to counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    /// Its name, as in the names of series.
+    pub name: String,
+    /// Where it is.
+    pub places: Vec<Place>,
+    /// Number of the point before it. The first point's own is 0, as its number is.
+    pub parent: usize,
+}
+
+/// What to trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HopOptions {
+    /// The points, the first one first; 2 to [`MOST_POINTS`].
+    pub points: Vec<Point>,
+    /// Streams told apart at the most.
+    pub max_streams: u32,
+    /// Durations above are counted as over.
+    pub threshold_ns: Option<u64>,
+    /// Tell every duration, not only long ones.
+    pub tell_all: bool,
+}
+
+/// A series of durations: of one stream at one point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HopSeries {
+    /// Number of the stream.
+    pub stream: u32,
+    /// Number of the point at which the durations end.
+    pub point: usize,
+    /// Whether they begin at the first point, and not at the one before.
+    pub total: bool,
+}
+
+impl HopSeries {
+    fn number(self) -> u32 {
+        let point = u32::try_from(self.point).unwrap_or(0);
+        2 * (self.stream * layout::POINTS as u32 + point) + u32::from(self.total)
+    }
+
+    fn of(number: u32) -> Self {
+        let key = number / 2;
+        Self {
+            stream: key / layout::POINTS as u32,
+            point: (key % layout::POINTS as u32) as usize,
+            total: number % 2 == 1,
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! What the programs counted.
+
+use super::HopSeries;
+use super::layout::{BUCKETS, CELL_WORDS, DURATION_OCTETS, INFO_WORDS, bucket_bounds};
+use units::Monotonic;
+
+/// `VLAN_NONE` of `hops.bpf.c`.
+const NO_VLAN: u16 = 0xffff;
+/// Octets of a stream's MAC addresses.
+const MAC_OCTETS: usize = 6;
+/// Where the svID begins in what is known of a stream.
+const ID_AT: usize = 40;
+
+/// A stream as its first frame showed it at the first point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamInfo {
+    /// Its number.
+    pub number: u32,
+    /// Destination address.
+    pub destination: [u8; MAC_OCTETS],
+    /// Source address.
+    pub source: [u8; MAC_OCTETS],
+    /// APPID.
+    pub appid: u16,
+    /// VLAN identifier.
+    pub vlan: Option<u16>,
+    /// ASDUs in a frame.
+    pub asdus: u8,
+    /// svID as it came over the wire.
+    pub sv_id: Vec<u8>,
+    /// A bit per point at which a frame of it was paired.
+    pub reached: u8,
+}
+
+impl StreamInfo {
+    /// `None` while the stream is being added.
+    pub(super) fn of(number: u32, words: &[u64; INFO_WORDS]) -> Option<Self> {
+        let octets: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let half = |at: usize| u16::from_ne_bytes([octets[at], octets[at + 1]]);
+        let mac = |at: usize| octets[at..at + MAC_OCTETS].try_into().unwrap_or_default();
+        let id_octets = usize::from(half(34));
+        let sv_id = octets.get(ID_AT..ID_AT + id_octets)?.to_vec();
+        (id_octets > 0).then(|| Self {
+            number,
+            destination: mac(16),
+            source: mac(22),
+            appid: half(28),
+            vlan: Some(half(32)).filter(|vlan| *vlan != NO_VLAN),
+            asdus: octets[36],
+            sv_id,
+            reached: octets[0],
+        })
+    }
+
+    /// Whether a frame of it was ever paired at a point.
+    pub fn has_reached(&self, point: usize) -> bool {
+        self.reached >> point & 1 == 1
+    }
+}
+
+/// What happened to a stream's frames at a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HopCounts {
+    /// Frames that came.
+    pub seen: u64,
+    /// Paired with the point before: as many durations.
+    pub paired: u64,
+    /// Durations over the threshold.
+    pub over: u64,
+    /// Seen at the point before, never here.
+    pub lost: u64,
+    /// First point: the frame came again, within the expiry.
+    pub duplicate: u64,
+    /// Not paired, because it may be either of two.
+    pub doubtful: u64,
+    /// Came here again: another reader's, or a copy.
+    pub again: u64,
+    /// Not seen at the first point, or too long ago.
+    pub stale: u64,
+    /// Seen at the first point, but not at the one before.
+    pub skipped: u64,
+    /// Sum of the durations since the point before, in ns.
+    pub sum_ns: u64,
+    /// Sum of the durations since the first point, in ns.
+    pub total_sum_ns: u64,
+    /// First point: came behind a later one.
+    pub reordered: u64,
+}
+
+impl HopCounts {
+    /// The words that each CPU counted, added up.
+    pub(super) fn of(cpus: impl Iterator<Item = [u64; CELL_WORDS]>) -> Self {
+        let mut sums = [0u64; CELL_WORDS];
+        for words in cpus {
+            for (sum, word) in sums.iter_mut().zip(words) {
+                *sum += word;
+            }
+        }
+        Self::from_words(sums)
+    }
+
+    fn from_words(words: [u64; CELL_WORDS]) -> Self {
+        let [
+            seen,
+            paired,
+            over,
+            lost,
+            duplicate,
+            doubtful,
+            again,
+            stale,
+            skipped,
+            sum_ns,
+            total_sum_ns,
+            reordered,
+        ] = words;
+        Self {
+            seen,
+            paired,
+            over,
+            lost,
+            duplicate,
+            doubtful,
+            again,
+            stale,
+            skipped,
+            sum_ns,
+            total_sum_ns,
+            reordered,
+        }
+    }
+
+    fn words(&self) -> [u64; CELL_WORDS] {
+        [
+            self.seen,
+            self.paired,
+            self.over,
+            self.lost,
+            self.duplicate,
+            self.doubtful,
+            self.again,
+            self.stale,
+            self.skipped,
+            self.sum_ns,
+            self.total_sum_ns,
+            self.reordered,
+        ]
+    }
+
+    /// What was counted since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut words = self.words();
+        for (word, before) in words.iter_mut().zip(earlier.words()) {
+            *word = word.saturating_sub(before);
+        }
+        Self::from_words(words)
+    }
+
+    /// Adds what was counted elsewhere.
+    pub fn add(&mut self, other: &Self) {
+        let mut words = self.words();
+        for (word, more) in words.iter_mut().zip(other.words()) {
+            *word += more;
+        }
+        *self = Self::from_words(words);
+    }
+}
+
+/// Durations of a series over a span.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Distribution {
+    /// How many in each bucket that has any; the durations of a bucket are those of [`bucket_bounds`].
+    pub buckets: Vec<(usize, u64)>,
+    /// Shortest, in ns.
+    pub min_ns: u64,
+    /// Longest, in ns.
+    pub max_ns: u64,
+}
+
+impl Distribution {
+    /// What was counted between two readings of a histogram, whose counts come round.
+    pub(super) fn between(before: &[u32; BUCKETS], now: &[u32; BUCKETS]) -> Self {
+        let differences = before.iter().zip(now).map(|(before, now)| now.wrapping_sub(*before));
+        let buckets = differences.enumerate().filter(|(_, count)| *count > 0);
+        Self {
+            buckets: buckets.map(|(bucket, count)| (bucket, u64::from(count))).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.buckets.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Sets the extremes the kernel kept, within what the buckets allow.
+    pub(super) fn with_extremes(mut self, min_ns: Option<u64>, max_ns: Option<u64>) -> Self {
+        let (Some((first, _)), Some((last, _))) = (self.buckets.first(), self.buckets.last()) else {
+            return self;
+        };
+        let (lowest, highest) = (bucket_bounds(*first), bucket_bounds(*last));
+        self.min_ns = min_ns.unwrap_or(lowest.0).clamp(lowest.0, lowest.1);
+        self.max_ns = max_ns.unwrap_or(highest.1).clamp(highest.0, highest.1);
+        self
+    }
+}
+
+/// What came of one stream at one point since the last reading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// Number of the stream.
+    pub stream: u32,
+    /// Number of the point.
+    pub point: usize,
+    /// Counters.
+    pub counts: HopCounts,
+    /// Since the point before; empty at the first point.
+    pub hop: Distribution,
+    /// Since the first point, where that is not the point before.
+    pub total: Distribution,
+}
+
+/// One duration that was worth telling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Duration {
+    /// Its series.
+    pub series: HopSeries,
+    /// When the frame came to the point.
+    pub at: Monotonic,
+    /// How long it took, in ns.
+    pub ns: u64,
+    /// The CPU it came on.
+    pub cpu: u32,
+    /// The thread that ran there then: who took the frame, or was interrupted.
+    pub thread: i32,
+    /// First smpCnt of the frame.
+    pub smp_cnt: u16,
+}
+
+impl Duration {
+    pub(super) fn of(octets: &[u8]) -> Option<Self> {
+        let octets: &[u8; DURATION_OCTETS] = octets.try_into().ok()?;
+        let (words, _) = octets.as_chunks::<4>();
+        let word = |at: usize| u32::from_ne_bytes(words[at]);
+        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 1)) << 32;
+        Some(Self {
+            at: Monotonic::from_ns(i64::try_from(long(0)).ok()?),
+            ns: long(2),
+            thread: word(4).cast_signed(),
+            cpu: word(5),
+            series: HopSeries::of(word(6)),
+            smp_cnt: word(7) as u16,
+        })
+    }
+}
+
+/// What kept frames from being timed at all, since the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Troubles {
+    /// Frames of EtherType 0x88BA that are no whole sampled values up to smpCnt.
+    pub malformed: u64,
+    /// Frames of streams beyond those there is room for.
+    pub no_room: u64,
+    /// Frames at a later point of streams that the first point has not seen.
+    pub unknown_stream: u64,
+    /// Long durations that were counted but not told one by one: the ring was full.
+    pub not_told: u64,
+    /// Runs that the kernel skipped because the same program was already running on the CPU.
+    pub missed_runs: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Distribution;
+    use crate::hops::layout::BUCKETS;
+
+    #[test]
+    fn differences_survive_counts_that_come_round() {
+        let (mut before, mut now) = ([0u32; BUCKETS], [0u32; BUCKETS]);
+        (before[70], now[70]) = (u32::MAX - 1, 3);
+        (before[100], now[100]) = (7, 7);
+        let found = Distribution::between(&before, &now);
+        assert_eq!(found.buckets, [(70, 5)]);
+        assert_eq!(found.count(), 5);
+    }
+
+    #[test]
+    fn extremes_stay_within_the_outer_buckets() {
+        let (before, mut now) = ([0u32; BUCKETS], [0u32; BUCKETS]);
+        (now[10], now[200]) = (1, 1);
+        let found = Distribution::between(&before, &now);
+        let (low, high) = super::bucket_bounds(200);
+        assert_eq!(found.clone().with_extremes(None, None).max_ns, high);
+        let exact = found.with_extremes(Some(10), Some(low + 1));
+        assert_eq!((exact.min_ns, exact.max_ns), (10, low + 1));
+    }
+}
