@@ -178,11 +178,7 @@ fn what_is_wrong_is_named_with_file_and_line() {
         ("ascii_1999", "ASCII", "MATLAB", "x.cfg, line 28: file type \"MATLAB\""),
         ("ascii_1999", "ASCII", "BINARY", "x.dat"),
         ("ascii_1999", "1\r\n4000,6", "99999999\r\n4000,6", "x.cfg, line 26:"),
-        ("ascii_1999", "3,17D", "3,17D", ""),
     ] {
-        if expected.is_empty() {
-            continue;
-        }
         match changed(file, from, to) {
             Err(error) => assert!(error.starts_with(expected), "{error}, not {expected}"),
             // Text read as binary has some records.

@@ -180,7 +180,16 @@ fn channels<T>(
     Ok(channels)
 }
 
+/// Fields of an analog channel up to its multiplier and offset: fewer are the line of something else.
+const FEWEST_FIELDS: usize = 7;
+
 fn analog(line: &Line<'_>) -> Result<AnalogChannel, Problem> {
+    if line.fields.len() < FEWEST_FIELDS {
+        return Err(line.problem(format!(
+            "{} fields: an analog channel has 10 (1991) or 13: is the number of channels in line 2 right?",
+            line.fields.len()
+        )));
+    }
     Ok(AnalogChannel {
         name: line.text(1).to_owned(),
         phase: line.text(2).to_owned(),
