@@ -12,6 +12,9 @@ pub use writer::{Source, Writer};
 use crate::WaveformError;
 use wire::quality::SvQuality;
 
+/// The highest rate that smpCnt, which has 16 bits, can count.
+const HIGHEST_RATE: u32 = 65_536;
+
 /// How a signal is sampled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sampling {
@@ -43,8 +46,11 @@ impl Sampling {
     }
 
     pub(crate) fn check(&self) -> Result<(), WaveformError> {
-        if self.rate == 0 {
-            return Err(WaveformError::setting("0 samples a second cannot be: use 4000, 4800, 14400 or another rate"));
+        if !(1..=HIGHEST_RATE).contains(&self.rate) {
+            return Err(WaveformError::setting(format!(
+                "{} samples a second cannot be: use 4000, 4800, 14400 or another rate up to {HIGHEST_RATE}",
+                self.rate
+            )));
         }
         Ok(())
     }

@@ -107,5 +107,7 @@ fn once_then_again_and_again() {
 fn too_much_is_refused() {
     let refused = Writer::new(&Sampling::new(4_800), Vec::new(), 1 << 40).expect_err("64 TiB");
     assert!(refused.to_string().contains("512 MiB"), "{refused}");
-    assert!(Writer::new(&Sampling::new(0), Vec::new(), 1).is_err());
+    for rate in [0, 65_537, u32::MAX] {
+        assert!(Writer::new(&Sampling::new(rate), Vec::new(), 1).is_err());
+    }
 }
