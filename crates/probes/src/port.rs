@@ -67,6 +67,7 @@ impl Port {
         match &self.engine {
             Engine::Packet(_) => "AF_PACKET, TPACKET_V2 ring".to_owned(),
             Engine::Xdp(port) => format!("AF_XDP, {}", port.mode()),
+            Engine::Mixed(port, _) if port.ring_frames() == 0 => "AF_XDP, sends only".to_owned(),
             Engine::Mixed(..) => "AF_PACKET, TPACKET_V2 ring; sends by AF_XDP".to_owned(),
         }
     }
@@ -176,8 +177,8 @@ impl Port {
         }
         match &mut self.engine {
             Engine::Packet(port) => port.send_all(batch),
-            Engine::Xdp(port) => send_each(batch, |frame| port.send(frame)),
-            Engine::Mixed(_, sender) => send_each(batch, |frame| sender.send(frame)),
+            Engine::Xdp(port) => port.send_all(batch),
+            Engine::Mixed(_, sender) => sender.send_all(batch),
         }
     }
 
@@ -219,13 +220,6 @@ impl Port {
                 .map_or(0, |counted| counted.dropped + counted.ring_full),
         }
     }
-}
-
-fn send_each(batch: &TxBatch, mut send: impl FnMut(&[u8]) -> Result<(), SysError>) -> Result<(), PartialSend> {
-    for index in 0..batch.len() {
-        send(batch.frame(index)).map_err(|cause| PartialSend { sent: index, cause })?;
-    }
-    Ok(())
 }
 
 /// A received frame, where the kernel put it.

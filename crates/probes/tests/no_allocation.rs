@@ -9,7 +9,7 @@ mod common;
 use common::{Pair, Run, can_run};
 use probes::listen::{self, ListenConfig};
 use probes::noise::{self, NoiseConfig};
-use probes::publish::{self, PublishConfig};
+use probes::publish::{self, PublishConfig, StreamConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role, Stamps};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk::{self, Framing, TalkConfig};
@@ -140,9 +140,12 @@ fn reflect_at_both_ends() {
 }
 
 fn publish_config(duration_ns: u64) -> PublishConfig {
-    PublishConfig {
-        streams: 4,
+    let stream = StreamConfig {
         asdus: 2,
+        ..StreamConfig::default()
+    };
+    PublishConfig {
+        streams: (0..4).map(|number| stream.numbered(number)).collect(),
         duration_ns: Some(duration_ns),
         threshold_ns: Some(1_000_000),
         ..PublishConfig::default()

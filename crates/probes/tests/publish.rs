@@ -4,13 +4,14 @@ mod common;
 
 use capture::write::PcapWriter;
 use common::{Pair, Recorded, Run, can_run};
-use probes::publish::{PublishConfig, port_options, start};
+use probes::publish::{PublishConfig, StreamConfig, Waveform, port_options, start};
 use std::collections::BTreeMap;
 use std::f64::consts::{SQRT_2, TAU};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::model::EventKind;
 use sys::packet::{PacketPort, PortOptions, RxStamp};
@@ -106,7 +107,7 @@ fn asdus(frame: &Captured) -> Vec<Seen> {
         .collect()
 }
 
-fn check_header(config: &PublishConfig, frame: &Captured, stream: u16) {
+fn check_header(config: &StreamConfig, frame: &Captured, stream: u16) {
     let ethernet = EthernetView::parse(&frame.octets).expect("Ethernet");
     let sv = Frame::parse(&ethernet).expect("sampled values");
     let mut destination = config.destination;
@@ -136,7 +137,7 @@ fn check_values(rate: u32, seen: &Seen) {
 }
 
 /// Checks every frame; returns how many each stream sent.
-fn check_frames(config: &PublishConfig, captured: &[Captured]) -> Vec<u64> {
+fn check_frames(config: &StreamConfig, captured: &[Captured]) -> Vec<u64> {
     let asdu_count = u64::from(config.asdus);
     let names: BTreeMap<String, u16> = (0..STREAMS).map(|n| (format!("TEST{:02}", n + 1), n)).collect();
     // Of each stream: the number of its frames, and the sample that comes after the last one.
@@ -189,22 +190,24 @@ fn check_frames(config: &PublishConfig, captured: &[Captured]) -> Vec<u64> {
     streams.into_iter().map(|(frames, _)| frames).collect()
 }
 
-fn check(config: &PublishConfig, test: &str) {
-    let (captured, recorded) = publish(config);
+fn check(config: &StreamConfig, test: &str) {
+    let (captured, recorded) = publish(&of(config, STREAMS));
     let streams = check_frames(config, &captured);
     let counters = recorded.counters("publish/lateness");
     assert_eq!(
         counters.expected,
-        DURATION_NS * config.frames_per_second() / 1_000_000_000,
+        u64::from(STREAMS) * DURATION_NS * config.frames_per_second() / 1_000_000_000,
         "every frame due is accounted for"
     );
     assert_eq!(counters.received + counters.missed, counters.expected);
     assert_eq!((counters.lost, counters.overrun), (0, 0));
+    let each = counters.received / u64::from(STREAMS);
     assert_eq!(
         streams,
-        vec![counters.received; usize::from(STREAMS)],
+        vec![each; usize::from(STREAMS)],
         "captured of each stream, and said to be sent"
     );
+    assert_eq!(each * u64::from(STREAMS), counters.received);
     let refused = recorded.events("publish/lateness");
     assert!(
         !refused.iter().any(|event| event.kind == EventKind::SocketDrop),
@@ -214,7 +217,7 @@ fn check(config: &PublishConfig, test: &str) {
 }
 
 /// tshark reads the same svIDs, counters, values and tags.
-fn check_tshark(config: &PublishConfig, captured: &[Captured], test: &str) {
+fn check_tshark(config: &StreamConfig, captured: &[Captured], test: &str) {
     if Command::new("tshark").arg("--version").output().is_err() {
         testing::skip(test, "needs tshark to decode what was published");
         return;
@@ -263,16 +266,24 @@ fn tshark(path: &Path) -> Vec<Vec<Vec<String>>> {
     text.lines().map(|line| line.split('\t').map(split).collect()).collect()
 }
 
-fn config(rate: u32, asdus: u8, vlan: Option<VlanTag>) -> PublishConfig {
-    PublishConfig {
-        streams: STREAMS,
+fn config(rate: u32, asdus: u8, vlan: Option<VlanTag>) -> StreamConfig {
+    StreamConfig {
+        sv_id: "TEST".into(),
         rate,
         asdus,
         vlan,
-        sv_id_prefix: "TEST".into(),
         conf_rev: 7,
         smp_synch: 1,
         simulate: asdus == 2,
+        waveform: Arc::new(Waveform::new(rate)),
+        ..StreamConfig::default()
+    }
+}
+
+/// Publishes `count` streams that are alike but for their number.
+fn of(stream: &StreamConfig, count: u16) -> PublishConfig {
+    PublishConfig {
+        streams: (0..count).map(|number| stream.numbered(number)).collect(),
         duration_ns: Some(DURATION_NS),
         ..PublishConfig::default()
     }
@@ -307,5 +318,40 @@ fn two_samples_in_a_frame_in_a_vlan() {
     let test = "two_samples_in_a_frame_in_a_vlan";
     if can_run(test) {
         check(&config(4_000, 2, Some(VlanTag::new(6, false, 0))), test);
+    }
+}
+
+#[test]
+fn streams_of_several_rates() {
+    if !can_run("streams_of_several_rates") {
+        return;
+    }
+    let paces = [(4_000, 1), (4_800, 2), (14_400, 6)];
+    let mut streams = Vec::new();
+    for ((rate, asdus), number) in paces.into_iter().zip([0, 10, 20]) {
+        let stream = config(rate, asdus, None);
+        streams.extend((number..number + 2).map(|number| stream.numbered(number)));
+    }
+    let published = PublishConfig {
+        streams,
+        ..of(&config(4_000, 1, None), 0)
+    };
+    let (captured, recorded) = publish(&published);
+    let mut sent: BTreeMap<String, u64> = BTreeMap::new();
+    for frame in &captured {
+        let seen = asdus(frame);
+        *sent.entry(seen[0].sv_id.clone()).or_default() += 1;
+        let config = published.streams.iter().find(|stream| stream.sv_id == seen[0].sv_id);
+        let config = config.expect("a stream that was published");
+        assert_eq!(seen.len(), usize::from(config.asdus));
+        seen.iter().for_each(|asdu| check_values(config.rate, asdu));
+    }
+    for ((rate, asdus), number) in paces.into_iter().zip([1, 11, 21]) {
+        let counters = recorded.counters(&format!("publish/lateness/F{rate}S{asdus}"));
+        let due = 2 * DURATION_NS * u64::from(rate) / u64::from(asdus) / 1_000_000_000;
+        assert_eq!(counters.expected, due);
+        assert_eq!(counters.received + counters.missed, due);
+        let both = sent[&format!("TEST{number:02}")] + sent[&format!("TEST{:02}", number + 1)];
+        assert_eq!(both, counters.received, "F{rate}S{asdus}");
     }
 }

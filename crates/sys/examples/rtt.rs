@@ -79,7 +79,7 @@ impl Port {
             Engine::Generic => XdpPort::open(name, &xdp(XdpRequest::Generic)).map(Self::Xdp),
             Engine::Mixed => Ok(Self::Mixed(
                 PacketPort::open(name, &packet)?,
-                XdpSender::open(name, 0, 1522)?,
+                XdpSender::open(name, 0, 1522, 64)?,
             )),
             _ => PacketPort::open(name, &packet).map(Self::Packet),
         }

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use sys::netns::NetNs;
-use sys::packet::{PacketPort, PortOptions, VlanTag};
+use sys::packet::{PacketPort, PortOptions, TxBatch, VlanTag};
 use sys::xdp::{XdpFrame, XdpOptions, XdpPort, XdpRequest, XdpRunning, XdpSender};
 use sys::{ErrorKind, SysError, link};
 
@@ -430,7 +430,7 @@ fn a_sender_sends_without_a_program_and_beside_a_packet_port() {
         return;
     }
     let pair = Pair::build(1500);
-    let mut sender = inside(&pair.a, || XdpSender::open("a0", 0, 1_522));
+    let mut sender = inside(&pair.a, || XdpSender::open("a0", 0, 1_522, 256));
     let (mut a, mut b) = (
         pair.port_a(&PortOptions::default()),
         pair.port_b(&PortOptions::default()),
@@ -449,13 +449,30 @@ fn a_sender_sends_without_a_program_and_beside_a_packet_port() {
     receive(&mut b, |got| assert_eq!(got.vlan().map(|tag| tag.tci), Some(0x8005)));
     let error = sender.send(&frame(1, 1_515)).expect_err("too long");
     assert!(matches!(error, SysError::FrameTooLong { bytes: 1_515, .. }), "{error}");
+    let mut batch = TxBatch::new(300, 60);
+    for index in 0..300_u32 {
+        batch.frame_mut(index as usize).copy_from_slice(&frame(index, 60));
+    }
+    let partial = sender.send_all(&batch).expect_err("more than there is room for");
+    assert!(partial.sent == 256 && partial.cause.is_transient(), "{partial}");
+    (0..256).for_each(|sequence| receive(&mut b, |got| assert_eq!(number(got.data()), sequence)));
+    batch.set_count(200);
+    for _ in 0..3 {
+        sender.send_all(&batch).expect("sent");
+        (0..200).for_each(|sequence| receive(&mut b, |got| assert_eq!(number(got.data()), sequence)));
+    }
     let second = pair
         .a
-        .run(|| XdpSender::open("a0", 0, 1_522).map(drop))
+        .run(|| XdpSender::open("a0", 0, 1_522, 256).map(drop))
         .expect("a thread");
     let text = second.expect_err("taken").to_string();
     assert!(text.contains("queue 0 has an AF_XDP socket already"), "{text}");
     inside(&pair.a, || link::set_down("a0"));
     let error = sender.send(&frame(1, 60)).expect_err("down");
     assert!(matches!(error, SysError::InterfaceDown { .. }), "{error}");
+    let partial = sender.send_all(&batch).expect_err("down");
+    assert!(
+        partial.sent == 0 && matches!(partial.cause, SysError::InterfaceDown { .. }),
+        "{partial}"
+    );
 }

@@ -3,9 +3,21 @@
 use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
-use probes::publish::{PublishConfig, port_options, start};
+use probes::Port;
+use probes::publish::{LONGEST_FRAME, PublishConfig, StreamConfig, Waveform, port_options, start};
+use std::sync::Arc;
 use sys::packet::PacketPort;
+use sys::xdp::XdpSender;
 use wire::ether::{Mac, VlanTag};
+
+/// How frames are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum EngineArg {
+    /// `AF_PACKET`: through the queueing discipline, seen by captures on this host
+    Packet,
+    /// `AF_XDP`: past both, a third less time for each frame
+    Xdp,
+}
 
 /// Publishes sampled-value streams as merging units do, and reports its own lateness
 #[derive(Debug, Clone, clap::Args)]
@@ -45,6 +57,9 @@ pub(crate) struct PublishArgs {
     /// Set the simulation bit
     #[arg(long)]
     simulate: bool,
+    /// How frames are sent
+    #[arg(long, value_enum, default_value = "packet")]
+    engine: EngineArg,
     /// Sleep until this long before the due instant, then spin
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
@@ -54,20 +69,12 @@ pub(crate) struct PublishArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
-    let port = PacketPort::open(&args.port.interface, &port_options())?;
+    let streams = streams(&args);
+    let port = open(&args)?;
     let begin = Start::probe("publish", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     let config = PublishConfig {
-        streams: args.streams,
-        rate: args.rate,
-        asdus: args.asdus,
-        sv_id_prefix: args.sv_id,
-        appid: args.appid,
-        destination: args.dst,
-        vlan: args.vlan,
-        conf_rev: args.conf_rev,
-        smp_synch: args.smp_synch,
-        simulate: args.simulate,
+        streams,
         spin_ahead_ns: args.spin_ahead,
         duration_ns: args.port.duration,
         policy: args.port.policy,
@@ -78,4 +85,36 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let port = run.port(port, &args.port, &args.port.intent())?;
     let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
     run.finish(outcome.map_err(Into::into))
+}
+
+/// The port that the engine asked for makes.
+fn open(args: &PublishArgs) -> Result<Port, Failure> {
+    let interface = &args.port.interface;
+    let port = PacketPort::open(interface, &port_options())?;
+    Ok(match args.engine {
+        EngineArg::Packet => port.into(),
+        EngineArg::Xdp => {
+            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, usize::from(args.streams))?;
+            (port, sender).into()
+        }
+    })
+}
+
+/// The streams, alike but for their number.
+fn streams(args: &PublishArgs) -> Vec<StreamConfig> {
+    let stream = StreamConfig {
+        sv_id: args.sv_id.clone(),
+        dat_set: None,
+        destination: args.dst,
+        vlan: args.vlan,
+        appid: args.appid,
+        conf_rev: args.conf_rev,
+        smp_synch: args.smp_synch,
+        simulate: args.simulate,
+        rate: args.rate,
+        asdus: args.asdus,
+        waveform: Arc::new(Waveform::new(args.rate)),
+        ahead: 0,
+    };
+    (0..args.streams).map(|number| stream.numbered(number)).collect()
 }

@@ -224,7 +224,7 @@ fn open(args: &ReflectArgs, config: &ReflectConfig) -> Result<Port, Failure> {
         EngineArg::PacketXdp => {
             let ring = PacketPort::open(interface, &port_options(config))?;
             let longest = xdp_options(config, XdpRequest::Auto).frame_bytes;
-            (ring, XdpSender::open(interface, 0, longest)?).into()
+            (ring, XdpSender::open(interface, 0, longest, config.frames as usize)?).into()
         }
         EngineArg::Xdp => {
             let options = XdpOptions {

@@ -11,12 +11,13 @@ use crate::session::{Session, SessionError};
 use host::Host;
 use probes::listen;
 use probes::noise::{self, NoiseConfig};
-use probes::publish::{self, PublishConfig};
+use probes::publish::{self, PublishConfig, StreamConfig, Waveform};
 use probes::reflect::{self, Receive, ReflectConfig, Role};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk;
 use probes::wakeup::{self, WakeupConfig};
 use probes::{ProbeError, Rest, Running, Stop};
+use std::sync::Arc;
 use std::time::Duration;
 use store::model::EventKind;
 use units::CpuList;
@@ -174,10 +175,14 @@ impl Runner<'_> {
             }
             (Step::Reflect(step), Some(beds)) => self.round_trips(step, beds),
             (Step::SampledValues(step), Some(beds)) => {
-                let config = PublishConfig {
-                    streams: step.streams,
+                let stream = StreamConfig {
                     rate: step.rate,
                     asdus: step.asdus,
+                    waveform: Arc::new(Waveform::new(step.rate)),
+                    ..StreamConfig::default()
+                };
+                let config = PublishConfig {
+                    streams: (0..step.streams).map(|number| stream.numbered(number)).collect(),
                     duration_ns: Some(step.duration.0),
                     policy: step.policy.0,
                     cpu: self.work.housekeeping.first(),
@@ -266,8 +271,8 @@ impl Runner<'_> {
         stop: &Stop,
     ) -> Result<(), SessionError> {
         let subscriber = SubscribeConfig {
-            rate: Some(config.rate),
-            max_streams: config.streams,
+            rate: config.streams.first().map(|stream| stream.rate),
+            max_streams: u16::try_from(config.streams.len()).unwrap_or(u16::MAX),
             clock: ClockRelation::SameHost,
             policy: config.policy,
             cpu: self.work.measured.first(),

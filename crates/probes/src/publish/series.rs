@@ -1,19 +1,21 @@
 //! What the series of this probe are called and mean.
 
 use super::PublishConfig;
+use super::group::{Pace, paces};
 use crate::port::Port;
 use crate::record::Describe;
 use store::model::{EventKind, SeriesClock, SeriesSpec};
 use units::format_ns;
 
-/// Slot of the only series.
+/// Slot of the first series.
 pub(super) const LATENESS: u16 = 0;
 /// Notice: the kernel had no room for frames.
 pub(super) const REFUSED: u16 = 1;
 
-/// Name and settings of `publish/lateness`.
+/// Names and settings of `publish/lateness`, or of `publish/lateness/PACE` where streams of several paces are published.
 pub(super) struct Publish {
     config: PublishConfig,
+    paces: Vec<Pace>,
     interface: String,
 }
 
@@ -21,32 +23,47 @@ impl Publish {
     pub(super) fn of(config: &PublishConfig, port: &Port) -> Self {
         Self {
             config: config.clone(),
+            paces: paces(&config.streams),
             interface: port.interface().to_owned(),
         }
     }
 }
 
+/// What the series of the streams of `pace`, one of `count`, is announced as.
+pub(super) fn label(pace: Pace, count: usize) -> String {
+    if count == 1 {
+        "lateness".into()
+    } else {
+        format!("lateness/{}", name(pace))
+    }
+}
+
+fn name(pace: Pace) -> String {
+    format!("F{}S{}", pace.rate, pace.asdus)
+}
+
 impl Describe for Publish {
-    fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
+    fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         let config = &self.config;
-        let interval_ns = f64::from(config.asdus) * 1e9 / f64::from(config.rate);
+        let pace = self.paces[usize::from(slot - LATENESS)];
+        let streams = config.streams.iter().filter(|stream| Pace::of(stream) == pace).count();
         SeriesSpec {
             name: format!("publish/{label}"),
-            what: "instant the frames are due -> send call for all streams returned".into(),
+            what: "instant a frame is due -> send call for all streams returned".into(),
             clock: SeriesClock::Monotonic,
-            interval_ns: Some(interval_ns),
+            interval_ns: Some(pace.interval_ns() / streams as f64),
             threshold_ns: config.threshold_ns,
             settings: vec![
                 ("interface".into(), self.interface.clone()),
-                ("streams".into(), config.streams.to_string()),
-                ("profile".into(), format!("F{}S{}I4U4", config.rate, config.asdus)),
+                ("streams".into(), streams.to_string()),
+                ("profile".into(), name(pace)),
                 ("policy".into(), config.policy.to_string()),
                 (
                     "cpu".into(),
                     config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
                 ),
                 ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
-                ("late after".into(), format_ns(interval_ns)),
+                ("late after".into(), format_ns(pace.interval_ns())),
             ],
         }
     }

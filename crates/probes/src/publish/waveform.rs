@@ -4,10 +4,10 @@ use std::f64::consts::TAU;
 use wire::quality::SvQuality;
 
 /// Members of the 4I4U dataset: Ia Ib Ic In Ua Ub Uc Un.
-pub(super) const MEMBERS: usize = 8;
+const MEMBERS: usize = 8;
 
 /// Octets of seqData: each member is an INT32 and a quality word.
-pub(super) const SEQ_DATA: usize = MEMBERS * wire::sv::MEMBER;
+const SEQ_DATA: usize = MEMBERS * wire::sv::MEMBER;
 
 const FREQUENCY_HZ: f64 = 50.0;
 /// 400 A RMS; 1 LSB is 1 mA, instantaneous primary values (9-2LE).
@@ -19,11 +19,11 @@ const VOLTAGE_PEAK: f64 = 20_000.0 / 1.732_050_807_568_877_2 * std::f64::consts:
 
 /// seqData of every smpCnt of a second, so that the hot thread only copies.
 #[derive(Debug)]
-pub(super) struct Waveform(Vec<[u8; SEQ_DATA]>);
+pub struct Waveform(Vec<[u8; SEQ_DATA]>);
 
 impl Waveform {
     /// One second at `rate` samples a second, 50 Hz.
-    pub(super) fn new(rate: u32) -> Self {
+    pub fn new(rate: u32) -> Self {
         Self(
             (0..rate)
                 .map(|count| octets(&members(f64::from(count) / f64::from(rate))))
@@ -31,14 +31,15 @@ impl Waveform {
         )
     }
 
-    /// seqData of the sample `smp_cnt`.
-    pub(super) fn sample(&self, smp_cnt: u16) -> &[u8; SEQ_DATA] {
-        &self.0[usize::from(smp_cnt) % self.0.len()]
+    /// seqData of a sample, counted from the first second.
+    #[inline]
+    pub fn seq_data(&self, sample: u64) -> &[u8] {
+        &self.0[(sample % self.0.len() as u64) as usize]
     }
 }
 
 /// The eight members at `seconds` after the top of the second.
-pub(super) fn members(seconds: f64) -> [i32; MEMBERS] {
+fn members(seconds: f64) -> [i32; MEMBERS] {
     let angle = TAU * FREQUENCY_HZ * seconds;
     let phase = |peak: f64, shift: f64, n: f64| (peak * (angle + shift - n * TAU / 3.0).cos()).round() as i32;
     let three = |peak, shift| {
@@ -78,7 +79,7 @@ mod tests {
     #[test]
     fn a_second_closes() {
         let wave = Waveform::new(4_800);
-        assert_eq!(wave.sample(0), wave.sample(96), "96 samples a cycle at 50 Hz");
-        assert_ne!(wave.sample(0), wave.sample(48));
+        assert_eq!(wave.seq_data(0), wave.seq_data(96), "96 samples a cycle at 50 Hz");
+        assert_ne!(wave.seq_data(0), wave.seq_data(48));
     }
 }

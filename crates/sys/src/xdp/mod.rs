@@ -41,6 +41,8 @@ pub struct XdpOptions {
     pub queue: u32,
     /// Frames that can wait at least ([`XdpPort::ring_frames`] tells how many), 1 to 32768.
     pub ring_frames: usize,
+    /// Frames that can be on their way out at least, 1 to 32768.
+    pub send_frames: usize,
     /// Longest frame to receive, in octets from the destination address, with VLAN tags, without FCS: at most
     /// [`MOST_FRAME_BYTES`]. Longer ones are dropped and counted.
     pub frame_bytes: usize,
@@ -71,6 +73,7 @@ impl Default for XdpOptions {
             ethertypes: Vec::new(),
             queue: 0,
             ring_frames: 1024,
+            send_frames: 256,
             frame_bytes: 1522,
             mode: XdpRequest::Auto,
             busy_poll: None,

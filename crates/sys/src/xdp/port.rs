@@ -8,7 +8,7 @@ use super::wake::wake_receive;
 use super::{XdpOptions, XdpStatistics, queues};
 use crate::error::{SysError, last_errno};
 use crate::link;
-use crate::packet::{PacketPort, PortOptions, VlanTag};
+use crate::packet::{PacketPort, PartialSend, PortOptions, TxBatch, VlanTag};
 use crate::{clock, sockopt};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -127,6 +127,20 @@ impl XdpPort {
     pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
         let sent = self.socket.send(frame, self.mtu);
         sent.map_err(|errno| self.refusal("send on", errno, frame.len()))
+    }
+
+    /// Sends a batch: as [`XdpSender::send_all`](super::XdpSender::send_all), but frames the driver has no room for stay queued
+    /// and leave with the next ones.
+    ///
+    /// # Errors
+    /// As [`XdpSender::send_all`](super::XdpSender::send_all).
+    pub fn send_all(&mut self, batch: &TxBatch) -> Result<(), PartialSend> {
+        self.socket
+            .send_all(batch, self.mtu)
+            .map_err(|(sent, errno)| PartialSend {
+                sent,
+                cause: self.refusal("send on", errno, batch.frame(sent).len()),
+            })
     }
 
     #[cold]

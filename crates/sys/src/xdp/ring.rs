@@ -96,10 +96,29 @@ impl<T: Copy> Ring<T> {
         true
     }
 
+    /// How many of the entries appended the kernel has not taken yet.
+    #[inline]
+    pub(super) fn waiting(&self) -> u32 {
+        self.own
+            .wrapping_sub(self.word(self.offsets.consumer).load(Ordering::Acquire))
+    }
+
     /// Whether the kernel has taken all that was appended.
     #[inline]
     pub(super) fn drained(&self) -> bool {
-        self.word(self.offsets.consumer).load(Ordering::Acquire) == self.own
+        self.waiting() == 0
+    }
+
+    /// Takes back the newest entry that the kernel has not taken, when this side produces. Only where the kernel takes entries
+    /// in system calls of this side, and none is under way: a driver without copying takes them at any time.
+    pub(super) fn take_back(&mut self) -> Option<T> {
+        if self.drained() {
+            return None;
+        }
+        self.own = self.own.wrapping_sub(1);
+        self.word(self.offsets.producer).store(self.own, Ordering::Release);
+        // SAFETY: the entry lies inside the mapping, and this side wrote it.
+        Some(unsafe { self.entry(self.own).read() })
     }
 
     /// Whether the kernel only goes on when a system call wakes it (`XDP_RING_NEED_WAKEUP`).

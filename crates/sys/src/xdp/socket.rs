@@ -11,9 +11,6 @@ use rustix::io::Errno;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// Frames that can be on their way out.
-const SEND_FRAMES: u32 = 256;
-
 /// Most frames that can wait: 128 MiB of chunks, and pinned memory that is missing elsewhere.
 const MOST_RING_FRAMES: usize = 32_768;
 
@@ -24,6 +21,9 @@ const BUSY_REST: std::time::Duration = std::time::Duration::from_millis(5);
 /// Socket options of linux/socket.h (asm-generic) that libc has no name for.
 const SO_PREFER_BUSY_POLL: i32 = 69;
 const SO_BUSY_POLL_BUDGET: i32 = 70;
+
+/// Socket option of linux/if_xdp.h that libc has no name for (Linux 6.17): frames that one system call sends.
+const XDP_MAX_TX_SKB_BUDGET: i32 = 9;
 
 /// A socket with its rings, not yet bound. Rings go before the memory and the descriptor.
 #[derive(Debug)]
@@ -43,9 +43,10 @@ impl Socket {
     /// A socket whose receive chunks are all with the kernel, and whose send chunks, from `ring_frames` on, are not.
     pub(super) fn new(name: &Arc<str>, options: &XdpOptions) -> Result<Self, SysError> {
         let chunk = umem::chunk_for(options.frame_bytes)?;
-        let ring_frames = ring_frames(options.ring_frames)?;
+        let ring_frames = entries(options.ring_frames)?;
+        let send_frames = entries(options.send_frames)?;
         let fd = create(name)?;
-        let umem = Umem::new(name, (ring_frames + SEND_FRAMES) as usize, chunk)?;
+        let umem = Umem::new(name, (ring_frames + send_frames) as usize, chunk)?;
         let set = |option, entries: u32| {
             sockopt::set(&fd, libc::SOL_XDP, option, &entries)
                 .map_err(|errno| SysError::refused("make the AF_XDP rings of", Arc::clone(name), errno))
@@ -53,16 +54,18 @@ impl Socket {
         sockopt::set(&fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &umem.registration())
             .map_err(|errno| memory_refusal(name, errno))?;
         set(libc::XDP_UMEM_FILL_RING, ring_frames)?;
-        set(libc::XDP_UMEM_COMPLETION_RING, SEND_FRAMES)?;
+        set(libc::XDP_UMEM_COMPLETION_RING, send_frames)?;
         set(libc::XDP_RX_RING, ring_frames)?;
-        set(libc::XDP_TX_RING, SEND_FRAMES)?;
+        set(libc::XDP_TX_RING, send_frames)?;
+        // Older kernels send 32 with each call: a batch takes more calls.
+        let _ = set(XDP_MAX_TX_SKB_BUDGET, send_frames);
         let offsets = offsets(&fd, name)?;
         let mut socket = Self {
             received: Ring::map(&fd, name, offsets.rx, libc::XDP_PGOFF_RX_RING as u64, ring_frames)?,
-            to_send: Ring::map(&fd, name, offsets.tx, libc::XDP_PGOFF_TX_RING as u64, SEND_FRAMES)?,
+            to_send: Ring::map(&fd, name, offsets.tx, libc::XDP_PGOFF_TX_RING as u64, send_frames)?,
             to_fill: Ring::map(&fd, name, offsets.fr, libc::XDP_UMEM_PGOFF_FILL_RING, ring_frames)?,
-            sent: Ring::map(&fd, name, offsets.cr, libc::XDP_UMEM_PGOFF_COMPLETION_RING, SEND_FRAMES)?,
-            free: (ring_frames..ring_frames + SEND_FRAMES)
+            sent: Ring::map(&fd, name, offsets.cr, libc::XDP_UMEM_PGOFF_COMPLETION_RING, send_frames)?,
+            free: (ring_frames..ring_frames + send_frames)
                 .map(|index| umem.address(index as usize))
                 .collect(),
             umem,
@@ -135,7 +138,7 @@ pub(super) fn bind_refusal(queue: u32, form: XdpRunning, errno: Errno) -> String
     }
 }
 
-fn ring_frames(wanted: usize) -> Result<u32, SysError> {
+fn entries(wanted: usize) -> Result<u32, SysError> {
     if !(1..=MOST_RING_FRAMES).contains(&wanted) {
         return Err(SysError::Invalid {
             what: format!("an AF_XDP ring of {wanted} frames: 1 to {MOST_RING_FRAMES}"),

@@ -6,7 +6,7 @@ use super::socket::{Socket, bind_refusal};
 use super::wake::wake_transmit;
 use crate::error::SysError;
 use crate::link;
-use crate::packet::VlanTag;
+use crate::packet::{PartialSend, TxBatch, VlanTag};
 use crate::xdp::XdpRefusal;
 use rustix::io::Errno;
 use std::sync::Arc;
@@ -28,13 +28,13 @@ pub struct XdpSender {
 }
 
 impl XdpSender {
-    /// Opens a sender for frames of up to `frame_bytes` octets on transmit queue `queue` of `interface`, which must have no
-    /// other AF_XDP socket.
+    /// Opens a sender for frames of up to `frame_bytes` octets, `frames` at once, on transmit queue `queue` of `interface`,
+    /// which must have no other AF_XDP socket.
     ///
     /// # Errors
     /// No such interface (lists those there are), not Ethernet, down, `CAP_NET_RAW` missing, `frame_bytes` above
     /// [`MOST_FRAME_BYTES`](super::MOST_FRAME_BYTES), the queue taken, or what the kernel refused.
-    pub fn open(interface: &str, queue: u32, frame_bytes: usize) -> Result<Self, SysError> {
+    pub fn open(interface: &str, queue: u32, frame_bytes: usize, frames: usize) -> Result<Self, SysError> {
         let link = link::find(interface)?;
         if !link.ethernet {
             return Err(SysError::NotEthernet { name: link.name });
@@ -45,6 +45,7 @@ impl XdpSender {
         }
         let options = XdpOptions {
             ring_frames: 1,
+            send_frames: frames,
             frame_bytes,
             ..XdpOptions::default()
         };
@@ -73,7 +74,7 @@ impl XdpSender {
         self.mac
     }
 
-    /// Sends one frame: as [`XdpPort::send`](super::XdpPort::send).
+    /// Sends one frame: as [`XdpPort::send`](super::XdpPort::send), but a frame that is refused is not sent later either.
     ///
     /// # Errors
     /// As [`XdpPort::send`](super::XdpPort::send).
@@ -81,32 +82,37 @@ impl XdpSender {
     pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
         let sent = self.socket.send(frame, self.mtu);
         sent.map_err(|errno| {
+            self.socket.take_back();
             let chunk = self.socket.umem.chunk();
             refusal("send on", &self.name, errno, frame.len(), self.mtu, chunk)
         })
     }
+
+    /// Sends a batch with as few system calls as the kernel takes (one, from Linux 6.17 on).
+    ///
+    /// # Errors
+    /// How many frames went, and why the next one did not: as [`XdpSender::send`].
+    pub fn send_all(&mut self, batch: &TxBatch) -> Result<(), PartialSend> {
+        self.socket.send_all(batch, self.mtu).map_err(|(sent, errno)| {
+            self.socket.take_back();
+            let (octets, chunk) = (batch.frame(sent).len(), self.socket.umem.chunk());
+            PartialSend {
+                sent,
+                cause: refusal("send on", &self.name, errno, octets, self.mtu, chunk),
+            }
+        })
+    }
 }
+
+/// System calls in a row that take no frame along, after which the driver is taken to have no room.
+const MOST_IDLE_CALLS: u32 = 1_000;
 
 impl Socket {
     /// Sends one frame. `EMSGSIZE` when it does not fit, `ENOBUFS` when there is no room or the driver dropped it; a frame the
     /// driver has no room for stays queued, and the next system call takes it along.
     #[inline]
     pub(super) fn send(&mut self, frame: &[u8], mtu: u32) -> Result<(), Errno> {
-        if !self.fits(frame, mtu) {
-            return Err(Errno::MSGSIZE);
-        }
-        let address = self.free_chunk().ok_or(Errno::NOBUFS)?;
-        // SAFETY: the chunk came from the list of those that are with this side.
-        unsafe { self.umem.write(address, frame) };
-        let descriptor = libc::xdp_desc {
-            addr: address,
-            len: frame.len() as u32,
-            options: 0,
-        };
-        if !self.to_send.push(descriptor) {
-            self.free.push(address);
-            return Err(Errno::NOBUFS);
-        }
+        self.queue(frame, mtu)?;
         if !self.to_send.needs_wakeup() {
             return Ok(());
         }
@@ -118,6 +124,68 @@ impl Socket {
             Err(Errno::BUSY) => Err(Errno::NOBUFS),
             outcome => outcome,
         }
+    }
+
+    /// Sends a batch; otherwise how many frames went, and why the next one did not.
+    pub(super) fn send_all(&mut self, batch: &TxBatch, mtu: u32) -> Result<(), (usize, Errno)> {
+        for index in 0..batch.len() {
+            if let Err(errno) = self.queue(batch.frame(index), mtu) {
+                // Those before it are on their way.
+                let _ = self.flush();
+                return Err((index, errno));
+            }
+        }
+        self.flush().map_err(|errno| {
+            let sent = batch.len().saturating_sub(self.to_send.waiting() as usize);
+            (sent.min(batch.len() - 1), errno)
+        })
+    }
+
+    /// Takes back what the kernel has not taken, so that it does not leave later: see [`Ring::take_back`](super::ring::Ring).
+    fn take_back(&mut self) {
+        while let Some(descriptor) = self.to_send.take_back() {
+            self.free.push(descriptor.addr);
+        }
+    }
+
+    /// Has the kernel take what is queued.
+    fn flush(&mut self) -> Result<(), Errno> {
+        let mut idle_calls = 0;
+        let mut waiting = self.to_send.waiting();
+        while waiting > 0 && self.to_send.needs_wakeup() {
+            match wake_transmit(&self.fd) {
+                Ok(()) | Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) => {}
+                Err(errno) => return Err(errno),
+            }
+            self.collect_sent();
+            let before = std::mem::replace(&mut waiting, self.to_send.waiting());
+            idle_calls = if waiting < before { 0 } else { idle_calls + 1 };
+            if idle_calls > MOST_IDLE_CALLS {
+                return Err(Errno::NOBUFS);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a frame into the ring of those to be sent.
+    #[inline]
+    fn queue(&mut self, frame: &[u8], mtu: u32) -> Result<(), Errno> {
+        if !self.fits(frame, mtu) {
+            return Err(Errno::MSGSIZE);
+        }
+        let address = self.free_chunk().ok_or(Errno::NOBUFS)?;
+        // SAFETY: the chunk came from the list of those that are with this side.
+        unsafe { self.umem.write(address, frame) };
+        let descriptor = libc::xdp_desc {
+            addr: address,
+            len: frame.len() as u32,
+            options: 0,
+        };
+        if self.to_send.push(descriptor) {
+            return Ok(());
+        }
+        self.free.push(address);
+        Err(Errno::NOBUFS)
     }
 
     /// What the interface takes: its MTU with a header, and a tag if there is one, and not more than a chunk.

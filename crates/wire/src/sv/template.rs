@@ -62,6 +62,14 @@ impl Template {
         let octets = self.frame.get_mut(self.payload_at + start..)?;
         Some(AsduMut { octets, layout })
     }
+
+    /// The ASDU at `index` of `copy`, which began as a copy of [`Template::bytes`]. `None` beyond the last.
+    #[inline]
+    pub fn asdu_of<'a>(&'a self, copy: &'a mut [u8], index: usize) -> Option<AsduMut<'a>> {
+        let (start, layout) = self.asdus.get(index)?;
+        let octets = copy.get_mut(self.payload_at + start..)?;
+        Some(AsduMut { octets, layout })
+    }
 }
 
 /// The changing fields of one ASDU in a template.
