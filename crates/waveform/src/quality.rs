@@ -32,7 +32,10 @@ pub fn parse_quality(text: &str) -> Result<SvQuality, String> {
         let bits = NAMES.iter().find(|(known, _)| *known == name).map(|(_, bits)| *bits);
         bits.map(|bits| SvQuality(word.0 | bits)).ok_or_else(|| {
             let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-            format!("\"{name}\" is no quality: use a number such as 0x0800, or {}", names.join(", "))
+            format!(
+                "\"{name}\" is no quality: use a number such as 0x0800, or {}",
+                names.join(", ")
+            )
         })
     })
 }
@@ -56,6 +59,9 @@ mod tests {
         assert_eq!(parse_quality("0x2000"), Ok(SvQuality(0x2000)));
         assert_eq!(parse_quality("3"), Ok(SvQuality(3)));
         let refused = parse_quality("bad").expect_err("no such name");
-        assert!(refused.contains("\"bad\"") && refused.contains("questionable"), "{refused}");
+        assert!(
+            refused.contains("\"bad\"") && refused.contains("questionable"),
+            "{refused}"
+        );
     }
 }

@@ -44,15 +44,26 @@ fn assert_values(record: &Record, name: &str, plus: f64, missing: &[(usize, usiz
             };
             let expected = GAIN[channel] * raw + OFFSET[channel];
             if missing.contains(&(sample, channel)) {
-                assert!(value.is_nan(), "{name}: sample {sample} of channel {channel} is {value}");
+                assert!(
+                    value.is_nan(),
+                    "{name}: sample {sample} of channel {channel} is {value}"
+                );
             } else {
-                assert!(close(*value, expected), "{name}: sample {sample} of channel {channel}: {value}, not {expected}");
+                assert!(
+                    close(*value, expected),
+                    "{name}: sample {sample} of channel {channel}: {value}, not {expected}"
+                );
             }
         }
     }
     for channel in 0..17 {
         for sample in 0..6 {
-            assert_eq!(record.digital(channel, sample), Some(state(channel, sample)), "{name}: D{}", channel + 1);
+            assert_eq!(
+                record.digital(channel, sample),
+                Some(state(channel, sample)),
+                "{name}: D{}",
+                channel + 1
+            );
         }
     }
     assert_eq!(record.digital(0, 6), None);
@@ -74,7 +85,11 @@ fn every_form_has_the_same_values() {
         ("float32.cff", FileType::Float32, 2013, 0.5),
     ] {
         let record = read(name);
-        assert_eq!((record.config.file_type, record.config.revision), (file_type, revision), "{name}");
+        assert_eq!(
+            (record.config.file_type, record.config.revision),
+            (file_type, revision),
+            "{name}"
+        );
         assert_eq!(record.warnings, Vec::<String>::new(), "{name}");
         assert_eq!(record.config.trigger_ns, Some(1_000_000), "{name}");
         assert_eq!(record.config.frequency_hz, Some(50.0), "{name}");
@@ -91,8 +106,14 @@ fn channels_say_what_they_are() {
     let [ia, ib, ua] = &config.analog[..] else {
         panic!("three channels")
     };
-    assert_eq!((ua.name.as_str(), ua.unit.as_str(), ua.phase.as_str()), ("UA", "kV", "A"));
-    assert_eq!((ia.values, ib.values, ua.values), (Values::Primary, Values::Secondary, Values::Primary));
+    assert_eq!(
+        (ua.name.as_str(), ua.unit.as_str(), ua.phase.as_str()),
+        ("UA", "kV", "A")
+    );
+    assert_eq!(
+        (ia.values, ib.values, ua.values),
+        (Values::Primary, Values::Secondary, Values::Primary)
+    );
     assert_eq!((ib.primary, ib.secondary, ib.skew_us), (400.0, 1.0, 100.0));
     assert_eq!(config.digital[1].name, "D2");
     assert!(config.digital[1].normal && !config.digital[0].normal);
@@ -153,7 +174,10 @@ fn a_record_goes_by_either_file_and_says_what_is_not_there() {
         (directory.path().join("y.txt"), ".cff is wanted"),
     ] {
         let error = open(&path).expect_err(part).to_string();
-        assert!(error.contains(part) && error.contains(directory.path().to_str().expect("UTF-8")), "{error}");
+        assert!(
+            error.contains(part) && error.contains(directory.path().to_str().expect("UTF-8")),
+            "{error}"
+        );
     }
 }
 
@@ -169,12 +193,27 @@ fn changed(file: &str, from: &str, to: &str) -> Result<Record, String> {
 #[test]
 fn what_is_wrong_is_named_with_file_and_line() {
     for (file, from, to, expected) in [
-        ("ascii_1999", "20,3A,17D", "20,3A,x", "x.cfg, line 2: \"x\" is no number of channels"),
+        (
+            "ascii_1999",
+            "20,3A,17D",
+            "20,3A,x",
+            "x.cfg, line 2: \"x\" is no number of channels",
+        ),
         ("ascii_1999", "20,3A,17D", "20,4A,17D", "x.cfg, line 6:"),
         ("ascii_1999", "20,3A,17D", "999999,999982A,17D", "x.cfg, line 6:"),
-        ("ascii_1999", "A,0.5,1.5", "A,half,1.5", "x.cfg, line 3: the multiplier a is \"half\""),
+        (
+            "ascii_1999",
+            "A,0.5,1.5",
+            "A,half,1.5",
+            "x.cfg, line 3: the multiplier a is \"half\"",
+        ),
         ("ascii_1999", "400,1,S", "400,1,X", "x.cfg, line 4: \"X\" is neither P"),
-        ("ascii_1999", "4000,6", "fast,6", "x.cfg, line 25: the sampling rate is \"fast\""),
+        (
+            "ascii_1999",
+            "4000,6",
+            "fast,6",
+            "x.cfg, line 25: the sampling rate is \"fast\"",
+        ),
         ("ascii_1999", "ASCII", "MATLAB", "x.cfg, line 28: file type \"MATLAB\""),
         ("ascii_1999", "ASCII", "BINARY", "x.dat"),
         ("ascii_1999", "1\r\n4000,6", "99999999\r\n4000,6", "x.cfg, line 26:"),

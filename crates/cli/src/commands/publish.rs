@@ -1,13 +1,15 @@
 //! `triptime publish`: sampled-value streams.
 
+mod waveform;
+
 use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use probes::Port;
-use probes::publish::{LONGEST_FRAME, PublishConfig, StreamConfig, Waveform, port_options, start};
-use std::sync::Arc;
+use probes::publish::{LONGEST_FRAME, PublishConfig, StreamConfig, port_options, start};
 use sys::packet::PacketPort;
 use sys::xdp::XdpSender;
+use waveform::WaveformArgs;
 use wire::ether::{Mac, VlanTag};
 
 /// How frames are sent.
@@ -64,12 +66,14 @@ pub(crate) struct PublishArgs {
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
     #[command(flatten)]
+    waveform: WaveformArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
-    let streams = streams(&args);
+    let streams = streams(&args)?;
     let port = open(&args)?;
     let begin = Start::probe("publish", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
@@ -100,21 +104,25 @@ fn open(args: &PublishArgs) -> Result<Port, Failure> {
     })
 }
 
-/// The streams, alike but for their number.
-fn streams(args: &PublishArgs) -> Vec<StreamConfig> {
-    let stream = StreamConfig {
-        sv_id: args.sv_id.clone(),
-        dat_set: None,
-        destination: args.dst,
-        vlan: args.vlan,
-        appid: args.appid,
-        conf_rev: args.conf_rev,
-        smp_synch: args.smp_synch,
-        simulate: args.simulate,
-        rate: args.rate,
-        asdus: args.asdus,
-        waveform: Arc::new(Waveform::new(args.rate)),
-        ahead: 0,
+/// The streams, alike but for their number and the phase of what they measure.
+fn streams(args: &PublishArgs) -> Result<Vec<StreamConfig>, Failure> {
+    let mut waveforms = args.waveform.read(args.run.quiet)?;
+    let numbered = |number| {
+        let stream = StreamConfig {
+            sv_id: args.sv_id.clone(),
+            dat_set: None,
+            destination: args.dst,
+            vlan: args.vlan,
+            appid: args.appid,
+            conf_rev: args.conf_rev,
+            smp_synch: args.smp_synch,
+            simulate: args.simulate,
+            rate: args.rate,
+            asdus: args.asdus,
+            waveform: waveforms.of(args.rate, number)?,
+            ahead: 0,
+        };
+        Ok(stream.numbered(number))
     };
-    (0..args.streams).map(|number| stream.numbered(number)).collect()
+    (0..args.streams).map(numbered).collect()
 }

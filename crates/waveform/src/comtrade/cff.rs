@@ -50,7 +50,11 @@ pub(super) fn split(octets: &[u8]) -> Result<Sections<'_>, Problem> {
         line += section.iter().filter(|octet| **octet == b'\n').count() as u64;
         at = end;
     }
-    let missing = |name: &str| Problem::whole(format!("no section \"--- file type: {name} ---\": it is not a whole .cff file"));
+    let missing = |name: &str| {
+        Problem::whole(format!(
+            "no section \"--- file type: {name} ---\": it is not a whole .cff file"
+        ))
+    };
     let (config, config_line) = config.ok_or_else(|| missing("CFG"))?;
     let (data, data_line, file_type) = data.ok_or_else(|| missing("DAT"))?;
     Ok(Sections {
@@ -87,14 +91,21 @@ fn next_title(octets: &[u8], from: usize) -> usize {
 /// The line that begins `at`, and where the next one begins.
 fn line_at(octets: &[u8], at: usize) -> Option<(&[u8], usize)> {
     let rest = octets.get(at..).filter(|rest| !rest.is_empty())?;
-    let end = rest.iter().position(|octet| *octet == b'\n').map_or(rest.len(), |end| end + 1);
+    let end = rest
+        .iter()
+        .position(|octet| *octet == b'\n')
+        .map_or(rest.len(), |end| end + 1);
     Some((&rest[..end], at + end))
 }
 
 fn title(line: &[u8]) -> Option<Title> {
     let text = std::str::from_utf8(line).ok()?.trim();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let inner = text.strip_prefix("---")?.strip_suffix("---")?.trim().to_ascii_uppercase();
+    let inner = text
+        .strip_prefix("---")?
+        .strip_suffix("---")?
+        .trim()
+        .to_ascii_uppercase();
     let mut parts = inner.strip_prefix("FILE TYPE:")?.splitn(2, ':');
     let mut words = parts.next()?.split_whitespace();
     let kind = words.next()?.to_owned();

@@ -160,7 +160,9 @@ fn counts(line: &Line<'_>, warnings: &mut Vec<String>) -> Result<(u64, u64), Pro
     }
     let total = line.count(0, "the number of channels")?;
     if Some(total) != u64::checked_add(analog, digital) {
-        warnings.push(format!("{total} channels are announced, {analog} analog and {digital} digital ones described"));
+        warnings.push(format!(
+            "{total} channels are announced, {analog} analog and {digital} digital ones described"
+        ));
     }
     Ok((analog, digital))
 }
@@ -254,7 +256,11 @@ fn time(
     let line = lines.expect(what)?;
     let instant = instant::parse(line.text(0), line.text(1), revision == 1991);
     if instant.is_none() {
-        warnings.push(format!("line {}: {what} \"{}\" is not readable", line.number, line.fields.join(",")));
+        warnings.push(format!(
+            "line {}: {what} \"{}\" is not readable",
+            line.number,
+            line.fields.join(",")
+        ));
     }
     Ok(instant)
 }
@@ -287,7 +293,9 @@ fn multiplier(line: Option<Line<'_>>) -> Result<f64, Problem> {
             if factor > 0.0 {
                 return Ok(factor);
             }
-            Err(line.problem(format!("the factor of the time stamps is {factor}: more than 0 is wanted")))
+            Err(line.problem(format!(
+                "the factor of the time stamps is {factor}: more than 0 is wanted"
+            )))
         }
     }
 }

@@ -95,13 +95,27 @@ mod tests {
 
     #[test]
     fn nanoseconds_are_seen() {
-        assert!(parse("17/02/2021", "17:37:12.422969065", false).expect("a time").nanoseconds);
-        assert!(!parse("17/02/2021", "17:37:12.422969", false).expect("a time").nanoseconds);
+        assert!(
+            parse("17/02/2021", "17:37:12.422969065", false)
+                .expect("a time")
+                .nanoseconds
+        );
+        assert!(
+            !parse("17/02/2021", "17:37:12.422969", false)
+                .expect("a time")
+                .nanoseconds
+        );
     }
 
     #[test]
     fn no_instants() {
-        for (date, time) in [("", ""), ("1/2", "1:2:3"), ("40/13/2000", "1:2:3"), ("1/1/2000", "25:00:00"), ("1/1/2000", "1:2:x")] {
+        for (date, time) in [
+            ("", ""),
+            ("1/2", "1:2:3"),
+            ("40/13/2000", "1:2:3"),
+            ("1/1/2000", "25:00:00"),
+            ("1/1/2000", "1:2:x"),
+        ] {
             assert_eq!(parse(date, time, false), None, "{date} {time}");
         }
     }

@@ -81,14 +81,23 @@ impl<'a> Line<'a> {
     pub(super) fn required(&self, index: usize, what: &str) -> Result<f64, Problem> {
         let text = self.text(index);
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-        number.ok_or_else(|| self.problem(format!("{what} is \"{text}\": a number is wanted in field {}", index + 1)))
+        number.ok_or_else(|| {
+            self.problem(format!(
+                "{what} is \"{text}\": a number is wanted in field {}",
+                index + 1
+            ))
+        })
     }
 
     /// Field `index` as a count.
     pub(super) fn count(&self, index: usize, what: &str) -> Result<u64, Problem> {
         let text = self.text(index);
-        text.parse()
-            .map_err(|_| self.problem(format!("{what} is \"{text}\": a whole number is wanted in field {}", index + 1)))
+        text.parse().map_err(|_| {
+            self.problem(format!(
+                "{what} is \"{text}\": a whole number is wanted in field {}",
+                index + 1
+            ))
+        })
     }
 
     pub(super) fn problem(&self, text: impl Into<String>) -> Problem {

@@ -18,7 +18,9 @@ pub const MAX_OCTETS: u64 = 128 << 20;
 /// # Errors
 /// A file that is not there, too long, or no COMTRADE, with file and line.
 pub fn open(path: &Path) -> Result<Record, ComtradeError> {
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    let extension = path
+        .extension()
+        .map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
         Some("cff") => parse_cff(&read(path)?, &path.display().to_string()),
         Some("cfg" | "dat") => {
@@ -29,7 +31,10 @@ pub fn open(path: &Path) -> Result<Record, ComtradeError> {
                 (&read(&data)?, &data.display().to_string()),
             )
         }
-        _ => Err(whole(path, "no COMTRADE by its name: .cfg (with .dat) or .cff is wanted")),
+        _ => Err(whole(
+            path,
+            "no COMTRADE by its name: .cfg (with .dat) or .cff is wanted",
+        )),
     }
 }
 
@@ -62,7 +67,11 @@ pub fn parse_cff(octets: &[u8], name: &str) -> Result<Record, ComtradeError> {
         ));
         config.file_type = titled;
     }
-    let lines = if config.file_type == FileType::Ascii { sections.data_line } else { 0 };
+    let lines = if config.file_type == FileType::Ascii {
+        sections.data_line
+    } else {
+        0
+    };
     record(config, sections.data).map_err(|problem| moved(problem, lines))
 }
 
@@ -74,11 +83,17 @@ fn record(config: Config, data: &[u8]) -> Result<Record, Problem> {
 /// The file with `extension` beside `path`, in the letter case that it has.
 fn beside(path: &Path, extension: &str) -> Result<PathBuf, ComtradeError> {
     let cases = [extension.to_owned(), extension.to_ascii_uppercase()];
-    let own = path.extension().map(|own| own.to_string_lossy().into_owned()).unwrap_or_default();
+    let own = path
+        .extension()
+        .map(|own| own.to_string_lossy().into_owned())
+        .unwrap_or_default();
     if own.eq_ignore_ascii_case(extension) {
         return Ok(path.to_owned());
     }
-    let found = cases.iter().map(|case| path.with_extension(case)).find(|file| file.exists());
+    let found = cases
+        .iter()
+        .map(|case| path.with_extension(case))
+        .find(|file| file.exists());
     found.ok_or_else(|| {
         whole(
             path,
@@ -95,7 +110,10 @@ fn read(path: &Path) -> Result<Vec<u8>, ComtradeError> {
     if octets.len() as u64 > MAX_OCTETS {
         return Err(whole(
             path,
-            &format!("longer than {} MiB: cut the record to the fault first", MAX_OCTETS >> 20),
+            &format!(
+                "longer than {} MiB: cut the record to the fault first",
+                MAX_OCTETS >> 20
+            ),
         ));
     }
     Ok(octets)

@@ -67,7 +67,11 @@ impl Record {
         let mut stretches = Vec::new();
         for (index, rate) in rates.iter().enumerate() {
             let last = usize::try_from(rate.last).unwrap_or(usize::MAX);
-            let end = if index + 1 == rates.len() { count } else { last.min(count) };
+            let end = if index + 1 == rates.len() {
+                count
+            } else {
+                last.min(count)
+            };
             if from < end {
                 stretches.push((from..end, rate.per_second));
             }

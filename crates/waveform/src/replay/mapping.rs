@@ -63,7 +63,9 @@ pub(super) fn origins(
 ) -> Result<Vec<Origin>, WaveformError> {
     let mut assigned: Vec<Option<&str>> = vec![None; dataset.members().len()];
     for assignment in assignments {
-        let index = dataset.find(&assignment.member).map_err(|error| WaveformError::setting(error.to_string()))?;
+        let index = dataset
+            .find(&assignment.member)
+            .map_err(|error| WaveformError::setting(error.to_string()))?;
         assigned[index] = Some(&assignment.channel);
     }
     let analog = &record.config.analog;
@@ -79,8 +81,16 @@ pub(super) fn origins(
 
 fn asked_for(analog: &[AnalogChannel], member: &Member, wanted: &str, side: Side) -> Result<Feed, WaveformError> {
     let find = |wanted: &str| {
-        let named = analog.iter().position(|channel| channel.name.eq_ignore_ascii_case(wanted));
-        named.or_else(|| wanted.parse::<usize>().ok()?.checked_sub(1).filter(|index| *index < analog.len()))
+        let named = analog
+            .iter()
+            .position(|channel| channel.name.eq_ignore_ascii_case(wanted));
+        named.or_else(|| {
+            wanted
+                .parse::<usize>()
+                .ok()?
+                .checked_sub(1)
+                .filter(|index| *index < analog.len())
+        })
     };
     let turned = wanted.strip_prefix('-').map(str::trim);
     let (channel, sign) = match (find(wanted), turned.and_then(find)) {

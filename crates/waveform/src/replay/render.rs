@@ -5,7 +5,7 @@ use super::resample::Resampler;
 use super::{Ending, Options};
 use crate::WaveformError;
 use crate::comtrade::Record;
-use crate::sample::{Sampling, Source, Table, Writer};
+use crate::sample::{Dataset, Sampling, Source, Table, Writer};
 use wire::quality::SvQuality;
 
 /// A record as samples.
@@ -31,7 +31,11 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
         Origin::Zero => Source::Zero,
     });
     let render = Render {
-        writer: Writer::new(sampling, sources.collect(), columns.samples_with(sampling, options.ending))?,
+        writer: Writer::new(
+            sampling,
+            sources.collect(),
+            columns.samples_with(sampling, options.ending),
+        )?,
         columns: &columns,
         row: vec![0.0; origins.len()],
         trigger: record
@@ -50,12 +54,21 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
     };
     Ok(Replay {
         table,
-        channels: describe(record, sampling, &origins),
+        channels: lines(record, &sampling.dataset, &origins),
     })
 }
 
-fn describe(record: &Record, sampling: &Sampling, origins: &[Origin]) -> Vec<String> {
-    let members = sampling.dataset.members().iter().zip(origins);
+/// Of every member where its values come from, for a person to read.
+///
+/// # Errors
+/// A member without channel.
+pub fn describe(record: &Record, dataset: &Dataset, options: &Options) -> Result<Vec<String>, WaveformError> {
+    let origins = origins(record, dataset, &options.assignments, options.side)?;
+    Ok(lines(record, dataset, &origins))
+}
+
+fn lines(record: &Record, dataset: &Dataset, origins: &[Origin]) -> Vec<String> {
+    let members = dataset.members().iter().zip(origins);
     members
         .map(|(member, origin)| {
             let from = match origin {
@@ -98,7 +111,9 @@ impl Columns {
                 let values = record.analog(*channel);
                 let skew_s = record.config.analog[*channel].skew_us / 1e6;
                 let at = |sample| start_s + sample as f64 / f64::from(sampling.rate) - skew_s;
-                (0..samples).map(|sample| factor * resampler.at(values, at(sample))).collect()
+                (0..samples)
+                    .map(|sample| factor * resampler.at(values, at(sample)))
+                    .collect()
             }
             Origin::Invalid => vec![f64::NAN; samples],
             Origin::Sum | Origin::Zero => vec![0.0; samples],

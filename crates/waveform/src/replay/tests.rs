@@ -14,7 +14,11 @@ fn record(rates: &[(f64, usize)], value: impl Fn(usize, f64) -> f64) -> Record {
         let _ = writeln!(config, "{},{name},,X,A,0.1,0,0,-32767,32767,1,1,P", number + 1);
     }
     for (number, phase) in ["L1", "L2", "L3"].iter().enumerate() {
-        let _ = writeln!(config, "{},V{phase},{phase},X,kV,0.001,0,0,-32767,32767,100,1,S", number + 4);
+        let _ = writeln!(
+            config,
+            "{},V{phase},{phase},X,kV,0.001,0,0,-32767,32767,100,1,S",
+            number + 4
+        );
     }
     config.push_str("7,Other,,Y,,1,0,0,-1,1,1,1,P\n50\n");
     let _ = writeln!(config, "{}", rates.len());
@@ -48,7 +52,9 @@ fn members(table: &Table, sample: u64) -> Vec<(i32, u32)> {
 }
 
 fn replayed(record: &Record, options: &Options) -> Table {
-    table(record, &Sampling::new(4_800), options).unwrap_or_else(|error| panic!("{error}")).table
+    table(record, &Sampling::new(4_800), options)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .table
 }
 
 /// Furthest that phase b's current is from the wave over `samples`, in mA.
@@ -69,8 +75,15 @@ fn units_ratios_and_phases_are_found() {
     // 1000 * 0.1 A = 100 A; 1000 * 0.001 kV * 100 = 100 kV, in 10 mV.
     assert_eq!((row[0].0, row[4].0), (100_000, 10_000_000));
     assert_eq!(replay.channels[3], "In from the sum of the phases");
-    assert!(replay.channels[4].starts_with("Ua from VL1 [kV] times 100000"), "{:?}", replay.channels);
-    let recorded = Options { side: Side::AsRecorded, ..Options::default() };
+    assert!(
+        replay.channels[4].starts_with("Ua from VL1 [kV] times 100000"),
+        "{:?}",
+        replay.channels
+    );
+    let recorded = Options {
+        side: Side::AsRecorded,
+        ..Options::default()
+    };
     assert_eq!(members(&replayed(&record, &recorded), 0)[4].0, 100_000);
 }
 
@@ -78,7 +91,16 @@ fn units_ratios_and_phases_are_found() {
 fn a_sinc_follows_the_wave_where_lines_cut_its_tops() {
     for rate in [1_200.0, 4_000.0, 5_760.0, 15_360.0] {
         let record = record(&[(rate, (rate * 0.4) as usize)], wave);
-        let sinc = furthest(&replayed(&record, &Options { ending: Ending::Once, ..Options::default() }), 200..1_500);
+        let sinc = furthest(
+            &replayed(
+                &record,
+                &Options {
+                    ending: Ending::Once,
+                    ..Options::default()
+                },
+            ),
+            200..1_500,
+        );
         let lines = Options {
             interpolation: Interpolation::Linear,
             ending: Ending::Once,
@@ -88,7 +110,10 @@ fn a_sinc_follows_the_wave_where_lines_cut_its_tops() {
         // A straight line misses the top of a sine by 1 - cos(pi f / rate); a sinc keeps within a few mA of 100 A.
         let bound = 100_000.0 * (1.0 - (TAU * 25.0 / rate).cos()) + 1.0;
         assert!(sinc < 20.0, "{rate}: {sinc} mA");
-        assert!(linear <= bound && (linear > sinc || rate > 10_000.0), "{rate}: {linear} mA, at most {bound}");
+        assert!(
+            linear <= bound && (linear > sinc || rate > 10_000.0),
+            "{rate}: {linear} mA, at most {bound}"
+        );
     }
 }
 
@@ -99,16 +124,25 @@ fn frequencies_above_the_new_rate_are_kept_out() {
         1 => 1_000.0 * (TAU * 3_000.0 * seconds).sin(),
         _ => 0.0,
     });
-    let once = Options { ending: Ending::Once, ..Options::default() };
+    let once = Options {
+        ending: Ending::Once,
+        ..Options::default()
+    };
     let table = replayed(&record, &once);
-    let largest = (200..1_600).map(|sample| members(&table, sample)[1].0.abs()).max().expect("samples");
+    let largest = (200..1_600)
+        .map(|sample| members(&table, sample)[1].0.abs())
+        .max()
+        .expect("samples");
     assert!(largest < 1_000, "{largest} mA of 100 A are left");
 }
 
 #[test]
 fn several_rates_and_skew() {
     let record = record(&[(4_800.0, 480), (1_200.0, 720)], wave);
-    let once = Options { ending: Ending::Once, ..Options::default() };
+    let once = Options {
+        ending: Ending::Once,
+        ..Options::default()
+    };
     let table = replayed(&record, &once);
     assert_eq!(table.once(), 480 + 240 * 4, "0.1 s, then 0.2 s");
     assert!(furthest(&table, 0..470) < 5.0);
@@ -124,14 +158,19 @@ fn several_rates_and_skew() {
 #[test]
 fn loops_have_no_jump() {
     // 50.3 Hz for 207 ms: the end is anywhere in the cycle.
-    let record = record(&[(5_760.0, 1_192)], |channel, seconds| wave(channel, seconds * 50.3 / 50.0));
+    let record = record(&[(5_760.0, 1_192)], |channel, seconds| {
+        wave(channel, seconds * 50.3 / 50.0)
+    });
     let table = replayed(&record, &Options::default());
     assert_eq!(table.once(), 96, "the cycle that is faded into");
     let largest_step = f64::from(100_000) * TAU * 50.3 / 4_800.0;
     for sample in 0..3 * table.looped() {
         let (a, b) = (members(&table, sample)[1].0, members(&table, sample + 1)[1].0);
         let step = f64::from(b - a).abs();
-        assert!(step < largest_step * 1.1, "{step} mA at sample {sample}, at most {largest_step}");
+        assert!(
+            step < largest_step * 1.1,
+            "{step} mA at sample {sample}, at most {largest_step}"
+        );
     }
     let cycles = table.looped() as f64 * 50.3 / 4_800.0;
     assert!((cycles - cycles.round()).abs() < 0.02, "{cycles} cycles");
@@ -140,13 +179,29 @@ fn loops_have_no_jump() {
 #[test]
 fn mute_and_once() {
     let record = record(&[(4_800.0, 480)], wave);
-    let mute = replayed(&record, &Options { ending: Ending::Mute(50_000_000), ..Options::default() });
+    let mute = replayed(
+        &record,
+        &Options {
+            ending: Ending::Mute(50_000_000),
+            ..Options::default()
+        },
+    );
     assert_eq!((mute.once(), mute.looped()), (0, 480 + 240));
     assert_eq!(members(&mute, 600), [(0, 0); 8]);
     assert_eq!(mute.seq_data(720), mute.seq_data(0));
     let names: Vec<&str> = mute.marks().iter().map(|mark| mark.name.as_str()).collect();
-    assert_eq!(names, ["record", "mute"], "the trigger at 100 ms is behind the last sample");
-    let once = replayed(&record, &Options { ending: Ending::Once, ..Options::default() });
+    assert_eq!(
+        names,
+        ["record", "mute"],
+        "the trigger at 100 ms is behind the last sample"
+    );
+    let once = replayed(
+        &record,
+        &Options {
+            ending: Ending::Once,
+            ..Options::default()
+        },
+    );
     assert_eq!(members(&once, 1_000_000), [(0, 0); 8]);
     let short = self::record(&[(4_800.0, 100)], wave);
     let refused = table(&short, &Sampling::new(4_800), &Options::default()).expect_err("no three cycles");
@@ -159,7 +214,13 @@ fn missing_values_are_invalid_and_stay_few() {
         1 if (seconds * 4_800.0).round() == 300.0 => 99_999.0,
         _ => wave(channel, seconds),
     });
-    let replay = replayed(&record, &Options { ending: Ending::Once, ..Options::default() });
+    let replay = replayed(
+        &record,
+        &Options {
+            ending: Ending::Once,
+            ..Options::default()
+        },
+    );
     let invalid: Vec<u64> = (0..960).filter(|sample| members(&replay, *sample)[1].1 != 0).collect();
     assert_eq!(invalid, [300]);
     assert_eq!(members(&replay, 300)[3].1, SvQuality::INVALID.0, "so is the sum");
@@ -184,17 +245,29 @@ fn channels_by_name_and_number() {
         ("Ia=4", "has the unit \"kV\": A is wanted"),
         ("Ix=1", "have: Ia"),
     ] {
-        let refused = table(&record, &Sampling::new(4_800), &with(text)).expect_err(text).to_string();
+        let refused = table(&record, &Sampling::new(4_800), &with(text))
+            .expect_err(text)
+            .to_string();
         assert!(refused.contains(part), "{refused}");
     }
-    assert!(members(&replayed(&record, &with("In=Other")), 0)[3].0 != 0, "a channel without unit, on request");
+    assert!(
+        members(&replayed(&record, &with("In=Other")), 0)[3].0 != 0,
+        "a channel without unit, on request"
+    );
     assert!(parse_assignments("Ia").is_err() && parse_assignments("Ia=").is_err());
     let mut without = record.clone();
     without.config.analog[2].unit = "Hz".into();
-    let refused = table(&without, &Sampling::new(4_800), &Options::default()).expect_err("no phase c").to_string();
-    assert!(refused.contains("Ic: no analog channel") && refused.contains("Ic=none"), "{refused}");
+    let refused = table(&without, &Sampling::new(4_800), &Options::default())
+        .expect_err("no phase c")
+        .to_string();
+    assert!(
+        refused.contains("Ic: no analog channel") && refused.contains("Ic=none"),
+        "{refused}"
+    );
     let mut ratio = record.clone();
     ratio.config.analog[3].secondary = 0.0;
-    let refused = table(&ratio, &Sampling::new(4_800), &Options::default()).expect_err("ratio").to_string();
+    let refused = table(&ratio, &Sampling::new(4_800), &Options::default())
+        .expect_err("ratio")
+        .to_string();
     assert!(refused.contains("100 to 0"), "{refused}");
 }

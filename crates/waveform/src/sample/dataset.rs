@@ -102,8 +102,16 @@ impl Dataset {
     /// # Errors
     /// No such member, with the names there are.
     pub fn find(&self, name: &str) -> Result<usize, MemberError> {
-        let found = self.members.iter().position(|member| member.name.eq_ignore_ascii_case(name));
-        found.ok_or_else(|| MemberError(format!("\"{name}\" is no member of this dataset (have: {})", self.names())))
+        let found = self
+            .members
+            .iter()
+            .position(|member| member.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| {
+            MemberError(format!(
+                "\"{name}\" is no member of this dataset (have: {})",
+                self.names()
+            ))
+        })
     }
 
     /// Names of the members, separated by commas.
@@ -152,7 +160,11 @@ impl FromStr for Dataset {
 
     /// `I4U4` as IEC 61869-9 writes it, or `4I4U`.
     fn from_str(text: &str) -> Result<Self, MemberError> {
-        let refused = || MemberError(format!("\"{text}\" is no dataset: write it as 4I4U or I4U4, 6I3U or I6U3"));
+        let refused = || {
+            MemberError(format!(
+                "\"{text}\" is no dataset: write it as 4I4U or I4U4, 6I3U or I6U3"
+            ))
+        };
         let upper = text.trim().to_ascii_uppercase();
         let counts = match upper.strip_prefix('I') {
             Some(rest) => rest.split_once('U'),

@@ -36,7 +36,13 @@ fn datasets_as_people_write_them() {
     }
     let dataset = Dataset::default();
     assert_eq!(dataset.find("UN"), Ok(7));
-    assert!(dataset.find("Ih").expect_err("not in 4I4U").to_string().contains("have: Ia"));
+    assert!(
+        dataset
+            .find("Ih")
+            .expect_err("not in 4I4U")
+            .to_string()
+            .contains("have: Ia")
+    );
     assert_eq!(dataset.members()[3].place, Place::Residual);
     assert_eq!(dataset.members()[4].quantity, Quantity::Voltage);
 }

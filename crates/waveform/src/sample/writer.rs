@@ -109,7 +109,9 @@ impl<'a> Writer<'a> {
         let stride = self.sampling.dataset.octets();
         let samples = (self.octets.len() / stride) as u64;
         if looped == 0 || looped > samples {
-            return Err(WaveformError::setting("the waveform has no sample to go on with at its end: make it longer"));
+            return Err(WaveformError::setting(
+                "the waveform has no sample to go on with at its end: make it longer",
+            ));
         }
         Ok(Table {
             octets: self.octets,

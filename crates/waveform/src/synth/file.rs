@@ -31,7 +31,9 @@ pub fn parse(text: &str, name: &str) -> Result<Synth, WaveformError> {
     };
     let file: File = toml::from_str(text).map_err(|error| refused(error.to_string().trim_end().to_owned()))?;
     let synth = Synth::from(file);
-    check(&synth).and_then(|()| super::timeline::segments(&synth)).map_err(|error| refused(error.to_string()))?;
+    check(&synth)
+        .and_then(|()| super::timeline::segments(&synth))
+        .map_err(|error| refused(error.to_string()))?;
     Ok(synth)
 }
 
@@ -47,10 +49,18 @@ pub(super) fn check(synth: &Synth) -> Result<(), WaveformError> {
         }
         if let Some(decay) = state.decay {
             within(&place, "dc.percent", decay.percent, 0.0, 200.0)?;
-            within(&place, "dc.time_constant in s", decay.time_constant_ns as f64 / 1e9, 1e-6, 10.0)?;
+            within(
+                &place,
+                "dc.time_constant in s",
+                decay.time_constant_ns as f64 / 1e9,
+                1e-6,
+                10.0,
+            )?;
         }
         if state.duration_ns == Some(0) {
-            return Err(WaveformError::setting(format!("{place}: duration is 0: give more, or none")));
+            return Err(WaveformError::setting(format!(
+                "{place}: duration is 0: give more, or none"
+            )));
         }
     }
     for harmonic in &synth.harmonics {
@@ -75,8 +85,20 @@ fn check_operating(place: &str, operating: &Operating) -> Result<(), WaveformErr
     for phase in 0..3 {
         within(place, "currents_a", operating.currents_a[phase], 0.0, 1e9)?;
         within(place, "voltages_v", operating.voltages_v[phase], 0.0, 1e9)?;
-        within(place, "current_angles_deg", operating.current_angles_deg[phase], -1e6, 1e6)?;
-        within(place, "voltage_angles_deg", operating.voltage_angles_deg[phase], -1e6, 1e6)?;
+        within(
+            place,
+            "current_angles_deg",
+            operating.current_angles_deg[phase],
+            -1e6,
+            1e6,
+        )?;
+        within(
+            place,
+            "voltage_angles_deg",
+            operating.voltage_angles_deg[phase],
+            -1e6,
+            1e6,
+        )?;
     }
     Ok(())
 }
@@ -235,9 +257,13 @@ impl From<File> for Synth {
         let nominal = Operating {
             frequency_hz: file.frequency_hz.unwrap_or(default.frequency_hz),
             currents_a: file.currents_a.map_or(default.currents_a, PerPhase::magnitudes),
-            current_angles_deg: file.current_angles_deg.map_or(default.current_angles_deg, PerPhase::angles),
+            current_angles_deg: file
+                .current_angles_deg
+                .map_or(default.current_angles_deg, PerPhase::angles),
             voltages_v: file.voltages_v.map_or(default.voltages_v, PerPhase::magnitudes),
-            voltage_angles_deg: file.voltage_angles_deg.map_or(default.voltage_angles_deg, PerPhase::angles),
+            voltage_angles_deg: file
+                .voltage_angles_deg
+                .map_or(default.voltage_angles_deg, PerPhase::angles),
         };
         Self {
             harmonics: file.harmonics.into_iter().map(Harmonic::from).collect(),
@@ -286,9 +312,13 @@ impl FileState {
             operating: Operating {
                 frequency_hz: self.frequency_hz.unwrap_or(nominal.frequency_hz),
                 currents_a: self.currents_a.map_or(nominal.currents_a, PerPhase::magnitudes),
-                current_angles_deg: self.current_angles_deg.map_or(nominal.current_angles_deg, PerPhase::angles),
+                current_angles_deg: self
+                    .current_angles_deg
+                    .map_or(nominal.current_angles_deg, PerPhase::angles),
                 voltages_v: self.voltages_v.map_or(nominal.voltages_v, PerPhase::magnitudes),
-                voltage_angles_deg: self.voltage_angles_deg.map_or(nominal.voltage_angles_deg, PerPhase::angles),
+                voltage_angles_deg: self
+                    .voltage_angles_deg
+                    .map_or(nominal.voltage_angles_deg, PerPhase::angles),
             },
             name: self.name,
             at_ns: self.at.map(|at| at.0),

@@ -86,7 +86,7 @@ pub struct Noise {
 }
 
 impl Noise {
-    fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         self.current_a == 0.0 && self.voltage_v == 0.0
     }
 }

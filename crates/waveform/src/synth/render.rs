@@ -49,7 +49,9 @@ impl Synth {
             let seconds = begin_s + sample as f64 / rate;
             render.push(&in_force, in_force.at_cycles(cycles, seconds), cycles);
         }
-        render.writer.finish(steady.samples, Some(steady.frequency_hz(sampling.rate)))
+        render
+            .writer
+            .finish(steady.samples, Some(steady.frequency_hz(sampling.rate)))
     }
 
     /// The sequence again and again, closed without a jump of the phase.
@@ -152,7 +154,9 @@ impl<'a> Render<'a> {
                 let seconds = (segment.start_ns - segments[index - 1].start_ns) as f64 / 1e9;
                 in_force = in_force.next(&segment.state, seconds);
             }
-            let next = segments.get(index + 1).map_or(end, |next| self.sampling.first_at(next.start_ns).min(end));
+            let next = segments
+                .get(index + 1)
+                .map_or(end, |next| self.sampling.first_at(next.start_ns).min(end));
             if self.written < next {
                 self.writer.mark(&segment.state.name);
             }

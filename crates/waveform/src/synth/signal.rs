@@ -71,9 +71,10 @@ impl<'a> InForce<'a> {
         } = &self.state.operating;
         let turn = TAU * cycles.rem_euclid(1.0);
         let value = |rms: f64, angle_deg: f64, of| rms * SQRT_2 * self.shape(turn + angle_deg.to_radians(), of);
-        let left = self.state.decay.map_or(0.0, |decay| {
-            (-seconds / (decay.time_constant_ns as f64 / 1e9)).exp()
-        });
+        let left = self
+            .state
+            .decay
+            .map_or(0.0, |decay| (-seconds / (decay.time_constant_ns as f64 / 1e9)).exp());
         Phases {
             currents_a: std::array::from_fn(|phase| {
                 value(currents_a[phase], current_angles_deg[phase], Of::Currents) + left * self.decaying_a[phase]
@@ -84,7 +85,10 @@ impl<'a> InForce<'a> {
 
     /// The fundamental at `angle`, of peak 1, with its harmonics.
     fn shape(&self, angle: f64, of: Of) -> f64 {
-        let harmonics = self.harmonics.iter().filter(|harmonic| harmonic.of == Of::All || harmonic.of == of);
+        let harmonics = self
+            .harmonics
+            .iter()
+            .filter(|harmonic| harmonic.of == Of::All || harmonic.of == of);
         angle.cos()
             + harmonics
                 .map(|harmonic| {
@@ -96,17 +100,24 @@ impl<'a> InForce<'a> {
 
     /// Seconds until nothing but whole cycles is left: the ramp is over, and what decays is far below 1 mA.
     pub(super) fn settled_after_s(&self) -> f64 {
-        let ramp = self.state.ramp.map_or(0.0, |ramp| ramp_s(self.state.operating.frequency_hz, ramp));
+        let ramp = self
+            .state
+            .ramp
+            .map_or(0.0, |ramp| ramp_s(self.state.operating.frequency_hz, ramp));
         let largest = self.decaying_a.iter().fold(0.0, |largest: f64, a| largest.max(a.abs()));
-        let decay = self.state.decay.filter(|_| largest > 1e-4).map_or(0.0, |decay| {
-            (largest / 1e-4).ln() * decay.time_constant_ns as f64 / 1e9
-        });
+        let decay = self
+            .state
+            .decay
+            .filter(|_| largest > 1e-4)
+            .map_or(0.0, |decay| (largest / 1e-4).ln() * decay.time_constant_ns as f64 / 1e9);
         ramp.max(decay)
     }
 
     /// Frequency once it has settled, in Hz.
     pub(super) fn settled_hz(&self) -> f64 {
-        self.state.ramp.map_or(self.state.operating.frequency_hz, |ramp| ramp.to_hz)
+        self.state
+            .ramp
+            .map_or(self.state.operating.frequency_hz, |ramp| ramp.to_hz)
     }
 }
 

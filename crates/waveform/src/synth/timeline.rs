@@ -19,7 +19,11 @@ pub(super) fn segments(synth: &Synth) -> Result<Vec<Segment>, WaveformError> {
     for (state, number) in synth.states.iter().zip(1..) {
         let start_ns = match (state.at_ns, end) {
             (Some(at), Some(end)) if at < end => {
-                return refuse(number, state, "begins before the state before it has ended: change `at` or `duration`");
+                return refuse(
+                    number,
+                    state,
+                    "begins before the state before it has ended: change `at` or `duration`",
+                );
             }
             (Some(at), Some(end)) => {
                 if at > end {
@@ -33,12 +37,20 @@ pub(super) fn segments(synth: &Synth) -> Result<Vec<Segment>, WaveformError> {
             (Some(at), None) => at,
             (None, Some(end)) => end,
             (None, None) => {
-                return refuse(number, state, "has no `at`, and the state before it no `duration`: give one of them");
+                return refuse(
+                    number,
+                    state,
+                    "has no `at`, and the state before it no `duration`: give one of them",
+                );
             }
         };
         let last_start = segments.last().map(|segment: &Segment| segment.start_ns);
         if last_start.is_some_and(|last| start_ns <= last) {
-            return refuse(number, state, "begins when the state before it does: change `at` or `duration`");
+            return refuse(
+                number,
+                state,
+                "begins when the state before it does: change `at` or `duration`",
+            );
         }
         segments.push(Segment {
             start_ns,
@@ -46,7 +58,10 @@ pub(super) fn segments(synth: &Synth) -> Result<Vec<Segment>, WaveformError> {
         });
         end = state.duration_ns.map(|duration| start_ns.saturating_add(duration));
     }
-    let over = synth.repeat_every_ns.zip(end).is_some_and(|(repeat, end)| end >= repeat);
+    let over = synth
+        .repeat_every_ns
+        .zip(end)
+        .is_some_and(|(repeat, end)| end >= repeat);
     if let Some(start_ns) = end.filter(|_| !over) {
         segments.push(Segment {
             start_ns,
@@ -70,5 +85,8 @@ fn check_repeat(repeat: Option<u64>, end: Option<u64>, segments: &[Segment]) -> 
 }
 
 fn refuse<T>(number: usize, state: &State, problem: &str) -> Result<T, WaveformError> {
-    Err(WaveformError::setting(format!("state {number} ({}) {problem}", state.name)))
+    Err(WaveformError::setting(format!(
+        "state {number} ({}) {problem}",
+        state.name
+    )))
 }

@@ -1,0 +1,174 @@
+//! What the streams of `triptime publish` measure.
+
+use crate::arguments::positive_duration;
+use crate::failure::Failure;
+use probes::publish::Waveform;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use waveform::replay::{self, Assignment, Ending, Interpolation, Side};
+use waveform::sample::{Dataset, Sampling};
+use waveform::synth::Synth;
+use waveform::{Signal, Tables, WaveformError, comtrade, parse_quality, synth};
+use wire::quality::SvQuality;
+
+/// What the streams measure.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Waveform")]
+pub(crate) struct WaveformArgs {
+    /// Currents and voltages, faults on schedule: a TOML file (docs/formats/waveform.md)
+    #[arg(long, value_name = "FILE", conflicts_with = "comtrade")]
+    waveform: Option<PathBuf>,
+    /// Replay this COMTRADE record: a .cff, or a .cfg with its .dat
+    #[arg(long, value_name = "FILE")]
+    comtrade: Option<PathBuf>,
+    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; - before it turns the sign [default: by
+    /// phase and unit]
+    #[arg(long, value_name = "MEMBER=CHANNEL,...", value_parser = channels, requires = "comtrade")]
+    comtrade_channels: Option<Channels>,
+    /// How values between the record's samples are found: sinc or linear
+    #[arg(long, value_name = "HOW", default_value = "sinc", value_parser = interpolation, requires = "comtrade")]
+    comtrade_interpolation: Interpolation,
+    /// Publish the record's values as they are, without turning secondary into primary ones
+    #[arg(long, requires = "comtrade")]
+    comtrade_as_recorded: bool,
+    /// What comes after the record: cycles (again, after whole cycles), mute:DURATION (again, after zeros), or once
+    #[arg(long, value_name = "WHAT", default_value = "cycles", value_parser = ending, requires = "comtrade")]
+    comtrade_ending: Ending,
+    /// Frequency in Hz of the nominal state, where no file says otherwise
+    #[arg(long, value_name = "HZ", default_value_t = 50.0, conflicts_with_all = ["waveform", "comtrade"])]
+    frequency: f64,
+    /// Degrees by which each stream is ahead of the one before
+    #[arg(long, value_name = "DEGREES", default_value_t = 0.0, allow_negative_numbers = true)]
+    phase_step: f64,
+    /// Currents and voltages of a sample: 4I4U, 6I3U and so on
+    #[arg(long, value_name = "MEMBERS", default_value = "4I4U")]
+    dataset: Dataset,
+    /// Quality of every value: good, invalid, questionable, test and so on, by comma, or a number such as 0x0800
+    #[arg(long, value_name = "QUALITY", default_value = "good", value_parser = parse_quality)]
+    quality: SvQuality,
+    /// Set the quality bit "derived" in calculated residuals, as 9-2LE does
+    #[arg(long)]
+    derived: bool,
+}
+
+/// Waveforms for streams, made as they are asked for.
+pub(crate) struct Waveforms {
+    tables: Tables,
+    what: String,
+    sampling: Sampling,
+}
+
+impl WaveformArgs {
+    /// Reads the files; says on standard error what was passed over, unless `quiet`.
+    pub(crate) fn read(&self, quiet: bool) -> Result<Waveforms, Failure> {
+        let (signal, what) = match (&self.waveform, &self.comtrade) {
+            (Some(path), _) => (Signal::Synth(synth::read(path)?), name(path)),
+            (None, Some(path)) => (self.record(path, quiet)?, name(path)),
+            (None, None) => (
+                Signal::Synth(self.steady()),
+                format!("{} Hz, 400 A, 20 kV", self.frequency),
+            ),
+        };
+        Ok(Waveforms {
+            tables: Tables::new(signal, self.phase_step)?,
+            what,
+            sampling: Sampling {
+                dataset: self.dataset.clone(),
+                quality: self.quality,
+                derived: self.derived,
+                ..Sampling::new(0)
+            },
+        })
+    }
+
+    fn steady(&self) -> Synth {
+        let mut synth = Synth::default();
+        synth.nominal.frequency_hz = self.frequency;
+        synth
+    }
+
+    fn record(&self, path: &Path, quiet: bool) -> Result<Signal, Failure> {
+        let record = comtrade::open(path).map_err(WaveformError::from)?;
+        let options = replay::Options {
+            assignments: self.comtrade_channels.clone().unwrap_or_default().0,
+            interpolation: self.comtrade_interpolation,
+            side: if self.comtrade_as_recorded {
+                Side::AsRecorded
+            } else {
+                Side::Primary
+            },
+            ending: self.comtrade_ending,
+        };
+        if !quiet {
+            let mut error = std::io::stderr().lock();
+            for warning in &record.warnings {
+                let _ = writeln!(error, "{}: {warning}", path.display());
+            }
+            for line in replay::describe(&record, &self.dataset, &options)? {
+                let _ = writeln!(error, "{line}");
+            }
+        }
+        Ok(Signal::Record(Box::new(record), options))
+    }
+}
+
+impl Waveforms {
+    /// What stream number `stream`, from 0, measures at `rate` samples a second.
+    pub(crate) fn of(&mut self, rate: u32, stream: u16) -> Result<Arc<Waveform>, Failure> {
+        self.sampling.rate = rate;
+        let table = self.tables.of(&self.sampling, u64::from(stream))?;
+        Ok(Arc::new(Waveform::of(table, self.what.clone())))
+    }
+}
+
+impl From<WaveformError> for Failure {
+    fn from(error: WaveformError) -> Self {
+        Self::Usage(format!("publish: {error}"))
+    }
+}
+
+/// The name of a file without its folders.
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Channels of members. A type of its own, for the command line takes a list as many values.
+#[derive(Debug, Clone, Default)]
+struct Channels(Vec<Assignment>);
+
+fn channels(text: &str) -> Result<Channels, String> {
+    replay::parse_assignments(text).map(Channels)
+}
+
+fn interpolation(text: &str) -> Result<Interpolation, String> {
+    match text {
+        "sinc" => Ok(Interpolation::Sinc),
+        "linear" => Ok(Interpolation::Linear),
+        _ => Err("use sinc or linear".into()),
+    }
+}
+
+fn ending(text: &str) -> Result<Ending, String> {
+    match text.split_once(':') {
+        None if text == "cycles" => Ok(Ending::Cycles),
+        None if text == "once" => Ok(Ending::Once),
+        Some(("mute", duration)) => positive_duration(duration).map(Ending::Mute),
+        _ => Err("use cycles, once, or mute:DURATION such as mute:500ms".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{channels, ending};
+    use waveform::replay::Ending;
+
+    #[test]
+    fn values_and_refusals() {
+        assert_eq!(ending("cycles"), Ok(Ending::Cycles));
+        assert_eq!(ending("mute:500ms"), Ok(Ending::Mute(500_000_000)));
+        assert!(ending("mute").is_err() && ending("mute:0").is_err() && ending("again").is_err());
+        assert_eq!(channels("Ia=IA_GC1, Ib=2").expect("two").0.len(), 2);
+        assert!(channels("Ia").is_err());
+    }
+}
