@@ -4,7 +4,8 @@ use serde_json::Value;
 use std::f64::consts::{SQRT_2, TAU};
 use std::path::Path;
 use std::process::Output;
-use support::{json, namespace, root_or_skip, run, start, stderr, wait};
+use store::RunFile;
+use support::{namespace, root_or_skip, run, start, stderr, wait};
 use tempfile::TempDir;
 
 /// Publishes with `options` on one end of a veth pair; returns what the publisher said and every ASDU captured at the other.
@@ -75,10 +76,11 @@ fn a_waveform_file_is_what_is_captured() {
     ];
     let (said, asdus) = published(&options, &directory);
     assert_eq!(said.status.code(), Some(0), "{}", stderr(&said));
-    let settings = json(&said)["series"][0]["settings"].to_string();
+    let sent = RunFile::open(&directory.path().join("sent.triptime")).expect("a run file");
+    let (_, spec) = &sent.series().expect("series")[0];
     assert!(
-        settings.is_empty() || settings == "null" || settings.contains("fault.toml"),
-        "{settings}"
+        spec.settings.contains(&("waveform".into(), "fault.toml".into())),
+        "{spec:?}"
     );
     for (name, ahead) in [("MU01", 0.0), ("MU02", TAU / 4.0)] {
         let of: Vec<&Value> = asdus.iter().filter(|asdu| asdu["svID"] == name).collect();

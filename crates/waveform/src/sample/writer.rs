@@ -1,7 +1,7 @@
 //! From amperes and volts to members.
 
 use super::table::{Mark, Table, check_size};
-use super::{Dataset, Place, Quantity, Sampling};
+use super::{Dataset, Member, Place, Quantity, Sampling};
 use crate::WaveformError;
 use wire::quality::SvQuality;
 
@@ -150,8 +150,14 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Fills the residual of `quantity`, if it is a sum.
     fn sum(&mut self, quantity: Quantity, base: u32) {
         let members = self.sampling.dataset.members();
+        let mut sources = members.iter().zip(&self.sources);
+        let is_summed = |(member, source): (&Member, &Source)| member.quantity == quantity && *source == Source::Sum;
+        let Some(residual) = sources.position(is_summed) else {
+            return;
+        };
         let mut sum = 0.0;
         let mut quality = base;
         for (value, member) in self.row.iter().zip(members) {
@@ -164,10 +170,6 @@ impl<'a> Writer<'a> {
         if self.sampling.derived {
             quality |= SvQuality::DERIVED;
         }
-        for index in 0..members.len() {
-            if members[index].quantity == quantity && self.sources.get(index) == Some(&Source::Sum) {
-                self.row[index] = self.limited(sum, quality);
-            }
-        }
+        self.row[residual] = self.limited(sum, quality);
     }
 }
