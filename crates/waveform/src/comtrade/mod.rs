@@ -17,5 +17,3 @@ pub use error::ComtradeError;
 pub use open::{MAX_OCTETS, open, parse, parse_cff};
 pub use record::Record;
 
-#[cfg(test)]
-mod tests;
