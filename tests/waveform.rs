@@ -151,6 +151,7 @@ fn what_cannot_be_is_refused_with_file_and_line() {
         (&["--frequency", "0"], &["frequency_hz is 0"]),
         (&["--dataset", "5"], &["4I4U"]),
         (&["--comtrade", cfg, "--waveform", toml], &["cannot be used with"]),
+        (&["--replay", "x.pcap", "--frequency", "60"], &["cannot be used with"]),
     ] {
         let output = run(&[&["publish", "lo"][..], options].concat());
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));

@@ -15,6 +15,7 @@ pub mod publish;
 mod reception;
 pub mod record;
 pub mod reflect;
+pub mod replay;
 mod rest;
 mod stop;
 pub mod subscribe;

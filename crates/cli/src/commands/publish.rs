@@ -3,6 +3,7 @@
 mod waveform;
 
 use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
+use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use probes::Port;
@@ -32,9 +33,9 @@ pub(crate) struct PublishArgs {
     /// Number of streams
     #[arg(long, value_name = "N", default_value_t = 1)]
     streams: u16,
-    /// Samples a second of each stream
-    #[arg(long, value_name = "N", default_value_t = 4_800)]
-    rate: u32,
+    /// Samples a second of each stream [default: 4800]
+    #[arg(long, value_name = "N")]
+    rate: Option<u32>,
     /// ASDUs in a frame
     #[arg(long, value_name = "N", default_value_t = 1)]
     asdus: u8,
@@ -68,15 +69,28 @@ pub(crate) struct PublishArgs {
     #[command(flatten)]
     waveform: WaveformArgs,
     #[command(flatten)]
+    replay: ReplayArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
+/// Without another rate stated.
+const USUAL_RATE: u32 = 4_800;
+
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
+    let replayed = args.replay.replay.as_deref();
+    let replayed = replayed
+        .map(|file| replay::config(file, &args.replay, args.rate, &args.port, args.spin_ahead))
+        .transpose()?;
     let streams = streams(&args)?;
     let port = open(&args)?;
     let begin = Start::probe("publish", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
+    let port = run.port(port, &args.port, &args.port.intent())?;
+    if let Some(config) = replayed {
+        return replay::attend(config, port, run);
+    }
     let config = PublishConfig {
         streams,
         spin_ahead_ns: args.spin_ahead,
@@ -86,10 +100,12 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         threshold_ns: run.threshold_ns("publish/lateness"),
     };
     let stop = run.session.stop.clone();
-    let port = run.port(port, &args.port, &args.port.intent())?;
     let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
     run.finish(outcome.map_err(Into::into))
 }
+
+/// Room for frames of a replay that are due together.
+const LEAST_AT_ONCE: usize = 64;
 
 /// The port that the engine asked for makes.
 fn open(args: &PublishArgs) -> Result<Port, Failure> {
@@ -98,7 +114,8 @@ fn open(args: &PublishArgs) -> Result<Port, Failure> {
     Ok(match args.engine {
         EngineArg::Packet => port.into(),
         EngineArg::Xdp => {
-            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, usize::from(args.streams))?;
+            let at_once = usize::from(args.streams).max(LEAST_AT_ONCE);
+            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, at_once)?;
             (port, sender).into()
         }
     })
@@ -106,6 +123,7 @@ fn open(args: &PublishArgs) -> Result<Port, Failure> {
 
 /// The streams, alike but for their number and the phase of what they measure.
 fn streams(args: &PublishArgs) -> Result<Vec<StreamConfig>, Failure> {
+    let rate = args.rate.unwrap_or(USUAL_RATE);
     let mut waveforms = args.waveform.read(args.run.quiet)?;
     let numbered = |number| {
         let stream = StreamConfig {
@@ -117,9 +135,9 @@ fn streams(args: &PublishArgs) -> Result<Vec<StreamConfig>, Failure> {
             conf_rev: args.conf_rev,
             smp_synch: args.smp_synch,
             simulate: args.simulate,
-            rate: args.rate,
+            rate,
             asdus: args.asdus,
-            waveform: waveforms.of(args.rate, number)?,
+            waveform: waveforms.of(rate, number)?,
             ahead: 0,
         };
         Ok(stream.numbered(number))

@@ -16,4 +16,3 @@ pub use config::{AnalogChannel, Config, DigitalChannel, FileType, Rate, Values};
 pub use error::ComtradeError;
 pub use open::{MAX_OCTETS, open, parse, parse_cff};
 pub use record::Record;
-

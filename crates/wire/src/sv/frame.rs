@@ -78,6 +78,13 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// Where in the frame the two octets of each ASDU's smpCnt lie.
+    pub fn smp_cnt_offsets(&self) -> impl Iterator<Item = usize> {
+        let payload_at = self.ethernet.payload_offset();
+        self.asdus()
+            .map(move |asdu| payload_at + asdu.start + usize::from(asdu.layout.smp_cnt))
+    }
+
     /// The octets from the first of the frame to the last that Length covers.
     pub(super) fn used(&self) -> &'a [u8] {
         slice(

@@ -15,6 +15,7 @@ use wire::quality::SvQuality;
 /// What the streams measure.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Waveform")]
+#[group(conflicts_with = "replay")]
 pub(crate) struct WaveformArgs {
     /// Currents and voltages, faults on schedule: a TOML file (docs/formats/waveform.md)
     #[arg(long, value_name = "FILE", conflicts_with = "comtrade")]

@@ -1,0 +1,59 @@
+//! `triptime publish --replay`: a capture sent again.
+
+use crate::arguments::PortArgs;
+use crate::failure::Failure;
+use crate::run_file::Run;
+use probes::Port;
+use probes::replay::{Recording, ReplayConfig, start};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A capture in place of streams of our own making.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Replay")]
+pub(crate) struct ReplayArgs {
+    /// Send the frames of this capture (pcap, pcapng, gzip) with its own timing; --rate says that of streams whose smpCnt does
+    /// not wrap in it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["streams", "asdus", "sv_id", "appid", "dst", "vlan", "conf_rev", "smp_synch", "simulate"])]
+    pub(crate) replay: Option<PathBuf>,
+    /// How many times; smpCnt goes on from one to the next [default: until --duration is over or interrupted]
+    #[arg(long, value_name = "N", requires = "replay", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) rounds: Option<u64>,
+    /// Count frames as late that are sent this much after they were due
+    #[arg(long, value_name = "DURATION", requires = "replay", default_value = "250us", value_parser = crate::arguments::positive_duration)]
+    pub(crate) late_after: u64,
+}
+
+/// How the capture is to be sent.
+pub(crate) fn config(
+    file: &Path,
+    args: &ReplayArgs,
+    rate: Option<u32>,
+    port: &PortArgs,
+    spin_ahead_ns: u64,
+) -> Result<ReplayConfig, Failure> {
+    let recording = Recording::load(file, rate).map_err(|error| Failure::Usage(error.to_string()))?;
+    let name = file.file_name().unwrap_or(file.as_os_str());
+    Ok(ReplayConfig {
+        recording: Arc::new(recording),
+        name: name.to_string_lossy().into_owned(),
+        rounds: args.rounds,
+        spin_ahead_ns,
+        late_after_ns: args.late_after,
+        duration_ns: port.duration,
+        policy: port.policy,
+        cpu: port.cpu,
+        threshold_ns: None,
+    })
+}
+
+/// Sends it.
+pub(crate) fn attend(config: ReplayConfig, port: Port, mut run: Run) -> Result<u8, Failure> {
+    let config = ReplayConfig {
+        threshold_ns: run.threshold_ns("publish/lateness"),
+        ..config
+    };
+    let stop = run.session.stop.clone();
+    let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
+    run.finish(outcome.map_err(Into::into))
+}

@@ -1,0 +1,95 @@
+//! Sends the frames of a capture again, with the capture's own timing, once or round after round.
+//!
+//! In every further round the sample counters of sampled-value streams go on where the last round ended; what the capture
+//! lost or repeated is lost or repeated again. GOOSE messages and other frames are sent as they were. The first frame is sent
+//! as long after the top of a second as it was captured. Nothing is skipped: a thread that overran sends late, and says so.
+//!
+//! Hooks: AF_PACKET or AF_XDP on one interface. Produces: `publish/lateness`, one sample for each frame: from its due instant
+//! to the return of the call that sent it. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
+
+mod recording;
+mod sender;
+mod series;
+#[cfg(test)]
+mod tests;
+
+pub use recording::Recording;
+
+use crate::error::ProbeError;
+use crate::hot::{HotThread, Running};
+use crate::port::Port;
+use crate::record::Recorder;
+use crate::stop::Stop;
+use std::sync::Arc;
+use sys::thread::{Policy, RtThread};
+
+/// How a recording is to be sent.
+#[derive(Debug, Clone)]
+pub struct ReplayConfig {
+    /// What.
+    pub recording: Arc<Recording>,
+    /// What it is called in the report: the file's name.
+    pub name: String,
+    /// How many times; `None` until told to stop.
+    pub rounds: Option<u64>,
+    /// Sleep until this long before the due instant, then spin.
+    pub spin_ahead_ns: u64,
+    /// Frames sent later than this are counted as late.
+    pub late_after_ns: u64,
+    /// How long to send at most; `None` without such an end.
+    pub duration_ns: Option<u64>,
+    /// Scheduling policy.
+    pub policy: Policy,
+    /// CPU to run on.
+    pub cpu: Option<u32>,
+    /// Samples above are counted as overflow and kept as spikes.
+    pub threshold_ns: Option<u64>,
+}
+
+/// Most frames sent with one call: those that are due when the thread comes to it.
+const MOST_AT_ONCE: usize = 64;
+
+/// Starts sending on `port`; runs until the rounds or the duration are over, or `stop` is set.
+///
+/// # Errors
+/// A frame longer than the interface takes, or what the kernel refused, before anything was sent.
+pub fn start(
+    config: &ReplayConfig,
+    port: impl Into<Port>,
+    recorder: &mut Recorder,
+    stop: &Stop,
+) -> Result<Running, ProbeError> {
+    let port = port.into();
+    let (longest, most) = (config.recording.longest(), port.mtu() as usize + TAGGED_HEADER_OCTETS);
+    if longest > most {
+        return Err(ProbeError::Usage(format!(
+            "replay: {} has a frame of {longest} octets, {} takes {most}: raise its MTU",
+            config.name,
+            port.interface()
+        )));
+    }
+    let describe = Box::new(series::Replay::of(config, &port));
+    let per_second = config.recording.frames() as u128 * 1_000_000_000 / u128::from(config.recording.period_ns());
+    let capacity = crate::hot::capacity(u64::try_from(per_second).unwrap_or(u64::MAX));
+    let mut feed = recorder.feed(capacity, 1, describe);
+    feed.announce(series::LATENESS, "lateness");
+    if let Some(cpu) = config.cpu {
+        feed.set_cpu(cpu);
+    }
+    let mut sender = sender::Sender::new(config.clone(), port, stop.clone());
+    let thread = HotThread {
+        name: "replay".into(),
+        real_time: RtThread {
+            policy: config.policy,
+            cpu: config.cpu,
+            stack_bytes: crate::hot::STACK_BYTES,
+        },
+        body: Box::new(move |start, feed| sender.run(start, feed)),
+        feed,
+        own_files: false,
+    };
+    Running::start(vec![thread], crate::publish::next_second)
+}
+
+/// An Ethernet header with a VLAN tag.
+const TAGGED_HEADER_OCTETS: usize = 18;

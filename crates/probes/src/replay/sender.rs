@@ -1,0 +1,136 @@
+//! The sending loop.
+
+use super::recording::Recording;
+use super::{MOST_AT_ONCE, ReplayConfig, series};
+use crate::error::ProbeError;
+use crate::port::Port;
+use crate::record::{Counter, Feed};
+use crate::stop::Stop;
+use sys::SysError;
+use sys::packet::TxBatch;
+use sys::wait::Wait;
+use units::Monotonic;
+
+pub(super) struct Sender {
+    config: ReplayConfig,
+    port: Port,
+    stop: Stop,
+    batch: TxBatch,
+    /// When each frame of the batch was due.
+    dues: [Monotonic; MOST_AT_ONCE],
+    /// Frames the kernel had no room for.
+    refused: u64,
+}
+
+/// Where in the rounds the sender is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    round: u64,
+    index: usize,
+    /// When the round began.
+    begin: Monotonic,
+}
+
+impl Place {
+    fn due(&self, recording: &Recording) -> Monotonic {
+        self.begin + i64::try_from(recording.entry(self.index).at_ns).unwrap_or(i64::MAX / 2)
+    }
+
+    fn go_on(&mut self, recording: &Recording) {
+        self.index += 1;
+        if self.index == recording.frames() {
+            self.index = 0;
+            self.round += 1;
+            self.begin = self.begin + i64::try_from(recording.period_ns()).unwrap_or(i64::MAX / 2);
+        }
+    }
+}
+
+impl Sender {
+    pub(super) fn new(config: ReplayConfig, port: Port, stop: Stop) -> Self {
+        let batch = TxBatch::new(MOST_AT_ONCE, config.recording.longest());
+        Self {
+            config,
+            port,
+            stop,
+            batch,
+            dues: [Monotonic::from_ns(0); MOST_AT_ONCE],
+            refused: 0,
+        }
+    }
+
+    /// Sends from the second that begins at `start`.
+    pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
+        let phase_ns = i64::try_from(self.config.recording.phase_ns()).unwrap_or(0);
+        let duration = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
+        let end = duration.map(|ns| start + ns);
+        let wait = Wait::spinning_ahead(self.config.spin_ahead_ns);
+        let mut place = Place {
+            round: 0,
+            index: 0,
+            begin: start + phase_ns,
+        };
+        while self.is_left(&place, end) && !self.stop.requested() {
+            let due = place.due(&self.config.recording);
+            let now = wait.until(due);
+            if now < due {
+                continue;
+            }
+            let first = place.round * self.config.recording.frames() as u64 + place.index as u64;
+            self.gather(&mut place, now, end);
+            self.send()?;
+            self.note(first, feed);
+        }
+        if self.refused > 0 {
+            let now = sys::clock::monotonic();
+            feed.notice(series::LATENESS, series::REFUSED, now, self.refused, 0);
+        }
+        Ok(())
+    }
+
+    fn is_left(&self, place: &Place, end: Option<Monotonic>) -> bool {
+        self.config.rounds.is_none_or(|rounds| place.round < rounds)
+            && end.is_none_or(|end| place.due(&self.config.recording) < end)
+    }
+
+    /// Puts the frames that are due at `now` into the batch, at least one.
+    fn gather(&mut self, place: &mut Place, now: Monotonic, end: Option<Monotonic>) {
+        let mut count = 0;
+        while count < MOST_AT_ONCE && self.is_left(place, end) {
+            let due = place.due(&self.config.recording);
+            if count > 0 && due > now {
+                break;
+            }
+            let room = self.batch.frame_mut(count);
+            let octets = self.config.recording.write(place.index, place.round, room);
+            self.batch.set_len(count, octets);
+            self.dues[count] = due;
+            count += 1;
+            place.go_on(&self.config.recording);
+        }
+        self.batch.set_count(count);
+    }
+
+    fn send(&mut self) -> Result<(), ProbeError> {
+        match self.port.send_all(&mut self.batch) {
+            Ok(()) => Ok(()),
+            Err(partial) if partial.cause.is_transient() || matches!(partial.cause, SysError::InterfaceDown { .. }) => {
+                self.refused += (self.batch.len() - partial.sent) as u64;
+                Ok(())
+            }
+            Err(partial) => Err(partial.cause.into()),
+        }
+    }
+
+    fn note(&self, first: u64, feed: &mut Feed) {
+        let sent = sys::clock::monotonic();
+        let late_after_ns = i64::try_from(self.config.late_after_ns).unwrap_or(i64::MAX);
+        let mut late = 0;
+        for (due, number) in self.dues[..self.batch.len()].iter().zip(first..) {
+            let late_ns = sent - *due;
+            feed.sample(series::LATENESS, sent, late_ns, number);
+            late += u64::from(late_ns > late_after_ns);
+        }
+        feed.count(series::LATENESS, Counter::Late, sent, late);
+    }
+}

@@ -1,0 +1,65 @@
+//! What the series of this probe is called and means.
+
+use super::ReplayConfig;
+use crate::port::Port;
+use crate::record::Describe;
+use store::model::{EventKind, SeriesClock, SeriesSpec};
+use units::format_ns;
+
+/// Slot of the only series.
+pub(super) const LATENESS: u16 = 0;
+/// Notice: the kernel had no room for frames.
+pub(super) const REFUSED: u16 = 1;
+
+/// Name and settings of `publish/lateness`.
+pub(super) struct Replay {
+    config: ReplayConfig,
+    interface: String,
+}
+
+impl Replay {
+    pub(super) fn of(config: &ReplayConfig, port: &Port) -> Self {
+        Self {
+            config: config.clone(),
+            interface: port.interface().to_owned(),
+        }
+    }
+}
+
+impl Describe for Replay {
+    fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
+        let config = &self.config;
+        let recording = &config.recording;
+        let streams: Vec<&str> = recording.sv_ids().collect();
+        let or = |value: Option<String>, otherwise: &str| value.unwrap_or_else(|| otherwise.to_owned());
+        SeriesSpec {
+            name: format!("publish/{label}"),
+            what: "instant a frame is due by the capture's timing -> send call returned".into(),
+            clock: SeriesClock::Monotonic,
+            interval_ns: Some(recording.period_ns() as f64 / recording.frames() as f64),
+            threshold_ns: config.threshold_ns,
+            settings: vec![
+                ("interface".into(), self.interface.clone()),
+                ("replays".into(), config.name.clone()),
+                ("frames in a round".into(), recording.frames().to_string()),
+                ("a round".into(), format_ns(recording.period_ns() as f64)),
+                (
+                    "rounds".into(),
+                    or(config.rounds.map(|rounds| rounds.to_string()), "until the end"),
+                ),
+                ("streams".into(), streams.join(", ")),
+                ("policy".into(), config.policy.to_string()),
+                ("cpu".into(), or(config.cpu.map(|cpu| cpu.to_string()), "any")),
+                ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
+                ("late after".into(), format_ns(config.late_after_ns as f64)),
+            ],
+        }
+    }
+
+    fn notice(&self, _code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
+        (
+            EventKind::SocketDrop,
+            format!("{name}: the kernel had no room for {a} frames, they were not sent"),
+        )
+    }
+}
