@@ -360,7 +360,8 @@ fn streams_of_several_rates() {
 
 #[test]
 fn a_fault_with_unbalance_in_6i3u_each_stream_ahead_of_the_last() {
-    if !can_run("a_fault_with_unbalance_in_6i3u_each_stream_ahead_of_the_last") {
+    let test = "a_fault_with_unbalance_in_6i3u_each_stream_ahead_of_the_last";
+    if !can_run(test) {
         return;
     }
     let text = "frequency_hz = 60\ncurrents_a = 100\ncurrent_angles_deg = 0\n[[harmonic]]\norder = 5\npercent = 10\n\
@@ -408,4 +409,5 @@ fn a_fault_with_unbalance_in_6i3u_each_stream_ahead_of_the_last() {
     }
     assert_eq!(seconds.len(), 3);
     assert!(before > 0 && faulted > 0, "{before} {faulted}");
+    check_tshark(&published.streams[0], &captured, test);
 }
