@@ -6,7 +6,7 @@ use super::{Below, LinkInfo};
 use netlink_packet_core::{NlaBuffer, NlasIterator};
 
 /// `struct ifinfomsg` (linux/rtnetlink.h): family, type u16 at 2, index i32 at 4, flags u32 at 8, change mask.
-const HEADER_OCTETS: usize = 16;
+pub(super) const HEADER_OCTETS: usize = 16;
 
 /// The driver has carrier, and the kernel does not say that the link is not operational.
 const READY: u32 = (libc::IFF_LOWER_UP | libc::IFF_RUNNING) as u32;

@@ -49,8 +49,22 @@ pub(super) fn dump(message: &RouteNetlinkMessage, what: &str, mut each: impl FnM
 
 /// Sends one request and reads until the kernel has said all. Returns whether the answer is consistent, that is, nothing
 /// changed while a dump was under way (`NLM_F_DUMP_INTR`).
-pub(super) fn exchange(message: RouteNetlinkMessage, flags: u16, mut each: impl FnMut(&[u8])) -> Result<bool, Errno> {
-    let socket = open(NETLINK_ROUTE).map_err(|error| errno_of(&error))?;
+pub(super) fn exchange(message: RouteNetlinkMessage, flags: u16, each: impl FnMut(&[u8])) -> Result<bool, Errno> {
+    exchange_on(&open_route()?, message, flags, each)
+}
+
+/// A socket to rtnetlink, which stays in the calling thread's network namespace wherever it is used.
+pub(super) fn open_route() -> Result<Socket, Errno> {
+    open(NETLINK_ROUTE).map_err(|error| errno_of(&error))
+}
+
+/// As [`exchange`], on a socket that is there.
+pub(super) fn exchange_on(
+    socket: &Socket,
+    message: RouteNetlinkMessage,
+    flags: u16,
+    mut each: impl FnMut(&[u8]),
+) -> Result<bool, Errno> {
     let mut header = NetlinkHeader::default();
     header.flags = flags;
     let mut message = NetlinkMessage::new(header, NetlinkPayload::from(message));
@@ -60,7 +74,7 @@ pub(super) fn exchange(message: RouteNetlinkMessage, flags: u16, mut each: impl 
     socket.send(&request, 0).map_err(|error| errno_of(&error))?;
     let mut consistent = true;
     loop {
-        let datagram = receive(&socket)?;
+        let datagram = receive(socket)?;
         if take(&datagram, &mut consistent, &mut each)? {
             return Ok(consistent);
         }

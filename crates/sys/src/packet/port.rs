@@ -5,6 +5,7 @@ use super::socket::{NicStamps, Socket, statistics};
 use super::transmit::{self, PartialSend, TxBatch};
 use super::{PortOptions, RingStatistics, TxEvent, events, filter, launch};
 use crate::error::{SysError, last_errno};
+use crate::link::{LinkCounters, LinkStatistics};
 use crate::{clock, link};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -25,6 +26,7 @@ pub struct PacketPort {
     mtu: u32,
     nic_stamps: NicStamps,
     tells_sent: bool,
+    counters: LinkCounters,
 }
 
 impl PacketPort {
@@ -79,7 +81,9 @@ impl PacketPort {
             socket.join(link.index, libc::PACKET_MR_PROMISC, [0; 6])?;
         }
         socket.bind(link.index, protocol)?;
+        let counters = LinkCounters::open(link.index, &name)?;
         Ok(Self {
+            counters,
             ring,
             fd: socket.fd,
             name,
@@ -103,6 +107,14 @@ impl PacketPort {
     /// The interface's name.
     pub fn interface(&self) -> &str {
         &self.name
+    }
+
+    /// What the interface has counted since it was made, also from another network namespace.
+    ///
+    /// # Errors
+    /// The interface is gone, or what the kernel refused.
+    pub fn link_statistics(&self) -> Result<LinkStatistics, SysError> {
+        self.counters.read()
     }
 
     /// How many frames the receive ring holds: at least as many as asked for.

@@ -1,0 +1,152 @@
+//! What an interface counts: frames, and where those that did not come through were lost.
+
+use super::parse::HEADER_OCTETS;
+use super::request::{exchange_on, open_route};
+use crate::error::SysError;
+use netlink_packet_core::{NLM_F_ACK, NLM_F_REQUEST, NlasIterator};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::LinkMessage;
+use netlink_sys::Socket;
+use std::sync::Arc;
+
+/// Received frames of an interface, since it was made (struct rtnl_link_stats64, include/uapi/linux/if_link.h).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LinkStatistics {
+    /// Frames that came through.
+    pub received: u64,
+    /// Frames the NIC had no room for: in its own memory, or in the ring that the driver fills.
+    pub missed: u64,
+    /// Frames that came damaged: wrong check sequence, length or alignment.
+    pub damaged: u64,
+    /// Frames the kernel dropped behind the driver: its queue was full, or nobody on this host takes such frames.
+    pub dropped: u64,
+}
+
+impl LinkStatistics {
+    /// What was counted since `before`. A counter that an interface began anew counts from 0.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
+        Self {
+            received: since(self.received, before.received),
+            missed: since(self.missed, before.missed),
+            damaged: since(self.damaged, before.damaged),
+            dropped: since(self.dropped, before.dropped),
+        }
+    }
+}
+
+/// The counters of one interface, also for a thread in another network namespace.
+pub struct LinkCounters {
+    socket: Socket,
+    index: u32,
+    name: Arc<str>,
+}
+
+impl std::fmt::Debug for LinkCounters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LinkCounters")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl LinkCounters {
+    /// Those of interface number `index` in the calling thread's network namespace.
+    pub(crate) fn open(index: u32, name: &Arc<str>) -> Result<Self, SysError> {
+        let socket =
+            open_route().map_err(|errno| SysError::refused("read the counters of", Arc::clone(name), errno))?;
+        Ok(Self {
+            socket,
+            index,
+            name: Arc::clone(name),
+        })
+    }
+
+    /// Reads them.
+    ///
+    /// # Errors
+    /// The interface is gone, or what the kernel refused.
+    pub fn read(&self) -> Result<LinkStatistics, SysError> {
+        let mut request = LinkMessage::default();
+        request.header.index = self.index;
+        let mut read = None;
+        exchange_on(
+            &self.socket,
+            RouteNetlinkMessage::GetLink(request),
+            NLM_F_REQUEST | NLM_F_ACK,
+            |payload| {
+                read = read.or_else(|| statistics(payload));
+            },
+        )
+        .map_err(|errno| SysError::refused("read the counters of", Arc::clone(&self.name), errno))?;
+        Ok(read.unwrap_or_default())
+    }
+}
+
+/// Counters of `struct rtnl_link_stats64` by their place (include/uapi/linux/if_link.h).
+mod place {
+    pub(super) const RX_PACKETS: usize = 0;
+    pub(super) const RX_DROPPED: usize = 6;
+    /// Length, CRC, frame.
+    pub(super) const RX_DAMAGED: [usize; 3] = [10, 12, 13];
+    /// Over, FIFO, missed.
+    pub(super) const RX_MISSED: [usize; 3] = [11, 14, 15];
+}
+
+fn statistics(payload: &[u8]) -> Option<LinkStatistics> {
+    let (_, attributes) = payload.split_at_checked(HEADER_OCTETS)?;
+    let counted = NlasIterator::new(attributes)
+        .flatten()
+        .find(|attribute| attribute.kind() == libc::IFLA_STATS64)?;
+    let (words, _) = counted.value().as_chunks::<8>();
+    let counter = |place: usize| words.get(place).map_or(0, |word| u64::from_ne_bytes(*word));
+    Some(LinkStatistics {
+        received: counter(place::RX_PACKETS),
+        missed: place::RX_MISSED.map(counter).iter().sum(),
+        damaged: place::RX_DAMAGED.map(counter).iter().sum(),
+        dropped: counter(place::RX_DROPPED),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse::tests::attribute;
+    use super::{LinkStatistics, statistics};
+
+    #[test]
+    fn counters_are_read_by_their_place() {
+        let words: Vec<u8> = (0..24_u64).flat_map(|place| (1_u64 << place).to_ne_bytes()).collect();
+        let mut message = vec![0; 16];
+        message.extend(attribute(libc::IFLA_STATS64, &words));
+        let expected = LinkStatistics {
+            received: 1,
+            missed: 1 << 11 | 1 << 14 | 1 << 15,
+            damaged: 1 << 10 | 1 << 12 | 1 << 13,
+            dropped: 1 << 6,
+        };
+        assert_eq!(statistics(&message), Some(expected));
+        assert_eq!(statistics(&message[..12]), None);
+    }
+
+    #[test]
+    fn counters_that_began_anew_count_from_nothing() {
+        let before = LinkStatistics {
+            received: 100,
+            missed: 5,
+            damaged: 0,
+            dropped: 7,
+        };
+        let now = LinkStatistics {
+            received: 160,
+            missed: 2,
+            damaged: 1,
+            dropped: 7,
+        };
+        let since = now.since(before);
+        assert_eq!(
+            (since.received, since.missed, since.damaged, since.dropped),
+            (60, 2, 1, 0)
+        );
+    }
+}
