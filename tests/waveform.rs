@@ -124,6 +124,7 @@ fn a_record_is_what_is_captured() {
     let (said, asdus) = published(&options, &directory);
     assert_eq!(said.status.code(), Some(0), "{}", stderr(&said));
     assert!(stderr(&said).contains("Ia from IA [A] times 1"), "{}", stderr(&said));
+    assert!(!stderr(&said).contains("INT32"), "{}", stderr(&said));
     // 0.5 times the raw number plus 1.5 A; 0.002 times it less 1 kV. Six samples, then 14 of silence.
     let currents = [1_500, 501_500, -498_500, 4_000, 4_500, 5_000];
     let voltages = [-140_000, 6_453_400, -6_653_400, -100_000, -99_800, -99_600];
@@ -133,6 +134,29 @@ fn a_record_is_what_is_captured() {
         let expected = [currents.get(place).unwrap_or(&0), voltages.get(place).unwrap_or(&0)];
         assert_eq!(asdu["values"], serde_json::json!(expected), "{asdu}");
     }
+}
+
+#[test]
+fn values_that_cannot_be_published_are_said() {
+    if !root_or_skip("values_that_cannot_be_published_are_said") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("large.toml");
+    std::fs::write(&file, "currents_a = 2e6").expect("a file");
+    let (said, asdus) = published(&["--waveform", file.to_str().expect("UTF-8")], &directory);
+    assert!(
+        stderr(&said).contains("large.toml") && stderr(&said).contains("do not fit into INT32"),
+        "{}",
+        stderr(&said)
+    );
+    // 2.4 million amperes at smpCnt 0 are more than INT32 has milliamperes.
+    let first = asdus.iter().find(|asdu| asdu["smpCnt"] == 0).expect("smpCnt 0");
+    assert_eq!(
+        (&first["values"][0], &first["qualities"][0]),
+        (&i32::MAX.into(), &5.into()),
+        "{first}"
+    );
 }
 
 #[test]

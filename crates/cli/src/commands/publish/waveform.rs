@@ -58,6 +58,8 @@ pub(crate) struct Waveforms {
     tables: Tables,
     what: String,
     sampling: Sampling,
+    /// Nothing is to be said, or it has been.
+    quiet: bool,
 }
 
 impl WaveformArgs {
@@ -74,6 +76,7 @@ impl WaveformArgs {
         Ok(Waveforms {
             tables: Tables::new(signal, self.phase_step)?,
             what,
+            quiet,
             sampling: Sampling {
                 dataset: self.dataset.clone(),
                 quality: self.quality,
@@ -119,6 +122,16 @@ impl Waveforms {
     pub(crate) fn of(&mut self, rate: u32, stream: u16) -> Result<Arc<Waveform>, Failure> {
         self.sampling.rate = rate;
         let table = self.tables.of(&self.sampling, u64::from(stream))?;
+        if !self.quiet && table.saturated() + table.missing() > 0 {
+            self.quiet = true;
+            let _ = writeln!(
+                std::io::stderr(),
+                "{}: {} values do not fit into INT32 (quality overflow), {} are missing (quality invalid)",
+                self.what,
+                table.saturated(),
+                table.missing()
+            );
+        }
         Ok(Arc::new(Waveform::of(table, self.what.clone())))
     }
 }
