@@ -44,6 +44,17 @@ fn main() -> io::Result<()> {
             &fs::read(file.path())?,
         )?;
     }
+    for file in ["station.scd", "edition1.cid"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../crates/scl/tests/data")
+            .join(file);
+        write(&corpus.join("scl"), file, &fs::read(path)?)?;
+    }
+    write(
+        &corpus.join("stream_set"),
+        "bays.toml",
+        b"[defaults]\nvlan = 100\n[[stream]]\nsvID = \"BAY{01..20}\"\nprofile = \"F4800S2I4U4\"\nappid = 0x4010\nappid_step = 1\n",
+    )?;
     comtrade(&corpus.join("comtrade"))
 }
 

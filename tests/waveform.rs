@@ -107,12 +107,8 @@ fn a_record_is_what_is_captured() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/waveform/tests/data");
     let record = data.join("binary_1999.cfg");
     let options = [
-        "--rate",
-        "4000",
-        "--asdus",
-        "2",
-        "--dataset",
-        "I1U1",
+        "--profile",
+        "F4000S2I1U1",
         "--comtrade",
         record.to_str().expect("UTF-8"),
         "--comtrade-channels",
@@ -173,7 +169,7 @@ fn what_cannot_be_is_refused_with_file_and_line() {
         (&["--comtrade", cfg], &["wrong.cfg, line 2", "\"x\""]),
         (&["--comtrade", "/nowhere.cff"], &["/nowhere.cff", "No such file"]),
         (&["--frequency", "0"], &["frequency_hz is 0"]),
-        (&["--dataset", "5"], &["4I4U"]),
+        (&["--phase-step", "nan"], &["number of degrees"]),
         (&["--comtrade", cfg, "--waveform", toml], &["cannot be used with"]),
         (&["--replay", "x.pcap", "--frequency", "60"], &["cannot be used with"]),
     ] {

@@ -9,6 +9,7 @@ mod commands;
 mod failure;
 mod progress;
 mod run_file;
+mod streams;
 mod verdict;
 
 use clap::Parser;

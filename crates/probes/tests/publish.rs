@@ -368,13 +368,15 @@ fn a_fault_with_unbalance_in_6i3u_each_stream_ahead_of_the_last() {
                 [[state]]\nname = \"before\"\nduration = \"400ms\"\n\
                 [[state]]\nname = \"fault\"\ncurrents_a = [1000, 100, 100]\nquality = \"test\"\n";
     let signal = Signal::Synth(waveform::synth::parse(text, "test").expect("a waveform"));
-    let mut tables = Tables::new(signal, 30.0).expect("a step");
+    let mut tables = Tables::new(signal);
     let sampling = Sampling {
         dataset: "6I3U".parse().expect("a dataset"),
         ..Sampling::new(4_800)
     };
     let stream = |number: u16| {
-        let table = tables.of(&sampling, u64::from(number)).expect("a table");
+        let table = tables
+            .of(&sampling, u64::from(number), 30.0 * f64::from(number))
+            .expect("a table");
         let waveform = Arc::new(Waveform::of(table, "a fault".into()));
         let config = config(4_800, 2, None);
         StreamConfig { waveform, ..config }.numbered(number)

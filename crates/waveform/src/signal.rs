@@ -16,16 +16,15 @@ pub enum Signal {
 }
 
 impl Signal {
-    /// The samples that stream number `stream`, from 0, publishes when each stream is ahead of the one before by
-    /// `phase_step_deg` degrees and has noise of its own.
+    /// The samples that stream number `stream` publishes, which is ahead by `ahead_deg` degrees and has noise of its own.
     ///
     /// # Errors
-    /// What [`Synth::table`] and [`replay::table`] refuse, or a step between streams of a record.
-    pub fn table(&self, sampling: &Sampling, stream: u64, phase_step_deg: f64) -> Result<Table, WaveformError> {
+    /// What [`Synth::table`] and [`replay::table`] refuse, or a record that is to be ahead.
+    pub fn table(&self, sampling: &Sampling, stream: u64, ahead_deg: f64) -> Result<Table, WaveformError> {
         match self {
-            Self::Synth(synth) => synth.shifted(ahead_deg(stream, phase_step_deg), stream).table(sampling),
-            Self::Record(_, _) if phase_step_deg != 0.0 => Err(WaveformError::setting(
-                "a phase step between streams needs a synthesised waveform: a record is the same for all streams",
+            Self::Synth(synth) => synth.shifted(ahead_deg, stream).table(sampling),
+            Self::Record(_, _) if ahead_deg != 0.0 => Err(WaveformError::setting(
+                "a phase between streams needs a synthesised waveform: a record is the same for all streams",
             )),
             Self::Record(record, options) => Ok(replay::table(record, sampling, options)?.table),
         }
@@ -37,15 +36,10 @@ impl Signal {
     }
 }
 
-fn ahead_deg(stream: u64, step_deg: f64) -> f64 {
-    (stream as f64 * step_deg).rem_euclid(360.0)
-}
-
 /// The tables of a set of streams: each is made once, and streams that publish the same share one.
 #[derive(Debug)]
 pub struct Tables {
     signal: Signal,
-    phase_step_deg: f64,
     most_octets: u64,
     made: Vec<Made>,
 }
@@ -60,35 +54,36 @@ struct Made {
 
 impl Tables {
     /// No table yet.
-    ///
-    /// # Errors
-    /// A step that is no number.
-    pub fn new(signal: Signal, phase_step_deg: f64) -> Result<Self, WaveformError> {
-        if !phase_step_deg.is_finite() {
-            return Err(WaveformError::setting(
-                "the phase step between streams must be a number of degrees",
-            ));
-        }
-        Ok(Self {
+    pub fn new(signal: Signal) -> Self {
+        Self {
             signal,
-            phase_step_deg,
             most_octets: MAX_OCTETS,
             made: Vec::new(),
-        })
+        }
     }
 
-    /// The table of stream number `stream`, from 0.
+    /// What they are tables of.
+    pub fn signal(&self) -> &Signal {
+        &self.signal
+    }
+
+    /// The table of stream number `stream`, from 0, which is ahead by `ahead_deg` degrees.
     ///
     /// # Errors
     /// What [`Signal::table`] refuses, or more memory for all tables together than one may have.
-    pub fn of(&mut self, sampling: &Sampling, stream: u64) -> Result<Arc<Table>, WaveformError> {
-        let ahead_deg = ahead_deg(stream, self.phase_step_deg);
+    pub fn of(&mut self, sampling: &Sampling, stream: u64, ahead_deg: f64) -> Result<Arc<Table>, WaveformError> {
+        if !ahead_deg.is_finite() {
+            return Err(WaveformError::setting(
+                "the phase of a stream must be a number of degrees",
+            ));
+        }
+        let ahead_deg = ahead_deg.rem_euclid(360.0);
         let own = self.signal.differs_by_stream().then_some(stream);
         let same = |made: &&Made| made.sampling == *sampling && made.ahead_deg == ahead_deg && made.stream == own;
         if let Some(made) = self.made.iter().find(same) {
             return Ok(Arc::clone(&made.table));
         }
-        let table = Arc::new(self.signal.table(sampling, stream, self.phase_step_deg)?);
+        let table = Arc::new(self.signal.table(sampling, stream, ahead_deg)?);
         let octets = table.octets() + self.made.iter().map(|made| made.table.octets()).sum::<usize>();
         if octets as u64 > self.most_octets {
             return Err(WaveformError::setting(format!(
@@ -114,7 +109,7 @@ mod tests {
     use crate::synth::{Noise, Synth};
     use std::sync::Arc;
 
-    fn tables(noise_a: f64, step: f64) -> Tables {
+    fn tables(noise_a: f64) -> Tables {
         let noise = Noise {
             current_a: noise_a,
             ..Noise::default()
@@ -123,41 +118,41 @@ mod tests {
             noise,
             ..Synth::default()
         };
-        Tables::new(Signal::Synth(synth), step).expect("a step")
+        Tables::new(Signal::Synth(synth))
     }
 
     #[test]
     fn streams_that_are_the_same_share_a_table() {
         let sampling = Sampling::new(4_800);
-        let mut equal = tables(0.0, 0.0);
-        let first = equal.of(&sampling, 0).expect("a table");
-        assert!(Arc::ptr_eq(&first, &equal.of(&sampling, 499).expect("a table")));
+        let mut equal = tables(0.0);
+        let first = equal.of(&sampling, 0, 0.0).expect("a table");
+        assert!(Arc::ptr_eq(&first, &equal.of(&sampling, 499, 0.0).expect("a table")));
         assert!(!Arc::ptr_eq(
             &first,
-            &equal.of(&Sampling::new(4_000), 0).expect("a table")
+            &equal.of(&Sampling::new(4_000), 0, 0.0).expect("a table")
         ));
 
-        let mut stepped = tables(0.0, 90.0);
+        let mut stepped = tables(0.0);
         let of: Vec<_> = (0..5)
-            .map(|stream| stepped.of(&sampling, stream).expect("a table"))
+            .map(|stream| stepped.of(&sampling, stream, 90.0 * stream as f64).expect("a table"))
             .collect();
         assert!(Arc::ptr_eq(&of[0], &of[4]), "360 degrees are none");
         assert_eq!(of[1].seq_data(0), of[0].seq_data(24), "a quarter of 96 samples ahead");
 
-        let mut noisy = tables(1.0, 0.0);
+        let mut noisy = tables(1.0);
         let of: Vec<_> = (0..2)
-            .map(|stream| noisy.of(&sampling, stream).expect("a table"))
+            .map(|stream| noisy.of(&sampling, stream, 0.0).expect("a table"))
             .collect();
         assert_ne!(of[0], of[1]);
     }
 
     #[test]
     fn together_they_are_bounded() {
-        let mut noisy = tables(1.0, 0.0);
+        let mut noisy = tables(1.0);
         noisy.most_octets = 2 << 20;
         // A second of eight members at 4800 samples a second takes 0.3 MiB.
         let sampling = Sampling::new(4_800);
-        let refused = (0..7).map(|stream| noisy.of(&sampling, stream).err());
+        let refused = (0..7).map(|stream| noisy.of(&sampling, stream, 0.0).err());
         let refused: Vec<Option<String>> = refused.map(|error| error.map(|error| error.to_string())).collect();
         assert!(refused[..6].iter().all(Option::is_none), "{refused:?}");
         assert!(

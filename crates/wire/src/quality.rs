@@ -1,5 +1,7 @@
 //! The quality of a value: the 32-bit word of sampled values, and the 13-bit string of GOOSE.
 
+use std::str::FromStr;
+
 /// How far a value can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Validity {
@@ -64,6 +66,51 @@ impl SvQuality {
     }
 }
 
+/// The bits of a quality word by the names people write.
+const NAMES: [(&str, u32); 15] = [
+    ("good", SvQuality::GOOD.0),
+    ("invalid", SvQuality::INVALID.0),
+    ("questionable", SvQuality::QUESTIONABLE.0),
+    ("overflow", SvQuality::OVERFLOW),
+    ("out-of-range", SvQuality::OUT_OF_RANGE),
+    ("bad-reference", SvQuality::BAD_REFERENCE),
+    ("oscillatory", SvQuality::OSCILLATORY),
+    ("failure", SvQuality::FAILURE),
+    ("old-data", SvQuality::OLD_DATA),
+    ("inconsistent", SvQuality::INCONSISTENT),
+    ("inaccurate", SvQuality::INACCURATE),
+    ("substituted", SvQuality::SUBSTITUTED),
+    ("test", SvQuality::TEST),
+    ("operator-blocked", SvQuality::OPERATOR_BLOCKED),
+    ("derived", SvQuality::DERIVED),
+];
+
+/// The text is not a quality word.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no quality: use a number such as 0x0801, or some of {have}, separated by commas", have = NAMES.map(|(name, _)| name).join(", "))]
+pub struct QualityError(String);
+
+impl FromStr for SvQuality {
+    type Err = QualityError;
+
+    /// Names (`invalid, test`), or a number (`0x0801`).
+    fn from_str(text: &str) -> Result<Self, QualityError> {
+        let number = match text.trim().strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).ok(),
+            None => text.trim().parse().ok(),
+        };
+        if let Some(word) = number {
+            return Ok(Self(word));
+        }
+        text.split(',').map(str::trim).try_fold(Self::GOOD, |word, name| {
+            let found = NAMES.iter().find(|(known, _)| *known == name);
+            found
+                .map(|(_, bits)| Self(word.0 | bits))
+                .ok_or_else(|| QualityError(name.to_owned()))
+        })
+    }
+}
+
 /// The quality of GOOSE: a bit string of 13 bits, the first bit sent first. Kept as the two content octets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GooseQuality(pub u16);
@@ -110,6 +157,16 @@ mod tests {
         assert_eq!(validity(0x0803), Validity::Questionable);
         assert!(SvQuality(0x0211).has(SvQuality::INACCURATE | SvQuality::BAD_REFERENCE));
         assert!(!SvQuality(0x0211).has(SvQuality::TEST));
+    }
+
+    #[test]
+    fn quality_words_as_people_write_them() {
+        let word = |text: &str| text.parse::<SvQuality>().map(|quality| quality.0);
+        assert_eq!(word("good"), Ok(0));
+        assert_eq!(word("invalid, test"), Ok(0x0801));
+        assert_eq!((word("0x2000"), word("3")), (Ok(0x2000), Ok(3)));
+        let error = word("test,bad").expect_err("no such name").to_string();
+        assert!(error.contains("`bad`") && error.contains("questionable"), "{error}");
     }
 
     #[test]

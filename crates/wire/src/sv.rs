@@ -15,12 +15,14 @@ mod frame;
 mod inspect;
 mod message;
 mod parse;
+mod profile;
 mod template;
 
 pub use fast_path::{FastAsdu, FastAsdus, FastPath};
 pub use frame::{Asdu, Asdus, Frame, Members};
 pub use inspect::{Inspection, PartialAsdu, inspect};
 pub use message::{Message, OwnedAsdu};
+pub use profile::{Profile, ProfileError};
 pub use template::{AsduMut, Template};
 
 /// Most ASDUs accepted in a frame. The profiles in use carry up to 8.

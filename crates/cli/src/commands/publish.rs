@@ -6,12 +6,17 @@ use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
 use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
+use crate::streams::{SetArgs, published};
 use probes::Port;
-use probes::publish::{LONGEST_FRAME, PublishConfig, StreamConfig, port_options, start};
+use probes::publish::{LONGEST_FRAME, PublishConfig, port_options, start};
+use store::model::EventKind;
+use streamset::{Content, Selection, StreamSpec, counted};
 use sys::packet::PacketPort;
 use sys::xdp::XdpSender;
 use waveform::WaveformArgs;
+pub(crate) use waveform::Waveforms;
 use wire::ether::{Mac, VlanTag};
+use wire::sv::Profile;
 
 /// How frames are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -25,46 +30,52 @@ enum EngineArg {
 /// Publishes sampled-value streams as merging units do, and reports its own lateness
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    after_help = "Example: triptime publish eth1 --streams 8 --rate 4800 --spin-ahead 60us --cpu 2 --duration 60s"
+    after_help = "Examples:\n  triptime publish eth1 --streams 8 --profile F4800S2I4U4 --spin-ahead 60us --cpu 2 --duration 60s\n  \
+                  triptime publish eth1 --set bays.toml --cpu 2\n  triptime publish eth1 --scl station.scd --ied MU01 --cpu 2"
 )]
 pub(crate) struct PublishArgs {
     #[command(flatten)]
     port: PortArgs,
+    #[command(flatten)]
+    set: SetArgs,
     /// Number of streams
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "source")]
     streams: u16,
+    /// Samples a second, ASDUs in a frame, currents and voltages: F4800S2I4U4, or 6I3U for F4800S2I6U3
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["source", "rate", "asdus"])]
+    profile: Option<Profile>,
     /// Samples a second of each stream [default: 4800]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["set", "scl"])]
     rate: Option<u32>,
     /// ASDUs in a frame
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "source")]
     asdus: u8,
     /// svID of the streams: this and a number from 01
-    #[arg(long, value_name = "TEXT", default_value = "MU")]
+    #[arg(long, value_name = "TEXT", default_value = "MU", conflicts_with = "source")]
     sv_id: String,
     /// APPID
-    #[arg(long, value_name = "N", default_value = "0x4000", value_parser = appid)]
+    #[arg(long, value_name = "N", default_value = "0x4000", value_parser = appid, conflicts_with = "source")]
     appid: u16,
     /// Destination of the first stream; further ones count up
-    #[arg(long, value_name = "MAC", default_value = "01:0c:cd:04:00:01", value_parser = mac)]
+    #[arg(long, value_name = "MAC", default_value = "01:0c:cd:04:00:01", value_parser = mac, conflicts_with = "source")]
     dst: Mac,
     /// 802.1Q tag: VID, or VID:PRIORITY
-    #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]
+    #[arg(long, value_name = "VID[:PCP]", value_parser = vlan, conflicts_with = "source")]
     vlan: Option<VlanTag>,
     /// confRev
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "source")]
     conf_rev: u32,
     /// smpSynch: 0 none, 1 local, 2 global clock
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "set")]
     smp_synch: u8,
     /// Set the simulation bit
-    #[arg(long)]
+    #[arg(long, conflicts_with = "set")]
     simulate: bool,
     /// How frames are sent
-    #[arg(long, value_enum, default_value = "packet")]
+    #[arg(long, value_enum, default_value = "packet", help_heading = "Sending")]
     engine: EngineArg,
     /// Sleep until this long before the due instant, then spin
-    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Sending")]
     spin_ahead: u64,
     #[command(flatten)]
     waveform: WaveformArgs,
@@ -83,13 +94,17 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let replayed = replayed
         .map(|file| replay::config(file, &args.replay, args.rate, &args.port, args.spin_ahead))
         .transpose()?;
-    let streams = streams(&args)?;
-    let port = open(&args)?;
+    let Selection { streams, notes } = streams(&args)?;
+    let streams = published(&streams, &mut args.waveform.read(args.run.quiet)?)?;
+    let port = open(&args, streams.len())?;
     let begin = Start::probe("publish", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     let port = run.port(port, &args.port, &args.port.intent())?;
     if let Some(config) = replayed {
         return replay::attend(config, port, run);
+    }
+    for note in notes {
+        run.session.recorder.events().write(EventKind::Note, note);
     }
     let config = PublishConfig {
         streams,
@@ -107,40 +122,51 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
 /// Room for frames of a replay that are due together.
 const LEAST_AT_ONCE: usize = 64;
 
-/// The port that the engine asked for makes.
-fn open(args: &PublishArgs) -> Result<Port, Failure> {
+/// The port that the engine asked for makes, for so many streams.
+fn open(args: &PublishArgs, streams: usize) -> Result<Port, Failure> {
     let interface = &args.port.interface;
     let port = PacketPort::open(interface, &port_options())?;
     Ok(match args.engine {
         EngineArg::Packet => port.into(),
         EngineArg::Xdp => {
-            let at_once = usize::from(args.streams).max(LEAST_AT_ONCE);
-            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, at_once)?;
+            let sender = XdpSender::open(interface, 0, LONGEST_FRAME, streams.max(LEAST_AT_ONCE))?;
             (port, sender).into()
         }
     })
 }
 
-/// The streams, alike but for their number and the phase of what they measure.
-fn streams(args: &PublishArgs) -> Result<Vec<StreamConfig>, Failure> {
-    let rate = args.rate.unwrap_or(USUAL_RATE);
-    let mut waveforms = args.waveform.read(args.run.quiet)?;
-    let numbered = |number| {
-        let stream = StreamConfig {
-            sv_id: args.sv_id.clone(),
-            dat_set: None,
-            destination: args.dst,
-            vlan: args.vlan,
-            appid: args.appid,
-            conf_rev: args.conf_rev,
-            smp_synch: args.smp_synch,
-            simulate: args.simulate,
-            rate,
-            asdus: args.asdus,
-            waveform: waveforms.of(rate, number)?,
-            ahead: 0,
-        };
-        Ok(stream.numbered(number))
+/// The streams of the set that is named, or so many that are alike but for their numbers.
+fn streams(args: &PublishArgs) -> Result<Selection, Failure> {
+    if let Some(mut selection) = args.set.read()? {
+        // A stream-set file says both, and the options are refused beside it.
+        if args.set.scl.is_some() {
+            for stream in &mut selection.streams {
+                (stream.smp_synch, stream.simulate) = (args.smp_synch, args.simulate);
+            }
+        }
+        return Ok(selection);
+    }
+    let first = StreamSpec {
+        destination: args.dst,
+        vlan: args.vlan,
+        appid: args.appid,
+        conf_rev: args.conf_rev,
+        smp_synch: args.smp_synch,
+        simulate: args.simulate,
+        rate: args.rate.unwrap_or(USUAL_RATE),
+        asdus: args.asdus,
+        content: Content::Channels {
+            currents: 4,
+            voltages: 4,
+        },
+        ..StreamSpec::named(&args.sv_id)
     };
-    (0..args.streams).map(numbered).collect()
+    let first = match args.profile {
+        Some(profile) => first.with_profile(profile),
+        None => first,
+    };
+    Ok(Selection {
+        streams: counted(&first, args.streams),
+        notes: Vec::new(),
+    })
 }

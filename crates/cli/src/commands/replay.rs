@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(crate) struct ReplayArgs {
     /// Send the frames of this capture (pcap, pcapng, gzip) with its own timing; --rate says that of streams whose smpCnt does
     /// not wrap in it
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["streams", "asdus", "sv_id", "appid", "dst", "vlan", "conf_rev", "smp_synch", "simulate"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["set", "scl", "profile", "streams", "asdus", "sv_id", "appid", "dst", "vlan", "conf_rev", "smp_synch", "simulate"])]
     pub(crate) replay: Option<PathBuf>,
     /// How many times; smpCnt goes on from one to the next [default: until --duration is over or interrupted]
     #[arg(long, value_name = "N", requires = "replay", value_parser = clap::value_parser!(u64).range(1..))]

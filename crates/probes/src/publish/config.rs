@@ -28,6 +28,10 @@ pub struct StreamConfig {
     pub rate: u32,
     /// ASDUs in a frame, 1 to 8, a divisor of the rate.
     pub asdus: u8,
+    /// smpRate in the frames; left out where there is none, as 9-2LE wants.
+    pub smp_rate: Option<u16>,
+    /// smpMod in the frames.
+    pub smp_mod: Option<u16>,
     /// What it measures, made for this rate.
     pub waveform: Arc<Waveform>,
     /// Samples by which its waveform runs ahead.
@@ -66,6 +70,8 @@ impl Default for StreamConfig {
             simulate: false,
             rate: 4_800,
             asdus: 1,
+            smp_rate: None,
+            smp_mod: None,
             waveform: Arc::new(Waveform::new(4_800)),
             ahead: 0,
         }

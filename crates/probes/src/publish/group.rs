@@ -177,6 +177,8 @@ fn template(stream: &StreamConfig, source: Mac) -> Result<Template, EncodeError>
         dat_set: stream.dat_set.clone().map(String::into_bytes),
         conf_rev: stream.conf_rev,
         smp_synch: Some(stream.smp_synch),
+        smp_rate: stream.smp_rate,
+        smp_mod: stream.smp_mod,
         seq_data: stream.waveform.seq_data(0).to_vec(),
         ..OwnedAsdu::default()
     };

@@ -6,11 +6,16 @@
 //! application has the frame). Every series of a stream carries the stream's counters. Needs: `CAP_NET_RAW`;
 //! `CAP_SYS_NICE` for a real-time policy.
 //!
+//! Streams that are expected have their series from the start: one that never comes, or stops, has lost what was due.
+//!
 //! One-way figures need two clocks to agree. Without a stated relation they are not measured, rather than wrong.
 
+mod expected;
 mod receiver;
 mod series;
 mod stream;
+
+pub use expected::ExpectedStream;
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
@@ -49,6 +54,8 @@ pub struct SubscribeConfig {
     pub rate: Option<u32>,
     /// Most streams told apart; further ones are counted and reported, not measured.
     pub max_streams: u16,
+    /// Streams that are to come. One that does not, or stops, has lost what was due; every other stream is named.
+    pub expected: Vec<ExpectedStream>,
     /// Relation of the clocks.
     pub clock: ClockRelation,
     /// How to wait for frames.
@@ -69,6 +76,7 @@ impl Default for SubscribeConfig {
         Self {
             rate: None,
             max_streams: 32,
+            expected: Vec::new(),
             clock: ClockRelation::Unknown,
             receive: Receive::Block,
             duration_ns: None,
@@ -124,6 +132,13 @@ pub fn start(
             "subscribe: no stream: use --max-streams 1 or more".into(),
         ));
     }
+    if config.expected.len() > usize::from(config.max_streams) {
+        return Err(ProbeError::Usage(format!(
+            "subscribe: {} streams are expected: use --max-streams {} or more",
+            config.expected.len(),
+            config.expected.len()
+        )));
+    }
     let slots = usize::from(series::slots(config.max_streams));
     let describe = Box::new(series::Subscribe::of(config, &port));
     let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
@@ -132,7 +147,9 @@ pub fn start(
         feed.set_cpu(cpu);
     }
     let frames = Arc::new(AtomicU64::new(0));
-    let mut receiver = receiver::Receiver::new(config.clone(), port, stop.clone(), Arc::clone(&frames));
+    let awaited = expected::awaited(config);
+    expected::announce(config, &awaited, &mut feed);
+    let mut receiver = receiver::Receiver::new(config.clone(), awaited, port, stop.clone(), Arc::clone(&frames));
     let thread = HotThread {
         name: "subscribe".into(),
         real_time: RtThread {

@@ -27,17 +27,29 @@ struct Table {
     malformed: u64,
     first_malformed_at: u64,
     unplaced: u64,
+    /// When receiving began.
+    started: Monotonic,
     config: SubscribeConfig,
 }
 
 impl Receiver {
-    pub(super) fn new(config: SubscribeConfig, port: Port, stop: Stop, frames: Arc<AtomicU64>) -> Self {
+    /// A receiver that knows `awaited` streams, each with its label, beforehand.
+    pub(super) fn new(
+        config: SubscribeConfig,
+        awaited: Vec<(String, Stream)>,
+        port: Port,
+        stop: Stop,
+        frames: Arc<AtomicU64>,
+    ) -> Self {
+        let mut streams = Vec::with_capacity(usize::from(config.max_streams));
+        streams.extend(awaited.into_iter().map(|(_, stream)| stream));
         let table = Table {
-            streams: Vec::with_capacity(usize::from(config.max_streams)),
+            streams,
             likely: 0,
             malformed: 0,
             first_malformed_at: 0,
             unplaced: 0,
+            started: Monotonic::from_ns(0),
             config,
         };
         Self {
@@ -53,6 +65,7 @@ impl Receiver {
     }
 
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
+        self.table.started = sys::clock::monotonic();
         let accepted = self.reception.run(&mut self.table, feed);
         self.end(accepted, feed)
     }
@@ -61,6 +74,7 @@ impl Receiver {
         let now = sys::clock::monotonic();
         for stream in &mut self.table.streams {
             stream.end(now, feed);
+            stream.account_for_silence(self.table.started, now, feed);
         }
         let dropped = self.reception.port.dropped();
         let table = &self.table;
@@ -77,8 +91,12 @@ impl Receiver {
             return Ok(());
         }
         let interface = self.reception.port.interface();
+        let none_of = match table.config.expected.len() {
+            0 => String::new(),
+            expected => format!(", of none of {expected} expected streams"),
+        };
         Err(ProbeError::NoTraffic(format!(
-            "subscribe: no sampled values (EtherType 0x88BA) came on {interface}: is a merging unit or \
+            "subscribe: no sampled values (EtherType 0x88BA) came on {interface}{none_of}: is a merging unit or \
              `triptime publish` sending into this network, and is the interface up?"
         )))
     }
@@ -164,8 +182,12 @@ impl Table {
         feed: &mut Feed,
     ) -> Option<&mut Stream> {
         let key = Key::of(frame);
-        if let Some(index) = self.streams.iter().position(|stream| stream.key == key) {
-            return self.streams.get_mut(index);
+        let known = self.streams.iter().position(|stream| stream.key == key);
+        let known = known.or_else(|| self.streams.iter().position(|stream| stream.awaits(&key)));
+        if let Some(index) = known {
+            let stream = self.streams.get_mut(index)?;
+            stream.note_coming(key, frame, self.started, at, feed);
+            return Some(stream);
         }
         if self.streams.len() >= usize::from(self.config.max_streams) {
             return None;
@@ -182,6 +204,9 @@ impl Table {
         } else {
             let label = format!("{}#{}", String::from_utf8_lossy(key.sv_id()), namesakes + 1);
             stream.announce(label.as_bytes(), at, feed);
+        }
+        if !self.config.expected.is_empty() {
+            stream.notice(feed, notice::NOT_EXPECTED, at, key.packed(), key.vid_code());
         }
         self.streams.push(stream);
         self.streams.last_mut()

@@ -1,6 +1,6 @@
 //! What the series of this probe are called and mean, and its notices in words.
 
-use super::{ClockRelation, SubscribeConfig};
+use super::{ClockRelation, SubscribeConfig, expected};
 use crate::port::Port;
 use crate::record::Describe;
 use store::model::{EventKind, SeriesClock, SeriesSpec};
@@ -15,6 +15,10 @@ pub(super) enum Family {
     Spacing = 0,
     Arrival = 1,
     Age = 2,
+}
+
+impl Family {
+    pub(super) const ALL: [Self; 3] = [Self::Spacing, Self::Arrival, Self::Age];
 }
 
 /// Slot of one series of stream number `stream`.
@@ -43,6 +47,15 @@ pub(super) mod notice {
     pub(in crate::subscribe) const TOO_LATE: u16 = 12;
     pub(in crate::subscribe) const INTERRUPTED: u16 = 13;
     pub(in crate::subscribe) const LINK: u16 = 14;
+    pub(in crate::subscribe) const NEVER_CAME: u16 = 15;
+    pub(in crate::subscribe) const STOPPED: u16 = 16;
+    pub(in crate::subscribe) const CAME_LATE: u16 = 17;
+    pub(in crate::subscribe) const NOT_EXPECTED: u16 = 18;
+    pub(in crate::subscribe) const EXPECTED_CONF_REV: u16 = 19;
+    pub(in crate::subscribe) const EXPECTED_ASDUS: u16 = 20;
+    pub(in crate::subscribe) const EXPECTED_OCTETS: u16 = 21;
+    pub(in crate::subscribe) const EXPECTED_RATE: u16 = 22;
+    pub(in crate::subscribe) const EXPECTED_VLAN: u16 = 23;
 }
 
 /// Names and settings of the series of this probe.
@@ -59,12 +72,18 @@ impl Subscribe {
         }
     }
 
-    fn settings(&self) -> Vec<(String, String)> {
+    /// Samples a second of the stream of `slot`, as far as they are stated.
+    fn rate(&self, slot: u16) -> Option<u32> {
+        let expected = expected::of_slot(&self.config, slot).map(|expected| expected.rate);
+        expected.or(self.config.rate)
+    }
+
+    fn settings(&self, slot: u16) -> Vec<(String, String)> {
         let config = &self.config;
-        let rate = config
-            .rate
+        let rate = self
+            .rate(slot)
             .map_or_else(|| "learned from smpCnt".to_owned(), |rate| format!("{rate} samples/s"));
-        vec![
+        let mut settings: Vec<(String, String)> = vec![
             ("interface".into(), self.interface.clone()),
             (
                 "engine".into(),
@@ -77,7 +96,11 @@ impl Subscribe {
                 "cpu".into(),
                 config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
             ),
-        ]
+        ];
+        if let Some(expected) = expected::of_slot(config, slot) {
+            settings.push(("expected".into(), expected.origin.clone()));
+        }
+        settings
     }
 }
 
@@ -106,9 +129,12 @@ impl Describe for Subscribe {
             what: what.into(),
             clock: SeriesClock::Realtime,
             // Of a stream whose rate is only learned, the time it was measured for is that of the windows.
-            interval_ns: self.config.rate.filter(|_| slot > 0).map(|rate| 1e9 / f64::from(rate)),
+            interval_ns: self
+                .rate(slot)
+                .filter(|_| slot > DELIVERY)
+                .map(|rate| 1e9 / f64::from(rate)),
             threshold_ns: self.config.threshold_ns.filter(|_| judged),
-            settings: self.settings(),
+            settings: self.settings(slot),
         }
     }
 
@@ -143,7 +169,7 @@ impl Describe for Subscribe {
             notice::TOO_LATE => format!(
                 "{stream}: {a} samples came more than {b} counts late, no restart: those that were missing stay lost"
             ),
-            _ => format!("{stream}: notice {code} ({a}, {b})"),
+            _ => expected::text(code, stream, a, b).unwrap_or_else(|| format!("{stream}: notice {code} ({a}, {b})")),
         };
         (EventKind::Stream, text)
     }

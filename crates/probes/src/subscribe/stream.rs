@@ -1,5 +1,6 @@
 //! One stream: who it is, its sequence, and its series.
 
+use super::expected::{ExpectedStream, Watch};
 use super::series::{Family, families, notice, slot};
 use super::{ClockRelation, SubscribeConfig};
 use crate::reception::Arrival;
@@ -26,18 +27,37 @@ pub(super) struct Key {
 impl Key {
     pub(super) fn of(frame: &Frame<'_>) -> Self {
         let ethernet = frame.ethernet();
+        let first = frame.asdus().next();
+        let name = first.as_ref().map_or(&[][..], |asdu| asdu.sv_id());
+        Self::new(ethernet.dst(), ethernet.vlan().map(VlanTag::vid), frame.appid(), name)
+    }
+
+    pub(super) fn new(destination: Mac, vid: Option<u16>, appid: u16, name: &[u8]) -> Self {
         let mut sv_id = [0; MAX_NAME];
-        if let Some(asdu) = frame.asdus().next() {
-            let name = asdu.sv_id();
-            let length = name.len().min(MAX_NAME);
-            sv_id[..length].copy_from_slice(&name[..length]);
-        }
+        let length = name.len().min(MAX_NAME);
+        sv_id[..length].copy_from_slice(&name[..length]);
         Self {
-            destination: ethernet.dst(),
-            vid: ethernet.vlan().map(VlanTag::vid),
-            appid: frame.appid(),
+            destination,
+            vid,
+            appid,
             sv_id,
         }
+    }
+
+    pub(super) fn is_same_but_vlan(&self, other: &Self) -> bool {
+        Self { vid: None, ..*self } == Self { vid: None, ..*other }
+    }
+
+    /// Destination and APPID in one number.
+    pub(super) fn packed(&self) -> u64 {
+        let [a, b, c, d, e, f] = self.destination.0;
+        let [high, low] = self.appid.to_be_bytes();
+        u64::from_be_bytes([a, b, c, d, e, f, high, low])
+    }
+
+    /// The VLAN as a number: 0 without a tag, else one more than the VID.
+    pub(super) fn vid_code(&self) -> u64 {
+        self.vid.map_or(0, |vid| u64::from(vid) + 1)
     }
 
     pub(super) fn sv_id(&self) -> &[u8] {
@@ -72,6 +92,8 @@ pub(super) struct Stream {
     first_out_of_range: u16,
     lowest: u16,
     highest: u16,
+    /// What is held against it, if it was expected.
+    pub(super) watch: Option<Watch>,
 }
 
 impl Stream {
@@ -82,26 +104,68 @@ impl Stream {
         frame: &Frame<'_>,
         config: &SubscribeConfig,
     ) -> Self {
-        let first = frame.asdus().next();
+        let sequence = config.rate.map_or_else(Sequence::learning, Sequence::new);
+        let mut stream = Self::blank(number, key, sequence, config.clock);
+        stream.vlan = vlan;
+        stream.take_over(frame);
+        stream
+    }
+
+    /// A stream that has not come yet.
+    pub(super) fn awaited(number: u16, key: Key, expected: &ExpectedStream, config: &SubscribeConfig) -> Self {
+        let mut stream = Self::blank(number, key, Sequence::new(expected.rate), config.clock);
+        stream.watch = Some(Watch::new(expected.clone()));
+        stream
+    }
+
+    fn blank(number: u16, key: Key, sequence: Sequence, clock: ClockRelation) -> Self {
         Self {
             key,
-            vlan,
+            vlan: None,
             fast: FastPath::new(),
             number,
-            clock: config.clock,
-            sequence: config.rate.map_or_else(Sequence::learning, Sequence::new),
+            clock,
+            rate_known: sequence.rate().is_some(),
+            sequence,
             accounting: Accounting::default(),
             last_kernel: None,
             newest: None,
-            smp_synch: first.as_ref().and_then(|asdu| asdu.smp_synch()),
-            simulate: frame.simulate(),
-            conf_rev: first.map_or(0, |asdu| asdu.conf_rev()),
-            rate_known: config.rate.is_some(),
+            smp_synch: None,
+            simulate: false,
+            conf_rev: 0,
             out_of_range: 0,
             first_out_of_range: 0,
             lowest: u16::MAX,
             highest: 0,
+            watch: None,
         }
+    }
+
+    /// What the first frame says.
+    fn take_over(&mut self, frame: &Frame<'_>) {
+        let first = frame.asdus().next();
+        self.simulate = frame.simulate();
+        self.smp_synch = first.as_ref().and_then(|asdu| asdu.smp_synch());
+        self.conf_rev = first.map_or(0, |asdu| asdu.conf_rev());
+    }
+
+    /// The first frame of an awaited stream.
+    pub(super) fn begin(&mut self, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) {
+        self.take_over(frame);
+        self.say_without_smp_synch(at, feed);
+    }
+
+    pub(super) fn number(&self) -> u16 {
+        self.number
+    }
+
+    pub(super) fn clock(&self) -> ClockRelation {
+        self.clock
+    }
+
+    /// When its newest sample came.
+    pub(super) fn newest_at(&self) -> Option<Monotonic> {
+        self.newest.map(|newest| newest.at)
     }
 
     /// Gives the stream's series their names.
@@ -109,6 +173,10 @@ impl Stream {
         for family in families(self.clock) {
             feed.announce_bytes(slot(self.number, *family), label);
         }
+        self.say_without_smp_synch(at, feed);
+    }
+
+    fn say_without_smp_synch(&self, at: Monotonic, feed: &mut Feed) {
         if self.smp_synch.is_none() {
             self.notice(feed, notice::NO_SMP_SYNCH, at, 0, 0);
         }
@@ -140,6 +208,7 @@ impl Stream {
             );
             self.conf_rev = conf_rev;
         }
+        self.compare(frame, at, feed);
     }
 
     /// Accounts for one frame.
@@ -164,6 +233,7 @@ impl Stream {
     /// Accounts for one sample; tells whether it is to be measured.
     fn sample(&mut self, sample: Sample, silent_ns: u64, arrival: &Arrival, feed: &mut Feed) -> bool {
         let at = arrival.at;
+        self.watch_rate(sample.smp_cnt, at, feed);
         if sample.smp_synch != self.smp_synch {
             let value = |synch: Option<u8>| u64::from(synch.unwrap_or(0));
             self.notice(
@@ -262,13 +332,15 @@ impl Stream {
     pub(super) fn end(&mut self, at: Monotonic, feed: &mut Feed) {
         let settled = self.accounting.last_look(self.sequence.counters());
         self.report(settled, at, feed);
-        self.notice(
-            feed,
-            notice::SMP_CNT_RANGE,
-            at,
-            u64::from(self.lowest),
-            u64::from(self.highest),
-        );
+        if self.newest.is_some() || self.out_of_range > 0 {
+            self.notice(
+                feed,
+                notice::SMP_CNT_RANGE,
+                at,
+                u64::from(self.lowest),
+                u64::from(self.highest),
+            );
+        }
         let too_late = self.sequence.counters().too_late;
         if too_late > 0 {
             self.notice(feed, notice::TOO_LATE, at, too_late, u64::from(WINDOW));
@@ -284,7 +356,7 @@ impl Stream {
         }
     }
 
-    fn notice(&self, feed: &mut Feed, code: u16, at: Monotonic, a: u64, b: u64) {
+    pub(super) fn notice(&self, feed: &mut Feed, code: u16, at: Monotonic, a: u64, b: u64) {
         feed.notice(slot(self.number, Family::Spacing), code, at, a, b);
     }
 }

@@ -11,6 +11,7 @@ use waveform::sample::{Dataset, Sampling};
 use waveform::synth::Synth;
 use waveform::{Signal, Tables, WaveformError, comtrade, parse_quality, synth};
 use wire::quality::SvQuality;
+use wire::sv::Profile;
 
 /// What the streams measure.
 #[derive(Debug, Clone, clap::Args)]
@@ -42,9 +43,6 @@ pub(crate) struct WaveformArgs {
     /// Degrees by which each stream is ahead of the one before
     #[arg(long, value_name = "DEGREES", default_value_t = 0.0, allow_negative_numbers = true)]
     phase_step: f64,
-    /// Currents and voltages of a sample: 4I4U, 6I3U and so on
-    #[arg(long, value_name = "MEMBERS", default_value = "4I4U")]
-    dataset: Dataset,
     /// Quality of every value: good, invalid, questionable, test and so on, by comma, or a number such as 0x0800
     #[arg(long, value_name = "QUALITY", default_value = "good", value_parser = parse_quality)]
     quality: SvQuality,
@@ -57,9 +55,15 @@ pub(crate) struct WaveformArgs {
 pub(crate) struct Waveforms {
     tables: Tables,
     what: String,
-    sampling: Sampling,
+    /// Degrees from stream to stream.
+    phase_step: f64,
+    /// Of every value.
+    quality: SvQuality,
+    derived: bool,
     /// Nothing is to be said, or it has been.
     quiet: bool,
+    /// How a record is replayed, until its channels have been said.
+    unsaid: Option<replay::Options>,
 }
 
 impl WaveformArgs {
@@ -73,16 +77,18 @@ impl WaveformArgs {
                 format!("{} Hz, 400 A, 20 kV", self.frequency),
             ),
         };
+        let unsaid = match &signal {
+            Signal::Record(_, options) if !quiet => Some(options.clone()),
+            _ => None,
+        };
         Ok(Waveforms {
-            tables: Tables::new(signal, self.phase_step)?,
+            tables: Tables::new(signal),
+            phase_step: self.phase_step,
+            quality: self.quality,
+            derived: self.derived,
             what,
             quiet,
-            sampling: Sampling {
-                dataset: self.dataset.clone(),
-                quality: self.quality,
-                derived: self.derived,
-                ..Sampling::new(0)
-            },
+            unsaid,
         })
     }
 
@@ -109,19 +115,30 @@ impl WaveformArgs {
             for warning in &record.warnings {
                 let _ = writeln!(error, "{}: {warning}", path.display());
             }
-            for line in replay::describe(&record, &self.dataset, &options)? {
-                let _ = writeln!(error, "{line}");
-            }
         }
         Ok(Signal::Record(Box::new(record), options))
     }
 }
 
 impl Waveforms {
-    /// What stream number `stream`, from 0, measures at `rate` samples a second.
-    pub(crate) fn of(&mut self, rate: u32, stream: u16) -> Result<Arc<Waveform>, Failure> {
-        self.sampling.rate = rate;
-        let table = self.tables.of(&self.sampling, u64::from(stream))?;
+    /// What stream number `stream`, from 0, of `profile` measures: `phase_deg` ahead, with its own quality and that of all.
+    pub(crate) fn of(
+        &mut self,
+        profile: Profile,
+        quality: SvQuality,
+        phase_deg: f64,
+        stream: u64,
+    ) -> Result<Arc<Waveform>, Failure> {
+        let dataset = Dataset::new(usize::from(profile.currents), usize::from(profile.voltages));
+        let sampling = Sampling {
+            dataset: dataset.map_err(|error| Failure::Usage(format!("publish: {error}")))?,
+            quality: SvQuality(self.quality.0 | quality.0),
+            derived: self.derived,
+            ..Sampling::new(profile.rate)
+        };
+        self.say_channels(&sampling.dataset)?;
+        let ahead_deg = phase_deg + stream as f64 * self.phase_step;
+        let table = self.tables.of(&sampling, stream, ahead_deg)?;
         if !self.quiet && table.saturated() + table.missing() > 0 {
             self.quiet = true;
             let _ = writeln!(
@@ -133,6 +150,18 @@ impl Waveforms {
             );
         }
         Ok(Arc::new(Waveform::of(table, self.what.clone())))
+    }
+
+    /// Says, once, which channels of a record are which members.
+    fn say_channels(&mut self, dataset: &Dataset) -> Result<(), Failure> {
+        if let Some(options) = self.unsaid.take()
+            && let Signal::Record(record, _) = self.tables.signal()
+        {
+            for line in replay::describe(record, dataset, &options)? {
+                let _ = writeln!(std::io::stderr(), "{line}");
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,0 +1,235 @@
+//! Streams that are known beforehand, from a file: one that does not come is lost, and one that is not as the file says is
+//! named.
+
+use super::SubscribeConfig;
+use super::series::{Family, families, notice, slot};
+use super::stream::{Key, Stream};
+use crate::record::{Counter, Feed};
+use units::Monotonic;
+use wire::ether::{Mac, VlanTag};
+use wire::sequence::RateLearner;
+use wire::sv::Frame;
+
+/// A stream that is to come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpectedStream {
+    /// svID.
+    pub sv_id: String,
+    /// Destination.
+    pub destination: Mac,
+    /// 802.1Q tag. A frame may come in another VLAN: that is named, and the stream is the same.
+    pub vlan: Option<VlanTag>,
+    /// APPID.
+    pub appid: u16,
+    /// confRev.
+    pub conf_rev: u32,
+    /// Samples a second.
+    pub rate: u32,
+    /// ASDUs in a frame.
+    pub asdus: u8,
+    /// Octets of seqData, if they are known.
+    pub octets: Option<usize>,
+    /// Where this is from, for a person.
+    pub origin: String,
+}
+
+/// An expected stream that comes this long after the start is said to be late, and one that is silent for half of it before
+/// the end has stopped: a publisher that is started beside the subscriber waits for the next full second.
+const LATE_NS: i64 = 1_000_000_000;
+
+/// What is held against a stream.
+#[derive(Debug, Clone)]
+pub(super) struct Watch {
+    expected: ExpectedStream,
+    came: bool,
+    /// Until it has shown the rate.
+    learner: Option<RateLearner>,
+    /// What was seen last of what is compared.
+    seen: Seen,
+}
+
+/// What is compared: confRev, ASDUs, octets of seqData.
+type Seen = [u64; 3];
+
+impl Watch {
+    pub(super) fn new(expected: ExpectedStream) -> Self {
+        Self {
+            expected,
+            came: false,
+            learner: Some(RateLearner::new()),
+            seen: Seen::default(),
+        }
+    }
+}
+
+impl Key {
+    /// The key of a stream that is to come.
+    pub(super) fn expected(stream: &ExpectedStream) -> Self {
+        Self::new(
+            stream.destination,
+            stream.vlan.map(VlanTag::vid),
+            stream.appid,
+            stream.sv_id.as_bytes(),
+        )
+    }
+}
+
+impl Stream {
+    /// Whether this expected stream has not come yet, and the frame of `key` is of it but for its VLAN.
+    pub(super) fn awaits(&self, key: &Key) -> bool {
+        self.watch.as_ref().is_some_and(|watch| !watch.came) && self.key.is_same_but_vlan(key)
+    }
+
+    /// Notes that the stream has come, if it was awaited.
+    pub(super) fn note_coming(
+        &mut self,
+        key: Key,
+        frame: &Frame<'_>,
+        started: Monotonic,
+        at: Monotonic,
+        feed: &mut Feed,
+    ) {
+        let Some(watch) = self.watch.as_mut().filter(|watch| !watch.came) else {
+            return;
+        };
+        watch.came = true;
+        let vids = [self.key.vid_code(), key.vid_code()];
+        self.key = key;
+        self.begin(frame, at, feed);
+        // A tag for the priority alone and no tag at all are the same VLAN.
+        if vids[0].max(1) != vids[1].max(1) {
+            self.notice(feed, notice::EXPECTED_VLAN, at, vids[0], vids[1]);
+        }
+        if at - started > LATE_NS {
+            self.notice(feed, notice::CAME_LATE, at, (at - started).unsigned_abs(), 0);
+        }
+    }
+
+    /// Says what is not as expected, whenever it changes.
+    pub(super) fn compare(&mut self, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) {
+        let Some(watch) = self.watch.as_mut() else { return };
+        let Some(asdu) = frame.asdus().next() else { return };
+        let seen = [
+            u64::from(asdu.conf_rev()),
+            frame.asdus().count() as u64,
+            asdu.seq_data().len() as u64,
+        ];
+        let before = std::mem::replace(&mut watch.seen, seen);
+        let expected = &watch.expected;
+        let wanted = [
+            u64::from(expected.conf_rev),
+            u64::from(expected.asdus),
+            expected.octets.map_or(seen[2], |octets| octets as u64),
+        ];
+        let codes = [
+            notice::EXPECTED_CONF_REV,
+            notice::EXPECTED_ASDUS,
+            notice::EXPECTED_OCTETS,
+        ];
+        for (index, code) in codes.into_iter().enumerate() {
+            if seen[index] != wanted[index] && seen[index] != before[index] {
+                self.notice(feed, code, at, wanted[index], seen[index]);
+            }
+        }
+    }
+
+    /// Watches the counter until it has shown the rate.
+    #[inline]
+    pub(super) fn watch_rate(&mut self, smp_cnt: u16, at: Monotonic, feed: &mut Feed) {
+        let Some(watch) = self.watch.as_mut() else { return };
+        let Some(rate) = watch.learner.as_mut().and_then(|learner| learner.observe(smp_cnt)) else {
+            return;
+        };
+        watch.learner = None;
+        let expected = watch.expected.rate;
+        if rate != expected {
+            self.notice(feed, notice::EXPECTED_RATE, at, u64::from(expected), u64::from(rate));
+        }
+    }
+
+    /// At the end: one that never came, or stopped, has lost what was due since.
+    pub(super) fn account_for_silence(&self, started: Monotonic, now: Monotonic, feed: &mut Feed) {
+        let Some(watch) = &self.watch else { return };
+        let (since, code) = match self.newest_at() {
+            None => (started, notice::NEVER_CAME),
+            Some(at) if now - at > LATE_NS / 2 => (at, notice::STOPPED),
+            Some(_) => return,
+        };
+        let silent_ns = (now - since).max(0).unsigned_abs();
+        let due = u128::from(silent_ns) * u128::from(watch.expected.rate) / 1_000_000_000;
+        let lost = u64::try_from(due).unwrap_or(u64::MAX);
+        for family in families(self.clock()) {
+            feed.count(slot(self.number(), *family), Counter::Lost, now, lost);
+        }
+        self.notice(feed, code, now, silent_ns, lost);
+    }
+}
+
+/// The streams of `config` that are to come, each with the label of its series.
+pub(super) fn awaited(config: &SubscribeConfig) -> Vec<(String, Stream)> {
+    let mut awaited: Vec<(String, Stream)> = Vec::with_capacity(config.expected.len());
+    for (number, expected) in (0..).zip(&config.expected) {
+        let namesakes = config.expected[..usize::from(number)]
+            .iter()
+            .filter(|other| other.sv_id == expected.sv_id);
+        let label = match namesakes.count() {
+            0 => expected.sv_id.clone(),
+            earlier => format!("{}#{}", expected.sv_id, earlier + 1),
+        };
+        awaited.push((
+            label,
+            Stream::awaited(number, Key::expected(expected), expected, config),
+        ));
+    }
+    awaited
+}
+
+/// Makes the series of the streams that are to come.
+pub(super) fn announce(config: &SubscribeConfig, awaited: &[(String, Stream)], feed: &mut Feed) {
+    for (label, stream) in awaited {
+        for family in families(config.clock) {
+            feed.announce(slot(stream.number(), *family), label);
+        }
+    }
+}
+
+/// What is said of a stream that is not as the file says; `None` for other notices.
+pub(super) fn text(code: u16, stream: &str, a: u64, b: u64) -> Option<String> {
+    let duration = |ns: u64| units::format_ns(ns as f64);
+    let text = match code {
+        notice::NEVER_CAME => format!("{stream}: never came in {}: {b} samples lost", duration(a)),
+        notice::STOPPED => format!("{stream}: stopped {} before the end: {b} samples lost", duration(a)),
+        notice::CAME_LATE => format!("{stream}: came first after {}", duration(a)),
+        notice::NOT_EXPECTED => format!("{stream}: is not among the expected streams: sent to {}", whereto(a, b)),
+        notice::EXPECTED_CONF_REV => format!("{stream}: confRev is {b}, expected was {a}"),
+        notice::EXPECTED_ASDUS => format!("{stream}: {b} ASDUs in a frame, expected were {a}"),
+        notice::EXPECTED_OCTETS => {
+            format!("{stream}: seqData has {b} octets, expected were {a}: the dataset is another one")
+        }
+        notice::EXPECTED_RATE => format!("{stream}: smpCnt wraps at {b} samples/s, expected were {a}"),
+        notice::EXPECTED_VLAN => format!("{stream}: came {}, expected was {}", vlan(b), vlan(a)),
+        _ => return None,
+    };
+    Some(text)
+}
+
+/// A destination and APPID, packed by [`Key::packed`], and a VLAN.
+fn whereto(packed: u64, vid: u64) -> String {
+    let [a, b, c, d, e, f, high, low] = packed.to_be_bytes();
+    let appid = u16::from_be_bytes([high, low]);
+    format!("{}, APPID 0x{appid:04X}, {}", Mac([a, b, c, d, e, f]), vlan(vid))
+}
+
+/// A VLAN as [`Key::vid_code`] packs it.
+fn vlan(code: u64) -> String {
+    match code {
+        0 => "without a tag".into(),
+        vid => format!("in VLAN {}", vid - 1),
+    }
+}
+
+/// Where an expected stream is from, by the slot of one of its series.
+pub(super) fn of_slot(config: &SubscribeConfig, slot: u16) -> Option<&ExpectedStream> {
+    let families = Family::ALL.len() as u16;
+    config.expected.get(usize::from(slot.checked_sub(1)? / families))
+}

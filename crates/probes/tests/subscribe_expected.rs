@@ -1,0 +1,245 @@
+//! The subscriber with streams it knows beforehand: those that come, that do not, and that are not as they should be.
+
+mod common;
+
+use common::{Pair, Recorded, Run, can_run};
+use probes::ProbeError;
+use probes::subscribe::{ClockRelation, ExpectedStream, SubscribeConfig, port_options, start};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use store::model::EventKind;
+use sys::packet::PortOptions;
+use wire::ether::{Mac, VlanTag};
+use wire::quality::SvQuality;
+use wire::sv::{Message, OwnedAsdu};
+
+const RATE: u32 = 4_800;
+
+fn expected(sv_id: &str, number: u8) -> ExpectedStream {
+    ExpectedStream {
+        sv_id: sv_id.into(),
+        destination: Mac([1, 0x0c, 0xcd, 4, 0, number]),
+        vlan: None,
+        appid: 0x4000,
+        conf_rev: 1,
+        rate: RATE,
+        asdus: 1,
+        octets: Some(64),
+        origin: format!("test.scd, {sv_id}"),
+    }
+}
+
+/// Frame number `number` of a stream that is as it should be.
+fn frame(stream: &ExpectedStream, number: u32) -> Vec<u8> {
+    let members = vec![(0, SvQuality::GOOD); stream.octets.unwrap_or(64) / 8];
+    let asdus = u32::from(stream.asdus);
+    let asdu = |index: u32| OwnedAsdu {
+        smp_cnt: ((number * asdus + index) % stream.rate) as u16,
+        ..OwnedAsdu::new(&stream.sv_id, stream.conf_rev, 2, &members)
+    };
+    let message = Message {
+        dst: stream.destination,
+        src: Mac([2, 0, 0, 0, 0, 1]),
+        tags: stream.vlan.into_iter().collect(),
+        appid: stream.appid,
+        simulate: false,
+        asdus: (0..asdus).map(asdu).collect(),
+    };
+    message.encode().expect("a frame")
+}
+
+/// `frames` frames of each of `sent` come to a subscriber that expects `expected`; then there is silence.
+fn run(expected: &[ExpectedStream], sent: &[ExpectedStream], frames: u32, silence: Duration) -> Recorded {
+    let pair = Pair::build();
+    let sender = pair.port_a(&PortOptions {
+        ring_frames: 0,
+        ..PortOptions::default()
+    });
+    let config = SubscribeConfig {
+        expected: expected.to_vec(),
+        clock: ClockRelation::SameHost,
+        ..SubscribeConfig::default()
+    };
+    let mut run = Run::start();
+    let subscription =
+        start(&config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect("the subscriber starts");
+    let mut count = 0;
+    for number in 0..frames {
+        for stream in sent {
+            sender.send(&frame(stream, number)).expect("a frame is sent");
+            count += 1;
+        }
+        if number % 50 == 49 || number + 1 == frames {
+            common::wait_until("frames accepted", || {
+                subscription.frames.load(Ordering::Relaxed) >= count
+            });
+        }
+    }
+    std::thread::sleep(silence);
+    run.stop.request();
+    subscription.running.join().expect("the subscriber ends well");
+    run.finish()
+}
+
+fn texts(recorded: &Recorded, series: &str) -> Vec<String> {
+    let events = recorded.events(series).into_iter();
+    events
+        .filter(|event| event.kind == EventKind::Stream)
+        .map(|event| event.text)
+        .collect()
+}
+
+#[test]
+fn a_stream_that_never_comes_has_lost_everything() {
+    if !can_run("a_stream_that_never_comes_has_lost_everything") {
+        return;
+    }
+    let all = [expected("HERE", 1), expected("GONE", 2)];
+    let recorded = run(&all, &all[..1], 200, Duration::from_millis(100));
+    let names = ["HERE", "GONE"]
+        .into_iter()
+        .flat_map(|id| ["age", "arrival", "spacing"].map(|family| format!("{family}/{id}")));
+    let mut names: Vec<String> = names.chain(["delivery/subscribe".into()]).collect();
+    names.sort();
+    let mut found = recorded.names();
+    found.sort();
+    assert_eq!(found, names);
+    let here = recorded.counters("age/HERE");
+    assert_eq!((here.received, here.lost), (200, 0));
+    for family in ["age", "arrival", "spacing"] {
+        let gone = recorded.counters(&format!("{family}/GONE"));
+        assert_eq!((gone.received, gone.expected), (0, gone.lost));
+        assert!(gone.lost >= u64::from(RATE) / 10, "at least 100 ms were due: {gone:?}");
+    }
+    let gone = texts(&recorded, "spacing/GONE");
+    assert!(
+        gone.len() == 1 && gone[0].starts_with("GONE: never came in "),
+        "{gone:?}"
+    );
+    assert_eq!(texts(&recorded, "spacing/HERE"), ["HERE: smpCnt ran from 0 to 199"]);
+}
+
+#[test]
+fn a_stream_that_stops_has_lost_what_was_due_since() {
+    if !can_run("a_stream_that_stops_has_lost_what_was_due_since") {
+        return;
+    }
+    let all = [expected("STOPS", 1)];
+    let recorded = run(&all, &all, 100, Duration::from_millis(700));
+    let counters = recorded.counters("spacing/STOPS");
+    assert_eq!(counters.received, 99, "the spaces between 100 frames");
+    assert!(counters.lost >= u64::from(RATE) * 7 / 10, "{counters:?}");
+    let said = texts(&recorded, "spacing/STOPS");
+    assert!(said.iter().any(|text| text.starts_with("STOPS: stopped ")), "{said:?}");
+}
+
+#[test]
+fn what_is_not_as_expected_is_named() {
+    if !can_run("what_is_not_as_expected_is_named") {
+        return;
+    }
+    let all: Vec<ExpectedStream> = (1..)
+        .zip(["CONFREV", "ASDUS", "OCTETS", "VLAN", "PRIORITY", "RATE", "MOVED"])
+        .map(|(number, id)| expected(id, number))
+        .collect();
+    let mut sent = all.clone();
+    sent[0].conf_rev = 7;
+    sent[1].asdus = 2;
+    sent[2].octets = Some(72);
+    sent[3].vlan = Some(VlanTag::new(4, false, 5));
+    sent[4].vlan = Some(VlanTag::new(4, false, 0));
+    sent[5].rate = 4_000;
+    sent[6].destination = Mac([1, 0x0c, 0xcd, 4, 1, 7]);
+    // Over the wrap, which shows the rate.
+    let recorded = run(&all, &sent, 4_100, Duration::ZERO);
+    let said = |id: &str| texts(&recorded, &format!("spacing/{id}"));
+    let says = |id: &str, text: &str| {
+        assert_eq!(
+            said(id).iter().filter(|said| *said == text).count(),
+            1,
+            "{text}: {:?}",
+            said(id)
+        );
+    };
+    says("CONFREV", "CONFREV: confRev is 7, expected was 1");
+    says("ASDUS", "ASDUS: 2 ASDUs in a frame, expected were 1");
+    says(
+        "OCTETS",
+        "OCTETS: seqData has 72 octets, expected were 64: the dataset is another one",
+    );
+    says("VLAN", "VLAN: came in VLAN 5, expected was without a tag");
+    says("RATE", "RATE: smpCnt wraps at 4000 samples/s, expected were 4800");
+    says(
+        "MOVED#2",
+        "MOVED#2: is not among the expected streams: sent to 01:0c:cd:04:01:07, APPID 0x4000, without a tag",
+    );
+    assert!(
+        said("MOVED").iter().any(|text| text.starts_with("MOVED: never came")),
+        "{:?}",
+        said("MOVED")
+    );
+    let priority = said("PRIORITY");
+    assert!(
+        !priority.iter().any(|text| text.contains("tag")),
+        "a priority tag is no VLAN: {priority:?}"
+    );
+    assert_eq!(recorded.counters("age/PRIORITY").lost, 0);
+    assert_eq!(
+        recorded.counters("age/VLAN").received,
+        4_100,
+        "in another VLAN, and measured all the same"
+    );
+}
+
+#[test]
+fn two_expected_streams_of_one_name_are_told_apart() {
+    if !can_run("two_expected_streams_of_one_name_are_told_apart") {
+        return;
+    }
+    let all = [expected("TWIN", 1), expected("TWIN", 2)];
+    let recorded = run(&all, &all, 100, Duration::ZERO);
+    for name in ["age/TWIN", "age/TWIN#2"] {
+        let counters = recorded.counters(name);
+        assert_eq!((counters.received, counters.lost), (100, 0), "{name}");
+    }
+}
+
+#[test]
+fn nothing_at_all_is_no_traffic() {
+    if !can_run("nothing_at_all_is_no_traffic") {
+        return;
+    }
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let config = SubscribeConfig {
+        expected: vec![expected("GONE", 1)],
+        duration_ns: Some(300_000_000),
+        ..SubscribeConfig::default()
+    };
+    let subscription =
+        start(&config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect("the subscriber starts");
+    let error = subscription.running.join().expect_err("nothing came");
+    assert!(
+        matches!(&error, ProbeError::NoTraffic(text) if text.contains("of none of 1 expected streams")),
+        "{error}"
+    );
+    let recorded = run.finish();
+    assert!(recorded.counters("spacing/GONE").lost >= u64::from(RATE) * 3 / 10);
+}
+
+#[test]
+fn more_than_can_be_told_apart_are_refused() {
+    if !can_run("more_than_can_be_told_apart_are_refused") {
+        return;
+    }
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let config = SubscribeConfig {
+        expected: vec![expected("A", 1), expected("B", 2)],
+        max_streams: 1,
+        ..SubscribeConfig::default()
+    };
+    let error = start(&config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect_err("too many");
+    assert!(error.to_string().contains("use --max-streams 2 or more"), "{error}");
+    run.finish();
+}

@@ -1,0 +1,150 @@
+//! Datasets: FCDAs, resolved.
+
+use crate::error::Warning;
+use crate::model::{Basic, DataSet, Member, Type};
+use crate::types::{NoType, Types, by_name};
+use crate::xml::{Element, Lines};
+use std::collections::HashMap;
+
+/// What a logical node is found by in its IED: logical device, prefix, class, instance.
+type NodeKey<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// The logical devices and nodes of one IED.
+#[derive(Debug)]
+pub(crate) struct Ied<'a> {
+    pub(crate) name: &'a str,
+    /// Name on the network of each logical device.
+    devices: HashMap<&'a str, String>,
+    /// Type of each logical node.
+    nodes: HashMap<NodeKey<'a>, &'a str>,
+}
+
+impl<'a> Ied<'a> {
+    pub(crate) fn of(ied: Element<'a, '_>) -> Self {
+        let name = ied.text_of("name");
+        let mut devices = HashMap::new();
+        let mut nodes = HashMap::new();
+        for device in logical_devices(ied).map(|(_, device)| device) {
+            let inst = device.text_of("inst");
+            let ld_name = device
+                .get("ldName")
+                .map_or_else(|| format!("{name}{inst}"), str::to_owned);
+            devices.insert(inst, ld_name);
+            for node in device.elements().filter(|node| matches!(node.name(), "LN0" | "LN")) {
+                let key = (
+                    inst,
+                    node.text_of("prefix"),
+                    node.text_of("lnClass"),
+                    node.text_of("inst"),
+                );
+                nodes.insert(key, node.text_of("lnType"));
+            }
+        }
+        Self { name, devices, nodes }
+    }
+
+    /// Name on the network of a logical device.
+    pub(crate) fn device(&self, inst: &str) -> String {
+        self.devices
+            .get(inst)
+            .cloned()
+            .unwrap_or_else(|| format!("{}{inst}", self.name))
+    }
+}
+
+/// The logical devices of an IED, with the access point of their server.
+pub(crate) fn logical_devices<'a, 'input>(
+    ied: Element<'a, 'input>,
+) -> impl Iterator<Item = (&'a str, Element<'a, 'input>)> {
+    ied.named("AccessPoint").flat_map(|access| {
+        let name = access.text_of("name");
+        access
+            .named("Server")
+            .flat_map(|server| server.named("LDevice").collect::<Vec<_>>())
+            .map(move |device| (name, device))
+    })
+}
+
+/// What is needed to read datasets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading<'r, 'a, 'input> {
+    pub(crate) types: &'r Types<'a, 'input>,
+    pub(crate) ied: &'r Ied<'a>,
+    pub(crate) lines: &'r Lines,
+}
+
+impl<'a> Reading<'_, 'a, '_> {
+    /// The dataset `element`, of the logical node `node` of logical device `ld`.
+    pub(crate) fn data_set(
+        &self,
+        element: Element<'a, '_>,
+        ld: &'a str,
+        node: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> DataSet {
+        let name = element.text_of("name");
+        let mut unknown = Vec::new();
+        let members: Vec<Member> = element
+            .named("FCDA")
+            .map(|fcda| {
+                let (member, why) = self.member(fcda, ld);
+                unknown.extend(why.map(|why| (member.line, member.reference.clone(), why)));
+                member
+            })
+            .collect();
+        if let Some((_, reference, why)) = unknown.first() {
+            let guessed = format!(
+                "{} of {} members have no type in the file, first {reference} ({}): taken from their names where these tell",
+                unknown.len(),
+                members.len(),
+                why.describe()
+            );
+            warnings.push(
+                self.lines
+                    .problem(element, format!("DataSet {name} of IED {}", self.ied.name), guessed),
+            );
+        }
+        DataSet {
+            name: name.to_owned(),
+            reference: format!("{}/{node}${name}", self.ied.device(ld)),
+            members,
+        }
+    }
+
+    fn member(&self, fcda: Element<'a, '_>, ld: &'a str) -> (Member, Option<NoType>) {
+        let ld = fcda.get("ldInst").filter(|inst| !inst.is_empty()).unwrap_or(ld);
+        let [prefix, class, inst] = ["prefix", "lnClass", "lnInst"].map(|name| fcda.text_of(name));
+        let [object, attribute, fc] = ["doName", "daName", "fc"].map(|name| fcda.text_of(name));
+        let path: Vec<&str> = [object, attribute]
+            .into_iter()
+            .flat_map(|path| path.split('.'))
+            .map(without_index)
+            .collect();
+        let path: Vec<&str> = path.into_iter().filter(|part| !part.is_empty()).collect();
+        let ln_type = self.ied.nodes.get(&(ld, prefix, class, inst)).copied().unwrap_or("");
+        let (value, why) = match self.types.resolve(ln_type, &path, fc) {
+            Ok(value) => (value, None),
+            Err(why) => (Type::Basic(by_name(&path)), Some(why)),
+        };
+        let member = Member {
+            reference: format!("{}/{prefix}{class}{inst}.{}[{fc}]", self.ied.device(ld), path.join(".")),
+            ln_class: class.to_owned(),
+            value,
+            line: self.lines.of_element(fcda),
+        };
+        (member, why)
+    }
+}
+
+/// A name without the index of an array element, `Har(3)`.
+fn without_index(name: &str) -> &str {
+    name.split('(').next().unwrap_or(name)
+}
+
+impl DataSet {
+    /// Whether the type of every member is known.
+    pub fn is_known(&self) -> bool {
+        let mut leaves = self.members.iter().flat_map(Member::leaves);
+        leaves.all(|(_, basic)| basic != Basic::Unknown)
+    }
+}

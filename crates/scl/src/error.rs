@@ -1,0 +1,47 @@
+//! What can be wrong with a file, and where.
+
+use std::fmt;
+
+/// Something about one element of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Line of the element, from 1.
+    pub line: u32,
+    /// The element and its name, such as `SampledValueControl MSVCB01 of IED MU01`.
+    pub element: String,
+    /// What it is, and what to do.
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}: {}", self.line, self.element, self.what)
+    }
+}
+
+/// A [`Problem`] that does not stop publication or subscription.
+pub type Warning = Problem;
+
+/// Why a file cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SclError {
+    /// Neither UTF-8, UTF-16 nor ISO-8859-1.
+    #[error("octet {at} is not {encoding}, which the file says or seems to be: save it as UTF-8")]
+    Encoding {
+        /// Where, from 0.
+        at: usize,
+        /// The encoding it was read as.
+        encoding: &'static str,
+    },
+    /// Not well-formed XML. The text has line and column.
+    #[error("line {line}: not well-formed XML: {what}")]
+    Xml {
+        /// Line, from 1.
+        line: u32,
+        /// What.
+        what: String,
+    },
+    /// XML, but of another kind.
+    #[error("line 1: the root element is <{0}>, and that of an SCL file is <SCL>")]
+    NotScl(String),
+}

@@ -1,0 +1,183 @@
+//! `DataTypeTemplates`: what the data of a logical node is made of.
+
+use crate::model::{Basic, Type};
+use crate::xml::Element;
+use std::collections::HashMap;
+
+/// Structures within structures that are followed. Real files need five; a type that contains itself has no end.
+const DEEPEST: usize = 12;
+
+/// Values of one dataset member that are followed. The largest data objects have some dozens.
+const MOST_VALUES: usize = 1_000;
+
+/// The types of a file, by `id`.
+#[derive(Debug, Default)]
+pub(crate) struct Types<'a, 'input> {
+    nodes: HashMap<&'a str, Element<'a, 'input>>,
+    objects: HashMap<&'a str, Element<'a, 'input>>,
+    attributes: HashMap<&'a str, Element<'a, 'input>>,
+}
+
+/// Why a path has no type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoType {
+    /// The logical node has no type in the file.
+    NoTemplate,
+    /// Nothing of this name.
+    NoPart(String),
+    /// A type that contains itself, or is larger than any real one.
+    TooLarge,
+    /// Nothing with this functional constraint.
+    NoSuchConstraint,
+}
+
+impl NoType {
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::NoTemplate => "DataTypeTemplates has no type of its logical node".into(),
+            Self::NoPart(name) => format!("its type has no part `{name}`"),
+            Self::TooLarge => "its type contains itself, or has more than 1000 values".into(),
+            Self::NoSuchConstraint => "its type has no part with this fc".into(),
+        }
+    }
+}
+
+impl<'a, 'input> Types<'a, 'input> {
+    pub(crate) fn of(root: Element<'a, 'input>) -> Self {
+        let mut types = Self::default();
+        for element in root
+            .named("DataTypeTemplates")
+            .flat_map(|templates| templates.elements().collect::<Vec<_>>())
+        {
+            let table = match element.name() {
+                "LNodeType" => &mut types.nodes,
+                "DOType" => &mut types.objects,
+                "DAType" => &mut types.attributes,
+                _ => continue,
+            };
+            table.insert(element.text_of("id"), element);
+        }
+        types
+    }
+
+    /// The type at `path` (data object, sub-objects, attribute and its parts) in a logical node of type `ln_type`, of the
+    /// functional constraint `fc`.
+    pub(crate) fn resolve(&self, ln_type: &str, path: &[&str], fc: &str) -> Result<Type, NoType> {
+        let node = self.nodes.get(ln_type).ok_or(NoType::NoTemplate)?;
+        let (object, rest) = path.split_first().ok_or(NoType::NoTemplate)?;
+        let no_part = |name: &str| NoType::NoPart(name.to_owned());
+        let data = node
+            .named("DO")
+            .find(|data| data.text_of("name") == *object)
+            .ok_or_else(|| no_part(object))?;
+        let mut at = self
+            .objects
+            .get(data.text_of("type"))
+            .copied()
+            .ok_or(NoType::NoTemplate)?;
+        let mut budget = MOST_VALUES;
+        let mut rest = rest;
+        while let Some((name, further)) = rest.split_first() {
+            let part = at
+                .elements()
+                .find(|part| part.text_of("name") == *name)
+                .ok_or_else(|| no_part(name))?;
+            match (part.name(), further) {
+                (_, []) => return self.part(part, fc, DEEPEST, &mut budget),
+                ("SDO", _) => at = *self.objects.get(part.text_of("type")).ok_or(NoType::NoTemplate)?,
+                _ => {
+                    at = *self
+                        .attributes
+                        .get(part.text_of("type"))
+                        .ok_or_else(|| no_part(further[0]))?;
+                }
+            }
+            rest = further;
+        }
+        self.structure(at, fc, DEEPEST, &mut budget)
+    }
+
+    /// The type of a `DA`, `BDA` or `SDO`.
+    fn part(&self, part: Element<'a, 'input>, fc: &str, depth: usize, budget: &mut usize) -> Result<Type, NoType> {
+        let table = match part.name() {
+            "SDO" => &self.objects,
+            _ if part.text_of("bType") == "Struct" => &self.attributes,
+            _ => {
+                *budget = budget.checked_sub(1).ok_or(NoType::TooLarge)?;
+                return Ok(Type::Basic(basic(part.text_of("bType"))));
+            }
+        };
+        let inner = *table.get(part.text_of("type")).ok_or(NoType::NoTemplate)?;
+        self.structure(inner, fc, depth, budget)
+    }
+
+    /// All parts with the functional constraint. `BDA` have none of their own: their `DA` had it.
+    fn structure(&self, of: Element<'a, 'input>, fc: &str, depth: usize, budget: &mut usize) -> Result<Type, NoType> {
+        let depth = depth.checked_sub(1).ok_or(NoType::TooLarge)?;
+        *budget = budget.checked_sub(1).ok_or(NoType::TooLarge)?;
+        let mut parts = Vec::new();
+        for part in of.elements() {
+            let is_meant = match part.name() {
+                "SDO" | "BDA" => true,
+                "DA" => part.text_of("fc") == fc,
+                _ => false,
+            };
+            if !is_meant {
+                continue;
+            }
+            match self.part(part, fc, depth, budget) {
+                Ok(inner) => parts.push((part.text_of("name").to_owned(), inner)),
+                Err(NoType::NoSuchConstraint) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if parts.is_empty() {
+            return Err(NoType::NoSuchConstraint);
+        }
+        Ok(Type::Structure(parts))
+    }
+}
+
+/// A `bType`.
+fn basic(word: &str) -> Basic {
+    match word {
+        "BOOLEAN" => Basic::Boolean,
+        "INT8" => Basic::Integer(8),
+        "INT16" => Basic::Integer(16),
+        "INT24" => Basic::Integer(24),
+        "INT32" => Basic::Integer(32),
+        "INT64" | "INT128" => Basic::Integer(64),
+        "INT8U" => Basic::Unsigned(8),
+        "INT16U" => Basic::Unsigned(16),
+        "INT24U" => Basic::Unsigned(24),
+        "INT32U" => Basic::Unsigned(32),
+        "FLOAT32" => Basic::Float(32),
+        "FLOAT64" => Basic::Float(64),
+        "Enum" => Basic::Enumerated,
+        "Dbpos" => Basic::DoublePoint,
+        "Tcmd" => Basic::StepCommand,
+        "Quality" => Basic::Quality,
+        "Timestamp" => Basic::Timestamp,
+        "Check" | "TrgOps" | "OptFlds" | "SvOptFlds" => Basic::Bits,
+        _ if ["VisString", "Unicode", "Octet"]
+            .iter()
+            .any(|start| word.starts_with(start)) =>
+        {
+            Basic::Text
+        }
+        "ObjRef" | "Currency" | "PhyComAddr" | "EntryTime" => Basic::Text,
+        _ => Basic::Unknown,
+    }
+}
+
+/// The type that the name of an attribute stands for in the common data classes, where no template says it.
+pub(crate) fn by_name(path: &[&str]) -> Basic {
+    match path {
+        [.., "q"] => Basic::Quality,
+        [.., "t"] => Basic::Timestamp,
+        [.., "instMag", "i"] => Basic::Integer(32),
+        [.., "instMag", "f"] | [.., "mag", "f"] => Basic::Float(32),
+        [.., "general"] => Basic::Boolean,
+        _ => Basic::Unknown,
+    }
+}

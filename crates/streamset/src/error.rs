@@ -1,0 +1,35 @@
+//! Why a set of streams cannot be.
+
+/// What is wrong, where, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SetError {
+    /// Not TOML, or a key or a value that cannot be.
+    #[error("{file}: {problem}")]
+    File {
+        /// The file.
+        file: String,
+        /// Line, key, and what.
+        problem: String,
+    },
+    /// Not a stream that can be published.
+    #[error("stream {sv_id}: {problem}")]
+    Stream {
+        /// Its svID.
+        sv_id: String,
+        /// What, and what to do.
+        problem: String,
+    },
+    /// Nothing in it.
+    #[error("{0}")]
+    Nothing(String),
+}
+
+impl SetError {
+    /// Something on a line of a file.
+    pub(crate) fn on_line(file: &str, line: usize, problem: impl std::fmt::Display) -> Self {
+        Self::File {
+            file: file.to_owned(),
+            problem: format!("line {line}: {problem}"),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The stream-set file; `docs/formats/stream-set.md` describes it.
+
+use crate::error::SetError;
+use crate::name::{expand, is_visible};
+use crate::spec::{Seen, StreamSpec};
+use crate::values::{MacValue, PcpValue, ProfileValue, QualityValue, VlanValue};
+use serde::Deserialize;
+use toml::Spanned;
+use wire::ether::VlanTag;
+
+/// Priority of a tag that states none (IEC 61850-9-2).
+const DEFAULT_PRIORITY: u8 = 4;
+
+/// More than any network carries: a misprint, not a set.
+const MOST_STREAMS: usize = 10_000;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    defaults: Keys,
+    #[serde(default, rename = "stream")]
+    streams: Vec<Spanned<Keys>>,
+}
+
+/// What may stand in `[defaults]` and in a `[[stream]]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    /// Not in `[defaults]`.
+    #[serde(rename = "svID")]
+    sv_id: Option<String>,
+    dst: Option<MacValue>,
+    appid: Option<u16>,
+    appid_step: Option<u16>,
+    vlan: Option<VlanValue>,
+    pcp: Option<PcpValue>,
+    profile: Option<ProfileValue>,
+    #[serde(rename = "confRev")]
+    conf_rev: Option<u32>,
+    #[serde(rename = "smpSynch")]
+    smp_synch: Option<u8>,
+    simulate: Option<bool>,
+    quality: Option<QualityValue>,
+    phase_deg: Option<f64>,
+    phase_step_deg: Option<f64>,
+    #[serde(rename = "datSet")]
+    dat_set: Option<String>,
+}
+
+/// Reads a stream-set file; `name` is what it is called in errors.
+///
+/// # Errors
+/// The first thing that is wrong, with line and key.
+pub fn parse(text: &str, name: &str) -> Result<Vec<StreamSpec>, SetError> {
+    let file: File = toml::from_str(text).map_err(|error| SetError::File {
+        file: name.to_owned(),
+        problem: error.to_string().trim_end().to_owned(),
+    })?;
+    if file.defaults.sv_id.is_some() {
+        return Err(SetError::File {
+            file: name.to_owned(),
+            problem: "[defaults]: svID: each [[stream]] has its own".into(),
+        });
+    }
+    let mut streams: Vec<StreamSpec> = Vec::new();
+    for entry in &file.streams {
+        let line = 1 + text.as_bytes()[..entry.span().start.min(text.len())]
+            .iter()
+            .filter(|octet| **octet == b'\n')
+            .count();
+        let refused = |problem: String| SetError::on_line(name, line, problem);
+        let keys = entry.get_ref();
+        let sv_id = keys
+            .sv_id
+            .as_ref()
+            .ok_or_else(|| refused("[[stream]]: it has no svID".into()))?;
+        let names = expand(sv_id).map_err(|problem| refused(format!("svID: {problem}")))?;
+        let origin = format!("{name}, line {line}");
+        for (index, sv_id) in names.into_iter().enumerate() {
+            if streams.len() == MOST_STREAMS {
+                return Err(refused(format!("more than {MOST_STREAMS} streams")));
+            }
+            let numbers = Numbers {
+                in_file: streams.len(),
+                in_entry: index,
+            };
+            streams.push(spec(&sv_id, keys, &file.defaults, numbers, &origin).map_err(refused)?);
+        }
+    }
+    if streams.is_empty() {
+        return Err(SetError::Nothing(format!(
+            "{name}: no stream: add [[stream]] with svID = \"MU01\""
+        )));
+    }
+    let mut seen = Seen::default();
+    streams.iter().try_for_each(|stream| seen.add(stream))?;
+    Ok(streams)
+}
+
+/// Which stream it is.
+#[derive(Debug, Clone, Copy)]
+struct Numbers {
+    in_file: usize,
+    in_entry: usize,
+}
+
+fn spec(sv_id: &str, own: &Keys, defaults: &Keys, numbers: Numbers, origin: &str) -> Result<StreamSpec, String> {
+    let base = StreamSpec::named(sv_id);
+    let profile = own.profile.or(defaults.profile).map(|profile| profile.0);
+    let base = profile.map_or(base.clone(), |profile| base.with_profile(profile));
+    // A destination of the stream's own counts from the first of its range, one of the defaults from the first of the file.
+    let (first, steps) = match (own.dst, defaults.dst) {
+        (Some(own), _) => (own.0, numbers.in_entry),
+        (None, Some(default)) => (default.0, numbers.in_file),
+        (None, None) => (base.destination, numbers.in_file),
+    };
+    let steps = u16::try_from(steps).map_err(|_| "dst: more streams than addresses".to_owned())?;
+    let entry = u16::try_from(numbers.in_entry).unwrap_or(u16::MAX);
+    let appid_step = own.appid_step.or(defaults.appid_step).unwrap_or(0);
+    let appid = own.appid.or(defaults.appid).unwrap_or(base.appid);
+    let appid = entry
+        .checked_mul(appid_step)
+        .and_then(|steps| appid.checked_add(steps))
+        .ok_or("appid_step: the last APPID of the range is above 0xffff")?;
+    let dat_set = own.dat_set.clone().or_else(|| defaults.dat_set.clone());
+    if let Some(text) = dat_set.as_ref().filter(|text| !is_visible(text)) {
+        return Err(format!(
+            "datSet: `{text}` is not 1 to {} characters of visible ASCII",
+            wire::sv::MAX_NAME
+        ));
+    }
+    let phase_deg = own.phase_deg.or(defaults.phase_deg).unwrap_or(0.0);
+    let phase_step = own.phase_step_deg.or(defaults.phase_step_deg).unwrap_or(0.0);
+    let phase_deg = phase_deg + phase_step * numbers.in_entry as f64;
+    if !phase_deg.is_finite() {
+        return Err("phase_deg: not a number of degrees".into());
+    }
+    Ok(StreamSpec {
+        destination: StreamSpec::counted_up(first, steps),
+        appid,
+        vlan: tag(own, defaults),
+        conf_rev: own.conf_rev.or(defaults.conf_rev).unwrap_or(base.conf_rev),
+        smp_synch: own.smp_synch.or(defaults.smp_synch).unwrap_or(base.smp_synch),
+        simulate: own.simulate.or(defaults.simulate).unwrap_or(base.simulate),
+        quality: own
+            .quality
+            .or(defaults.quality)
+            .map_or(base.quality, |quality| quality.0),
+        phase_deg,
+        dat_set,
+        origin: origin.to_owned(),
+        ..base
+    })
+}
+
+/// A VLAN or a priority makes a tag; `vlan = "none"` takes it away.
+fn tag(own: &Keys, defaults: &Keys) -> Option<VlanTag> {
+    let pcp = own.pcp.or(defaults.pcp).map(|pcp| pcp.0);
+    let vid = match own.vlan.or(defaults.vlan) {
+        Some(VlanValue::Untagged) => return None,
+        Some(VlanValue::Vid(vid)) => Some(vid),
+        None => None,
+    };
+    (pcp.is_some() || vid.is_some()).then(|| VlanTag::new(pcp.unwrap_or(DEFAULT_PRIORITY), false, vid.unwrap_or(0)))
+}

@@ -1,0 +1,23 @@
+//! Which sampled-value streams are published or expected: one list, from a count, from a TOML file, or from an SCL file.
+//!
+//! ```
+//! let set = streamset::parse("[[stream]]\nsvID = \"BAY{01..20}\"\nprofile = \"F4800S2I4U4\"\n", "bays.toml")?;
+//! assert_eq!(set.len(), 20);
+//! assert_eq!(set[19].sv_id, "BAY20");
+//! # Ok::<(), streamset::SetError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod count;
+mod error;
+mod file;
+mod name;
+mod scl_streams;
+mod spec;
+mod values;
+
+pub use count::counted;
+pub use error::SetError;
+pub use file::parse;
+pub use scl_streams::{Selection, from_scl};
+pub use spec::{Content, SmpRate, StreamSpec};

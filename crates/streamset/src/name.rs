@@ -1,0 +1,81 @@
+//! svIDs with a range: `BAY{01..20}_MU`.
+
+/// Most streams one range may stand for.
+const MOST: u32 = 10_000;
+
+/// The names a text stands for. A range has as many digits as its first number is written with.
+///
+/// # Errors
+/// What is wrong with the text, and how to write it.
+pub(crate) fn expand(text: &str) -> Result<Vec<String>, String> {
+    let names = match text.split_once('{') {
+        None if text.contains('}') => return Err(format!("`{text}` has a }} without {{")),
+        None => vec![text.to_owned()],
+        Some((before, rest)) => {
+            let (range, after) = rest
+                .split_once('}')
+                .ok_or_else(|| format!("`{text}` has a {{ without }}"))?;
+            if after.contains(['{', '}']) {
+                return Err(format!("`{text}` has more than one range"));
+            }
+            let (first, last, digits) =
+                numbers(range).ok_or_else(|| format!("`{{{range}}}` is no range: write it as {{01..20}}"))?;
+            (first..=last)
+                .map(|number| format!("{before}{number:0digits$}{after}"))
+                .collect()
+        }
+    };
+    match names.iter().find(|name| !is_visible(name)) {
+        Some(name) => Err(format!(
+            "`{name}` cannot be a svID: 1 to {} characters of visible ASCII are wanted",
+            wire::sv::MAX_NAME
+        )),
+        None => Ok(names),
+    }
+}
+
+/// First and last number, and digits. The range is not empty and not too long.
+fn numbers(range: &str) -> Option<(u32, u32, usize)> {
+    let (from, to) = range.split_once("..")?;
+    let number = |digits: &str| -> Option<u32> {
+        let plain = digits.bytes().all(|octet| octet.is_ascii_digit()) && digits.len() <= 9;
+        digits.parse().ok().filter(|_| plain)
+    };
+    let (first, last) = (number(from)?, number(to)?);
+    (first <= last && last - first < MOST).then_some((first, last, from.len()))
+}
+
+/// Whether a text can be a svID or datSet.
+pub(crate) fn is_visible(name: &str) -> bool {
+    (1..=wire::sv::MAX_NAME).contains(&name.len()) && name.bytes().all(|octet| (0x20..0x7f).contains(&octet))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+
+    #[test]
+    fn ranges() {
+        assert_eq!(expand("MU01"), Ok(vec!["MU01".into()]));
+        assert_eq!(
+            expand("B{08..10}x"),
+            Ok(vec!["B08x".into(), "B09x".into(), "B10x".into()])
+        );
+        assert_eq!(expand("{1..1}"), Ok(vec!["1".into()]));
+        assert_eq!(expand("M{0..9999}").map(|names| names.len()), Ok(10_000));
+        for (text, part) in [
+            ("M{1..0}", "no range"),
+            ("M{1}", "no range"),
+            ("M{-1..3}", "no range"),
+            ("M{1..20000}", "no range"),
+            ("M{1..2}{1..2}", "more than one"),
+            ("M{1..2", "without }"),
+            ("M1}", "without {"),
+            ("", "1 to 129"),
+            ("MÜ", "visible ASCII"),
+        ] {
+            let error = expand(text).expect_err(text);
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Streams of an SCL file.
+
+use crate::error::SetError;
+use crate::spec::{Content, Seen, SmpRate, StreamSpec};
+use scl::{Document, Layout, Quantity, SampledValues, SmpMod};
+
+/// smpMod of samples a second.
+const PER_SECOND: u16 = 1;
+
+/// Frequency that samples in a period are counted in where neither the file nor the user says it.
+const USUAL_HZ: f64 = 50.0;
+
+/// The streams that were found, and what should be known about them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Selection {
+    /// The streams.
+    pub streams: Vec<StreamSpec>,
+    /// What was assumed, left out, or is odd; one line each.
+    pub notes: Vec<String>,
+}
+
+/// The sampled values of `document`, read from the file `name`: of all IEDs, or of those named in `ieds`. Samples in a period
+/// are counted in periods of `frequency_hz`, or of what the file states, or of 50 Hz.
+///
+/// # Errors
+/// No such IED, or none of its control blocks can be used, with the reason of the first.
+pub fn from_scl(
+    document: &Document,
+    name: &str,
+    ieds: &[String],
+    frequency_hz: Option<f64>,
+) -> Result<Selection, SetError> {
+    if let Some(unknown) = ieds.iter().find(|ied| !document.ieds.contains(ied)) {
+        let have = document.ieds.join(", ");
+        return Err(SetError::Nothing(format!("{name}: no IED {unknown} (have: {have})")));
+    }
+    let is_meant = |ied: &String| ieds.is_empty() || ieds.contains(ied);
+    let mut notes: Vec<String> = document
+        .warnings
+        .iter()
+        .map(|warning| format!("{name}: {warning}"))
+        .collect();
+    let left_out = document
+        .left_out
+        .iter()
+        .filter(|left| left.is_sampled_values && is_meant(&left.ied));
+    let mut refused: Vec<String> = left_out.map(|left| format!("{name}: {}", left.problem)).collect();
+    let hz = frequency_hz.or(document.nominal_hz);
+    let mut streams = Vec::new();
+    let mut is_assumed = false;
+    for block in document
+        .sampled_values
+        .iter()
+        .filter(|block| is_meant(&block.place.ied))
+    {
+        is_assumed |= block.smp_mod == SmpMod::PerPeriod && hz.is_none();
+        match stream(block, name, hz.unwrap_or(USUAL_HZ), &mut notes) {
+            Ok(stream) => streams.push(stream),
+            Err(problem) => refused.push(format!("{name}: line {}: {problem}", block.place.line)),
+        }
+    }
+    if streams.is_empty() {
+        let why = refused
+            .first()
+            .cloned()
+            .unwrap_or_else(|| format!("{name}: it has no SampledValueControl"));
+        return Err(SetError::Nothing(format!("{why}: nothing to publish or to expect")));
+    }
+    if is_assumed {
+        notes.push(format!(
+            "{name}: samples in a period are taken at {USUAL_HZ} Hz: the file states no nominal frequency"
+        ));
+    }
+    notes.extend(refused.into_iter().map(|why| format!("{why}: left out")));
+    let mut seen = Seen::default();
+    streams.retain(|stream| match seen.add(stream) {
+        Ok(()) => true,
+        Err(error) => {
+            notes.push(format!("{error}: left out"));
+            false
+        }
+    });
+    Ok(Selection { streams, notes })
+}
+
+fn stream(block: &SampledValues, file: &str, hz: f64, notes: &mut Vec<String>) -> Result<StreamSpec, String> {
+    let who = format!("SampledValueControl {} of IED {}", block.place.name, block.place.ied);
+    let rate = block
+        .samples_per_second(hz)
+        .filter(|rate| *rate <= 65_536)
+        .ok_or_else(|| {
+            format!(
+                "{who}: smpRate {} at {hz} Hz is not a whole number of 1 to 65536 samples a second",
+                block.smp_rate
+            )
+        })?;
+    if block.options.refresh_time {
+        notes.push(format!(
+            "{file}: line {}: {who}: SmvOpts asks for refrTm, which is not published",
+            block.place.line
+        ));
+    }
+    let content = match block.data_set.layout().and_then(|layout| channels(&layout)) {
+        Ok(content) => content,
+        Err(why) => Content::Other {
+            octets: block.data_set.sv_octets(),
+            why,
+        },
+    };
+    let smp_rate = block
+        .options
+        .sample_rate
+        .then_some(block.smp_rate)
+        .and_then(|value| u16::try_from(value).ok());
+    Ok(StreamSpec {
+        sv_id: block.sv_id.clone(),
+        destination: block.address.mac,
+        appid: block.address.appid,
+        vlan: block.address.vlan,
+        conf_rev: block.conf_rev,
+        rate,
+        asdus: block.asdus,
+        content,
+        dat_set: block.options.data_set.then(|| block.data_set.reference.clone()),
+        smp_rate: smp_rate.map(|value| SmpRate {
+            value,
+            smp_mod: (block.smp_mod == SmpMod::PerSecond).then_some(PER_SECOND),
+        }),
+        origin: format!(
+            "{file}, line {}, {} of {}",
+            block.place.line, block.place.name, block.place.ied
+        ),
+        ..StreamSpec::named(&block.sv_id)
+    })
+}
+
+/// Currents, then voltages: the order of every profile.
+fn channels(layout: &Layout) -> Result<Content, String> {
+    let (currents, voltages) = layout.counts();
+    let in_order = layout
+        .0
+        .iter()
+        .take(currents)
+        .all(|channel| channel.quantity == Quantity::Current);
+    if !in_order {
+        let first = layout.0.iter().find(|channel| channel.quantity == Quantity::Voltage);
+        let reference = first.map_or("", |channel| channel.reference.as_str());
+        return Err(format!(
+            "{reference} is a voltage that comes before a current: only currents followed by voltages are published"
+        ));
+    }
+    let count = |count: usize| u8::try_from(count).map_err(|_| "more than 255 quantities".to_owned());
+    Ok(Content::Channels {
+        currents: count(currents)?,
+        voltages: count(voltages)?,
+    })
+}

@@ -1,0 +1,183 @@
+//! One stream.
+
+use crate::error::SetError;
+use std::collections::HashMap;
+use wire::ether::{Mac, VlanTag};
+use wire::quality::SvQuality;
+use wire::sv::Profile;
+
+/// A sampled-value stream, as it is to be published or as it is expected.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreamSpec {
+    /// svID.
+    pub sv_id: String,
+    /// Destination.
+    pub destination: Mac,
+    /// APPID.
+    pub appid: u16,
+    /// 802.1Q tag.
+    pub vlan: Option<VlanTag>,
+    /// confRev.
+    pub conf_rev: u32,
+    /// Samples a second.
+    pub rate: u32,
+    /// ASDUs in a frame.
+    pub asdus: u8,
+    /// What is in an ASDU.
+    pub content: Content,
+    /// smpSynch to publish.
+    pub smp_synch: u8,
+    /// Simulation bit to publish.
+    pub simulate: bool,
+    /// Quality of every value to publish.
+    pub quality: SvQuality,
+    /// Degrees by which its waveform runs ahead.
+    pub phase_deg: f64,
+    /// datSet to publish; left out of the frames where there is none, as 9-2LE wants.
+    pub dat_set: Option<String>,
+    /// smpRate and smpMod to publish, where they are to be in the frames.
+    pub smp_rate: Option<SmpRate>,
+    /// Where it is from, for a person: `bays.toml, line 3`.
+    pub origin: String,
+}
+
+/// smpRate with its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SmpRate {
+    /// smpRate.
+    pub value: u16,
+    /// smpMod; left out where it is the default, samples in a period.
+    pub smp_mod: Option<u16>,
+}
+
+/// What is in the seqData of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// INT32 values with quality: currents, then voltages.
+    Channels {
+        /// Currents.
+        currents: u8,
+        /// Voltages.
+        voltages: u8,
+    },
+    /// Something else: it can be expected, and not be published.
+    Other {
+        /// Octets of seqData, if they are known.
+        octets: Option<usize>,
+        /// What is in the way of publishing it.
+        why: String,
+    },
+}
+
+impl Content {
+    /// Octets of seqData, if they are known.
+    pub fn octets(&self) -> Option<usize> {
+        match self {
+            Self::Channels { currents, voltages } => {
+                Some((usize::from(*currents) + usize::from(*voltages)) * wire::sv::MEMBER)
+            }
+            Self::Other { octets, .. } => *octets,
+        }
+    }
+}
+
+impl StreamSpec {
+    /// A stream that differs from what 9-2LE and IEC 61869-9 prefer in its name only: 4I4U, to the first address of sampled
+    /// values but one, untagged, APPID 0x4000, confRev 1, globally synchronised, of good quality.
+    pub fn named(sv_id: &str) -> Self {
+        let Profile { rate, asdus, .. } = Profile::F4800S2I4U4;
+        Self {
+            sv_id: sv_id.to_owned(),
+            destination: Mac([0x01, 0x0c, 0xcd, 0x04, 0x00, 0x01]),
+            appid: 0x4000,
+            vlan: None,
+            conf_rev: 1,
+            rate,
+            asdus,
+            content: Content::Channels {
+                currents: 4,
+                voltages: 4,
+            },
+            smp_synch: 2,
+            simulate: false,
+            quality: SvQuality::GOOD,
+            phase_deg: 0.0,
+            dat_set: None,
+            smp_rate: None,
+            origin: "command line".into(),
+        }
+    }
+
+    /// Its rate, ASDUs and quantities by profile.
+    #[must_use]
+    pub fn with_profile(self, profile: Profile) -> Self {
+        Self {
+            rate: profile.rate,
+            asdus: profile.asdus,
+            content: Content::Channels {
+                currents: profile.currents,
+                voltages: profile.voltages,
+            },
+            ..self
+        }
+    }
+
+    /// Its profile, if it can be published.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn profile(&self) -> Result<Profile, SetError> {
+        let problem = |problem: String| SetError::Stream {
+            sv_id: self.sv_id.clone(),
+            problem: format!("{problem} ({})", self.origin),
+        };
+        match &self.content {
+            Content::Channels { currents, voltages } => Profile {
+                rate: self.rate,
+                asdus: self.asdus,
+                currents: *currents,
+                voltages: *voltages,
+            }
+            .check()
+            .map_err(|error| problem(error.to_string())),
+            Content::Other { why, .. } => Err(problem(format!("cannot be published: {why}"))),
+        }
+    }
+
+    /// The address of this stream plus `number`, in its last two octets.
+    pub(crate) fn counted_up(first: Mac, number: u16) -> Mac {
+        let mut octets = first.0;
+        let last = u16::from_be_bytes([octets[4], octets[5]]).wrapping_add(number);
+        octets[4..].copy_from_slice(&last.to_be_bytes());
+        Mac(octets)
+    }
+}
+
+/// What a subscriber tells streams apart by: destination, VID, APPID, svID.
+type Key = (Mac, Option<u16>, u16, String);
+
+/// The streams of a set so far, to find two that no subscriber could tell apart.
+#[derive(Debug, Default)]
+pub(crate) struct Seen(HashMap<Key, String>);
+
+impl Seen {
+    /// Takes a further stream.
+    ///
+    /// # Errors
+    /// There is such a stream; where both are from.
+    pub(crate) fn add(&mut self, stream: &StreamSpec) -> Result<(), SetError> {
+        let vid = stream.vlan.map(VlanTag::vid);
+        let key = (stream.destination, vid, stream.appid, stream.sv_id.clone());
+        if let Some(origin) = self.0.get(&key) {
+            return Err(SetError::Stream {
+                sv_id: stream.sv_id.clone(),
+                problem: format!(
+                    "it is there twice with the same svID, destination, VLAN and APPID: {origin} and {}",
+                    stream.origin
+                ),
+            });
+        }
+        self.0.insert(key, stream.origin.clone());
+        Ok(())
+    }
+}
