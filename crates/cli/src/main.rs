@@ -36,7 +36,7 @@ enum Command {
     Reflect(commands::reflect::ReflectArgs),
     Talk(commands::talk::TalkArgs),
     Listen(commands::listen::ListenArgs),
-    Publish(commands::publish::PublishArgs),
+    Publish(Box<commands::publish::PublishArgs>),
     Subscribe(commands::subscribe::SubscribeArgs),
     Pcap(commands::pcap::PcapArgs),
     Report(commands::report::ReportArgs),
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         Command::Reflect(args) => commands::reflect::run(args),
         Command::Talk(args) => commands::talk::run(&args),
         Command::Listen(args) => commands::listen::run(args),
-        Command::Publish(args) => commands::publish::run(args),
+        Command::Publish(args) => commands::publish::run(*args),
         Command::Subscribe(args) => commands::subscribe::run(args),
         Command::Pcap(args) => Ok(commands::pcap::run(
             &args,
