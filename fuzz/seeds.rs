@@ -7,6 +7,25 @@ use capture::write::PcapWriter;
 use wire::avtp::{AafTemplate, Stream};
 use wire::ether::{Mac, VlanTag};
 
+/// Answers of ptp4l 3.1.1: TIME_STATUS_NP, PORT_PROPERTIES_NP, and a refusal.
+const PTP_ANSWERS: [(&str, &str); 3] = [
+    (
+        "time_status",
+        "0d02006800000000000000000000000000000000ba7cd7fffeeb876100000009047f0000000000000000241d0000020000010034\
+         c00000000000000001d618ea1e8f23158b690000000000000000000000000000000000000000000000000001a28a82fffeaf939c",
+    ),
+    (
+        "port_properties",
+        "0d02004600000000000000000000000000000000ba7cd7fffeeb876100010007047f0000000000000000241d0000020000010012\
+         c004ba7cd7fffeeb87610001090002706200",
+    ),
+    (
+        "refused",
+        "0d02003c00000000000000000000000000000000ba7cd7fffeeb876100010009047f0000000000000000241d0000020000020008\
+         0002c0ff00000000",
+    ),
+];
+
 fn main() -> io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let vectors: Vec<serde_json::Value> = serde_json::from_str(include_str!("../crates/wire/tests/data/vectors.json"))?;
@@ -36,6 +55,13 @@ fn main() -> io::Result<()> {
         unique_id: 1,
     });
     write(&corpus.join("avtp"), "aaf", stream.bytes())?;
+    for (name, text) in PTP_ANSWERS {
+        let octets: Vec<u8> = (0..text.len())
+            .step_by(2)
+            .filter_map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok())
+            .collect();
+        write(&corpus.join("ptp"), name, &octets)?;
+    }
     for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/interop/tests/data"))? {
         let file = file?;
         write(

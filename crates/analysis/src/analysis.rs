@@ -3,7 +3,6 @@
 use crate::avtp::{self, StreamHeader};
 use crate::goose::GooseStream;
 use crate::identity::{Identity, Kind};
-use crate::order::{Order, Place as Counted};
 use crate::sink::{Notes, Sink};
 use crate::stream::{Arrival, Protocol, Stream};
 use crate::summary::{FirstMalformed, Summary};
@@ -12,6 +11,7 @@ use crate::table::{Place, Table};
 use capture::{Frame, LinkType};
 use wire::FrameError;
 use wire::ether::{self, EthernetView};
+use wire::order::{Order, Place as Counted};
 use wire::test_frame::{self, TestFrame};
 use wire::{goose, sv};
 
@@ -229,7 +229,7 @@ impl<S: Sink> Analysis<S> {
 
     fn goose(&mut self, frame: &goose::Frame<'_>, arrival: Arrival) {
         let appid = Some(frame.header().appid);
-        let new = || Protocol::Goose(Box::new(GooseStream::new(frame)));
+        let new = || Protocol::Goose(Box::new(GooseStream::new()));
         let found = self.stream(Kind::Goose, frame.ethernet(), appid, frame.gocb_ref(), arrival, new);
         if let Some(at) = found {
             let notes = &mut notes(&mut self.sink, at, arrival);

@@ -16,7 +16,6 @@ mod bursts;
 mod gaps;
 mod goose;
 mod identity;
-mod order;
 mod sink;
 mod spacing;
 mod stream;

@@ -2,13 +2,13 @@
 
 use crate::goose::GooseStream;
 use crate::identity::{Identity, Kind};
-use crate::order::Order;
 use crate::sink::{Budget, EventKind, Notes, Sink, Window};
 use crate::spacing::{Counts, Spacing, Stamp, Wraps};
 use crate::summary::{Detail, StreamSummary};
 use crate::sv::{Sample, SvStream};
 use units::format_ns;
 use wire::goose;
+use wire::order::Order;
 
 /// When a frame came, and its number.
 #[derive(Debug, Clone, Copy)]
@@ -105,10 +105,10 @@ impl Stream {
         let Protocol::Goose(stream) = &mut self.protocol else {
             return;
         };
-        let outcome = stream.frame(frame, arrival.time_ns, &mut self.budget, notes);
+        let is_measured = stream.frame(frame, arrival.time_ns, &mut self.budget, notes);
         self.count();
         self.came(arrival, 1);
-        self.measure(arrival, u64::from(outcome.is_measured()), notes);
+        self.measure(arrival, u64::from(is_measured), notes);
     }
 
     /// Takes a frame with a counter of its own.
@@ -183,15 +183,15 @@ impl Stream {
         }
     }
 
-    /// Adds what `Order` and `Rules` counted since the last look.
+    /// Adds what the protocol counted since the last look.
     fn count(&mut self) {
         let now = match &self.protocol {
             Protocol::SampledValues(_) => return,
             Protocol::Goose(goose) => Counts {
-                lost: goose.rules.lost(),
-                duplicate: goose.rules.duplicates(),
-                reordered: goose.rules.late(),
-                late: goose.rules.counts.expired,
+                lost: goose.lost(),
+                duplicate: goose.duplicates(),
+                reordered: goose.late(),
+                late: goose.counts().expired,
                 ..Counts::default()
             },
             Protocol::Counted(order) => Counts {
@@ -283,7 +283,7 @@ impl Stream {
                     out_of_range: counters.out_of_range,
                 }
             }
-            Protocol::Goose(goose) => Detail::Goose(goose.rules.counts),
+            Protocol::Goose(goose) => Detail::Goose(goose.counts()),
             Protocol::Counted(order) => Detail::Counted {
                 gaps: order.gaps,
                 restarts: order.restarts,

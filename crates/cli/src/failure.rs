@@ -78,7 +78,7 @@ impl From<ProbeError> for Failure {
         match error {
             ProbeError::Sys(error) => error.into(),
             ProbeError::Usage(text) => Self::Usage(text),
-            ProbeError::NoTraffic(text) => Self::CouldNotMeasure(text),
+            ProbeError::NoTraffic(text) | ProbeError::Unsynchronised(text) => Self::CouldNotMeasure(text),
             ProbeError::Panicked(_) => Self::CouldNotMeasure(error.to_string()),
         }
     }

@@ -10,6 +10,7 @@ mod failure;
 mod progress;
 mod run_file;
 mod streams;
+mod time_sync;
 mod verdict;
 
 use clap::Parser;

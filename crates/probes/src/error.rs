@@ -14,6 +14,9 @@ pub enum ProbeError {
     /// Nothing to measure came.
     #[error("{0}")]
     NoTraffic(String),
+    /// A clock relation was asked for that nothing here vouches for.
+    #[error("{0}")]
+    Unsynchronised(String),
     /// A measuring thread ended by a panic: a defect of ours.
     #[error("the measuring thread of {0} panicked; what was measured until then is kept")]
     Panicked(String),

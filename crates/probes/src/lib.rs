@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+pub mod goose;
 mod hot;
 pub mod listen;
 pub mod noise;
@@ -21,6 +22,7 @@ mod stop;
 pub mod subscribe;
 pub mod talk;
 pub mod tap;
+pub mod timesync;
 pub mod wakeup;
 
 pub use error::ProbeError;

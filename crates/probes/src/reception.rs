@@ -51,6 +51,14 @@ pub(crate) trait Account {
 
     /// The link went down, or frames come again.
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed);
+
+    /// When silence is to be looked at, if at any instant.
+    fn deadline(&self) -> Option<Monotonic> {
+        None
+    }
+
+    /// Looks at silence: every frame that came before `now` was taken.
+    fn look(&mut self, _now: Monotonic, _feed: &mut Feed) {}
 }
 
 /// A port and how long and how it is received from.
@@ -69,9 +77,11 @@ impl Reception {
         let duration = self.duration_ns.and_then(|ns| i64::try_from(ns).ok());
         let end = duration.map(|ns| sys::clock::monotonic() + ns);
         let (mut accepted, mut is_down) = (0, false);
+        let mut now = sys::clock::monotonic();
         let mut last_came = sys::clock::monotonic();
         while !self.stop.requested() {
             let last = self.take_all(end, &mut accepted, account, feed);
+            account.look(now, feed);
             if let Some(at) = last
                 && is_down
             {
@@ -79,7 +89,7 @@ impl Reception {
                 account.link(is_down, at, feed);
             }
             self.frames.store(accepted, Ordering::Relaxed);
-            let now = last.unwrap_or_else(sys::clock::monotonic);
+            now = last.unwrap_or_else(sys::clock::monotonic);
             if end.is_some_and(|end| now >= end) {
                 break;
             }
@@ -88,7 +98,7 @@ impl Reception {
                 std::hint::spin_loop();
                 continue;
             }
-            if self.receive == Receive::Block && self.port.wait(LOOK_UP_NS).is_err() {
+            if self.receive == Receive::Block && self.port.wait(until_look(account.deadline(), now)).is_err() {
                 if !is_down {
                     is_down = true;
                     account.link(is_down, now, feed);
@@ -124,6 +134,12 @@ impl Reception {
         }
         last
     }
+}
+
+/// How long to wait for frames at the most: until the deadline and a little, lest it be looked at too early.
+fn until_look(deadline: Option<Monotonic>, now: Monotonic) -> u64 {
+    let left = deadline.map(|deadline| u64::try_from(deadline - now + 1).unwrap_or(0));
+    left.map_or(LOOK_UP_NS, |left| left.min(LOOK_UP_NS))
 }
 
 /// The event of a link that went down, or of one that brings frames again.

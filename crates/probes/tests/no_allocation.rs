@@ -7,6 +7,7 @@
 mod common;
 
 use common::{Pair, Run, can_run};
+use probes::goose::GooseConfig;
 use probes::listen::{self, ListenConfig};
 use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig, StreamConfig};
@@ -204,6 +205,52 @@ fn subscribe() {
     subscription.running.join().expect("the subscriber ends well");
     assert_eq!(counted() - late, 0, "at the end");
     assert!(run.finish().counters("age/MU04").received > 0);
+}
+
+/// Both ends; a control block that is new does not allocate either.
+#[test]
+fn goose() {
+    if !can_run("goose") {
+        return;
+    }
+    let _turn = turn();
+    let pair = Pair::build();
+    let (near, far) = (
+        pair.port_a(&publish::port_options()),
+        pair.port_b(&subscribe::port_options()),
+    );
+    let mut run = Run::start();
+    let config = SubscribeConfig {
+        clock: ClockRelation::SameHost,
+        ..SubscribeConfig::default()
+    };
+    let file = r#"
+        goose = [{ gocb_ref = "IED1LD0/LLN0$GO$a", dat_set = "b", dst = "01:0c:cd:01:00:01", appid = 1,
+            member = [{ name = "trip", type = "boolean" }, { name = "t", type = "timestamp" }, { name = "n", type = "integer" }],
+            change = [{ at = "100ms", every = "200ms", set = { trip = true, n = 5 } },
+                { at = "200ms", every = "200ms", set = { trip = false, n = -5 } }] }]
+    "#;
+    let publisher = GooseConfig {
+        blocks: probes::goose::parse("test", file).expect("a sound file"),
+        spin_ahead_ns: 0,
+        duration_ns: Some(1_000_000_000),
+        policy: Policy::Other,
+        cpu: None,
+        threshold_ns: None,
+    };
+    let before = counted();
+    let subscription = subscribe::start(&config, far, &mut run.recorder, &run.stop).expect("the subscriber starts");
+    let running = publish::start_all(None, Some((&publisher, near.into())), &mut run.recorder, &run.stop);
+    running
+        .expect("the publisher starts")
+        .join()
+        .expect("the publisher ends well");
+    run.stop.request();
+    subscription.running.join().expect("the subscriber ends well");
+    assert_eq!(counted() - before, 0);
+    let recorded = run.finish();
+    assert!(recorded.counters("goose/IED1LD0/LLN0$GO$a").received > 20);
+    assert!(recorded.counters("goose-transfer/IED1LD0/LLN0$GO$a").received > 5);
 }
 
 /// Both ends; the listener does not allocate for new streams either.

@@ -2,6 +2,7 @@
 //! `docs/formats/result-json.md`).
 
 mod budget;
+mod clock;
 mod nics;
 mod required;
 #[cfg(test)]
@@ -9,10 +10,12 @@ mod tests;
 mod why;
 
 use crate::Report;
+use crate::one_way::OneWay;
 use crate::text::rfc3339;
 use crate::verdict::{Check, Measured, NotMeasured, ProfileVerdict};
 use crate::view::{Figures, SeriesView};
 use budget::{BudgetEntry, budget};
+use clock::ClockEntry;
 use nics::{NicEntry, nics};
 use required::{NotApplicableEntry, not_applicable};
 use serde::Serialize;
@@ -88,6 +91,8 @@ struct Series {
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<StatisticsEntry>,
     spikes: Vec<SpikeEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<ClockEntry>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -115,6 +120,8 @@ struct CheckEntry {
     profile: String,
     quantity: String,
     bound: Option<BoundEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncertainty: Option<u64>,
 }
 
 /// Whole numbers stay whole.
@@ -258,6 +265,7 @@ fn series_entry(report: &Report, series: &SeriesView) -> Series {
         causes: why::causes(series),
         statistics: report.insight(&series.spec.name).map(StatisticsEntry::of),
         spikes: why::spikes(series),
+        clock: OneWay::of(&report.run, series).as_ref().map(ClockEntry::of),
     }
 }
 
@@ -319,6 +327,7 @@ fn check_entry(check: &Check) -> CheckEntry {
             rate_per_s: bound.rate_per_s,
             text: bound.text(),
         }),
+        uncertainty: check.uncertainty_ns,
     }
 }
 

@@ -12,7 +12,7 @@ pub struct Family {
 }
 
 /// In the order of the report.
-pub const FAMILIES: [Family; 16] = [
+pub const FAMILIES: [Family; 18] = [
     Family {
         name: "wakeup",
         title: "Wake-up latency",
@@ -44,7 +44,8 @@ pub const FAMILIES: [Family; 16] = [
     Family {
         name: "publish",
         title: "Publisher lateness",
-        what: "Due instant of a sampled value to the end of its send call: how well this publisher kept its schedule.",
+        what: "Due instant of a sampled value or a GOOSE message to the end of its send call: how well this publisher kept its \
+               schedule.",
     },
     Family {
         name: "talk",
@@ -86,8 +87,20 @@ pub const FAMILIES: [Family; 16] = [
     Family {
         name: "goose",
         title: "GOOSE spacing",
-        what: "Time between two messages of one GOOSE stream that follow each other in a capture; late are those after the \
+        what: "Time between two messages of one GOOSE stream that follow each other; late counts how often none came in the \
                time that the one before allowed.",
+    },
+    Family {
+        name: "clock",
+        title: "Clock",
+        what: "How far this machine's clock was from its PTP master, the path delay it was measured over, and how far the system \
+               clock was from the network card's. Distances without their sign.",
+    },
+    Family {
+        name: "goose-transfer",
+        title: "GOOSE transfer",
+        what: "Time stamp of a change of state in its first message to the application having that message: publisher, network \
+               and delivery in one.",
     },
     Family {
         name: "task",
@@ -107,7 +120,7 @@ pub fn known(name: &str) -> Option<&'static Family> {
 }
 
 /// Families whose samples do not come out of a socket: frames our own socket drops are none of theirs.
-const WITHOUT_SOCKET: [&str; 5] = ["wakeup", "publish", "talk", "send", "task"];
+const WITHOUT_SOCKET: [&str; 6] = ["wakeup", "publish", "talk", "send", "task", "clock"];
 
 /// Whether samples of this family are received frames. Of a family that is not known, they may be.
 pub(crate) fn receives_frames(name: &str) -> bool {

@@ -15,6 +15,7 @@ mod html;
 pub mod insight;
 pub mod limits;
 mod nics;
+pub mod one_way;
 pub mod tables;
 mod terminal;
 mod text;

@@ -1,5 +1,6 @@
 //! The report as text: the verdict first, then what it rests on.
 
+mod clock;
 mod nics;
 mod paced;
 mod series;
@@ -62,6 +63,7 @@ impl Report {
             nics::interfaces(self, &paint),
             budget(self, &paint),
             series::series(self, &paint),
+            clock::clocks(self, &paint),
             why::statistics(self, &paint),
             worst_samples(self, &paint),
             why::causes(self, &paint),

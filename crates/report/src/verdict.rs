@@ -3,6 +3,7 @@
 //! A figure over its limit fails. A figure within its limit passes only if nothing that happened during the run could hide a
 //! worse one; else it is inconclusive, and says why in words that name the counts.
 
+mod between_clocks;
 mod doubt;
 mod required;
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod tests;
 
 use crate::bound::Bound;
 use crate::limits::{Limit, Profile, Quantity, Sense, Unit};
+use crate::one_way::OneWay;
 use crate::text::{count, plural};
 use crate::view::{RunView, SeriesView};
 use doubt::Doubt;
@@ -99,6 +101,8 @@ pub struct Check {
     pub why: String,
     /// For a maximum: what it proves.
     pub bound: Option<Bound>,
+    /// Of a figure between two clocks: how far these may be apart, in ns.
+    pub uncertainty_ns: Option<u64>,
 }
 
 impl Check {
@@ -106,7 +110,10 @@ impl Check {
     pub fn measured_text(&self) -> String {
         match (self.measured, self.limit.quantity.unit()) {
             (None, _) => "–".to_owned(),
-            (Some(value), Unit::Ns) => format_ns(value.as_f64()),
+            (Some(value), Unit::Ns) => {
+                let apart = self.uncertainty_ns.map(|ns| format!(" ± {}", format_ns(ns as f64)));
+                format_ns(value.as_f64()) + &apart.unwrap_or_default()
+            }
             (Some(value), Unit::Count) => count(value.as_f64() as u64),
         }
     }
@@ -255,11 +262,15 @@ fn whole(checks: &[Check], requirements: &[RequirementCheck]) -> Verdict {
 }
 
 fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -> Check {
-    let doubts = doubt::of(run, series, limit.quantity);
+    let clocks = OneWay::of(run, series);
+    let doubts = doubt::of(run, series, limit.quantity, clocks.as_ref());
     let (measured, verdict, why) = match measure(series, limit.quantity) {
         Err(reason) => (None, Verdict::Inconclusive, reason),
         Ok(measured) => {
-            let (verdict, why) = decide(series, limit, measured, &doubts);
+            let (verdict, why) = match clocks.as_ref().filter(|_| limit.quantity.unit() == Unit::Ns) {
+                Some(clocks) => between_clocks::decide(series, limit, measured, &doubts, clocks),
+                None => decide(series, limit, measured, &doubts),
+            };
             (Some(measured), verdict, why)
         }
     };
@@ -274,15 +285,17 @@ fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -
         verdict,
         why,
         bound,
+        uncertainty_ns: clocks.and_then(|clocks| clocks.uncertainty.ok()).map(|known| known.ns),
     }
 }
 
+fn listed(doubts: &[Doubt]) -> String {
+    let texts: Vec<&str> = doubts.iter().map(|doubt| doubt.text.as_str()).collect();
+    texts.join("; ")
+}
+
 fn decide(series: &SeriesView, limit: &Limit, measured: Measured, doubts: &[Doubt]) -> (Verdict, String) {
-    let listed = doubts
-        .iter()
-        .map(|doubt| doubt.text.as_str())
-        .collect::<Vec<_>>()
-        .join("; ");
+    let listed = listed(doubts);
     let beyond = match limit.quantity.sense() {
         Sense::AtMost => measured.over(limit.allowed),
         Sense::AtLeast => measured.as_f64() < limit.allowed as f64,

@@ -59,6 +59,16 @@ pub struct SeriesSpec {
     pub settings: Vec<(String, String)>,
 }
 
+/// Settings that more than a person reads: the names under which a one-way series says how its two clocks agree.
+pub mod setting {
+    /// How far the two clocks may be apart, as it was stated, in ns; or [`MEASURED`].
+    pub const CLOCK_UNCERTAINTY_NS: &str = "clock uncertainty (ns)";
+    /// In place of a stated uncertainty: it is to be taken from the series `clock/*` of the run.
+    pub const MEASURED: &str = "measured";
+    /// The publisher's share of a measured uncertainty, in ns, as it was stated.
+    pub const PUBLISHER_UNCERTAINTY_NS: &str = "publisher's clock uncertainty (ns)";
+}
+
 /// Number of a series in its run, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeriesId(pub u32);
@@ -193,6 +203,12 @@ pub enum EventKind {
     StepStopped,
     /// `CLOCK_REALTIME` jumped against `CLOCK_MONOTONIC`.
     ClockStep,
+    /// Time synchronisation changed: port state, grandmaster, servo, leap second, daemon.
+    TimeSync,
+    /// From here on this clock is not known to agree with the publisher's.
+    ClockDoubt,
+    /// From here on it is again.
+    ClockGood,
     /// The kernel held real-time threads back.
     RtThrottled,
     /// The hypervisor ran something else on our CPU.
@@ -225,12 +241,15 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
         Self::StepStopped,
         Self::ClockStep,
+        Self::TimeSync,
+        Self::ClockDoubt,
+        Self::ClockGood,
         Self::RtThrottled,
         Self::Steal,
         Self::PageFaults,
@@ -255,6 +274,9 @@ impl EventKind {
             Self::StepStarted => "step-started",
             Self::StepStopped => "step-stopped",
             Self::ClockStep => "clock-step",
+            Self::TimeSync => "time-sync",
+            Self::ClockDoubt => "clock-doubt",
+            Self::ClockGood => "clock-good",
             Self::RtThrottled => "rt-throttled",
             Self::Steal => "steal",
             Self::PageFaults => "page-faults",

@@ -17,10 +17,12 @@ pub mod link;
 pub mod memory;
 pub mod netns;
 pub mod packet;
+pub mod phc;
 pub mod privilege;
 mod sockopt;
 pub mod tap;
 pub mod thread;
+pub mod timex;
 pub mod wait;
 pub mod xdp;
 

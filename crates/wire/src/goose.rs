@@ -11,6 +11,9 @@ mod data;
 mod frame;
 mod message;
 mod parse;
+mod rules;
+mod schedule;
+mod supervisor;
 mod template;
 mod value;
 
@@ -18,6 +21,9 @@ pub use data::{Data, Entries};
 pub use frame::{Frame, Inspection, inspect};
 pub use message::Message;
 pub use parse::Fields;
+pub use rules::{Counts, Instants, Numbers, Outcome, Rules};
+pub use schedule::{Curve, Progress};
+pub use supervisor::{Expectation, Marks, REFUSALS, Refusal, Refused, Settings, Simulation, Supervisor, Verdict};
 pub use template::Template;
 pub use value::Value;
 

@@ -396,6 +396,45 @@ fn a_goose_template_is_patched_in_place() {
 }
 
 #[test]
+fn numbers_and_texts_of_a_goose_template_keep_their_length() {
+    let text = |text: &str| Value::VisibleString(text.as_bytes().to_vec());
+    let mut message = parse_goose(&common::vector("goose_initial"));
+    message.all_data = vec![
+        Value::Integer(0),
+        Value::Unsigned(0),
+        Value::Integer(1 << 40),
+        text("off"),
+    ];
+    let mut template = goose::Template::new(&message).unwrap();
+    let octets = template.bytes().len();
+    let rounds = [
+        [
+            Value::Integer(-1),
+            Value::Unsigned(255),
+            Value::Integer(i64::MIN),
+            text("on "),
+        ],
+        [
+            Value::Integer(i32::MIN.into()),
+            Value::Unsigned(u32::MAX.into()),
+            Value::Integer(3),
+            text("abc"),
+        ],
+    ];
+    for values in rounds {
+        for (index, value) in values.iter().enumerate() {
+            assert!(template.set_entry(index, value), "{value:?}");
+        }
+        message.all_data = values.to_vec();
+        assert_eq!(parse_goose(template.bytes()), message);
+        assert_eq!(template.bytes().len(), octets);
+    }
+    assert!(!template.set_entry(0, &Value::Integer(1 << 40)), "needs more octets");
+    assert!(!template.set_entry(3, &text("longer")));
+    assert_eq!(parse_goose(template.bytes()), message);
+}
+
+#[test]
 fn messages_that_cannot_be_sent_are_refused() {
     let good = parse_sv(&common::vector("sv_9_2le_4000_1asdu_untagged"));
     let with = |change: &dyn Fn(&mut OwnedAsdu)| {

@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod export;
+pub(crate) mod goose;
 pub(crate) mod import;
 pub(crate) mod listen;
 pub(crate) mod noise;

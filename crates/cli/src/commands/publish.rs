@@ -1,14 +1,17 @@
-//! `triptime publish`: sampled-value streams.
+//! `triptime publish`: sampled-value streams and GOOSE.
 
 mod waveform;
 
+use super::goose::GooseArgs;
 use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
 use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use crate::streams::{SetArgs, published};
+use crate::time_sync::TimeSyncArgs;
 use probes::Port;
-use probes::publish::{LONGEST_FRAME, PublishConfig, port_options, start};
+use probes::publish::{LONGEST_FRAME, PublishConfig, port_options, start_all};
+use probes::subscribe::ClockRelation;
 use store::model::EventKind;
 use streamset::{Content, Selection, StreamSpec, counted};
 use sys::packet::PacketPort;
@@ -27,7 +30,7 @@ enum EngineArg {
     Xdp,
 }
 
-/// Publishes sampled-value streams as merging units do, and reports its own lateness
+/// Publishes sampled-value streams as merging units do, and GOOSE as relays do, and reports its own lateness
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  triptime publish eth1 --streams 8 --profile F4800S2I4U4 --spin-ahead 60us --cpu 2 --duration 60s\n  \
@@ -38,9 +41,9 @@ pub(crate) struct PublishArgs {
     port: PortArgs,
     #[command(flatten)]
     set: SetArgs,
-    /// Number of streams
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "source")]
-    streams: u16,
+    /// Number of streams [default: 1, and none with --goose]
+    #[arg(long, value_name = "N", conflicts_with = "source")]
+    streams: Option<u16>,
     /// Samples a second, ASDUs in a frame, currents and voltages: F4800S2I4U4, or 6I3U for F4800S2I6U3
     #[arg(long, value_name = "NAME", conflicts_with_all = ["source", "rate", "asdus"])]
     profile: Option<Profile>,
@@ -80,7 +83,11 @@ pub(crate) struct PublishArgs {
     #[command(flatten)]
     waveform: WaveformArgs,
     #[command(flatten)]
+    goose: GooseArgs,
+    #[command(flatten)]
     replay: ReplayArgs,
+    #[command(flatten)]
+    time: TimeSyncArgs,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -97,7 +104,10 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let Selection { streams, notes } = streams(&args)?;
     let streams = published(&streams, &mut args.waveform.read(args.run.quiet)?)?;
     let port = open(&args, streams.len())?;
-    let begin = Start::probe("publish", args.port.measured(), args.port.duration).on(&args.port.interface);
+    let blocks = args.goose.blocks()?;
+    let goose_port = PacketPort::open(&args.port.interface, &port_options())?;
+    let cpus = args.port.cpu.into_iter().chain(args.goose.goose_cpu).collect();
+    let begin = Start::probe("publish", cpus, args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
     let port = run.port(port, &args.port, &args.port.intent())?;
     if let Some(config) = replayed {
@@ -115,8 +125,30 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         threshold_ns: run.threshold_ns("publish/lateness"),
     };
     let stop = run.session.stop.clone();
-    let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
+    let goose = blocks.map(|blocks| args.goose.config(blocks, &args.port, args.spin_ahead, &run));
+    // The capture shows the sampled values, or GOOSE where there is nothing else.
+    let (sv, goose) = match (&goose, config.streams.is_empty()) {
+        (Some(goose), true) => (None, Some((goose, port))),
+        (goose, _) => (
+            Some((&config, port)),
+            goose.as_ref().map(|goose| (goose, goose_port.into())),
+        ),
+    };
+    let watch = args.time.watch(ClockRelation::SameHost, &mut run.session.recorder);
+    let outcome = watch.and_then(|watch| {
+        let running = start_all(sv, goose, &mut run.session.recorder, &stop)?;
+        let outcome = run.attend(running);
+        drop(watch);
+        outcome
+    });
     run.finish(outcome.map_err(Into::into))
+}
+
+impl PublishArgs {
+    /// How many streams of sampled values there are.
+    fn stream_count(&self) -> u16 {
+        self.streams.unwrap_or(u16::from(self.goose.goose.is_none()))
+    }
 }
 
 /// Room for frames of a replay that are due together.
@@ -166,7 +198,7 @@ fn streams(args: &PublishArgs) -> Result<Selection, Failure> {
         None => first,
     };
     Ok(Selection {
-        streams: counted(&first, args.streams),
+        streams: counted(&first, args.stream_count()),
         notes: Vec::new(),
     })
 }

@@ -1,24 +1,18 @@
-//! `triptime subscribe`: sampled-value reception.
+//! `triptime subscribe`: sampled-value reception and GOOSE supervision.
 
-use crate::arguments::{PortArgs, ReceiveArg, RunArgs};
+use super::goose::SuperviseArgs;
+use crate::arguments::{PortArgs, ReceiveArg, RunArgs, duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use crate::streams::{SetArgs, expected};
+use crate::time_sync::{TimeSyncArgs, relation};
 use probes::subscribe::{ClockRelation, SubscribeConfig, port_options, start};
 use store::model::EventKind;
 use streamset::Selection;
 use sys::packet::PacketPort;
 
-/// How the publisher's clock relates to ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum ClockArg {
-    /// The publisher runs on this machine
-    SameHost,
-    /// Not known: no one-way figures
-    None,
-}
-
-/// Receives sampled values as a protection application does: loss, order, spacing and age per stream
+/// Receives sampled values as a protection application does: loss, order, spacing and age per stream; and
+/// supervises GOOSE: timeAllowedtoLive, states, repetitions, simulation, per control block
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  triptime subscribe eth1 --rate 4800 --cpu 3 --duration 60s\n  \
@@ -32,15 +26,23 @@ pub(crate) struct SubscribeArgs {
     /// Samples a second of every stream [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536), help_heading = "Receiving")]
     rate: Option<u32>,
-    /// How the publisher's clock relates to this machine's; without a relation there are no one-way figures
-    #[arg(long, value_enum, default_value = "none", help_heading = "Receiving")]
-    clock: ClockArg,
+    /// How the publisher's clock relates to this machine's: none, same-host, ptp (this clock's distance from its master is
+    /// measured), or ptp:UNCERTAINTY (what the two are stated to agree within); without a relation there are no one-way figures
+    #[arg(long, value_name = "RELATION", default_value = "none", value_parser = relation, help_heading = "Receiving")]
+    clock: ClockRelation,
+    /// How far the publisher's clock may be from the grandmaster, with --clock ptp; IEC 61850-9-3 allows 1us
+    #[arg(long, value_name = "DURATION", default_value = "1us", value_parser = duration, help_heading = "Receiving")]
+    publisher_clock: u64,
+    #[command(flatten)]
+    time: TimeSyncArgs,
     /// Streams told apart at the most
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000), help_heading = "Receiving")]
     max_streams: u16,
     /// How to wait for frames
     #[arg(long, value_enum, default_value = "block", help_heading = "Receiving")]
     receive: ReceiveArg,
+    #[command(flatten)]
+    goose: SuperviseArgs,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -54,23 +56,33 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     for note in notes {
         run.session.recorder.events().write(EventKind::Note, note);
     }
+    let clock = match args.clock {
+        ClockRelation::Ptp { stated_ns, .. } => ClockRelation::Ptp {
+            stated_ns,
+            publisher_ns: args.publisher_clock,
+        },
+        other => other,
+    };
     let config = SubscribeConfig {
         rate: args.rate,
         max_streams: args.max_streams,
         expected: streams.iter().map(expected).collect(),
-        clock: match args.clock {
-            ClockArg::SameHost => ClockRelation::SameHost,
-            ClockArg::None => ClockRelation::Unknown,
-        },
+        clock,
         receive: args.receive.into(),
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,
+        goose: args.goose.config(),
         threshold_ns: run.threshold_ns("age/MU01"),
     };
     let stop = run.session.stop.clone();
     let port = run.port(port, &args.port, &args.port.intent())?;
-    let outcome = start(&config, port, &mut run.session.recorder, &stop)
-        .and_then(|subscription| run.attend(subscription.running));
+    // The watch has had its first look before anything is received, and has its last when all is.
+    let outcome = args.time.watch(clock, &mut run.session.recorder).and_then(|watch| {
+        let subscription = start(&config, port, &mut run.session.recorder, &stop)?;
+        let outcome = run.attend(subscription.running);
+        drop(watch);
+        outcome
+    });
     run.finish(outcome.map_err(Into::into))
 }

@@ -19,6 +19,7 @@ pub use config::{PublishConfig, StreamConfig};
 pub use waveform::Waveform;
 
 use crate::error::ProbeError;
+use crate::goose::GooseConfig;
 use crate::hot::{HotThread, Running};
 use crate::port::Port;
 use crate::record::Recorder;
@@ -59,8 +60,33 @@ pub fn start(
     recorder: &mut Recorder,
     stop: &Stop,
 ) -> Result<Running, ProbeError> {
+    start_all(Some((config, port.into())), None, recorder, stop)
+}
+
+/// Starts publishing sampled values, GOOSE, or both, each from a thread and through a port of its own. The seconds of both
+/// begin together.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_all(
+    streams: Option<(&PublishConfig, Port)>,
+    goose: Option<(&GooseConfig, Port)>,
+    recorder: &mut Recorder,
+    stop: &Stop,
+) -> Result<Running, ProbeError> {
+    let mut threads = Vec::new();
+    if let Some((config, port)) = streams {
+        threads.push(thread(config, port, recorder, stop)?);
+    }
+    if let Some((config, port)) = goose {
+        threads.push(crate::goose::thread(config, port, recorder, stop)?);
+    }
+    Running::start(threads, next_second)
+}
+
+/// The thread that publishes sampled values, not yet started.
+fn thread(config: &PublishConfig, port: Port, recorder: &mut Recorder, stop: &Stop) -> Result<HotThread, ProbeError> {
     check(config)?;
-    let port = port.into();
     let paces = paces(&config.streams);
     let source = Mac(port.mac());
     let groups = (series::LATENESS..)
@@ -77,7 +103,7 @@ pub fn start(
         feed.set_cpu(cpu);
     }
     let mut sender = sender::Sender::new(config.clone(), port, groups, stop.clone());
-    let thread = HotThread {
+    Ok(HotThread {
         name: "publish".into(),
         real_time: RtThread {
             policy: config.policy,
@@ -87,8 +113,7 @@ pub fn start(
         body: Box::new(move |start, feed| sender.run(start, feed)),
         feed,
         own_files: false,
-    };
-    Running::start(vec![thread], next_second)
+    })
 }
 
 /// The instant of the next full second of the wall clock that leaves time to get ready.

@@ -10,19 +10,19 @@ const STEP_NS: i64 = 10_000;
 const SLEW_PPM: i64 = 500;
 
 /// Watches the wall clock against the monotonic one.
-pub(super) struct ClockWatch {
+pub(crate) struct ClockWatch {
     last: ClockPair,
 }
 
 impl ClockWatch {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             last: sys::clock::pair(),
         }
     }
 
     /// How far the wall clock jumped since the last look, when it is more than slewing and the reading's uncertainty explain.
-    pub(super) fn step(&mut self) -> Option<i64> {
+    pub(crate) fn step(&mut self) -> Option<i64> {
         let now = sys::clock::pair();
         let jump = step_between(&self.last, &now);
         self.last = now;

@@ -13,6 +13,7 @@ mod why;
 mod window;
 mod work;
 
+pub(crate) use clock::ClockWatch;
 pub(crate) use feed::LABEL_BYTES;
 pub use feed::{Counter, Describe, Feed, Record};
 pub use recorder::{Events, Live, Recorder, RecorderOptions};

@@ -141,7 +141,12 @@ pub struct Events {
 impl Events {
     /// Writes an event at this instant.
     pub fn write(&self, kind: EventKind, text: impl Into<String>) {
-        let at_ns = since(self.start, sys::clock::monotonic());
+        self.write_at(sys::clock::monotonic(), kind, text);
+    }
+
+    /// Writes an event of an instant that is over: of when something was last known to be otherwise.
+    pub fn write_at(&self, at: Monotonic, kind: EventKind, text: impl Into<String>) {
+        let at_ns = since(self.start, at);
         let _ = self.commands.send(Command::Event(Event {
             at_ns,
             kind,

@@ -7,6 +7,9 @@
 //! `CAP_SYS_NICE` for a real-time policy.
 //!
 //! Streams that are expected have their series from the start: one that never comes, or stops, has lost what was due.
+//! GOOSE messages of the port are supervised beside them. Per control block: `goose/REF` (time between messages at the kernel; its
+//! counters: lost messages, duplicates, reordered, and late = expiries of timeAllowedtoLive) and, with a clock relation,
+//! `goose-transfer/REF` (`t` of a change of state -> application has its first message).
 //!
 //! One-way figures need two clocks to agree. Without a stated relation they are not measured, rather than wrong.
 
@@ -18,6 +21,7 @@ mod stream;
 pub use expected::ExpectedStream;
 
 use crate::error::ProbeError;
+use crate::goose::{SuperviseConfig, supervise};
 use crate::hot::{HotThread, Running};
 use crate::port::Port;
 use crate::record::Recorder;
@@ -25,25 +29,70 @@ use crate::reflect::Receive;
 use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use store::model::setting;
 use sys::packet::PortOptions;
 use sys::thread::{Policy, RtThread};
+use units::format_ns;
 
 /// How the publisher's clock relates to this machine's `CLOCK_REALTIME`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockRelation {
     /// The publisher runs on this machine: one clock, no uncertainty.
     SameHost,
+    /// Both clocks follow one PTP grandmaster.
+    Ptp {
+        /// How far apart they are at the most, in ns, as somebody states; `None` takes it from the series `clock/*` that the
+        /// run has beside this probe's.
+        stated_ns: Option<u64>,
+        /// The publisher's share of it, in ns, where the rest is measured.
+        publisher_ns: u64,
+    },
     /// Not known: no one-way figures.
     Unknown,
 }
 
 impl ClockRelation {
     /// In words, for the report.
-    pub fn describe(self) -> &'static str {
+    pub fn describe(self) -> String {
         match self {
-            Self::SameHost => "publisher on the same host: one clock",
-            Self::Unknown => "not known: no one-way figures",
+            Self::SameHost => "publisher on the same host: one clock".into(),
+            Self::Ptp {
+                stated_ns: Some(ns), ..
+            } => format!(
+                "both clocks follow PTP, stated to agree within {}",
+                format_ns(ns as f64)
+            ),
+            Self::Ptp {
+                stated_ns: None,
+                publisher_ns,
+            } => format!(
+                "both clocks follow PTP: this one's distance is measured, the publisher's stated to be within {}",
+                format_ns(publisher_ns as f64)
+            ),
+            Self::Unknown => "not known: no one-way figures".into(),
         }
+    }
+
+    /// Whether instants of the two clocks may be subtracted.
+    fn is_known(self) -> bool {
+        self != Self::Unknown
+    }
+
+    /// What a one-way series says of it, for the verdict.
+    fn settings(self) -> Vec<(String, String)> {
+        let Self::Ptp {
+            stated_ns,
+            publisher_ns,
+        } = self
+        else {
+            return Vec::new();
+        };
+        let uncertainty = stated_ns.map_or_else(|| setting::MEASURED.to_owned(), |ns| ns.to_string());
+        let mut settings = vec![(setting::CLOCK_UNCERTAINTY_NS.to_owned(), uncertainty)];
+        if stated_ns.is_none() {
+            settings.push((setting::PUBLISHER_UNCERTAINTY_NS.to_owned(), publisher_ns.to_string()));
+        }
+        settings
     }
 }
 
@@ -66,6 +115,8 @@ pub struct SubscribeConfig {
     pub policy: Policy,
     /// CPU to run on.
     pub cpu: Option<u32>,
+    /// How GOOSE control blocks are supervised.
+    pub goose: SuperviseConfig,
     /// Samples of `age/*` above are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
 }
@@ -82,6 +133,7 @@ impl Default for SubscribeConfig {
             duration_ns: None,
             policy: Policy::Other,
             cpu: None,
+            goose: SuperviseConfig::default(),
             threshold_ns: None,
         }
     }
@@ -93,10 +145,10 @@ const RING_FRAMES: usize = 16_384;
 /// Octets kept of a frame: the largest SV frame fits.
 const FRAME_BYTES: usize = 1_600;
 
-/// How the packet socket for this probe is to be opened: every SV frame, whatever its destination.
+/// How the packet socket for this probe is to be opened: every SV and GOOSE frame, whatever its destination.
 pub fn port_options() -> PortOptions {
     PortOptions {
-        ethertypes: vec![wire::ether::SV],
+        ethertypes: vec![wire::ether::SV, wire::ether::GOOSE],
         ring_frames: RING_FRAMES,
         frame_bytes: FRAME_BYTES,
         promiscuous: true,
@@ -112,7 +164,7 @@ const RECORDS_PER_SECOND: u64 = 120_000;
 pub struct Subscription {
     /// Its thread.
     pub running: Running,
-    /// SV frames accepted so far.
+    /// SV frames and GOOSE messages accepted so far.
     pub frames: Arc<AtomicU64>,
 }
 
@@ -139,7 +191,14 @@ pub fn start(
             config.expected.len()
         )));
     }
-    let slots = usize::from(series::slots(config.max_streams));
+    if config.goose.expected.len() > usize::from(config.goose.max_blocks) {
+        return Err(ProbeError::Usage(format!(
+            "subscribe: {} GOOSE control blocks are expected, and {} told apart: use a higher --max-control-blocks",
+            config.goose.expected.len(),
+            config.goose.max_blocks
+        )));
+    }
+    let slots = usize::from(series::slots(config.max_streams) + supervise::slots(config.goose.max_blocks));
     let describe = Box::new(series::Subscribe::of(config, &port));
     let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
     feed.announce(series::DELIVERY, "subscribe");

@@ -1,9 +1,10 @@
 //! The receiving loop.
 
 use super::SubscribeConfig;
-use super::series::{DELIVERY, notice};
+use super::series::{DELIVERY, Family, families, notice, slots};
 use super::stream::{Key, Sample, Stream};
 use crate::error::ProbeError;
+use crate::goose::supervise::{Blocks, is_goose};
 use crate::port::Port;
 use crate::reception::{Account, Arrival, Reception};
 use crate::record::Feed;
@@ -11,7 +12,7 @@ use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use units::Monotonic;
-use wire::ether::{EthernetView, VlanTag};
+use wire::ether::{self, EthernetView, VlanTag};
 use wire::sv::Frame;
 
 pub(super) struct Receiver {
@@ -29,6 +30,7 @@ struct Table {
     unplaced: u64,
     /// When receiving began.
     started: Monotonic,
+    goose: Blocks,
     config: SubscribeConfig,
 }
 
@@ -43,7 +45,9 @@ impl Receiver {
     ) -> Self {
         let mut streams = Vec::with_capacity(usize::from(config.max_streams));
         streams.extend(awaited.into_iter().map(|(_, stream)| stream));
+        let one_clock = families(config.clock).contains(&Family::Age);
         let table = Table {
+            goose: Blocks::new(config.goose.clone(), slots(config.max_streams), one_clock),
             streams,
             likely: 0,
             malformed: 0,
@@ -66,6 +70,7 @@ impl Receiver {
 
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         self.table.started = sys::clock::monotonic();
+        self.table.goose.begin(feed);
         let accepted = self.reception.run(&mut self.table, feed);
         self.end(accepted, feed)
     }
@@ -76,6 +81,7 @@ impl Receiver {
             stream.end(now, feed);
             stream.account_for_silence(self.table.started, now, feed);
         }
+        self.table.goose.end(now, DELIVERY, feed);
         let dropped = self.reception.port.dropped();
         let table = &self.table;
         for (code, count, detail) in [
@@ -96,7 +102,7 @@ impl Receiver {
             expected => format!(", of none of {expected} expected streams"),
         };
         Err(ProbeError::NoTraffic(format!(
-            "subscribe: no sampled values (EtherType 0x88BA) came on {interface}{none_of}: is a merging unit or \
+            "subscribe: no sampled values (EtherType 0x88BA){none_of} and no GOOSE (0x88B8) came on {interface}: is a merging unit or \
              `triptime publish` sending into this network, and is the interface up?"
         )))
     }
@@ -107,11 +113,22 @@ impl Account for Table {
         if let Some(kernel) = arrival.kernel {
             feed.sample(DELIVERY, arrival.at, arrival.wall - kernel, 0);
         }
+        if is_goose(data) {
+            return self.goose.take(data, vlan, arrival, feed);
+        }
         self.fast(data, vlan, arrival, feed) || self.full(data, vlan, arrival, feed)
     }
 
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
         feed.notice(DELIVERY, notice::LINK, at, u64::from(is_down), 0);
+    }
+
+    fn deadline(&self) -> Option<Monotonic> {
+        self.goose.deadline()
+    }
+
+    fn look(&mut self, now: Monotonic, feed: &mut Feed) {
+        self.goose.look(now, feed);
     }
 }
 
@@ -149,7 +166,11 @@ impl Table {
 
     /// A new stream, or a change in one that is known, or a frame that breaks a rule.
     fn full(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
-        let parsed = EthernetView::with_tag(data, vlan).and_then(|ethernet| Frame::parse(&ethernet));
+        let ethernet = EthernetView::with_tag(data, vlan);
+        if ethernet.is_ok_and(|ethernet| ethernet.ether_type() == ether::GOOSE) {
+            return self.goose.take(data, vlan, arrival, feed);
+        }
+        let parsed = ethernet.and_then(|ethernet| Frame::parse(&ethernet));
         let frame = match parsed {
             Ok(frame) => frame,
             Err(error) => {

@@ -1,6 +1,7 @@
 //! What the series of this probe are called and mean, and its notices in words.
 
 use super::{ClockRelation, SubscribeConfig, expected};
+use crate::goose::supervise::Words;
 use crate::port::Port;
 use crate::record::Describe;
 use store::model::{EventKind, SeriesClock, SeriesSpec};
@@ -56,12 +57,15 @@ pub(super) mod notice {
     pub(in crate::subscribe) const EXPECTED_OCTETS: u16 = 21;
     pub(in crate::subscribe) const EXPECTED_RATE: u16 = 22;
     pub(in crate::subscribe) const EXPECTED_VLAN: u16 = 23;
+    pub(in crate::subscribe) const PUBLISHER_DOUBT: u16 = 24;
+    pub(in crate::subscribe) const PUBLISHER_GOOD: u16 = 25;
 }
 
 /// Names and settings of the series of this probe.
 pub(super) struct Subscribe {
     config: SubscribeConfig,
     interface: String,
+    goose: Words,
 }
 
 impl Subscribe {
@@ -69,6 +73,7 @@ impl Subscribe {
         Self {
             config: config.clone(),
             interface: port.interface().to_owned(),
+            goose: Words::of(&config.goose, slots(config.max_streams)),
         }
     }
 
@@ -90,7 +95,7 @@ impl Subscribe {
                 format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word()),
             ),
             ("rate".into(), rate),
-            ("clock".into(), config.clock.describe().into()),
+            ("clock".into(), config.clock.describe()),
             ("policy".into(), config.policy.to_string()),
             (
                 "cpu".into(),
@@ -106,6 +111,12 @@ impl Subscribe {
 
 impl Describe for Subscribe {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
+        if let Some(mut spec) = self.goose.series(slot, label, self.settings(slot)) {
+            if spec.name.starts_with("goose-transfer/") {
+                spec.settings.extend(self.config.clock.settings());
+            }
+            return spec;
+        }
         let (family, what, judged) = match slot.checked_sub(1).map(|slot| slot % 3) {
             None => ("delivery", "kernel receive stamp -> application has the frame", false),
             Some(0) => (
@@ -124,6 +135,10 @@ impl Describe for Subscribe {
                 true,
             ),
         };
+        let mut settings = self.settings(slot);
+        if matches!(family, "arrival" | "age") {
+            settings.extend(self.config.clock.settings());
+        }
         SeriesSpec {
             name: format!("{family}/{label}"),
             what: what.into(),
@@ -134,11 +149,14 @@ impl Describe for Subscribe {
                 .filter(|_| slot > DELIVERY)
                 .map(|rate| 1e9 / f64::from(rate)),
             threshold_ns: self.config.threshold_ns.filter(|_| judged),
-            settings: self.settings(slot),
+            settings,
         }
     }
 
     fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
+        if let Some(event) = self.goose.notice(code, name, a, b) {
+            return event;
+        }
         let stream = name.split_once('/').map_or(name, |(_, stream)| stream);
         let text = match code {
             notice::SOCKET_DROP => {
@@ -165,6 +183,14 @@ impl Describe for Subscribe {
             notice::LINK => {
                 return (EventKind::Link, crate::reception::link_text(a == 1, &self.interface));
             }
+            notice::PUBLISHER_DOUBT => {
+                let text = format!("{stream}: smpSynch is {a}: the publisher says that it follows no clock");
+                return (EventKind::ClockDoubt, text);
+            }
+            notice::PUBLISHER_GOOD => {
+                let text = format!("{stream}: smpSynch is {a}: the publisher follows a clock again");
+                return (EventKind::ClockGood, text);
+            }
             notice::NO_SMP_SYNCH => format!("{stream}: smpSynch is absent; taken as not synchronised"),
             notice::TOO_LATE => format!(
                 "{stream}: {a} samples came more than {b} counts late, no restart: those that were missing stay lost"
@@ -178,7 +204,7 @@ impl Describe for Subscribe {
 /// The families that are measured under `clock`.
 pub(super) fn families(clock: ClockRelation) -> &'static [Family] {
     match clock {
-        ClockRelation::SameHost => &[Family::Spacing, Family::Arrival, Family::Age],
+        ClockRelation::SameHost | ClockRelation::Ptp { .. } => &[Family::Spacing, Family::Arrival, Family::Age],
         ClockRelation::Unknown => &[Family::Spacing],
     }
 }

@@ -180,6 +180,19 @@ impl Stream {
         if self.smp_synch.is_none() {
             self.notice(feed, notice::NO_SMP_SYNCH, at, 0, 0);
         }
+        if !is_synchronised(self.smp_synch) {
+            self.trust(notice::PUBLISHER_DOUBT, at, feed);
+        }
+    }
+
+    /// What the publisher says of its own clock, where one-way figures follow from it.
+    fn trust(&self, code: u16, at: Monotonic, feed: &mut Feed) {
+        if let ClockRelation::Ptp { .. } = self.clock {
+            let value = u64::from(self.smp_synch.unwrap_or(0));
+            for family in [Family::Arrival, Family::Age] {
+                feed.notice(slot(self.number, family), code, at, value, 0);
+            }
+        }
     }
 
     /// What only the full parse sees: header fields that changed.
@@ -243,7 +256,12 @@ impl Stream {
                 value(self.smp_synch),
                 value(sample.smp_synch),
             );
-            self.smp_synch = sample.smp_synch;
+            let was = std::mem::replace(&mut self.smp_synch, sample.smp_synch);
+            match (is_synchronised(was), is_synchronised(sample.smp_synch)) {
+                (true, false) => self.trust(notice::PUBLISHER_DOUBT, at, feed),
+                (false, true) => self.trust(notice::PUBLISHER_GOOD, at, feed),
+                _ => {}
+            }
         }
         let step = self.sequence.accept_after(sample.smp_cnt, silent_ns);
         if matches!(step, Step::First | Step::Next | Step::Gap(_) | Step::Restart) {
@@ -294,7 +312,7 @@ impl Stream {
             }
             self.last_kernel = Some(kernel);
         }
-        let Some(rate) = self.sequence.rate().filter(|_| self.clock == ClockRelation::SameHost) else {
+        let Some(rate) = self.sequence.rate().filter(|_| self.clock.is_known()) else {
             return;
         };
         let due_ns = number as i64 * SECOND_NS / i64::from(rate);
@@ -359,6 +377,11 @@ impl Stream {
     pub(super) fn notice(&self, feed: &mut Feed, code: u16, at: Monotonic, a: u64, b: u64) {
         feed.notice(slot(self.number, Family::Spacing), code, at, a, b);
     }
+}
+
+/// Whether a publisher says that it follows a clock: 0 is none, 3, 4 and 255 are reserved and count as 0 (IEC 61850-9-2).
+fn is_synchronised(smp_synch: Option<u8>) -> bool {
+    !matches!(smp_synch, None | Some(0 | 3 | 4 | 255))
 }
 
 /// How long nothing came between two frames, by every clock that says so: an application that was held up has not heard the

@@ -6,6 +6,7 @@
 use probes::Stop;
 use probes::record::{Explain, Recorder, RecorderOptions};
 use std::path::PathBuf;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 use store::model::{Counters, Event, RunInfo, RunState, SeriesId, SeriesSpec, Spike};
 use store::{RunFile, RunWriter};
@@ -64,6 +65,16 @@ impl Pair {
 
     pub fn port_b(&self, options: &PortOptions) -> PacketPort {
         inside(&self.b, || PacketPort::open("b0", options))
+    }
+
+    /// Starts a program in the first namespace.
+    pub fn spawn_a(&self, command: &mut Command) -> Child {
+        inside(&self.a, || Ok(command.spawn().expect("the program starts")))
+    }
+
+    /// Starts a program in the second namespace.
+    pub fn spawn_b(&self, command: &mut Command) -> Child {
+        inside(&self.b, || Ok(command.spawn().expect("the program starts")))
     }
 
     /// The interface of the first namespace goes down or up.

@@ -1,6 +1,7 @@
 //! What could hide a worse figure than the one measured. One function per row of the table in `docs/formats/limits.md`.
 
 use crate::limits::Quantity;
+use crate::one_way::OneWay;
 use crate::text::{count, plural};
 use crate::view::{RunView, SeriesView};
 use store::model::{EventKind, RunState, SeriesClock};
@@ -8,6 +9,9 @@ use units::format_ns;
 
 /// Command of a run that was made of another tool's file: its `missed` are those that its histogram makes certain.
 const IMPORTED: &str = "import";
+
+/// The largest value a histogram holds.
+const HISTOGRAM_END_NS: i64 = 60_000_000_000;
 
 /// One reason not to trust a figure.
 pub(super) struct Doubt {
@@ -43,7 +47,7 @@ fn nature(quantity: Quantity) -> Nature {
 }
 
 /// Everything that puts this figure of this series in doubt.
-pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity) -> Vec<Doubt> {
+pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks: Option<&OneWay>) -> Vec<Doubt> {
     let nature = nature(quantity);
     let by_value = matches!(nature, Nature::Value | Nature::CountByValue);
     let mut doubts = Vec::new();
@@ -51,8 +55,11 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity) -> Vec<
         hidden(series, &mut doubts);
         skipped(series, quantity, &mut doubts);
     }
-    if nature == Nature::Value {
+    if nature == Nature::Value && !clipped_by_clocks(series, clocks) {
         clipped(series, &mut doubts);
+    }
+    if let Some(clocks) = clocks.filter(|_| by_value) {
+        apart(series, nature, clocks, &mut doubts);
     }
     if quantity.quantile().is_some() {
         thin_histogram(series, &mut doubts);
@@ -70,7 +77,7 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity) -> Vec<
         doubts.push(plain("nothing was received".to_owned()));
     }
     overrun(series, nature, &mut doubts);
-    events(run, series, nature, quantity, &mut doubts);
+    events(run, series, (nature, quantity), clocks, &mut doubts);
     interrupted(run, nature, &mut doubts);
     doubts
 }
@@ -155,6 +162,32 @@ fn clipped(series: &SeriesView, doubts: &mut Vec<Doubt>) {
     )));
 }
 
+/// Whether all that is outside the histogram's range are samples before their time: within what the clocks may be apart, or
+/// told as a clock's fault.
+fn clipped_by_clocks(series: &SeriesView, clocks: Option<&OneWay>) -> bool {
+    clocks.is_some() && series.max_ns.is_some_and(|max| max <= HISTOGRAM_END_NS)
+}
+
+/// What is not known of the two clocks. A count of samples by their value is one by their value plus what these are apart.
+fn apart(series: &SeriesView, nature: Nature, clocks: &OneWay, doubts: &mut Vec<Doubt>) {
+    let explains_excess = nature == Nature::CountByValue;
+    let mut say = |text| {
+        doubts.push(Doubt { text, explains_excess });
+    };
+    clocks.doubts().into_iter().for_each(&mut say);
+    let apart_ns = clocks.uncertainty.as_ref().map_or(0, |known| known.ns);
+    let reaches = |threshold: u64| {
+        let max = series.max_ns.and_then(|max| u64::try_from(max).ok()).unwrap_or(0);
+        max.saturating_add(apart_ns) > threshold
+    };
+    if explains_excess && apart_ns > 0 && series.spec.threshold_ns.is_none_or(reaches) {
+        say(format!(
+            "counted without regard to the{} that the clocks may be apart",
+            clocks.plus_minus()
+        ));
+    }
+}
+
 fn thin_histogram(series: &SeriesView, doubts: &mut Vec<Doubt>) {
     let (held, received) = (series.histogram.count(), series.counters.received);
     if held < received {
@@ -204,8 +237,18 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
     }
 }
 
-fn events(run: &RunView, series: &SeriesView, nature: Nature, quantity: Quantity, doubts: &mut Vec<Doubt>) {
+fn events(
+    run: &RunView,
+    series: &SeriesView,
+    (nature, quantity): (Nature, Quantity),
+    clocks: Option<&OneWay>,
+    doubts: &mut Vec<Doubt>,
+) {
     for kind in EventKind::ALL {
+        // Of two clocks that are watched, a step touches its window: the watch says when they agree again.
+        if kind == EventKind::ClockStep && clocks.is_some() {
+            continue;
+        }
         let Some(explains_excess) = effect(kind, series, nature, quantity) else {
             continue;
         };

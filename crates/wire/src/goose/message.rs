@@ -123,7 +123,7 @@ impl Message {
         );
         nested(pdu, tag::ALL_DATA, |out| {
             for value in &self.all_data {
-                value.write(out);
+                value.write(out, width);
             }
         });
     }

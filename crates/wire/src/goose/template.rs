@@ -1,6 +1,7 @@
 //! Publishing: a message encoded once, with numbers of constant width, and patched in place.
 
 use super::message::Width;
+use super::value::{narrow, wide};
 use super::{Message, Value, data_tag, tag};
 use crate::ber::{Element, Reader, Tag};
 use crate::ether::EthernetView;
@@ -82,7 +83,8 @@ impl Template {
     }
 
     /// Sets entry `index` of allData, which must be of the same type and take as many octets: always so for booleans, bit
-    /// strings of one length, floating point and UTC time. `false`, and nothing changed, when it does not fit.
+    /// strings of one length, floating point, UTC time, numbers of 32 bits, and octets of one length. `false`, and nothing
+    /// changed, when it does not fit.
     pub fn set_entry(&mut self, index: usize, value: &Value) -> bool {
         let Some(&element) = self.entries.get(index) else {
             return false;
@@ -96,6 +98,11 @@ impl Template {
                 Some((first, rest)) if first == unused => put(rest, bits),
                 _ => false,
             },
+            (data_tag::INTEGER, Value::Integer(value)) => put_number(content, i128::from(*value)),
+            (data_tag::UNSIGNED, Value::Unsigned(value)) => put_number(content, i128::from(*value)),
+            (data_tag::OCTET_STRING, Value::OctetString(octets))
+            | (data_tag::VISIBLE_STRING, Value::VisibleString(octets))
+            | (data_tag::BINARY_TIME, Value::BinaryTime(octets)) => put(content, octets),
             (data_tag::FLOAT, Value::Float32(value)) => put_float(content, 8, &value.to_bits().to_be_bytes()),
             (data_tag::FLOAT, Value::Float64(value)) => put_float(content, 11, &value.to_bits().to_be_bytes()),
             (data_tag::UTC_TIME, Value::UtcTime(time)) => put(content, &time.to_bytes()),
@@ -125,6 +132,10 @@ fn put(place: &mut [u8], octets: &[u8]) -> bool {
         place.copy_from_slice(octets);
     }
     fits
+}
+
+fn put_number(place: &mut [u8], number: i128) -> bool {
+    narrow(&wide(number), place.len()).is_some_and(|octets| put(place, octets))
 }
 
 fn put_float(place: &mut [u8], exponent: u8, octets: &[u8]) -> bool {

@@ -1,5 +1,6 @@
 //! Data values that own their octets, and their encoding.
 
+use super::message::Width;
 use super::{Data, MAX_NESTING, data_tag as tag};
 use crate::ber::{Tag, integer_octets, nested, unsigned_octets, write_element};
 use crate::frame_error::Field;
@@ -56,9 +57,11 @@ impl Value {
     }
 
     /// Appends the value, which must have been checked.
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, out: &mut Vec<u8>, width: Width) {
         let entries = |out: &mut Vec<u8>, tag, entries: &[Self]| {
-            nested(out, tag, |inner| entries.iter().for_each(|entry| entry.write(inner)));
+            nested(out, tag, |inner| {
+                entries.iter().for_each(|entry| entry.write(inner, width));
+            });
         };
         match self {
             Self::Array(values) => entries(out, tag::ARRAY, values),
@@ -68,8 +71,14 @@ impl Value {
                 inner.push(*unused);
                 inner.extend_from_slice(bits);
             }),
-            Self::Integer(value) => nested(out, tag::INTEGER, |inner| inner.extend(integer_octets(*value))),
-            Self::Unsigned(value) => nested(out, tag::UNSIGNED, |inner| inner.extend(unsigned_octets(*value))),
+            Self::Integer(value) => nested(out, tag::INTEGER, |inner| match width {
+                Width::Minimal => inner.extend(integer_octets(*value)),
+                Width::Fixed => inner.extend(fixed(i128::from(*value))),
+            }),
+            Self::Unsigned(value) => nested(out, tag::UNSIGNED, |inner| match width {
+                Width::Minimal => inner.extend(unsigned_octets(*value)),
+                Width::Fixed => inner.extend(fixed(i128::from(*value))),
+            }),
             Self::Float32(value) => nested(out, tag::FLOAT, |inner| {
                 inner.push(8);
                 inner.extend_from_slice(&value.to_bits().to_be_bytes());
@@ -85,6 +94,35 @@ impl Value {
             Self::Other { tag, octets } => write_element(out, *tag, octets),
         }
     }
+}
+
+/// A number in nine octets of two's complement: any of 64 bits, with or without sign, fits.
+pub(super) fn wide(number: i128) -> [u8; 9] {
+    let octets = number.to_be_bytes();
+    let mut wide = [0; 9];
+    wide.copy_from_slice(&octets[octets.len() - 9..]);
+    wide
+}
+
+/// Numbers of 32 bits, with or without sign.
+const OF_32_BITS: std::ops::Range<i128> = -(1 << 31)..1 << 32;
+
+/// The fixed-length encoding of IEC 61850-8-1 Ed. 2: five octets for a number of 32 bits, else eight, or nine with a leading 00.
+fn fixed(number: i128) -> impl Iterator<Item = u8> {
+    let wide = wide(number);
+    let octets = match () {
+        () if OF_32_BITS.contains(&number) => 5,
+        () if narrow(&wide, 8).is_some() => 8,
+        () => 9,
+    };
+    wide.into_iter().skip(wide.len() - octets)
+}
+
+/// The last `octets` of a number, at most nine, if they mean the same.
+pub(super) fn narrow(wide: &[u8; 9], octets: usize) -> Option<&[u8]> {
+    let (cut, kept) = wide.split_at_checked(wide.len().checked_sub(octets)?)?;
+    let sign = if kept.first()? & 0x80 == 0 { 0 } else { 0xff };
+    cut.iter().all(|octet| *octet == sign).then_some(kept)
 }
 
 impl From<Data<'_>> for Value {

@@ -4,6 +4,7 @@ use super::why::{self, SpikeRow};
 use crate::Report;
 use crate::family;
 use crate::html::{boxes, charts, data};
+use crate::one_way::OneWay;
 use crate::text::{count, ns_or_dash, plural};
 use crate::verdict::Verdict;
 use crate::view::{Figures, SeriesView};
@@ -47,6 +48,8 @@ pub(crate) struct SeriesPart {
     pub(crate) spikes_more: String,
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) scheduled: String,
+    /// How its two clocks agreed, where it has two.
+    pub(crate) clocks: Vec<String>,
 }
 
 pub(super) fn families(report: &Report) -> Vec<FamilyPart> {
@@ -115,6 +118,7 @@ fn series_part(
     let length_s = run.duration_ns as f64 / 1e9;
     let whole = |ns: Option<i64>| ns_or_dash(ns.map(|ns| ns as f64));
     let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
+    let clocks = OneWay::of(run, series);
     SeriesPart {
         index,
         name: series.spec.name.clone(),
@@ -127,7 +131,7 @@ fn series_part(
         open: false,
         samples: plural(series.counters.received, "sample"),
         exposure: format_ns(series.exposure_ns() as f64),
-        max: whole(figures.max),
+        max: whole(figures.max) + &clocks.as_ref().map(OneWay::plus_minus).unwrap_or_default(),
         figures: vec![
             count(series.counters.received),
             whole(figures.min),
@@ -151,6 +155,7 @@ fn series_part(
         spikes_more: spikes_more(series),
         settings: series.spec.settings.clone(),
         scheduled: scheduled(series),
+        clocks: clocks.as_ref().map(clock_lines).unwrap_or_default(),
     }
 }
 
@@ -185,6 +190,15 @@ fn spikes_more(series: &SeriesView) -> String {
         ));
     }
     parts.join("; ")
+}
+
+/// The uncertainty, then when it does not hold.
+fn clock_lines(clocks: &OneWay) -> Vec<String> {
+    let spans = clocks.doubtful.iter().map(|span| format!("In doubt {}", span.text()));
+    [format!("Clocks: {}", clocks.text())]
+        .into_iter()
+        .chain(spans)
+        .collect()
 }
 
 /// Quantiles over scheduled activations, where periods were skipped.

@@ -1,11 +1,11 @@
-//! A counter that does not wrap: what was lost, came again or came late. Sampled values have `wire::sequence` for theirs,
+//! A counter that does not wrap: what was lost, came again or came late. Sampled values have [`crate::sequence`] for theirs,
 //! which wraps each second.
 
-use wire::sequence::WINDOW;
+use crate::sequence::WINDOW;
 
 /// What one number was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// The first.
     First,
     /// The one expected.
@@ -22,59 +22,69 @@ pub(crate) enum Place {
 
 /// Follows one counter. Its counts only grow: a missing number is counted as lost when it can no longer come late.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Order {
+pub struct Order {
     newest: Option<u64>,
     /// Bit n: the number n behind the newest was seen.
     seen: u64,
     /// Bit n: the number n behind the newest is missing, and not counted as lost yet.
     missing: u64,
     /// Numbers that never came.
-    pub(crate) lost: u64,
+    pub lost: u64,
     /// Places where at least one number was missing.
-    pub(crate) gaps: u64,
+    pub gaps: u64,
     /// Numbers that came again.
-    pub(crate) duplicates: u64,
+    pub duplicates: u64,
     /// Numbers that came late.
-    pub(crate) late: u64,
+    pub late: u64,
     /// Times the counter began again.
-    pub(crate) restarts: u64,
+    pub restarts: u64,
 }
 
 impl Order {
-    /// Takes the next number.
-    pub(crate) fn accept(&mut self, number: u64) -> Place {
+    /// What the next number would be, without taking it.
+    pub fn place(&self, number: u64) -> Place {
         let Some(newest) = self.newest else {
-            self.begin(number);
             return Place::First;
         };
-        if let Some(ahead) = number.checked_sub(newest).filter(|&ahead| ahead > 0) {
-            self.advance(number, ahead);
-            if ahead == 1 {
-                return Place::Next;
+        match number.checked_sub(newest) {
+            Some(1) => Place::Next,
+            Some(ahead) if ahead > 1 => Place::Gap(ahead - 1),
+            _ => match newest - number {
+                behind if behind > u64::from(WINDOW) => Place::Restart,
+                behind if self.seen >> behind & 1 == 1 => Place::Duplicate,
+                _ => Place::Late,
+            },
+        }
+    }
+
+    /// Takes the next number.
+    pub fn accept(&mut self, number: u64) -> Place {
+        let place = self.place(number);
+        match place {
+            Place::First => self.begin(number),
+            Place::Next => self.advance(number, 1),
+            Place::Gap(missing) => {
+                self.advance(number, missing + 1);
+                self.gaps += 1;
             }
-            self.gaps += 1;
-            return Place::Gap(ahead - 1);
+            Place::Duplicate => self.duplicates += 1,
+            Place::Late => {
+                let bit = 1 << (self.newest.unwrap_or(number) - number);
+                self.missing &= !bit;
+                self.seen |= bit;
+                self.late += 1;
+            }
+            Place::Restart => {
+                self.settle();
+                self.begin(number);
+                self.restarts += 1;
+            }
         }
-        let behind = newest - number;
-        if behind > u64::from(WINDOW) {
-            self.settle();
-            self.begin(number);
-            self.restarts += 1;
-            return Place::Restart;
-        }
-        let bit = 1 << behind;
-        self.missing &= !bit;
-        if self.seen & bit != 0 {
-            self.duplicates += 1;
-            return Place::Duplicate;
-        }
-        self.seen |= bit;
-        self.late += 1;
-        Place::Late
+        place
     }
 
     /// Takes the next number of a counter of 8 bits: the one nearest to the newest is meant.
-    pub(crate) fn accept_u8(&mut self, number: u8) -> Place {
+    pub fn accept_u8(&mut self, number: u8) -> Place {
         // Begins beyond 0, so that a number from before the first has room.
         let wide = match self.newest {
             None => 256 + u64::from(number),
@@ -84,14 +94,14 @@ impl Order {
     }
 
     /// Begins at `number`, whatever came before.
-    pub(crate) fn begin(&mut self, number: u64) {
+    pub fn begin(&mut self, number: u64) {
         self.newest = Some(number);
         self.seen = 1;
         self.missing = 0;
     }
 
     /// Nothing can come late any more: what is missing is lost.
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         self.lost += u64::from(self.missing.count_ones());
         self.missing = 0;
     }

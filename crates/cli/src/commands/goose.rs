@@ -1,0 +1,102 @@
+//! The options of `publish` and `subscribe` that are about GOOSE.
+
+use crate::arguments::PortArgs;
+use crate::failure::Failure;
+use crate::run_file::Run;
+use probes::goose::{ControlBlock, GooseConfig, SuperviseConfig, parse};
+use std::path::{Path, PathBuf};
+use wire::goose::Simulation;
+
+/// Publishing GOOSE.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "GOOSE")]
+pub(crate) struct GooseArgs {
+    /// Publish the GOOSE control blocks of this TOML file; without --streams, nothing else
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub(crate) goose: Option<PathBuf>,
+    /// CPU of the thread that publishes GOOSE [default: that of --cpu]
+    #[arg(long, value_name = "CPU", requires = "goose")]
+    pub(crate) goose_cpu: Option<u32>,
+}
+
+impl GooseArgs {
+    /// The control blocks of the file, if there is one.
+    pub(crate) fn blocks(&self) -> Result<Option<Vec<ControlBlock>>, Failure> {
+        self.goose.as_deref().map(read).transpose()
+    }
+
+    /// How `blocks` are published.
+    pub(crate) fn config(
+        &self,
+        blocks: Vec<ControlBlock>,
+        port: &PortArgs,
+        spin_ahead_ns: u64,
+        run: &Run,
+    ) -> GooseConfig {
+        GooseConfig {
+            blocks,
+            spin_ahead_ns,
+            duration_ns: port.duration,
+            policy: port.policy,
+            cpu: self.goose_cpu.or(port.cpu),
+            threshold_ns: run.threshold_ns("publish/goose-lateness"),
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<ControlBlock>, Failure> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
+    parse(&name, &text).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Which messages are taken when some are simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum SimulationArg {
+    /// Real ones until the first simulated one comes, then only those (LPHD.Sim true)
+    On,
+    /// Real ones; simulated ones are refused (LPHD.Sim false)
+    Off,
+    /// All, as if they were of one publisher
+    Both,
+}
+
+/// Supervising GOOSE.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "GOOSE")]
+pub(crate) struct SuperviseArgs {
+    /// Silence may last this times timeAllowedtoLive; 2 tolerates one lost message
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
+    goose_tal_factor: f64,
+    /// Which messages are taken when some are simulated
+    #[arg(long, value_enum, default_value = "on", value_name = "SIM")]
+    goose_simulation: SimulationArg,
+    /// Take messages that set the simulation (test) flag without the simulate bit, as Edition 1 publishers do
+    #[arg(long)]
+    goose_edition_1: bool,
+    /// Control blocks told apart at the most
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=2_000))]
+    max_control_blocks: u16,
+}
+
+impl SuperviseArgs {
+    /// How what comes is supervised.
+    pub(crate) fn config(&self) -> SuperviseConfig {
+        SuperviseConfig {
+            tal_factor: self.goose_tal_factor,
+            simulation: match self.goose_simulation {
+                SimulationArg::On => Simulation::On,
+                SimulationArg::Off => Simulation::Off,
+                SimulationArg::Both => Simulation::Both,
+            },
+            edition_1: self.goose_edition_1,
+            max_blocks: self.max_control_blocks,
+            expected: Vec::new(),
+        }
+    }
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    let found = text.parse().ok().filter(|factor| (0.1..=1_000.0).contains(factor));
+    found.ok_or_else(|| format!("\"{text}\" is not a factor: use a number from 0.1 to 1000"))
+}

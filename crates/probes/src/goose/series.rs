@@ -1,0 +1,62 @@
+//! What the publisher's series is called and means.
+
+use super::config::GooseConfig;
+use crate::port::Port;
+use crate::record::Describe;
+use store::model::{EventKind, SeriesClock, SeriesSpec};
+use units::format_ns;
+
+/// Slot of the only series.
+pub(super) const LATENESS: u16 = 0;
+/// Notice: the kernel had no room for messages.
+pub(super) const REFUSED: u16 = 1;
+
+/// Name and settings of `publish/goose-lateness`.
+pub(super) struct Publish {
+    config: GooseConfig,
+    interface: String,
+}
+
+impl Publish {
+    pub(super) fn of(config: &GooseConfig, port: &Port) -> Self {
+        Self {
+            config: config.clone(),
+            interface: port.interface().to_owned(),
+        }
+    }
+}
+
+impl Describe for Publish {
+    fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
+        let config = &self.config;
+        let names = config
+            .blocks
+            .iter()
+            .map(|block| String::from_utf8_lossy(&block.message.gocb_ref));
+        SeriesSpec {
+            name: format!("publish/{label}"),
+            what: "instant a GOOSE message is due -> its send call returned".into(),
+            clock: SeriesClock::Monotonic,
+            interval_ns: None,
+            threshold_ns: config.threshold_ns,
+            settings: vec![
+                ("interface".into(), self.interface.clone()),
+                ("control blocks".into(), names.collect::<Vec<_>>().join(", ")),
+                ("policy".into(), config.policy.to_string()),
+                (
+                    "cpu".into(),
+                    config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
+                ),
+                ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
+                ("late after".into(), "the message's first repetition was due".into()),
+            ],
+        }
+    }
+
+    fn notice(&self, _code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
+        (
+            EventKind::SocketDrop,
+            format!("{name}: the kernel had no room for {a} messages, they were not sent"),
+        )
+    }
+}

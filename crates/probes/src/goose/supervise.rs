@@ -1,0 +1,188 @@
+//! Supervises the GOOSE control blocks of a port, beside the sampled values that `subscribe` receives.
+//!
+//! A control block is told from others by destination, APPID and gocbRef. Nothing is allocated for a message of one that is
+//! known.
+
+mod block;
+mod words;
+
+pub(crate) use words::Words;
+
+use super::config::SuperviseConfig;
+use crate::reception::Arrival;
+use crate::record::Feed;
+use block::{Key, Watched};
+use units::Monotonic;
+use wire::ether::{EthernetView, VlanTag};
+use wire::goose::Frame;
+
+/// Notices, in the numbering of the probe they appear in: above those of sampled values.
+pub(crate) mod notice {
+    pub(crate) const FIRST_CODE: u16 = 1_000;
+    pub(super) const MALFORMED: u16 = FIRST_CODE;
+    pub(super) const TOO_MANY: u16 = FIRST_CODE + 1;
+    pub(super) const FIRST_SEEN: u16 = FIRST_CODE + 2;
+    pub(super) const STATE: u16 = FIRST_CODE + 3;
+    pub(super) const MISSED_STATES: u16 = FIRST_CODE + 4;
+    pub(super) const BEGUN_LATE: u16 = FIRST_CODE + 5;
+    pub(super) const EXPIRED: u16 = FIRST_CODE + 6;
+    pub(super) const AGAIN: u16 = FIRST_CODE + 7;
+    pub(super) const RESTART: u16 = FIRST_CODE + 8;
+    pub(super) const OLD: u16 = FIRST_CODE + 9;
+    pub(super) const SIMULATION: u16 = FIRST_CODE + 10;
+    pub(super) const CONF_REV: u16 = FIRST_CODE + 11;
+    pub(super) const NDS_COM: u16 = FIRST_CODE + 12;
+    pub(super) const ENTRIES: u16 = FIRST_CODE + 13;
+    pub(super) const DAT_SET: u16 = FIRST_CODE + 14;
+    pub(super) const SOURCE: u16 = FIRST_CODE + 15;
+    pub(super) const SECOND_SOURCE: u16 = FIRST_CODE + 16;
+    pub(super) const TOTALS: u16 = FIRST_CODE + 17;
+    pub(super) const OLD_TOTAL: u16 = FIRST_CODE + 18;
+    pub(super) const WITHOUT_LIFE: u16 = FIRST_CODE + 19;
+    pub(super) const UNLISTED: u16 = FIRST_CODE + 20;
+    pub(super) const SILENT: u16 = FIRST_CODE + 21;
+    pub(super) const NEVER_CAME: u16 = FIRST_CODE + 22;
+    pub(super) const UNEXPECTED: u16 = FIRST_CODE + 23;
+    /// And the number of the refusal: the first of them.
+    pub(super) const REFUSED: u16 = FIRST_CODE + 100;
+    /// And the number of the refusal: how many there were.
+    pub(super) const REFUSED_TOTAL: u16 = FIRST_CODE + 200;
+}
+
+/// Slots of one control block: its spacing, and how long its changes took.
+const SLOTS: u16 = 2;
+
+/// Slots needed for `blocks` control blocks.
+pub(crate) fn slots(blocks: u16) -> u16 {
+    blocks.saturating_mul(SLOTS)
+}
+
+/// The EtherType as it lies in a frame.
+const ETHERTYPE: [u8; 2] = wire::ether::GOOSE.to_be_bytes();
+
+/// Whether a frame without a tag in its data is GOOSE.
+#[inline]
+pub(crate) fn is_goose(data: &[u8]) -> bool {
+    data.get(12..14) == Some(&ETHERTYPE)
+}
+
+/// The control blocks of a port, and what belonged to none.
+pub(crate) struct Blocks {
+    config: SuperviseConfig,
+    /// Slot of the first control block.
+    first_slot: u16,
+    /// Whether `t` and our clock are one.
+    times_changes: bool,
+    blocks: Vec<Watched>,
+    /// When the first of them expires.
+    deadline: Option<Monotonic>,
+    malformed: u64,
+    first_malformed_at: u64,
+    unplaced: u64,
+}
+
+impl Blocks {
+    /// Nothing seen yet. `times_changes`: the publishers' clock is this machine's.
+    pub(crate) fn new(config: SuperviseConfig, first_slot: u16, times_changes: bool) -> Self {
+        let mut blocks = Vec::with_capacity(usize::from(config.max_blocks));
+        let expected = config.expected.iter().zip((first_slot..).step_by(usize::from(SLOTS)));
+        blocks.extend(expected.map(|(block, slot)| Watched::expected(block, slot, times_changes, &config)));
+        Self {
+            blocks,
+            config,
+            first_slot,
+            times_changes,
+            deadline: None,
+            malformed: 0,
+            first_malformed_at: 0,
+            unplaced: 0,
+        }
+    }
+
+    /// Gives the series of the control blocks that have to come their names.
+    pub(crate) fn begin(&self, feed: &mut Feed) {
+        for (number, block) in self.blocks.iter().enumerate() {
+            let (before, _) = self.blocks.split_at(number);
+            block.announce(namesakes(before, &block.key), feed);
+        }
+    }
+
+    /// Accounts for one frame; tells whether it was a GOOSE message.
+    pub(crate) fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
+        let parsed = EthernetView::with_tag(data, vlan).and_then(|ethernet| Frame::parse(&ethernet));
+        let frame = match parsed {
+            Ok(frame) => frame,
+            Err(error) => {
+                if self.malformed == 0 {
+                    self.first_malformed_at = error.offset as u64;
+                }
+                self.malformed += 1;
+                return false;
+            }
+        };
+        match self.find(&frame, arrival.at, feed) {
+            Some(index) => self.blocks[index].message(&frame, arrival, feed),
+            None => self.unplaced += 1,
+        }
+        self.deadline = self.blocks.iter().filter_map(Watched::deadline).min();
+        true
+    }
+
+    /// When the first control block expires.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Monotonic> {
+        self.deadline
+    }
+
+    /// Looks for control blocks that have expired; everything that came before `now` was taken.
+    #[inline]
+    pub(crate) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
+        if self.deadline.is_some_and(|deadline| now > deadline) {
+            for block in &mut self.blocks {
+                block.look(now, feed);
+            }
+            self.deadline = self.blocks.iter().filter_map(Watched::deadline).min();
+        }
+    }
+
+    /// Said once, at the end. What belongs to no control block is said of the series in slot `common`.
+    pub(crate) fn end(&mut self, now: Monotonic, common: u16, feed: &mut Feed) {
+        for block in &mut self.blocks {
+            block.end(now, feed);
+        }
+        for (code, count, detail) in [
+            (notice::MALFORMED, self.malformed, self.first_malformed_at),
+            (notice::TOO_MANY, self.unplaced, u64::from(self.config.max_blocks)),
+        ] {
+            if count > 0 {
+                feed.notice(common, code, now, count, detail);
+            }
+        }
+    }
+
+    /// The control block a message belongs to; a new one if there is room.
+    fn find(&mut self, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) -> Option<usize> {
+        let known = self.blocks.iter().position(|block| block.key.is_of(frame));
+        if known.is_some() {
+            return known;
+        }
+        let number = self.blocks.len();
+        if number >= usize::from(self.config.max_blocks) {
+            return None;
+        }
+        let key = Key::of(frame);
+        let slot = self.first_slot + u16::try_from(number).ok()? * SLOTS;
+        let block = Watched::new(key, slot, self.times_changes, &self.config);
+        block.announce(namesakes(&self.blocks, &block.key), feed);
+        if !self.config.expected.is_empty() {
+            feed.notice(slot, notice::UNEXPECTED, at, 0, 0);
+        }
+        self.blocks.push(block);
+        Some(number)
+    }
+}
+
+/// How many of `blocks` have the gocbRef of `key`.
+fn namesakes(blocks: &[Watched], key: &Key) -> usize {
+    blocks.iter().filter(|other| other.key.name() == key.name()).count()
+}

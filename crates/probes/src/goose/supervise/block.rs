@@ -1,0 +1,335 @@
+//! One control block: who it is, what was supervised, and its series.
+
+use super::notice;
+use crate::goose::config::{ExpectedBlock, SuperviseConfig};
+use crate::reception::Arrival;
+use crate::record::{Counter, Feed};
+use units::{Monotonic, Realtime};
+use wire::ether::Mac;
+use wire::goose::{
+    Expectation, Frame, Instants, MAX_NAME, Marks, Numbers, Outcome, REFUSALS, Refusal, Settings, Supervisor, Verdict,
+};
+
+/// Events of one control block that are written; further ones are counted.
+const EVENTS: u32 = 200;
+
+/// What tells one control block from another.
+pub(super) struct Key {
+    destination: Mac,
+    appid: u16,
+    length: usize,
+    name: [u8; MAX_NAME],
+}
+
+impl Key {
+    pub(super) fn of(frame: &Frame<'_>) -> Self {
+        let reference = frame.gocb_ref();
+        let length = reference.len().min(MAX_NAME);
+        let mut name = [0; MAX_NAME];
+        name[..length].copy_from_slice(&reference[..length]);
+        Self {
+            destination: frame.ethernet().dst(),
+            appid: frame.header().appid,
+            length,
+            name,
+        }
+    }
+
+    fn expected(block: &ExpectedBlock) -> Self {
+        let length = block.gocb_ref.len().min(MAX_NAME);
+        let mut name = [0; MAX_NAME];
+        name[..length].copy_from_slice(&block.gocb_ref[..length]);
+        Self {
+            destination: block.destination,
+            appid: block.appid,
+            length,
+            name,
+        }
+    }
+
+    pub(super) fn is_of(&self, frame: &Frame<'_>) -> bool {
+        self.appid == frame.header().appid
+            && self.destination == frame.ethernet().dst()
+            && self.name() == frame.gocb_ref()
+    }
+
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name[..self.length]
+    }
+}
+
+/// What the counters of the series were told so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    lost: u64,
+    duplicates: u64,
+    late: u64,
+    expired: u64,
+}
+
+/// A control block that is supervised.
+pub(super) struct Watched {
+    pub(super) key: Key,
+    slot: u16,
+    times_changes: bool,
+    supervisor: Supervisor,
+    counted: Counted,
+    last_kernel: Option<Realtime>,
+    /// The last message was an old one: a row of them is one event.
+    was_old: bool,
+    listed: u32,
+    unlisted: u64,
+}
+
+impl Watched {
+    pub(super) fn new(key: Key, slot: u16, times_changes: bool, config: &SuperviseConfig) -> Self {
+        Self {
+            key,
+            slot,
+            times_changes,
+            supervisor: Supervisor::new(settings(config), Expectation::default()),
+            counted: Counted::default(),
+            last_kernel: None,
+            was_old: false,
+            listed: 0,
+            unlisted: 0,
+        }
+    }
+
+    /// One that has to come.
+    pub(super) fn expected(block: &ExpectedBlock, slot: u16, times_changes: bool, config: &SuperviseConfig) -> Self {
+        let watched = Self::new(Key::expected(block), slot, times_changes, config);
+        let supervisor = Supervisor::new(settings(config), block.expectation.clone());
+        Self { supervisor, ..watched }
+    }
+
+    /// Gives the series their names; `namesakes` others have the same gocbRef.
+    pub(super) fn announce(&self, namesakes: usize, feed: &mut Feed) {
+        let families = if self.times_changes { 2 } else { 1 };
+        for slot in self.slot..self.slot + families {
+            if namesakes == 0 {
+                feed.announce_bytes(slot, self.key.name());
+            } else {
+                let label = format!("{}#{}", String::from_utf8_lossy(self.key.name()), namesakes + 1);
+                feed.announce(slot, &label);
+            }
+        }
+    }
+
+    /// When it expires.
+    pub(super) fn deadline(&self) -> Option<Monotonic> {
+        self.supervisor.rules().deadline_ns().map(Monotonic::from_ns)
+    }
+
+    /// Accounts for one message.
+    pub(super) fn message(&mut self, frame: &Frame<'_>, arrival: &Arrival, feed: &mut Feed) {
+        let instants = Instants {
+            stamp_ns: arrival.kernel.map(Realtime::as_ns),
+            steady_ns: Some(arrival.at.as_ns()),
+        };
+        let rules = self.supervisor.rules();
+        let (last, was_live, silence_ns) = (rules.last(), rules.is_live(), rules.silence_ns(instants));
+        match self.supervisor.accept(frame, instants) {
+            Verdict::Refused { refusal, is_new } if is_new => self.refused(refusal, frame, arrival.at, feed),
+            Verdict::Refused { .. } => {}
+            verdict @ Verdict::Judged {
+                outcome,
+                overdue_ns,
+                before,
+            } => {
+                if overdue_ns.is_some() {
+                    let code = if was_live { notice::EXPIRED } else { notice::AGAIN };
+                    let tal_ms = last.map_or(0, |last| last.tal_ms);
+                    self.say(code, arrival.at, positive(silence_ns), u64::from(tal_ms), feed);
+                }
+                let numbers = Numbers::of(frame);
+                self.outcome(outcome, numbers, last, arrival.at, feed);
+                if let Some(before) = before {
+                    self.changed(&before, &Marks::of(frame), arrival.at, feed);
+                }
+                self.measure(outcome, numbers, arrival, feed);
+                if self.times_changes && verdict.is_event(numbers.sq_num) {
+                    let took_ns = arrival.wall.as_ns() - frame.t().as_ns();
+                    feed.sample(self.slot + 1, arrival.at, took_ns, u64::from(numbers.st_num));
+                }
+            }
+        }
+        self.count(arrival.at, feed);
+    }
+
+    /// Everything that came before `now` was taken: the silence may be too long.
+    pub(super) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
+        if self.supervisor.expire(steady(now)).is_some() {
+            self.expired(now, feed);
+        }
+    }
+
+    /// Said once, at the end.
+    pub(super) fn end(&mut self, now: Monotonic, feed: &mut Feed) {
+        if self.supervisor.messages() == 0 {
+            feed.notice(self.slot, notice::NEVER_CAME, now, 0, 0);
+            return;
+        }
+        let was_live = self.supervisor.rules().is_live();
+        if self.supervisor.finish(steady(now)).is_some() {
+            self.expired(now, feed);
+        } else if !was_live && let Some(silence_ns) = self.supervisor.rules().silence_ns(steady(now)) {
+            self.always(notice::SILENT, now, positive(Some(silence_ns)), 0, feed);
+        }
+        self.count(now, feed);
+        let counts = self.supervisor.counts();
+        self.always(notice::TOTALS, now, counts.states, counts.repetitions, feed);
+        for (code, count) in [
+            (notice::OLD_TOTAL, counts.old),
+            (notice::WITHOUT_LIFE, counts.without_life),
+            (notice::UNLISTED, self.unlisted),
+        ] {
+            self.always(code, now, count, 0, feed);
+        }
+        let refused = self.supervisor.refused();
+        for refusal in REFUSALS {
+            self.always(
+                notice::REFUSED_TOTAL + refusal as u16,
+                now,
+                refused.of(refusal),
+                0,
+                feed,
+            );
+        }
+    }
+
+    fn expired(&mut self, now: Monotonic, feed: &mut Feed) {
+        let rules = self.supervisor.rules();
+        let (silence_ns, tal_ms) = (
+            rules.silence_ns(steady(now)),
+            rules.last().map_or(0, |last| last.tal_ms),
+        );
+        self.say(notice::EXPIRED, now, positive(silence_ns), u64::from(tal_ms), feed);
+        self.count(now, feed);
+    }
+
+    fn outcome(&mut self, outcome: Outcome, now: Numbers, last: Option<Numbers>, at: Monotonic, feed: &mut Feed) {
+        let (st_num, sq_num) = (u64::from(now.st_num), u64::from(now.sq_num));
+        let from = last.map_or(0, |last| u64::from(last.st_num));
+        match outcome {
+            Outcome::First => self.say(notice::FIRST_SEEN, at, st_num, sq_num, feed),
+            Outcome::NewState(missed) => {
+                self.say(notice::STATE, at, from, st_num, feed);
+                if missed > 0 {
+                    self.say(notice::MISSED_STATES, at, missed, st_num, feed);
+                }
+                if sq_num > 0 {
+                    self.say(notice::BEGUN_LATE, at, sq_num, st_num, feed);
+                }
+            }
+            Outcome::Restart => self.say(notice::RESTART, at, st_num, sq_num, feed),
+            Outcome::Old if !self.was_old => self.say(notice::OLD, at, st_num, from, feed),
+            Outcome::Old | Outcome::Repetition(_) => {}
+        }
+        self.was_old = outcome == Outcome::Old;
+    }
+
+    fn refused(&mut self, refusal: Refusal, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) {
+        if refusal == Refusal::SecondSource {
+            let first = self.supervisor.marks().map_or(0, |marks| address(marks.source));
+            self.say(notice::SECOND_SOURCE, at, first, address(frame.ethernet().src()), feed);
+            return;
+        }
+        let detail = match refusal {
+            Refusal::ConfRev => u64::from(frame.conf_rev()),
+            Refusal::Entries => u64::from(frame.num_dat_set_entries()),
+            _ => 0,
+        };
+        self.say(notice::REFUSED + refusal as u16, at, detail, 0, feed);
+    }
+
+    fn changed(&mut self, before: &Marks, now: &Marks, at: Monotonic, feed: &mut Feed) {
+        let pairs = [
+            (
+                notice::SIMULATION,
+                u64::from(before.simulation),
+                u64::from(now.simulation),
+            ),
+            (notice::CONF_REV, u64::from(before.conf_rev), u64::from(now.conf_rev)),
+            (notice::NDS_COM, u64::from(before.nds_com), u64::from(now.nds_com)),
+            (notice::ENTRIES, u64::from(before.entries), u64::from(now.entries)),
+            (notice::DAT_SET, 0, u64::from(before.dat_set() != now.dat_set())),
+            (notice::SOURCE, address(before.source), address(now.source)),
+        ];
+        for (code, from, to) in pairs {
+            if from != to {
+                self.say(code, at, from, to, feed);
+            }
+        }
+    }
+
+    fn measure(&mut self, outcome: Outcome, now: Numbers, arrival: &Arrival, feed: &mut Feed) {
+        let Some(kernel) = arrival.kernel.filter(|_| outcome.is_measured()) else {
+            return;
+        };
+        if let Some(before) = self.last_kernel.replace(kernel) {
+            feed.sample(self.slot, arrival.at, kernel - before, u64::from(now.sq_num));
+        }
+    }
+
+    fn count(&mut self, at: Monotonic, feed: &mut Feed) {
+        let rules = self.supervisor.rules();
+        let now = Counted {
+            lost: rules.lost(),
+            duplicates: rules.duplicates(),
+            late: rules.late(),
+            expired: rules.counts().expired,
+        };
+        let before = std::mem::replace(&mut self.counted, now);
+        for (counter, count) in [
+            (Counter::Lost, now.lost - before.lost),
+            (Counter::Duplicate, now.duplicates - before.duplicates),
+            (Counter::Reordered, now.late - before.late),
+            (Counter::Late, now.expired - before.expired),
+        ] {
+            feed.count(self.slot, counter, at, count);
+        }
+    }
+
+    /// An event, while there are not too many.
+    fn say(&mut self, code: u16, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
+        if self.listed >= EVENTS {
+            self.unlisted += 1;
+            return;
+        }
+        self.listed += 1;
+        feed.notice(self.slot, code, at, a, b);
+    }
+
+    /// A total, unless it is 0.
+    fn always(&self, code: u16, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
+        if a > 0 || b > 0 {
+            feed.notice(self.slot, code, at, a, b);
+        }
+    }
+}
+
+fn settings(config: &SuperviseConfig) -> Settings {
+    Settings {
+        tal_factor: config.tal_factor,
+        simulation: config.simulation,
+        edition_1: config.edition_1,
+        one_source: true,
+    }
+}
+
+fn steady(now: Monotonic) -> Instants {
+    Instants {
+        stamp_ns: None,
+        steady_ns: Some(now.as_ns()),
+    }
+}
+
+fn positive(ns: Option<i64>) -> u64 {
+    ns.and_then(|ns| u64::try_from(ns).ok()).unwrap_or(0)
+}
+
+/// The six octets as a number: a notice carries figures.
+fn address(mac: Mac) -> u64 {
+    mac.0.iter().fold(0, |number, octet| number << 8 | u64::from(*octet))
+}

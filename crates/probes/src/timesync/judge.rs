@@ -1,0 +1,338 @@
+//! From one look to the next: what changed, and whether the clock can be trusted meanwhile. No clock and no socket here.
+
+#[cfg(test)]
+mod tests;
+
+use super::client::Answer;
+use store::model::EventKind;
+use units::{Monotonic, format_ns};
+use wire::ptp::{ClockIdentity, PortData, PortState};
+
+/// Looks without a complaint after which a clock that was in doubt is good again: one may have come just before the next
+/// trouble, or stem from before it.
+const CALM_LOOKS: u32 = 2;
+
+/// Sync intervals without a Sync message after which the clock is taken to run on its own, and the shortest such time.
+const SILENT_SYNCS: f64 = 4.0;
+const SILENT_AT_LEAST_NS: f64 = 3e9;
+
+/// What is taken for good.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    /// Largest good distance from the master, in ns.
+    pub(super) limit_ns: u64,
+    /// This clock's own identity; `None` when no `ptp4l` is watched.
+    pub(super) own: Option<ClockIdentity>,
+    /// This host is the grandmaster that the publisher follows: having no master is as it should be.
+    pub(super) grandmaster: bool,
+}
+
+/// Everything seen at one look.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Look {
+    /// What `ptp4l` said, or why it said nothing; `None` when none is watched.
+    pub(super) ptp: Option<Result<Answer, String>>,
+    /// How far the wall clock jumped since the last look.
+    pub(super) step_ns: Option<i64>,
+    /// Distance of the system clock from the network card's clock in ns, where `ptp4l` steers that, or why it is not known.
+    pub(super) card: Option<Result<u64, String>>,
+    /// Why what keeps the time in place of `ptp4l` is not trusted.
+    pub(super) unsynchronised: Option<String>,
+}
+
+/// An event to write: when it is for, what, and for a person.
+pub(super) type Said = (Monotonic, EventKind, String);
+
+/// What came of one look.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) said: Vec<Said>,
+    /// Distance from the master with its sign, where a Sync message came since the last look.
+    pub(super) offset_ns: Option<i64>,
+    /// Mean path delay, likewise.
+    pub(super) delay_ns: Option<i64>,
+    /// A distance was due and could not be had.
+    pub(super) missing: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Condition {
+    /// Nothing was looked at yet.
+    New,
+    Good,
+    Doubtful {
+        why: Trouble,
+        calm: u32,
+    },
+}
+
+/// Kinds of trouble; each is told when it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    Silent,
+    NoMaster,
+    Grandmaster,
+    Servo,
+    NoSync,
+    Offset,
+    Card,
+    Step,
+    Unsynchronised,
+}
+
+/// The memory from look to look.
+pub(super) struct Judge {
+    rules: Rules,
+    condition: Condition,
+    last: Option<Answer>,
+    /// When the daemon was last heard, or there was no trouble.
+    last_good: Option<Monotonic>,
+    /// When a new Sync message was last seen.
+    last_sync: Option<Monotonic>,
+    was_silent: bool,
+}
+
+impl Judge {
+    pub(super) fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            condition: Condition::New,
+            last: None,
+            last_good: None,
+            last_sync: None,
+            was_silent: false,
+        }
+    }
+
+    /// Takes one look into account.
+    pub(super) fn look(&mut self, at: Monotonic, look: &Look) -> Found {
+        let mut found = Found::default();
+        let mut trouble = match &look.ptp {
+            None => None,
+            Some(Ok(answer)) => self.answered(at, answer, &mut found),
+            Some(Err(why)) => {
+                self.was_silent = true;
+                found.missing = true;
+                Some((Trouble::Silent, format!("ptp4l does not answer: {why}")))
+            }
+        };
+        if let (None, Some(why)) = (&trouble, &look.unsynchronised) {
+            trouble = Some((Trouble::Unsynchronised, why.clone()));
+        }
+        if trouble.is_none() {
+            trouble = self.card(look);
+        }
+        if let Some(step_ns) = look.step_ns {
+            let text = format!("the wall clock stepped by {}", format_ns(step_ns as f64));
+            trouble = Some((Trouble::Step, text));
+        }
+        self.conclude(at, trouble, &mut found.said);
+        found
+    }
+
+    fn answered(&mut self, at: Monotonic, answer: &Answer, found: &mut Found) -> Option<(Trouble, String)> {
+        if self.was_silent {
+            self.was_silent = false;
+            found
+                .said
+                .push((at, EventKind::TimeSync, "ptp4l answers again".to_owned()));
+        }
+        let before = self.last.replace(answer.clone());
+        let mut new_grandmaster = false;
+        if let Some(before) = &before {
+            let changes = changes(before, answer);
+            new_grandmaster = before.parent.grandmaster != answer.parent.grandmaster;
+            found
+                .said
+                .extend(changes.into_iter().map(|text| (at, EventKind::TimeSync, text)));
+        }
+        let following = answer
+            .ports
+            .iter()
+            .find(|port| matches!(port.state, PortState::Slave | PortState::Uncalibrated));
+        let Some(port) = following else {
+            return self.without_master(answer, found);
+        };
+        let is_new = before.is_none_or(|before| before.status.ingress_ns != answer.status.ingress_ns);
+        if is_new && answer.status.grandmaster_present {
+            self.last_sync = Some(at);
+            found.offset_ns = Some(answer.status.master_offset_ns);
+            found.delay_ns = Some(delay_ns(port, answer));
+        }
+        let trouble = self.following(at, port, answer, new_grandmaster);
+        found.missing = found.offset_ns.is_none() && matches!(trouble, Some((Trouble::NoSync, _)));
+        trouble
+    }
+
+    /// What is wrong with a clock that has a master.
+    fn following(
+        &self,
+        at: Monotonic,
+        port: &PortData,
+        answer: &Answer,
+        new_grandmaster: bool,
+    ) -> Option<(Trouble, String)> {
+        let grandmaster = answer.parent.grandmaster;
+        if new_grandmaster {
+            return Some((Trouble::Grandmaster, format!("new grandmaster {grandmaster}")));
+        }
+        let number = port.identity.port;
+        if port.state == PortState::Uncalibrated {
+            let text = format!("port {number} is UNCALIBRATED: the servo has not locked to {grandmaster}");
+            return Some((Trouble::Servo, text));
+        }
+        let silent_ns = self.last_sync.map_or(0, |last| at - last);
+        let most_ns = (SILENT_SYNCS * 1e9 * 2f64.powi(i32::from(port.log_sync_interval))).max(SILENT_AT_LEAST_NS);
+        if silent_ns as f64 > most_ns {
+            let text = format!(
+                "no Sync message for {}: the clock is in holdover",
+                format_ns(silent_ns as f64)
+            );
+            return Some((Trouble::NoSync, text));
+        }
+        let offset_ns = answer.status.master_offset_ns;
+        if offset_ns.unsigned_abs() > self.rules.limit_ns {
+            let (by, limit) = (format_ns(offset_ns as f64), format_ns(self.rules.limit_ns as f64));
+            return Some((Trouble::Offset, format!("offset from the master {by}, over {limit}")));
+        }
+        None
+    }
+
+    fn without_master(&self, answer: &Answer, found: &mut Found) -> Option<(Trouble, String)> {
+        let is_master = |port: &PortData| matches!(port.state, PortState::Master | PortState::Grandmaster);
+        let own = self.rules.own == Some(answer.parent.grandmaster);
+        let reigns = own && answer.ports.iter().any(is_master);
+        if reigns && self.rules.grandmaster {
+            return None;
+        }
+        found.missing = true;
+        let states: Vec<String> = answer
+            .ports
+            .iter()
+            .map(|port| format!("port {} is {}", port.identity.port, port.state))
+            .collect();
+        let states = states.join(", ");
+        let text = match reigns {
+            true => format!("{states}: this clock follows no master but itself"),
+            false => format!("{states}: this clock follows no master"),
+        };
+        Some((Trouble::NoMaster, text))
+    }
+
+    fn card(&self, look: &Look) -> Option<(Trouble, String)> {
+        match look.card.as_ref()? {
+            Err(why) => Some((
+                Trouble::Card,
+                format!("the system clock's distance from the network card's is not known: {why}"),
+            )),
+            Ok(ns) if *ns > self.rules.limit_ns => {
+                let limit = format_ns(self.rules.limit_ns as f64);
+                let text = format!(
+                    "the system clock is {} from the network card's, over {limit}",
+                    format_ns(*ns as f64)
+                );
+                Some((Trouble::Card, text))
+            }
+            Ok(_) => None,
+        }
+    }
+
+    /// Trouble began after the last look without any: the event is for then.
+    fn conclude(&mut self, at: Monotonic, trouble: Option<(Trouble, String)>, said: &mut Vec<Said>) {
+        let Some((kind, text)) = trouble else {
+            self.last_good = Some(at);
+            let good = match &mut self.condition {
+                Condition::Good => return,
+                Condition::New => true,
+                Condition::Doubtful { calm, .. } => {
+                    *calm += 1;
+                    *calm >= CALM_LOOKS
+                }
+            };
+            if good {
+                self.condition = Condition::Good;
+                said.push((at, EventKind::ClockGood, self.good_text()));
+            }
+            return;
+        };
+        let since = match &self.condition {
+            Condition::Doubtful { why, .. } if *why == kind => None,
+            Condition::Doubtful { .. } | Condition::New => Some(at),
+            Condition::Good if kind == Trouble::NoSync => Some(self.last_sync.or(self.last_good).unwrap_or(at)),
+            Condition::Good => Some(self.last_good.unwrap_or(at)),
+        };
+        self.condition = Condition::Doubtful { why: kind, calm: 0 };
+        if let Some(since) = since {
+            said.push((since, EventKind::ClockDoubt, text));
+        }
+    }
+
+    fn good_text(&self) -> String {
+        let Some(answer) = &self.last else {
+            return "the system clock is synchronised".to_owned();
+        };
+        let grandmaster = answer.parent.grandmaster;
+        match answer.status.grandmaster_present {
+            true => format!(
+                "this clock follows {grandmaster}, offset {}",
+                format_ns(answer.status.master_offset_ns as f64)
+            ),
+            false => "this clock is the grandmaster".to_owned(),
+        }
+    }
+}
+
+/// Peer-to-peer, the way to the neighbour; end-to-end, the way to the master.
+fn delay_ns(port: &PortData, answer: &Answer) -> i64 {
+    match port.peer_to_peer() {
+        true => port.peer_delay_ns,
+        false => answer.current.mean_path_delay_ns,
+    }
+}
+
+/// What is different, in words.
+fn changes(before: &Answer, now: &Answer) -> Vec<String> {
+    let mut changes = Vec::new();
+    for port in &now.ports {
+        let was = before.ports.iter().find(|was| was.identity == port.identity);
+        if let Some(was) = was.filter(|was| was.state != port.state) {
+            changes.push(format!("port {}: {} to {}", port.identity.port, was.state, port.state));
+        }
+    }
+    if before.parent.grandmaster != now.parent.grandmaster {
+        let (from, to) = (before.parent.grandmaster, now.parent.grandmaster);
+        changes.push(format!("grandmaster changed from {from} to {to}"));
+    } else if before.parent.grandmaster_quality.class != now.parent.grandmaster_quality.class {
+        let (from, to) = (
+            before.parent.grandmaster_quality.class,
+            now.parent.grandmaster_quality.class,
+        );
+        let note = match to {
+            7 | 52 | 58 | 187 => " (holdover)",
+            _ => "",
+        };
+        changes.push(format!(
+            "the grandmaster's clockClass changed from {from} to {to}{note}"
+        ));
+    }
+    if let (Some(was), Some(is)) = (before.properties, now.properties) {
+        if was.utc_offset_s != is.utc_offset_s {
+            let (from, to) = (was.utc_offset_s, is.utc_offset_s);
+            changes.push(format!("the announced TAI offset changed from {from} s to {to} s"));
+        }
+        for (was, is, seconds) in [
+            (was.flags.leap_61, is.flags.leap_61, 61),
+            (was.flags.leap_59, is.flags.leap_59, 59),
+        ] {
+            if is && !was {
+                changes.push(format!(
+                    "leap second announced: the last minute of the day has {seconds} seconds"
+                ));
+            }
+        }
+        if was.flags.time_traceable && !is.flags.time_traceable {
+            changes.push("the grandmaster's time is no longer traceable".to_owned());
+        }
+    }
+    changes
+}

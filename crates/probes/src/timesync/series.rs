@@ -1,0 +1,37 @@
+//! The series of the clock.
+
+use crate::record::Describe;
+use store::model::{SeriesClock, SeriesSpec};
+
+/// Slot of the distance from the master.
+pub(super) const OFFSET: u16 = 0;
+/// Slot of the mean path delay.
+pub(super) const DELAY: u16 = 1;
+/// Slot of the distance from the network card's clock.
+pub(super) const CARD: u16 = 2;
+/// How many there are.
+pub(super) const SLOTS: usize = 3;
+
+/// Names and settings of `clock/*`.
+pub(super) struct Clocks {
+    pub(super) settings: Vec<(String, String)>,
+}
+
+impl Describe for Clocks {
+    fn series(&self, slot: u16, label: &str) -> SeriesSpec {
+        let what = match slot {
+            OFFSET => "distance of this clock from its PTP master, without its sign",
+            DELAY => "mean path delay to the PTP master, or to the neighbour with the peer-to-peer mechanism",
+            _ => "distance of the system clock from the network card's clock, beyond whole seconds, without its sign",
+        };
+        SeriesSpec {
+            name: format!("clock/{label}"),
+            what: what.into(),
+            // What another clock says; a step of ours is what it is about.
+            clock: SeriesClock::Monotonic,
+            interval_ns: None,
+            threshold_ns: None,
+            settings: self.settings.clone(),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The watching thread: one look after the other.
+
+use super::client::{Client, Daemon, PtpError};
+use super::judge::{Judge, Look, Rules};
+use super::series::{CARD, Clocks, DELAY, OFFSET, SLOTS};
+use super::system::{self, CardClock, Chrony};
+use super::{TimeSyncConfig, facts};
+use crate::record::{ClockWatch, Counter, Events, Feed, Recorder};
+use store::model::{EventKind, Fact};
+use sys::timex::KernelClock;
+use units::{Monotonic, format_ns};
+
+/// Looks after which chrony is asked again: it takes starting a program.
+const CHRONY_EVERY_NS: i64 = 10_000_000_000;
+
+/// Records between two drains of the recorder's ring: three a look, at the most 100 looks a second.
+const RING: usize = 1_024;
+
+/// Smallest, largest and sum of the signed distances.
+#[derive(Debug, Default)]
+struct Signed {
+    count: u64,
+    least_ns: i64,
+    most_ns: i64,
+    sum_ns: i128,
+}
+
+impl Signed {
+    fn add(&mut self, ns: i64) {
+        let first = self.count == 0;
+        self.least_ns = if first { ns } else { self.least_ns.min(ns) };
+        self.most_ns = if first { ns } else { self.most_ns.max(ns) };
+        self.sum_ns += i128::from(ns);
+        self.count += 1;
+    }
+}
+
+/// The watching thread's state.
+pub(super) struct Watcher {
+    ptp: Option<(Client, Daemon)>,
+    card: Option<Result<CardClock, String>>,
+    judge: Judge,
+    feed: Feed,
+    events: Events,
+    clock: ClockWatch,
+    kernel: Option<KernelClock>,
+    chrony: Option<Chrony>,
+    chrony_asked: Option<Monotonic>,
+    offsets: Signed,
+    looks: u64,
+}
+
+impl Watcher {
+    pub(super) fn new(
+        config: &TimeSyncConfig,
+        ptp: Option<(Client, Daemon)>,
+        recorder: &mut Recorder,
+        events: Events,
+    ) -> Self {
+        let daemon = ptp.as_ref().map(|(_, daemon)| daemon);
+        let rules = Rules {
+            limit_ns: config.limit_ns,
+            own: daemon.map(|daemon| daemon.clock.identity),
+            grandmaster: config.grandmaster,
+        };
+        let card = daemon.and_then(|daemon| {
+            let stamped = daemon.interfaces.iter().find(|port| port.hardware_stamps)?;
+            Some(CardClock::of(&stamped.interface))
+        });
+        let mut settings = vec![
+            ("looked every".into(), format_ns(config.interval_ns as f64)),
+            ("good up to".into(), format_ns(config.limit_ns as f64)),
+        ];
+        if let Some(daemon) = daemon {
+            settings.push(("ptp4l".into(), daemon.socket.display().to_string()));
+        }
+        let mut feed = recorder.feed(RING, SLOTS, Box::new(Clocks { settings }));
+        if daemon.is_some() {
+            feed.announce(OFFSET, "ptp-offset");
+            feed.announce(DELAY, "ptp-delay");
+        }
+        if matches!(card, Some(Ok(_))) {
+            feed.announce(CARD, "phc-offset");
+        }
+        Self {
+            ptp,
+            card,
+            judge: Judge::new(rules),
+            feed,
+            events,
+            clock: ClockWatch::new(),
+            kernel: sys::timex::kernel_clock().ok(),
+            chrony: None,
+            chrony_asked: None,
+            offsets: Signed::default(),
+            looks: 0,
+        }
+    }
+
+    /// What is known before the first look.
+    pub(super) fn facts(&self) -> Vec<Fact> {
+        let daemon = self.ptp.as_ref().map(|(_, daemon)| daemon);
+        facts::of(self.kernel.as_ref(), daemon, self.card.as_ref())
+    }
+
+    /// One look at everything.
+    pub(super) fn look(&mut self) {
+        let at = sys::clock::monotonic();
+        self.looks += 1;
+        let mut look = Look {
+            step_ns: self.clock.step(),
+            ..Look::default()
+        };
+        if let Some((client, daemon)) = &mut self.ptp {
+            let answer = client.look(daemon.clock.ports);
+            look.ptp = Some(answer.map_err(|error: PtpError| error.to_string()));
+        }
+        look.card = self.look_at_card(at);
+        self.look_at_kernel();
+        self.look_at_chrony(at);
+        if self.ptp.is_none() {
+            look.unsynchronised = self.unsynchronised();
+        }
+        let found = self.judge.look(at, &look);
+        if let Some(offset_ns) = found.offset_ns {
+            self.offsets.add(offset_ns);
+            let size = i64::try_from(offset_ns.unsigned_abs()).unwrap_or(i64::MAX);
+            self.feed.sample(OFFSET, at, size, self.looks);
+        } else if found.missing {
+            self.feed.count(OFFSET, Counter::Lost, at, 1);
+        }
+        if let Some(delay_ns) = found.delay_ns {
+            self.feed.sample(DELAY, at, delay_ns, self.looks);
+        }
+        for (at, kind, text) in found.said {
+            self.events.write_at(at, kind, text);
+        }
+    }
+
+    /// Only a card's clock that `ptp4l` steers matters.
+    fn look_at_card(&mut self, at: Monotonic) -> Option<Result<u64, String>> {
+        let distance = match self.card.as_ref()? {
+            Err(why) => Err(why.clone()),
+            // Both clocks are off by no more than the distance and the doubt in reading it.
+            Ok(card) => card.distance().map(|(ns, unsure, _)| ns + unsure),
+        };
+        match &distance {
+            Ok(ns) => {
+                let ns = i64::try_from(*ns).unwrap_or(i64::MAX);
+                self.feed.sample(CARD, at, ns, self.looks);
+            }
+            Err(_) if matches!(self.card, Some(Ok(_))) => {
+                self.feed.count(CARD, Counter::Lost, at, 1);
+            }
+            Err(_) => {}
+        }
+        Some(distance)
+    }
+
+    fn look_at_kernel(&mut self) {
+        let now = sys::timex::kernel_clock().ok();
+        if let (Some(before), Some(now)) = (&self.kernel, &now) {
+            for text in system::kernel_changes(before, now) {
+                self.events.write(EventKind::TimeSync, text);
+            }
+        }
+        self.kernel = now;
+    }
+
+    fn look_at_chrony(&mut self, at: Monotonic) {
+        if self.chrony_asked.is_some_and(|last| at - last < CHRONY_EVERY_NS) {
+            return;
+        }
+        let is_first = self.chrony_asked.replace(at).is_none();
+        if !system::processes().contains(&"chronyd") {
+            if self.chrony.take().is_some() {
+                self.events.write(EventKind::TimeSync, "chronyd has ended");
+            }
+            return;
+        }
+        let now = Chrony::ask();
+        let changed = match (&self.chrony, &now) {
+            (Some(before), Some(now)) => before.reference != now.reference || before.leap != now.leap,
+            (before, now) => is_first || before.is_some() != now.is_some(),
+        };
+        if changed {
+            let text = now.as_ref().map_or_else(
+                || "chronyd does not answer".to_owned(),
+                |now| {
+                    let offset = format_ns(now.offset_ns);
+                    format!(
+                        "chronyd follows {}, {}, system clock {offset} off",
+                        now.reference, now.leap
+                    )
+                },
+            );
+            self.events.write(EventKind::TimeSync, text);
+        }
+        self.chrony = now;
+    }
+
+    /// Why nothing but `ptp4l` keeps this clock, either.
+    fn unsynchronised(&self) -> Option<String> {
+        if self.chrony.as_ref().is_some_and(Chrony::synchronised) {
+            return None;
+        }
+        match &self.kernel {
+            Some(kernel) if !kernel.unsynchronised => None,
+            Some(kernel) => Some(format!(
+                "nothing is known to keep this clock: no ptp4l answers, and the kernel's clock is {}",
+                system::kernel_text(kernel)
+            )),
+            None => Some("nothing is known of this clock: the kernel does not say".to_owned()),
+        }
+    }
+
+    /// The signed figures, which the series does not have.
+    pub(super) fn end(&self) {
+        let offsets = &self.offsets;
+        if offsets.count > 0 {
+            let mean = offsets.sum_ns as f64 / offsets.count as f64;
+            let text = format!(
+                "this clock minus its master: {} to {}, mean {}, of {} readings",
+                format_ns(offsets.least_ns as f64),
+                format_ns(offsets.most_ns as f64),
+                format_ns(mean),
+                offsets.count
+            );
+            self.events.write(EventKind::TimeSync, text);
+        }
+    }
+}

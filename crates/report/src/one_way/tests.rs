@@ -1,0 +1,261 @@
+use super::OneWay;
+use crate::limits::{Limit, Pattern, Profile, Quantity};
+use crate::synthetic::{run, series};
+use crate::verdict::{Check, Judgement, Verdict};
+use crate::view::{RunView, SeriesView};
+use store::model::{Event, EventKind, SeriesClock, setting};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A series between two clocks, 100 samples in each of ten windows of a second, the largest (in the seventh) of `max_ns`, of the others 25 µs.
+fn between_clocks(max_ns: i64, uncertainty: &str) -> SeriesView {
+    let mut series = series("age/MU01", 1_000, max_ns, 10);
+    series.spec.clock = SeriesClock::Realtime;
+    let others = series.windows.iter_mut().filter(|window| window.max_ns != Some(max_ns));
+    others.for_each(|window| window.max_ns = Some(25_000));
+    let mut set = |name: &str, value: &str| series.spec.settings.push((name.into(), value.into()));
+    set(setting::CLOCK_UNCERTAINTY_NS, uncertainty);
+    set(setting::PUBLISHER_UNCERTAINTY_NS, "1000");
+    series
+}
+
+/// Samples of the clock's own series: none over `max_ns`, but in window `at` the largest is `bad_ns`.
+fn of_clock(name: &str, max_ns: i64, at: usize, bad_ns: i64) -> SeriesView {
+    let mut series = series(name, 100, max_ns, 10);
+    series.windows[at].max_ns = Some(bad_ns);
+    series
+}
+
+fn event(seconds: f64, kind: EventKind, text: &str) -> Event {
+    Event {
+        at_ns: (seconds * 1e9) as u64,
+        kind,
+        series: None,
+        text: text.into(),
+    }
+}
+
+/// A run whose clock was good throughout.
+fn good(series: Vec<SeriesView>) -> RunView {
+    let mut run = run(series);
+    run.events.push(event(0.01, EventKind::ClockGood, "this clock follows"));
+    run
+}
+
+/// A run whose clock was in doubt for a while.
+fn glitch(series: Vec<SeriesView>, from_s: f64, to_s: f64) -> RunView {
+    let mut run = good(series);
+    run.events
+        .push(event(from_s, EventKind::ClockDoubt, "port 1 is LISTENING"));
+    run.events.push(event(to_s, EventKind::ClockGood, "this clock follows"));
+    run
+}
+
+fn check(run: &RunView, quantity: Quantity, allowed: u64) -> Check {
+    let profile = Profile {
+        name: "site".into(),
+        what: "tests".into(),
+        limits: vec![Limit {
+            id: "age".into(),
+            series: Pattern::new("age/*"),
+            quantity,
+            allowed,
+            source: "tests".into(),
+            why: String::new(),
+        }],
+        requirements: Vec::new(),
+    };
+    Judgement::of(run, &[profile]).checks.remove(0)
+}
+
+fn max(run: &RunView, allowed: u64) -> (Verdict, String) {
+    let check = check(run, Quantity::Max, allowed);
+    (check.verdict, check.why)
+}
+
+fn of(run: &RunView) -> OneWay {
+    OneWay::of(run, &run.series[0]).expect("two clocks")
+}
+
+#[test]
+fn a_limit_is_judged_by_what_the_clocks_may_be_apart() {
+    let run = good(vec![between_clocks(60_000, "2000")]);
+    assert_eq!(max(&run, 62_000), (Verdict::Pass, String::new()));
+    for allowed in [61_999, 60_000, 58_000] {
+        let (verdict, why) = max(&run, allowed);
+        assert_eq!(verdict, Verdict::Inconclusive, "{allowed}");
+        assert!(why.starts_with("60.0 µs ± 2.00 µs: the limit lies within"), "{why}");
+    }
+    let (verdict, why) = max(&run, 57_999);
+    assert_eq!(verdict, Verdict::Fail);
+    assert!(why.ends_with("with ± 2.00 µs"), "{why}");
+    assert_eq!(check(&run, Quantity::Max, 62_000).uncertainty_ns, Some(2_000));
+    assert_eq!(check(&run, Quantity::Max, 62_000).measured_text(), "60.0 µs ± 2.00 µs");
+}
+
+#[test]
+fn a_glitch_leaves_its_windows_undecided_and_fails_no_host() {
+    // The largest sample is in the window from 6 to 7 s.
+    let during = glitch(vec![between_clocks(60_000, "2000")], 5.5, 7.2);
+    assert_eq!((of(&during).touched, of(&during).windows), (3, 10));
+    let (verdict, why) = max(&during, 30_000);
+    assert_eq!(verdict, Verdict::Inconclusive);
+    assert!(why.contains("may be the clock's doing"), "{why}");
+    assert!(
+        why.contains("in 3 of 10 windows: 5.50 s to 7.20 s: port 1 is LISTENING"),
+        "{why}"
+    );
+    let (verdict, why) = max(&during, 120_000);
+    assert_eq!(
+        verdict,
+        Verdict::Inconclusive,
+        "nothing was over, but three windows say nothing: {why}"
+    );
+
+    let elsewhere = glitch(vec![between_clocks(60_000, "2000")], 1.1, 2.5);
+    assert_eq!(
+        max(&elsewhere, 30_000).0,
+        Verdict::Fail,
+        "the host was late while the clocks agreed"
+    );
+    assert_eq!(max(&elsewhere, 120_000).0, Verdict::Inconclusive);
+}
+
+#[test]
+fn means_fail_over_good_windows_only_and_quantiles_never_beside_a_glitch() {
+    let elsewhere = glitch(vec![between_clocks(60_000, "2000")], 1.1, 2.5);
+    assert_eq!(check(&elsewhere, Quantity::Mean, 5_000).verdict, Verdict::Fail);
+    assert_eq!(check(&elsewhere, Quantity::P50, 5_000).verdict, Verdict::Inconclusive);
+    let good = good(vec![between_clocks(60_000, "2000")]);
+    assert_eq!(check(&good, Quantity::P50, 5_000).verdict, Verdict::Fail);
+    assert_eq!(check(&good, Quantity::P50, 50_000).verdict, Verdict::Pass);
+}
+
+#[test]
+fn a_doubt_without_an_end_lasts_to_the_end_and_one_from_the_start_from_the_start() {
+    let mut open = good(vec![between_clocks(60_000, "2000")]);
+    open.events
+        .push(event(8.5, EventKind::ClockDoubt, "ptp4l does not answer"));
+    assert_eq!(of(&open).touched, 2);
+    let mut late = run(vec![between_clocks(60_000, "2000")]);
+    late.events.push(event(2.5, EventKind::ClockDoubt, "no master"));
+    late.events.push(event(3.5, EventKind::ClockGood, "follows"));
+    assert_eq!(
+        of(&late).touched,
+        4,
+        "nothing is known of the time before the first word"
+    );
+    let unwatched = run(vec![between_clocks(60_000, "2000")]);
+    assert_eq!(of(&unwatched).touched, 10);
+    assert!(max(&unwatched, 120_000).1.contains("nobody watched the clock"));
+}
+
+#[test]
+fn a_step_of_the_wall_clock_touches_its_window_only() {
+    let mut stepped = good(vec![between_clocks(60_000, "2000")]);
+    stepped
+        .events
+        .push(event(1.5, EventKind::ClockStep, "the wall clock stepped by 1.00 ms"));
+    assert_eq!(of(&stepped).touched, 1);
+    assert_eq!(max(&stepped, 30_000).0, Verdict::Fail);
+    assert_eq!(max(&stepped, 120_000).0, Verdict::Inconclusive);
+}
+
+#[test]
+fn a_sample_before_its_time_is_a_clock_fault_beyond_the_uncertainty_only() {
+    let mut early = between_clocks(60_000, "2000");
+    early.windows[2].min_ns = Some(-1_500);
+    early.min_ns = Some(-1_500);
+    early.counters.clipped = 1;
+    let within = good(vec![early.clone()]);
+    assert_eq!(max(&within, 120_000), (Verdict::Pass, String::new()));
+    early.windows[2].min_ns = Some(-30_000);
+    early.min_ns = Some(-30_000);
+    let beyond = good(vec![early]);
+    let (verdict, why) = max(&beyond, 120_000);
+    assert_eq!(verdict, Verdict::Inconclusive);
+    assert!(
+        why.contains("clock fault: in 1 window, samples were there up to 30.0 µs before they were due"),
+        "{why}"
+    );
+    assert_eq!(max(&beyond, 30_000).0, Verdict::Fail, "of nine windows that had none");
+}
+
+#[test]
+fn a_measured_uncertainty_is_put_together_from_good_windows() {
+    let all = || {
+        vec![
+            between_clocks(60_000, setting::MEASURED),
+            of_clock("clock/ptp-offset", 700, 6, 5_000_000),
+            of_clock("clock/ptp-delay", 300, 6, 300),
+            of_clock("clock/phc-offset", 50, 6, 50),
+        ]
+    };
+    let glitch = glitch(all(), 5.5, 7.2);
+    let known = of(&glitch).uncertainty.expect("measured");
+    // The largest of the good windows of the first is somewhat below 700 ns, or not among them.
+    assert!(known.ns > 1_000 && known.ns <= 700 + 300 + 50 + 1_000, "{known:?}");
+    assert!(known.what.contains("publisher's clock, as stated"), "{}", known.what);
+    // The same distance in a window that nobody doubts is part of what the clocks may be apart.
+    let known = of(&good(all())).uncertainty.expect("measured");
+    assert!(known.ns > 5_000_000, "{known:?}");
+}
+
+#[test]
+fn without_a_measured_distance_nothing_is_decided() {
+    let lost = |counters: u64| {
+        let mut offsets = of_clock("clock/ptp-offset", 700, 0, 0);
+        offsets.windows.clear();
+        offsets.counters.expected = counters;
+        good(vec![between_clocks(60_000, setting::MEASURED), offsets])
+    };
+    for allowed in [30_000, 120_000] {
+        let (verdict, why) = max(&lost(10), allowed);
+        assert_eq!(verdict, Verdict::Inconclusive);
+        assert!(why.contains("no distance from the master was measured"), "{why}");
+    }
+    // A grandmaster has no master to be distant from.
+    assert_eq!(of(&lost(0)).uncertainty.expect("its own").ns, 1_000);
+}
+
+#[test]
+fn round_trips_and_intervals_are_left_alone() {
+    let mut glitch = glitch(vec![series("rtt/reflect", 1_000, 60_000, 10)], 5.5, 7.2);
+    assert_eq!(OneWay::of(&glitch, &glitch.series[0]), None);
+    glitch.series[0].spec.name = "age/MU01".into();
+    assert_eq!(max(&glitch, 120_000), (Verdict::Pass, String::new()));
+    assert_eq!(glitch.duration_ns, 10 * SECOND_NS);
+}
+
+#[test]
+fn counts_of_late_samples_need_room_for_what_the_clocks_may_be_apart() {
+    let mut counted = between_clocks(60_000, "2000");
+    counted.spec.threshold_ns = Some(70_000);
+    assert_eq!(
+        check(&good(vec![counted.clone()]), Quantity::Overflow, 0).verdict,
+        Verdict::Pass
+    );
+    counted.spec.threshold_ns = Some(61_000);
+    let check = check(&good(vec![counted]), Quantity::Overflow, 0);
+    assert_eq!(check.verdict, Verdict::Inconclusive);
+    assert!(
+        check.why.contains("± 2.00 µs that the clocks may be apart"),
+        "{}",
+        check.why
+    );
+}
+
+#[test]
+fn a_publisher_without_a_clock_puts_its_own_stream_in_doubt() {
+    let mut other = between_clocks(60_000, "2000");
+    other.spec.name = "age/MU02".into();
+    let mut run = good(vec![between_clocks(60_000, "2000"), other]);
+    for (at_s, kind) in [(2.5, EventKind::ClockDoubt), (4.5, EventKind::ClockGood)] {
+        let mut event = event(at_s, kind, "MU01: smpSynch is 0");
+        event.series = Some(run.series[0].id);
+        run.events.push(event);
+    }
+    assert_eq!(of(&run).touched, 3);
+    let other = OneWay::of(&run, &run.series[1]).expect("two clocks");
+    assert_eq!((other.touched, other.doubtful), (0, Vec::new()));
+}

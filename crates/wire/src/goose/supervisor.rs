@@ -1,0 +1,335 @@
+//! Supervision of one GOOSE control block: which messages a subscriber takes, and what else must not change unseen.
+
+use super::rules::{Counts, Instants, Numbers, Outcome, Rules};
+use super::{Frame, MAX_NAME};
+use crate::ether::Mac;
+
+/// Which messages are taken when some are simulated (LPHD.Sim of the subscriber).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Simulation {
+    /// All: for who looks on.
+    #[default]
+    Both,
+    /// Sim FALSE: simulated ones are refused.
+    Off,
+    /// Sim TRUE: real ones are taken until the first simulated one comes, and refused from then on.
+    On,
+}
+
+/// How a control block is supervised.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// Silence may last this times timeAllowedtoLive.
+    pub tal_factor: f64,
+    /// Which messages are taken when some are simulated.
+    pub simulation: Simulation,
+    /// The publisher is of Edition 1: it sets the simulation (then test) flag without the simulate bit.
+    pub edition_1: bool,
+    /// Refuse messages of another source address while the first one is live: two publishers with one name are told apart.
+    pub one_source: bool,
+}
+
+impl Default for Settings {
+    /// Takes what comes: for who looks on.
+    fn default() -> Self {
+        Self {
+            tal_factor: 1.0,
+            simulation: Simulation::Both,
+            edition_1: true,
+            one_source: false,
+        }
+    }
+}
+
+/// What the configuration of the subscriber says of a control block; what is `None` is not checked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Expectation {
+    /// Configuration revision.
+    pub conf_rev: Option<u32>,
+    /// Dataset reference.
+    pub dat_set: Option<Vec<u8>>,
+    /// Identifier; a message without one stands for its gocbRef.
+    pub go_id: Option<Vec<u8>>,
+    /// Entries of the dataset.
+    pub entries: Option<u32>,
+}
+
+/// Why a message was refused, whatever its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Simulated, and Sim is FALSE.
+    Simulated,
+    /// Real, and simulated ones are taken.
+    Real,
+    /// The simulation flag is set without the simulate bit.
+    FlagWithoutBit,
+    /// Another source address than the live publisher's.
+    SecondSource,
+    /// confRev is not the configured one.
+    ConfRev,
+    /// datSet is not the configured one.
+    DatSet,
+    /// goID is not the configured one.
+    GoId,
+    /// numDatSetEntries is not the configured one.
+    Entries,
+}
+
+/// Every refusal, in the order of [`Refused`].
+pub const REFUSALS: [Refusal; 8] = [
+    Refusal::Simulated,
+    Refusal::Real,
+    Refusal::FlagWithoutBit,
+    Refusal::SecondSource,
+    Refusal::ConfRev,
+    Refusal::DatSet,
+    Refusal::GoId,
+    Refusal::Entries,
+];
+
+/// How many messages were refused, by reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Refused([u64; REFUSALS.len()]);
+
+impl Refused {
+    /// Messages refused for this reason.
+    pub fn of(&self, refusal: Refusal) -> u64 {
+        self.0[refusal as usize]
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+/// The fields that a subscriber looks at beside the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Marks {
+    /// Source address.
+    pub source: Mac,
+    /// Simulation flag.
+    pub simulation: bool,
+    /// Configuration revision.
+    pub conf_rev: u32,
+    /// Needs commissioning.
+    pub nds_com: bool,
+    /// Entries of the dataset.
+    pub entries: u32,
+    /// Dataset reference and how long it is.
+    dat_set: (u8, [u8; MAX_NAME]),
+}
+
+impl Marks {
+    /// Those of a message.
+    pub fn of(frame: &Frame<'_>) -> Self {
+        let name = frame.dat_set();
+        let length = name.len().min(MAX_NAME);
+        let mut dat_set = [0; MAX_NAME];
+        dat_set[..length].copy_from_slice(&name[..length]);
+        Self {
+            source: frame.ethernet().src(),
+            simulation: frame.simulation(),
+            conf_rev: frame.conf_rev(),
+            nds_com: frame.nds_com(),
+            entries: frame.num_dat_set_entries(),
+            // At most 129.
+            dat_set: (length as u8, dat_set),
+        }
+    }
+
+    /// Dataset reference.
+    pub fn dat_set(&self) -> &[u8] {
+        &self.dat_set.1[..usize::from(self.dat_set.0)]
+    }
+}
+
+/// What a subscriber does with one message, and what was new in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Its numbers were looked at.
+    Judged {
+        /// What it was.
+        outcome: Outcome,
+        /// By how much it came after the time the last one allowed, ns. 0 when that had been found before it came.
+        overdue_ns: Option<i64>,
+        /// The fields of the last message, where they differ from those of this one.
+        before: Option<Marks>,
+    },
+    /// It was refused.
+    Refused {
+        /// Why.
+        refusal: Refusal,
+        /// Whether the one before was not refused for this reason: once a transition.
+        is_new: bool,
+    },
+}
+
+impl Verdict {
+    /// Whether it begins a new state whose first message it is: only then does its arrival say how long the change took.
+    pub fn is_event(&self, sq_num: u32) -> bool {
+        matches!(
+            self,
+            Self::Judged {
+                outcome: Outcome::NewState(_),
+                ..
+            }
+        ) && sq_num == 0
+    }
+}
+
+/// Supervises one control block. After [`Supervisor::new`] nothing is allocated.
+#[derive(Debug, Clone)]
+pub struct Supervisor {
+    settings: Settings,
+    expectation: Expectation,
+    rules: Rules,
+    marks: Option<Marks>,
+    /// A simulated message was taken while Sim is TRUE.
+    is_simulated: bool,
+    refused: Refused,
+    /// Bit n: the refusal n has been told of, and nothing came since that ends it.
+    told: u8,
+    messages: u64,
+}
+
+impl Supervisor {
+    /// A supervisor that has seen nothing yet.
+    pub fn new(settings: Settings, expectation: Expectation) -> Self {
+        Self {
+            settings,
+            expectation,
+            rules: Rules::new(settings.tal_factor),
+            marks: None,
+            is_simulated: false,
+            refused: Refused::default(),
+            told: 0,
+            messages: 0,
+        }
+    }
+
+    /// Takes the next message.
+    pub fn accept(&mut self, frame: &Frame<'_>, at: Instants) -> Verdict {
+        let marks = Marks::of(frame);
+        self.messages += 1;
+        if let Some(refusal) = self.refusal(frame, &marks, at) {
+            return self.refuse(refusal);
+        }
+        // What is wrong with a message of the same publisher ends with a right one; a second publisher goes on.
+        self.told &= bit(Refusal::Simulated) | bit(Refusal::Real) | bit(Refusal::SecondSource);
+        self.is_simulated |= marks.simulation;
+        let (outcome, overdue_ns) = self.rules.accept(Numbers::of(frame), at);
+        let before = match outcome.is_taken() {
+            true => self.marks.replace(marks).filter(|before| *before != marks),
+            false => None,
+        };
+        if before.is_some_and(|before| before.source != marks.source) {
+            self.told = 0;
+        }
+        Verdict::Judged {
+            outcome,
+            overdue_ns,
+            before,
+        }
+    }
+
+    /// Looks at the clock between messages. The first time that the last message has expired, gives by how much, in ns.
+    pub fn expire(&mut self, now: Instants) -> Option<i64> {
+        self.rules.expire(now)
+    }
+
+    /// Nothing more comes; as [`Rules::finish`].
+    pub fn finish(&mut self, end: Instants) -> Option<i64> {
+        self.rules.finish(end)
+    }
+
+    /// Whether the values of the last message may be used: it has not expired, needs no commissioning, and none since was
+    /// refused for what the configuration says.
+    pub fn is_usable(&self) -> bool {
+        let configured = [Refusal::ConfRev, Refusal::DatSet, Refusal::GoId, Refusal::Entries];
+        let is_refused = configured.into_iter().any(|refusal| self.told & bit(refusal) != 0);
+        self.rules.is_live() && !is_refused && self.marks.is_some_and(|marks| !marks.nds_com)
+    }
+
+    /// The rules of the numbers.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// What the messages were, those refused left out.
+    pub fn counts(&self) -> Counts {
+        self.rules.counts()
+    }
+
+    /// Messages refused, by reason.
+    pub fn refused(&self) -> Refused {
+        self.refused
+    }
+
+    /// All messages.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// Fields of the last message taken.
+    pub fn marks(&self) -> Option<&Marks> {
+        self.marks.as_ref()
+    }
+
+    fn refuse(&mut self, refusal: Refusal) -> Verdict {
+        self.refused.0[refusal as usize] += 1;
+        let is_new = self.told & bit(refusal) == 0;
+        self.told |= bit(refusal);
+        Verdict::Refused { refusal, is_new }
+    }
+
+    fn refusal(&self, frame: &Frame<'_>, marks: &Marks, at: Instants) -> Option<Refusal> {
+        if marks.simulation && !frame.simulate() && !self.settings.edition_1 {
+            return Some(Refusal::FlagWithoutBit);
+        }
+        match (self.settings.simulation, marks.simulation) {
+            (Simulation::Off, true) => return Some(Refusal::Simulated),
+            (Simulation::On, false) if self.is_simulated => return Some(Refusal::Real),
+            _ => {}
+        }
+        if let Some(refusal) = self.mismatch(frame) {
+            return Some(refusal);
+        }
+        // The first simulated message takes the place of the real ones, whoever sends it.
+        let takes_over = self.settings.simulation == Simulation::On && marks.simulation && !self.is_simulated;
+        let is_second = self.settings.one_source
+            && !takes_over
+            && self.marks.is_some_and(|last| last.source != marks.source)
+            && self.rules.is_live()
+            && self.rules.overdue(at).is_none();
+        is_second.then_some(Refusal::SecondSource)
+    }
+
+    fn mismatch(&self, frame: &Frame<'_>) -> Option<Refusal> {
+        let Expectation {
+            conf_rev,
+            dat_set,
+            go_id,
+            entries,
+        } = &self.expectation;
+        if conf_rev.is_some_and(|wanted| wanted != frame.conf_rev()) {
+            return Some(Refusal::ConfRev);
+        }
+        if dat_set.as_ref().is_some_and(|wanted| wanted != frame.dat_set()) {
+            return Some(Refusal::DatSet);
+        }
+        let is_other = |wanted: &Vec<u8>| wanted != frame.go_id().unwrap_or_else(|| frame.gocb_ref());
+        if go_id.as_ref().is_some_and(is_other) {
+            return Some(Refusal::GoId);
+        }
+        let is_other = entries.is_some_and(|wanted| wanted != frame.num_dat_set_entries());
+        is_other.then_some(Refusal::Entries)
+    }
+}
+
+fn bit(refusal: Refusal) -> u8 {
+    1 << refusal as u8
+}
+
+#[cfg(test)]
+mod tests;

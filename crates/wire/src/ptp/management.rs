@@ -1,0 +1,294 @@
+//! The message: a question for one data set, and what comes back.
+
+use super::data::{
+    CurrentData, DefaultData, GrandmasterSettings, ParentData, PortData, PortIdentity, PortProperties, TimeProperties,
+    TimeStatus,
+};
+use crate::bytes::{array, be16, slice};
+
+/// messageType of a management message.
+pub const MANAGEMENT: u8 = 0x0d;
+/// Octets of a question.
+pub const GET_OCTETS: usize = FIRST_TLV + 6;
+
+const VERSION: u8 = 2;
+const FIRST_TLV: usize = 48;
+const TLV_MANAGEMENT: u16 = 0x0001;
+const TLV_ERROR: u16 = 0x0002;
+/// controlField of a management message, and the logMessageInterval of a message that has none.
+const CONTROL: u8 = 4;
+const NO_INTERVAL: u8 = 0x7f;
+
+mod at {
+    pub(super) const TYPE: usize = 0;
+    pub(super) const VERSION: usize = 1;
+    pub(super) const LENGTH: usize = 2;
+    pub(super) const DOMAIN: usize = 4;
+    pub(super) const SOURCE: usize = 20;
+    pub(super) const SEQUENCE: usize = 30;
+    pub(super) const CONTROL: usize = 32;
+    pub(super) const INTERVAL: usize = 33;
+    pub(super) const TARGET: usize = 34;
+    pub(super) const ACTION: usize = 46;
+}
+
+/// A data set that can be asked for: its managementId.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u16)]
+pub enum Id {
+    /// What kind of clock this is.
+    Default = 0x2000,
+    /// Its distance from its master.
+    Current = 0x2001,
+    /// Its master and grandmaster.
+    Parent = 0x2002,
+    /// The time scale.
+    TimeProperties = 0x2003,
+    /// One port.
+    Port = 0x2004,
+    /// Offset in whole ns and when it was taken (linuxptp).
+    TimeStatus = 0xc000,
+    /// What it announces when it is the grandmaster (linuxptp).
+    GrandmasterSettings = 0xc001,
+    /// Interface and kind of stamps of one port (linuxptp 3.0 and newer).
+    PortProperties = 0xc004,
+}
+
+/// What a message is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Asks for a data set.
+    Get,
+    /// Answers a GET or a SET.
+    Response,
+    /// Answers a COMMAND.
+    Acknowledge,
+    /// SET, COMMAND, or a reserved number.
+    Other(u8),
+}
+
+impl Action {
+    fn of(number: u8) -> Self {
+        match number {
+            0 => Self::Get,
+            2 => Self::Response,
+            4 => Self::Acknowledge,
+            other => Self::Other(other),
+        }
+    }
+}
+
+/// The message that asks every port of a clock for a data set.
+pub fn get(id: Id, domain: u8, transport_specific: u8, source: PortIdentity, sequence: u16) -> [u8; GET_OCTETS] {
+    let mut octets = [0; GET_OCTETS];
+    octets[at::TYPE] = (transport_specific << 4) | MANAGEMENT;
+    octets[at::VERSION] = VERSION;
+    octets[at::LENGTH + 1] = GET_OCTETS as u8;
+    octets[at::DOMAIN] = domain;
+    octets[at::SOURCE..at::SOURCE + PortIdentity::OCTETS].copy_from_slice(&source.octets());
+    octets[at::SEQUENCE..at::SEQUENCE + 2].copy_from_slice(&sequence.to_be_bytes());
+    octets[at::CONTROL] = CONTROL;
+    octets[at::INTERVAL] = NO_INTERVAL;
+    octets[at::TARGET..at::TARGET + PortIdentity::OCTETS].fill(0xff);
+    octets[FIRST_TLV..FIRST_TLV + 2].copy_from_slice(&TLV_MANAGEMENT.to_be_bytes());
+    // The length counts the id only: an empty data field is right for a GET.
+    octets[FIRST_TLV + 3] = 2;
+    octets[FIRST_TLV + 4..].copy_from_slice(&(id as u16).to_be_bytes());
+    octets
+}
+
+/// Why octets are no answer that can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Fewer octets than header and management fields take, or than messageLength says.
+    #[error("the message is cut: {octets} octets")]
+    Cut {
+        /// How many there are.
+        octets: usize,
+    },
+    /// Another message of PTP.
+    #[error("message type {found:#x}, no management message")]
+    NotManagement {
+        /// Its messageType.
+        found: u8,
+    },
+    /// Another version of PTP.
+    #[error("PTP version {found}, where 2 is wanted")]
+    Version {
+        /// Its version.
+        found: u8,
+    },
+    /// A TLV goes past the end of the message.
+    #[error("a TLV goes past the end of the message")]
+    TlvCut,
+    /// There is none of the two kinds of TLV that answer.
+    #[error("the message has no management TLV")]
+    NoTlv,
+    /// A data set with fewer octets than it has.
+    #[error("data set {id:#06x} has only {octets} octets")]
+    DataCut {
+        /// Its managementId.
+        id: u16,
+        /// How many there are.
+        octets: usize,
+    },
+}
+
+/// What a message holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// DEFAULT_DATA_SET.
+    Default(DefaultData),
+    /// CURRENT_DATA_SET.
+    Current(CurrentData),
+    /// PARENT_DATA_SET.
+    Parent(ParentData),
+    /// TIME_PROPERTIES_DATA_SET.
+    TimeProperties(TimeProperties),
+    /// PORT_DATA_SET.
+    Port(PortData),
+    /// TIME_STATUS_NP.
+    TimeStatus(TimeStatus),
+    /// GRANDMASTER_SETTINGS_NP.
+    GrandmasterSettings(GrandmasterSettings),
+    /// PORT_PROPERTIES_NP.
+    PortProperties(PortProperties<'a>),
+    /// The data set was refused.
+    Error {
+        /// managementErrorId: 2 is "no such id", 6 "not supported".
+        code: u16,
+        /// The data set's managementId.
+        id: u16,
+    },
+    /// A data set that is not read here, or one without data (a GET).
+    Other {
+        /// Its managementId.
+        id: u16,
+    },
+}
+
+impl Content<'_> {
+    /// managementId of the data set.
+    pub fn id(&self) -> u16 {
+        match self {
+            Self::Default(_) => Id::Default as u16,
+            Self::Current(_) => Id::Current as u16,
+            Self::Parent(_) => Id::Parent as u16,
+            Self::TimeProperties(_) => Id::TimeProperties as u16,
+            Self::Port(_) => Id::Port as u16,
+            Self::TimeStatus(_) => Id::TimeStatus as u16,
+            Self::GrandmasterSettings(_) => Id::GrandmasterSettings as u16,
+            Self::PortProperties(_) => Id::PortProperties as u16,
+            Self::Error { id, .. } | Self::Other { id } => *id,
+        }
+    }
+}
+
+/// A management message that was checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reply<'a> {
+    /// Minor version: 0 of IEEE 1588-2008, 1 of 2019.
+    pub minor_version: u8,
+    /// transportSpecific: 1 for gPTP (IEEE 802.1AS), else 0.
+    pub transport_specific: u8,
+    /// domainNumber.
+    pub domain: u8,
+    /// Who sent it.
+    pub source: PortIdentity,
+    /// sequenceId: that of the question.
+    pub sequence: u16,
+    /// What it is for.
+    pub action: Action,
+    /// What it holds.
+    pub content: Content<'a>,
+}
+
+impl<'a> Reply<'a> {
+    /// Reads a message. TLVs of kinds that are not known are skipped, and so is what a newer daemon adds behind the data.
+    ///
+    /// # Errors
+    /// The first thing that keeps it from being read.
+    pub fn parse(octets: &'a [u8]) -> Result<Self, Refused> {
+        let length = usize::from(be16(octets, at::LENGTH));
+        if octets.len() < FIRST_TLV || length < FIRST_TLV || octets.len() < length {
+            return Err(Refused::Cut { octets: octets.len() });
+        }
+        let [kind, version] = array(octets, at::TYPE);
+        if kind & 0x0f != MANAGEMENT {
+            return Err(Refused::NotManagement { found: kind & 0x0f });
+        }
+        if version & 0x0f != VERSION {
+            return Err(Refused::Version { found: version & 0x0f });
+        }
+        let [domain] = array(octets, at::DOMAIN);
+        let [action] = array(octets, at::ACTION);
+        Ok(Self {
+            minor_version: version >> 4,
+            transport_specific: kind >> 4,
+            domain,
+            source: PortIdentity::read(octets, at::SOURCE),
+            sequence: be16(octets, at::SEQUENCE),
+            action: Action::of(action & 0x0f),
+            content: content(&octets[FIRST_TLV..length])?,
+        })
+    }
+}
+
+/// The first TLV that answers.
+fn content(mut tlvs: &[u8]) -> Result<Content<'_>, Refused> {
+    while !tlvs.is_empty() {
+        let (kind, length) = (be16(tlvs, 0), usize::from(be16(tlvs, 2)));
+        let Some(value) = tlvs.get(4..4 + length) else {
+            return Err(Refused::TlvCut);
+        };
+        match kind {
+            TLV_MANAGEMENT if length >= 2 => return data(be16(value, 0), &value[2..]),
+            TLV_ERROR if length >= 4 => {
+                return Ok(Content::Error {
+                    code: be16(value, 0),
+                    id: be16(value, 2),
+                });
+            }
+            TLV_MANAGEMENT | TLV_ERROR => return Err(Refused::TlvCut),
+            _ => tlvs = &tlvs[4 + length..],
+        }
+    }
+    Err(Refused::NoTlv)
+}
+
+fn data(id: u16, data: &[u8]) -> Result<Content<'_>, Refused> {
+    let whole = |octets: usize| match data.len() < octets {
+        true => Err(Refused::DataCut { id, octets: data.len() }),
+        false => Ok(data),
+    };
+    let known = [
+        Id::Default,
+        Id::Current,
+        Id::Parent,
+        Id::TimeProperties,
+        Id::Port,
+        Id::TimeStatus,
+        Id::GrandmasterSettings,
+        Id::PortProperties,
+    ];
+    let Some(known) = known.into_iter().find(|known| *known as u16 == id && !data.is_empty()) else {
+        return Ok(Content::Other { id });
+    };
+    Ok(match known {
+        Id::Default => Content::Default(DefaultData::read(whole(DefaultData::OCTETS)?)),
+        Id::Current => Content::Current(CurrentData::read(whole(CurrentData::OCTETS)?)),
+        Id::Parent => Content::Parent(ParentData::read(whole(ParentData::OCTETS)?)),
+        Id::TimeProperties => Content::TimeProperties(TimeProperties::read(whole(TimeProperties::OCTETS)?)),
+        Id::Port => Content::Port(PortData::read(whole(PortData::OCTETS)?)),
+        Id::TimeStatus => Content::TimeStatus(TimeStatus::read(whole(TimeStatus::OCTETS)?)),
+        Id::GrandmasterSettings => {
+            Content::GrandmasterSettings(GrandmasterSettings::read(whole(GrandmasterSettings::OCTETS)?))
+        }
+        Id::PortProperties => {
+            let fixed = PortProperties::FIXED_OCTETS;
+            let name = usize::from(array::<1>(whole(fixed)?, fixed - 1)[0]);
+            let whole = whole(fixed + name)?;
+            Content::PortProperties(PortProperties::read(whole, slice(whole, fixed, name)))
+        }
+    })
+}

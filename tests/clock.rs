@@ -1,0 +1,260 @@
+//! One-way figures under PTP, end to end, with real ptp4l daemons.
+//!
+//! They share this machine's clock and must not steer it: they run without CAP_SYS_TIME.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use support::{json, root_or_skip, series, stderr, triptime, wait};
+use sys::netns::NetNs;
+use tempfile::TempDir;
+
+/// A process that ends with the test.
+struct Process(Child);
+
+impl Process {
+    fn kill(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A namespace with a master on `v0` and a slave on `v1`.
+struct Bed {
+    namespace: NetNs,
+    directory: TempDir,
+}
+
+impl Bed {
+    fn build() -> Self {
+        Self {
+            namespace: support::namespace(),
+            directory: tempfile::tempdir().expect("a directory"),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn ptp4l(&self, interface: &str, options: &str) -> Process {
+        let (config, socket) = (self.path(&format!("{interface}.cfg")), self.path(interface));
+        let text = format!(
+            "[global]\ntime_stamping software\nnetwork_transport L2\nlogSyncInterval -3\nlogAnnounceInterval -2\n\
+             logMinDelayReqInterval -3\nclock_servo linreg\nuds_address {}\n{options}\n",
+            socket.display()
+        );
+        std::fs::write(&config, text).expect("its configuration");
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--bounding-set", "-sys_time", "--inh-caps", "-sys_time"])
+            .args(["ptp4l", "-q", "-i", interface, "-f"])
+            .arg(&config)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        Process(self.inside(&mut command))
+    }
+
+    fn inside(&self, command: &mut Command) -> Child {
+        let started = self.namespace.run(|| command.spawn());
+        started.expect("a thread in the namespace").expect("it starts")
+    }
+
+    /// Waits until the slave says that it is one.
+    fn wait_for_slave(&self) {
+        let until = Instant::now() + Duration::from_secs(30);
+        loop {
+            let output = Command::new("pmc")
+                .args(["-u", "-b", "0", "-s"])
+                .arg(self.path("v1"))
+                .arg("-i")
+                .arg(self.path("pmc"))
+                .arg("GET PORT_DATA_SET")
+                .output()
+                .expect("pmc runs");
+            if String::from_utf8_lossy(&output.stdout).contains("SLAVE") {
+                return;
+            }
+            assert!(Instant::now() < until, "no SLAVE in 30 s");
+        }
+    }
+
+    fn publish(&self, duration: &str) -> Process {
+        let mut command = triptime();
+        command
+            .args([
+                "publish",
+                "v0",
+                "--quiet",
+                "--policy",
+                "other",
+                "--duration",
+                duration,
+                "--out",
+            ])
+            .arg(self.path("publish.triptime"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        Process(self.inside(&mut command))
+    }
+
+    /// Subscribes with these options and a profile that allows an age of `allowed`.
+    fn subscribe(&self, allowed: &str, options: &[&str]) -> (Child, Vec<String>) {
+        let limits = self.path("limits.toml");
+        let limit = |id: &str, series: &str, allowed: &str| {
+            format!(
+                "[[limit]]\nid = \"{id}\"\nseries = \"{series}\"\nquantity = \"max\"\nallowed = \"{allowed}\"\nsource = \"t\"\n"
+            )
+        };
+        let text = format!(
+            "name = \"t\"\nwhat = \"t\"\n{}{}",
+            limit("age", "age/*", allowed),
+            limit("spacing", "spacing/*", "60s")
+        );
+        std::fs::write(&limits, text).expect("the limits");
+        let mut arguments: Vec<String> = [
+            "subscribe",
+            "v1",
+            "--rate",
+            "4800",
+            "--json",
+            "--quiet",
+            "--policy",
+            "other",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        arguments.extend(["--window", "500ms", "--ptp-interval", "125ms"].map(str::to_owned));
+        let file = |path: &Path| path.display().to_string();
+        arguments.extend(["--limits".to_owned(), file(&limits)]);
+        arguments.extend(["--out".to_owned(), file(&self.path("run.triptime"))]);
+        arguments.extend(["--ptp".to_owned(), file(&self.path("v1"))]);
+        arguments.extend(options.iter().map(|option| (*option).to_owned()));
+        let mut command = triptime();
+        command
+            .args(&arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        (self.inside(&mut command), arguments)
+    }
+}
+
+fn can_run(test: &str) -> bool {
+    if Command::new("ptp4l").arg("-v").output().is_err() {
+        testing::skip(test, "ptp4l is missing: scripts/need.sh test");
+        return false;
+    }
+    root_or_skip(test)
+}
+
+fn check<'a>(document: &'a Value, limit: &str) -> &'a Value {
+    let checks = document["checks"].as_array().expect("checks");
+    checks.iter().find(|check| check["limit"] == limit).expect("the check")
+}
+
+fn kinds(document: &Value) -> Vec<&str> {
+    let events = document["events"].as_array().expect("events");
+    events.iter().filter_map(|event| event["kind"].as_str()).collect()
+}
+
+fn run(bed: &Bed, allowed: &str, options: &[&str]) -> (i32, Value) {
+    let (child, arguments) = bed.subscribe(allowed, options);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let output = wait(child, &arguments);
+    (output.status.code().expect("an exit status"), json(&output))
+}
+
+#[test]
+fn a_limit_within_the_uncertainty_is_not_decided() {
+    if !can_run("a_limit_within_the_uncertainty_is_not_decided") {
+        return;
+    }
+    let bed = Bed::build();
+    let (_master, _slave) = (bed.ptp4l("v0", ""), bed.ptp4l("v1", "slaveOnly 1"));
+    bed.wait_for_slave();
+    let _publisher = bed.publish("20s");
+    // No stall of this machine is as long as the two clocks are stated to be apart.
+    let (status, document) = run(&bed, "1us", &["--clock", "ptp:30s", "--duration", "2s"]);
+    let age = check(&document, "age");
+    assert_eq!((status, age["verdict"].as_str()), (3, Some("inconclusive")), "{age}");
+    assert_eq!(age["uncertainty"], 30_000_000_000_u64);
+    assert!(age["why"].as_str().expect("why").contains("± 30.0 s"), "{age}");
+    let clock = &series(&document, "age/MU01")["clock"];
+    assert_eq!(clock["uncertainty"], 30_000_000_000_u64);
+    assert!(series(&document, "spacing/MU01")["clock"].is_null());
+    assert!(series(&document, "clock/ptp-offset")["received"].as_u64() > Some(3));
+    assert!(kinds(&document).contains(&"clock-good"), "{:?}", document["events"]);
+    std::fs::remove_file(bed.path("run.triptime")).expect("the run file");
+
+    let (_, document) = run(&bed, "10s", &["--clock", "ptp", "--duration", "2s"]);
+    let clock = &series(&document, "age/MU01")["clock"];
+    let measured = clock["uncertainty"].as_u64().unwrap_or_else(|| panic!("{clock}"));
+    // The publisher's microsecond, and what was measured.
+    assert!(measured > 1_000, "{clock}");
+    assert!(
+        clock["uncertainty_text"]
+            .as_str()
+            .expect("text")
+            .contains("publisher's clock"),
+        "{clock}"
+    );
+}
+
+#[test]
+fn a_master_that_dies_leaves_its_windows_undecided_and_spacing_alone() {
+    if !can_run("a_master_that_dies_leaves_its_windows_undecided_and_spacing_alone") {
+        return;
+    }
+    let bed = Bed::build();
+    let (mut master, _slave) = (bed.ptp4l("v0", ""), bed.ptp4l("v1", "slaveOnly 1"));
+    bed.wait_for_slave();
+    let _publisher = bed.publish("20s");
+    let (child, arguments) = bed.subscribe("20s", &["--clock", "ptp:1ms", "--duration", "5s"]);
+    std::thread::sleep(Duration::from_secs(2));
+    master.kill();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let output = wait(child, &arguments);
+    let document = json(&output);
+    let age = check(&document, "age");
+    assert_eq!(age["verdict"], "inconclusive", "{age}");
+    assert!(
+        age["why"]
+            .as_str()
+            .expect("why")
+            .contains("clocks are not known to agree in"),
+        "{age}"
+    );
+    let spacing = check(&document, "spacing");
+    assert!(!spacing["why"].as_str().expect("why").contains("clock"), "{spacing}");
+    let clock = &series(&document, "age/MU01")["clock"];
+    let doubtful = clock["doubtful"].as_array().expect("spans");
+    assert!(doubtful.last().expect("a span")["to_s"].is_null(), "{clock}");
+    assert!(clock["windows_in_doubt"].as_u64() > Some(0), "{clock}");
+    assert!(kinds(&document).contains(&"time-sync"));
+}
+
+#[test]
+fn without_ptp4l_it_ends_and_says_where_it_looked() {
+    if !can_run("without_ptp4l_it_ends_and_says_where_it_looked") {
+        return;
+    }
+    let bed = Bed::build();
+    let (child, arguments) = bed.subscribe("1s", &["--clock", "ptp", "--duration", "2s"]);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let output = wait(child, &arguments);
+    assert_eq!(output.status.code(), Some(3));
+    let text = stderr(&output);
+    assert!(
+        text.contains("no ptp4l: nothing listens at") && text.contains("--ptp"),
+        "{text}"
+    );
+    assert!(!bed.path("run.triptime").exists());
+}
