@@ -81,6 +81,24 @@ fn main() -> io::Result<()> {
         "bays.toml",
         b"[defaults]\nvlan = 100\n[[stream]]\nsvID = \"BAY{01..20}\"\nprofile = \"F4800S2I4U4\"\nappid = 0x4010\nappid_step = 1\n",
     )?;
+    comtrade(&corpus.join("comtrade"))
+}
+
+/// Single files as they are, the others as the target splits them: configuration, an octet 0, data.
+fn comtrade(corpus: &Path) -> io::Result<()> {
+    for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/waveform/tests/data"))? {
+        let path = file?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let octets = fs::read(&path)?;
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("cff") => write(corpus, &name, &octets)?,
+            Some("cfg") => {
+                let data = fs::read(path.with_extension("dat")).or_else(|_| fs::read(path.with_extension("DAT")))?;
+                write(corpus, &name, &[&octets[..], &[0], &data].concat())?;
+            }
+            _ => {}
+        }
+    }
     Ok(())
 }
 

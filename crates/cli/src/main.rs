@@ -37,7 +37,7 @@ enum Command {
     Reflect(commands::reflect::ReflectArgs),
     Talk(commands::talk::TalkArgs),
     Listen(commands::listen::ListenArgs),
-    Publish(commands::publish::PublishArgs),
+    Publish(Box<commands::publish::PublishArgs>),
     Subscribe(commands::subscribe::SubscribeArgs),
     Trace(commands::trace::TraceArgs),
     Pcap(commands::pcap::PcapArgs),
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         Command::Reflect(args) => commands::reflect::run(args),
         Command::Talk(args) => commands::talk::run(&args),
         Command::Listen(args) => commands::listen::run(args),
-        Command::Publish(args) => commands::publish::run(args),
+        Command::Publish(args) => commands::publish::run(*args),
         Command::Subscribe(args) => commands::subscribe::run(args),
         Command::Trace(args) => commands::trace::run(args),
         Command::Pcap(args) => Ok(commands::pcap::run(

@@ -1,14 +1,11 @@
 //! Sets of streams on the command line, and what the probes take of them.
 
+use crate::commands::publish::Waveforms;
 use crate::failure::Failure;
-use probes::publish::{StreamConfig, Waveform};
+use probes::publish::StreamConfig;
 use probes::subscribe::ExpectedStream;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use streamset::{Selection, SetError, StreamSpec, from_scl};
-use wire::quality::SvQuality;
-use wire::sv::Profile;
 
 /// Where a set of streams comes from.
 #[derive(Debug, Clone, clap::Args)]
@@ -71,23 +68,13 @@ fn hertz(text: &str) -> Result<f64, String> {
     hz.ok_or_else(|| "must be 10 to 100".into())
 }
 
-/// The streams as the publisher takes them. Streams of one profile and quality share their samples.
+/// The streams as the publisher takes them, with what they measure.
 ///
 /// # Errors
 /// A stream that cannot be published.
-pub(crate) fn published(streams: &[StreamSpec]) -> Result<Vec<StreamConfig>, Failure> {
-    let mut waveforms: HashMap<(Profile, SvQuality), Arc<Waveform>> = HashMap::new();
-    let config = |stream: &StreamSpec| {
-        let profile = stream.profile()?;
-        let waveform = waveforms.entry((profile, stream.quality)).or_insert_with(|| {
-            let Profile {
-                rate,
-                currents,
-                voltages,
-                ..
-            } = profile;
-            Arc::new(Waveform::of(rate, currents, voltages, stream.quality))
-        });
+pub(crate) fn published(streams: &[StreamSpec], waveforms: &mut Waveforms) -> Result<Vec<StreamConfig>, Failure> {
+    let config = |(number, stream): (u64, &StreamSpec)| {
+        let waveform = waveforms.of(stream.profile()?, stream.quality, stream.phase_deg, number)?;
         Ok(StreamConfig {
             sv_id: stream.sv_id.clone(),
             dat_set: stream.dat_set.clone(),
@@ -101,11 +88,11 @@ pub(crate) fn published(streams: &[StreamSpec]) -> Result<Vec<StreamConfig>, Fai
             asdus: stream.asdus,
             smp_rate: stream.smp_rate.map(|rate| rate.value),
             smp_mod: stream.smp_rate.and_then(|rate| rate.smp_mod),
-            waveform: Arc::clone(waveform),
-            ahead: Waveform::ahead(stream.rate, stream.phase_deg),
+            waveform,
+            ahead: 0,
         })
     };
-    streams.iter().map(config).collect()
+    (0..).zip(streams).map(config).collect()
 }
 
 /// A stream as the subscriber expects it.

@@ -15,6 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::model::EventKind;
 use sys::packet::{PacketPort, PortOptions, RxStamp};
+use waveform::sample::Sampling;
+use waveform::{Signal, Tables};
 use wire::ether::{EthernetView, VlanTag};
 use wire::sv::Frame;
 
@@ -354,4 +356,60 @@ fn streams_of_several_rates() {
         let both = sent[&format!("TEST{number:02}")] + sent[&format!("TEST{:02}", number + 1)];
         assert_eq!(both, counters.received, "F{rate}S{asdus}");
     }
+}
+
+#[test]
+fn a_fault_with_unbalance_in_6i3u_each_stream_ahead_of_the_last() {
+    let test = "a_fault_with_unbalance_in_6i3u_each_stream_ahead_of_the_last";
+    if !can_run(test) {
+        return;
+    }
+    let text = "frequency_hz = 60\ncurrents_a = 100\ncurrent_angles_deg = 0\n[[harmonic]]\norder = 5\npercent = 10\n\
+                [[state]]\nname = \"before\"\nduration = \"400ms\"\n\
+                [[state]]\nname = \"fault\"\ncurrents_a = [1000, 100, 100]\nquality = \"test\"\n";
+    let signal = Signal::Synth(waveform::synth::parse(text, "test").expect("a waveform"));
+    let mut tables = Tables::new(signal);
+    let sampling = Sampling {
+        dataset: "6I3U".parse().expect("a dataset"),
+        ..Sampling::new(4_800)
+    };
+    let stream = |number: u16| {
+        let table = tables
+            .of(&sampling, u64::from(number), 30.0 * f64::from(number))
+            .expect("a table");
+        let waveform = Arc::new(Waveform::of(table, "a fault".into()));
+        let config = config(4_800, 2, None);
+        StreamConfig { waveform, ..config }.numbered(number)
+    };
+    let published = PublishConfig {
+        streams: (0..3).map(stream).collect(),
+        duration_ns: Some(DURATION_NS),
+        ..PublishConfig::default()
+    };
+    let (captured, _) = publish(&published);
+    // Of each stream the seconds that are over, and the last smpCnt.
+    let mut seconds: BTreeMap<String, (u32, u16)> = BTreeMap::new();
+    let (mut before, mut faulted) = (0, 0);
+    for seen in captured.iter().flat_map(asdus) {
+        let (second, last) = seconds.entry(seen.sv_id.clone()).or_default();
+        *second += u32::from(seen.smp_cnt < *last);
+        *last = seen.smp_cnt;
+        let time_s = f64::from(*second) + f64::from(seen.smp_cnt) / 4_800.0;
+        let number: f64 = seen.sv_id["TEST".len()..].parse().expect("a number");
+        let angle = TAU * 60.0 * time_s + (30.0 * (number - 1.0)).to_radians();
+        let in_fault = time_s >= 0.4;
+        *(if in_fault { &mut faulted } else { &mut before }) += 1;
+        let rms = if in_fault { 1000e3 } else { 100e3 };
+        let expected = rms * SQRT_2 * (angle.cos() + 0.1 * (5.0 * angle).cos());
+        assert!(
+            (f64::from(seen.values[0]) - expected).abs() < 0.6,
+            "{seen:?}: {expected}"
+        );
+        assert_eq!(seen.values.len(), 9);
+        assert_eq!(seen.values[3], seen.values[..3].iter().sum::<i32>());
+        assert_eq!(seen.values[4..6], [0, 0]);
+    }
+    assert_eq!(seconds.len(), 3);
+    assert!(before > 0 && faulted > 0, "{before} {faulted}");
+    check_tshark(&published.streams[0], &captured, test);
 }

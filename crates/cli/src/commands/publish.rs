@@ -1,5 +1,7 @@
 //! `triptime publish`: sampled-value streams and GOOSE.
 
+mod waveform;
+
 use super::goose::GooseArgs;
 use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
 use crate::commands::replay::{self, ReplayArgs};
@@ -14,6 +16,8 @@ use store::model::EventKind;
 use streamset::{Content, Selection, StreamSpec, counted};
 use sys::packet::PacketPort;
 use sys::xdp::XdpSender;
+use waveform::WaveformArgs;
+pub(crate) use waveform::Waveforms;
 use wire::ether::{Mac, VlanTag};
 use wire::sv::Profile;
 
@@ -77,6 +81,8 @@ pub(crate) struct PublishArgs {
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Sending")]
     spin_ahead: u64,
     #[command(flatten)]
+    waveform: WaveformArgs,
+    #[command(flatten)]
     goose: GooseArgs,
     #[command(flatten)]
     replay: ReplayArgs,
@@ -96,7 +102,7 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         .map(|file| replay::config(file, &args.replay, args.rate, &args.port, args.spin_ahead))
         .transpose()?;
     let Selection { streams, notes } = streams(&args)?;
-    let streams = published(&streams)?;
+    let streams = published(&streams, &mut args.waveform.read(args.run.quiet)?)?;
     let port = open(&args, streams.len())?;
     let blocks = args.goose.blocks()?;
     let goose_port = PacketPort::open(&args.port.interface, &port_options())?;

@@ -46,7 +46,8 @@ impl Describe for Publish {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         let config = &self.config;
         let pace = self.paces[usize::from(slot - LATENESS)];
-        let streams = config.streams.iter().filter(|stream| Pace::of(stream) == pace).count();
+        let of_pace = || config.streams.iter().filter(|stream| Pace::of(stream) == pace);
+        let streams = of_pace().count();
         SeriesSpec {
             name: format!("publish/{label}"),
             what: "instant a frame is due -> send call for all streams returned".into(),
@@ -57,6 +58,12 @@ impl Describe for Publish {
                 ("interface".into(), self.interface.clone()),
                 ("streams".into(), streams.to_string()),
                 ("profile".into(), name(pace)),
+                (
+                    "waveform".into(),
+                    of_pace()
+                        .next()
+                        .map_or_else(String::new, |stream| stream.waveform.what().to_owned()),
+                ),
                 ("policy".into(), config.policy.to_string()),
                 (
                     "cpu".into(),

@@ -1,0 +1,122 @@
+//! Dates and times of the start and the trigger.
+
+/// An instant of the recorder's clock, whose zone the record may not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Instant {
+    /// Nanoseconds since the start of year 0.
+    pub(super) ns: i128,
+    /// The fraction of the second has more than six digits: time stamps count nanoseconds instead of microseconds.
+    pub(super) nanoseconds: bool,
+}
+
+/// Reads `dd/mm/yyyy` and `hh:mm:ss.ssssss`; `month_first` as the 1991 standard had it, though a month above 12 shows the
+/// other order. `None` when it is no date and time.
+pub(super) fn parse(date: &str, time: &str, month_first: bool) -> Option<Instant> {
+    let mut parts = date.split('/').map(|part| part.trim().parse::<u32>());
+    let (first, second, year) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
+    if parts.next().is_some() {
+        return None;
+    }
+    let (mut day, mut month) = if month_first { (second, first) } else { (first, second) };
+    if month > 12 && day <= 12 {
+        std::mem::swap(&mut day, &mut month);
+    }
+    if !(1..=31).contains(&day) || !(1..=12).contains(&month) || year > 9_999 {
+        return None;
+    }
+    let mut parts = time.splitn(3, ':');
+    let hours: u32 = parts.next()?.trim().parse().ok()?;
+    let minutes: u32 = parts.next()?.trim().parse().ok()?;
+    let last = parts.next()?;
+    let (seconds, fraction) = last.split_once('.').unwrap_or((last, ""));
+    let whole: u32 = seconds.trim().parse().ok()?;
+    if hours > 23 || minutes > 59 || whole > 60 {
+        return None;
+    }
+    let seconds = days(full_year(year), month, day) * 86_400 + i64::from(hours * 3_600 + minutes * 60 + whole);
+    Some(Instant {
+        ns: i128::from(seconds) * 1_000_000_000 + i128::from(fraction_ns(fraction.trim())?),
+        nanoseconds: fraction.trim().len() > 6,
+    })
+}
+
+fn fraction_ns(digits: &str) -> Option<u32> {
+    if digits.is_empty() {
+        return Some(0);
+    }
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    format!("{digits:0<9.9}").parse().ok()
+}
+
+/// Two digits, as the 1991 standard writes years, are of 1950 to 2049.
+fn full_year(year: u32) -> u32 {
+    match year {
+        0..=49 => 2_000 + year,
+        50..=99 => 1_900 + year,
+        _ => year,
+    }
+}
+
+/// Days since the start of year 0 (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+fn days(year: u32, month: u32, day: u32) -> i64 {
+    let year = i64::from(if month <= 2 { year.saturating_sub(1) } else { year });
+    let shifted = i64::from((month + 9) % 12);
+    year * 365 + year / 4 - year / 100 + year / 400 + (153 * shifted + 2) / 5 + i64::from(day) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    fn difference(a: (&str, &str), b: (&str, &str), month_first: bool) -> Option<i128> {
+        Some(parse(b.0, b.1, month_first)?.ns - parse(a.0, a.1, month_first)?.ns)
+    }
+
+    #[test]
+    fn differences() {
+        let day = "01/01/2007";
+        assert_eq!(
+            difference((day, "12:22:50.407500"), (day, "12:22:50.707500"), false),
+            Some(300_000_000)
+        );
+        assert_eq!(
+            difference(("28/02/2024", "23:59:59.5"), ("01/03/2024", "00:00:00"), false),
+            Some(86_400_500_000_000),
+            "a leap year"
+        );
+        assert_eq!(
+            difference(("12/31/91", "23:59:59"), ("01/01/92", "00:00:00"), true),
+            Some(1_000_000_000),
+            "1991 has the month first and two digits of the year"
+        );
+    }
+
+    #[test]
+    fn nanoseconds_are_seen() {
+        assert!(
+            parse("17/02/2021", "17:37:12.422969065", false)
+                .expect("a time")
+                .nanoseconds
+        );
+        assert!(
+            !parse("17/02/2021", "17:37:12.422969", false)
+                .expect("a time")
+                .nanoseconds
+        );
+    }
+
+    #[test]
+    fn no_instants() {
+        for (date, time) in [
+            ("", ""),
+            ("1/2", "1:2:3"),
+            ("40/13/2000", "1:2:3"),
+            ("1/1/2000", "25:00:00"),
+            ("1/1/2000", "1:2:x"),
+        ] {
+            assert_eq!(parse(date, time, false), None, "{date} {time}");
+        }
+    }
+}

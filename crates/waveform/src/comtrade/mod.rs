@@ -1,0 +1,18 @@
+//! COMTRADE records (IEEE C37.111 of 1991, 1999 and 2013, IEC 60255-24): `.cfg` with `.dat`, or one `.cff`.
+//!
+//! Data may be ASCII, BINARY, BINARY32 or FLOAT32. Real files break rules; what can be read in one way only is read, and
+//! what was passed over is said in [`Record::warnings`].
+
+mod cff;
+mod config;
+mod data;
+mod error;
+mod instant;
+mod lines;
+mod open;
+mod record;
+
+pub use config::{AnalogChannel, Config, DigitalChannel, FileType, Rate, Values};
+pub use error::ComtradeError;
+pub use open::{MAX_OCTETS, open, parse, parse_cff};
+pub use record::Record;

@@ -1,0 +1,21 @@
+//! What sampled-value streams carry: recorded faults (COMTRADE) and synthesised ones, as members of a dataset.
+//!
+//! [`comtrade`] reads records, [`synth`] describes signals, [`replay`] fits a record to a dataset, and [`sample`] makes a
+//! [`sample::Table`] of either: the octets of every sample, ready for a hot thread that only copies.
+//!
+//! Currents are amperes and voltages volts, instantaneous and primary, in `f64`; a missing value is NaN until it becomes a
+//! member of quality invalid.
+
+#![forbid(unsafe_code)]
+
+pub mod comtrade;
+mod error;
+mod quality;
+pub mod replay;
+pub mod sample;
+mod signal;
+pub mod synth;
+
+pub use error::WaveformError;
+pub use quality::parse_quality;
+pub use signal::{Signal, Tables};

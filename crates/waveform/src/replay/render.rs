@@ -1,0 +1,240 @@
+//! The samples of a record.
+
+use super::mapping::{Feed, Origin, origins};
+use super::resample::Resampler;
+use super::{Ending, Options};
+use crate::WaveformError;
+use crate::comtrade::Record;
+use crate::sample::{Dataset, Sampling, Source, Table, Writer};
+use wire::quality::SvQuality;
+
+/// A record as samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replay {
+    /// The samples.
+    pub table: Table,
+    /// Of every member where its values come from, for a person to read.
+    pub channels: Vec<String>,
+}
+
+/// The samples of `record`. The record's first sample is sample 0 of the table.
+///
+/// # Errors
+/// A member without channel, or a table that takes too much memory.
+pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<Replay, WaveformError> {
+    sampling.check()?;
+    let origins = origins(record, &sampling.dataset, &options.assignments, options.side)?;
+    let columns = Columns::new(record, sampling, options, &origins)?;
+    let sources = origins.iter().map(|origin| match origin {
+        Origin::Feed(_) | Origin::Invalid => Source::Given,
+        Origin::Sum => Source::Sum,
+        Origin::Zero => Source::Zero,
+    });
+    let render = Render {
+        writer: Writer::new(
+            sampling,
+            sources.collect(),
+            columns.samples_with(sampling, options.ending),
+        )?,
+        columns: &columns,
+        row: vec![0.0; origins.len()],
+        trigger: record
+            .config
+            .trigger_ns
+            .and_then(|ns| u64::try_from(ns).ok())
+            .map(|ns| sampling.first_at(ns)),
+    };
+    let table = match options.ending {
+        Ending::Cycles => {
+            let cycle = columns.cycle(record, sampling)?;
+            render.cycles(cycle)?
+        }
+        Ending::Mute(ns) => render.muted(sampling.first_at(ns))?,
+        Ending::Once => render.once()?,
+    };
+    Ok(Replay {
+        table,
+        channels: lines(record, &sampling.dataset, &origins),
+    })
+}
+
+/// Of every member where its values come from, for a person to read.
+///
+/// # Errors
+/// A member without channel.
+pub fn describe(record: &Record, dataset: &Dataset, options: &Options) -> Result<Vec<String>, WaveformError> {
+    let origins = origins(record, dataset, &options.assignments, options.side)?;
+    Ok(lines(record, dataset, &origins))
+}
+
+fn lines(record: &Record, dataset: &Dataset, origins: &[Origin]) -> Vec<String> {
+    let members = dataset.members().iter().zip(origins);
+    members
+        .map(|(member, origin)| {
+            let from = match origin {
+                Origin::Feed(Feed { channel, factor }) => {
+                    let channel = &record.config.analog[*channel];
+                    format!("{} [{}] times {factor}", channel.name, channel.unit)
+                }
+                Origin::Invalid => "nothing, quality invalid".to_owned(),
+                Origin::Sum => "the sum of the phases".to_owned(),
+                Origin::Zero => "nothing, zero".to_owned(),
+            };
+            format!("{} from {from}", member.name)
+        })
+        .collect()
+}
+
+/// Of every member the values at the new rate, in A or V.
+struct Columns {
+    values: Vec<Vec<f64>>,
+    samples: usize,
+}
+
+impl Columns {
+    fn new(record: &Record, sampling: &Sampling, options: &Options, origins: &[Origin]) -> Result<Self, WaveformError> {
+        let times_s = record.times_s();
+        let start_s = times_s[0];
+        let length = (times_s[times_s.len() - 1] - start_s) * f64::from(sampling.rate);
+        // A little more than whole where the last instant is that of a sample.
+        let samples = (length + 1e-6).floor() + 1.0;
+        crate::sample::check_size(samples as u64, sampling.dataset.octets())?;
+        let samples = samples as usize;
+        let resampler = Resampler {
+            times_s,
+            uniform: record.uniform(),
+            interpolation: options.interpolation,
+            rate: f64::from(sampling.rate),
+        };
+        let column = |origin: &Origin| match origin {
+            Origin::Feed(Feed { channel, factor }) => {
+                let values = record.analog(*channel);
+                let skew_s = record.config.analog[*channel].skew_us / 1e6;
+                let at = |sample| start_s + sample as f64 / f64::from(sampling.rate) - skew_s;
+                (0..samples)
+                    .map(|sample| factor * resampler.at(values, at(sample)))
+                    .collect()
+            }
+            Origin::Invalid => vec![f64::NAN; samples],
+            Origin::Sum | Origin::Zero => vec![0.0; samples],
+        };
+        Ok(Self {
+            values: origins.iter().map(column).collect(),
+            samples,
+        })
+    }
+
+    /// Samples of the table.
+    fn samples_with(&self, sampling: &Sampling, ending: Ending) -> u64 {
+        let silence = match ending {
+            Ending::Cycles => 0,
+            Ending::Mute(ns) => sampling.first_at(ns),
+            Ending::Once => 1,
+        };
+        (self.samples as u64).saturating_add(silence)
+    }
+
+    /// Samples of a cycle of the nominal frequency; as long as the fade, so a wrong one does no harm.
+    fn cycle(&self, record: &Record, sampling: &Sampling) -> Result<usize, WaveformError> {
+        let hz = record.config.frequency_hz.unwrap_or(50.0);
+        let cycle = (f64::from(sampling.rate) / hz).round().max(1.0) as usize;
+        if cycle.saturating_mul(3) <= self.samples {
+            return Ok(cycle);
+        }
+        Err(WaveformError::setting(format!(
+            "the record has {:.1} ms, which is too short to loop over whole cycles of {hz} Hz: loop it with a mute, or play it once",
+            self.samples as f64 * 1e3 / f64::from(sampling.rate)
+        )))
+    }
+
+    /// Where, in the last cycle but one, the record is most like its begin: there it can begin anew.
+    fn seam(&self, cycle: usize) -> usize {
+        let whole: Vec<(&[f64], f64)> = self
+            .values
+            .iter()
+            .filter_map(|values| {
+                let power = values.iter().map(|value| value * value).sum::<f64>();
+                (power > 0.0).then_some((values.as_slice(), power))
+            })
+            .collect();
+        let unlike = |seam: usize| -> f64 {
+            whole
+                .iter()
+                .map(|(values, power)| {
+                    let pairs = values[..cycle].iter().zip(&values[seam..seam + cycle]);
+                    pairs.map(|(begin, end)| (begin - end).powi(2)).sum::<f64>() / power
+                })
+                .sum()
+        };
+        let last = self.samples - cycle;
+        (last - cycle..=last)
+            .map(|seam| (seam, unlike(seam)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map_or(last, |(seam, _)| seam)
+    }
+}
+
+/// A table in the making.
+struct Render<'a> {
+    writer: Writer<'a>,
+    columns: &'a Columns,
+    row: Vec<f64>,
+    /// Sample of the trigger, still to be marked.
+    trigger: Option<u64>,
+}
+
+impl Render<'_> {
+    /// Its first cycle once, then the rest and that cycle again, faded in from what follows the seam.
+    fn cycles(mut self, cycle: usize) -> Result<Table, WaveformError> {
+        let seam = self.columns.seam(cycle);
+        self.writer.mark("record");
+        self.record(0..seam);
+        self.writer.mark("record");
+        for sample in 0..cycle {
+            let share = (sample + 1) as f64 / (cycle + 1) as f64;
+            for (place, values) in self.row.iter_mut().zip(&self.columns.values) {
+                *place = values[seam + sample] * (1.0 - share) + values[sample] * share;
+            }
+            self.writer.push(&self.row, SvQuality::GOOD);
+        }
+        self.writer.finish(seam as u64, None)
+    }
+
+    fn muted(mut self, silence: u64) -> Result<Table, WaveformError> {
+        let samples = self.columns.samples as u64;
+        self.writer.mark("record");
+        self.record(0..self.columns.samples);
+        if silence > 0 {
+            self.writer.mark("mute");
+            self.silence(silence);
+        }
+        self.writer.finish(samples + silence, None)
+    }
+
+    fn once(mut self) -> Result<Table, WaveformError> {
+        self.writer.mark("record");
+        self.record(0..self.columns.samples);
+        self.writer.mark("end");
+        self.silence(1);
+        self.writer.finish(1, None)
+    }
+
+    fn record(&mut self, samples: std::ops::Range<usize>) {
+        for sample in samples {
+            if self.trigger == Some(sample as u64) {
+                self.writer.mark("trigger");
+            }
+            for (place, values) in self.row.iter_mut().zip(&self.columns.values) {
+                *place = values[sample];
+            }
+            self.writer.push(&self.row, SvQuality::GOOD);
+        }
+    }
+
+    fn silence(&mut self, samples: u64) {
+        self.row.fill(0.0);
+        for _ in 0..samples {
+            self.writer.push(&self.row, SvQuality::GOOD);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Values between samples.
+
+use super::Interpolation;
+use std::f64::consts::PI;
+use std::ops::Range;
+
+/// Samples on either side that a value is made of, at the lower of the two rates.
+const HALF: f64 = 16.0;
+
+/// Shares of the distance between two samples below which an instant is that of the sample.
+const ON_SAMPLE: f64 = 1e-6;
+
+/// The instants of a record.
+#[derive(Debug)]
+pub(super) struct Resampler<'a> {
+    pub(super) times_s: &'a [f64],
+    /// Stretches of one rate; see [`crate::comtrade::Record::uniform`].
+    pub(super) uniform: Vec<(Range<usize>, f64)>,
+    pub(super) interpolation: Interpolation,
+    /// Samples a second that are made.
+    pub(super) rate: f64,
+}
+
+impl Resampler<'_> {
+    /// The value at `seconds` of a channel that has `values` at the record's instants; NaN where missing. Before the first
+    /// and behind the last sample it is theirs.
+    pub(super) fn at(&self, values: &[f64], seconds: f64) -> f64 {
+        let behind = self.times_s.partition_point(|time| *time <= seconds);
+        let Some(left) = behind.checked_sub(1) else {
+            return values[0];
+        };
+        if behind == self.times_s.len() {
+            return values[left];
+        }
+        let share = (seconds - self.times_s[left]) / (self.times_s[behind] - self.times_s[left]);
+        if self.interpolation == Interpolation::Sinc
+            && let Some(value) = self.sinc(values, left, share)
+        {
+            return value;
+        }
+        linear(values[left], values[behind], share)
+    }
+
+    /// `None` where the samples around are not all there at one distance.
+    fn sinc(&self, values: &[f64], left: usize, share: f64) -> Option<f64> {
+        let (range, rate) = self.uniform.iter().find(|(range, _)| range.contains(&left))?;
+        let cutoff = (self.rate / rate).min(1.0);
+        let half = HALF / cutoff;
+        let reach = half.ceil() as usize;
+        let from = left.checked_sub(reach).filter(|from| *from >= range.start)?;
+        let to = left.checked_add(reach + 1).filter(|to| *to < range.end)?;
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for (value, index) in values[from..=to].iter().zip(from..) {
+            let distance = index as f64 - left as f64 - share;
+            let weight = kernel(distance * cutoff, distance / half);
+            sum += weight * value;
+            weights += weight;
+        }
+        // One missing value makes the sum NaN.
+        Some(sum / weights).filter(|value| value.is_finite())
+    }
+}
+
+fn linear(left: f64, right: f64, share: f64) -> f64 {
+    if share < ON_SAMPLE {
+        left
+    } else if share > 1.0 - ON_SAMPLE {
+        right
+    } else {
+        left + (right - left) * share
+    }
+}
+
+/// A sinc of `x` under a Blackman window, whose ends are at `u` -1 and 1.
+fn kernel(x: f64, u: f64) -> f64 {
+    if u.abs() >= 1.0 {
+        return 0.0;
+    }
+    let window = 0.42 + 0.5 * (PI * u).cos() + 0.08 * (2.0 * PI * u).cos();
+    let sinc = if x.abs() < 1e-9 { 1.0 } else { (PI * x).sin() / (PI * x) };
+    sinc * window
+}

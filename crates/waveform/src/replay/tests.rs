@@ -1,0 +1,273 @@
+//! Records made here, replayed.
+
+use super::{Ending, Interpolation, Options, Side, parse_assignments, table};
+use crate::comtrade::{Record, parse};
+use crate::sample::{Sampling, Table};
+use std::f64::consts::TAU;
+use std::fmt::Write;
+use wire::quality::SvQuality;
+
+/// A record of 50 Hz, 100 A peak per phase (in mA by 0.1) and 10 kV peak, secondary voltages of ratio 100.
+fn record(rates: &[(f64, usize)], value: impl Fn(usize, f64) -> f64) -> Record {
+    let mut config = String::from("s,d,1999\n7,7A,0D\n");
+    for (number, name) in ["IA", "IB", "IC"].iter().enumerate() {
+        let _ = writeln!(config, "{},{name},,X,A,0.1,0,0,-32767,32767,1,1,P", number + 1);
+    }
+    for (number, phase) in ["L1", "L2", "L3"].iter().enumerate() {
+        let _ = writeln!(
+            config,
+            "{},V{phase},{phase},X,kV,0.001,0,0,-32767,32767,100,1,S",
+            number + 4
+        );
+    }
+    config.push_str("7,Other,,Y,,1,0,0,-1,1,1,1,P\n50\n");
+    let _ = writeln!(config, "{}", rates.len());
+    let mut data = String::new();
+    let (mut seconds, mut sample) = (0.0, 0);
+    for (rate, last) in rates {
+        let _ = writeln!(config, "{rate},{last}");
+        while sample < *last {
+            seconds += if sample == 0 { 0.0 } else { 1.0 / rate };
+            sample += 1;
+            let _ = write!(data, "{sample},0");
+            for channel in 0..7 {
+                let _ = write!(data, ",{}", value(channel, seconds));
+            }
+            data.push('\n');
+        }
+    }
+    config.push_str("1/1/2024,0:0:0.0\n1/1/2024,0:0:0.1\nASCII\n1\n");
+    parse((config.as_bytes(), "cfg"), (data.as_bytes(), "dat")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn wave(channel: usize, seconds: f64) -> f64 {
+    let phase = (channel % 3) as f64;
+    1_000.0 * (TAU * (50.0 * seconds - phase / 3.0)).cos()
+}
+
+fn members(table: &Table, sample: u64) -> Vec<(i32, u32)> {
+    let word = |octets: &[u8]| u32::from_be_bytes(octets.try_into().expect("four octets"));
+    let member = |member: &[u8]| (word(&member[..4]) as i32, word(&member[4..]));
+    table.seq_data(sample).chunks_exact(8).map(member).collect()
+}
+
+fn replayed(record: &Record, options: &Options) -> Table {
+    table(record, &Sampling::new(4_800), options)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .table
+}
+
+/// Furthest that phase b's current is from the wave over `samples`, in mA.
+fn furthest(table: &Table, samples: std::ops::Range<u64>) -> f64 {
+    samples
+        .map(|sample| {
+            let expected = 100.0 * wave(1, sample as f64 / 4_800.0);
+            (f64::from(members(table, sample)[1].0) - expected).abs()
+        })
+        .fold(0.0, f64::max)
+}
+
+#[test]
+fn units_ratios_and_phases_are_found() {
+    let record = record(&[(4_800.0, 960)], wave);
+    let replay = table(&record, &Sampling::new(4_800), &Options::default()).expect("a table");
+    let row = members(&replay.table, 0);
+    // 1000 * 0.1 A = 100 A; 1000 * 0.001 kV * 100 = 100 kV, in 10 mV.
+    assert_eq!((row[0].0, row[4].0), (100_000, 10_000_000));
+    assert_eq!(replay.channels[3], "In from the sum of the phases");
+    assert!(
+        replay.channels[4].starts_with("Ua from VL1 [kV] times 100000"),
+        "{:?}",
+        replay.channels
+    );
+    let recorded = Options {
+        side: Side::AsRecorded,
+        ..Options::default()
+    };
+    assert_eq!(members(&replayed(&record, &recorded), 0)[4].0, 100_000);
+}
+
+#[test]
+fn a_sinc_follows_the_wave_where_lines_cut_its_tops() {
+    for rate in [1_200.0, 4_000.0, 5_760.0, 15_360.0] {
+        let record = record(&[(rate, (rate * 0.4) as usize)], wave);
+        let sinc = furthest(
+            &replayed(
+                &record,
+                &Options {
+                    ending: Ending::Once,
+                    ..Options::default()
+                },
+            ),
+            200..1_500,
+        );
+        let lines = Options {
+            interpolation: Interpolation::Linear,
+            ending: Ending::Once,
+            ..Options::default()
+        };
+        let linear = furthest(&replayed(&record, &lines), 200..1_500);
+        // A straight line misses the top of a sine by 1 - cos(pi f / rate); a sinc keeps within a few mA of 100 A.
+        let bound = 100_000.0 * (1.0 - (TAU * 25.0 / rate).cos()) + 1.0;
+        assert!(sinc < 20.0, "{rate}: {sinc} mA");
+        assert!(
+            linear <= bound && (linear > sinc || rate > 10_000.0),
+            "{rate}: {linear} mA, at most {bound}"
+        );
+    }
+}
+
+#[test]
+fn frequencies_above_the_new_rate_are_kept_out() {
+    // 3000 Hz at 15360/s would come out as 1800 Hz at 4800/s.
+    let record = record(&[(15_360.0, 6_000)], |channel, seconds| match channel {
+        1 => 1_000.0 * (TAU * 3_000.0 * seconds).sin(),
+        _ => 0.0,
+    });
+    let once = Options {
+        ending: Ending::Once,
+        ..Options::default()
+    };
+    let table = replayed(&record, &once);
+    let largest = (200..1_600)
+        .map(|sample| members(&table, sample)[1].0.abs())
+        .max()
+        .expect("samples");
+    assert!(largest < 1_000, "{largest} mA of 100 A are left");
+}
+
+#[test]
+fn several_rates_and_skew() {
+    let record = record(&[(4_800.0, 480), (1_200.0, 720)], wave);
+    let once = Options {
+        ending: Ending::Once,
+        ..Options::default()
+    };
+    let table = replayed(&record, &once);
+    assert_eq!(table.once(), 480 + 240 * 4, "0.1 s, then 0.2 s");
+    assert!(furthest(&table, 0..470) < 5.0);
+    assert!(furthest(&table, 600..1_300) < 20.0);
+    let mut skewed = record.clone();
+    // Taken 100 us late: the wave at the sample's instant is that of 100 us before it.
+    skewed.config.analog[1].skew_us = 100.0;
+    let table = replayed(&skewed, &once);
+    let expected = 100.0 * wave(1, 100.0 / 4_800.0 - 100e-6);
+    assert!((f64::from(members(&table, 100)[1].0) - expected).abs() < 20.0);
+}
+
+#[test]
+fn loops_have_no_jump() {
+    // 50.3 Hz for 207 ms: the end is anywhere in the cycle.
+    let record = record(&[(5_760.0, 1_192)], |channel, seconds| {
+        wave(channel, seconds * 50.3 / 50.0)
+    });
+    let table = replayed(&record, &Options::default());
+    assert_eq!(table.once(), 96, "the cycle that is faded into");
+    let largest_step = f64::from(100_000) * TAU * 50.3 / 4_800.0;
+    for sample in 0..3 * table.looped() {
+        let (a, b) = (members(&table, sample)[1].0, members(&table, sample + 1)[1].0);
+        let step = f64::from(b - a).abs();
+        assert!(
+            step < largest_step * 1.1,
+            "{step} mA at sample {sample}, at most {largest_step}"
+        );
+    }
+    let cycles = table.looped() as f64 * 50.3 / 4_800.0;
+    assert!((cycles - cycles.round()).abs() < 0.02, "{cycles} cycles");
+}
+
+#[test]
+fn mute_and_once() {
+    let record = record(&[(4_800.0, 480)], wave);
+    let mute = replayed(
+        &record,
+        &Options {
+            ending: Ending::Mute(50_000_000),
+            ..Options::default()
+        },
+    );
+    assert_eq!((mute.once(), mute.looped()), (0, 480 + 240));
+    assert_eq!(members(&mute, 600), [(0, 0); 8]);
+    assert_eq!(mute.seq_data(720), mute.seq_data(0));
+    let names: Vec<&str> = mute.marks().iter().map(|mark| mark.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["record", "mute"],
+        "the trigger at 100 ms is behind the last sample"
+    );
+    let once = replayed(
+        &record,
+        &Options {
+            ending: Ending::Once,
+            ..Options::default()
+        },
+    );
+    assert_eq!(members(&once, 1_000_000), [(0, 0); 8]);
+    let short = self::record(&[(4_800.0, 100)], wave);
+    let refused = table(&short, &Sampling::new(4_800), &Options::default()).expect_err("no three cycles");
+    assert!(refused.to_string().contains("too short"), "{refused}");
+}
+
+#[test]
+fn missing_values_are_invalid_and_stay_few() {
+    let record = record(&[(4_800.0, 960)], |channel, seconds| match channel {
+        1 if (seconds * 4_800.0).round() == 300.0 => 99_999.0,
+        _ => wave(channel, seconds),
+    });
+    let replay = replayed(
+        &record,
+        &Options {
+            ending: Ending::Once,
+            ..Options::default()
+        },
+    );
+    let invalid: Vec<u64> = (0..960).filter(|sample| members(&replay, *sample)[1].1 != 0).collect();
+    assert_eq!(invalid, [300]);
+    assert_eq!(members(&replay, 300)[3].1, SvQuality::INVALID.0, "so is the sum");
+    assert_eq!(members(&replay, 300)[0].1, 0);
+    assert_eq!(replay.missing(), 1);
+    assert!(furthest(&replay, 301..900) < 5.0, "lines around it, on its samples");
+}
+
+#[test]
+fn channels_by_name_and_number() {
+    let record = record(&[(4_800.0, 960)], wave);
+    let with = |text: &str| Options {
+        assignments: parse_assignments(text).expect("assignments"),
+        ..Options::default()
+    };
+    let row = members(&replayed(&record, &with("Ia=-IA, In=2, Un=none, Ua = vl2")), 0);
+    assert_eq!((row[0].0, row[3].0), (-100_000, -50_000));
+    assert_eq!(row[7].1, SvQuality::INVALID.0);
+    assert_eq!(row[4], row[5]);
+    for (text, part) in [
+        ("Ia=9", "no analog channel \"9\" (have: 1 IA [A]"),
+        ("Ia=4", "has the unit \"kV\": A is wanted"),
+        ("Ix=1", "have: Ia"),
+    ] {
+        let refused = table(&record, &Sampling::new(4_800), &with(text))
+            .expect_err(text)
+            .to_string();
+        assert!(refused.contains(part), "{refused}");
+    }
+    assert!(
+        members(&replayed(&record, &with("In=Other")), 0)[3].0 != 0,
+        "a channel without unit, on request"
+    );
+    assert!(parse_assignments("Ia").is_err() && parse_assignments("Ia=").is_err());
+    let mut without = record.clone();
+    without.config.analog[2].unit = "Hz".into();
+    let refused = table(&without, &Sampling::new(4_800), &Options::default())
+        .expect_err("no phase c")
+        .to_string();
+    assert!(
+        refused.contains("Ic: no analog channel") && refused.contains("Ic=none"),
+        "{refused}"
+    );
+    let mut ratio = record.clone();
+    ratio.config.analog[3].secondary = 0.0;
+    let refused = table(&ratio, &Sampling::new(4_800), &Options::default())
+        .expect_err("ratio")
+        .to_string();
+    assert!(refused.contains("100 to 0"), "{refused}");
+}

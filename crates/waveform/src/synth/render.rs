@@ -1,0 +1,207 @@
+//! The samples of a signal.
+
+use super::signal::{InForce, Phases};
+use super::steady::Loop;
+use super::timeline::{Segment, segments};
+use super::{Extra, Operating, Synth};
+use crate::WaveformError;
+use crate::sample::{Place, Quantity, Sampling, Source, Table, Writer};
+use stats::random::Random;
+use std::f64::consts::{SQRT_2, TAU};
+
+impl Synth {
+    /// The samples of the signal.
+    ///
+    /// # Errors
+    /// Values that cannot be, a sequence that does not fit together, or a table that takes too much memory.
+    pub fn table(&self, sampling: &Sampling) -> Result<Table, WaveformError> {
+        sampling.check()?;
+        super::file::check(self)?;
+        self.check_rate(sampling.rate)?;
+        let segments = segments(self)?;
+        match self.repeat_every_ns {
+            Some(ns) => self.repeated(sampling, &segments, ns),
+            None => self.settling(sampling, &segments),
+        }
+    }
+
+    /// The sequence once, then the last state for ever.
+    fn settling(&self, sampling: &Sampling, segments: &[Segment]) -> Result<Table, WaveformError> {
+        let (in_force, last_ns) = self.last(segments);
+        let last_s = last_ns as f64 / 1e9;
+        let settled = sampling.first_at(last_ns.saturating_add((in_force.settled_after_s() * 1e9).ceil() as u64));
+        let mut steady = Loop::of(in_force.settled_hz(), sampling.rate);
+        if !self.noise.is_silent() {
+            // A second of it, so that the same noise does not come back in every cycle.
+            steady = steady.at_least(u64::from(sampling.rate));
+        }
+        let mut render = Render::new(self, sampling, settled.saturating_add(steady.samples))?;
+        render.once(segments, settled);
+        let rate = f64::from(sampling.rate);
+        let begin_s = settled as f64 / rate - last_s;
+        let begin_cycles = in_force.cycles_at(begin_s);
+        if render.writer_is_at(sampling.first_at(last_ns)) {
+            render.writer.mark(&in_force.state().name);
+        }
+        for sample in 0..steady.samples {
+            // Multiplied before it is divided: whole numbers keep every sample exact.
+            let cycles = begin_cycles + (sample * steady.cycles) as f64 / steady.samples as f64;
+            let seconds = begin_s + sample as f64 / rate;
+            render.push(&in_force, in_force.at_cycles(cycles, seconds), cycles);
+        }
+        render
+            .writer
+            .finish(steady.samples, Some(steady.frequency_hz(sampling.rate)))
+    }
+
+    /// The sequence again and again, closed without a jump of the phase.
+    fn repeated(&self, sampling: &Sampling, segments: &[Segment], every_ns: u64) -> Result<Table, WaveformError> {
+        let samples = sampling.first_at(every_ns);
+        let (in_force, last_ns) = self.last(segments);
+        let rate = f64::from(sampling.rate);
+        let last_s = samples as f64 / rate - last_ns as f64 / 1e9;
+        let cycles = in_force.cycles_at(last_s);
+        let off = cycles - cycles.round();
+        let hz = in_force.settled_hz();
+        // Half a sample is what a better `repeat_every` leaves; rounded up.
+        if off.abs() > (0.6 * hz / rate).max(0.01) {
+            let whole_ns = every_ns as f64 - off / hz * 1e9;
+            return Err(WaveformError::setting(format!(
+                "repeat_every: the phase would jump by {:.1} degrees from one time to the next: use \"{:.0}ns\" for whole cycles",
+                off * 360.0,
+                whole_ns
+            )));
+        }
+        let mut render = Render::new(self, sampling, samples)?;
+        render.closing = Some((last_ns, off, last_s));
+        render.once(segments, samples);
+        render.writer.finish(samples, None)
+    }
+
+    /// The last state, as it is in force, and when it begins.
+    fn last<'a>(&'a self, segments: &'a [Segment]) -> (InForce<'a>, u64) {
+        let mut in_force = InForce::first(&segments[0].state, &self.harmonics);
+        for pair in segments.windows(2) {
+            let seconds = (pair[1].start_ns - pair[0].start_ns) as f64 / 1e9;
+            in_force = in_force.next(&pair[1].state, seconds);
+        }
+        (in_force, segments[segments.len() - 1].start_ns)
+    }
+
+    fn check_rate(&self, rate: u32) -> Result<(), WaveformError> {
+        let states = self.states.iter().map(|state| (&state.operating, state.ramp));
+        let highest = std::iter::once((&self.nominal, None))
+            .chain(states)
+            .map(|(Operating { frequency_hz, .. }, ramp)| frequency_hz.max(ramp.map_or(0.0, |ramp| ramp.to_hz)))
+            .fold(0.0, f64::max);
+        let order = self.harmonics.iter().map(|harmonic| harmonic.order).max().unwrap_or(1);
+        if highest * f64::from(order) < f64::from(rate) / 2.0 {
+            return Ok(());
+        }
+        Err(WaveformError::setting(format!(
+            "harmonic {order} of {highest} Hz needs more than {} samples a second, not {rate}: leave it out or use a higher rate",
+            2.0 * highest * f64::from(order)
+        )))
+    }
+}
+
+/// A table in the making.
+struct Render<'a> {
+    synth: &'a Synth,
+    sampling: &'a Sampling,
+    writer: Writer<'a>,
+    noise: Random,
+    extras: Vec<Option<&'a Extra>>,
+    row: Vec<f64>,
+    written: u64,
+    /// Of a repeated sequence: begin of the last state, cycles that it is to be shortened by, and its seconds.
+    closing: Option<(u64, f64, f64)>,
+}
+
+impl<'a> Render<'a> {
+    fn new(synth: &'a Synth, sampling: &'a Sampling, samples: u64) -> Result<Self, WaveformError> {
+        let mut sources = Source::of_phases(&sampling.dataset);
+        let mut extras = vec![None; sources.len()];
+        for extra in &synth.extras {
+            let find = sampling.dataset.find(&extra.member);
+            let index = find.map_err(|error| WaveformError::setting(format!("extra: {error}")))?;
+            if matches!(sampling.dataset.members()[index].place, Place::Phase(_)) {
+                return Err(WaveformError::setting(format!(
+                    "extra: {} is a phase: give it in currents_a or voltages_v",
+                    extra.member
+                )));
+            }
+            sources[index] = Source::Given;
+            extras[index] = Some(extra);
+        }
+        Ok(Self {
+            synth,
+            sampling,
+            writer: Writer::new(sampling, sources, samples)?,
+            noise: Random::new(synth.noise.seed),
+            row: Vec::with_capacity(extras.len()),
+            extras,
+            written: 0,
+            closing: None,
+        })
+    }
+
+    /// The states, up to sample number `end`.
+    fn once(&mut self, segments: &[Segment], end: u64) {
+        let mut in_force = InForce::first(&segments[0].state, &self.synth.harmonics);
+        for (index, segment) in segments.iter().enumerate() {
+            if index > 0 {
+                let seconds = (segment.start_ns - segments[index - 1].start_ns) as f64 / 1e9;
+                in_force = in_force.next(&segment.state, seconds);
+            }
+            let next = segments
+                .get(index + 1)
+                .map_or(end, |next| self.sampling.first_at(next.start_ns).min(end));
+            if self.written < next {
+                self.writer.mark(&segment.state.name);
+            }
+            while self.written < next {
+                let seconds = self.written as f64 / f64::from(self.sampling.rate) - segment.start_ns as f64 / 1e9;
+                let cycles = in_force.cycles_at(seconds) - self.closing_cycles(segment.start_ns, seconds);
+                self.push(&in_force, in_force.at_cycles(cycles, seconds), cycles);
+            }
+        }
+    }
+
+    fn closing_cycles(&self, start_ns: u64, seconds: f64) -> f64 {
+        match self.closing {
+            Some((last_ns, cycles, last_s)) if last_ns == start_ns => cycles * seconds / last_s,
+            _ => 0.0,
+        }
+    }
+
+    /// True when the next sample is `sample`.
+    fn writer_is_at(&self, sample: u64) -> bool {
+        self.written == sample
+    }
+
+    fn push(&mut self, in_force: &InForce<'_>, phases: Phases, cycles: f64) {
+        self.row.clear();
+        for (member, extra) in self.sampling.dataset.members().iter().zip(&self.extras) {
+            let value = match (member.place, member.quantity, extra) {
+                (Place::Phase(phase), Quantity::Current, _) => {
+                    phases.currents_a[phase] + noise(&mut self.noise, self.synth.noise.current_a)
+                }
+                (Place::Phase(phase), Quantity::Voltage, _) => {
+                    phases.voltages_v[phase] + noise(&mut self.noise, self.synth.noise.voltage_v)
+                }
+                (_, _, Some(extra)) => {
+                    extra.rms * SQRT_2 * (TAU * cycles.rem_euclid(1.0) + extra.angle_deg.to_radians()).cos()
+                }
+                (_, _, None) => 0.0,
+            };
+            self.row.push(value);
+        }
+        self.writer.push(&self.row, in_force.state().quality);
+        self.written += 1;
+    }
+}
+
+fn noise(random: &mut Random, rms: f64) -> f64 {
+    if rms == 0.0 { 0.0 } else { rms * random.normal() }
+}
