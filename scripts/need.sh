@@ -57,7 +57,7 @@ if [ "${1:-build}" = test ]; then
     if ! cmp -s "$list" "$oracle/installed.txt"; then
         echo "installing into target/oracle: $(grep -v '^#' "$list" | paste -sd' ')" >&2
         python3 -m venv "$oracle"
-        "$oracle/bin/pip" install --quiet --disable-pip-version-check -r "$list"
+        "$oracle/bin/python" -m pip install --quiet --disable-pip-version-check -r "$list"
         cp "$list" "$oracle/installed.txt"
     fi
 fi
