@@ -2,6 +2,7 @@
 
 use crate::tap::Tap;
 use sys::SysError;
+use sys::link::LinkStatistics;
 use sys::packet::{self, PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
 use sys::xdp::{XdpFrame, XdpPort, XdpSender};
 use units::Tai;
@@ -207,6 +208,14 @@ impl Port {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.wait(timeout_ns),
             Engine::Xdp(port) => port.wait(timeout_ns),
+        }
+    }
+
+    /// What the interface has counted since it was made; `None` where the mechanism cannot tell, or the interface is gone.
+    pub(crate) fn link_statistics(&self) -> Option<LinkStatistics> {
+        match &self.engine {
+            Engine::Packet(port) | Engine::Mixed(port, _) => port.link_statistics().ok(),
+            Engine::Xdp(_) => None,
         }
     }
 

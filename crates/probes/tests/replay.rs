@@ -3,9 +3,10 @@
 mod common;
 
 use capture::write::PcapWriter;
-use common::{Pair, Run, can_run};
-use probes::publish::port_options;
-use probes::replay::{Recording, ReplayConfig, start};
+use common::{Pair, Recorded, Run, can_run};
+use probes::publish::{self, PublishConfig, port_options};
+use probes::replay::{Recording, ReplayConfig, start, streams_of};
+use probes::{ProbeError, Running};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +28,7 @@ const PHASE_NS: i64 = 250_000_000;
 fn sv(sv_id: &str, smp_cnt: u16) -> Vec<u8> {
     let asdu = OwnedAsdu {
         smp_cnt,
-        ..OwnedAsdu::new(sv_id, 1, 2, &[(0, SvQuality::GOOD); 8])
+        ..OwnedAsdu::new(sv_id, 1, 2, &[(i32::from(smp_cnt), SvQuality::GOOD); 8])
     };
     let message = Message {
         dst: Mac([1, 0x0c, 0xcd, 4, 0, 1]),
@@ -55,8 +56,17 @@ fn write_capture(folder: &Path) -> PathBuf {
     path
 }
 
-/// svID, smpCnt and receive stamp of every frame until `done`.
-fn receive(mut port: PacketPort, done: &AtomicBool) -> Vec<(String, u16, i64)> {
+/// A frame as it came.
+struct Came {
+    sv_id: String,
+    smp_cnt: u16,
+    /// Its first member, which in the capture is smpCnt.
+    value: i32,
+    stamp_ns: i64,
+}
+
+/// Every frame until `done`.
+fn receive(mut port: PacketPort, done: &AtomicBool) -> Vec<Came> {
     let mut received = Vec::new();
     loop {
         let last = done.load(Ordering::Acquire);
@@ -67,13 +77,71 @@ fn receive(mut port: PacketPort, done: &AtomicBool) -> Vec<(String, u16, i64)> {
             let ethernet = EthernetView::parse(frame.data()).expect("Ethernet");
             let sv = Frame::parse(&ethernet).expect("sampled values");
             let asdu = sv.asdus().next().expect("an ASDU");
-            let sv_id = String::from_utf8_lossy(asdu.sv_id()).into_owned();
-            received.push((sv_id, asdu.smp_cnt(), stamp.as_ns()));
+            let members = asdu.members().expect("8 octets a member");
+            received.push(Came {
+                sv_id: String::from_utf8_lossy(asdu.sv_id()).into_owned(),
+                smp_cnt: asdu.smp_cnt(),
+                value: members.iter().next().expect("a member").0,
+                stamp_ns: stamp.as_ns(),
+            });
         }
         if last {
             return received;
         }
         port.wait(20_000_000).expect("poll");
+    }
+}
+
+/// Has `begin` send over a veth pair; what came, and what was recorded.
+fn send(begin: impl FnOnce(PacketPort, &mut Run) -> Result<Running, ProbeError>) -> (Vec<Came>, Recorded) {
+    let pair = Pair::build();
+    let far = pair.port_b(&PortOptions {
+        ethertypes: vec![wire::ether::SV],
+        ring_frames: 8_192,
+        ..PortOptions::default()
+    });
+    let done = AtomicBool::new(false);
+    let mut run = Run::start();
+    let received = std::thread::scope(|scope| {
+        let receiver = scope.spawn(|| receive(far, &done));
+        let running = begin(pair.port_a(&port_options()), &mut run).expect("it starts");
+        running.join().expect("it ends well");
+        done.store(true, Ordering::Release);
+        receiver.join().expect("the receiver ends well")
+    });
+    (received, run.finish())
+}
+
+/// On the grid every smpCnt of a second comes with a sample of the capture: its own where the capture has it.
+#[test]
+fn on_the_grid_the_samples_come_again_with_new_counters() {
+    if !can_run("on_the_grid_the_samples_come_again_with_new_counters") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let streams = streams_of(&write_capture(folder.path()), None).expect("two streams");
+    assert_eq!(
+        streams.iter().map(|stream| stream.rate).collect::<Vec<_>>(),
+        [4_000, 4_000]
+    );
+    let config = PublishConfig {
+        streams,
+        duration_ns: Some(1_100_000_000),
+        ..PublishConfig::default()
+    };
+    let (received, recorded) = send(|port, run| publish::start(&config, port, &mut run.recorder, &run.stop));
+    assert_eq!(received.len() as u64, recorded.counters("publish/lateness").received);
+    for came in &received {
+        let place = (came.smp_cnt + 4_000 - FIRST) % INSTANTS;
+        let is_hole = came.sv_id == "HOLES" && LOST.contains(&place);
+        let from = if is_hole { LOST.start - 1 } else { place };
+        assert_eq!(
+            came.value,
+            i32::from((FIRST + from) % 4_000),
+            "{} {}",
+            came.sv_id,
+            came.smp_cnt
+        );
     }
 }
 
@@ -99,26 +167,11 @@ fn rounds_follow_each_other_without_a_seam() {
         cpu: None,
         threshold_ns: None,
     };
-    let pair = Pair::build();
-    let far = pair.port_b(&PortOptions {
-        ethertypes: vec![wire::ether::SV],
-        ring_frames: 4_096,
-        ..PortOptions::default()
-    });
-    let done = AtomicBool::new(false);
-    let mut run = Run::start();
-    let received = std::thread::scope(|scope| {
-        let receiver = scope.spawn(|| receive(far, &done));
-        let port = pair.port_a(&port_options());
-        let running = start(&config, port, &mut run.recorder, &run.stop).expect("the replay starts");
-        running.join().expect("the replay ends well");
-        done.store(true, Ordering::Release);
-        receiver.join().expect("the receiver ends well")
-    });
+    let (received, recorded) = send(|port, run| start(&config, port, &mut run.recorder, &run.stop));
     assert_eq!(received.len() as u64, ROUNDS * frames);
     let of = |name: &str| -> Vec<u16> {
-        let of_stream = received.iter().filter(|(sv_id, ..)| sv_id == name);
-        of_stream.map(|(_, smp_cnt, _)| *smp_cnt).collect()
+        let of_stream = received.iter().filter(|came| came.sv_id == name);
+        of_stream.map(|came| came.smp_cnt).collect()
     };
     let all = 0..ROUNDS as u16 * INSTANTS;
     let expected = |sample: &u16| (FIRST + sample) % 4_000;
@@ -129,7 +182,7 @@ fn rounds_follow_each_other_without_a_seam() {
     let kept = all.filter(|sample| !LOST.contains(&(sample % INSTANTS)));
     assert_eq!(of("HOLES"), kept.map(|sample| expected(&sample)).collect::<Vec<_>>());
     check_instants(&received, period_ns);
-    let counters = run.finish().counters("publish/lateness");
+    let counters = recorded.counters("publish/lateness");
     assert_eq!(
         (counters.received, counters.lost, counters.missed),
         (ROUNDS * frames, 0, 0)
@@ -137,12 +190,12 @@ fn rounds_follow_each_other_without_a_seam() {
 }
 
 /// No frame comes before it is due; the one that is nearest comes soon after.
-fn check_instants(received: &[(String, u16, i64)], period_ns: i64) {
-    let even = received.iter().filter(|(sv_id, ..)| sv_id == "EVEN");
-    let after = even.enumerate().map(|(number, (_, _, stamp_ns))| {
+fn check_instants(received: &[Came], period_ns: i64) {
+    let even = received.iter().filter(|came| came.sv_id == "EVEN");
+    let after = even.enumerate().map(|(number, came)| {
         let (round, instant) = (number as i64 / i64::from(INSTANTS), number as i64 % i64::from(INSTANTS));
         let due_ns = PHASE_NS + round * period_ns + instant * STEP_NS;
-        (stamp_ns - due_ns + 500_000_000).rem_euclid(1_000_000_000) - 500_000_000
+        (came.stamp_ns - due_ns + 500_000_000).rem_euclid(1_000_000_000) - 500_000_000
     });
     let closest = after.min().expect("frames");
     assert!(

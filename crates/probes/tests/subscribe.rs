@@ -34,7 +34,10 @@ fn interval_ns(recorded: &Recorded, name: &str) -> Option<f64> {
 /// Sends the frames to a subscriber and returns what it recorded. After every few frames it waits until the subscriber has
 /// them, so that no queue on the way can overflow: what is lost is what the script left out.
 fn subscribe(config: &SubscribeConfig, frames: &[Vec<u8>]) -> Recorded {
-    let pair = Pair::build();
+    subscribe_over(&Pair::build(), config, frames)
+}
+
+fn subscribe_over(pair: &Pair, config: &SubscribeConfig, frames: &[Vec<u8>]) -> Recorded {
     let sender = pair.port_a(&PortOptions {
         ring_frames: 0,
         ..PortOptions::default()
@@ -45,8 +48,11 @@ fn subscribe(config: &SubscribeConfig, frames: &[Vec<u8>]) -> Recorded {
     let mut accepted = 0;
     for chunk in frames.chunks(100) {
         for frame in chunk {
-            sender.send(frame).expect("a frame is sent");
-            accepted += u64::from(is_well_formed(frame));
+            let sent = sender.send(frame);
+            if is_well_formed(frame) {
+                sent.expect("a frame is sent");
+                accepted += 1;
+            }
         }
         common::wait_until(&format!("{accepted} frames accepted"), || {
             subscription.frames.load(Ordering::Relaxed) >= accepted
@@ -291,6 +297,35 @@ fn without_a_clock_relation_nothing_one_way_is_measured() {
     let recorded = subscribe(&config, &script.frames());
     assert_eq!(recorded.names(), ["delivery/subscribe", "spacing/MU01"]);
     assert_eq!(recorded.counters("spacing/MU01").lost, script.lost);
+}
+
+/// Loss in the host is told apart from loss on the wire, and only told where samples are missing.
+#[test]
+fn what_the_kernel_drops_is_named_beside_what_is_lost() {
+    if !can_run("what_the_kernel_drops_is_named_beside_what_is_lost") {
+        return;
+    }
+    // Longer than the receiving end takes: the kernel drops it there, and counts it.
+    let foreign = [[0xff; 12].as_slice(), &[0x88, 0xb7], &[0; 1_000]].concat();
+    for (faults, is_named) in [(&[Fault::Drop][..], true), (&[], false)] {
+        let mut frames = Script::make(&StreamSpec::new("MU01", 1), faults, 5, 1).frames();
+        frames.splice(20..20, vec![foreign.clone(); 30]);
+        let pair = Pair::build();
+        pair.set_far_mtu(500);
+        let recorded = subscribe_over(&pair, &config(), &frames);
+        let events = recorded.events("delivery/subscribe");
+        let named: Vec<_> = events.iter().filter(|event| event.kind == EventKind::NicDrop).collect();
+        assert_eq!(named.len(), usize::from(is_named), "{events:?}");
+        if let Some(event) = named.first() {
+            let count = event
+                .text
+                .split("dropped ")
+                .nth(1)
+                .and_then(|rest| rest.split(' ').next());
+            let count: u64 = count.and_then(|count| count.parse().ok()).expect("a number");
+            assert!(count >= 30 && event.text.starts_with("b0: "), "{}", event.text);
+        }
+    }
 }
 
 #[test]

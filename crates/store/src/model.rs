@@ -221,6 +221,8 @@ pub enum EventKind {
     RecorderOverrun,
     /// The packet socket dropped frames before we read them.
     SocketDrop,
+    /// The NIC or the kernel behind it lost frames before any socket.
+    NicDrop,
     /// Frames of a capture could not be read, or have no stamp: what was measured is not all there was.
     Incomplete,
     /// An interface lost or found its carrier.
@@ -241,7 +243,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -256,6 +258,7 @@ impl EventKind {
         Self::Migration,
         Self::RecorderOverrun,
         Self::SocketDrop,
+        Self::NicDrop,
         Self::Incomplete,
         Self::Link,
         Self::Stream,
@@ -283,6 +286,7 @@ impl EventKind {
             Self::Migration => "migration",
             Self::RecorderOverrun => "recorder-overrun",
             Self::SocketDrop => "socket-drop",
+            Self::NicDrop => "nic-drop",
             Self::Incomplete => "incomplete",
             Self::Link => "link",
             Self::Stream => "stream",

@@ -52,25 +52,25 @@ enum { NOEXIST = 1, NO_WAKEUP = 1 };
 
 enum kind { RECEIVE, TRANSMIT, QUEUE, OFFLOAD, CONSUME, READ, KINDS };
 
-// A place and a kind of event: which point it is.
+// A place and a kind of event, and which point it is. The few there are are looked through faster than a hash map is asked. Set
+// when the programs are loaded, as is what follows.
+#define PLACES 24
 struct place {
 	u32 ifindex;
 	u32 netns; // inode number
 	u32 kind;
-};
-struct point {
 	u32 number;
 	u32 parent; // of the first point: its own number
 };
-struct {
-	__uint(type, MAP_HASH);
-	__uint(max_entries, 64);
-	__type(key, struct place);
-	__type(value, struct point);
-} points SEC(".maps");
+volatile const struct place places[PLACES] = {};
+volatile const u32 place_count = 0;
 
-// By kind, a bit for each interface number modulo 64 that has a point: most frames at other interfaces are let go by it. Set when
-// the programs are loaded.
+struct point {
+	u32 number;
+	u32 parent;
+};
+
+// By kind, a bit for each interface number modulo 64 that has a point: most frames at other interfaces are let go by it.
 volatile const u64 wanted[KINDS] = {};
 
 struct settings {
@@ -88,6 +88,30 @@ struct {
 	__type(key, u32);
 	__type(value, struct settings);
 } settings SEC(".maps");
+
+// How the frames of a stream begin at one point, up to its first smpCnt: a frame that begins so is of this stream and need not be
+// taken apart. octets: 0 while there is none, BUSY while it is written.
+#define PREFIX 128
+#define BUSY 0xffffffffu
+struct prefix {
+	u32 octets;
+	u32 unused;
+	u64 words[PREFIX / 8];
+};
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, POINTS);
+	__type(key, u32);
+	__type(value, struct prefix);
+} prefixes SEC(".maps");
+
+// By point, the stream that comes next on this CPU: publishers send theirs in the same order each time.
+struct {
+	__uint(type, MAP_PERCPU_ARRAY);
+	__uint(max_entries, POINTS);
+	__type(key, u32);
+	__type(value, u32);
+} likely SEC(".maps");
 
 // What a frame must have in common at every point. Not the VLAN, which a bridge may take off.
 struct stream_key {
@@ -279,6 +303,7 @@ struct frame {
 	struct stream_key key;
 	u16 smp_cnt;
 	u16 vlan;
+	u32 smp_cnt_at;
 	u32 id_at;
 	u32 id_octets;
 	u32 asdus;
@@ -380,6 +405,7 @@ inline_always int parse_sv(const u8 *octets, u32 at, u32 end, struct frame *fram
 	if (enter(octets, &at, 0x82) != 2 || at > AT_MOST || at + 2 > end)
 		return -1;
 	frame->smp_cnt = big_endian(octets + at);
+	frame->smp_cnt_at = at;
 	return 0;
 }
 
@@ -630,73 +656,168 @@ inline_always void at_later_point(struct frame *frame, u32 stream, struct entry 
 	}
 }
 
-// Which point this is, by the interface and its network namespace.
-inline_always struct point *point_of(struct sk_buff *skb, const struct net_device *dev, u32 kind)
+// Which point this is, by the interface and its network namespace; false for none.
+inline_always int point_of(struct sk_buff *skb, const struct net_device *dev, u32 kind, struct point *point)
 {
-	struct place place = {.kind = kind};
+	u32 ifindex, netns;
 	if (dev) {
-		place.ifindex = dev->ifindex;
-		if (!(wanted[kind] >> (place.ifindex & 63) & 1))
+		ifindex = dev->ifindex;
+		if (!(wanted[kind] >> (ifindex & 63) & 1))
 			return 0;
-		place.netns = dev->nd_net.net->ns.inum;
+		netns = dev->nd_net.net->ns.inum;
 	} else {
 		// A packet socket has taken the device away from its frames.
 		struct sock *sk = skb->sk;
 		if (!sk)
 			return 0;
-		place.ifindex = skb->skb_iif;
-		place.netns = sk->__sk_common.skc_net.net->ns.inum;
+		ifindex = skb->skb_iif;
+		netns = sk->__sk_common.skc_net.net->ns.inum;
 	}
-	return map_lookup(&points, &place);
+#pragma clang loop unroll(disable)
+	for (u32 i = 0; i < PLACES; i++) {
+		if (i >= place_count)
+			break;
+		if (places[i].ifindex != ifindex || places[i].netns != netns || places[i].kind != kind)
+			continue;
+		point->number = places[i].number;
+		point->parent = places[i].parent;
+		return 1;
+	}
+	return 0;
+}
+
+// Whether the octets begin with the prefix; where its smpCnt is, or 0.
+inline_always u32 begins_with(const struct scratch *scratch, const struct prefix *prefix, u32 held)
+{
+	u32 octets = *(volatile const u32 *)&prefix->octets;
+	if (octets == 0 || octets > PREFIX - 2 || octets + 2 > held)
+		return 0;
+	const u64 *words = (const u64 *)scratch->octets;
+#pragma clang loop unroll(disable)
+	for (u32 i = 0; i < PREFIX / 8; i++) {
+		u32 left = octets - 8 * i;
+		u64 difference = words[i] ^ prefix->words[i];
+		if (left < 8) {
+			if (difference & ((1ull << (8 * left)) - 1))
+				return 0;
+			break;
+		}
+		if (difference)
+			return 0;
+		if (left == 8)
+			break;
+	}
+	barrier();
+	return *(volatile const u32 *)&prefix->octets == octets ? octets : 0;
+}
+
+// The stream that is likely, if the frame is of it; negative if not.
+inline_always s64 guess(const struct scratch *scratch, u32 held, u32 point, u32 *next, u32 *smp_cnt_at)
+{
+	u32 number = *next;
+	u32 key = number * POINTS + point;
+	struct prefix *prefix = map_lookup(&prefixes, &key);
+	if (!prefix)
+		return -1;
+	*smp_cnt_at = begins_with(scratch, prefix, held);
+	return *smp_cnt_at ? (s64)number : -1;
+}
+
+// Keeps how the stream's frames begin at this point.
+inline_always void learn(const struct scratch *scratch, struct frame *frame, u32 stream, u32 point)
+{
+	u32 key = stream * POINTS + point;
+	struct prefix *prefix = map_lookup(&prefixes, &key);
+	if (!prefix || frame->smp_cnt_at > PREFIX - 2)
+		return;
+	u32 old = prefix->octets;
+	if (old == BUSY || __sync_val_compare_and_swap(&prefix->octets, old, BUSY) != old)
+		return;
+	const u64 *words = (const u64 *)scratch->octets;
+#pragma clang loop unroll(disable)
+	for (u32 i = 0; i < PREFIX / 8; i++)
+		prefix->words[i] = words[i];
+	barrier();
+	*(volatile u32 *)&prefix->octets = frame->smp_cnt_at;
+}
+
+inline_always void come_next(u32 *next, u32 stream)
+{
+	u32 zero = 0;
+	u32 *count = map_lookup(&stream_count, &zero);
+	*next = count && stream + 1 < *count ? stream + 1 : 0;
+}
+
+// Takes the frame apart; its stream, or negative.
+inline_always s64 take_apart(struct scratch *scratch, u32 held, struct point *point, struct settings *set, u64 now, struct frame *frame)
+{
+	u8 *octets = scratch->octets;
+	// The tag may stand in the frame, or beside it where the driver or the kernel took it out.
+	u32 at = 14;
+	u16 type = *(u16 *)(octets + 12);
+	if (is_vlan(type)) {
+		frame->vlan = big_endian(octets + 14) & 0xfff;
+		type = *(u16 *)(octets + 16);
+		at = 18;
+	}
+	if (type != ETH_SV)
+		return -1;
+	__builtin_memcpy(frame->key.macs, octets, 12);
+	if (parse_sv(octets, at, held, frame)) {
+		trouble(MALFORMED);
+		return -1;
+	}
+	frame->key.id_hash = fnv1a(octets, frame->id_at, frame->id_octets);
+	s64 stream = find_stream(frame, octets, set, point->number == 0, now);
+	if (stream >= 0)
+		learn(scratch, frame, stream, point->number);
+	return stream;
 }
 
 // What follows is the same for every kind of point, and stands in the object once.
 static __attribute__((noinline)) int at_frame(const u8 *mac, u32 held, u32 vlan, struct point *point, u32 kind)
 {
 	u64 now = ktime_get_ns();
-	u32 zero = 0;
+	u32 zero = 0, number = point ? point->number : 0;
 	struct settings *set = map_lookup(&settings, &zero);
 	struct scratch *scratch = map_lookup(&scratches, &kind);
-	if (!set || !scratch || !point)
+	u32 *next = map_lookup(&likely, &number);
+	if (!set || !scratch || !next || !point)
 		return 0;
-	if (point->number == 0 && (now < set->opened_at || now >= set->closed_at))
+	if (number == 0 && (now < set->opened_at || now >= set->closed_at))
 		return 0;
-	u8 *octets = scratch->octets;
 	if (held > FRAME_OCTETS)
 		held = FRAME_OCTETS;
-	if (held < 40 || probe_read_kernel(octets, held, mac)) {
+	// Most frames need no more than their beginning.
+	u32 first = held > PREFIX ? PREFIX : held;
+	if (held < 40 || probe_read_kernel(scratch->octets, first, mac)) {
 		trouble(MALFORMED);
 		return 0;
 	}
 	struct frame frame = {.vlan = vlan};
-	// The tag may stand in the frame, or beside it where the driver or the kernel took it out.
-	u32 at = 14;
-	u16 type = *(u16 *)(octets + 12);
-	if (is_vlan(type)) {
-		frame.vlan = big_endian(octets + 14) & 0xfff;
-		type = *(u16 *)(octets + 16);
-		at = 18;
+	u32 smp_cnt_at = 0;
+	s64 stream = guess(scratch, first, number, next, &smp_cnt_at);
+	if (stream >= 0 && smp_cnt_at <= PREFIX - 2) {
+		frame.smp_cnt = big_endian(scratch->octets + smp_cnt_at);
+	} else {
+		if (held > first && probe_read_kernel(scratch->octets, held, mac)) {
+			trouble(MALFORMED);
+			return 0;
+		}
+		stream = take_apart(scratch, held, point, set, now, &frame);
+		if (stream < 0)
+			return 0;
 	}
-	if (type != ETH_SV)
-		return 0;
-	__builtin_memcpy(frame.key.macs, octets, 12);
-	if (parse_sv(octets, at, held, &frame)) {
-		trouble(MALFORMED);
-		return 0;
-	}
-	frame.key.id_hash = fnv1a(octets, frame.id_at, frame.id_octets);
-	s64 stream = find_stream(&frame, octets, set, point->number == 0, now);
-	if (stream < 0)
-		return 0;
-	u32 number = stream;
-	struct table *table = map_lookup(&tables, &number);
+	u32 of = stream;
+	come_next(next, of);
+	struct table *table = map_lookup(&tables, &of);
 	if (!table)
 		return 0;
 	struct entry *entry = &table->entries[frame.smp_cnt % SLOTS];
-	if (point->number == 0)
-		at_first_point(&frame, number, entry, now, set);
+	if (number == 0)
+		at_first_point(&frame, of, entry, now, set);
 	else
-		at_later_point(&frame, number, entry, now, point, set);
+		at_later_point(&frame, of, entry, now, point, set);
 	return 0;
 }
 
@@ -705,8 +826,8 @@ inline_always int at_point(struct sk_buff *skb, const struct net_device *dev, u3
 	u16 protocol = skb->protocol;
 	if (protocol != ETH_SV && !is_vlan(protocol))
 		return 0;
-	struct point *point = point_of(skb, dev, kind);
-	if (!point)
+	struct point point = {};
+	if (!point_of(skb, dev, kind, &point))
 		return 0;
 	u32 mac_at = skb->mac_header;
 	// The difference in 64 bits: the verifier knows these as pointers, of which it allows no 32-bit arithmetic.
@@ -716,7 +837,7 @@ inline_always int at_point(struct sk_buff *skb, const struct net_device *dev, u3
 	u32 held = (u32)data_at - mac_at + skb->len - skb->data_len;
 	const u8 *mac = skb->head + mac_at;
 	u32 vlan = skb->vlan_proto ? skb->vlan_tci & 0xfff : VLAN_NONE;
-	return at_frame(mac, held, vlan, point, kind);
+	return at_frame(mac, held, vlan, &point, kind);
 }
 
 SEC("tp_btf/netif_receive_skb") int on_receive(u64 *ctx)

@@ -97,12 +97,18 @@ const USUAL_RATE: u32 = 4_800;
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
-    let replayed = args.replay.replay.as_deref();
-    let replayed = replayed
+    let capture = args.replay.replay.as_deref();
+    let replayed = capture
+        .filter(|_| !args.replay.on_grid)
         .map(|file| replay::config(file, &args.replay, args.rate, &args.port, args.spin_ahead))
         .transpose()?;
-    let Selection { streams, notes } = streams(&args)?;
-    let streams = published(&streams, &mut args.waveform.read(args.run.quiet)?)?;
+    let (streams, notes) = match capture {
+        Some(capture) if args.replay.on_grid => (replay::streams(capture, args.rate)?, Vec::new()),
+        _ => {
+            let Selection { streams, notes } = streams(&args)?;
+            (published(&streams, &mut args.waveform.read(args.run.quiet)?)?, notes)
+        }
+    };
     let port = open(&args, streams.len())?;
     let blocks = args.goose.blocks()?;
     let goose_port = PacketPort::open(&args.port.interface, &port_options())?;

@@ -4,7 +4,8 @@ use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::run_file::Run;
 use probes::Port;
-use probes::replay::{Recording, ReplayConfig, start};
+use probes::publish::StreamConfig;
+use probes::replay::{Recording, ReplayConfig, start, streams_of};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +17,9 @@ pub(crate) struct ReplayArgs {
     /// not wrap in it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["set", "scl", "profile", "streams", "asdus", "sv_id", "appid", "dst", "vlan", "conf_rev", "smp_synch", "simulate"])]
     pub(crate) replay: Option<PathBuf>,
+    /// Publish its sampled-value streams on the grid of the second instead, with new smpCnt and their samples again and again
+    #[arg(long, requires = "replay", conflicts_with = "rounds")]
+    pub(crate) on_grid: bool,
     /// How many times; smpCnt goes on from one to the next [default: until --duration is over or interrupted]
     #[arg(long, value_name = "N", requires = "replay", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rounds: Option<u64>,
@@ -45,6 +49,11 @@ pub(crate) fn config(
         cpu: port.cpu,
         threshold_ns: None,
     })
+}
+
+/// The streams of the capture, for the grid.
+pub(crate) fn streams(capture: &Path, rate: Option<u32>) -> Result<Vec<StreamConfig>, Failure> {
+    streams_of(capture, rate).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// Sends it.

@@ -7,12 +7,14 @@
 //! Hooks: AF_PACKET or AF_XDP on one interface. Produces: `publish/lateness`, one sample for each frame: from its due instant
 //! to the return of the call that sent it. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
+mod grid;
 mod recording;
 mod sender;
 mod series;
 #[cfg(test)]
 mod tests;
 
+pub use grid::streams_of;
 pub use recording::Recording;
 
 use crate::error::ProbeError;

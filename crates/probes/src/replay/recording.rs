@@ -59,8 +59,44 @@ pub struct Recording {
     period_ns: u64,
 }
 
+/// A frame with its time stamp.
+pub(super) struct Stamped<'a> {
+    pub(super) time_ns: i64,
+    pub(super) data: &'a [u8],
+}
+
+/// Hands over each frame of a capture.
+pub(super) fn each_frame(
+    path: &Path,
+    mut each: impl FnMut(&Stamped<'_>) -> Result<(), String>,
+) -> Result<(), ProbeError> {
+    let usage = |message: String| ProbeError::Usage(format!("{}: {message}", path.display()));
+    let mut reader = Reader::open(path).map_err(|error| usage(error.to_string()))?;
+    while let Some(frame) = reader.next_frame().map_err(|error| usage(error.to_string()))? {
+        let number = frame.number;
+        if frame.link_type != LinkType::ETHERNET {
+            return Err(usage(format!("frame {number} is {}, not Ethernet", frame.link_type)));
+        }
+        if frame.is_cut() {
+            return Err(usage(format!(
+                "frame {number} was cut to {} octets: capture whole frames (snap length 0)",
+                frame.data.len()
+            )));
+        }
+        let Some(time_ns) = frame.time_ns else {
+            return Err(usage(format!("frame {number} has no time stamp")));
+        };
+        each(&Stamped {
+            time_ns,
+            data: frame.data,
+        })
+        .map_err(usage)?;
+    }
+    Ok(())
+}
+
 /// A stream while the capture is read.
-struct Learned {
+pub(super) struct Learned {
     sv_id: String,
     sequence: Sequence,
     counts: Vec<u16>,
@@ -77,27 +113,14 @@ impl Recording {
     /// cannot be told.
     pub fn load(path: &Path, rate: Option<u32>) -> Result<Self, ProbeError> {
         let usage = |message: String| ProbeError::Usage(format!("{}: {message}", path.display()));
-        let mut reader = Reader::open(path).map_err(|error| usage(error.to_string()))?;
         let mut loader = Loader::default();
-        while let Some(frame) = reader.next_frame().map_err(|error| usage(error.to_string()))? {
-            let number = frame.number;
-            if frame.link_type != LinkType::ETHERNET {
-                return Err(usage(format!("frame {number} is {}, not Ethernet", frame.link_type)));
-            }
-            if frame.is_cut() {
-                return Err(usage(format!(
-                    "frame {number} was cut to {} octets: capture whole frames (snap length 0)",
-                    frame.data.len()
-                )));
-            }
-            let Some(time_ns) = frame.time_ns else {
-                return Err(usage(format!("frame {number} has no time stamp")));
-            };
-            loader.take(time_ns, frame.data);
+        each_frame(path, |frame| {
+            loader.take(frame.time_ns, frame.data);
             if loader.octets.len() > MOST_OCTETS {
-                return Err(usage("more than 1 GiB of frames: replay a part of it (editcap)".into()));
+                return Err("more than 1 GiB of frames: replay a part of it (editcap)".into());
             }
-        }
+            Ok(())
+        })?;
         loader.finish(rate).map_err(usage)
     }
 
@@ -187,18 +210,9 @@ impl Loader {
             let key = (frame.ethernet().dst(), frame.appid(), asdu.sv_id().to_vec());
             let index = *self.known.entry(key).or_insert(self.streams.len());
             if index == self.streams.len() {
-                self.streams.push(Learned {
-                    sv_id: String::from_utf8_lossy(asdu.sv_id()).into_owned(),
-                    sequence: Sequence::learning(),
-                    counts: Vec::new(),
-                    first_ns: time_ns,
-                    last_ns: time_ns,
-                });
+                self.streams.push(Learned::new(asdu.sv_id(), time_ns));
             }
-            let stream = &mut self.streams[index];
-            stream.sequence.accept(asdu.smp_cnt());
-            stream.counts.push(asdu.smp_cnt());
-            stream.last_ns = time_ns;
+            self.streams[index].take(asdu.smp_cnt(), time_ns);
             self.patches.push(Patch {
                 offset,
                 stream: index,
@@ -250,18 +264,39 @@ fn mean_distance_ns(span_ns: u64, streams: &[Learned], frames: usize) -> u64 {
 }
 
 impl Learned {
+    pub(super) fn new(sv_id: &[u8], time_ns: i64) -> Self {
+        Self {
+            sv_id: String::from_utf8_lossy(sv_id).into_owned(),
+            sequence: Sequence::learning(),
+            counts: Vec::new(),
+            first_ns: time_ns,
+            last_ns: time_ns,
+        }
+    }
+
+    pub(super) fn take(&mut self, smp_cnt: u16, time_ns: i64) {
+        self.sequence.accept(smp_cnt);
+        self.counts.push(smp_cnt);
+        self.last_ns = time_ns;
+    }
+
     fn finish(&self, stated: Option<u32>) -> Result<Stream, String> {
-        let rate = self.sequence.rate().or(stated).or_else(|| self.usual_rate());
-        let Some(rate) = rate else {
-            return Err(format!(
-                "the rate of stream {} cannot be told, its smpCnt does not wrap: say it with --rate",
-                self.sv_id
-            ));
-        };
+        let rate = self.rate(stated)?;
         Ok(Stream {
             sv_id: self.sv_id.clone(),
             rate,
             span: self.span(rate),
+        })
+    }
+
+    /// Its rate: learned from the wrap, stated, or the usual one that is near.
+    pub(super) fn rate(&self, stated: Option<u32>) -> Result<u32, String> {
+        let rate = self.sequence.rate().or(stated).or_else(|| self.usual_rate());
+        rate.ok_or_else(|| {
+            format!(
+                "the rate of stream {} cannot be told, its smpCnt does not wrap: say it with --rate",
+                self.sv_id
+            )
         })
     }
 
@@ -274,15 +309,26 @@ impl Learned {
             .find(|usual| (rate / f64::from(*usual) - 1.0).abs() < RATE_TOLERANCE)
     }
 
-    /// Samples from the first to the furthest one, with counters that go up by less than half a second at a time, or down.
-    fn span(&self, rate: u32) -> u64 {
+    /// smpCnt of its first sample.
+    pub(super) fn first_count(&self) -> u16 {
+        self.counts.first().copied().unwrap_or(0)
+    }
+
+    /// Samples from the first to the furthest one.
+    pub(super) fn span(&self, rate: u32) -> u64 {
+        self.positions(rate).max().map_or(0, |furthest| furthest as u64 + 1)
+    }
+
+    /// Where each sample stands behind the first, with counters that go up by less than half a second at a time, or down.
+    pub(super) fn positions(&self, rate: u32) -> impl Iterator<Item = i64> {
         let rate = i64::from(rate);
-        let (mut position, mut furthest) = (0, 0);
-        for pair in self.counts.windows(2) {
-            let step = (i64::from(pair[1]) - i64::from(pair[0])).rem_euclid(rate);
+        let mut position = 0;
+        let mut before = i64::from(self.first_count());
+        self.counts.iter().map(move |count| {
+            let step = (i64::from(*count) - before).rem_euclid(rate);
+            before = i64::from(*count);
             position += if step > rate / 2 { step - rate } else { step };
-            furthest = furthest.max(position);
-        }
-        furthest as u64 + 1
+            position
+        })
     }
 }

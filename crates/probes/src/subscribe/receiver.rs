@@ -11,6 +11,7 @@ use crate::record::Feed;
 use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use sys::link::LinkStatistics;
 use units::Monotonic;
 use wire::ether::{self, EthernetView, VlanTag};
 use wire::sv::Frame;
@@ -31,6 +32,8 @@ struct Table {
     /// When receiving began.
     started: Monotonic,
     goose: Blocks,
+    /// What the interface had counted before.
+    counted_before: Option<LinkStatistics>,
     config: SubscribeConfig,
 }
 
@@ -47,6 +50,7 @@ impl Receiver {
         streams.extend(awaited.into_iter().map(|(_, stream)| stream));
         let one_clock = families(config.clock).contains(&Family::Age);
         let table = Table {
+            counted_before: port.link_statistics(),
             goose: Blocks::new(config.goose.clone(), slots(config.max_streams), one_clock),
             streams,
             likely: 0,
@@ -83,6 +87,7 @@ impl Receiver {
         }
         self.table.goose.end(now, DELIVERY, feed);
         let dropped = self.reception.port.dropped();
+        self.table.lost_before_the_socket(&self.reception.port, now, feed);
         let table = &self.table;
         for (code, count, detail) in [
             (notice::SOCKET_DROP, dropped, 0),
@@ -105,6 +110,23 @@ impl Receiver {
             "subscribe: no sampled values (EtherType 0x88BA){none_of} and no GOOSE (0x88B8) came on {interface}: is a merging unit or \
              `triptime publish` sending into this network, and is the interface up?"
         )))
+    }
+}
+
+impl Table {
+    /// Says what the NIC and the kernel lost meanwhile, so that it is not taken for loss on the wire.
+    fn lost_before_the_socket(&self, port: &Port, now: Monotonic, feed: &mut Feed) {
+        let Some((before, after)) = self.counted_before.zip(port.link_statistics()) else {
+            return;
+        };
+        let counted = after.since(before);
+        if counted.missed + counted.damaged > 0 {
+            feed.notice(DELIVERY, notice::NIC_DROP, now, counted.missed, counted.damaged);
+        }
+        // Other frames than sampled values count, too: they are of interest only where samples are missing.
+        if counted.dropped > 0 && self.streams.iter().any(Stream::has_lost) {
+            feed.notice(DELIVERY, notice::KERNEL_DROP, now, counted.dropped, 0);
+        }
     }
 }
 

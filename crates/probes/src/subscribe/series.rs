@@ -57,6 +57,8 @@ pub(super) mod notice {
     pub(in crate::subscribe) const EXPECTED_OCTETS: u16 = 21;
     pub(in crate::subscribe) const EXPECTED_RATE: u16 = 22;
     pub(in crate::subscribe) const EXPECTED_VLAN: u16 = 23;
+    pub(in crate::subscribe) const NIC_DROP: u16 = 26;
+    pub(in crate::subscribe) const KERNEL_DROP: u16 = 27;
     pub(in crate::subscribe) const PUBLISHER_DOUBT: u16 = 24;
     pub(in crate::subscribe) const PUBLISHER_GOOD: u16 = 25;
 }
@@ -164,6 +166,21 @@ impl Describe for Subscribe {
                     EventKind::SocketDrop,
                     format!("the socket dropped {a} frames before they were read"),
                 );
+            }
+            notice::NIC_DROP => {
+                let text = format!(
+                    "{}: the NIC had no room for {a} frames, and {b} came damaged: lost in this host, or on its cable",
+                    self.interface
+                );
+                return (EventKind::NicDrop, text);
+            }
+            notice::KERNEL_DROP => {
+                let text = format!(
+                    "{}: beside the lost samples, the kernel dropped {a} frames behind the driver, before any socket: its queue was \
+                     full, or they did not fit",
+                    self.interface
+                );
+                return (EventKind::NicDrop, text);
             }
             notice::SMP_SYNCH => format!("{stream}: smpSynch changed from {a} to {b}"),
             notice::SIMULATION => format!("{stream}: simulation bit changed from {a} to {b}"),

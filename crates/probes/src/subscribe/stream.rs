@@ -169,6 +169,11 @@ impl Stream {
         self.clock
     }
 
+    /// Whether samples of it are missing.
+    pub(super) fn has_lost(&self) -> bool {
+        self.sequence.counters().lost > 0
+    }
+
     /// When its newest sample came.
     pub(super) fn newest_at(&self) -> Option<Monotonic> {
         self.newest.map(|newest| newest.at)

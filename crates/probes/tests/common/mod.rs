@@ -92,6 +92,11 @@ impl Pair {
     }
 
     /// Largest payload of both ends.
+    /// That of `b0` alone.
+    pub fn set_far_mtu(&self, octets: u32) {
+        inside(&self.b, || link::set_mtu("b0", octets));
+    }
+
     pub fn set_mtu(&self, octets: u32) {
         inside(&self.a, || link::set_mtu("a0", octets));
         inside(&self.b, || link::set_mtu("b0", octets));

@@ -152,6 +152,7 @@ pub(super) fn is_trouble(kind: EventKind) -> bool {
             | EventKind::Migration
             | EventKind::RecorderOverrun
             | EventKind::SocketDrop
+            | EventKind::NicDrop
             | EventKind::Link
             | EventKind::Interrupted
     )

@@ -18,7 +18,7 @@ pub struct LinkStatistics {
     pub missed: u64,
     /// Frames that came damaged: wrong check sequence, length or alignment.
     pub damaged: u64,
-    /// Frames the kernel dropped behind the driver: its queue was full, or nobody on this host takes such frames.
+    /// Frames the kernel dropped behind the driver: its queue was full, they did not fit, or no socket on this host takes any such.
     pub dropped: u64,
 }
 

@@ -1,13 +1,13 @@
 //! The loaded programs and their maps.
 
 use super::layout::{
-    BUCKETS, CELL_WORDS, EXTREME_WORDS, INFO_WORDS, POINTS, SETTING_WORDS, TABLE_WORDS, TROUBLES, entries,
+    BUCKETS, CELL_WORDS, EXTREME_WORDS, INFO_WORDS, PLACES, POINTS, SETTING_WORDS, TABLE_WORDS, TROUBLES, entries,
 };
 use super::reading::{Distribution, Duration, HopCounts, Reading, StreamInfo, Troubles};
 use super::{HopOptions, HopSeries, Point, PointKind};
 use crate::bpf::{Runs, can_run, memory_hint, program_runs};
 use crate::error::{TraceError, with_sources};
-use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuArray, PerCpuValues, RingBuf};
+use aya::maps::{Array, Map, MapData, MapError, PerCpuArray, PerCpuValues, RingBuf};
 use aya::programs::BtfTracePoint;
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::sys::{Stats, enable_stats};
@@ -94,7 +94,6 @@ impl HopTracer {
             closed: None,
         };
         tracer.set()?;
-        tracer.place_points()?;
         tracer.attach(&btf)?;
         Ok(tracer)
     }
@@ -274,21 +273,6 @@ impl HopTracer {
         self.maps.settings.set(0, words, 0).map_err(|error| failed(&error))
     }
 
-    fn place_points(&mut self) -> Result<(), TraceError> {
-        // Borrowed: a map that is taken and dropped is closed, and the programs are still to be loaded with it.
-        let map = self.ebpf.map_mut("points");
-        let map = map.ok_or_else(|| TraceError::Object("it has no map points".to_owned()))?;
-        let mut places: HashMap<&mut MapData, [u32; 3], [u32; 2]> = map.try_into().map_err(|error| failed(&error))?;
-        for (number, point) in self.options.points.iter().enumerate() {
-            for place in &point.places {
-                let key = [place.ifindex, place.netns, kind_number(place.kind)];
-                let value = [number as u32, point.parent as u32];
-                places.insert(key, value, 0).map_err(|error| failed(&error))?;
-            }
-        }
-        Ok(())
-    }
-
     /// Loads and attaches all, and then opens the first point: no frame is remembered whose way is not watched yet.
     fn attach(&mut self, btf: &Btf) -> Result<(), TraceError> {
         for kind in kinds(&self.options.points) {
@@ -426,6 +410,12 @@ fn check(options: &HopOptions) -> Result<(), TraceError> {
             )));
         }
     }
+    let places: usize = options.points.iter().map(|point| point.places.len()).sum();
+    if places > PLACES {
+        return Err(TraceError::Points(format!(
+            "{places} places of observation: there is room for {PLACES}"
+        )));
+    }
     if options.max_streams == 0 {
         return Err(TraceError::Points("room for no stream".to_owned()));
     }
@@ -436,9 +426,13 @@ fn load(btf: &Btf, options: &HopOptions) -> Result<Ebpf, TraceError> {
     let (points, streams) = (POINTS as u32, options.max_streams);
     let ring_octets = if options.tell_all { RING_FOR_ALL } else { RING_FOR_LONG };
     let wanted = wanted(&options.points);
+    let (places, place_count) = places(&options.points);
     let loaded = EbpfLoader::new()
         .btf(Some(btf))
         .override_global("wanted", &wanted, true)
+        .override_global("places", &places, true)
+        .override_global("place_count", &place_count, true)
+        .map_max_entries("prefixes", streams * points)
         .map_max_entries("streams", streams)
         .map_max_entries("infos", streams)
         .map_max_entries("tables", streams)
@@ -459,6 +453,26 @@ fn load(btf: &Btf, options: &HopOptions) -> Result<Ebpf, TraceError> {
             _ => TraceError::Object(reason),
         }
     })
+}
+
+/// Interface, namespace, kind, point and the point before it, of each place.
+type Places = [[u32; 5]; PLACES];
+
+fn places(points: &[Point]) -> (Places, u32) {
+    let mut places = Places::default();
+    let all = points.iter().enumerate().flat_map(|(number, point)| {
+        let of = move |place: &super::Place| {
+            let kind = kind_number(place.kind);
+            [place.ifindex, place.netns, kind, number as u32, point.parent as u32]
+        };
+        point.places.iter().map(of)
+    });
+    let mut count = 0;
+    for (place, words) in places.iter_mut().zip(all) {
+        *place = words;
+        count += 1;
+    }
+    (places, count)
 }
 
 /// By kind, a bit for each interface number modulo 64 that has a point.

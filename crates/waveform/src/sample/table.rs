@@ -45,6 +45,22 @@ impl Table {
         }
     }
 
+    /// Samples of `stride` octets each, as many as `octets` holds, again and again. Panics without a whole sample.
+    pub fn repeated(octets: Vec<u8>, stride: usize) -> Self {
+        let looped = octets.len().checked_div(stride).unwrap_or(0) as u64;
+        assert!(looped > 0, "{} octets hold no sample of {stride}", octets.len());
+        Self {
+            octets,
+            stride,
+            once: 0,
+            looped,
+            saturated: 0,
+            missing: 0,
+            marks: Vec::new(),
+            frequency_hz: None,
+        }
+    }
+
     /// Octets of all members of sample number `sample`, counted from the start of the run.
     #[inline]
     pub fn seq_data(&self, sample: u64) -> &[u8] {
