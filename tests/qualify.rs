@@ -99,7 +99,11 @@ fn a_plan_ends_in_a_verdict_a_run_file_and_a_report() {
         assert_eq!((count(age, "duplicate"), count(age, "reordered")), (0, 0));
     }
     let published = series(&document, "publish/lateness");
-    assert_eq!(count(published, "expected"), 7_200, "3 s of 2400 frames/s");
+    assert_eq!(
+        count(published, "expected"),
+        28_800,
+        "3 s of 2400 frames/s of four streams"
+    );
     assert_eq!(traces(), before);
 
     let html = std::fs::read_to_string(Path::new(&out).with_extension("html")).expect("an HTML report beside the run");
