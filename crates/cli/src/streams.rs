@@ -2,10 +2,13 @@
 
 use crate::commands::publish::Waveforms;
 use crate::failure::Failure;
+use probes::goose::ExpectedBlock;
 use probes::publish::StreamConfig;
 use probes::subscribe::ExpectedStream;
+use scl::{Document, Goose};
 use std::path::{Path, PathBuf};
 use streamset::{Selection, SetError, StreamSpec, from_scl};
+use wire::goose::Expectation;
 
 /// Where a set of streams comes from.
 #[derive(Debug, Clone, clap::Args)]
@@ -42,9 +45,39 @@ impl SetArgs {
             }));
         }
         let Some(path) = &self.scl else { return Ok(None) };
-        let (name, octets) = read(path)?;
-        let document = scl::parse_bytes(&octets).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
+        let (name, document) = read_scl(path)?;
         Ok(Some(from_scl(&document, &name, &self.ied, self.nominal_frequency)?))
+    }
+
+    /// The GOOSE control blocks of the SCL file, as they are to come; none where no such file was named.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub(crate) fn control_blocks(&self) -> Result<Vec<ExpectedBlock>, Failure> {
+        let Some(path) = &self.scl else { return Ok(Vec::new()) };
+        let (_, document) = read_scl(path)?;
+        let is_wanted = |goose: &&Goose| self.ied.is_empty() || self.ied.contains(&goose.place.ied);
+        Ok(document.gooses.iter().filter(is_wanted).map(expected_block).collect())
+    }
+}
+
+fn read_scl(path: &Path) -> Result<(String, Document), Failure> {
+    let (name, octets) = read(path)?;
+    let document = scl::parse_bytes(&octets).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
+    Ok((name, document))
+}
+
+fn expected_block(goose: &Goose) -> ExpectedBlock {
+    ExpectedBlock {
+        destination: goose.address.mac,
+        appid: goose.address.appid,
+        gocb_ref: goose.gocb_ref.clone().into_bytes(),
+        expectation: Expectation {
+            conf_rev: Some(goose.conf_rev),
+            dat_set: Some(goose.data_set.reference.clone().into_bytes()),
+            go_id: Some(goose.go_id.clone().into_bytes()),
+            entries: u32::try_from(goose.data_set.members.len()).ok(),
+        },
     }
 }
 

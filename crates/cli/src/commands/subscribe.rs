@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use crate::streams::{SetArgs, expected};
 use crate::time_sync::{TimeSyncArgs, relation};
+use probes::goose::SuperviseConfig;
 use probes::subscribe::{ClockRelation, SubscribeConfig, port_options, start};
 use store::model::EventKind;
 use streamset::Selection;
@@ -53,6 +54,7 @@ pub(crate) struct SubscribeArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     let Selection { streams, notes } = args.set.read()?.unwrap_or_default();
+    let control_blocks = args.set.control_blocks()?;
     let port = PacketPort::open(&args.port.interface, &port_options())?;
     let begin = Start::probe("subscribe", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
@@ -75,7 +77,10 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,
-        goose: args.goose.config(),
+        goose: SuperviseConfig {
+            expected: control_blocks,
+            ..args.goose.config()
+        },
         threshold_ns: run.threshold_ns("age/MU01"),
         record: args.record,
     };
