@@ -19,6 +19,12 @@ struct Part {
     family: &'static str,
 }
 
+/// The family of the hops inside this kernel.
+const HOP: &str = "hop";
+
+/// Where a frame leaves the host's part of its way, the furthest first: the hop from the NIC there is the host's transit.
+const EDGES: [&str; 5] = ["vhost", "taken", "edge", "tap", "port"];
+
 /// The lines, in the order of the way.
 const PARTS: [Part; 7] = [
     Part {
@@ -34,7 +40,7 @@ const PARTS: [Part; 7] = [
     Part {
         title: "Host transit",
         what: "host's NIC to the edge of guest or container",
-        family: "transit",
+        family: HOP,
     },
     Part {
         title: "Guest delivery",
@@ -197,11 +203,7 @@ fn addends(lines: &[Line]) -> Vec<(&'static str, i64)> {
 }
 
 fn one(run: &RunView, judgement: &Judgement, part: &Part) -> Line {
-    let series: Vec<&SeriesView> = run
-        .series
-        .iter()
-        .filter(|series| series.family() == part.family)
-        .collect();
+    let series = of_part(run, part);
     let is_of_line = |name: &str| series.iter().any(|series| series.spec.name == name);
     let checks: Vec<_> = judgement
         .checks
@@ -216,6 +218,27 @@ fn one(run: &RunView, judgement: &Judgement, part: &Part) -> Line {
         allowed_ns: checks.iter().map(|check| check.limit.allowed).min(),
         verdict: (!checks.is_empty()).then(|| Verdict::over(checks.iter().map(|check| check.verdict))),
     }
+}
+
+/// The series that measure a line.
+fn of_part<'a>(run: &'a RunView, part: &Part) -> Vec<&'a SeriesView> {
+    let of_family = || run.series.iter().filter(|series| series.family() == part.family);
+    if part.family != HOP {
+        return of_family().collect();
+    }
+    let to = |edge: &str| -> Vec<&SeriesView> {
+        let prefix = format!("hop/nic-to-{edge}");
+        let is_there = |name: &str| {
+            name.strip_prefix(&prefix)
+                .is_some_and(|rest| rest.starts_with(['/', '-']))
+        };
+        of_family().filter(|series| is_there(&series.spec.name)).collect()
+    };
+    EDGES
+        .into_iter()
+        .map(to)
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
 }
 
 fn measurement(series: &[&SeriesView]) -> Option<Measurement> {

@@ -12,7 +12,7 @@ pub struct Family {
 }
 
 /// In the order of the report.
-pub const FAMILIES: [Family; 18] = [
+pub const FAMILIES: [Family; 19] = [
     Family {
         name: "wakeup",
         title: "Wake-up latency",
@@ -68,6 +68,11 @@ pub const FAMILIES: [Family; 18] = [
         name: "arrival",
         title: "Arrival",
         what: "Due instant of a sampled value to the kernel's receive time stamp: publisher, network and host transit.",
+    },
+    Family {
+        name: "hop",
+        title: "Hops inside the host",
+        what: "One observation point in this kernel to the next, and the first point to each that is further away.",
     },
     Family {
         name: "delivery",
@@ -150,7 +155,7 @@ mod tests {
 
     #[test]
     fn ours_first_then_others_as_they_come() {
-        let names = ["zeta", "age", "wakeup", "hop", "age"];
-        assert_eq!(in_order(names.into_iter()), ["wakeup", "age", "zeta", "hop"]);
+        let names = ["zeta", "age", "wakeup", "alpha", "age"];
+        assert_eq!(in_order(names.into_iter()), ["wakeup", "age", "zeta", "alpha"]);
     }
 }

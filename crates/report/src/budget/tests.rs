@@ -95,3 +95,24 @@ fn lost_samples_are_noted() {
     };
     assert_eq!(measured.note, "3 samples lost");
 }
+
+#[test]
+fn the_host_s_transit_is_the_hop_from_the_nic_to_the_furthest_edge() {
+    let budget = budget(vec![
+        series("hop/nic-to-port/MU01", 1_000, 20_000, 10),
+        series("hop/port-to-edge/MU01", 1_000, 25_000, 10),
+        series("hop/nic-to-edge/MU01", 1_000, 30_000, 10),
+        series("hop/nic-to-edge/MU02", 1_000, 130_000, 10),
+        series("hop/nic-to-app/MU01", 1_000, 60_000, 10),
+    ]);
+    let transit = line(&budget, "Host transit");
+    let State::Measured(measured) = &transit.state else {
+        panic!("measured")
+    };
+    assert_eq!((measured.worst.as_str(), measured.series), ("hop/nic-to-edge/MU02", 2));
+    assert_eq!(
+        (transit.allowed_ns, transit.verdict),
+        (Some(100_000), Some(Verdict::Fail))
+    );
+    assert_eq!(budget.sum_ns, Some(130_000));
+}

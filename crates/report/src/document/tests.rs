@@ -122,7 +122,15 @@ fn nothing_measured_is_null_not_zero() {
         .iter()
         .map(|open| &open["limit"])
         .collect();
-    assert_eq!(not_measured, [&json!("rtt.max"), &json!("age.max"), &json!("age.mean")]);
+    assert_eq!(
+        not_measured,
+        [
+            &json!("rtt.max"),
+            &json!("transit.max"),
+            &json!("age.max"),
+            &json!("age.mean")
+        ]
+    );
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn a_run_without_anything_still_gives_a_page() {
     assert!(page.contains("Nothing was measured that a limit applies to."));
     assert_eq!(
         page.matches("not measured</span>").count(),
-        4,
+        5,
         "each limit of the profile"
     );
     let empty = synthetic::run(vec![synthetic::series("wakeup/cpu1", 0, 1, 10)]);

@@ -49,6 +49,7 @@ fn embedded_profiles_parse_and_name_their_sources() {
     let wanted = [
         ("rtt.max", 250_000),
         ("wakeup.max", 120_000),
+        ("transit.max", 100_000),
         ("age.max", 692_000),
         ("age.mean", 315_000),
     ];
@@ -156,6 +157,8 @@ fn patterns() {
         ("a*b*c", "axxbyyc", true),
         ("a*b*c", "axxc", false),
         ("ab*ba", "aba", false),
+        ("a*|b*c", "bxc", true),
+        ("a*|b*c", "bxd", false),
     ] {
         assert_eq!(Pattern::new(pattern).matches(name), fits, "{pattern} {name}");
     }
