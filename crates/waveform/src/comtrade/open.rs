@@ -24,6 +24,8 @@ pub fn open(path: &Path) -> Result<Record, ComtradeError> {
     match extension.as_deref() {
         Some("cff") => parse_cff(&read(path)?, &path.display().to_string()),
         Some("cfg" | "dat") => {
+            // Named first if it is not there, before what should lie beside it.
+            std::fs::metadata(path).map_err(|error| whole(path, &error.to_string()))?;
             let config = beside(path, "cfg")?;
             let data = beside(path, "dat")?;
             parse(
@@ -121,4 +123,18 @@ fn read(path: &Path) -> Result<Vec<u8>, ComtradeError> {
 
 fn whole(path: &Path, problem: &str) -> ComtradeError {
     Problem::whole(problem).within(&path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::open;
+    use std::path::Path;
+
+    #[test]
+    fn a_file_that_is_not_there_is_the_one_that_is_named() {
+        for name in ["/nowhere/fault.cfg", "/nowhere/fault.dat", "/nowhere/fault.cff"] {
+            let error = open(Path::new(name)).expect_err("missing").to_string();
+            assert!(error.starts_with(name) && error.contains("No such file"), "{error}");
+        }
+    }
 }
