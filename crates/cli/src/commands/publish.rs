@@ -10,7 +10,7 @@ use crate::run_file::{Run, Start};
 use crate::streams::{SetArgs, published};
 use crate::time_sync::TimeSyncArgs;
 use probes::Port;
-use probes::publish::{LONGEST_FRAME, PublishConfig, port_options, start_all};
+use probes::publish::{LONGEST_FRAME, PublishConfig, StreamConfig, port_options, start_all};
 use probes::subscribe::ClockRelation;
 use store::model::EventKind;
 use streamset::{Content, Selection, StreamSpec, counted};
@@ -97,21 +97,17 @@ const USUAL_RATE: u32 = 4_800;
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
-    let capture = args.replay.replay.as_deref();
-    let replayed = capture
-        .filter(|_| !args.replay.on_grid)
+    let replayed = args.replay.replay.as_deref().filter(|_| !args.replay.on_grid);
+    let replayed = replayed
         .map(|file| replay::config(file, &args.replay, args.rate, &args.port, args.spin_ahead))
         .transpose()?;
-    let (streams, notes) = match capture {
-        Some(capture) if args.replay.on_grid => (replay::streams(capture, args.rate)?, Vec::new()),
-        _ => {
-            let Selection { streams, notes } = streams(&args)?;
-            (published(&streams, &mut args.waveform.read(args.run.quiet)?)?, notes)
-        }
-    };
+    let (streams, notes) = to_publish(&args)?;
     let port = open(&args, streams.len())?;
     let blocks = args.goose.blocks()?;
-    let goose_port = PacketPort::open(&args.port.interface, &port_options())?;
+    // The capture shows the sampled values, or GOOSE where there is nothing else.
+    let is_beside = blocks.is_some() && !streams.is_empty();
+    let beside = is_beside.then(|| PacketPort::open(&args.port.interface, &port_options()));
+    let beside = beside.transpose()?;
     let cpus = args.port.cpu.into_iter().chain(args.goose.goose_cpu).collect();
     let begin = Start::probe("publish", cpus, args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;
@@ -132,13 +128,10 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     };
     let stop = run.session.stop.clone();
     let goose = blocks.map(|blocks| args.goose.config(blocks, &args.port, args.spin_ahead, &run));
-    // The capture shows the sampled values, or GOOSE where there is nothing else.
-    let (sv, goose) = match (&goose, config.streams.is_empty()) {
-        (Some(goose), true) => (None, Some((goose, port))),
-        (goose, _) => (
-            Some((&config, port)),
-            goose.as_ref().map(|goose| (goose, goose_port.into())),
-        ),
+    let (sv, goose) = match (&goose, beside) {
+        (Some(goose), None) => (None, Some((goose, port))),
+        (Some(goose), Some(beside)) => (Some((&config, port)), Some((goose, beside.into()))),
+        (None, _) => (Some((&config, port)), None),
     };
     let watch = args.time.watch(ClockRelation::SameHost, &mut run.session.recorder);
     let outcome = watch.and_then(|watch| {
@@ -171,6 +164,16 @@ fn open(args: &PublishArgs, streams: usize) -> Result<Port, Failure> {
             (port, sender).into()
         }
     })
+}
+
+/// The streams to publish, with what should be known about them.
+fn to_publish(args: &PublishArgs) -> Result<(Vec<StreamConfig>, Vec<String>), Failure> {
+    if let Some(capture) = args.replay.replay.as_deref().filter(|_| args.replay.on_grid) {
+        return Ok((replay::streams(capture, args.rate)?, Vec::new()));
+    }
+    let Selection { streams, notes } = streams(args)?;
+    let streams = published(&streams, &mut args.waveform.read(args.run.quiet)?)?;
+    Ok((streams, notes))
 }
 
 /// The streams of the set that is named, or so many that are alike but for their numbers.
