@@ -97,6 +97,8 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
     let document = json(&output);
     for name in ["hop/nic-to-port/MU01", "hop/port-to-edge/MU01", "hop/nic-to-app/MU02"] {
         let series = support::series(&document, name);
+        let exposure_s = series["exposure_s"].as_f64().expect("a number");
+        assert!((1.0..2.5).contains(&exposure_s), "{name}: {exposure_s} s of 2 s traced");
         assert!(series["received"].as_u64() > Some(500), "{name}: {series}");
         assert_eq!(series["lost"], 0, "{name}");
     }

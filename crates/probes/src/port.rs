@@ -212,8 +212,8 @@ impl Port {
     }
 
     /// What the interface has counted since it was made; `None` where the mechanism cannot tell, or the interface is gone.
-    pub(crate) fn link_statistics(&self) -> Option<LinkStatistics> {
-        match &self.engine {
+    pub(crate) fn link_statistics(&mut self) -> Option<LinkStatistics> {
+        match &mut self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.link_statistics().ok(),
             Engine::Xdp(_) => None,
         }

@@ -256,7 +256,10 @@ impl Work {
             let label = String::from_utf8_lossy(&label[..usize::from(length)]);
             let spec = feed.source.describe.series(slot, &label);
             let now_ns = since(self.start, sys::clock::monotonic());
-            let Some(series) = self.take_up(&spec.name).or_else(|| self.add_series(&spec, now_ns)) else {
+            let Some(series) = self
+                .take_up(&spec.name)
+                .or_else(|| self.add_series(&spec, now_ns / self.window_ns * self.window_ns))
+            else {
                 return;
             };
             feed.known.push(series.id());
@@ -343,15 +346,15 @@ impl Work {
 
     /// Closes the series' window if this instant lies behind it, and opens the one it lies in.
     fn open_window_of(&mut self, series: &mut Open, at_ns: u64) {
-        if at_ns >= series.start_ns() + self.window_ns {
-            let end_ns = series.start_ns() + self.window_ns;
+        let end_ns = window_end(series.start_ns(), self.window_ns);
+        if at_ns >= end_ns {
             push_window(&mut self.batch, series, end_ns);
             self.skip_to(series, at_ns);
         }
     }
 
-    fn add_series(&mut self, spec: &SeriesSpec, at_ns: u64) -> Option<Open> {
-        let start_ns = at_ns / self.window_ns * self.window_ns;
+    /// A series whose first window begins at `start_ns`.
+    fn add_series(&mut self, spec: &SeriesSpec, start_ns: u64) -> Option<Open> {
         match self.writer.as_mut()?.add_series(spec) {
             Ok(id) => Some(Open::new(id, spec, start_ns)),
             Err(error) => {
@@ -370,12 +373,13 @@ impl Work {
     }
 
     fn close_windows(&mut self, now_ns: u64, all: bool) {
+        let window_ns = self.window_ns;
         let measured = self
             .feeds
             .values_mut()
             .flat_map(|feed| feed.series.iter_mut().flatten());
         for series in measured.chain(self.counted.values_mut()) {
-            let end_ns = series.start_ns() + self.window_ns;
+            let end_ns = window_end(series.start_ns(), window_ns);
             if now_ns >= end_ns + GRACE_NS {
                 push_window(&mut self.batch, series, end_ns);
             } else if all {
@@ -457,6 +461,11 @@ impl Work {
         let series = self.feeds.values().flat_map(|feed| feed.series.iter().flatten());
         live.extend(series.chain(self.counted.values()).map(Open::live));
     }
+}
+
+/// Where a window ends that begins at `start_ns`: on the run's grid, also if it began late.
+fn window_end(start_ns: u64, window_ns: u64) -> u64 {
+    (start_ns / window_ns + 1) * window_ns
 }
 
 fn push_window(batch: &mut Batch, series: &mut Open, end_ns: u64) {

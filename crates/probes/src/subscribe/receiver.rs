@@ -42,7 +42,7 @@ impl Receiver {
     pub(super) fn new(
         config: SubscribeConfig,
         awaited: Vec<(String, Stream)>,
-        port: Port,
+        mut port: Port,
         stop: Stop,
         frames: Arc<AtomicU64>,
     ) -> Self {
@@ -87,7 +87,8 @@ impl Receiver {
         }
         self.table.goose.end(now, DELIVERY, feed);
         let dropped = self.reception.port.dropped();
-        self.table.lost_before_the_socket(&self.reception.port, now, feed);
+        let counted = self.reception.port.link_statistics();
+        self.table.lost_before_the_socket(counted, now, feed);
         let table = &self.table;
         for (code, count, detail) in [
             (notice::SOCKET_DROP, dropped, 0),
@@ -115,8 +116,8 @@ impl Receiver {
 
 impl Table {
     /// Says what the NIC and the kernel lost meanwhile, so that it is not taken for loss on the wire.
-    fn lost_before_the_socket(&self, port: &Port, now: Monotonic, feed: &mut Feed) {
-        let Some((before, after)) = self.counted_before.zip(port.link_statistics()) else {
+    fn lost_before_the_socket(&self, counted: Option<LinkStatistics>, now: Monotonic, feed: &mut Feed) {
+        let Some((before, after)) = self.counted_before.zip(counted) else {
             return;
         };
         let counted = after.since(before);

@@ -1,12 +1,13 @@
 //! What an interface counts: frames, and where those that did not come through were lost.
 
 use super::parse::HEADER_OCTETS;
-use super::request::{exchange_on, open_route};
-use crate::error::SysError;
+use super::request::{open_route, request, take};
+use crate::error::{SysError, errno_of};
 use netlink_packet_core::{NLM_F_ACK, NLM_F_REQUEST, NlasIterator};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::LinkMessage;
 use netlink_sys::Socket;
+use rustix::io::Errno;
 use std::sync::Arc;
 
 /// Received frames of an interface, since it was made (struct rtnl_link_stats64, include/uapi/linux/if_link.h).
@@ -39,9 +40,14 @@ impl LinkStatistics {
 /// The counters of one interface, also for a thread in another network namespace.
 pub struct LinkCounters {
     socket: Socket,
-    index: u32,
+    /// The question, and room for the answer: reading allocates nothing.
+    request: Vec<u8>,
+    answer: Box<[u8]>,
     name: Arc<str>,
 }
+
+/// Longest answer: that of a NIC with hundreds of virtual functions.
+const ANSWER_OCTETS: usize = 64 << 10;
 
 impl std::fmt::Debug for LinkCounters {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -56,31 +62,42 @@ impl LinkCounters {
     pub(crate) fn open(index: u32, name: &Arc<str>) -> Result<Self, SysError> {
         let socket =
             open_route().map_err(|errno| SysError::refused("read the counters of", Arc::clone(name), errno))?;
+        let mut message = LinkMessage::default();
+        message.header.index = index;
         Ok(Self {
             socket,
-            index,
+            request: request(RouteNetlinkMessage::GetLink(message), NLM_F_REQUEST | NLM_F_ACK),
+            answer: vec![0; ANSWER_OCTETS].into(),
             name: Arc::clone(name),
         })
     }
 
-    /// Reads them.
+    /// Reads them. Allocates nothing.
     ///
     /// # Errors
     /// The interface is gone, or what the kernel refused.
-    pub fn read(&self) -> Result<LinkStatistics, SysError> {
-        let mut request = LinkMessage::default();
-        request.header.index = self.index;
+    pub fn read(&mut self) -> Result<LinkStatistics, SysError> {
+        let name = Arc::clone(&self.name);
+        self.ask()
+            .map_err(|errno| SysError::refused("read the counters of", name, errno))
+    }
+
+    fn ask(&mut self) -> Result<LinkStatistics, Errno> {
+        self.socket.send(&self.request, 0).map_err(|error| errno_of(&error))?;
         let mut read = None;
-        exchange_on(
-            &self.socket,
-            RouteNetlinkMessage::GetLink(request),
-            NLM_F_REQUEST | NLM_F_ACK,
-            |payload| {
-                read = read.or_else(|| statistics(payload));
-            },
-        )
-        .map_err(|errno| SysError::refused("read the counters of", Arc::clone(&self.name), errno))?;
-        Ok(read.unwrap_or_default())
+        let mut consistent = true;
+        loop {
+            let mut room = &mut self.answer[..];
+            let octets = match self.socket.recv(&mut room, 0) {
+                Ok(octets) => octets,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(errno_of(&error)),
+            };
+            let mut each = |payload: &[u8]| read = read.or_else(|| statistics(payload));
+            if take(&self.answer[..octets], &mut consistent, &mut each)? {
+                return Ok(read.unwrap_or_default());
+            }
+        }
     }
 }
 

@@ -49,36 +49,34 @@ pub(super) fn dump(message: &RouteNetlinkMessage, what: &str, mut each: impl FnM
 
 /// Sends one request and reads until the kernel has said all. Returns whether the answer is consistent, that is, nothing
 /// changed while a dump was under way (`NLM_F_DUMP_INTR`).
-pub(super) fn exchange(message: RouteNetlinkMessage, flags: u16, each: impl FnMut(&[u8])) -> Result<bool, Errno> {
-    exchange_on(&open_route()?, message, flags, each)
+pub(super) fn exchange(message: RouteNetlinkMessage, flags: u16, mut each: impl FnMut(&[u8])) -> Result<bool, Errno> {
+    let socket = open_route()?;
+    socket
+        .send(&request(message, flags), 0)
+        .map_err(|error| errno_of(&error))?;
+    let mut consistent = true;
+    loop {
+        let datagram = receive(&socket)?;
+        if take(&datagram, &mut consistent, &mut each)? {
+            return Ok(consistent);
+        }
+    }
 }
 
-/// A socket to rtnetlink, which stays in the calling thread's network namespace wherever it is used.
-pub(super) fn open_route() -> Result<Socket, Errno> {
-    open(NETLINK_ROUTE).map_err(|error| errno_of(&error))
-}
-
-/// As [`exchange`], on a socket that is there.
-pub(super) fn exchange_on(
-    socket: &Socket,
-    message: RouteNetlinkMessage,
-    flags: u16,
-    mut each: impl FnMut(&[u8]),
-) -> Result<bool, Errno> {
+/// The octets of a request.
+pub(super) fn request(message: RouteNetlinkMessage, flags: u16) -> Vec<u8> {
     let mut header = NetlinkHeader::default();
     header.flags = flags;
     let mut message = NetlinkMessage::new(header, NetlinkPayload::from(message));
     message.finalize();
     let mut request = vec![0; message.buffer_len()];
     message.serialize(&mut request);
-    socket.send(&request, 0).map_err(|error| errno_of(&error))?;
-    let mut consistent = true;
-    loop {
-        let datagram = receive(socket)?;
-        if take(&datagram, &mut consistent, &mut each)? {
-            return Ok(consistent);
-        }
-    }
+    request
+}
+
+/// A socket to rtnetlink, which stays in the calling thread's network namespace wherever it is used.
+pub(super) fn open_route() -> Result<Socket, Errno> {
+    open(NETLINK_ROUTE).map_err(|error| errno_of(&error))
 }
 
 /// A socket to the kernel's side of `protocol`.

@@ -109,11 +109,11 @@ impl PacketPort {
         &self.name
     }
 
-    /// What the interface has counted since it was made, also from another network namespace.
+    /// What the interface has counted since it was made, also from another network namespace. Allocates nothing.
     ///
     /// # Errors
     /// The interface is gone, or what the kernel refused.
-    pub fn link_statistics(&self) -> Result<LinkStatistics, SysError> {
+    pub fn link_statistics(&mut self) -> Result<LinkStatistics, SysError> {
         self.counters.read()
     }
 

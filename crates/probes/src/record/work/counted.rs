@@ -12,11 +12,14 @@ const HOP_WORTH_ASKING_NS: i64 = 20_000;
 impl Work {
     pub(super) fn take_counted(&mut self, span: &CountedSpan) {
         let at_ns = since(self.start, span.at);
+        // What is counted elsewhere has no rate that its time could be told from: it begins with what came first.
+        let first = span.spikes.iter().map(|spike| spike.at).min();
+        let first_ns = first.map_or(at_ns, |first| since(self.start, first).min(at_ns));
         let name = &span.series.name;
         let Some(mut series) = self
             .counted
             .remove(name)
-            .or_else(|| self.add_series(&span.series, at_ns))
+            .or_else(|| self.add_series(&span.series, first_ns))
         else {
             return;
         };
