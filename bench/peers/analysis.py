@@ -6,10 +6,11 @@ samples from a run file of its own. Runs A B B A; the files are read once before
 
     bench/peers/analysis.py [--samples 1000000] [--streams 1] [--peer-samples N] [--script DIR/sv_timestamp_analysis.py]
 
-Without --script the peer is cloned from GitHub; where that cannot be had, only triptime is measured, and that is said. The peer reports
-one stream only, so it is given one stream however many there are, and --peer-samples where all would not fit into memory.
+The peer is on no package index: name its script with --script, from a copy of seapath/sv-timestamp-analysis. Without it only triptime is
+measured, and that is said. The peer reports one stream only, so it is given one stream however many there are, and --peer-samples where all
+would not fit into memory.
 
-Needs: cargo, target/triptime (make build); for the peer: git or --script, pandas and matplotlib (pip).
+Needs: cargo, target/triptime (make build); for the peer: pandas and matplotlib (pip).
 """
 
 import argparse
@@ -23,7 +24,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("TRIPTIME_BIN", ROOT / "target" / "triptime"))
-PEER = "https://github.com/seapath/sv-timestamp-analysis"
 
 
 def generator():
@@ -56,14 +56,6 @@ def timed(command, directory):
 def show(what, samples, runs):
     for wall, cpu, peak, _ in runs:
         print(f"{what}: {samples} samples in {wall:.2f} s ({cpu:.2f} s of CPU, {wall / samples * 1e9:.0f} ns a sample), {peak:.0f} MB")
-
-
-def peer_script(options, directory):
-    """Where the peer is, or None."""
-    if options.script:
-        return Path(options.script).resolve()
-    clone = subprocess.run(["git", "clone", "-q", "--depth", "1", PEER, directory / "peer"], stderr=subprocess.DEVNULL)
-    return directory / "peer" / "sv_timestamp_analysis.py" if clone.returncode == 0 else None
 
 
 def head(source, target, stream, lines):
@@ -105,9 +97,9 @@ def main():
         def theirs():
             return timed([sys.executable, script, "--pub", peer_publisher, "--sub", peer_subscriber, "-S", "0"], directory)
 
-        script = peer_script(options, directory)
+        script = Path(options.script).resolve() if options.script else None
         if script is None:
-            print(f"sv-timestamp-analysis cannot be had ({PEER}, or --script): only triptime is measured")
+            print("no sv-timestamp-analysis (--script): only triptime is measured")
             imports = [ours(), ours()]
         else:
             peer_publisher, peer_subscriber = directory / "peer_pub.txt", directory / "peer_sub.txt"
