@@ -10,12 +10,10 @@
 
 pub mod comtrade;
 mod error;
-mod quality;
 pub mod replay;
 pub mod sample;
 mod signal;
 pub mod synth;
 
 pub use error::WaveformError;
-pub use quality::parse_quality;
 pub use signal::{Signal, Tables};

@@ -95,9 +95,10 @@ impl FromStr for SvQuality {
 
     /// Names (`invalid, test`), or a number (`0x0801`).
     fn from_str(text: &str) -> Result<Self, QualityError> {
-        let number = match text.trim().strip_prefix("0x") {
+        let text = text.trim();
+        let number = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
             Some(digits) => u32::from_str_radix(digits, 16).ok(),
-            None => text.trim().parse().ok(),
+            None => text.parse().ok(),
         };
         if let Some(word) = number {
             return Ok(Self(word));

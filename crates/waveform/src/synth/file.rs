@@ -1,11 +1,11 @@
 //! Signals as a TOML file. `docs/formats/waveform.md` has every key.
 
 use super::{Decay, Extra, Harmonic, Noise, Of, Operating, Ramp, State, Synth, symmetrical};
-use crate::{WaveformError, parse_quality};
+use crate::WaveformError;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-use wire::quality::SvQuality;
+use wire::quality::{QualityError, SvQuality};
 
 /// Reads a waveform file.
 ///
@@ -173,10 +173,10 @@ impl TryFrom<String> for Duration {
 struct Quality(SvQuality);
 
 impl TryFrom<String> for Quality {
-    type Error = String;
+    type Error = QualityError;
 
-    fn try_from(text: String) -> Result<Self, String> {
-        parse_quality(&text).map(Self)
+    fn try_from(text: String) -> Result<Self, QualityError> {
+        text.parse().map(Self)
     }
 }
 
