@@ -1,31 +1,23 @@
 //! The loaded programs and their maps.
 
-use super::layout::{
-    BUCKETS, CELL_WORDS, EXTREME_WORDS, INFO_WORDS, PLACES, POINTS, SETTING_WORDS, TABLE_WORDS, TROUBLES, entries,
-};
+use super::layout::{BUCKETS, EXTREME_WORDS, POINTS, SETTING_WORDS, TROUBLES, entries};
+use super::load::{check, kinds, load};
+use super::maps::{Maps, failed};
 use super::reading::{Distribution, Duration, HopCounts, Reading, StreamInfo, Troubles};
-use super::{HopOptions, HopSeries, Point, PointKind};
-use crate::bpf::{Runs, can_run, memory_hint, program_runs};
+use super::{HopOptions, HopSeries, PointKind};
+use crate::bpf::{Runs, can_run, program_runs};
 use crate::error::{TraceError, with_sources};
-use aya::maps::{Array, Map, MapData, MapError, PerCpuArray, PerCpuValues, RingBuf};
+use aya::maps::{MapError, PerCpuValues};
 use aya::programs::BtfTracePoint;
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::sys::{Stats, enable_stats};
-use aya::{Btf, Ebpf, EbpfLoader, Pod};
-use std::collections::{BTreeMap, BTreeSet};
+use aya::{Btf, Ebpf};
+use std::collections::BTreeMap;
 use units::Monotonic;
-
-/// `bpf/hops.bpf.c`, built by `bpf/build.sh`.
-static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/hops.o"));
 
 /// A frame that was not seen at its next point this long after the first is lost when the tracer ends; a younger one may be
 /// under way. Far more than any hop takes that works.
 const UNDER_WAY_NS: i64 = 100_000_000;
-
-/// Octets of the ring of single durations, each of which takes 40: with long ones only, what comes before the floors have
-/// risen; with all of them, some seconds of 144,000 frames over a hop.
-const RING_FOR_LONG: u32 = 1 << 20;
-const RING_FOR_ALL: u32 = 1 << 24;
 
 /// Sampled values being timed. Stops when dropped.
 pub struct HopTracer {
@@ -41,19 +33,6 @@ pub struct HopTracer {
     opened: Option<Monotonic>,
     /// When it ceased to.
     closed: Option<Monotonic>,
-}
-
-struct Maps {
-    settings: Array<MapData, [u64; SETTING_WORDS]>,
-    infos: Array<MapData, [u64; INFO_WORDS]>,
-    stream_count: Array<MapData, u32>,
-    tables: Array<MapData, [u64; TABLE_WORDS]>,
-    cells: PerCpuArray<MapData, [u64; CELL_WORDS]>,
-    extremes: PerCpuArray<MapData, [u64; EXTREME_WORDS]>,
-    histograms: Array<MapData, [u32; BUCKETS]>,
-    floors: Array<MapData, u64>,
-    troubles: PerCpuArray<MapData, u64>,
-    durations: RingBuf<MapData>,
 }
 
 /// What tracing cost, by the kernel's eBPF statistics.
@@ -365,135 +344,6 @@ impl HopTracer {
     }
 }
 
-impl Maps {
-    fn take(ebpf: &mut Ebpf) -> Result<Self, TraceError> {
-        Ok(Self {
-            settings: array(ebpf, "settings")?,
-            infos: array(ebpf, "infos")?,
-            stream_count: array(ebpf, "stream_count")?,
-            tables: array(ebpf, "tables")?,
-            cells: per_cpu(ebpf, "cells")?,
-            extremes: per_cpu(ebpf, "extremes")?,
-            histograms: array(ebpf, "histograms")?,
-            floors: array(ebpf, "floors")?,
-            troubles: per_cpu(ebpf, "troubles")?,
-            durations: take(ebpf, "durations")?.try_into().map_err(|error| failed(&error))?,
-        })
-    }
-}
-
-fn array<V: Pod>(ebpf: &mut Ebpf, name: &str) -> Result<Array<MapData, V>, TraceError> {
-    take(ebpf, name)?.try_into().map_err(|error| failed(&error))
-}
-
-fn per_cpu<V: Pod>(ebpf: &mut Ebpf, name: &str) -> Result<PerCpuArray<MapData, V>, TraceError> {
-    take(ebpf, name)?.try_into().map_err(|error| failed(&error))
-}
-
-fn take(ebpf: &mut Ebpf, name: &str) -> Result<Map, TraceError> {
-    ebpf.take_map(name)
-        .ok_or_else(|| TraceError::Object(format!("it has no map {name}")))
-}
-
-fn check(options: &HopOptions) -> Result<(), TraceError> {
-    let count = options.points.len();
-    if !(2..=POINTS).contains(&count) {
-        return Err(TraceError::Points(format!(
-            "{count} observation points: there must be 2 to {POINTS}"
-        )));
-    }
-    for (number, point) in options.points.iter().enumerate() {
-        if number > 0 && point.parent >= number {
-            return Err(TraceError::Points(format!(
-                "point {}: the one before it must be named before it",
-                point.name
-            )));
-        }
-    }
-    let places: usize = options.points.iter().map(|point| point.places.len()).sum();
-    if places > PLACES {
-        return Err(TraceError::Points(format!(
-            "{places} places of observation: there is room for {PLACES}"
-        )));
-    }
-    if options.max_streams == 0 {
-        return Err(TraceError::Points("room for no stream".to_owned()));
-    }
-    Ok(())
-}
-
-fn load(btf: &Btf, options: &HopOptions) -> Result<Ebpf, TraceError> {
-    let (points, streams) = (POINTS as u32, options.max_streams);
-    let ring_octets = if options.tell_all { RING_FOR_ALL } else { RING_FOR_LONG };
-    let wanted = wanted(&options.points);
-    let (places, place_count) = places(&options.points);
-    let loaded = EbpfLoader::new()
-        .btf(Some(btf))
-        .override_global("wanted", &wanted, true)
-        .override_global("places", &places, true)
-        .override_global("place_count", &place_count, true)
-        .map_max_entries("prefixes", streams * points)
-        .map_max_entries("streams", streams)
-        .map_max_entries("infos", streams)
-        .map_max_entries("tables", streams)
-        .map_max_entries("newest", streams)
-        .map_max_entries("cells", streams * points)
-        .map_max_entries("extremes", 2 * streams * points)
-        .map_max_entries("histograms", 2 * streams * points)
-        .map_max_entries("floors", 2 * streams * points)
-        .map_max_entries("durations", ring_octets)
-        .load(OBJECT);
-    loaded.map_err(|error| {
-        let reason = with_sources(&error);
-        match error {
-            aya::EbpfError::MapError(_) => TraceError::Memory {
-                megabytes: (streams as usize * (TABLE_WORDS * 8 + 2 * POINTS * BUCKETS * 4)) >> 20,
-                reason: format!("{reason}{}", memory_hint()),
-            },
-            _ => TraceError::Object(reason),
-        }
-    })
-}
-
-/// Interface, namespace, kind, point and the point before it, of each place.
-type Places = [[u32; 5]; PLACES];
-
-fn places(points: &[Point]) -> (Places, u32) {
-    let mut places = Places::default();
-    let all = points.iter().enumerate().flat_map(|(number, point)| {
-        let of = move |place: &super::Place| {
-            let kind = kind_number(place.kind);
-            [place.ifindex, place.netns, kind, number as u32, point.parent as u32]
-        };
-        point.places.iter().map(of)
-    });
-    let mut count = 0;
-    for (place, words) in places.iter_mut().zip(all) {
-        *place = words;
-        count += 1;
-    }
-    (places, count)
-}
-
-/// By kind, a bit for each interface number modulo 64 that has a point.
-fn wanted(points: &[Point]) -> [u64; PointKind::ALL.len()] {
-    let mut wanted = [0; PointKind::ALL.len()];
-    for place in points.iter().flat_map(|point| &point.places) {
-        wanted[kind_number(place.kind) as usize] |= 1 << (place.ifindex % 64);
-    }
-    wanted
-}
-
-/// What happens at these points.
-fn kinds(points: &[Point]) -> BTreeSet<PointKind> {
-    let places = points.iter().flat_map(|point| &point.places);
-    places.map(|place| place.kind).collect()
-}
-
-fn kind_number(kind: PointKind) -> u32 {
-    PointKind::ALL.iter().position(|other| *other == kind).unwrap_or(0) as u32
-}
-
 fn tracepoint(ebpf: &mut Ebpf, kind: PointKind) -> Result<&mut BtfTracePoint, String> {
     let program = ebpf.program_mut(kind.program()).ok_or("not in the eBPF object")?;
     program.try_into().map_err(|error| with_sources(&error))
@@ -504,8 +354,4 @@ fn refused(kind: PointKind, reason: String) -> TraceError {
         tracepoint: kind.tracepoint().to_owned(),
         reason,
     }
-}
-
-fn failed(error: &MapError) -> TraceError {
-    TraceError::Object(with_sources(error))
 }

@@ -10,6 +10,8 @@
 
 mod engine;
 mod layout;
+mod load;
+mod maps;
 mod reading;
 
 pub use engine::{Counting, HopCost, HopTracer};
