@@ -2,28 +2,8 @@
 //
 // The flight recorder's eBPF programs: who has each CPU, written into a ring per CPU that overwrites its oldest events.
 // crates/trace/src/bpf/record.rs reads what is written here; build.sh builds it.
-//
-// No vmlinux.h: the few kernel structures that are read are declared with the fields that are read, and the loader
-// moves the accesses to where this kernel has them (CO-RE).
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long s64;
-
-#define SEC(name) __attribute__((section(name), used))
-#define __uint(name, value) int(*name)[value]
-#define __type(name, value) typeof(value) *name
-#define inline_always static inline __attribute__((always_inline))
-#define barrier() __asm__ volatile("" ::: "memory")
-
-// linux/bpf.h, enum bpf_func_id and enum bpf_map_type.
-static void *(*map_lookup)(void *, const void *) = (void *)1;
-static u64 (*ktime_get_ns)(void) = (void *)5;
-static u32 (*this_cpu)(void) = (void *)8;
-static long (*probe_read_kernel_str)(void *, u32, const void *) = (void *)115;
-enum { MAP_ARRAY = 2 };
+#include "program.h"
 
 // 64 chunks of 512 events: 32,768 events a CPU, 1 MiB. User space copies a chunk in one call.
 #define EVENTS_PER_CHUNK 512

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
+//
+// What every eBPF program here begins with.
+//
+// No vmlinux.h: the few kernel structures that are read are declared with the fields that are read, and the loader
+// moves the accesses to where this kernel has them (CO-RE).
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long s64;
+
+#define SEC(name) __attribute__((section(name), used))
+#define __uint(name, value) int(*name)[value]
+#define __type(name, value) typeof(value) *name
+#define inline_always static inline __attribute__((always_inline))
+#define barrier() __asm__ volatile("" ::: "memory")
+
+// linux/bpf.h, enum bpf_func_id, enum bpf_map_type, and flags of bpf_map_update_elem and bpf_ringbuf_submit.
+static void *(*map_lookup)(void *, const void *) = (void *)1;
+static long (*map_update)(void *, const void *, const void *, u64) = (void *)2;
+static u64 (*ktime_get_ns)(void) = (void *)5;
+static u32 (*this_cpu)(void) = (void *)8;
+static u64 (*current_pid_tgid)(void) = (void *)14;
+static long (*probe_read_kernel)(void *, u32, const void *) = (void *)113;
+static long (*probe_read_kernel_str)(void *, u32, const void *) = (void *)115;
+static void *(*ringbuf_reserve)(void *, u64, u64) = (void *)131;
+static void (*ringbuf_submit)(void *, u64) = (void *)132;
+enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_RINGBUF = 27 };
+enum { NOEXIST = 1, NO_WAKEUP = 1 };
