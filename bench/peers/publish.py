@@ -14,17 +14,17 @@ target/open61850. Everything happens in two network namespaces that are removed 
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
+from bed import Bed, inside, run
+
 HERE = Path(__file__).resolve().parent
 TARGET = HERE.parents[1] / "target"
 PEER = TARGET / "open61850"
-NEAR, FAR = (f"triptime-publish-{side}-{os.getpid()}" for side in "ab")
 OPEN61850 = """
 import sys, time
 from open61850.sv_publisher import Publisher, SvStream, three_phase
@@ -37,28 +37,6 @@ with publisher:
     publisher.start()
     time.sleep(seconds)
 """
-
-
-def run(*words, **options):
-    return subprocess.run([str(word) for word in words], check=True, **options)
-
-
-def inside(namespace, *command):
-    return ["nsenter", f"--net=/run/netns/{namespace}"] + [str(word) for word in command]
-
-
-def build_bed():
-    for namespace in (NEAR, FAR):
-        run("ip", "netns", "add", namespace)
-    run("ip", "-n", NEAR, "link", "add", "a0", "type", "veth", "peer", "name", "b0", "netns", FAR)
-    run("ip", "-n", NEAR, "link", "set", "a0", "up")
-    run("ip", "-n", FAR, "link", "set", "b0", "up")
-    time.sleep(0.3)
-
-
-def remove_bed():
-    for namespace in (NEAR, FAR):
-        subprocess.run(["ip", "netns", "del", namespace], stderr=subprocess.DEVNULL)
 
 
 def peer_python():
@@ -84,19 +62,16 @@ def contestants(options, folder):
 
 
 def measure(command, due, receiver, options):
-    build_bed()
-    try:
-        judge = subprocess.Popen(inside(FAR, receiver, "b0", options.cpus[1], options.seconds, options.rate, due),
+    with Bed("publish") as bed:
+        judge = subprocess.Popen(inside(bed.far, receiver, "b0", options.cpus[1], options.seconds, options.rate, due),
                                  stdout=subprocess.PIPE, text=True)
         time.sleep(0.3)
-        publisher = subprocess.Popen(inside(NEAR, *command), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        publisher = subprocess.Popen(inside(bed.near, *command), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         outcome = judge.communicate()[0]
         message = publisher.communicate()[1]
         if judge.returncode != 0:
             raise SystemExit(f"{command[0]}: nothing arrived: {message}")
         return json.loads(outcome)
-    finally:
-        remove_bed()
 
 
 def show(results, options):

@@ -24,44 +24,23 @@ import tempfile
 import time
 from pathlib import Path
 
+from bed import Bed, inside
+
 BINARY = Path(__file__).resolve().parents[2] / "target" / "triptime"
-NEAR, FAR = (f"triptime-subscribe-{side}-{os.getpid()}" for side in "ab")
-
-
-def run(*words):
-    subprocess.run([str(word) for word in words], check=True)
-
-
-def inside(namespace, *command):
-    return ["nsenter", f"--net=/run/netns/{namespace}"] + [str(word) for word in command]
-
-
-def build_bed():
-    for namespace in (NEAR, FAR):
-        run("ip", "netns", "add", namespace)
-    run("ip", "-n", NEAR, "link", "add", "a0", "type", "veth", "peer", "name", "b0", "netns", FAR)
-    run("ip", "-n", NEAR, "link", "set", "a0", "up")
-    run("ip", "-n", FAR, "link", "set", "b0", "up")
-    time.sleep(0.3)
-
-
-def remove_bed():
-    for namespace in (NEAR, FAR):
-        subprocess.run(["ip", "netns", "del", namespace], stderr=subprocess.DEVNULL)
 
 
 def report(file):
     return json.loads(subprocess.check_output([BINARY, "report", file, "--json"]))
 
 
-def publish(options, folder):
+def publish(bed, options, folder):
     """Publishes; returns the frames sent."""
     file = folder / "near.triptime"
     file.unlink(missing_ok=True)
     command = [BINARY, "publish", "a0", "--quiet", "--streams", options.streams, "--rate", options.rate, "--asdus", options.asdus,
                "--cpu", options.cpus[0], "--spin-ahead", "60us", "--engine", "xdp", "--duration", f"{options.seconds}s",
                "--no-flight-recorder", "--out", file]
-    subprocess.run(inside(NEAR, *command), stdout=subprocess.DEVNULL)
+    subprocess.run(inside(bed.near, *command), stdout=subprocess.DEVNULL)
     return report(file)["series"][0]["received"]
 
 
@@ -72,26 +51,26 @@ def cost(receiver):
     return usage.ru_utime + usage.ru_stime
 
 
-def triptime(options, folder):
+def triptime(bed, options, folder):
     file = folder / "far.triptime"
     file.unlink(missing_ok=True)
     command = [BINARY, "subscribe", "b0", "--quiet", "--cpu", options.cpus[1], "--rate", options.rate, "--clock", "same-host",
                "--duration", f"{options.seconds + 3}s", "--out", file] + shlex.split(options.subscribe_options)
-    receiver = subprocess.Popen(inside(FAR, *command), stdout=subprocess.DEVNULL)
+    receiver = subprocess.Popen(inside(bed.far, *command), stdout=subprocess.DEVNULL)
     time.sleep(1)
-    sent = publish(options, folder)
+    sent = publish(bed, options, folder)
     cpu_s = cost(receiver)
     series = {one["name"]: one for one in report(file)["series"]}
     return {"sent": sent, "received": series["delivery/subscribe"]["received"], "cpu_s": cpu_s}
 
 
-def dumpcap(options, folder):
+def dumpcap(bed, options, folder):
     file, log = folder / "far.pcapng", folder / "dumpcap.log"
     command = ["taskset", "-c", options.cpus[1], "dumpcap", "-q", "-i", "b0", "-B", 64, "-f", "ether proto 0x88ba", "-w", file]
     with open(log, "w") as messages:
-        receiver = subprocess.Popen(inside(FAR, *command), stdout=messages, stderr=messages)
+        receiver = subprocess.Popen(inside(bed.far, *command), stdout=messages, stderr=messages)
     time.sleep(1)
-    sent = publish(options, folder)
+    sent = publish(bed, options, folder)
     time.sleep(1)
     receiver.send_signal(signal.SIGINT)
     cpu_s = cost(receiver)
@@ -130,11 +109,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         for number in range(options.rounds):
             for contestant in list(contestants) if number % 2 == 0 else list(reversed(contestants)):
-                build_bed()
-                try:
-                    results[contestant].append(contestants[contestant](options, Path(name)))
-                finally:
-                    remove_bed()
+                with Bed("subscribe") as bed:
+                    results[contestant].append(contestants[contestant](bed, options, Path(name)))
     show(results, options)
 
 
