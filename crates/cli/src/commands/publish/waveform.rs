@@ -9,7 +9,7 @@ use std::sync::Arc;
 use waveform::replay::{self, Assignment, Ending, Interpolation, Side};
 use waveform::sample::{Dataset, Sampling};
 use waveform::synth::Synth;
-use waveform::{Signal, Tables, WaveformError, comtrade, parse_quality, synth};
+use waveform::{Signal, Tables, WaveformError, comtrade, synth};
 use wire::quality::SvQuality;
 use wire::sv::Profile;
 
@@ -44,7 +44,7 @@ pub(crate) struct WaveformArgs {
     #[arg(long, value_name = "DEGREES", default_value_t = 0.0, allow_negative_numbers = true)]
     phase_step: f64,
     /// Quality of every value: good, invalid, questionable, test and so on, by comma, or a number such as 0x0800
-    #[arg(long, value_name = "QUALITY", default_value = "good", value_parser = parse_quality)]
+    #[arg(long, value_name = "QUALITY", default_value = "good")]
     quality: SvQuality,
     /// Set the quality bit "derived" in calculated residuals, as 9-2LE does
     #[arg(long)]
