@@ -8,7 +8,8 @@ build=(gcc:gcc make:make /usr/lib/x86_64-linux-gnu/libc.a:libc6-dev)
 test=("${build[@]}" tshark:tshark text2pcap:wireshark-common editcap:wireshark-common chromium:chromium
     chromedriver:chromium-driver cyclictest:rt-tests strace:strace sqlite3:sqlite3 bc:bc ip:iproute2 tc:iproute2
     ethtool:ethtool unshare:util-linux setpriv:util-linux readelf:binutils python3:python3 stress-ng:stress-ng clang-14:clang-14
-    llvm-strip-14:llvm-14 ovs-vswitchd:openvswitch-switch ptp4l:linuxptp)
+    llvm-strip-14:llvm-14 ovs-vswitchd:openvswitch-switch ptp4l:linuxptp
+    qemu-system-x86_64:qemu-system-x86 busybox:busybox-static zstd:zstd xz:xz-utils)
 
 case "${1:-build}" in
 build) wanted=("${build[@]}") ;;

@@ -46,6 +46,14 @@ inline_always struct cell *cell_of(u32 stream, u32 point)
 	return map_lookup(&cells, &key);
 }
 
+// An index that is checked and used in the same register: verifiers before Linux 6.13 do not know that a number is small
+// because the same number less one is.
+inline_always u32 one_register(u32 index)
+{
+	__asm__ volatile("" : "+r"(index));
+	return index;
+}
+
 inline_always u32 seen_bit(u32 point)
 {
 	return 1u << (SEEN_SHIFT + (point & 7));
@@ -173,7 +181,8 @@ inline_always void at_later_point(struct frame *frame, u32 stream, struct entry 
 {
 	u32 number = point->number;
 	struct cell *cell = cell_of(stream, number);
-	if (!cell || number < 1 || number >= POINTS)
+	u32 slot = one_register(number - 1);
+	if (!cell || slot >= POINTS - 1)
 		return;
 	cell->seen++;
 	u32 state = entry->state;
@@ -193,15 +202,16 @@ inline_always void at_later_point(struct frame *frame, u32 stream, struct entry 
 		cell->again++;
 		return;
 	}
-	entry->offset_ns[number - 1] = total_ns;
+	entry->offset_ns[slot] = total_ns;
 	u32 parent = point->parent;
 	if (!(before & seen_bit(parent))) {
 		cell->skipped++;
 		return;
 	}
 	u64 ns = total_ns;
-	if (parent >= 1 && parent < POINTS) {
-		u32 passed_ns = entry->offset_ns[parent - 1];
+	u32 parent_slot = one_register(parent - 1);
+	if (parent_slot < POINTS - 1) {
+		u32 passed_ns = entry->offset_ns[parent_slot];
 		ns = total_ns > passed_ns ? total_ns - passed_ns : 0;
 	}
 	if (!cell->paired++)

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Gets a kernel for the tests' guests: `guest.sh 6.12-rt` or `guest.sh 6.1-rt`. Debian's package is downloaded and taken apart,
+# not installed. Leaves in target/guest/KERNEL:
+#   vmlinux   uncompressed, which QEMU boots at once
+#   modules/  what the guests load
+#   order     the modules' names, each behind those it needs
+# What is there already is kept. Ends with 3 and the reason when the package cannot be had.
+set -euo pipefail
+
+kernel=${1:-}
+case "$kernel" in
+6.12-rt) meta=linux-image-6.12-rt-amd64 ;;
+6.1-rt) meta=linux-image-rt-amd64 ;;
+*)
+    echo "guest.sh: unknown kernel \"$kernel\" (have: 6.12-rt, 6.1-rt)" >&2
+    exit 2
+    ;;
+esac
+wanted=(crc32c_generic virtio_pci virtio_net virtio_blk bridge veth tun macvlan macvtap vhost_net openvswitch)
+
+root=$(cd "$(dirname "$0")/.." && pwd)/target/guest
+mkdir -p "$root"
+# One at a time: tests of two crates may ask for the same kernel.
+exec 9>"$root/lock"
+flock 9
+[ -e "$root/$kernel/order" ] && exit 0
+
+work=$(mktemp -d "$root/$kernel.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+
+cannot() {
+    echo "guest.sh: $1" >&2
+    exit 3
+}
+
+# The package that the meta package stands for today; older ones leave the archive.
+newest() {
+    apt-cache depends "$meta" 2>/dev/null | awk '/Depends: linux-image-'"${kernel%-rt}"'[.]/ { print $2; exit }'
+}
+download() {
+    local package
+    package=$(newest)
+    [ -n "$package" ] && (cd "$work" && apt-get -o APT::Sandbox::User=root download -qq "$package" >&2)
+}
+if ! download; then
+    apt-get update -qq >&2 || cannot "the lists of packages cannot be had"
+    download || cannot "no package of $meta for kernel $kernel can be had"
+fi
+
+mkdir "$work/package"
+dpkg --fsys-tarfile "$work"/*.deb | tar -x -C "$work/package" --wildcards './boot/vmlinuz-*' './lib/modules/*/kernel/net/*' \
+    './lib/modules/*/kernel/lib/*' './lib/modules/*/kernel/crypto/*' './lib/modules/*/kernel/arch/x86/crypto/*' \
+    './lib/modules/*/kernel/drivers/net/*.ko*' './lib/modules/*/kernel/drivers/vhost/*' './lib/modules/*/kernel/drivers/virtio/*' \
+    './lib/modules/*/kernel/drivers/block/virtio_blk.ko*'
+
+# The compressed kernel inside the boot image: its place and length stand in the header (Documentation/arch/x86/boot.rst). The last
+# four octets are its length unpacked.
+image=$(echo "$work"/package/boot/vmlinuz-*)
+field() {
+    od -An "-t$3" -j"$1" -N"$2" "$image" | tr -d ' '
+}
+sectors=$(field $((0x1f1)) 1 u1)
+from=$(((sectors + 1) * 512 + $(field $((0x248)) 4 u4)))
+length=$(($(field $((0x24c)) 4 u4) - 4))
+payload() {
+    dd if="$image" bs=1M iflag=skip_bytes,count_bytes skip="$from" count="$1" status=none
+}
+mkdir "$work/result"
+case "$(payload 4 | od -An -tx1 | tr -d ' ')" in
+28b52ffd) payload "$length" | zstd -dcq >"$work/result/vmlinux" ;;
+fd377a58) payload "$length" | xz -dc >"$work/result/vmlinux" ;;
+*) cannot "$kernel is packed in a way that is not known here" ;;
+esac
+
+mkdir "$work/result/modules"
+declare -A added
+# A module that is not in the package is built in.
+add() {
+    local name=$1 file dependency
+    [ -z "${added[$name]:-}" ] || return 0
+    added[$name]=yes
+    file=$(find "$work/package/lib" -name "${name//_/[-_]}.ko*" -print -quit)
+    [ -n "$file" ] || return 0
+    case "$file" in
+    *.xz) xz -dc "$file" >"$work/result/modules/$name.ko" ;;
+    *) cp "$file" "$work/result/modules/$name.ko" ;;
+    esac
+    for dependency in $(grep -ao 'depends=[a-z0-9_,-]*' "$work/result/modules/$name.ko" | cut -d= -f2 | tr ',-' ' _'); do
+        add "$dependency"
+    done
+    echo "$name" >>"$work/result/order"
+}
+for module in "${wanted[@]}"; do
+    add "$module"
+done
+rm -rf "${root:?}/$kernel"
+mv "$work/result" "$root/$kernel"

@@ -1,0 +1,220 @@
+//! A guest under QEMU without any hardware help (TCG), with a real-time kernel of Debian's.
+
+use crate::image::Image;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use sys::netns::NetNs;
+use tempfile::TempDir;
+
+/// Longest life of a guest, on a machine that is busy with other things too.
+const LIFE: Duration = Duration::from_secs(120);
+
+/// Room for what a guest leaves.
+const DISK_OCTETS: u64 = 64 << 20;
+
+const QEMU: &str = "qemu-system-x86_64";
+
+/// A kernel that guests run.
+#[derive(Clone, Copy)]
+pub(crate) enum Kernel {
+    /// The newest real-time kernel.
+    Rt612,
+    /// That of Debian 12: records of tracepoints have another layout, and there is no tcx.
+    Rt61,
+}
+
+impl Kernel {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rt612 => "6.12-rt",
+            Self::Rt61 => "6.1-rt",
+        }
+    }
+
+    /// Its folder, with `vmlinux` and modules; or why it cannot be had.
+    fn folder(self) -> Result<PathBuf, String> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let script = root.join("scripts/guest.sh");
+        let output = Command::new(script).arg(self.name()).output().expect("scripts/guest.sh");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        match output.status.code() {
+            Some(0) => Ok(root.join("target/guest").join(self.name())),
+            Some(3) => Err(said.trim().to_owned()),
+            _ => panic!("scripts/guest.sh {}: {said}", self.name()),
+        }
+    }
+}
+
+/// What is booted.
+pub(crate) struct Setup<'a> {
+    pub(crate) kernel: Kernel,
+    /// Run by the guest when it is up; a file of `tests/guest/bed`.
+    pub(crate) scenario: &'a str,
+    /// Programs of this machine that the scenario uses, beside `ip`.
+    pub(crate) programs: &'a [&'a str],
+    /// C programs of `tests/guest/bed` that it uses.
+    pub(crate) built: &'a [&'a str],
+    /// The namespace and the tap that the guest's eth0 is joined to.
+    pub(crate) network: Option<(&'a NetNs, &'a str)>,
+}
+
+/// A guest under way. Killed when dropped.
+pub(crate) struct Machine {
+    child: Child,
+    input: ChildStdin,
+    console: Arc<Mutex<String>>,
+    folder: TempDir,
+    booted: Instant,
+}
+
+impl Machine {
+    /// Boots it; or why none can be booted here.
+    pub(crate) fn boot(setup: &Setup) -> Result<Self, String> {
+        if Command::new(QEMU).arg("--version").output().is_err() {
+            return Err(format!("{QEMU} is not installed"));
+        }
+        let kernel = setup.kernel.folder()?;
+        let folder = tempfile::tempdir().expect("a directory");
+        let image = folder.path().join("initrd");
+        std::fs::write(&image, fill(setup, &kernel, folder.path())?).expect("written");
+        let disk = folder.path().join("disk");
+        let file = std::fs::File::create(&disk).expect("a file");
+        file.set_len(DISK_OCTETS).expect("room");
+        let mut command = match setup.network {
+            None => Command::new(QEMU),
+            Some((namespace, tap)) => {
+                let mut command = Command::new("nsenter");
+                command.arg(format!("--net={}", namespace.path().display())).arg(QEMU);
+                command.args(["-device", "virtio-net-pci,netdev=n0,mac=02:00:00:00:00:02"]);
+                command.args(["-netdev", &format!("tap,id=n0,ifname={tap},script=no,downscript=no")]);
+                command
+            }
+        };
+        command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "stdio"]);
+        command.args(["-name", "guest=relay1,debug-threads=on", "-M", "q35", "-accel", "tcg", "-cpu", "max"]);
+        command.args(["-smp", "2", "-m", "512", "-append", "console=ttyS0 quiet panic=-1"]);
+        command.arg("-kernel").arg(kernel.join("vmlinux")).arg("-initrd").arg(image);
+        let drive = format!("file={},format=raw,if=none,id=d0,cache=unsafe", disk.display());
+        command.args(["-drive", &drive, "-device", "virtio-blk-pci,drive=d0"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("QEMU");
+        let console = Arc::new(Mutex::new(String::new()));
+        let (shown, mut output) = (Arc::clone(&console), child.stdout.take().expect("piped"));
+        std::thread::spawn(move || {
+            let mut octets = [0; 4096];
+            while let Ok(count @ 1..) = output.read(&mut octets) {
+                let text = String::from_utf8_lossy(&octets[..count]);
+                shown.lock().expect("no panic").push_str(&text);
+            }
+        });
+        Ok(Self {
+            input: child.stdin.take().expect("piped"),
+            child,
+            console,
+            folder,
+            booted: Instant::now(),
+        })
+    }
+
+    /// What its console showed.
+    pub(crate) fn console(&self) -> String {
+        self.console.lock().expect("no panic").clone()
+    }
+
+    /// Until its console shows this.
+    pub(crate) fn wait_for(&mut self, text: &str) {
+        while !self.console().contains(text) {
+            let ended = self.child.try_wait().expect("its state");
+            self.must(ended.is_none() && self.booted.elapsed() < LIFE, text);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Types an empty line on its console.
+    pub(crate) fn go_on(&mut self) {
+        self.input.write_all(b"\n").expect("the console");
+    }
+
+    /// Until it has ended; what it left.
+    pub(crate) fn finish(mut self) -> Left {
+        while self.child.try_wait().expect("its state").is_none() {
+            self.must(self.booted.elapsed() < LIFE, "its end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let out = self.folder.path().join("out");
+        std::fs::create_dir(&out).expect("a directory");
+        let disk = self.folder.path().join("disk");
+        let unpacked = Command::new("tar").arg("-xf").arg(disk).arg("-C").arg(&out).status();
+        self.must(unpacked.is_ok_and(|status| status.success()), "what it left");
+        let left = Left {
+            console: self.console(),
+            folder: std::mem::replace(&mut self.folder, tempfile::tempdir().expect("a directory")),
+        };
+        assert_eq!(left.text("status"), "0", "{}", left.console);
+        left
+    }
+
+    fn must(&self, condition: bool, wanted: &str) {
+        assert!(condition, "the guest did not come to {wanted}; its console:\n{}", self.console());
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a guest left in `/out`.
+pub(crate) struct Left {
+    folder: TempDir,
+    pub(crate) console: String,
+}
+
+impl Left {
+    /// A file.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("out").join(name)
+    }
+
+    /// A file's text without white space around it.
+    pub(crate) fn text(&self, name: &str) -> String {
+        let text = std::fs::read_to_string(self.path(name));
+        let text = text.unwrap_or_else(|error| panic!("{name}: {error}; the guest's console:\n{}", self.console));
+        text.trim().to_owned()
+    }
+}
+
+/// The guest's files.
+fn fill(setup: &Setup, kernel: &Path, folder: &Path) -> Result<Vec<u8>, String> {
+    let mut image = Image::default();
+    let bed = Path::new(env!("CARGO_MANIFEST_DIR")).join("guest/bed");
+    for (file, path) in [("init.sh", "/init"), ("steps.sh", "/steps.sh"), (setup.scenario, "/scenario.sh")] {
+        image.copy(&bed.join(file), path);
+    }
+    for path in ["/bin/busybox", "/bin/ip"].iter().chain(setup.programs) {
+        if !image.program(path) {
+            return Err(format!("{path} is not installed"));
+        }
+    }
+    image.copy(&support::binary(), "/bin/triptime");
+    image.copy(&kernel.join("order"), "/modules/order");
+    let order = std::fs::read_to_string(kernel.join("order")).expect("the modules' names");
+    for module in order.lines() {
+        let file = format!("modules/{module}.ko");
+        image.copy(&kernel.join(&file), &format!("/{file}"));
+    }
+    for name in setup.built {
+        let program = folder.join(name);
+        let source = bed.join(format!("{name}.c"));
+        let built = Command::new("gcc").args(["-static", "-O2", "-Wall", "-Werror", "-o"]).arg(&program).arg(source).output();
+        let output = built.expect("gcc is installed");
+        assert!(output.status.success(), "{name}: {}", support::stderr(&output));
+        image.copy(&program, &format!("/bin/{name}"));
+    }
+    Ok(image.finish())
+}

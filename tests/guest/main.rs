@@ -1,0 +1,8 @@
+//! Tracing in real guests: what a host hands to a virtual machine and what comes out at its application, and ways that take
+//! kernel modules which the machine that runs the tests may not have.
+
+mod delivery;
+mod image;
+mod machine;
+mod runs;
+mod ways;

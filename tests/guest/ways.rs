@@ -1,0 +1,87 @@
+//! Ways through a host, each traced as it is found, inside a guest that has the kernel modules they take.
+
+use crate::machine::{Kernel, Left, Machine, Setup};
+use crate::runs::{counts, published, report};
+use store::{Cause, RunFile};
+use support::root_or_skip;
+
+/// What its kernel datapath needs.
+const OPEN_VSWITCH: [&str; 5] = [
+    "/usr/bin/ovsdb-tool",
+    "/usr/bin/ovs-vsctl",
+    "/usr/sbin/ovsdb-server",
+    "/usr/sbin/ovs-vswitchd",
+    "/usr/share/openvswitch/vswitch.ovsschema",
+];
+
+fn assert_bed(left: &Left, bed: &str, way: &[&str], hops: &[&str]) {
+    let file = |name: &str| left.path(&format!("{bed}/{name}.triptime"));
+    for program in ["publish", "trace", "subscribe"] {
+        assert_eq!(left.text(&format!("{bed}/{program}.status")), "0", "{bed}: {program}: {}", left.console);
+    }
+    let shown = left.text(&format!("{bed}/way"));
+    for wanted in way {
+        assert!(shown.contains(wanted), "{bed}: no \"{wanted}\" in {shown}");
+    }
+    let sent = published(&file("publish"));
+    let traced = report(&file("trace"));
+    for hop in hops {
+        assert_eq!(counts(&traced, &format!("hop/{hop}/MU01")), (sent, 0), "{bed}: {hop}");
+    }
+    assert_eq!(counts(&report(&file("subscribe")), "delivery/subscribe").0, sent, "{bed}");
+}
+
+#[test]
+fn ways_that_take_kernel_modules_are_found_and_every_frame_is_traced() {
+    let test = "ways_that_take_kernel_modules_are_found_and_every_frame_is_traced";
+    if !root_or_skip(test) {
+        return;
+    }
+    let setup = Setup {
+        kernel: Kernel::Rt612,
+        scenario: "ways.sh",
+        programs: &OPEN_VSWITCH,
+        built: &["vmm", "blocker"],
+        network: None,
+    };
+    let left = match Machine::boot(&setup) {
+        Ok(machine) => machine.finish(),
+        Err(why) => return testing::skip(test, &why),
+    };
+    let vhost = ["nic-to-tap", "tap-to-vhost"];
+    let container = ["nic-to-port", "port-to-edge", "edge-to-app"];
+    let all = [&vhost[..], &container].concat();
+    assert_bed(&left, "bridge", &["br0: bridge", "vnet0: tap", "vhost-", "dut0: veth"], &all);
+    assert_bed(&left, "blocked", &["dut0: veth"], &container);
+    assert_bed(&left, "macvlan", &["dut0: macvlan", "mvt0: macvtap", "cat"], &["nic-to-edge", "edge-to-app", "nic-to-taken"]);
+    assert_bed(&left, "ovs", &["openvswitch", "vnet0: tap", "vhost-"], &all);
+    for bed in ["bridge", "ovs"] {
+        let frames = left.text(&format!("{bed}/vhost-frames"));
+        let sent = published(&left.path(&format!("{bed}/publish.triptime")));
+        assert_eq!(frames, sent.to_string(), "{bed}: what vhost filled is what its point counted");
+    }
+    assert_blocker_is_found(&left);
+}
+
+/// Frames that came while the container's CPU was blocked are late in the hop to it, and the thread that blocked it is named.
+fn assert_blocker_is_found(left: &Left) {
+    let run = RunFile::open(&left.path("blocked/trace.triptime")).expect("a run");
+    let named = |hop: &str| {
+        let all = run.series().expect("series");
+        let (id, _) = all.iter().find(|(_, spec)| spec.name == hop).expect("the series");
+        let spikes = run.spikes(*id).expect("spikes");
+        let late = spikes.into_iter().filter(|spike| spike.value_ns >= 10_000_000);
+        late.map(|spike| {
+            let why = spike.explanation.expect("each is explained");
+            let by_blocker = why.occupants.iter().filter(|part| part.what.starts_with("thread blocker"));
+            let ns: u64 = by_blocker.map(|part| part.ns).sum();
+            why.cause == Cause::Thread && ns >= 5_000_000 && why.text.contains("blocker")
+        })
+        .collect::<Vec<bool>>()
+    };
+    let late = named("hop/port-to-edge/MU01");
+    let found = late.iter().filter(|found| **found).count();
+    assert!(found >= 10 && found * 2 > late.len(), "{found} of {} late frames", late.len());
+    let elsewhere = named("hop/nic-to-port/MU01");
+    assert!(!elsewhere.contains(&true), "the hop before it was not blocked");
+}
