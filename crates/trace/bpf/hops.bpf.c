@@ -46,9 +46,9 @@ inline_always struct cell *cell_of(u32 stream, u32 point)
 	return map_lookup(&cells, &key);
 }
 
-// An index that is checked and used in the same register: verifiers before Linux 6.13 do not know that a number is small
-// because the same number less one is.
-inline_always u32 one_register(u32 index)
+// A number that is checked and used in the same register: verifiers before Linux 6.13 do not know that it is small because the
+// same number less one is, or a copy of it.
+inline_always u64 one_register(u64 index)
 {
 	__asm__ volatile("" : "+r"(index));
 	return index;
@@ -181,7 +181,7 @@ inline_always void at_later_point(struct frame *frame, u32 stream, struct entry 
 {
 	u32 number = point->number;
 	struct cell *cell = cell_of(stream, number);
-	u32 slot = one_register(number - 1);
+	u64 slot = one_register(number - 1);
 	if (!cell || slot >= POINTS - 1)
 		return;
 	cell->seen++;
@@ -209,7 +209,7 @@ inline_always void at_later_point(struct frame *frame, u32 stream, struct entry 
 		return;
 	}
 	u64 ns = total_ns;
-	u32 parent_slot = one_register(parent - 1);
+	u64 parent_slot = one_register(parent - 1);
 	if (parent_slot < POINTS - 1) {
 		u32 passed_ns = entry->offset_ns[parent_slot];
 		ns = total_ns > passed_ns ? total_ns - passed_ns : 0;
@@ -297,7 +297,8 @@ static __attribute__((noinline)) int at_frame(const u8 *mac, u32 held, u32 vlan,
 	if (stream >= 0 && smp_cnt_at <= PREFIX - 2) {
 		frame.smp_cnt = big_endian(scratch->octets + smp_cnt_at);
 	} else {
-		if (held > first && probe_read_kernel(scratch->octets, held, mac)) {
+		u64 whole = one_register(held);
+		if (whole > first && (whole > FRAME_OCTETS || probe_read_kernel(scratch->octets, whole, mac))) {
 			trouble(MALFORMED);
 			return 0;
 		}

@@ -27,10 +27,13 @@ inline_always u32 big_endian(const u8 *octets)
 
 #define AT_MOST (SCRATCH - 160)
 
+// Offsets have 64 bits: verifiers before Linux 6.8 forget what they know of a number when its lower half is moved to another
+// register.
+
 // The length of a BER element whose tag was read; moves `at` behind it. Lengths of up to two octets.
-inline_always s64 ber_length(const u8 *octets, u32 *at)
+inline_always s64 ber_length(const u8 *octets, u64 *at)
 {
-	u32 here = *at;
+	u64 here = *at;
 	if (here > AT_MOST)
 		return -1;
 	u32 first = octets[here];
@@ -50,16 +53,16 @@ inline_always s64 ber_length(const u8 *octets, u32 *at)
 }
 
 // Moves into an element with this tag; its length, or negative.
-inline_always s64 enter(const u8 *octets, u32 *at, u8 tag)
+inline_always s64 enter(const u8 *octets, u64 *at, u8 tag)
 {
-	u32 here = *at;
+	u64 here = *at;
 	if (here > AT_MOST || octets[here] != tag)
 		return -1;
 	*at = here + 1;
 	return ber_length(octets, at);
 }
 
-inline_always u64 fnv1a(const u8 *octets, u32 at, u32 length)
+inline_always u64 fnv1a(const u8 *octets, u64 at, u32 length)
 {
 	u64 hash = 0xcbf29ce484222325ull;
 #pragma clang loop unroll(disable)
@@ -72,7 +75,7 @@ inline_always u64 fnv1a(const u8 *octets, u32 at, u32 length)
 }
 
 // IEC 61850-9-2, clause 8: from APPID at `at`; `end` is where the captured octets end. 0 when it is whole.
-inline_always int parse_sv(const u8 *octets, u32 at, u32 end, struct frame *frame)
+inline_always int parse_sv(const u8 *octets, u64 at, u32 end, struct frame *frame)
 {
 	frame->key.appid = big_endian(octets + at);
 	at += 8;
@@ -150,7 +153,7 @@ inline_always s64 find_stream(struct frame *frame, const u8 *octets, struct sett
 	info->key = frame->key;
 	info->vlan = frame->vlan;
 	info->asdus = frame->asdus;
-	u32 at = frame->id_at;
+	u64 at = frame->id_at;
 	if (at > AT_MOST)
 		return -1;
 #pragma clang loop unroll(disable)
@@ -236,7 +239,7 @@ inline_always s64 take_apart(struct scratch *scratch, u32 held, struct point *po
 {
 	u8 *octets = scratch->octets;
 	// The tag may stand in the frame, or beside it where the driver or the kernel took it out.
-	u32 at = 14;
+	u64 at = 14;
 	u16 type = *(u16 *)(octets + 12);
 	if (is_vlan(type)) {
 		frame->vlan = big_endian(octets + 14) & 0xfff;
