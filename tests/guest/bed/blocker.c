@@ -1,4 +1,4 @@
-// Blocks a CPU for a known time, again and again, as a badly placed real-time thread does: `blocker CPU BLOCK-MS PERIOD-MS TIMES`.
+// Blocks a CPU for a known time, again and again, as a badly placed real-time thread does: `blocker CPU BLOCK-MS PAUSE-MS`.
 
 #define _GNU_SOURCE
 #include <err.h>
@@ -16,8 +16,8 @@ static long long now_ns(void)
 
 int main(int count, char **arguments)
 {
-	if (count != 5)
-		errx(2, "usage: blocker CPU BLOCK-MS PERIOD-MS TIMES");
+	if (count != 4)
+		errx(2, "usage: blocker CPU BLOCK-MS PAUSE-MS");
 	cpu_set_t cpus;
 	CPU_ZERO(&cpus);
 	CPU_SET(atoi(arguments[1]), &cpus);
@@ -25,12 +25,11 @@ int main(int count, char **arguments)
 	if (sched_setaffinity(0, sizeof(cpus), &cpus) || sched_setscheduler(0, SCHED_FIFO, &priority))
 		err(1, "a real-time thread");
 	prctl(PR_SET_NAME, "blocker");
-	long long block_ns = atoll(arguments[2]) * 1000000, period_ns = atoll(arguments[3]) * 1000000;
-	for (int times = atoi(arguments[4]); times > 0; times--) {
-		struct timespec pause = {.tv_sec = period_ns / 1000000000, .tv_nsec = period_ns % 1000000000};
+	long long block_ns = atoll(arguments[2]) * 1000000, pause_ns = atoll(arguments[3]) * 1000000;
+	for (;;) {
+		struct timespec pause = {.tv_sec = pause_ns / 1000000000, .tv_nsec = pause_ns % 1000000000};
 		nanosleep(&pause, NULL);
 		for (long long begin = now_ns(); now_ns() - begin < block_ns;)
 			;
 	}
-	return 0;
 }

@@ -4,10 +4,11 @@
 ip link set eth0 up
 folder=/out/delivery
 mkdir -p $folder
-triptime subscribe eth0 --receive block --window 1s --quiet --out $folder/subscribe.triptime >$folder/subscribe.txt 2>&1 &
+triptime subscribe eth0 --receive block --window 1s --no-flight-recorder --quiet \
+    --out $folder/subscribe.triptime >$folder/subscribe.txt 2>&1 &
 subscriber=$!
 until_true has_packet_socket $subscriber
-start_trace delivery eth0
+start_trace delivery eth0 --no-flight-recorder
 echo "GUEST IS READY"
 read -r _
 end_trace

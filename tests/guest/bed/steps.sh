@@ -5,6 +5,11 @@ ip() {
     /bin/ip "$@"
 }
 
+# Shows on the console how far it has come.
+say() {
+    echo "$(cut -d' ' -f1 /proc/uptime) $*"
+}
+
 # Until a command succeeds, but no longer than 30 s.
 until_true() {
     tries=300
@@ -64,6 +69,7 @@ start_trace() {
     triptime trace "$interface" --window 1s --quiet --out "$folder/trace.triptime" "$@" >"$folder/trace.txt" 2>&1 &
     tracer=$!
     until_true is_tracing $tracer
+    say "tracing"
 }
 
 # Ends tracing, and keeps its exit status.
@@ -73,13 +79,15 @@ end_trace() {
     kill -INT $tracer
     wait $tracer
     echo $? >"$folder/trace.status"
-    cat "$folder/trace.txt"
+    say "traced"
+    grep -v '^  hop/.*unexplained' "$folder/trace.txt"
 }
 
 # Receives in the device's namespace, on this interface; $subscriber is the process.
 start_subscriber() {
-    within device triptime subscribe "$1" --receive block --cpu 0 --window 1s --quiet --out "$folder/subscribe.triptime" \
-        >"$folder/subscribe.txt" 2>&1 &
+    # Not by the function: it would run in a shell of its own, with another number.
+    nsenter --net=/run/netns/device triptime subscribe "$1" --receive block --cpu 0 --window 1s --no-flight-recorder --quiet \
+        --out "$folder/subscribe.triptime" >"$folder/subscribe.txt" 2>&1 &
     subscriber=$!
     until_true has_packet_socket $subscriber
 }
@@ -92,9 +100,10 @@ end_subscriber() {
 
 # Publishes in the publisher's namespace.
 publish() {
-    within publisher triptime publish ts0 --streams 1 --cpu 0 --window 1s --quiet --out "$folder/publish.triptime" "$@" \
-        >"$folder/publish.txt" 2>&1
+    within publisher triptime publish ts0 --streams 1 --cpu 0 --window 1s --no-flight-recorder --quiet \
+        --out "$folder/publish.triptime" "$@" >"$folder/publish.txt" 2>&1
     echo $? >"$folder/publish.status"
+    say "published"
 }
 
 # Takes away what a bed left.

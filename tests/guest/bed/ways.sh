@@ -16,39 +16,37 @@ end_machine() {
 begin() {
     folder=/out/$1
     mkdir "$folder"
-    echo "bed: $1"
+    say "bed: $1"
     add_publisher
 }
 
-# A bridge with a virtual machine and a container.
+# Traces while a second of samples and more is published.
+trace_bed() {
+    until_true has_carrier device dut0
+    start_subscriber dut0
+    start_trace "$@"
+    publish --rate 500 --duration 1500ms
+    end_trace
+    end_subscriber
+}
+
+# A bridge with a virtual machine and a container. Receive packet steering hands the container's frames to a CPU that a thread
+# blocks now and then.
 begin bridge
 add_device
+mkdir /tmp/sys
+within device sh -c 'mount -t sysfs sys /tmp/sys && echo 2 >/tmp/sys/class/net/dut0/queues/rx-0/rps_cpus'
 start_machine
 ip link add br0 type bridge mcast_snooping 0
 ip link set br0 up
 for port in p-ts p-dut vnet0; do
     ip link set $port master br0 up
 done
-until_true has_carrier device dut0
-start_subscriber dut0
-start_trace bridge p-ts
-publish --rate 1000 --duration 2s
-end_trace
-end_subscriber
+blocker 1 20 200 &
+blocker=$!
+trace_bed bridge p-ts --threshold 8ms
+kill $blocker
 end_machine
-
-# Without the machine, but with a thread that blocks the CPU at which the container receives: receive packet steering hands its
-# frames there.
-folder=/out/blocked
-mkdir $folder
-mkdir /tmp/sys
-within device sh -c 'mount -t sysfs sys /tmp/sys && echo 2 >/tmp/sys/class/net/dut0/queues/rx-0/rps_cpus'
-start_subscriber dut0
-start_trace blocked p-ts --threshold 8ms
-blocker 1 20 150 12 &
-publish --rate 1000 --duration 2s
-end_trace
-end_subscriber
 clear_bed
 
 # A container's macvlan, and a macvtap that a process reads.
@@ -62,12 +60,7 @@ ip link add link p-ts name mvt0 type macvtap mode bridge
 ip link set mvt0 allmulticast on up
 cat /dev/tap"$(cat /sys/class/net/mvt0/ifindex)" >/dev/null &
 reader=$!
-until_true has_carrier device dut0
-start_subscriber dut0
-start_trace macvlan p-ts
-publish --rate 1000 --duration 2s
-end_trace
-end_subscriber
+trace_bed macvlan p-ts --no-flight-recorder
 kill $reader
 clear_bed
 
@@ -86,10 +79,5 @@ for port in p-ts p-dut vnet0; do
     ip link set $port up
     ovs-vsctl add-port ovsbr0 $port
 done
-until_true has_carrier device dut0
-start_subscriber dut0
-start_trace ovs p-ts
-publish --rate 1000 --duration 2s
-end_trace
-end_subscriber
+trace_bed ovs p-ts --no-flight-recorder
 end_machine
