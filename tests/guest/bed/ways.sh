@@ -20,12 +20,15 @@ begin() {
     add_publisher
 }
 
-# Traces while a second of samples and more is published.
+# Traces while samples are published: `trace_bed RATE DURATION NAME ARGUMENTS`.
 trace_bed() {
+    rate=$1
+    duration=$2
+    shift 2
     until_true has_carrier device dut0
     start_subscriber dut0
     start_trace "$@"
-    publish --rate 500 --duration 1500ms
+    publish --rate "$rate" --duration "$duration"
     end_trace
     end_subscriber
 }
@@ -42,9 +45,9 @@ ip link set br0 up
 for port in p-ts p-dut vnet0; do
     ip link set $port master br0 up
 done
-blocker 1 20 200 &
+blocker 1 100 400 &
 blocker=$!
-trace_bed bridge p-ts --threshold 8ms
+trace_bed 250 5s bridge p-ts --threshold 60ms
 kill $blocker
 end_machine
 clear_bed
@@ -60,7 +63,7 @@ ip link add link p-ts name mvt0 type macvtap mode bridge
 ip link set mvt0 allmulticast on up
 cat /dev/tap"$(cat /sys/class/net/mvt0/ifindex)" >/dev/null &
 reader=$!
-trace_bed macvlan p-ts --no-flight-recorder
+trace_bed 500 1500ms macvlan p-ts --no-flight-recorder
 kill $reader
 clear_bed
 
@@ -79,5 +82,5 @@ for port in p-ts p-dut vnet0; do
     ip link set $port up
     ovs-vsctl add-port ovsbr0 $port
 done
-trace_bed ovs p-ts --no-flight-recorder
+trace_bed 500 1500ms ovs p-ts --no-flight-recorder
 end_machine
