@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::RunFile;
 use store::model::{EventKind, RunState};
+use sys::SysError;
 use units::CpuList;
 
 /// Span after which ABB's application reports its maxima.
@@ -170,6 +171,11 @@ impl Run {
 
     /// Closes the captures and says what is in them.
     fn close_captures(&mut self) {
+        if self.captures.is_empty() {
+            return;
+        }
+        // A spike among the last samples is to be around in the capture too.
+        self.session.recorder.settle();
         let events = self.session.recorder.events();
         for capture in self.captures.drain(..) {
             match capture.finish() {
@@ -223,11 +229,10 @@ impl Run {
         self.close_captures();
         let told_to_end = self.session.stop.requested();
         let interrupted = outcome.is_err() || (told_to_end && !self.open_ended);
-        if interrupted && outcome.is_ok() {
-            self.session
-                .recorder
-                .events()
-                .write(EventKind::Interrupted, "ended early");
+        if interrupted {
+            let why = outcome.as_ref().err().map(ToString::to_string);
+            let events = self.session.recorder.events();
+            events.write(EventKind::Interrupted, why.unwrap_or_else(|| "ended early".into()));
         }
         let state = if interrupted {
             RunState::Interrupted
@@ -237,6 +242,11 @@ impl Run {
         let file = self.session.file().to_path_buf();
         let closed = self.session.finish(state);
         match (outcome, closed) {
+            (Err(error), Ok(file)) if is_of_the_interface(&error) && has_windows(&file) => {
+                // It was measured until then: that is shown, and the status says why it is not all.
+                verdict::show(&file, self.profile, &self.args)?;
+                Err(error.into())
+            }
             (Err(error), _) => {
                 if has_windows(&file) {
                     let _ = writeln!(
@@ -284,6 +294,14 @@ fn beside(measured: &CpuList) -> CpuList {
     let allowed = sys::thread::allowed_cpus();
     let others = allowed.without(measured);
     if others.is_empty() { allowed } else { others }
+}
+
+/// Whether an interface that was removed ended the run.
+fn is_of_the_interface(error: &SessionError) -> bool {
+    matches!(
+        error,
+        SessionError::Probe(ProbeError::Sys(SysError::InterfaceGone { .. }))
+    )
 }
 
 /// Whether anything was measured into the run at `file`. When that cannot be told, it is kept.

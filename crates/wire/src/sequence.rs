@@ -133,6 +133,11 @@ impl Sequence {
         &self.counters
     }
 
+    /// Restarts that the samples since have not shown to be one that came far too late: these are never taken back.
+    pub fn certain_restarts(&self) -> u64 {
+        self.counters.restarts - u64::from(self.before_restart.is_some())
+    }
+
     /// Takes the next sample's count, of a stream that is not known to have been silent.
     #[inline]
     pub fn accept(&mut self, smp_cnt: u16) -> Step {
@@ -150,6 +155,8 @@ impl Sequence {
             self.rate = rate;
             self.learner = None;
             self.skipped.fill(0);
+            // It was in counts of a counter that runs to 65535.
+            self.before_restart = None;
         }
         self.counters.asdus += 1;
         let count = u32::from(smp_cnt);
@@ -179,8 +186,7 @@ impl Sequence {
             self.counters.too_late += 1;
             Step::TooLate
         } else {
-            // Until the rate is known, a wrap is a restart, and must not be taken back.
-            self.before_restart = self.learner.is_none().then_some(Before {
+            self.before_restart = Some(Before {
                 newest,
                 seen: self.seen,
                 missing: self.missing,

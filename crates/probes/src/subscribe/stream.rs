@@ -255,7 +255,7 @@ impl Stream {
     pub(super) fn frame(&mut self, samples: impl Iterator<Item = Sample>, arrival: &Arrival, feed: &mut Feed) {
         let mut counted = 0;
         let mut last = 0;
-        let mut silent_ns = self.newest.map_or(0, |newest| silence_ns(&newest, arrival));
+        let mut silent_ns = self.newest.map_or(0, |newest| arrival.silence_ns(&newest));
         for sample in samples {
             last = sample.smp_cnt;
             counted += u16::from(self.sample(sample, silent_ns, arrival, feed));
@@ -312,6 +312,7 @@ impl Stream {
         match step {
             Step::First | Step::Next | Step::OutOfOrder => true,
             Step::Gap(skipped) => {
+                feed.suspect(at);
                 if silent_ns >= INTERRUPTION_NS {
                     self.notice(feed, notice::INTERRUPTED, at, silent_ns, u64::from(skipped));
                 }
@@ -418,15 +419,6 @@ fn is_synchronised(smp_synch: Option<u8>) -> bool {
     !matches!(smp_synch, None | Some(0 | 3 | 4 | 255))
 }
 
-/// How long nothing came between two frames, by every clock that says so: an application that was held up has not heard the
-/// stream, but the kernel has; and a step of the wall clock is no silence.
-fn silence_ns(before: &Arrival, now: &Arrival) -> u64 {
-    let by_application = now.at - before.at;
-    let by_kernel = now.kernel.zip(before.kernel).map(|(now, before)| now - before);
-    let silent_ns = by_kernel.map_or(by_application, |ns| ns.min(by_application));
-    u64::try_from(silent_ns).unwrap_or(0)
-}
-
 /// Time from the sample due `due_ns` after the top of its second to `at`. The second is the one that brings the result into
 /// (-0.5 s, 0.5 s].
 fn one_way(at: Realtime, due_ns: i64) -> i64 {
@@ -436,7 +428,7 @@ fn one_way(at: Realtime, due_ns: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arrival, one_way, silence_ns};
+    use super::{Arrival, one_way};
     use units::{Monotonic, Realtime};
 
     #[test]
@@ -448,22 +440,22 @@ mod tests {
         };
         let before = arrival(1_000, Some(5_000));
         assert_eq!(
-            silence_ns(&before, &arrival(1_100, Some(2_000_005_000))),
+            arrival(1_100, Some(2_000_005_000)).silence_ns(&before),
             100,
             "clock stepped on"
         );
         assert_eq!(
-            silence_ns(&before, &arrival(1_100, Some(-7_000))),
+            arrival(1_100, Some(-7_000)).silence_ns(&before),
             0,
             "clock stepped back"
         );
         assert_eq!(
-            silence_ns(&before, &arrival(3_000_001_000, Some(5_100))),
+            arrival(3_000_001_000, Some(5_100)).silence_ns(&before),
             100,
             "held up"
         );
-        assert_eq!(silence_ns(&before, &arrival(3_000, Some(7_000))), 2_000);
-        assert_eq!(silence_ns(&before, &arrival(3_000, None)), 2_000);
+        assert_eq!(arrival(3_000, Some(7_000)).silence_ns(&before), 2_000);
+        assert_eq!(arrival(3_000, None).silence_ns(&before), 2_000);
     }
 
     #[test]
