@@ -73,6 +73,17 @@ impl Port {
         }
     }
 
+    /// What makes it questionable whether the port sees every frame, in a sentence; `None` where nothing does.
+    pub fn doubt(&self) -> Option<String> {
+        let Engine::Xdp(port) = &self.engine else { return None };
+        let queues = port.rx_queues().filter(|queues| *queues > 1)?;
+        let name = port.interface();
+        Some(format!(
+            "{name} has {queues} receive queues, and an AF_XDP socket sees one of them: frames that the NIC puts into \
+             another will count as lost (`ethtool -L {name} combined 1`, or rx 1, leaves one)"
+        ))
+    }
+
     /// The interface's hardware address when the port was opened.
     pub fn mac(&self) -> [u8; 6] {
         match &self.engine {

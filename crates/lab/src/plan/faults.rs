@@ -230,7 +230,8 @@ pub(super) fn done(faults: &[PlanFault], before: &[LaneCounts; 2], now: &[LaneCo
     let mut texts = Vec::new();
     for (number, fault) in (1..).zip(faults) {
         let way = usize::from(fault.to == Destination::TestSet);
-        let place = std::mem::replace(&mut places[way], places[way] + 1);
+        let place = places[way];
+        places[way] += 1;
         let of = |lanes: &[LaneCounts; 2]| lanes[way].rules.get(place).copied().unwrap_or_default();
         texts.push(format!("fault {number}, {fault}: {}", in_words(&of(before), &of(now))));
     }
