@@ -144,7 +144,8 @@ impl Run {
         })
     }
 
-    /// Says what makes a measurement on this port questionable; returns the port with its capture, if one is asked for.
+    /// Says what makes a measurement on this port questionable; returns the port with its capture, if one is asked for. When
+    /// that cannot be made, the run is over.
     pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs, intent: &Intent) -> Result<Port, Failure> {
         let port = port.into();
         let events = self.session.recorder.events();
@@ -164,7 +165,11 @@ impl Run {
             application: format!("triptime {}", env!("CARGO_PKG_VERSION")),
             signal: self.session.recorder.spike_signal(),
         };
-        let (tap, capture) = tap::start(&spec).map_err(|error| Failure::Usage(error.to_string()))?;
+        let (tap, capture) = tap::start(&spec).map_err(|error| {
+            // Nothing was measured yet.
+            remove(self.session.file());
+            Failure::Usage(error.to_string())
+        })?;
         self.captures.push(capture);
         Ok(port.with_tap(Some(tap)))
     }

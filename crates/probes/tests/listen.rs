@@ -266,6 +266,27 @@ fn a_frame_of_another_publisher_far_too_late_is_no_restart() {
     );
 }
 
+#[test]
+fn an_interval_that_is_not_the_streams_is_told() {
+    if !can_run("an_interval_that_is_not_the_streams_is_told") {
+        return;
+    }
+    let frames: Vec<Vec<u8>> = (3_000..5_000)
+        .map(|count| samples("MU01", count % 4_000, 1, &[]))
+        .collect();
+    let recorded = listen(&config(), &frames);
+    let events = stream_events(&recorded, "listen/sv-MU01");
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert!(events[0].ends_with("give --interval 4000/s"), "{events:?}");
+    let whole = Expected {
+        received: 1_999,
+        ..Expected::default()
+    };
+    assert_eq!(counted(&recorded, "listen/sv-MU01"), whole, "the wrap is no loss");
+    let right = ListenConfig::every(Period::of_ns(250_000));
+    assert_eq!(stream_events(&listen(&right, &frames), "listen/sv-MU01"), [""; 0]);
+}
+
 /// The counter alone shows 0.7 s as a jump back, and 1 s as nothing.
 #[test]
 fn a_silence_of_another_publisher_costs_the_frames_of_its_time() {

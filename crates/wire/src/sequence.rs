@@ -128,6 +128,15 @@ impl Sequence {
         self.learner.is_none().then_some(self.rate)
     }
 
+    /// From here on the counter runs from 0 to `rate - 1`; what was counted stays.
+    pub fn set_rate(&mut self, rate: u32) {
+        self.rate = rate.clamp(1, 1 << 16);
+        self.learner = None;
+        // Both are in counts of the rate before.
+        self.skipped.fill(0);
+        self.before_restart = None;
+    }
+
     /// The counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
@@ -152,11 +161,7 @@ impl Sequence {
     #[inline]
     pub fn accept_after(&mut self, smp_cnt: u16, silent_ns: u64) -> Step {
         if let Some(rate) = self.learner.as_mut().and_then(|learner| learner.observe(smp_cnt)) {
-            self.rate = rate;
-            self.learner = None;
-            self.skipped.fill(0);
-            // It was in counts of a counter that runs to 65535.
-            self.before_restart = None;
+            self.set_rate(rate);
         }
         self.counters.asdus += 1;
         let count = u32::from(smp_cnt);

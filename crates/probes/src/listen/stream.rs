@@ -6,7 +6,7 @@ use super::series::{notice, slot};
 use crate::reception::Arrival;
 use crate::record::{Counter, Feed};
 use units::{Monotonic, Realtime};
-use wire::sequence::{Accounting, Sequence, Settled, Step as SampleStep};
+use wire::sequence::{Accounting, KNOWN_RATES, RateLearner, Sequence, Settled, Step as SampleStep};
 
 /// A counter this many behind the newest one is late; further behind, it has wrapped.
 const LATE_COUNTS: u32 = 16;
@@ -32,6 +32,8 @@ struct Samples {
     out_of_range: u64,
     /// New starts that were told.
     restarts: u64,
+    /// Until the rate is seen from where smpCnt wraps: the one that was given may be another.
+    learner: Option<RateLearner>,
 }
 
 impl Samples {
@@ -42,6 +44,7 @@ impl Samples {
             newest: None,
             out_of_range: 0,
             restarts: 0,
+            learner: per_second.map(|_| RateLearner::new()),
         }
     }
 
@@ -101,6 +104,14 @@ impl Stream {
 
     fn sampled(&mut self, count: u16, arrival: &Arrival, feed: &mut Feed) {
         let samples = &mut self.samples;
+        if let Some(rate) = samples.learner.as_mut().and_then(|learner| learner.observe(count)) {
+            samples.learner = None;
+            // Two wraps that agree may have lost the same frames; a profile's rate is none by chance.
+            if self.pace.per_second != Some(rate) && KNOWN_RATES.contains(&rate) {
+                samples.sequence.set_rate(rate);
+                feed.notice(slot(self.number), notice::OTHER_RATE, arrival.at, u64::from(rate), 0);
+            }
+        }
         let silent_ns = samples.newest.map_or(0, |newest| arrival.silence_ns(&newest));
         let step = samples.sequence.accept_after(count, silent_ns);
         if matches!(
