@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::{json, namespace, root_or_skip, run, series, start, stderr, wait};
+use sys::packet::{PacketPort, PortOptions};
 
 const PLAN: &str = r#"
 name = "faults"
@@ -24,7 +25,7 @@ every = 100
 [[fault]]
 kind = "drop"
 to = "test-set"
-every = 97
+every = 29
 
 [[fault]]
 kind = "duplicate"
@@ -63,6 +64,14 @@ fn injected(document: &Value) -> Vec<Vec<u64>> {
     steps
 }
 
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < patience, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 fn count(series: &Value, name: &str) -> u64 {
     series[name].as_u64().unwrap_or_else(|| panic!("{name} in {series}"))
 }
@@ -75,7 +84,13 @@ fn a_plan_proves_that_every_fault_is_counted() {
     let directory = tempfile::tempdir().expect("tempdir");
     let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
     std::fs::write(path("faults.toml"), PLAN).expect("writable");
-    let output = run(&["qualify", &path("faults.toml"), "--json", "--out", &path("run.triptime")]);
+    let output = run(&[
+        "qualify",
+        &path("faults.toml"),
+        "--json",
+        "--out",
+        &path("run.triptime"),
+    ]);
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
     let document = json(&output);
     let steps = injected(&document);
@@ -83,7 +98,8 @@ fn a_plan_proves_that_every_fault_is_counted() {
         panic!("{steps:?}")
     };
     let rtt = series(&document, "rtt/reflect");
-    assert!(round_trip[0] > 3 && round_trip[1] > 3, "{steps:?}");
+    // A loaded machine sends fewer than a thousand frames.
+    assert!(round_trip[0] > 0 && round_trip[1] > 0, "{steps:?}");
     assert_eq!(count(rtt, "lost"), round_trip[0] + round_trip[1], "{rtt}");
     assert_eq!((count(rtt, "duplicate"), round_trip[2]), (3, 3), "{rtt}");
     let all = document["series"].as_array().expect("series");
@@ -91,7 +107,7 @@ fn a_plan_proves_that_every_fault_is_counted() {
         .iter()
         .find(|series| series["name"].as_str().is_some_and(|name| name.starts_with("listen/")));
     let listened = listened.expect("what the listener got");
-    assert!(stream[0] == 0 && stream[1] > 3, "{steps:?}");
+    assert!(stream[0] == 0 && stream[1] > 0, "{steps:?}");
     assert_eq!(count(listened, "lost"), stream[1], "{listened}");
     assert_eq!(count(listened, "duplicate") + count(listened, "reordered"), 0);
 }
@@ -114,12 +130,24 @@ fn a_removed_interface_ends_the_run_with_what_was_measured() {
             directory.path(),
             &format!("listen v1 --interval 1ms --duration 60s --policy other --receive {receive}"),
         );
+        let inside = namespace.run(|| PacketPort::open("v1", &PortOptions::default()));
+        let mut counter = inside.expect("a thread in it").expect("a port");
+        let own = std::process::id();
+        until("the listener listens", || {
+            let all = namespace.run(|| sys::packet::listeners("v1"));
+            let all = all.expect("a thread in it").expect("listeners");
+            let mut others = all.iter().filter_map(|one| one.process.as_ref());
+            others.any(|process| process.pid != own)
+        });
         let talker = begin(directory.path(), "talk v0 --interval 1ms --duration 60s --policy other");
-        std::thread::sleep(Duration::from_secs(2));
+        until("some frames came", || {
+            counter.link_statistics().is_ok_and(|counted| counted.received > 500)
+        });
         namespace
             .run(|| sys::link::delete("v0"))
             .expect("a thread in it")
             .expect("deleted");
+        drop(counter);
         for (end, interface, name) in [(listener, "v1", "listen/test"), (talker, "v0", "talk/test")] {
             let output = wait(end, &[name]);
             assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));

@@ -265,7 +265,10 @@ fn lost_by_tshark(capture: &Path) -> BTreeMap<String, (u64, u64)> {
         let due = (nanoseconds(cells[0]) - START_NS) / SPACING_NS;
         let count: i64 = cells[2].parse().unwrap();
         let second = (due - count + 2_000).div_euclid(4_000);
-        streams.entry(cells[1].to_owned()).or_default().push(second * 4_000 + count);
+        streams
+            .entry(cells[1].to_owned())
+            .or_default()
+            .push(second * 4_000 + count);
     }
     let of = |numbers: Vec<i64>| {
         let all = numbers.len() as u64;
@@ -319,14 +322,20 @@ fn late_frames_and_silences_are_counted_as_tshark_has_them() {
         for (name, (lost, _)) in &by_tshark {
             let found = series(&document, &format!("spacing/{name}"));
             assert_eq!(found["lost"], lost + late(name), "{name} {rate:?}");
-            assert_eq!((found["duplicate"].as_u64(), found["reordered"].as_u64()), (Some(0), Some(0)));
+            assert_eq!(
+                (found["duplicate"].as_u64(), found["reordered"].as_u64()),
+                (Some(0), Some(0))
+            );
         }
         let events = document["events"].as_array().unwrap();
         let uncountable: Vec<&Value> = events.iter().filter(|event| event["kind"] == "incomplete").collect();
         assert!(uncountable.is_empty(), "{uncountable:?}");
     }
     let all = |name: &str| by_tshark[name];
-    assert_eq!((all("MU00"), all("MU01"), all("MU02"), all("MU03")), ((0, 0), (0, 2), (9_200, 0), (0, 0)));
+    assert_eq!(
+        (all("MU00"), all("MU01"), all("MU02"), all("MU03")),
+        ((0, 0), (0, 2), (9_200, 0), (0, 0))
+    );
 }
 
 /// Verdict, why, and exit status of a capture under a limit.

@@ -217,7 +217,8 @@ fn receive_queues_that_af_xdp_does_not_see_are_said() {
     let ends = ["q0", "q1"].map(|interface| begin(&namespace, directory.path(), interface, options));
     for (end, interface) in ends.into_iter().zip(["q0", "q1"]) {
         let result = result(&wait(end, &[interface]));
-        let doubt = format!("before measuring: {interface} has 2 receive queues, and an AF_XDP socket sees one of them");
+        let doubt =
+            format!("before measuring: {interface} has 2 receive queues, and an AF_XDP socket sees one of them");
         let said = texts(&result);
         assert!(said.iter().any(|text| text.starts_with(&doubt)), "{said:?}");
     }

@@ -95,13 +95,7 @@ impl Notes<'_> {
     }
 
     /// Writes an event of an earlier frame, of which it was not known at once.
-    pub(crate) fn write_at(
-        &mut self,
-        at_ns: u64,
-        budget: &mut Budget,
-        kind: EventKind,
-        text: impl FnOnce() -> String,
-    ) {
+    pub(crate) fn write_at(&mut self, at_ns: u64, budget: &mut Budget, kind: EventKind, text: impl FnOnce() -> String) {
         if budget.listed >= EVENTS {
             budget.unlisted += 1;
             return;

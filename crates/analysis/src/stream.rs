@@ -112,7 +112,12 @@ impl Stream {
     }
 
     /// Takes a frame with a counter of its own.
-    pub(crate) fn counted(&mut self, arrival: Arrival, notes: &mut Notes<'_>, number: impl FnOnce(&mut Numbered) -> bool) {
+    pub(crate) fn counted(
+        &mut self,
+        arrival: Arrival,
+        notes: &mut Notes<'_>,
+        number: impl FnOnce(&mut Numbered) -> bool,
+    ) {
         let Protocol::Counted(numbered) = &mut self.protocol else {
             return;
         };

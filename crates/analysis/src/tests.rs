@@ -257,10 +257,7 @@ fn a_silence_in_which_the_counter_may_go_round_is_told() {
     }
     let (_, kept) = analyse(&even((0..100).chain(2_500..2_600)));
     assert_eq!(kept.events[0].kind, EventKind::Uncountable, "a jump of smpCnt");
-    assert!(
-        kept.events[0].text.contains("jumped to 2500 (frame 101)"),
-        "{kept:?}"
-    );
+    assert!(kept.events[0].text.contains("jumped to 2500 (frame 101)"), "{kept:?}");
 }
 
 #[test]

@@ -149,7 +149,10 @@ impl Run {
     pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs, intent: &Intent) -> Result<Port, Failure> {
         let port = port.into();
         let events = self.session.recorder.events();
-        for doubt in preflight::doubts(port.interface(), intent).into_iter().chain(port.doubt()) {
+        for doubt in preflight::doubts(port.interface(), intent)
+            .into_iter()
+            .chain(port.doubt())
+        {
             events.write(EventKind::Note, format!("before measuring: {doubt}"));
         }
         let Some(path) = args.capture.capture.clone() else {

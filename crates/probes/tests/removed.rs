@@ -108,7 +108,11 @@ fn both_ends_of_a_round_trip_end() {
     if !can_run("both_ends_of_a_round_trip_end") {
         return;
     }
-    for (receive, interval_ns) in [(Receive::Block, 1_000_000), (Receive::Spin, 1_000_000), (Receive::Block, 0)] {
+    for (receive, interval_ns) in [
+        (Receive::Block, 1_000_000),
+        (Receive::Spin, 1_000_000),
+        (Receive::Block, 0),
+    ] {
         let pair = Pair::build();
         let config = |role| ReflectConfig {
             receive,

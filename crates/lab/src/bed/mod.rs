@@ -115,7 +115,8 @@ impl Bed {
         };
         let bed = Self {
             name: "wire with faults".to_owned(),
-            what: "test set ts0, a tap - wire that makes faults, a thread in user space - tap dut0 device under test".to_owned(),
+            what: "test set ts0, a tap - wire that makes faults, a thread in user space - tap dut0 device under test"
+                .to_owned(),
             _forwarder: Some(Box::new(Arc::clone(&wire))),
             test_set: place(test_set, TEST_SET_IF),
             device: place(device, DEVICE_IF),

@@ -171,7 +171,11 @@ fn is_counted(frame: &[u8]) -> bool {
     let Ok(ethernet) = EthernetView::parse(frame) else {
         return false;
     };
-    let ours = |octets: &[u8]| TestFrame::read(octets).ok().filter(|fields| fields.kind == Kind::Stream);
+    let ours = |octets: &[u8]| {
+        TestFrame::read(octets)
+            .ok()
+            .filter(|fields| fields.kind == Kind::Stream)
+    };
     let unmarked = |fields: Option<TestFrame>| fields.is_none_or(|fields| fields.flags == 0);
     match ethernet.ether_type() {
         test_frame::ETHER_TYPE => TestFrame::parse(&ethernet).is_ok_and(|fields| match fields.kind {
@@ -217,7 +221,15 @@ pub(super) fn check(faults: &[PlanFault], bed: Option<&Networks>, steps: &[Step]
     if !steps.iter().any(Step::needs_bed) {
         return Err("fault: no step measures over the wire: add one with probe = \"reflect\"".into());
     }
-    let spins = |step: &Step| matches!(step, Step::Reflect(ReflectStep { receive: Some(Receive::Spin), .. }));
+    let spins = |step: &Step| {
+        matches!(
+            step,
+            Step::Reflect(ReflectStep {
+                receive: Some(Receive::Spin),
+                ..
+            })
+        )
+    };
     match steps.iter().any(spins) {
         true => Err("receive = \"spin\" would keep the wire that makes faults from its CPU: use \"block\"".into()),
         false => Ok(()),

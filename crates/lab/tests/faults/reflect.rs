@@ -327,7 +327,10 @@ fn a_capture_has_what_was_around_a_loss() {
 
     let went_in = journal.of(Way::ToDevice, Side::Entering, counted);
     let came_out = journal.of(Way::ToDevice, Side::Leaving, counted);
-    let lost = went_in.iter().find(|number| !came_out.contains(number)).expect("one is lost");
+    let lost = went_in
+        .iter()
+        .find(|number| !came_out.contains(number))
+        .expect("one is lost");
     let mut reader = capture::Reader::open(file.path()).expect("a capture");
     let mut numbers = Vec::new();
     while let Some(frame) = reader.next_frame().expect("a frame") {

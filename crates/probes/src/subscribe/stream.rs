@@ -449,11 +449,7 @@ mod tests {
             0,
             "clock stepped back"
         );
-        assert_eq!(
-            arrival(3_000_001_000, Some(5_100)).silence_ns(&before),
-            100,
-            "held up"
-        );
+        assert_eq!(arrival(3_000_001_000, Some(5_100)).silence_ns(&before), 100, "held up");
         assert_eq!(arrival(3_000, Some(7_000)).silence_ns(&before), 2_000);
         assert_eq!(arrival(3_000, None).silence_ns(&before), 2_000);
     }

@@ -43,7 +43,11 @@ impl RateLearner {
         if count > WINDOW {
             // Another publisher, one that was stepped, or a sample that comes far too late: the next ones tell.
             let highest = std::mem::replace(&mut self.highest, count);
-            self.before.get_or_insert(Before { last, highest, since: 0 });
+            self.before.get_or_insert(Before {
+                last,
+                highest,
+                since: 0,
+            });
             return None;
         }
         let seen = self.highest + 1;

@@ -240,13 +240,25 @@ fn learning_with_one_late(late: u16, behind: u16, doubled: bool) -> Sequence {
 #[test]
 fn a_sample_far_too_late_neither_hides_the_rate_nor_costs_others() {
     // Behind 3990 and 3999, a step back looks like the wrap of 4000 samples a second.
-    for (late, behind) in [(100, 17), (100, 1_900), (3_900, 90), (3_899, 100), (4_700, 20), (20, 3_980)] {
+    for (late, behind) in [
+        (100, 17),
+        (100, 1_900),
+        (3_900, 90),
+        (3_899, 100),
+        (4_700, 20),
+        (20, 3_980),
+    ] {
         for doubled in [false, true] {
             let sequence = learning_with_one_late(late, behind, doubled);
             let counters = sequence.counters();
             assert_eq!(sequence.rate(), Some(4_800), "{late} {behind}");
             assert_eq!(
-                (counters.lost, counters.restarts, counters.too_late, counters.out_of_range),
+                (
+                    counters.lost,
+                    counters.restarts,
+                    counters.too_late,
+                    counters.out_of_range
+                ),
                 (u64::from(!doubled), 0, 1, 0),
                 "{late} {behind} {doubled}"
             );

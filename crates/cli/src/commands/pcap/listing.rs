@@ -216,7 +216,10 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             );
             add(
                 too_late,
-                format!("{} came more than 16 late: those missing stay lost", plural(too_late, "sample")),
+                format!(
+                    "{} came more than 16 late: those missing stay lost",
+                    plural(too_late, "sample")
+                ),
             );
         }
         Detail::Goose(c) => {
@@ -256,7 +259,10 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             );
             add(
                 too_late,
-                format!("{} came more than 16 late: those missing stay lost", plural(too_late, "frame")),
+                format!(
+                    "{} came more than 16 late: those missing stay lost",
+                    plural(too_late, "frame")
+                ),
             );
         }
     }

@@ -231,13 +231,19 @@ fn a_fault_that_cannot_be_is_refused() {
         ("kind = \"drop\"", "missing field `to`"),
         ("kind = \"drop\"\nto = \"device\"", "needs one of every"),
         ("kind = \"drop\"\nto = \"device\"\nevery = 0", "needs one of every"),
-        ("kind = \"drop\"\nto = \"device\"\nevery = 2\nchance = 0.5", "needs one of every"),
+        (
+            "kind = \"drop\"\nto = \"device\"\nevery = 2\nchance = 0.5",
+            "needs one of every",
+        ),
         ("kind = \"drop\"\nto = \"device\"\nchance = 2.0", "0 to 1"),
         ("kind = \"drop\"\nto = \"device\"\nnumbers = [0]", "from 1"),
         ("kind = \"delay\"\nto = \"device\"\nevery = 2", "needs time = "),
         ("kind = \"hold-back\"\nto = \"device\"\nevery = 2", "needs frames = 1"),
         ("kind = \"corrupt\"\nto = \"device\"\nevery = 2", "needs offset = "),
-        ("kind = \"drop\"\nto = \"device\"\nevery = 2\nbits = 1", "\"drop\" has no bits"),
+        (
+            "kind = \"drop\"\nto = \"device\"\nevery = 2\nbits = 1",
+            "\"drop\" has no bits",
+        ),
     ] {
         let refused = refusal(keys, "");
         assert!(refused.contains(says), "{keys}: {refused}");
