@@ -183,3 +183,32 @@ pub(crate) fn link_text(is_down: bool, interface: &str) -> String {
         false => format!("frames come again on {interface}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Arrival;
+    use units::{Monotonic, Realtime};
+
+    #[test]
+    fn neither_a_clock_step_nor_a_held_up_application_is_a_silence() {
+        let arrival = |at: i64, kernel: Option<i64>| Arrival {
+            at: Monotonic::from_ns(at),
+            wall: Realtime::from_ns(0),
+            kernel: kernel.map(Realtime::from_ns),
+        };
+        let before = arrival(1_000, Some(5_000));
+        assert_eq!(
+            arrival(1_100, Some(2_000_005_000)).silence_ns(&before),
+            100,
+            "clock stepped on"
+        );
+        assert_eq!(
+            arrival(1_100, Some(-7_000)).silence_ns(&before),
+            0,
+            "clock stepped back"
+        );
+        assert_eq!(arrival(3_000_001_000, Some(5_100)).silence_ns(&before), 100, "held up");
+        assert_eq!(arrival(3_000, Some(7_000)).silence_ns(&before), 2_000);
+        assert_eq!(arrival(3_000, None).silence_ns(&before), 2_000);
+    }
+}
