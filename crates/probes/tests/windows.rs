@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Recorded, Run};
-use probes::record::{Counter, Describe, Feed};
-use store::model::{EventKind, SeriesClock, SeriesSpec};
+use probes::record::{CountedSpan, CountedSpike, Counter, Describe, Feed};
+use store::model::{Counters, EventKind, SeriesClock, SeriesSpec};
 use units::Monotonic;
 
 const MS: i64 = 1_000_000;
@@ -96,6 +96,49 @@ fn a_loss_is_measured_time_too() {
     feed.sample(0, at(run.start, 90), MS, 0);
     drop(feed);
     assert_eq!(windows(&run.finish()), [(40_000, 90_000)]);
+}
+
+#[test]
+fn what_is_counted_elsewhere_begins_with_its_first_sample_and_ends_with_its_last_span() {
+    let run = Run::start();
+    let span = |at_ms: i64, received: u64, spikes: &[i64]| CountedSpan {
+        series: Series(None).series(0, "series/one"),
+        at: at(run.start, at_ms),
+        counters: Counters {
+            expected: received,
+            received,
+            ..Counters::default()
+        },
+        sum_ns: 0,
+        min_ns: None,
+        max_ns: None,
+        samples: vec![(1_000, received)],
+        spikes: spikes
+            .iter()
+            .map(|spike_ms| CountedSpike {
+                at: at(run.start, *spike_ms),
+                value_ns: 1_000,
+                cpu: 0,
+                thread: 1,
+                sequence: 0,
+            })
+            .collect(),
+    };
+    let spans = [
+        // Single samples are told before the span that they are counted in ends.
+        span(70, 0, &[50, 70]),
+        span(199, 10, &[]),
+        span(399, 20, &[]),
+        span(480, 5, &[]),
+    ];
+    let counted = run.recorder.counted();
+    spans.into_iter().for_each(|span| counted.add(span));
+    run.recorder.settle();
+    let recorded = run.finish();
+    assert_eq!(
+        windows(&recorded),
+        [(50_000, 200_000), (200_000, 400_000), (400_000, 480_000)]
+    );
 }
 
 #[test]

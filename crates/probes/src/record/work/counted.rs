@@ -24,8 +24,9 @@ impl Work {
         else {
             return;
         };
+        series.measured(first_ns, 0);
         if span.counters != Counters::default() {
-            series.measured(at_ns, i64::try_from(at_ns - first_ns).unwrap_or(i64::MAX));
+            series.measured(at_ns, 0);
         }
         self.open_window_of(&mut series, at_ns);
         series.counted(span);
