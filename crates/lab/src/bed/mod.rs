@@ -15,13 +15,16 @@ mod network;
 mod ports;
 mod tap;
 mod vswitch;
+mod way;
 
 pub use network::Network;
+pub use way::{FIRST, FramePath};
 
 use store::model::Fact;
 use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
+use way::Entry;
 
 /// Name of the test set's interface.
 pub const TEST_SET_IF: &str = "ts0";
@@ -37,8 +40,10 @@ pub struct Bed {
     _forwarder: Option<Box<dyn Forwarder>>,
     test_set: Place,
     device: Place,
+    /// Where frames to the device come in.
+    entry: Entry,
     /// What holds the middle; `None` where there is none, or no namespace of ours.
-    _switch: Option<NetNs>,
+    switch: Option<NetNs>,
 }
 
 /// What forwards in user space; dropping it ends it.
