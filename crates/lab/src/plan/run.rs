@@ -12,7 +12,7 @@ use crate::session::{Session, SessionError};
 use host::Host;
 use probes::listen;
 use probes::noise::{self, NoiseConfig};
-use probes::publish;
+use probes::publish::{self, PublishConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role};
 use probes::subscribe::{self, SubscribeConfig};
 use probes::talk;
@@ -275,9 +275,6 @@ impl Runner<'_> {
             threshold_ns: self.work.thresholds.age_ns,
             ..streams::subscriber(&publisher)
         };
-        let device = bed.port(End::Device, &subscribe::port_options())?;
-        let test_set = bed.port(End::TestSet, &publish::port_options())?;
-        let far = subscribe::start(&subscriber, device, &mut self.session.recorder, stop)?;
         let wanted = step.trace.then(|| Wanted {
             bed,
             network: way.network(),
@@ -287,12 +284,26 @@ impl Runner<'_> {
             more_settings: [way.settings(), more_settings.to_vec()].concat(),
         });
         let hops = wanted.map(|wanted| Hops::start(wanted, &self.session.recorder, stop));
-        let near = publish::start(&publisher, test_set, &mut self.session.recorder, stop);
-        let outcome = self.pair(near, far.running, &way.doing("sampled values"), stop, AFTER_SENDER);
+        let outcome = self.stream_ends(&publisher, &subscriber, way, stop);
+        stop.request();
         if let Some(hops) = hops {
             hops.finish(&self.session.recorder);
         }
         outcome
+    }
+
+    fn stream_ends(
+        &mut self,
+        publisher: &PublishConfig,
+        subscriber: &SubscribeConfig,
+        way: &Way,
+        stop: &Stop,
+    ) -> Result<(), SessionError> {
+        let device = way.bed.port(End::Device, &subscribe::port_options())?;
+        let test_set = way.bed.port(End::TestSet, &publish::port_options())?;
+        let far = subscribe::start(subscriber, device, &mut self.session.recorder, stop)?;
+        let near = publish::start(publisher, test_set, &mut self.session.recorder, stop);
+        self.pair(near, far.running, &way.doing("sampled values"), stop, AFTER_SENDER)
     }
 
     fn talk_listen(
