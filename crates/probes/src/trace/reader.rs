@@ -269,7 +269,12 @@ impl Reader {
                     "long durations"
                 }
             );
-            self.events.write(EventKind::RecorderOverrun, text);
+            // The kernel counted them: figures are whole, and what is missing are single lines and causes.
+            let kind = match self.file {
+                Some(_) => EventKind::RecorderOverrun,
+                None => EventKind::Note,
+            };
+            self.events.write(kind, text);
         }
         if now.no_room > 0 && before.no_room == 0 {
             let most = self.tracer.options().max_streams;

@@ -1,7 +1,7 @@
 //! GOOSE control blocks of an SCL file, as they are published.
 
 use probes::goose::ControlBlock;
-use scl::{Basic, Goose, Type};
+use scl::{Basic, Goose, Member, Type};
 use wire::ether::Mac;
 use wire::goose::{Curve, Message, Value};
 use wire::quality::GooseQuality;
@@ -12,7 +12,7 @@ const TIME_QUALITY: TimeQuality = TimeQuality(10);
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// The control block as it is published from the run's start on: every member at the value of rest, none of which changes.
+/// The control block as it is published from the run's start on: every member at rest, none of which changes.
 ///
 /// # Errors
 /// What keeps it from being published, with its line.
@@ -21,13 +21,8 @@ pub(super) fn control_block(goose: &Goose, simulate: bool) -> Result<ControlBloc
         let (name, ied) = (&goose.place.name, &goose.place.ied);
         format!("line {line}: GSEControl {name} of IED {ied}: {problem}")
     };
-    let value = |member: &scl::Member| {
-        at_rest(&member.value).map_err(|what| {
-            let reference = &member.reference;
-            let problem =
-                format!("{reference} is {what}, whose value at rest is not known: publish it with --goose FILE");
-            said(member.line, problem)
-        })
+    let value = |member: &Member| {
+        at_rest(member, &member.value, "").map_err(|what| said(member.line, format!("{}: {what}", member.reference)))
     };
     let all_data: Vec<Value> = goose.data_set.members.iter().map(value).collect::<Result<_, _>>()?;
     let message = Message {
@@ -78,30 +73,78 @@ fn curve(goose: &Goose) -> Result<Curve, String> {
     }
 }
 
-/// What a member is while nothing happens: false, 0, open, of good quality. What it is where that is not known.
-fn at_rest(kind: &Type) -> Result<Value, Basic> {
-    let two_bits = |bits: u8| Value::BitString {
+/// What a part of a member is while nothing happens: what the file states, else false, 0, open, of good quality.
+///
+/// # Errors
+/// Why that is not known.
+fn at_rest(member: &Member, part: &Type, path: &str) -> Result<Value, String> {
+    let basic = match part {
+        Type::Basic(basic) => *basic,
+        Type::Structure(parts) => {
+            let values = parts.iter().map(|(name, part)| {
+                let below = if path.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{path}.{name}")
+                };
+                at_rest(member, part, &below)
+            });
+            return values.collect::<Result<_, _>>().map(Value::Structure);
+        }
+    };
+    match member.initial.iter().find(|(stated, _)| stated == path) {
+        Some((_, text)) => stated(basic, text).ok_or_else(|| format!("its value `{text}` cannot be: it is {basic}")),
+        None => usual(basic)
+            .ok_or_else(|| format!("it is {basic}, whose value at rest is not known: publish it with --goose FILE")),
+    }
+}
+
+fn usual(basic: Basic) -> Option<Value> {
+    Some(match basic {
+        Basic::Boolean => Value::Boolean(false),
+        Basic::Integer(_) | Basic::Enumerated => Value::Integer(0),
+        Basic::Unsigned(_) => Value::Unsigned(0),
+        Basic::Float(64) => Value::Float64(0.0),
+        Basic::Float(_) => Value::Float32(0.0),
+        Basic::DoublePoint => two_bits(0b01),
+        Basic::StepCommand => two_bits(0b00),
+        Basic::Quality => Value::quality(GooseQuality(0)),
+        Basic::Timestamp => Value::UtcTime(UtcTime::from_ns(0, TIME_QUALITY)),
+        Basic::Text | Basic::Bits | Basic::Unknown => return None,
+    })
+}
+
+/// A value as an SCL file writes it.
+fn stated(basic: Basic, text: &str) -> Option<Value> {
+    match basic {
+        Basic::Boolean => match text {
+            "true" | "1" => Some(Value::Boolean(true)),
+            "false" | "0" => Some(Value::Boolean(false)),
+            _ => None,
+        },
+        Basic::Integer(_) | Basic::Enumerated => text.parse().ok().map(Value::Integer),
+        Basic::Unsigned(_) => text.parse().ok().map(Value::Unsigned),
+        Basic::Float(64) => text.parse().ok().map(Value::Float64),
+        Basic::Float(_) => text.parse().ok().map(Value::Float32),
+        Basic::DoublePoint => one_of(text, ["intermediate-state", "off", "on", "bad-state"]),
+        Basic::StepCommand => one_of(text, ["stop", "lower", "higher", "reserved"]),
+        // Those of the run, whatever the file says.
+        Basic::Quality | Basic::Timestamp => usual(basic),
+        Basic::Text | Basic::Bits | Basic::Unknown => None,
+    }
+}
+
+/// Two bits by their name or number.
+fn one_of(text: &str, names: [&str; 4]) -> Option<Value> {
+    let is_meant = |(number, name): (u8, &str)| (name == text || number.to_string() == text).then_some(number);
+    (0..4).zip(names).find_map(is_meant).map(two_bits)
+}
+
+fn two_bits(bits: u8) -> Value {
+    Value::BitString {
         unused: 6,
         bits: vec![bits << 6],
-    };
-    Ok(match kind {
-        Type::Structure(parts) => {
-            let values = parts.iter().map(|(_, part)| at_rest(part));
-            Value::Structure(values.collect::<Result<_, _>>()?)
-        }
-        Type::Basic(basic) => match basic {
-            Basic::Boolean => Value::Boolean(false),
-            Basic::Integer(_) | Basic::Enumerated => Value::Integer(0),
-            Basic::Unsigned(_) => Value::Unsigned(0),
-            Basic::Float(64) => Value::Float64(0.0),
-            Basic::Float(_) => Value::Float32(0.0),
-            Basic::DoublePoint => two_bits(0b01),
-            Basic::StepCommand => two_bits(0b00),
-            Basic::Quality => Value::quality(GooseQuality(0)),
-            Basic::Timestamp => Value::UtcTime(UtcTime::from_ns(0, TIME_QUALITY)),
-            Basic::Text | Basic::Bits | Basic::Unknown => return Err(*basic),
-        },
-    })
+    }
 }
 
 #[cfg(test)]
@@ -160,8 +203,39 @@ mod tests {
         );
         let why = control_block(&block(&text), false).expect_err("a text");
         assert!(
-            why.contains("XCBR1.Pos.stVal[ST] is a text") && why.starts_with("line "),
+            why.contains("XCBR1.Pos.stVal[ST]: it is a text") && why.starts_with("line "),
             "{why}"
         );
+    }
+
+    #[test]
+    fn values_are_those_the_file_states() {
+        let text = STATION
+            .replace(
+                "<LN lnClass=\"XCBR\" inst=\"1\" lnType=\"XCBR_T\"/>",
+                "<LN lnClass=\"XCBR\" inst=\"1\" lnType=\"XCBR_T\"><DOI name=\"Pos\"><DAI name=\"stVal\"><Val>on</Val></DAI></DOI></LN>",
+            )
+            .replace(
+                "<DA name=\"stVal\" bType=\"Enum\" type=\"Beh_E\" fc=\"ST\" dchg=\"true\"/>",
+                "<DA name=\"stVal\" bType=\"Enum\" type=\"Beh_E\" fc=\"ST\" dchg=\"true\"><Val>on</Val></DA>",
+            )
+            .replace(
+                "<DA name=\"general\" bType=\"BOOLEAN\" fc=\"ST\" dchg=\"true\"/>",
+                "<DA name=\"general\" bType=\"BOOLEAN\" fc=\"ST\" dchg=\"true\"><Val>true</Val></DA>",
+            );
+        let made = control_block(&block(&text), false).expect("a control block");
+        let all = &made.message.all_data;
+        let on = Value::BitString {
+            unused: 6,
+            bits: vec![0b1000_0000],
+        };
+        assert_eq!(
+            (&all[0], &all[3], &all[4]),
+            (&Value::Boolean(true), &on, &Value::Integer(1))
+        );
+        assert!(matches!(&all[6], Value::Structure(parts) if parts[0] == Value::Boolean(true)));
+        let wrong = text.replace("<Val>on</Val></DAI>", "<Val>ajar</Val></DAI>");
+        let why = control_block(&block(&wrong), false).expect_err("no such position");
+        assert!(why.contains("its value `ajar` cannot be: it is Dbpos"), "{why}");
     }
 }
