@@ -80,7 +80,7 @@ impl<'a> Hops<'a> {
             window_ns: self.wanted.window_ns,
             more_settings: self.wanted.more_settings.clone(),
         };
-        let tracing = start(&config, recorder, stop).map_err(|error| error.to_string())?;
+        let tracing = start_before_loads(&config, recorder, stop).map_err(|error| error.to_string())?;
         let names: Vec<&str> = path.points.iter().map(|point| point.name.as_str()).collect();
         let text = format!(
             "every frame is traced at {}: what that costs is in the inventory, and part of what is measured beside it",
@@ -157,6 +157,19 @@ impl<'a> Hops<'a> {
             self.fact("cost per frame at all points", cost, "BPF_ENABLE_STATS"),
         ]
     }
+}
+
+/// Starts tracing from a thread that runs before the loads on its CPU, as the one that traces then does too: the kernel takes seconds
+/// of CPU time to check the programs, and what is told late has no cause any more.
+fn start_before_loads(config: &TraceConfig, recorder: &Recorder, stop: &Stop) -> Result<Tracing, ProbeError> {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            sys::thread::prefer();
+            start(config, recorder, stop)
+        });
+        let started = thread.join();
+        started.unwrap_or_else(|_| Err(ProbeError::Panicked("trace".to_owned())))
+    })
 }
 
 /// A series that was to be measured, and was not.
