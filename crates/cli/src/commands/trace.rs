@@ -10,7 +10,6 @@ use live::Screen;
 use points::Chosen;
 use probes::ProbeError;
 use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
-use std::path::PathBuf;
 use store::model::Fact;
 use units::CpuList;
 
@@ -36,9 +35,9 @@ pub(crate) struct TraceArgs {
     /// Show a histogram of each hop while it runs
     #[arg(long)]
     live: bool,
-    /// Write every single duration to this file, as lines of text
-    #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
+    /// Keep every frame with its stamps at all points in the run file: about 2 octets for each point
+    #[arg(long)]
+    record: bool,
     /// Count durations from one point to the next above as overflow, and keep them with their cause [default: the limit on the
     /// maximum, if any]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
@@ -73,7 +72,7 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         points: chosen.points(),
         max_streams: args.max_streams,
         threshold_ns: args.threshold.or_else(|| run.threshold_ns("hop/nic-to-tap/MU01")),
-        record: args.record.clone(),
+        record: args.record,
         window_ns: args.run.window.unwrap_or(WINDOW_NS),
         more_settings: run.load_settings(),
     };
@@ -84,6 +83,7 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         let summary = tracing.join()?;
         ended?;
         run.session.recorder.add_facts(facts(&summary));
+        run.session.recorder.add_facts(summary.recording);
         Ok(())
     });
     run.finish(outcome.map_err(Into::into))

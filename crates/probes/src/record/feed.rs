@@ -12,6 +12,9 @@ use units::Monotonic;
 /// Longest label a series can be announced with: an svID.
 pub(crate) const LABEL_BYTES: usize = 129;
 
+/// Points of a received frame on a tape: when the kernel, and when the application had it.
+pub(crate) const RECEIVED_POINTS: usize = 2;
+
 /// Which counter a measuring thread adds to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counter {
@@ -157,7 +160,7 @@ pub struct Feed {
     number: usize,
     after: Sender<AfterWord>,
     thread: ThreadNumber,
-    tape: Option<Tape>,
+    tape: Option<Tape<RECEIVED_POINTS>>,
 }
 
 impl Feed {
@@ -202,13 +205,13 @@ impl Feed {
     }
 
     /// Records every sample on `tape`, too.
-    pub(crate) fn set_tape(&mut self, tape: Tape) {
+    pub(crate) fn set_tape(&mut self, tape: Tape<RECEIVED_POINTS>) {
         self.tape = Some(tape);
     }
 
     /// The tape, where every sample is recorded.
     #[inline]
-    pub(crate) fn tape(&mut self) -> Option<&mut Tape> {
+    pub(crate) fn tape(&mut self) -> Option<&mut Tape<RECEIVED_POINTS>> {
         self.tape.as_mut()
     }
 
