@@ -98,7 +98,8 @@ impl<'a> Maker<'a> {
     /// Reads all runs side by side, in order of time.
     pub(super) fn read_all(&mut self, run: &mut RunWriter) -> Result<(), MergeError> {
         let merge = self.merge;
-        let mut pairing = Pairing::new();
+        let rates = merge.streams.known.iter().map(|info| info.rate).collect();
+        let mut pairing = Pairing::new(rates);
         let mut frames: Vec<Frames> = merge.sources.iter().map(|_| Frames::new()).collect();
         let mut next: Vec<Option<Seen<Stamps>>> = Vec::new();
         for (index, frames) in frames.iter_mut().enumerate() {

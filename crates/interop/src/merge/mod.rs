@@ -8,6 +8,7 @@ mod clocks;
 mod make;
 mod own;
 mod pairing;
+mod phase;
 mod source;
 mod streams;
 mod summary;

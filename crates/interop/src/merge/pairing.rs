@@ -4,6 +4,7 @@
 //! frame only if they lie less than half a second apart, and if no restart of the counter lies between them. Where more than one
 //! record could be the other half, none is taken: which one it is would be a guess.
 
+use super::phase::{Jump, LASTS_NS, Phase};
 use std::collections::VecDeque;
 
 /// Runs that can be put together.
@@ -72,6 +73,30 @@ struct Stream {
     /// Newest entry of each count.
     newest: Vec<u64>,
     restarts: VecDeque<Restart>,
+    /// Those that only the time shows.
+    jumps: VecDeque<Restart>,
+    phases: [Phase; MOST_RUNS],
+}
+
+impl Stream {
+    /// Notes a restart that the time shows, too.
+    fn note_jump(&mut self, run: u8, jump: Jump) {
+        let (entry, at_ns) = jump;
+        self.jumps.push_back(Restart { run, at_ns, entry });
+        self.note(run, jump);
+    }
+
+    /// Whether a record is so near a restart that it may be on either side of it.
+    fn is_unsure<T>(&self, seen: &Seen<T>) -> bool {
+        let mut jumps = self.jumps.iter().filter(|jump| jump.run == seen.run);
+        jumps.any(|jump| jump.at_ns.abs_diff(seen.at_ns) < LASTS_NS.unsigned_abs())
+    }
+
+    fn note(&mut self, run: u8, (entry, at_ns): Jump) {
+        if !self.restarts.iter().any(|known| known.run == run && known.entry == entry) {
+            self.restarts.push_back(Restart { run, at_ns, entry });
+        }
+    }
 }
 
 /// No entry.
@@ -84,12 +109,16 @@ pub(crate) struct Pairing<T> {
     /// Entries that have left.
     gone: u64,
     streams: Vec<Stream>,
+    /// Where the counter of each stream turns.
+    rates: Vec<Option<u32>>,
     group: Vec<u64>,
 }
 
 impl<T> Pairing<T> {
-    pub(crate) fn new() -> Self {
+    /// Nothing waits yet; `rates` is where the counter of each stream turns, where that is known.
+    pub(crate) fn new(rates: Vec<Option<u32>>) -> Self {
         Self {
+            rates,
             entries: VecDeque::new(),
             gone: 0,
             streams: Vec::new(),
@@ -111,11 +140,12 @@ impl<T> Pairing<T> {
         }
         let before = std::mem::replace(&mut stream.newest[count], number);
         if seen.is_restart {
-            stream.restarts.push_back(Restart {
-                run: seen.run,
-                at_ns: seen.at_ns,
-                entry: number,
-            });
+            stream.note(seen.run, (number, seen.at_ns));
+        }
+        if let Some(rate) = self.rates.get(index).copied().flatten().filter(|_| !seen.is_late) {
+            let phase = &mut stream.phases[usize::from(seen.run)];
+            let jumps = phase.take(seen.count, rate, number, seen.at_ns);
+            jumps.into_iter().flatten().for_each(|jump| stream.note_jump(seen.run, jump));
         }
         self.entries.push_back(Entry {
             seen,
@@ -138,7 +168,7 @@ impl<T> Pairing<T> {
                 return;
             }
             if front.is_open {
-                self.settle_front(out);
+                self.settle_front(read_to_ns, out);
             }
             self.entries.pop_front();
             self.gone += 1;
@@ -150,9 +180,20 @@ impl<T> Pairing<T> {
         self.settle(i64::MAX, out);
     }
 
-    fn settle_front(&mut self, out: &mut impl FnMut(Found, Records<'_, T>)) {
-        let stream = usize::from(self.entries[0].seen.stream);
-        forget(&mut self.streams[stream].restarts, self.entries[0].seen.at_ns);
+    fn settle_front(&mut self, read_to_ns: i64, out: &mut impl FnMut(Found, Records<'_, T>)) {
+        let stream = &mut self.streams[usize::from(self.entries[0].seen.stream)];
+        for run in 0..MOST_RUNS {
+            if let Some(jump) = stream.phases[run].lasts(read_to_ns) {
+                stream.note_jump(run as u8, jump);
+            }
+        }
+        let front = &self.entries[0].seen;
+        forget(&mut stream.restarts, front.at_ns);
+        forget(&mut stream.jumps, front.at_ns);
+        if stream.is_unsure(front) {
+            alone(Found::Doubtful, front, out);
+            return;
+        }
         let mut group = std::mem::take(&mut self.group);
         self.gather(&mut group);
         let entry = |number: u64| &self.entries[(number - self.gone) as usize].seen;
@@ -170,7 +211,10 @@ impl<T> Pairing<T> {
         let front = &self.entries[0].seen;
         let stream = &self.streams[usize::from(front.stream)];
         let newest = stream.newest[usize::from(front.count)];
-        let open = |number: &u64| self.entries[(*number - self.gone) as usize].is_open;
+        let open = |number: &u64| {
+            let entry = &self.entries[(*number - self.gone) as usize];
+            entry.is_open && !stream.is_unsure(&entry.seen)
+        };
         let same: Vec<u64> = self.chain(newest).filter(open).collect();
         let entry = |number: u64| &self.entries[(number - self.gone) as usize].seen;
         group.clear();
