@@ -6,9 +6,11 @@ mod points;
 use crate::arguments::{RunArgs, positive_duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
+use crate::time_sync::TimeSyncArgs;
 use live::Screen;
 use points::Chosen;
 use probes::ProbeError;
+use probes::subscribe::ClockRelation;
 use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
 use store::model::Fact;
 use units::CpuList;
@@ -49,6 +51,8 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=2_000))]
     max_streams: u32,
     #[command(flatten)]
+    time: TimeSyncArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
@@ -77,13 +81,17 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         more_settings: run.load_settings(),
     };
     let stop = run.session.stop.of_step();
-    let outcome = start(&config, &run.session.recorder, &stop).and_then(|tracing| {
+    // Durations are of one clock; only stamps of a recording that is to be merged with another host's need the watch.
+    let watch = args.time.watch(ClockRelation::Unknown, &mut run.session.recorder);
+    let outcome = watch.and_then(|watch| Ok((watch, start(&config, &run.session.recorder, &stop)?)));
+    let outcome = outcome.and_then(|(watch, tracing)| {
         let ended = attend(&mut run, &tracing, &args, &chosen);
         stop.request();
         let summary = tracing.join()?;
         ended?;
         run.session.recorder.add_facts(facts(&summary));
         run.session.recorder.add_facts(summary.recording);
+        drop(watch);
         Ok(())
     });
     run.finish(outcome.map_err(Into::into))

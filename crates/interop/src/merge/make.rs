@@ -240,7 +240,8 @@ impl<'a> Maker<'a> {
         match self.merged.apart_ns {
             None => Outcome::Passed,
             Some(apart_ns) => {
-                if ns < 0 && ns.unsigned_abs() > apart_ns && way.to_run == way.from_run + 1 {
+                let is_crossing = way.to_run == way.from_run + 1 && way.to == self.bases[way.to_run];
+                if is_crossing && ns < 0 && ns.unsigned_abs() > apart_ns {
                     self.merged.contradicted += 1;
                     self.merged.earliest_ns = self.merged.earliest_ns.min(ns);
                 }
