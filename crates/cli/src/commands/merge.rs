@@ -109,9 +109,9 @@ fn failure(error: MergeError) -> Failure {
 /// A word that can stand in the name of a series.
 fn label(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    match !text.is_empty() && text.chars().all(fits) {
+    match !text.is_empty() && text.chars().all(fits) && !text.contains("-to-") {
         true => Ok(text.to_owned()),
-        false => Err(format!("\"{text}\": a name of letters, digits, - and _")),
+        false => Err(format!("\"{text}\": a name of letters, digits, - and _, without -to-")),
     }
 }
 

@@ -15,6 +15,7 @@ mod summary;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod ways;
 
 pub use clocks::Relation;
 pub use summary::Merged;
@@ -158,7 +159,7 @@ impl Merge {
         own::facts(self, run)?;
         let own = own::series(self, run)?;
         own::events(self, &own, run)?;
-        let mut maker = Maker::new(self, &own, run)?;
+        let mut maker = Maker::new(self, &own);
         maker.read_all(run)?;
         let merged = maker.finish(run)?;
         summary::say(self, &merged, run)?;
@@ -205,5 +206,7 @@ fn host_name(source: &Source) -> Option<String> {
     let found = source.facts.iter().find(|fact| fact.group == "kernel" && fact.name == "host name");
     let text = found?.value.as_ref().ok()?;
     let word = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
-    Some(text.split('.').next()?.chars().map(word).collect::<String>()).filter(|name: &String| !name.is_empty())
+    let name: String = text.split('.').next()?.chars().map(word).collect();
+    // That stands between two points.
+    Some(name.replace("-to-", "_to_")).filter(|name| !name.is_empty())
 }

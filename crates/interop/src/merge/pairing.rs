@@ -142,7 +142,7 @@ impl<T> Pairing<T> {
         if seen.is_restart {
             stream.note(seen.run, (number, seen.at_ns));
         }
-        if let Some(rate) = self.rates.get(index).copied().flatten().filter(|_| !seen.is_late) {
+        if let Some(rate) = self.rates.get(index).copied().flatten() {
             let phase = &mut stream.phases[usize::from(seen.run)];
             let jumps = phase.take(seen.count, rate, number, seen.at_ns);
             jumps.into_iter().flatten().for_each(|jump| stream.note_jump(seen.run, jump));

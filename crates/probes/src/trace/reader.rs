@@ -14,7 +14,6 @@ use ::trace::hops::{
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
-use recording::facts;
 use store::model::{Counters, EventKind, Fact};
 use units::{Monotonic, Realtime};
 
@@ -321,17 +320,7 @@ impl Reader {
     fn finish_recording(&mut self) {
         let Some(frames) = &mut self.frames else { return };
         frames.finish(&self.names);
-        let fact = |name: &str, value: String| Fact {
-            group: facts::GROUP.to_owned(),
-            name: name.to_owned(),
-            value: Ok(value),
-            source: "clock_gettime".to_owned(),
-        };
-        self.summary.recording = vec![
-            fact(facts::FROM, facts::instant(self.opened.as_ns())),
-            fact(facts::TO, facts::instant(self.closed.as_ns())),
-            fact(facts::UNCERTAINTY, facts::duration(frames.wall().uncertainty_ns())),
-        ];
+        self.summary.recording = frames.facts(self.opened, self.closed);
         if frames.nameless() > 0 {
             let text = format!("recording: {} frames of streams without a name are not in it", frames.nameless());
             self.events.write(EventKind::Incomplete, text);

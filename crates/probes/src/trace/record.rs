@@ -4,9 +4,10 @@ use super::series::Names;
 use super::wall::Wall;
 use crate::record::{Recorder, Tape, TapeLabel, TapeRecord, TapeStream};
 use ::trace::hops::{Duration, EXPIRY_NS, MOST_POINTS, Point, StreamInfo};
-use recording::{Numbering, flag};
+use recording::{Numbering, facts, flag};
 use std::collections::{HashMap, VecDeque};
-use units::Monotonic;
+use store::model::Fact;
+use units::{Monotonic, Realtime};
 use wire::sequence::Sequence;
 
 /// Frames that the tape holds between two looks of the recorder: those of 1.8 s at 144 000 frames/s. 17 MB.
@@ -59,9 +60,19 @@ impl Frames {
         }
     }
 
-    /// What the wall clock was found to be along the run.
-    pub(super) fn wall(&self) -> &Wall {
-        &self.wall
+    /// What is to be known of the recording: from when to when it holds every frame, and how far its stamps may be off.
+    pub(super) fn facts(&self, opened: Realtime, closed: Realtime) -> Vec<Fact> {
+        let fact = |name: &str, value: String| Fact {
+            group: facts::GROUP.to_owned(),
+            name: name.to_owned(),
+            value: Ok(value),
+            source: "clock_gettime".to_owned(),
+        };
+        vec![
+            fact(facts::FROM, facts::instant(opened.as_ns())),
+            fact(facts::TO, facts::instant(closed.as_ns())),
+            fact(facts::UNCERTAINTY, facts::duration(self.wall.uncertainty_ns())),
+        ]
     }
 
     /// Frames whose stream never got a name: they are not in the recording.
