@@ -34,7 +34,9 @@ fn has_thread(process: u32) -> bool {
     let Ok(tasks) = std::fs::read_dir(format!("/proc/{process}/task")) else {
         return false;
     };
-    let mut names = tasks.flatten().filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+    let mut names = tasks
+        .flatten()
+        .filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
     names.any(|name| name.trim() == READER)
 }
 
@@ -60,13 +62,19 @@ fn limits(directory: &Path, allowed: &str) -> String {
 }
 
 fn merged(host: &str, guest: &str, clock: &str, out: &str, limits: &str) -> (Option<i32>, Value) {
-    let mut words = vec!["merge", host, guest, "--label", "host", "--label", "guest", "--out", out, "--json"];
+    let mut words = vec![
+        "merge", host, guest, "--label", "host", "--label", "guest", "--out", out, "--json",
+    ];
     words.extend(["--limits", limits]);
     if !clock.is_empty() {
         words.extend(["--clock", clock]);
     }
     let output = run(&words);
-    assert!(output.status.code() < Some(2) || output.status.code() == Some(3), "{}", stderr(&output));
+    assert!(
+        output.status.code() < Some(2) || output.status.code() == Some(3),
+        "{}",
+        stderr(&output)
+    );
     (output.status.code(), json(&output))
 }
 
@@ -101,21 +109,37 @@ fn the_crossing_between_two_namespaces_has_every_frame() {
     let (mut crossed, mut in_doubt) = (0, 0);
     for id in ["MU01", "MU02"] {
         let crossing = support::series(&document, &format!("hop/host.port-to-guest.nic/{id}"));
-        let inside = count(support::series(&document, &format!("hop/guest.nic-to-guest.app/{id}")), "lost");
+        let inside = count(
+            support::series(&document, &format!("hop/guest.nic-to-guest.app/{id}")),
+            "lost",
+        );
         assert_eq!(count(crossing, "lost"), 0, "{crossing}");
-        assert_eq!(count(crossing, "received") + inside, count(crossing, "expected"), "{crossing}");
-        assert!(count(crossing, "min") > 0 && crossing["clock"]["uncertainty"].as_u64() > Some(0), "{crossing}");
+        assert_eq!(
+            count(crossing, "received") + inside,
+            count(crossing, "expected"),
+            "{crossing}"
+        );
+        assert!(
+            count(crossing, "min") > 0 && crossing["clock"]["uncertainty"].as_u64() > Some(0),
+            "{crossing}"
+        );
         crossed += count(crossing, "expected");
         in_doubt += inside;
     }
     assert_eq!(crossed, frames, "every frame that was sent came to both");
     assert_eq!(count(&document["recording"], "received"), frames);
-    assert_eq!(status, Some(if in_doubt == 0 { 0 } else { 3 }), "{}", document["checks"]);
+    assert_eq!(
+        status,
+        Some(if in_doubt == 0 { 0 } else { 3 }),
+        "{}",
+        document["checks"]
+    );
 
     let (status, document) = merged(&host, &guest, "offset:5ms:1us", &path("wrong.triptime"), &long);
     assert_eq!(status, Some(3), "frames that arrive before they are sent judge nothing");
     let events = document["events"].as_array().expect("events");
-    let contradicted = |event: &&Value| event["kind"] == "clock-doubt" && event["text"].to_string().contains("contradicted");
+    let contradicted =
+        |event: &&Value| event["kind"] == "clock-doubt" && event["text"].to_string().contains("contradicted");
     assert!(events.iter().any(|event| contradicted(&event)), "{events:?}");
 
     let (status, document) = merged(&host, &guest, "", &path("unstated.triptime"), &long);

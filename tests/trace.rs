@@ -74,11 +74,20 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
     assert!(page.contains("The way of a frame inside this host") && page.contains("p-dut: veth"));
     let recording = &document["recording"];
     let ways = recording["latencies"].as_array().expect("ways");
-    let between = |from: &str, to: &str| ways.iter().find(|way| way["from"] == from && way["to"] == to).expect("a way");
+    let between = |from: &str, to: &str| {
+        ways.iter()
+            .find(|way| way["from"] == from && way["to"] == to)
+            .expect("a way")
+    };
     for (from, to) in [("nic", "port"), ("port", "edge"), ("nic", "app")] {
         let recorded = between(from, to)["figures"]["count"].as_u64();
-        let counted = ["MU01", "MU02"].map(|id| support::series(&document, &format!("hop/{from}-to-{to}/{id}"))["received"].as_u64());
-        assert_eq!(recorded, counted[0].zip(counted[1]).map(|(a, b)| a + b), "{from} to {to}");
+        let counted = ["MU01", "MU02"]
+            .map(|id| support::series(&document, &format!("hop/{from}-to-{to}/{id}"))["received"].as_u64());
+        assert_eq!(
+            recorded,
+            counted[0].zip(counted[1]).map(|(a, b)| a + b),
+            "{from} to {to}"
+        );
     }
 }
 

@@ -85,12 +85,19 @@ mod tests {
             let step = sequence.accept(count);
             let rate = sequence.rate();
             let (number, flags) = numbering.number(count, step, rate);
-            let info = StreamInfo { rate: Some(1_000), ..StreamInfo::named(0, "x") };
+            let info = StreamInfo {
+                rate: Some(1_000),
+                ..StreamInfo::named(0, "x")
+            };
             assert_eq!(info.count(number, flags), count, "number {number}, flags {flags}");
             restarts += u32::from(flags & flag::RESTART != 0);
             unrated += u32::from(flags & flag::UNRATED != 0);
         }
-        assert_eq!((restarts, unrated), (2, 2_000), "the first turn, and when the second told the rate");
+        assert_eq!(
+            (restarts, unrated),
+            (2, 2_000),
+            "the first turn, and when the second told the rate"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Who sent the samples.
 
-use crate::bytes::{Bytes, put_name};
 use crate::block::flag;
+use crate::bytes::{Bytes, put_name};
 use crate::error::SegmentError;
 
 /// Most streams of a recording.

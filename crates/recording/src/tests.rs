@@ -171,20 +171,15 @@ fn any_record() -> impl Strategy<Value = Record> {
     let stamps = prop::array::uniform12(prop::option::of(
         any::<i64>().prop_filter("the sentinel", |ns| *ns != Block::NO_STAMP),
     ));
-    (
-        0_u16..5,
-        1_u16..=255,
-        any::<u64>(),
-        stamps,
-        0_u8..=flag::KNOWN,
-    )
-        .prop_map(|(stream, samples, number, stamps, flags)| Record {
+    (0_u16..5, 1_u16..=255, any::<u64>(), stamps, 0_u8..=flag::KNOWN).prop_map(
+        |(stream, samples, number, stamps, flags)| Record {
             stream,
             samples,
             flags,
             number,
             stamps,
-        })
+        },
+    )
 }
 
 proptest! {

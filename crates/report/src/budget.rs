@@ -283,7 +283,11 @@ fn in_run(point: &str) -> (Option<&str>, &str) {
 /// From the NIC to the application within one of the other runs of a merged one.
 fn merged_delivery(run: &RunView) -> Vec<&SeriesView> {
     let is_delivery = |series: &&SeriesView| {
-        let hop = series.spec.name.strip_prefix("hop/").and_then(|rest| rest.split('/').next());
+        let hop = series
+            .spec
+            .name
+            .strip_prefix("hop/")
+            .and_then(|rest| rest.split('/').next());
         hop.and_then(|hop| hop.split_once("-to-")).is_some_and(|(begin, end)| {
             let ((run, begin), (other, end)) = (in_run(begin), in_run(end));
             run == other && run.is_some_and(|run| run != HOST) && (begin, end) == ("nic", "app")

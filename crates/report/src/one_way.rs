@@ -87,7 +87,9 @@ impl OneWay {
         let uncertainty = match stated.parse() {
             Ok(ns) => Ok(Uncertainty {
                 ns,
-                what: setting_of(series, setting::CLOCK_RELATION).unwrap_or("as stated").to_owned(),
+                what: setting_of(series, setting::CLOCK_RELATION)
+                    .unwrap_or("as stated")
+                    .to_owned(),
             }),
             Err(_) if stated == setting::NOT_STATED => {
                 Err("the relation of the two runs' clocks was not stated (merge --clock)".to_owned())

@@ -160,7 +160,9 @@ fn checks(report: &Report, paint: &Paint) -> String {
     }
     for open in &judgement.not_measured {
         let series = open.limit.series.as_str();
-        let shown = series.split_once('|').map_or_else(|| series.to_owned(), |(first, _)| format!("{first} …"));
+        let shown = series
+            .split_once('|')
+            .map_or_else(|| series.to_owned(), |(first, _)| format!("{first} …"));
         table.row(vec![
             "not measured".into(),
             open.limit.id.clone(),

@@ -118,7 +118,9 @@ fn label(text: &str) -> Result<String, String> {
 /// How the clocks relate.
 fn relation(text: &str) -> Result<Relation, String> {
     let wrong = || {
-        format!("\"{text}\" is no relation of clocks: write none, same-host, ptp:2us, or offset:-1500ns:2us (later clock minus first)")
+        format!(
+            "\"{text}\" is no relation of clocks: write none, same-host, ptp:2us, or offset:-1500ns:2us (later clock minus first)"
+        )
     };
     match text.split_once(':') {
         None if text == "none" => Ok(Relation::Unstated),
@@ -130,7 +132,9 @@ fn relation(text: &str) -> Result<Relation, String> {
                 Some(size) => (-1, size),
                 None => (1, offset.strip_prefix('+').unwrap_or(offset)),
             };
-            let size = nanoseconds(size).and_then(|ns| i64::try_from(ns).ok()).ok_or_else(wrong)?;
+            let size = nanoseconds(size)
+                .and_then(|ns| i64::try_from(ns).ok())
+                .ok_or_else(wrong)?;
             Ok(Relation::Offset(sign * size, nanoseconds(apart).ok_or_else(wrong)?))
         }
         _ => Err(wrong()),
@@ -153,7 +157,10 @@ mod tests {
         assert_eq!(relation("same-host"), Ok(Relation::SameHost));
         assert_eq!(relation("ptp:2us"), Ok(Relation::Ptp(2_000)));
         assert_eq!(relation("offset:-1500:2us"), Ok(Relation::Offset(-1_500, 2_000)));
-        assert_eq!(relation("offset:37s:1ms"), Ok(Relation::Offset(37_000_000_000, 1_000_000)));
+        assert_eq!(
+            relation("offset:37s:1ms"),
+            Ok(Relation::Offset(37_000_000_000, 1_000_000))
+        );
         for wrong in ["", "ptp", "ptp:", "offset:5", "offset:x:1us", "gps", "same-host:1us"] {
             assert!(relation(wrong).is_err(), "{wrong}");
         }

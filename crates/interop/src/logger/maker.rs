@@ -77,14 +77,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Adds the sample to its stream's series.
-    fn window(
-        &mut self,
-        logged: &Logged,
-        number: u64,
-        flags: u8,
-        stamps: recording::Instants,
-        at_ns: u64,
-    ) {
+    fn window(&mut self, logged: &Logged, number: u64, flags: u8, stamps: recording::Instants, at_ns: u64) {
         let flags = flags & !flag::UNRATED;
         let last = self.last_ns[logged.stream].replace(logged.at_ns);
         let next = self.next_number[logged.stream];

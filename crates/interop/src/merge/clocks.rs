@@ -40,7 +40,10 @@ impl Relation {
         match self {
             Self::Unstated => "not stated".to_owned(),
             Self::SameHost => "one clock: the runs are of the same host".to_owned(),
-            Self::Ptp(ns) => format!("both follow one PTP grandmaster and agree to {}, as stated", format_ns(ns as f64)),
+            Self::Ptp(ns) => format!(
+                "both follow one PTP grandmaster and agree to {}, as stated",
+                format_ns(ns as f64)
+            ),
             Self::Offset(ns, apart) => format!(
                 "the later run's clock is {} ahead of the first's, to {}, as stated",
                 format_ns(ns as f64),
@@ -84,7 +87,10 @@ fn value<'a>(source: &'a Source, group: &str, name: &str) -> Result<&'a str, Str
             source.label
         )
     };
-    let found = source.facts.iter().find(|fact| fact.group == group && fact.name == name);
+    let found = source
+        .facts
+        .iter()
+        .find(|fact| fact.group == group && fact.name == name);
     let fact = found.ok_or_else(|| unknown("measured by an earlier version"))?;
     fact.value.as_deref().map_err(|why| unknown(why))
 }
@@ -176,7 +182,10 @@ mod tests {
         let said = of_watches(vec![("host".to_owned(), host), ("guest".to_owned(), guest)]);
         let words: Vec<(u64, EventKind)> = said.iter().map(|event| (event.at_ns, event.kind)).collect();
         assert_eq!(words, [(0, good), (100, doubt), (300, doubt), (400, good)]);
-        assert_eq!((said[1].text.as_str(), said[2].text.as_str()), ("host: lost", "guest: far"));
+        assert_eq!(
+            (said[1].text.as_str(), said[2].text.as_str()),
+            ("host: lost", "guest: far")
+        );
     }
 
     #[test]

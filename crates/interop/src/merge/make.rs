@@ -93,7 +93,10 @@ impl<'a> Maker<'a> {
             next.push(self.next(index, frames)?);
         }
         loop {
-            let waiting = next.iter().enumerate().filter_map(|(run, seen)| Some((run, seen.as_ref()?.at_ns)));
+            let waiting = next
+                .iter()
+                .enumerate()
+                .filter_map(|(run, seen)| Some((run, seen.as_ref()?.at_ns)));
             let Some((first, read_to_ns)) = waiting.min_by_key(|(_, at_ns)| *at_ns) else {
                 break;
             };
@@ -198,12 +201,15 @@ impl<'a> Maker<'a> {
         let (number, flags) = numbered.numbering.number(count, step, numbered.sequence.rate());
         for asdu in 1..first.data.samples {
             let step = numbered.sequence.accept(count.wrapping_add(asdu));
-            numbered.numbering.number(count.wrapping_add(asdu), step, numbered.sequence.rate());
+            numbered
+                .numbering
+                .number(count.wrapping_add(asdu), step, numbered.sequence.rate());
         }
         if !numbered.is_known || rate != numbered.sequence.rate() {
             numbered.is_known = true;
             let rate = numbered.sequence.rate();
-            self.segment.set_stream(recording::StreamInfo { rate, ..info.clone() })?;
+            self.segment
+                .set_stream(recording::StreamInfo { rate, ..info.clone() })?;
         }
         let mut stamps = [None; MAX_POINTS];
         for seen in records.iter().flatten() {

@@ -138,7 +138,10 @@ impl Merge {
 
     /// Interrupted if one of the runs was.
     pub fn state(&self) -> RunState {
-        let interrupted = self.sources.iter().any(|source| source.state() == RunState::Interrupted);
+        let interrupted = self
+            .sources
+            .iter()
+            .any(|source| source.state() == RunState::Interrupted);
         if interrupted {
             RunState::Interrupted
         } else {
@@ -184,8 +187,15 @@ fn name(sources: &mut [Source]) -> Result<(), MergeError> {
     let are_distinct = |names: &[Option<String>]| {
         (0..names.len()).all(|index| names[index].is_some() && !names[..index].contains(&names[index]))
     };
-    let commands: Vec<Option<String>> = sources.iter().map(|source| Some(source.info().command.clone())).collect();
-    for (index, source) in sources.iter_mut().enumerate().filter(|(_, source)| source.label.is_empty()) {
+    let commands: Vec<Option<String>> = sources
+        .iter()
+        .map(|source| Some(source.info().command.clone()))
+        .collect();
+    for (index, source) in sources
+        .iter_mut()
+        .enumerate()
+        .filter(|(_, source)| source.label.is_empty())
+    {
         let name = match (are_distinct(&hosts), are_distinct(&commands)) {
             (true, _) => hosts[index].clone(),
             (false, true) => commands[index].clone(),
@@ -203,9 +213,18 @@ fn name(sources: &mut [Source]) -> Result<(), MergeError> {
 
 /// The host's name as a word that can stand in the name of a series.
 fn host_name(source: &Source) -> Option<String> {
-    let found = source.facts.iter().find(|fact| fact.group == "kernel" && fact.name == "host name");
+    let found = source
+        .facts
+        .iter()
+        .find(|fact| fact.group == "kernel" && fact.name == "host name");
     let text = found?.value.as_ref().ok()?;
-    let word = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
+    let word = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_".contains(c) {
+            c
+        } else {
+            '-'
+        }
+    };
     let name: String = text.split('.').next()?.chars().map(word).collect();
     // That stands between two points.
     Some(name.replace("-to-", "_to_")).filter(|name| !name.is_empty())

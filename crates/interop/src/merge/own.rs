@@ -52,8 +52,18 @@ pub(super) fn facts(merge: &Merge, run: &mut RunWriter) -> Result<(), MergeError
     let mut facts = vec![fact("clocks".to_owned(), merge.relation.text(), "--clock")];
     for source in &merge.sources {
         let info = source.info();
-        let text = format!("{} ({}), {} samples, at {}", info.id, info.command, source.samples, source.points.join(", "));
-        facts.push(fact(format!("run {}", source.label), text, &source.run.path().display().to_string()));
+        let text = format!(
+            "{} ({}), {} samples, at {}",
+            info.id,
+            info.command,
+            source.samples,
+            source.points.join(", ")
+        );
+        facts.push(fact(
+            format!("run {}", source.label),
+            text,
+            &source.run.path().display().to_string(),
+        ));
     }
     for source in &merge.sources {
         facts.extend(source.facts.iter().map(|fact| Fact {
@@ -107,7 +117,11 @@ fn take_over(
     let known = source.streams.iter().find(|info| info.name == hop.stream);
     let place = known.and_then(|info| merge.streams.place(index, info.number));
     let stream = place.map_or(hop.stream, |place| &merge.streams.known[usize::from(place)].name);
-    let name = format!("{HOPS}{}-to-{}/{stream}", merge.point(index, hop.from), merge.point(index, hop.to));
+    let name = format!(
+        "{HOPS}{}-to-{}/{stream}",
+        merge.point(index, hop.from),
+        merge.point(index, hop.to)
+    );
     if !own.names.insert(name.clone()) {
         return Ok(());
     }
@@ -130,23 +144,38 @@ fn take_over(
         own.lost_first.insert((index, place), lost.collect());
     }
     let mut batch = Batch::default();
-    source.run.for_each_histogram(id, |span| batch.windows.extend(window(new, shift_ns, &rows, span)))?;
-    batch.spikes.extend(source.run.spikes(id)?.into_iter().map(|spike| Spike {
-        series: new,
-        at_ns: spike.at_ns + shift_ns,
-        ..spike
-    }));
-    batch.causes.extend(source.run.causes(id)?.into_iter().map(|total| (new, total)));
+    source
+        .run
+        .for_each_histogram(id, |span| batch.windows.extend(window(new, shift_ns, &rows, span)))?;
+    batch
+        .spikes
+        .extend(source.run.spikes(id)?.into_iter().map(|spike| Spike {
+            series: new,
+            at_ns: spike.at_ns + shift_ns,
+            ..spike
+        }));
+    batch
+        .causes
+        .extend(source.run.causes(id)?.into_iter().map(|total| (new, total)));
     Ok(run.write(&batch)?)
 }
 
 /// The windows that a histogram covers, as one.
 fn window(series: SeriesId, shift_ns: u64, rows: &[WindowRow], span: HistogramSpan) -> Option<Window> {
-    let covered = || rows.iter().filter(|row| (span.start_ns..span.end_ns.max(span.start_ns + 1)).contains(&row.start_ns));
+    let covered = || {
+        rows.iter()
+            .filter(|row| (span.start_ns..span.end_ns.max(span.start_ns + 1)).contains(&row.start_ns))
+    };
     let mut counters = Counters::default();
     covered().for_each(|row| counters.add(&row.counters));
     let is_one = covered().count() == 1;
-    let samples = |row: &WindowRow| if is_one { span.histogram.count() } else { row.counters.received };
+    let samples = |row: &WindowRow| {
+        if is_one {
+            span.histogram.count()
+        } else {
+            row.counters.received
+        }
+    };
     let sum = |row: &WindowRow| row.mean_ns.map_or(0.0, |mean| (mean * samples(row) as f64).round());
     (covered().next().is_some()).then(|| Window {
         series,
@@ -191,7 +220,13 @@ pub(super) fn events(merge: &Merge, own: &Own, run: &mut RunWriter) -> Result<()
             events.push(note(0, EventKind::Incomplete, text));
         }
     }
-    events.extend(merge.streams.alike.iter().map(|text| note(0, EventKind::Incomplete, text.clone())));
+    events.extend(
+        merge
+            .streams
+            .alike
+            .iter()
+            .map(|text| note(0, EventKind::Incomplete, text.clone())),
+    );
     events.sort_by_key(|event| event.at_ns);
     Ok(run.write(&Batch {
         events,
@@ -203,7 +238,11 @@ fn state(merge: &Merge, index: usize) -> Option<Event> {
     let source = &merge.sources[index];
     (source.state() == RunState::Interrupted).then(|| {
         let end_ns = merge.since_start(index, source.info().started.as_ns()) + source.run.duration_ns();
-        note(end_ns, EventKind::Note, format!("{}: the run was ended early", source.label))
+        note(
+            end_ns,
+            EventKind::Note,
+            format!("{}: the run was ended early", source.label),
+        )
     })
 }
 
@@ -214,10 +253,12 @@ pub(super) fn clock_words(merge: &Merge, contradiction: Option<String>) -> Resul
         for (index, source) in merge.sources.iter().enumerate() {
             let shift_ns = merge.since_start(index, source.info().started.as_ns());
             let events = source.run.events()?.into_iter();
-            let own = events.filter(|event| is_word(event) && event.series.is_none()).map(|event| Event {
-                at_ns: event.at_ns + shift_ns,
-                ..event
-            });
+            let own = events
+                .filter(|event| is_word(event) && event.series.is_none())
+                .map(|event| Event {
+                    at_ns: event.at_ns + shift_ns,
+                    ..event
+                });
             of_runs.push((source.label.clone(), own.collect()));
         }
     }

@@ -93,7 +93,11 @@ impl Stream {
     }
 
     fn note(&mut self, run: u8, (entry, at_ns): Jump) {
-        if !self.restarts.iter().any(|known| known.run == run && known.entry == entry) {
+        if !self
+            .restarts
+            .iter()
+            .any(|known| known.run == run && known.entry == entry)
+        {
             self.restarts.push_back(Restart { run, at_ns, entry });
         }
     }
@@ -145,7 +149,10 @@ impl<T> Pairing<T> {
         if let Some(rate) = self.rates.get(index).copied().flatten() {
             let phase = &mut stream.phases[usize::from(seen.run)];
             let jumps = phase.take(seen.count, rate, number, seen.at_ns);
-            jumps.into_iter().flatten().for_each(|jump| stream.note_jump(seen.run, jump));
+            jumps
+                .into_iter()
+                .flatten()
+                .for_each(|jump| stream.note_jump(seen.run, jump));
         }
         self.entries.push_back(Entry {
             seen,
@@ -268,7 +275,10 @@ impl<T> Pairing<T> {
         }
         let own = restarts.iter().filter(|other| other.run == seen.run);
         let apart = |other: &&Restart| other.at_ns.abs_diff(restart.at_ns);
-        match own.min_by_key(apart).filter(|other| apart(other) < WITHIN_NS.unsigned_abs()) {
+        match own
+            .min_by_key(apart)
+            .filter(|other| apart(other) < WITHIN_NS.unsigned_abs())
+        {
             Some(other) => number >= other.entry,
             None => seen.at_ns >= restart.at_ns,
         }

@@ -82,7 +82,9 @@ impl Phase {
 
     /// Tells of a restart that shows by its having lasted until `now_ns`.
     pub(super) fn lasts(&mut self, now_ns: i64) -> Option<Jump> {
-        let suspect = self.suspect.filter(|suspect| now_ns.saturating_sub(suspect.at_ns) >= LASTS_NS)?;
+        let suspect = self
+            .suspect
+            .filter(|suspect| now_ns.saturating_sub(suspect.at_ns) >= LASTS_NS)?;
         self.suspect = None;
         self.base_ns = self.base_ns.map(|base_ns| base_ns + suspect.least_ns);
         self.count_jump(suspect.at_ns);
@@ -105,7 +107,11 @@ mod tests {
         let mut phase = Phase::default();
         let take = |(entry, count, late_ms): (u64, u16, i64)| {
             let at_ns = entry as i64 * 20_000_000 + late_ms * 1_000_000;
-            phase.take(count, 50, entry, at_ns).into_iter().flatten().map(|(entry, _)| entry)
+            phase
+                .take(count, 50, entry, at_ns)
+                .into_iter()
+                .flatten()
+                .map(|(entry, _)| entry)
         };
         records.into_iter().flat_map(take).collect::<Vec<u64>>()
     }
@@ -115,14 +121,22 @@ mod tests {
         let count = |entry: u64| (entry % 50) as u16;
         assert!(jumps((0..500).map(|entry| (entry, count(entry), 0))).is_empty());
         // Ten frames wait for a quarter of a second.
-        let late = |entry: u64| if (100..110).contains(&entry) { 250 - 20 * (entry as i64 - 100) } else { 0 };
+        let late = |entry: u64| {
+            if (100..110).contains(&entry) {
+                250 - 20 * (entry as i64 - 100)
+            } else {
+                0
+            }
+        };
         assert!(jumps((0..500).map(|entry| (entry, count(entry), late(entry)))).is_empty());
     }
 
     #[test]
     fn restarts_show_also_where_the_counts_follow_each_other() {
         // 20 frames are missing, and the count goes on as if there were none.
-        let later = (0..100).chain(120..300).map(|entry| (entry, (if entry < 100 { entry } else { entry - 20 } % 50) as u16, 0));
+        let later = (0..100)
+            .chain(120..300)
+            .map(|entry| (entry, (if entry < 100 { entry } else { entry - 20 } % 50) as u16, 0));
         assert_eq!(jumps(later), [120]);
         let earlier = (0..300).map(|entry| (entry, (if entry < 100 { entry } else { entry + 10 } % 50) as u16, 0));
         assert_eq!(jumps(earlier), [100]);

@@ -42,11 +42,15 @@ impl Source {
         let totals = run.segment_totals()?.ok_or_else(none)?;
         let facts = run.facts()?;
         let about = |name: &str| {
-            let mut of_recording = facts.iter().filter(|fact| fact.group == facts::GROUP && fact.name == name);
+            let mut of_recording = facts
+                .iter()
+                .filter(|fact| fact.group == facts::GROUP && fact.name == name);
             of_recording.next().and_then(|fact| fact.value.as_deref().ok())
         };
         let covers_ns = (
-            about(facts::FROM).and_then(facts::instant_of).unwrap_or(totals.first_ns),
+            about(facts::FROM)
+                .and_then(facts::instant_of)
+                .unwrap_or(totals.first_ns),
             about(facts::TO).and_then(facts::instant_of).unwrap_or(totals.last_ns),
         );
         let uncertainty_ns = about(facts::UNCERTAINTY).and_then(facts::duration_of).unwrap_or(0);
@@ -177,7 +181,11 @@ impl Frames {
     /// The frame that is next; `None` at the end.
     pub(crate) fn peek(&mut self, source: &Source) -> Result<Option<RunFrame<'_>>, MergeError> {
         loop {
-            let length = if self.unread { 0 } else { self.reader.segment().block.len() };
+            let length = if self.unread {
+                0
+            } else {
+                self.reader.segment().block.len()
+            };
             if self.index >= length {
                 if !self.load(source)? {
                     return Ok(None);
@@ -203,7 +211,10 @@ impl Frames {
             samples: block.samples[index],
             is_restart: flags & flag::RESTART != 0,
             is_late: flags & (flag::RESTART | flag::OUT_OF_RANGE) == 0
-                && self.next_number.get(usize::from(stream)).is_some_and(|next| block.number[index] < *next),
+                && self
+                    .next_number
+                    .get(usize::from(stream))
+                    .is_some_and(|next| block.number[index] < *next),
             at_ns,
             block,
             index,
@@ -224,7 +235,11 @@ impl Frames {
         }
         let next = &mut self.next_number[stream];
         let after = number.saturating_add(samples);
-        *next = if flags & flag::RESTART != 0 { after } else { after.max(*next) };
+        *next = if flags & flag::RESTART != 0 {
+            after
+        } else {
+            after.max(*next)
+        };
     }
 
     fn first_instant(&self) -> Option<i64> {
@@ -239,7 +254,9 @@ impl Frames {
         };
         self.next_segment += 1;
         self.index = 0;
-        let read = source.run.segment(place, |octets| self.reader.read(octets).map(|_| ()))?;
+        let read = source
+            .run
+            .segment(place, |octets| self.reader.read(octets).map(|_| ()))?;
         // Its head was read before: what is wrong with the rest no checksum can have missed.
         read.map_err(|error| MergeError::Segment(source.label.clone(), error))?;
         self.unread = false;

@@ -138,7 +138,8 @@ mod tests {
         for (run, infos) in runs.iter().enumerate() {
             streams.add_run(&format!("run{run}"), infos).expect("room");
         }
-        let of = |run: usize, infos: &Vec<StreamInfo>| infos.iter().map(|info| streams.place(run, info.number)).collect();
+        let of =
+            |run: usize, infos: &Vec<StreamInfo>| infos.iter().map(|info| streams.place(run, info.number)).collect();
         let places = runs.iter().enumerate().map(|(run, infos)| of(run, infos)).collect();
         (places, streams.alike.len())
     }
@@ -155,8 +156,14 @@ mod tests {
 
     #[test]
     fn two_publishers_with_one_sv_id_are_told_apart_by_their_source() {
-        let host = vec![stream(0, "MU01", Some(1), None), stream(1, "MU01@02:…:02", Some(2), None)];
-        let guest = vec![stream(0, "MU01", Some(2), None), stream(1, "MU01@02:…:01", Some(1), None)];
+        let host = vec![
+            stream(0, "MU01", Some(1), None),
+            stream(1, "MU01@02:…:02", Some(2), None),
+        ];
+        let guest = vec![
+            stream(0, "MU01", Some(2), None),
+            stream(1, "MU01@02:…:01", Some(1), None),
+        ];
         assert_eq!(
             places(&[host, guest]),
             (vec![vec![Some(0), Some(1)], vec![Some(1), Some(0)]], 0)
@@ -165,12 +172,18 @@ mod tests {
 
     #[test]
     fn one_that_could_be_either_of_two_is_neither() {
-        let host = vec![stream(0, "MU01", Some(1), None), stream(1, "MU01@02:…:02", Some(2), None)];
+        let host = vec![
+            stream(0, "MU01", Some(1), None),
+            stream(1, "MU01@02:…:02", Some(2), None),
+        ];
         let subscriber = vec![stream(0, "MU01", None, None)];
         assert_eq!(
             places(&[host.clone(), subscriber.clone()]),
             (vec![vec![Some(0), Some(1)], vec![Some(2)]], 1)
         );
-        assert_eq!(places(&[subscriber, host]), (vec![vec![Some(0)], vec![Some(1), Some(2)]], 2));
+        assert_eq!(
+            places(&[subscriber, host]),
+            (vec![vec![Some(0)], vec![Some(1), Some(2)]], 2)
+        );
     }
 }

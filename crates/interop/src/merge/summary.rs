@@ -48,7 +48,11 @@ impl Merged {
         let stamps_ns: u64 = of_stamps.iter().take(2).sum();
         let relation = match (merge.relation.apart_ns(), stamps_ns) {
             (None, _) | (_, 0) => merge.relation.text(),
-            _ => format!("{}; the stamps are known to {}", merge.relation.text(), format_ns(stamps_ns as f64)),
+            _ => format!(
+                "{}; the stamps are known to {}",
+                merge.relation.text(),
+                format_ns(stamps_ns as f64)
+            ),
         };
         Self {
             frames: 0,
@@ -138,7 +142,11 @@ pub(super) fn say(merge: &Merge, merged: &Merged, run: &mut RunWriter) -> Result
                 crossing.strange, labels[*to], labels[*from]
             );
             // Of a stream that comes another way, nothing is missing.
-            let kind = if crossing.paired > 0 { EventKind::Incomplete } else { EventKind::Note };
+            let kind = if crossing.paired > 0 {
+                EventKind::Incomplete
+            } else {
+                EventKind::Note
+            };
             say(kind, Some(*series), text);
         }
     }

@@ -51,10 +51,24 @@ impl Maker<'_> {
             (Found::Whole, None, Some(_)) => before.map(|_| Outcome::Passed),
             (Found::Whole, None, None) => None,
         };
-        let is_strange = found == Found::Whole && before.is_none() && after.is_some_and(|after| self.must_be_known(way.from_run, after));
-        let hidden = hides_a_loss(found, after, self.bases[way.to_run], self.merge.sources[way.to_run].points.len());
-        let hidden_before = hides_a_loss(found, before, self.bases[way.from_run], self.merge.sources[way.from_run].points.len());
-        let at_ns = to.or(from).map_or(0, |at| self.merge.since_start(0, at + self.merge.shifts_ns[0]));
+        let is_strange = found == Found::Whole
+            && before.is_none()
+            && after.is_some_and(|after| self.must_be_known(way.from_run, after));
+        let hidden = hides_a_loss(
+            found,
+            after,
+            self.bases[way.to_run],
+            self.merge.sources[way.to_run].points.len(),
+        );
+        let hidden_before = hides_a_loss(
+            found,
+            before,
+            self.bases[way.from_run],
+            self.merge.sources[way.from_run].points.len(),
+        );
+        let at_ns = to
+            .or(from)
+            .map_or(0, |at| self.merge.since_start(0, at + self.merge.shifts_ns[0]));
         let Some(tally) = self.tallies[index].get_mut(&stream) else {
             return Ok(());
         };
@@ -142,7 +156,10 @@ impl Maker<'_> {
         };
         let mut settings = Vec::new();
         if !is_own {
-            let apart = self.merged.apart_ns.map_or_else(|| setting::NOT_STATED.to_owned(), |ns| ns.to_string());
+            let apart = self
+                .merged
+                .apart_ns
+                .map_or_else(|| setting::NOT_STATED.to_owned(), |ns| ns.to_string());
             settings.push((setting::CLOCK_RELATION.to_owned(), self.merged.relation.clone()));
             settings.push((setting::CLOCK_UNCERTAINTY_NS.to_owned(), apart));
         }

@@ -17,8 +17,8 @@ mod work;
 
 pub(crate) use clock::ClockWatch;
 pub use counted::{Counted, CountedSpan, CountedSpike};
-pub(crate) use feed::{LABEL_BYTES, RECEIVED_POINTS};
 pub use feed::{Counter, Describe, Feed, Record};
+pub(crate) use feed::{LABEL_BYTES, RECEIVED_POINTS};
 pub use recorder::{Events, Live, Recorder, RecorderOptions};
 pub use signal::SpikeSignal;
 pub use tape::{Tape, TapeLabel, TapeRecord, TapeStream};

@@ -10,7 +10,8 @@ use crate::record::{Counted, CountedSpan, CountedSpike, Events, Recorder};
 use crate::stop::Stop;
 use ::trace::TraceError;
 use ::trace::hops::{
-    Counting, Distribution, Duration as HopDuration, HopCost, HopCounts, HopSeries, HopTracer, Reading, Troubles, bucket_bounds,
+    Counting, Distribution, Duration as HopDuration, HopCost, HopCounts, HopSeries, HopTracer, Reading, Troubles,
+    bucket_bounds,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -64,12 +65,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(
-        tracer: HopTracer,
-        config: &TraceConfig,
-        recorder: &Recorder,
-        live: LiveView,
-    ) -> Self {
+    pub(super) fn new(tracer: HopTracer, config: &TraceConfig, recorder: &Recorder, live: LiveView) -> Self {
         // The tracer has opened its first point by now.
         let opened = sys::clock::realtime();
         let spans = config.window_ns.div_ceil(LONGEST_SPAN_NS).max(1);
@@ -322,7 +318,10 @@ impl Reader {
         frames.finish(&self.names);
         self.summary.recording = frames.facts(self.opened, self.closed);
         if frames.nameless() > 0 {
-            let text = format!("recording: {} frames of streams without a name are not in it", frames.nameless());
+            let text = format!(
+                "recording: {} frames of streams without a name are not in it",
+                frames.nameless()
+            );
             self.events.write(EventKind::Incomplete, text);
         }
     }

@@ -163,7 +163,9 @@ impl Frames {
         let mut run: Option<TapeRecord<MOST_POINTS>> = None;
         for asdu in 0..u16::from(stream.info.asdus.max(1)) {
             let count = frame.smp_cnt.wrapping_add(asdu);
-            let step = stream.sequence.accept_after(count, if asdu == 0 { silent_ns } else { 0 });
+            let step = stream
+                .sequence
+                .accept_after(count, if asdu == 0 { silent_ns } else { 0 });
             let (first, flags) = stream.numbering.number(count, step, stream.sequence.rate());
             match &mut run {
                 Some(run) if follows(run, first, flags) => run.samples += 1,
@@ -226,3 +228,6 @@ fn on_tape(number: u16, stream: &Recorded) -> TapeStream {
         rate: stream.sequence.rate(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -148,7 +148,10 @@ impl Survey {
         }
         if let Some(wanted) = &self.wanted {
             let place = |name: &String| self.points.iter().position(|point| point == name);
-            ways = wanted.iter().filter_map(|(from, to)| place(from).zip(place(to))).collect();
+            ways = wanted
+                .iter()
+                .filter_map(|(from, to)| place(from).zip(place(to)))
+                .collect();
             // In the order of the way, and the longest last.
             ways.sort_by_key(|(from, to)| (to.saturating_sub(*from), *from));
         }

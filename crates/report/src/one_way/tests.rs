@@ -275,5 +275,8 @@ fn the_stated_relation_is_what_the_uncertainty_is_made_of() {
     let relation = (setting::CLOCK_RELATION.to_owned(), "one clock".to_owned());
     series.spec.settings.push(relation);
     let clocks = OneWay::of(&good(vec![series.clone()]), &series).expect("two clocks");
-    assert_eq!(clocks.uncertainty.map(|known| (known.ns, known.what)), Ok((2_000, "one clock".to_owned())));
+    assert_eq!(
+        clocks.uncertainty.map(|known| (known.ns, known.what)),
+        Ok((2_000, "one clock".to_owned()))
+    );
 }

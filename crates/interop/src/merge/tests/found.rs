@@ -57,17 +57,20 @@ fn merge(runs: &[Vec<Seen<usize>>]) -> Outcome {
     let mut pairing = Pairing::new(vec![Some(u32::from(RATE)); 2]);
     let mut at = vec![0; runs.len()];
     let mut outcome = Outcome::default();
-    let take = |found: Found, records: [Option<&Seen<usize>>; 4], outcome: &mut Outcome| {
-        match (found, records[0], records[1]) {
+    let take =
+        |found: Found, records: [Option<&Seen<usize>>; 4], outcome: &mut Outcome| match (found, records[0], records[1])
+        {
             (Found::Again, ..) => outcome.again += 1,
             (Found::Doubtful, ..) => outcome.doubtful += 1,
             (Found::Whole, Some(a), Some(b)) => outcome.pairs.push((a.data, b.data)),
             (Found::Whole, Some(_), None) => outcome.alone[0] += 1,
             (Found::Whole, None, _) => outcome.alone[1] += 1,
-        }
-    };
+        };
     loop {
-        let heads = runs.iter().enumerate().filter_map(|(run, seen)| Some((run, seen.get(at[run])?.at_ns)));
+        let heads = runs
+            .iter()
+            .enumerate()
+            .filter_map(|(run, seen)| Some((run, seen.get(at[run])?.at_ns)));
         let Some((run, now_ns)) = heads.min_by_key(|(_, at_ns)| *at_ns) else {
             break;
         };
@@ -111,10 +114,15 @@ fn all_frames_are_found_over_many_turns_in_bounded_memory() {
 fn losses_on_either_side_move_nothing_also_at_the_turn() {
     let (all, late) = (plain(1_000, 0), plain(1_000, 300_000));
     // The frame with which the counter turns is lost in the guest, and others in the host.
-    let outcome = of(&without(&all, |n| n % 77 == 3), &without(&late, |n| n == 500 || n % 50 == 49));
+    let outcome = of(
+        &without(&all, |n| n % 77 == 3),
+        &without(&late, |n| n == 500 || n % 50 == 49),
+    );
     let lost_in_host = (0..1_000).filter(|n| n % 77 == 3).count();
     let lost_in_guest = (0..1_000).filter(|n| *n == 500 || n % 50 == 49).count();
-    let in_both = (0..1_000).filter(|n| n % 77 == 3 && (*n == 500 || n % 50 == 49)).count();
+    let in_both = (0..1_000)
+        .filter(|n| n % 77 == 3 && (*n == 500 || n % 50 == 49))
+        .count();
     assert_eq!(outcome.alone, [lost_in_guest - in_both, lost_in_host - in_both]);
     assert_eq!(outcome.pairs.len(), 1_000 - lost_in_host - lost_in_guest + in_both);
 }
@@ -122,7 +130,10 @@ fn losses_on_either_side_move_nothing_also_at_the_turn() {
 #[test]
 fn an_outage_of_many_turns_and_different_starts_and_ends() {
     let (all, late) = (plain(2_000, 0), plain(2_000, 300_000));
-    let outcome = of(&without(&all, |n| n < 130), &without(&late, |n| (400..700).contains(&n) || n > 1_800));
+    let outcome = of(
+        &without(&all, |n| n < 130),
+        &without(&late, |n| (400..700).contains(&n) || n > 1_800),
+    );
     assert_eq!(outcome.pairs.len(), 1_801 - 130 - 300);
     assert_eq!(outcome.alone, [300 + 199, 130]);
 }
@@ -131,13 +142,29 @@ fn an_outage_of_many_turns_and_different_starts_and_ends() {
 fn what_comes_again_is_counted_and_what_may_be_either_is_not_paired() {
     let (all, late) = (plain(200, 0), plain(200, 300_000));
     let mut twice = late.clone();
-    twice.insert(101, Frame { at_ns: late[100].at_ns + 50_000, ..late[100] });
+    twice.insert(
+        101,
+        Frame {
+            at_ns: late[100].at_ns + 50_000,
+            ..late[100]
+        },
+    );
     let outcome = of(&all, &twice);
     assert_eq!((outcome.pairs.len(), outcome.again, outcome.doubtful), (200, 1, 0));
     let mut twice = all.clone();
-    twice.insert(101, Frame { at_ns: all[100].at_ns + 50_000, ..all[100] });
+    twice.insert(
+        101,
+        Frame {
+            at_ns: all[100].at_ns + 50_000,
+            ..all[100]
+        },
+    );
     let outcome = of(&twice, &late);
-    assert_eq!((outcome.pairs.len(), outcome.again, outcome.doubtful), (200, 1, 0), "the copy is late by its number");
+    assert_eq!(
+        (outcome.pairs.len(), outcome.again, outcome.doubtful),
+        (200, 1, 0),
+        "the copy is late by its number"
+    );
 }
 
 #[test]
@@ -147,19 +174,31 @@ fn a_restart_is_no_other_frame_of_the_same_count() {
     for frame in &mut frames[120..] {
         frame.count = ((frame.truth - 120) % usize::from(RATE)) as u16;
     }
-    let late: Vec<Frame> = frames.iter().map(|frame| Frame { at_ns: frame.at_ns + 300_000, ..*frame }).collect();
+    let late: Vec<Frame> = frames
+        .iter()
+        .map(|frame| Frame {
+            at_ns: frame.at_ns + 300_000,
+            ..*frame
+        })
+        .collect();
     let outcome = of(&frames, &late);
     // Those within 0.3 s of the restart, in both runs, may be delayed ones of its other side.
     assert_eq!((outcome.pairs.len(), outcome.doubtful), (400 - 29, 2 * 29));
     // One of each pair of equal counts is lost on either side: none may be taken for the other.
-    let outcome = of(&without(&frames, |n| (120..140).contains(&n)), &without(&late, |n| (100..120).contains(&n)));
+    let outcome = of(
+        &without(&frames, |n| (120..140).contains(&n)),
+        &without(&late, |n| (100..120).contains(&n)),
+    );
     assert!((300..360).contains(&outcome.pairs.len()), "{}", outcome.pairs.len());
 }
 
 #[test]
 fn two_streams_do_not_touch() {
     let host = [recorded(0, 0, &plain(100, 0)), recorded(0, 1, &plain(100, 100))];
-    let guest = [recorded(1, 0, &plain(100, 400_000)), recorded(1, 1, &without(&plain(100, 400_100), |n| n == 7))];
+    let guest = [
+        recorded(1, 0, &plain(100, 400_000)),
+        recorded(1, 1, &without(&plain(100, 400_100), |n| n == 7)),
+    ];
     let sides = [host, guest].map(|streams| {
         let mut all = streams.concat();
         all.sort_by_key(|seen| seen.at_ns);
@@ -206,12 +245,19 @@ fn come(counts: &[u16], fates: &[(u8, i64)], delay_ns: i64, may_swap: bool) -> V
             at_ns = at_ns.max(not_before);
             not_before = at_ns + 1;
         }
-        let frame = Frame { truth, count: *count, at_ns };
+        let frame = Frame {
+            truth,
+            count: *count,
+            at_ns,
+        };
         if fate % 5 != 0 {
             frames.push(frame);
         }
         if *fate > 250 {
-            frames.push(Frame { at_ns: at_ns + 1_000, ..frame });
+            frames.push(Frame {
+                at_ns: at_ns + 1_000,
+                ..frame
+            });
         }
     }
     frames.sort_by_key(|frame| frame.at_ns);

@@ -115,11 +115,21 @@ impl Plan {
             }
             let (first_ns, last_ns) = segment.span_ns().unwrap_or_default();
             let (samples, octets) = (segment.samples(), segment.seal().unwrap());
-            let sealed = SealedSegment { first_ns, last_ns, samples, octets };
+            let sealed = SealedSegment {
+                first_ns,
+                last_ns,
+                samples,
+                octets,
+            };
             run.add_segment(&sealed).unwrap();
         }
-        run.write(&Batch { events: self.events.clone(), ..Batch::default() }).unwrap();
-        run.finish(RunState::Complete, (self.to_ns - self.from_ns) as u64).unwrap();
+        run.write(&Batch {
+            events: self.events.clone(),
+            ..Batch::default()
+        })
+        .unwrap();
+        run.finish(RunState::Complete, (self.to_ns - self.from_ns) as u64)
+            .unwrap();
         path
     }
 
@@ -160,11 +170,17 @@ impl Result {
     fn of(&self, name: &str) -> ([u64; 4], Option<(i64, i64)>) {
         let series = self.file.series().unwrap();
         let (id, _) = series.iter().find(|(_, spec)| spec.name == name).unwrap_or_else(|| {
-            panic!("no {name} in {:?}", series.iter().map(|(_, spec)| &spec.name).collect::<Vec<_>>())
+            panic!(
+                "no {name} in {:?}",
+                series.iter().map(|(_, spec)| &spec.name).collect::<Vec<_>>()
+            )
         });
         let totals = self.file.totals(*id).unwrap();
         let c = totals.counters;
-        ([c.expected, c.received, c.lost, c.duplicate], totals.min_ns.zip(totals.max_ns))
+        (
+            [c.expected, c.received, c.lost, c.duplicate],
+            totals.min_ns.zip(totals.max_ns),
+        )
     }
 
     fn crossing(&self) -> ([u64; 4], Option<(i64, i64)>) {
@@ -173,7 +189,10 @@ impl Result {
 
     fn events(&self, kind: EventKind) -> Vec<String> {
         let events = self.file.events().unwrap().into_iter();
-        events.filter(|event| event.kind == kind).map(|event| event.text).collect()
+        events
+            .filter(|event| event.kind == kind)
+            .map(|event| event.text)
+            .collect()
     }
 }
 
@@ -222,12 +241,21 @@ fn every_frame_has_all_points_and_the_crossing_its_time() {
     let took = Some((CROSSING_NS, CROSSING_NS));
     assert_eq!(result.crossing(), ([10_000, 10_000, 0, 0], took));
     let whole = 2 * HOP_NS + CROSSING_NS;
-    assert_eq!(result.of("hop/host.nic-to-guest.app/MU01"), ([10_000, 10_000, 0, 0], Some((whole, whole))));
+    assert_eq!(
+        result.of("hop/host.nic-to-guest.app/MU01"),
+        ([10_000, 10_000, 0, 0], Some((whole, whole)))
+    );
     assert_eq!(result.of("hop/guest.nic-to-guest.app/MU01").0, [10_000, 10_000, 0, 0]);
-    assert_eq!((result.merged.frames, result.merged.whole, result.merged.apart_ns), (10_000, 10_000, Some(200)));
+    assert_eq!(
+        (result.merged.frames, result.merged.whole, result.merged.apart_ns),
+        (10_000, 10_000, Some(200))
+    );
     assert_eq!(result.file.segment_totals().unwrap().unwrap().samples, 10_000);
     let series = result.file.series().unwrap();
-    let crossing = series.iter().find(|(_, spec)| spec.name.contains("to-guest.nic")).unwrap();
+    let crossing = series
+        .iter()
+        .find(|(_, spec)| spec.name.contains("to-guest.nic"))
+        .unwrap();
     let uncertainty = (setting::CLOCK_UNCERTAINTY_NS.to_owned(), "200".to_owned());
     assert!(crossing.1.settings.contains(&uncertainty), "{:?}", crossing.1.settings);
 }
@@ -280,12 +308,18 @@ fn without_a_relation_there_are_pairs_and_losses_but_no_times() {
 fn an_offset_is_taken_off_and_a_wrong_one_is_contradicted() {
     let guest = Plan::guest(5_000).ahead(-40_000_000);
     let result = merge(&[&Plan::host(5_000), &guest], Relation::Offset(-40_000_000, 1_000));
-    assert_eq!(result.crossing(), ([5_000, 5_000, 0, 0], Some((CROSSING_NS, CROSSING_NS))));
+    assert_eq!(
+        result.crossing(),
+        ([5_000, 5_000, 0, 0], Some((CROSSING_NS, CROSSING_NS)))
+    );
     assert_eq!(result.merged.contradicted, 0);
     let result = merge(&[&Plan::host(5_000), &guest], Relation::Offset(-39_900_000, 1_000));
     assert_eq!(result.merged.contradicted, 5_000);
     let doubts = result.events(EventKind::ClockDoubt);
-    assert!(doubts[0].contains("contradicted: 5000 frames") && doubts[0].contains("80.0 µs"), "{doubts:?}");
+    assert!(
+        doubts[0].contains("contradicted: 5000 frames") && doubts[0].contains("80.0 µs"),
+        "{doubts:?}"
+    );
 }
 
 #[test]
@@ -293,7 +327,9 @@ fn the_same_host_is_checked() {
     let directory = TempDir::new().unwrap();
     let mut guest = Plan::guest(10);
     guest.boot = "b";
-    let refused = open(directory.path(), &[&Plan::host(10), &guest], Relation::SameHost).unwrap_err().to_string();
+    let refused = open(directory.path(), &[&Plan::host(10), &guest], Relation::SameHost)
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("their boot id is a and b"), "{refused}");
 }
 
@@ -308,7 +344,11 @@ fn doubts_of_either_runs_clock_are_those_of_the_merged_run() {
     let (mut host, mut guest) = (Plan::host(5_000), Plan::guest(5_000));
     host.events = vec![word(5, EventKind::ClockGood, "ok")];
     let lost = word(900, EventKind::ClockDoubt, "port 1 is LISTENING");
-    guest.events = vec![word(5, EventKind::ClockGood, "ok"), lost, word(2_000, EventKind::ClockGood, "ok")];
+    guest.events = vec![
+        word(5, EventKind::ClockGood, "ok"),
+        lost,
+        word(2_000, EventKind::ClockGood, "ok"),
+    ];
     let result = merge(&[&host, &guest], Relation::Ptp(2_000));
     let words: Vec<Event> = result.file.events().unwrap();
     let words: Vec<(u64, EventKind)> = words
@@ -316,7 +356,14 @@ fn doubts_of_either_runs_clock_are_those_of_the_merged_run() {
         .filter(|event| matches!(event.kind, EventKind::ClockDoubt | EventKind::ClockGood))
         .map(|event| (event.at_ns, event.kind))
         .collect();
-    assert_eq!(words, [(0, EventKind::ClockGood), (900, EventKind::ClockDoubt), (2_000, EventKind::ClockGood)]);
+    assert_eq!(
+        words,
+        [
+            (0, EventKind::ClockGood),
+            (900, EventKind::ClockDoubt),
+            (2_000, EventKind::ClockGood)
+        ]
+    );
     assert_eq!(result.merged.apart_ns, Some(2_200));
 }
 
@@ -338,7 +385,11 @@ fn a_torn_segment_is_named_and_its_frames_are_not_lost() {
     let ([expected, received, lost, _], _) = result.crossing();
     assert_eq!((expected, received, lost), (12_000, 8_000, 0));
     let said = result.events(EventKind::Incomplete);
-    assert!(said.iter().any(|text| text.contains("segment 2: its checksum is wrong")), "{said:?}");
+    assert!(
+        said.iter()
+            .any(|text| text.contains("segment 2: its checksum is wrong")),
+        "{said:?}"
+    );
 }
 
 /// Flips a bit in a segment of a closed run.
@@ -370,11 +421,17 @@ fn what_cannot_be_merged_is_refused() {
         path: path.clone(),
         label: Some(label.to_owned()),
     };
-    assert!(matches!(Merge::open(&[input("a")], Relation::Unstated), Err(MergeError::Runs(1))));
+    assert!(matches!(
+        Merge::open(&[input("a")], Relation::Unstated),
+        Err(MergeError::Runs(1))
+    ));
     let twice = Merge::open(&[input("a"), input("a")], Relation::Unstated);
     assert!(matches!(twice, Err(MergeError::Label(_))));
     let three = [input("a"), input("b"), input("c")];
-    assert!(matches!(Merge::open(&three, Relation::Offset(5, 1)), Err(MergeError::Clock(_))));
+    assert!(matches!(
+        Merge::open(&three, Relation::Offset(5, 1)),
+        Err(MergeError::Clock(_))
+    ));
 }
 
 #[test]
@@ -388,5 +445,8 @@ fn three_runs_in_a_row() {
     assert_eq!(result.crossing().0, [5_000, 4_999, 0, 0]);
     assert_eq!(result.of("hop/guest.app-to-third.in/MU01").0, [4_999, 4_999, 0, 0]);
     let whole = 3 * HOP_NS + 2 * CROSSING_NS;
-    assert_eq!(result.of("hop/host.nic-to-third.out/MU01"), ([5_000, 5_000, 0, 0], Some((whole, whole))));
+    assert_eq!(
+        result.of("hop/host.nic-to-third.out/MU01"),
+        ([5_000, 5_000, 0, 0], Some((whole, whole)))
+    );
 }
