@@ -20,7 +20,9 @@ fn quiet(mut command: Command) -> Child {
 fn trace(namespace: &NetNs, arguments: &str, out: &str) -> Child {
     let mut words: Vec<&str> = arguments.split(' ').collect();
     words.extend(["--record", "-q", "--no-flight-recorder", "--out", out]);
-    let child = quiet(inside(namespace, &words));
+    let mut command = inside(namespace, &words);
+    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = command.spawn().expect("started");
     let until = Instant::now() + Duration::from_secs(60);
     while !has_thread(child.id()) {
         assert!(Instant::now() < until, "{arguments}: nothing is traced");
@@ -40,10 +42,11 @@ fn has_thread(process: u32) -> bool {
     names.any(|name| name.trim() == READER)
 }
 
-fn end(mut child: Child) {
+fn end(child: Child) {
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("told to end");
-    assert!(child.wait().expect("ended").success());
+    let output = child.wait_with_output().expect("ended");
+    assert!(output.status.success(), "{:?}: {}", output.status, stderr(&output));
 }
 
 fn count(series: &Value, name: &str) -> u64 {
