@@ -11,24 +11,39 @@ use sys::netns::NetNs;
 /// Name of the thread that reads what the kernel counts: it is there once all points are watched.
 const READER: &str = "triptime-hops";
 
-fn quiet(mut command: Command) -> Child {
-    let command = command.stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().expect("started")
+/// A program that does not outlive its test.
+struct Running(Option<Child>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn running(mut command: Command) -> Running {
+    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    Running(Some(command.spawn().expect("started")))
 }
 
 /// A trace that goes on until it is told to end; all points are watched when this returns.
-fn trace(namespace: &NetNs, arguments: &str, out: &str) -> Child {
+fn trace(namespace: &NetNs, arguments: &str, out: &str) -> Running {
     let mut words: Vec<&str> = arguments.split(' ').collect();
     words.extend(["--record", "-q", "--no-flight-recorder", "--out", out]);
-    let mut command = inside(namespace, &words);
-    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
-    let child = command.spawn().expect("started");
+    let mut traced = running(inside(namespace, &words));
     let until = Instant::now() + Duration::from_secs(60);
-    while !has_thread(child.id()) {
-        assert!(Instant::now() < until, "{arguments}: nothing is traced");
+    while !traced.0.as_ref().is_some_and(|child| has_thread(child.id())) {
+        let ended = traced.0.as_mut().and_then(|child| child.try_wait().expect("asked"));
+        if ended.is_some() || Instant::now() > until {
+            let mut child = traced.0.take().expect("a program");
+            let _ = child.kill();
+            panic!("{arguments}: {}", stderr(&child.wait_with_output().expect("ended")));
+        }
         std::thread::sleep(Duration::from_millis(50));
     }
-    child
+    traced
 }
 
 /// nsenter becomes the program: its number stays.
@@ -42,7 +57,8 @@ fn has_thread(process: u32) -> bool {
     names.any(|name| name.trim() == READER)
 }
 
-fn end(child: Child) {
+fn end(mut traced: Running) {
+    let child = traced.0.take().expect("a program");
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("told to end");
     let output = child.wait_with_output().expect("ended");
@@ -91,7 +107,7 @@ fn the_crossing_between_two_namespaces_has_every_frame() {
     let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
     let (host, guest) = (path("host.triptime"), path("guest.triptime"));
     let received = path("received.triptime");
-    let mut subscriber = quiet(inside(&device, &["subscribe", "dut0", "-q", "--out", &received]));
+    let subscriber = running(inside(&device, &["subscribe", "dut0", "-q", "--out", &received]));
     let in_host = trace(&switch, "trace p-ts --point port=p-dut:tx", &host);
     let in_guest = trace(&device, "trace dut0", &guest);
     let sent = path("sent.triptime");
@@ -104,8 +120,7 @@ fn the_crossing_between_two_namespaces_has_every_frame() {
     std::thread::sleep(Duration::from_millis(700));
     end(in_host);
     end(in_guest);
-    let _ = subscriber.kill();
-    let _ = subscriber.wait();
+    drop(subscriber);
 
     let long = limits(directory.path(), "10s");
     let (status, document) = merged(&host, &guest, "same-host", &path("one.triptime"), &long);

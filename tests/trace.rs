@@ -26,12 +26,12 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
         "--rate",
         "1000",
         "--duration",
-        "12s",
+        "60s",
         "-q",
         "--out",
         &sent,
     ];
-    let subscribe = ["subscribe", "dut0", "--duration", "12s", "-q", "--out", &received];
+    let subscribe = ["subscribe", "dut0", "--duration", "60s", "-q", "--out", &received];
     let quiet = |mut command: Command| {
         command
             .stdout(Stdio::null())

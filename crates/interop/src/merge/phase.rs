@@ -10,8 +10,8 @@ const OFF_NS: i64 = 15_000_000;
 /// record is.
 pub(super) const LASTS_NS: i64 = 300_000_000;
 
-/// The counter follows slow changes, of the publisher's clock against ours, by this part.
-const FOLLOW: i64 = 16;
+/// The publisher's clock may be slower than ours by this part of the time: 200 ppm.
+const DRIFT_PART: i64 = 5_000;
 
 /// A counter that starts anew more often within some seconds does not turn once a second at all.
 const MOST: u32 = 16;
@@ -23,6 +23,7 @@ const TURN_NS: i64 = 1_000_000_000;
 pub(super) struct Phase {
     base_ns: Option<i64>,
     since_ns: i64,
+    last_ns: i64,
     suspect: Option<Suspect>,
     jumps: u32,
     last_jump_ns: i64,
@@ -49,13 +50,15 @@ impl Phase {
         let phase_ns = (at_ns - own_ns).rem_euclid(TURN_NS);
         let Some(base_ns) = self.base_ns else {
             self.base_ns = Some(phase_ns);
-            self.since_ns = at_ns;
+            (self.since_ns, self.last_ns) = (at_ns, at_ns);
             return [None; 2];
         };
         let off_ns = (phase_ns - base_ns + TURN_NS / 2).rem_euclid(TURN_NS) - TURN_NS / 2;
+        let elapsed_ns = at_ns.saturating_sub(std::mem::replace(&mut self.last_ns, at_ns)).max(0);
         if off_ns.abs() <= OFF_NS {
             self.suspect = None;
-            self.base_ns = Some(base_ns + off_ns / FOLLOW);
+            // Delays only make frames late: the earliest tell where the counter stands.
+            self.base_ns = Some(base_ns + off_ns.min(elapsed_ns / DRIFT_PART));
             return [None; 2];
         }
         if off_ns < 0 && at_ns - self.since_ns < LASTS_NS {
