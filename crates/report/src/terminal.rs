@@ -159,11 +159,14 @@ fn checks(report: &Report, paint: &Paint) -> String {
         table.note(&check.bound.map(|bound| bound.text()).unwrap_or_default());
     }
     for open in &judgement.not_measured {
-        let series = open.limit.series.as_str().to_owned();
+        let series = open.limit.series.as_str();
+        let shown = series
+            .split_once('|')
+            .map_or_else(|| series.to_owned(), |(first, _)| format!("{first} …"));
         table.row(vec![
             "not measured".into(),
             open.limit.id.clone(),
-            series,
+            shown,
             "–".into(),
             open.limit.allowed_text(),
         ]);
@@ -232,7 +235,7 @@ fn budget_row(line: &Line, paint: &Paint) -> Vec<String> {
             blank(),
             blank(),
             allowed,
-            "not measured".into(),
+            open(line, "not measured", paint),
         ],
         State::Within(other) => {
             vec![
@@ -241,7 +244,7 @@ fn budget_row(line: &Line, paint: &Paint) -> Vec<String> {
                 blank(),
                 blank(),
                 allowed,
-                format!("not alone: part of \"{other}\""),
+                open(line, &format!("not alone: part of \"{other}\""), paint),
             ]
         }
         State::Measured(measured) => {
@@ -259,6 +262,14 @@ fn budget_row(line: &Line, paint: &Paint) -> Vec<String> {
                 remarks.join(", "),
             ]
         }
+    }
+}
+
+/// What is said of a line that has no figure, with its verdict where a limit asks for one.
+fn open(line: &Line, text: &str, paint: &Paint) -> String {
+    match line.verdict {
+        Some(verdict) => format!("{}, {text}", paint.verdict(verdict, verdict.word())),
+        None => text.to_owned(),
     }
 }
 

@@ -265,7 +265,7 @@ fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -
     let clocks = OneWay::of(run, series);
     let mut doubts = doubt::of(run, series, limit.quantity, clocks.as_ref());
     let (measured, verdict, why) = match measure(series, limit.quantity) {
-        Err(reason) => (None, Verdict::Inconclusive, reason),
+        Err(reason) => (None, Verdict::Inconclusive, with_clocks(reason, clocks.as_ref())),
         Ok(measured) => {
             let (verdict, why) = match clocks.as_ref().filter(|_| limit.quantity.unit() == Unit::Ns) {
                 Some(clocks) => between_clocks::decide(series, limit, measured, &doubts, clocks),
@@ -290,6 +290,14 @@ fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -
         why,
         bound,
         uncertainty_ns: clocks.and_then(|clocks| clocks.uncertainty.ok()).map(|known| known.ns),
+    }
+}
+
+/// Why there is no figure, and where that may be why, that nothing is known of the clocks.
+fn with_clocks(reason: String, clocks: Option<&OneWay>) -> String {
+    match clocks.map(|clocks| &clocks.uncertainty) {
+        Some(Err(unknown)) => format!("{reason}; {unknown}"),
+        _ => reason,
     }
 }
 
@@ -363,7 +371,7 @@ fn measure(series: &SeriesView, quantity: Quantity) -> Result<Measured, String> 
     let c = &series.counters;
     let counted = |n: u64| Ok(Measured::Whole(i64::try_from(n).unwrap_or(i64::MAX)));
     if c.received == 0 && c.expected == 0 {
-        return Err("nothing was measured".to_owned());
+        return Err(nothing_measured(series));
     }
     match quantity {
         Quantity::Received => counted(c.received),
@@ -384,6 +392,17 @@ fn measure(series: &SeriesView, quantity: Quantity) -> Result<Measured, String> 
             quantile(series, quantity.quantile().unwrap_or(0.5), quantity)
         }
     }
+}
+
+/// Setting of a series without samples that says why it has none.
+const NOT_MEASURED: &str = "not measured";
+
+fn nothing_measured(series: &SeriesView) -> String {
+    let why = series.spec.settings.iter().find(|(name, _)| name == NOT_MEASURED);
+    why.map_or_else(
+        || "nothing was measured".to_owned(),
+        |(_, why)| format!("nothing was measured: {why}"),
+    )
 }
 
 fn no_samples(series: &SeriesView) -> String {

@@ -63,6 +63,10 @@ pub struct SeriesSpec {
 pub mod setting {
     /// How far the two clocks may be apart, as it was stated, in ns; or [`MEASURED`].
     pub const CLOCK_UNCERTAINTY_NS: &str = "clock uncertainty (ns)";
+    /// How the two clocks relate, in words.
+    pub const CLOCK_RELATION: &str = "clock relation";
+    /// In place of a stated uncertainty: nothing is known of how the clocks relate.
+    pub const NOT_STATED: &str = "not stated";
     /// In place of a stated uncertainty: it is to be taken from the series `clock/*` of the run.
     pub const MEASURED: &str = "measured";
     /// The publisher's share of a measured uncertainty, in ns, as it was stated.
@@ -225,6 +229,8 @@ pub enum EventKind {
     NicDrop,
     /// Frames of a capture could not be read, or have no stamp: what was measured is not all there was.
     Incomplete,
+    /// Of frames that were traced from point to point, some could not be seen or paired for certain.
+    HopGap,
     /// An interface lost or found its carrier.
     Link,
     /// Something in a stream changed: smpSynch, confRev, simulation.
@@ -243,7 +249,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -260,6 +266,7 @@ impl EventKind {
         Self::SocketDrop,
         Self::NicDrop,
         Self::Incomplete,
+        Self::HopGap,
         Self::Link,
         Self::Stream,
         Self::Refused,
@@ -288,6 +295,7 @@ impl EventKind {
             Self::SocketDrop => "socket-drop",
             Self::NicDrop => "nic-drop",
             Self::Incomplete => "incomplete",
+            Self::HopGap => "hop-gap",
             Self::Link => "link",
             Self::Stream => "stream",
             Self::Refused => "refused",

@@ -15,8 +15,10 @@ mod network;
 mod ports;
 mod tap;
 mod vswitch;
+mod way;
 
 pub use network::Network;
+pub use way::{FIRST, FramePath};
 
 use crate::fault::{FaultBed, Faults, Wire};
 use std::sync::Arc;
@@ -24,6 +26,7 @@ use store::model::Fact;
 use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
+use way::Entry;
 
 /// Name of the test set's interface.
 pub const TEST_SET_IF: &str = "ts0";
@@ -39,8 +42,10 @@ pub struct Bed {
     _forwarder: Option<Box<dyn Forwarder>>,
     test_set: Place,
     device: Place,
+    /// Where frames to the device come in.
+    entry: Entry,
     /// What holds the middle; `None` where there is none, or no namespace of ours.
-    _switch: Option<NetNs>,
+    switch: Option<NetNs>,
 }
 
 /// What forwards in user space; dropping it ends it.
@@ -120,7 +125,8 @@ impl Bed {
             _forwarder: Some(Box::new(Arc::clone(&wire))),
             test_set: place(test_set, TEST_SET_IF),
             device: place(device, DEVICE_IF),
-            _switch: None,
+            switch: None,
+            entry: Entry::Device,
         };
         Ok((bed, wire))
     }

@@ -38,6 +38,8 @@ pub(super) struct Way {
     pub(super) label: String,
     /// Whether it is one of several.
     compared: bool,
+    /// Whether a thread forwards frames.
+    in_user_space: bool,
 }
 
 impl Way {
@@ -50,12 +52,22 @@ impl Way {
         }
     }
 
-    /// For progress.
-    pub(super) fn doing(&self) -> String {
-        match self.compared {
-            true => format!("round trip over {}", self.bed.name()),
-            false => "round trip".to_owned(),
+    /// For progress: `what`, and over which network.
+    pub(super) fn doing(&self, what: &str) -> String {
+        match self.network() {
+            Some(network) => format!("{what} over {network}"),
+            None => what.to_owned(),
         }
+    }
+
+    /// The network, where there are several.
+    pub(super) fn network(&self) -> Option<&str> {
+        self.compared.then(|| self.bed.name())
+    }
+
+    /// Whether a thread forwards the frames.
+    pub(super) fn in_user_space(&self) -> bool {
+        self.in_user_space
     }
 }
 
@@ -82,14 +94,14 @@ impl Beds {
         let mut failure = None;
         for network in &networks.networks {
             match Bed::over(*network) {
-                Ok(bed) => facts.push(beds.add(bed, network.name())),
+                Ok(bed) => facts.push(beds.add(bed, network.name(), network.in_user_space())),
                 Err(error) => {
                     facts.push(not_available(*network, &error));
                     failure.get_or_insert(error);
                 }
             }
         }
-        facts.extend(ports.map(|bed| beds.add(bed, PORTS)));
+        facts.extend(ports.map(|bed| beds.add(bed, PORTS, false)));
         match failure {
             Some(error) if beds.ways.is_empty() => return Err(error.into()),
             _ => recorder.add_facts(facts),
@@ -133,6 +145,7 @@ impl Beds {
             bed,
             label: "reflect".to_owned(),
             compared: false,
+            in_user_space: false,
         };
         Ok(Self {
             ways: vec![way],
@@ -142,7 +155,7 @@ impl Beds {
         })
     }
 
-    fn add(&mut self, bed: Bed, label: &str) -> Fact {
+    fn add(&mut self, bed: Bed, label: &str, in_user_space: bool) -> Fact {
         let fact = Fact {
             group: GROUP.to_owned(),
             name: bed.name().to_owned(),
@@ -153,6 +166,7 @@ impl Beds {
             bed,
             label: label.to_owned(),
             compared: true,
+            in_user_space,
         });
         fact
     }

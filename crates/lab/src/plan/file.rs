@@ -213,6 +213,11 @@ impl Plan {
         if let Some(step) = plan.steps.iter().find(|step| step.duration_ns() == 0) {
             return Err(invalid(format!("duration of step \"{}\" is zero", step.name())));
         }
+        let is_idle =
+            |step: &Step| matches!(step, Step::SampledValues(step) if !step.trace && step.trace_threshold.is_some());
+        if plan.steps.iter().any(is_idle) {
+            return Err(invalid("trace_threshold: nothing is traced: add trace = true".into()));
+        }
         if let Some(name) = twice(&plan.steps) {
             return Err(invalid(format!(
                 "two steps measure {name}: give them different labels (label = \"...\")"

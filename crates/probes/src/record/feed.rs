@@ -13,6 +13,9 @@ use units::Monotonic;
 /// Longest label a series can be announced with: an svID.
 pub(crate) const LABEL_BYTES: usize = 129;
 
+/// Points of a received frame on a tape: when the kernel, and when the application had it.
+pub(crate) const RECEIVED_POINTS: usize = 2;
+
 /// Which counter a measuring thread adds to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counter {
@@ -158,7 +161,7 @@ pub struct Feed {
     number: usize,
     after: Sender<AfterWord>,
     thread: ThreadNumber,
-    tape: Option<Tape>,
+    tape: Option<Tape<RECEIVED_POINTS>>,
     signal: SpikeSignal,
 }
 
@@ -206,13 +209,13 @@ impl Feed {
     }
 
     /// Records every sample on `tape`, too.
-    pub(crate) fn set_tape(&mut self, tape: Tape) {
+    pub(crate) fn set_tape(&mut self, tape: Tape<RECEIVED_POINTS>) {
         self.tape = Some(tape);
     }
 
     /// The tape, where every sample is recorded.
     #[inline]
-    pub(crate) fn tape(&mut self) -> Option<&mut Tape> {
+    pub(crate) fn tape(&mut self) -> Option<&mut Tape<RECEIVED_POINTS>> {
         self.tape.as_mut()
     }
 

@@ -3,7 +3,7 @@
 use super::counted::{Counted, CountedSpan};
 use super::feed::{AfterWord, Describe, Feed, Source};
 use super::signal::SpikeSignal;
-use super::tape::{Tape, TapeSource};
+use super::tape::{Reel, Tape};
 use super::why::Explain;
 use super::work::Work;
 use crate::stop::Stop;
@@ -44,7 +44,7 @@ pub struct Live {
 /// What the recording thread is told.
 pub(super) enum Command {
     Feed(usize, Source),
-    Tape(Box<TapeSource>),
+    Tape(Box<dyn Reel>),
     Event(Event),
     Facts(Vec<Fact>),
     Counted(Box<CountedSpan>),
@@ -108,8 +108,8 @@ impl Recorder {
     }
 
     /// A tape that keeps every sample of one measuring thread: `capacity` records between two looks of the recorder, with a
-    /// stamp for each of `points`, in the order a frame passes them.
-    pub fn tape(&mut self, capacity: usize, points: &[&str]) -> Tape {
+    /// stamp for each of `points`, in the order a frame passes them; at most `N`.
+    pub fn tape<const N: usize>(&self, capacity: usize, points: &[&str]) -> Tape<N> {
         let (tape, source) = Tape::new(capacity, points);
         let _ = self.commands.send(Command::Tape(Box::new(source)));
         tape

@@ -7,7 +7,7 @@ use super::feed::{AfterWord, Announcement, Record, Source};
 use super::reasons::Reasons;
 use super::recorder::{Command, Live, RecorderOptions, since};
 use super::signal::SpikeSignal;
-use super::tape::TapeSource;
+use super::tape::Reel;
 use super::why::{Question, QuestionKind};
 use super::window::{Closed, Open, Sample};
 use crate::stop::Stop;
@@ -45,7 +45,7 @@ pub(super) struct Work {
     start: Monotonic,
     window_ns: u64,
     feeds: BTreeMap<usize, FeedState>,
-    tapes: Vec<TapeSource>,
+    tapes: Vec<Box<dyn Reel>>,
     /// Series whose samples are counted elsewhere, by name.
     counted: BTreeMap<String, Open>,
     batch: Batch,
@@ -161,7 +161,7 @@ impl Work {
                     };
                     self.feeds.insert(number, state);
                 }
-                Command::Tape(source) => self.tapes.push(*source),
+                Command::Tape(source) => self.tapes.push(source),
                 Command::Event(event) => self.batch.events.push(event),
                 Command::Facts(facts) => self.add_facts(&facts),
                 Command::Counted(span) => self.take_counted(&span),

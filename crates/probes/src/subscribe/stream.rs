@@ -136,6 +136,8 @@ impl Stream {
             tape.announce(TapeStream {
                 number: self.number,
                 label: self.label,
+                sv_id: Some(TapeLabel::of(self.key.sv_id())).filter(|sv_id| *sv_id != self.label),
+                source: None,
                 destination: self.key.destination.0,
                 vid: self.key.vid,
                 appid: self.key.appid,

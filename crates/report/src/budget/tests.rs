@@ -86,6 +86,51 @@ fn an_arrival_spans_three_lines_and_no_stretch_is_added_twice() {
 }
 
 #[test]
+fn delivery_is_by_the_hops_where_no_application_gave_account() {
+    let worst = |of: Vec<SeriesView>| match &line(&budget(of), "Guest delivery").state {
+        State::Measured(measured) => Some(measured.worst.clone()),
+        _ => None,
+    };
+    let hop = |name: &str, max_ns| series(name, 1_000, max_ns, 10);
+    let container = || {
+        vec![
+            hop("hop/nic-to-edge/MU01", 30_000),
+            hop("hop/edge-to-app/MU01", 20_000),
+            hop("hop/nic-to-app/MU01", 50_000),
+        ]
+    };
+    assert_eq!(worst(container()).as_deref(), Some("hop/edge-to-app/MU01"));
+    let guest = vec![hop("hop/nic-to-app/MU01", 50_000)];
+    assert_eq!(worst(guest).as_deref(), Some("hop/nic-to-app/MU01"));
+    let machine = vec![hop("hop/nic-to-tap/MU01", 9_000), hop("hop/nic-to-app/MU01", 50_000)];
+    assert_eq!(
+        worst(machine),
+        None,
+        "from the host's NIC on it is more than the guest's"
+    );
+    let both = [container(), vec![hop("delivery/subscribe", 25_000)]].concat();
+    assert_eq!(worst(both).as_deref(), Some("delivery/subscribe"));
+}
+
+#[test]
+fn hops_that_were_to_be_traced_and_were_not_leave_their_line_undecided() {
+    let mut empty = series("hop/nic-to-edge/MU01", 0, 1, 10);
+    empty.spec.settings = vec![("not measured".to_owned(), "no BTF".to_owned())];
+    let run = run(vec![empty, series("arrival/MU01", 1_000, 50_000, 10)]);
+    let profile = Profile::find("substation").expect("embedded");
+    let judgement = Judgement::of(&run, &[profile]);
+    let budget = Budget::of(&run, &judgement);
+    let transit = line(&budget, "Host transit");
+    assert_eq!(transit.state, State::Within("Publish to host edge"));
+    assert_eq!(transit.verdict, Some(Verdict::Inconclusive));
+    let check = judgement.checks.iter().find(|check| check.limit.id == "transit.max");
+    assert_eq!(
+        check.map(|check| check.why.as_str()),
+        Some("nothing was measured: no BTF")
+    );
+}
+
+#[test]
 fn lost_samples_are_noted() {
     let mut lossy = series("delivery/MU01", 1000, 20_000, 10);
     lossy.counters.lost = 3;
@@ -115,4 +160,22 @@ fn the_host_s_transit_is_the_hop_from_the_nic_to_the_furthest_edge() {
         (Some(100_000), Some(Verdict::Fail))
     );
     assert_eq!(budget.sum_ns, Some(130_000));
+}
+
+#[test]
+fn a_merged_run_has_the_hosts_transit_and_the_guests_delivery() {
+    let budget = budget(vec![
+        series("hop/host.nic-to-host.tap/MU01", 1000, 11_000, 10),
+        series("hop/host.nic-to-host.vhost/MU01", 1000, 34_000, 10),
+        series("hop/host.vhost-to-guest.nic/MU01", 1000, 500_000, 10),
+        series("hop/guest.nic-to-guest.app/MU.edge", 1000, 56_000, 10),
+        series("hop/host.nic-to-guest.app/MU01", 1000, 590_000, 10),
+    ]);
+    let max = |title: &str| match &line(&budget, title).state {
+        State::Measured(measured) => measured.max_ns,
+        other => panic!("{title}: {other:?}"),
+    };
+    assert_eq!((max("Host transit"), max("Guest delivery")), (34_000, 56_000));
+    assert_eq!(line(&budget, "Host transit").allowed_ns, Some(100_000));
+    assert_eq!(line(&budget, "Guest delivery").allowed_ns, None);
 }

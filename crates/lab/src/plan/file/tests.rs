@@ -44,13 +44,31 @@ fn networks_that_cannot_be_compared_are_refused() {
         let message = refusal(from, to);
         assert!(message.contains(says), "{message}");
     }
+}
+
+#[test]
+fn streams_are_measured_over_each_network() {
+    let text = Plan::load("networks").expect("embedded").text;
     let streams =
         "probe = \"sampled-values\"\nstreams = 1\nrate = 4800\nasdus = 1\nduration = \"1s\"\npolicy = \"other\"";
-    let streams = Plan::parse("site.toml", &format!("{text}\n[[step]]\n{streams}\n")).expect_err("must be refused");
-    assert!(
-        streams.to_string().contains("sampled-values cannot be repeated"),
-        "{streams}"
-    );
+    let plan = Plan::parse("site.toml", &format!("{text}\n[[step]]\n{streams}\n")).expect("a plan");
+    let both = plan.lasting(10).duration_ns();
+    assert_eq!(both, 400, "four rounds over five networks of two steps");
+}
+
+#[test]
+fn sampled_values_are_traced_when_asked_for() {
+    let quick = Plan::load("quick").expect("embedded");
+    let Some(Step::SampledValues(step)) = quick.steps.last() else {
+        panic!("the last step has streams: {:?}", quick.steps);
+    };
+    assert!(step.trace && step.trace_threshold.is_none());
+    let with = |more: &str| Plan::parse("site.toml", &quick.text.replace("trace = true", more));
+    let plan = with("trace = true\ntrace_threshold = \"50us\"").expect("a plan");
+    assert!(matches!(plan.steps.last(), Some(Step::SampledValues(step)) if step.trace_threshold.is_some()));
+    assert!(matches!(with("").expect("a plan").steps.last(), Some(Step::SampledValues(step)) if !step.trace));
+    let message = with("trace_threshold = \"50us\"").expect_err("refused").to_string();
+    assert!(message.contains("add trace = true"), "{message}");
 }
 
 fn refusal(change: impl Fn(&str) -> String) -> String {
