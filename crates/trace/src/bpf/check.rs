@@ -30,7 +30,7 @@ pub(crate) fn can_run() -> Result<(), TraceError> {
 }
 
 /// How many CPUs this machine can have, numbered from 0: the kernel's own CPU numbers lie below.
-pub(super) fn possible_cpus() -> u32 {
+pub(crate) fn possible_cpus() -> u32 {
     let count = aya::util::nr_cpus().unwrap_or(1);
     u32::try_from(count).unwrap_or(u32::MAX).max(1)
 }
