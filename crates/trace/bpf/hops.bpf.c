@@ -231,25 +231,28 @@ inline_always void at_later_point(u16 smp_cnt, u32 stream, u32 cpu, struct cell 
 // Which of the places this is, by the interface and its network namespace; PLACES for none.
 inline_always u32 place_of(struct sk_buff *skb, const struct net_device *dev, u32 kind)
 {
-	u32 ifindex, netns;
+	u32 ifindex;
+	const struct net *net;
 	if (dev) {
 		ifindex = dev->ifindex;
 		if (!(wanted[kind] >> (ifindex & 63) & 1))
 			return PLACES;
-		netns = dev->nd_net.net->ns.inum;
+		net = dev->nd_net.net;
 	} else {
 		// A packet socket has taken the device away from its frames.
 		struct sock *sk = skb->sk;
 		if (!sk)
 			return PLACES;
 		ifindex = skb->skb_iif;
-		netns = sk->__sk_common.skc_net.net->ns.inum;
+		net = sk->__sk_common.skc_net.net;
 	}
-#pragma clang loop unroll(disable)
+	u32 netns = net->ns.inum;
+	// Unrolled: the kernel knows which are of this kind when it loads the program, and takes the others out.
+#pragma clang loop unroll(full)
 	for (u32 i = 0; i < PLACES; i++) {
 		if (i >= place_count)
 			break;
-		if (places[i].ifindex == ifindex && places[i].netns == netns && places[i].kind == kind)
+		if (places[i].kind == kind && places[i].ifindex == ifindex && places[i].netns == netns)
 			return i;
 	}
 	return PLACES;

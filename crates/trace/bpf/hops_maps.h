@@ -26,7 +26,7 @@ enum kind { RECEIVE, TRANSMIT, QUEUE, OFFLOAD, CONSUME, READ, KINDS };
 // Set when the programs are loaded, and then constant: the kernel takes out what they make unreachable.
 
 // A place and a kind of event, and which point it is. The few there are are looked through faster than a hash map is asked.
-#define PLACES 24
+#define PLACES 16
 struct place {
 	u32 ifindex;
 	u32 netns; // inode number

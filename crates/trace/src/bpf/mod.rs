@@ -16,7 +16,7 @@ use ring::Rings;
 use std::sync::{Mutex, PoisonError};
 use units::Monotonic;
 
-pub(crate) use check::{can_run, memory_hint, possible_cpus};
+pub(crate) use check::{can_run, kernel_release, memory_hint, possible_cpus};
 pub use cost::Cost;
 pub(crate) use cost::{Runs, program_runs};
 

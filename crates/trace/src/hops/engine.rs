@@ -5,7 +5,7 @@ use super::load::{check, histogram_of, histograms, kinds, load, own_histograms};
 use super::maps::{Maps, failed};
 use super::reading::{Distribution, Duration, HopCounts, Reading, StreamInfo, Troubles};
 use super::{HopOptions, HopSeries, PointKind};
-use crate::bpf::{Runs, can_run, possible_cpus, program_runs};
+use crate::bpf::{Runs, can_run, kernel_release, possible_cpus, program_runs};
 use crate::error::{TraceError, with_sources};
 use aya::maps::MapError;
 use aya::programs::BtfTracePoint;
@@ -18,6 +18,10 @@ use units::Monotonic;
 /// A frame that was not seen at its next point this long after the first is lost when the tracer ends; a younger one may be
 /// under way. Far more than any hop takes that works.
 const UNDER_WAY_NS: i64 = 100_000_000;
+
+/// From this kernel on programs may read what a `char *` points to, as the octets of a frame ("bpf: rdonly_untrusted_mem for btf
+/// id walk pointer leafs", Linux 6.17).
+pub(super) const READS_IN_PLACE: (u32, u32) = (6, 17);
 
 /// Sampled values being timed. Stops when dropped.
 pub struct HopTracer {
@@ -60,8 +64,17 @@ impl HopTracer {
     pub fn start(options: HopOptions) -> Result<Self, TraceError> {
         check(&options)?;
         can_run()?;
+        let in_place = kernel_release().is_some_and(|release| release >= READS_IN_PLACE);
+        match Self::start_reading(options.clone(), in_place) {
+            Err(TraceError::Program { .. }) if in_place => Self::start_reading(options, false),
+            started => started,
+        }
+    }
+
+    /// Loads and attaches programs that read frames in place, or copy them first.
+    pub(super) fn start_reading(options: HopOptions, in_place: bool) -> Result<Self, TraceError> {
         let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
-        let mut ebpf = load(&btf, &options, std::env::var_os("COPIED").is_none())?;
+        let mut ebpf = load(&btf, &options, in_place)?;
         let maps = Maps::take(&mut ebpf)?;
         let mut tracer = Self {
             ebpf,

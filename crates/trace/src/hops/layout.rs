@@ -3,7 +3,7 @@
 /// Points of a tracer.
 pub(super) const POINTS: usize = 6;
 /// Places that are points, of all kinds of events.
-pub(super) const PLACES: usize = 24;
+pub(super) const PLACES: usize = 16;
 /// Frames of a stream that are remembered, by smpCnt.
 const SLOTS: usize = 2048;
 /// Words of a stream's table of frames.
