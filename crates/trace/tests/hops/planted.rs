@@ -20,6 +20,8 @@ use units::Monotonic;
 const BLOCK_NS: i64 = 5_000_000;
 const BLOCKS: i64 = 8;
 const PERIOD_NS: i64 = 60_000_000;
+/// Real-time priority of who is blocked: below the blocker's, and above all others', which would delay frames too.
+const SERVING: u8 = 30;
 /// From frame to frame.
 const INTERVAL_NS: i64 = 500_000;
 
@@ -190,7 +192,7 @@ fn a_blocked_reader_of_a_tap_is_found_in_its_hop_with_who_blocked_it() {
     };
     let is_over = Arc::new(AtomicBool::new(false));
     let over_too = Arc::clone(&is_over);
-    let reading = pinned("reader", cpus.1, Policy::Other, move || take(&tap, &over_too));
+    let reading = pinned("reader", cpus.1, Policy::Fifo(SERVING), move || take(&tap, &over_too));
     blocks_are_found(bed, &mut tracer, cpus, 2);
     is_over.store(true, Ordering::Relaxed);
     reading.join().expect("no panic");
@@ -206,7 +208,7 @@ fn served_by_thread(test: &str, (namespace, end): End<'_>, (others, other): End<
     let whole = format!("ethtool -K {other} tso off");
     let by_thread = format!(
         "set -e; ethtool -K {end} gro on; mount -t sysfs sysfs /sys; echo 1 > /sys/class/net/{end}/threaded; \
-         for pid in $(pgrep ^napi/{end}-); do taskset -cp {cpu} $pid; done"
+         for pid in $(pgrep ^napi/{end}-); do taskset -cp {cpu} $pid; chrt -f -p {SERVING} $pid; done"
     );
     for (namespace, script) in [(others, whole), (namespace, by_thread)] {
         let namespace = format!("--net={}", namespace.path().display());
