@@ -90,7 +90,8 @@ fn show_programs() -> Result<(), Box<dyn std::error::Error>> {
             let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
             line.and_then(|value| value.trim().parse::<u64>().ok())
         };
-        let (Some(id), Some(time_ns), Some(runs)) = (number("prog_id"), number("run_time_ns"), number("run_cnt")) else {
+        let (Some(id), Some(time_ns), Some(runs)) = (number("prog_id"), number("run_time_ns"), number("run_cnt"))
+        else {
             continue;
         };
         if seen.insert(id) {

@@ -298,7 +298,8 @@ impl HopTracer {
             };
             let progress = self.maps.progresses.get(&number, 0).map_err(|error| failed(&error))?;
             let reached = (progress >> 32) as u8;
-            self.streams.push(StreamInfo::of(number, &words, reached).unwrap_or(none));
+            self.streams
+                .push(StreamInfo::of(number, &words, reached).unwrap_or(none));
         }
         Ok(())
     }

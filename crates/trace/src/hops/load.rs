@@ -51,7 +51,8 @@ pub(super) fn load(btf: &Btf, options: &HopOptions, reads_in_place: bool) -> Res
     let (points, streams) = (options.points.len() as u32, options.max_streams);
     let ring_octets = if options.tell_all { RING_FOR_ALL } else { RING_FOR_LONG };
     let (places, place_count) = places(&options.points);
-    let parents: [u32; POINTS] = std::array::from_fn(|at| options.points.get(at).map_or(0, |point| point.parent as u32));
+    let parents: [u32; POINTS] =
+        std::array::from_fn(|at| options.points.get(at).map_or(0, |point| point.parent as u32));
     let histogram_count = histograms(&options.points).count() as u32;
     let loaded = EbpfLoader::new()
         .btf(Some(btf))

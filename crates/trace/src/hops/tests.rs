@@ -65,7 +65,11 @@ fn frames_are_recognised_in_place_and_copied() {
     let point = |name: &str, interface: &str, kind| Point {
         name: name.to_owned(),
         places: vec![Place {
-            ifindex: namespace.run(|| find(interface)).expect("to enter").expect("there").index,
+            ifindex: namespace
+                .run(|| find(interface))
+                .expect("to enter")
+                .expect("there")
+                .index,
             netns: namespace.inode().expect("a number"),
             kind,
         }],
@@ -103,7 +107,9 @@ fn frames_are_recognised_in_place_and_copied() {
         tracer.durations(|duration| told.push((duration.series.stream, duration.smp_cnt)));
         told.sort_unstable();
         let streams = 0..names.len() as u32;
-        let wanted: Vec<(u32, u16)> = streams.flat_map(|stream| (0..FRAMES).map(move |n| (stream, n))).collect();
+        let wanted: Vec<(u32, u16)> = streams
+            .flat_map(|stream| (0..FRAMES).map(move |n| (stream, n)))
+            .collect();
         assert!(told == wanted, "{} told, in place: {in_place}", told.len());
         for reading in tracer.read().expect("the kernel") {
             let frames = u64::from(FRAMES);

@@ -4,7 +4,7 @@ use crate::bed::{Bed, place, wait_for_carrier};
 use crate::{frame, point, read, tracer};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use sys::clock::monotonic;
@@ -87,8 +87,14 @@ fn two_cpus(test: &str) -> Option<(u32, u32)> {
 /// blocked it, and in no other.
 fn blocks_are_found(bed: Bed, tracer: &mut HopTracer, (first, last): (u32, u32), point: usize) {
     let recorder = FlightRecorder::start(Options::default()).expect("a recorder");
-    let blocking = pinned("blocker", last, Policy::Fifo(50), block);
+    let both = Arc::new(Barrier::new(2));
+    let both_too = Arc::clone(&both);
+    let blocking = pinned("blocker", last, Policy::Fifo(50), move || {
+        both_too.wait();
+        block()
+    });
     let sender = pinned("publisher", first, Policy::Fifo(40), move || {
+        both.wait();
         let start = monotonic();
         for number in 0..(BLOCKS + 2) * PERIOD_NS / INTERVAL_NS {
             sleep_until(start + number * INTERVAL_NS);

@@ -233,7 +233,10 @@ mod tests {
         let kinds: Vec<PointKind> = point.places.iter().map(|place| place.kind).collect();
         assert_eq!(kinds, [PointKind::Read, PointKind::Consume]);
         assert_eq!(point.places[0].netns, 7);
-        assert_eq!(parse("--first", "a=lo", 7, 0).expect("a point").places[0].kind, PointKind::Receive);
+        assert_eq!(
+            parse("--first", "a=lo", 7, 0).expect("a point").places[0].kind,
+            PointKind::Receive
+        );
         for (text, wanted) in [
             ("lo", "NAME=INTERFACE"),
             ("a=lo:up", "have: rx, tx"),
