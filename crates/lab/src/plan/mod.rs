@@ -1,12 +1,14 @@
 //! Plans: what `qualify` runs, as TOML.
 
 mod beds;
+mod faults;
 mod file;
 mod networks;
 mod paced;
 mod run;
 mod step;
 
+pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, Table};
 pub use networks::Networks;
 pub use run::{PlanRun, Show, Thresholds, rest, run};
