@@ -20,12 +20,16 @@ typedef long long s64;
 // linux/bpf.h, enum bpf_func_id, enum bpf_map_type, and flags of bpf_map_update_elem and bpf_ringbuf_submit.
 static void *(*map_lookup)(void *, const void *) = (void *)1;
 static long (*map_update)(void *, const void *, const void *, u64) = (void *)2;
+static long (*map_delete)(void *, const void *) = (void *)3;
 static u64 (*ktime_get_ns)(void) = (void *)5;
 static u32 (*this_cpu)(void) = (void *)8;
 static u64 (*current_pid_tgid)(void) = (void *)14;
+static long (*current_comm)(void *, u32) = (void *)16;
 static long (*probe_read_kernel)(void *, u32, const void *) = (void *)113;
 static long (*probe_read_kernel_str)(void *, u32, const void *) = (void *)115;
 static void *(*ringbuf_reserve)(void *, u64, u64) = (void *)131;
 static void (*ringbuf_submit)(void *, u64) = (void *)132;
+static u64 (*function_address)(void *) = (void *)173;
+static u64 (*attach_cookie)(void *) = (void *)174;
 enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_RINGBUF = 27 };
 enum { NOEXIST = 1, NO_WAKEUP = 1 };

@@ -21,6 +21,7 @@ mod explain;
 pub mod flight;
 pub mod hops;
 mod occupancy;
+pub mod passage;
 pub mod perfetto;
 mod point;
 mod recorder;

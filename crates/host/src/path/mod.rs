@@ -10,6 +10,7 @@ mod namespaces;
 mod points;
 
 pub use discover::discover;
+pub use namespaces::namespace_owners;
 pub use holders::{Holder, HolderKind, Task};
 pub use points::{PathEvent, PathPoint};
 
