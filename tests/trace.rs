@@ -1,5 +1,8 @@
 //! Hops traced end to end: a publisher, a bridge, and an application in another network namespace.
 
+#[path = "trace/follow.rs"]
+mod follow;
+
 use std::process::{Command, Stdio};
 use support::{binary, json, root_or_skip};
 use sys::link::{add_bridge, add_veth, find, set_master, set_up};

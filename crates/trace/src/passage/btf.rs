@@ -229,3 +229,6 @@ fn word(octets: &[u8], at: usize) -> Parsed<u32> {
     let word = octets.get(at..).and_then(<[u8]>::first_chunk);
     word.map(|word| u32::from_le_bytes(*word)).ok_or("it is cut short")
 }
+
+#[cfg(test)]
+mod tests;

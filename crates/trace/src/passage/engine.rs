@@ -1,7 +1,7 @@
 //! The loaded programs and their maps.
 
 use super::btf::{Tracepoint, Types};
-use super::event::{Event, FOLLOW_WORDS, Follow};
+use super::event::{Event, FOLLOW_WORDS, Follow, FollowedStream};
 use super::functions::{Functions, descriptors};
 use super::load::load;
 use super::passages::{Names, Passage, Served, assemble};
@@ -12,7 +12,7 @@ use crate::error::{TraceError, with_sources};
 use aya::maps::{Array, MapData, MapError, PerCpuArray, RingBuf};
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::Monotonic;
 
 /// The kernel's description of its types.
@@ -149,13 +149,10 @@ impl Follower {
         }
         let [malformed, no_room, lost_events, met] = sums;
         let follows = self.follows()?;
-        let mut streams: Vec<_> = follows.values().map(|follow| &follow.stream).collect();
-        streams.sort();
-        streams.dedup();
         Ok(FollowCounts {
             met,
             chosen: follows.len() as u64,
-            streams: streams.len() as u64,
+            streams: streams(&follows) as u64,
             malformed,
             no_room,
             lost_events,
@@ -168,8 +165,9 @@ impl Follower {
     /// # Errors
     /// The kernel refuses.
     pub fn is_full(&self) -> Result<bool, TraceError> {
-        let counts = self.counts()?;
-        Ok(counts.chosen > 0 && counts.chosen == counts.streams * u64::from(self.options.per_stream))
+        let follows = self.follows()?;
+        let wanted = streams(&follows) * self.options.per_stream as usize;
+        Ok(!follows.is_empty() && follows.len() == wanted)
     }
 
     /// Chooses no more frames; those that are followed are followed further.
@@ -211,6 +209,12 @@ impl Follower {
         }
         Ok(missed)
     }
+}
+
+/// How many streams the frames are of.
+fn streams(follows: &BTreeMap<u32, Follow>) -> usize {
+    let streams: BTreeSet<&FollowedStream> = follows.values().map(|follow| &follow.stream).collect();
+    streams.len()
 }
 
 fn names(types: &Types, served: &[Tracepoint]) -> Names {

@@ -40,8 +40,8 @@ pub struct FollowOptions {
     pub ring_octets: u32,
 }
 
-/// Room for events unless another is asked for: some 8,000.
-pub const RING_OCTETS: u32 = 1 << 20;
+/// Room for events unless another is asked for: some 32,000, as one frame makes a hundred where functions are listened to.
+pub const RING_OCTETS: u32 = 1 << 22;
 
 /// What is listened to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -338,3 +338,6 @@ impl Names {
         Some(format!("{name}+{:#x}", address - start))
     }
 }
+
+#[cfg(test)]
+mod tests;

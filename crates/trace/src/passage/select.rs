@@ -136,3 +136,63 @@ pub(super) fn tracepoints(found: Vec<Tracepoint>) -> (Vec<Tracepoint>, Vec<(Stri
     }
     (served, left_out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{NO_ARGUMENT, SLOTS, functions, tracepoints};
+    use crate::passage::btf::{Function, Tracepoint};
+
+    fn tracepoint(name: &str, skb_at: usize) -> Tracepoint {
+        Tracepoint {
+            name: name.to_owned(),
+            skb_at,
+            reason_at: None,
+            location_at: None,
+        }
+    }
+
+    #[test]
+    fn tracepoints_without_a_slot_are_named_with_why() {
+        let mut found = vec![tracepoint("late", 6), tracepoint("net_dev_xmit", 0)];
+        found.extend((0..SLOTS + 1).map(|number| tracepoint(&format!("t{number}"), 0)));
+        let (served, left_out) = tracepoints(found);
+        assert_eq!(served.len(), SLOTS);
+        let expected = [
+            ("late", "its sk_buff is argument 7"),
+            ("net_dev_xmit", "its sk_buff may be free already"),
+            ("t64", "there is room for 64"),
+        ];
+        assert_eq!(left_out, expected.map(|(name, why)| (name.to_owned(), why.to_owned())));
+        assert!(SLOTS < usize::from(NO_ARGUMENT));
+    }
+
+    #[test]
+    fn functions_are_those_that_both_lists_have() {
+        let available = "packet_rcv\nbr_handle_frame [bridge]\n__traceiter_kfree_skb\ntwice\nsixth\nshared [tun]\n";
+        let found = |names: &[(&str, usize)]| -> Vec<Function> {
+            let function = |(name, skb_at): &(&str, usize)| Function {
+                name: (*name).to_owned(),
+                skb_at: *skb_at,
+            };
+            names.iter().map(function).collect()
+        };
+        let of_kernel = found(&[
+            ("packet_rcv", 0),
+            ("not_listed", 0),
+            ("br_handle_frame", 0),
+            ("__traceiter_kfree_skb", 1),
+            ("twice", 1),
+            ("twice", 2),
+            ("sixth", 5),
+        ]);
+        let chosen = functions(of_kernel, available, None);
+        let names: Vec<(&str, usize)> = chosen
+            .iter()
+            .map(|function| (function.name.as_str(), function.position))
+            .collect();
+        assert_eq!(names, [("packet_rcv", 0), ("twice", 1)]);
+        let of_module = functions(found(&[("br_handle_frame", 0), ("shared", 0)]), available, Some("bridge"));
+        assert_eq!(of_module.len(), 1);
+        assert_eq!(of_module[0].module.as_deref(), Some("bridge"));
+    }
+}

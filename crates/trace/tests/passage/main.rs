@@ -5,6 +5,7 @@ mod bed;
 mod ways;
 
 use bed::Bed;
+use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 use sys::netns::NetNs;
 use trace::passage::{FollowOptions, Follower, Passage, RING_OCTETS};
@@ -25,6 +26,12 @@ pub(crate) fn frame(sv_id: &str, smp_cnt: u16) -> Message {
             ..OwnedAsdu::new(sv_id, 1, 2, &[(0, SvQuality(0)); 8])
         }],
     }
+}
+
+/// The number of a namespace.
+pub(crate) fn inode(namespace: &NetNs) -> u32 {
+    let inode = std::fs::metadata(namespace.path()).expect("the namespace").ino();
+    u32::try_from(inode).expect("inodes of namespaces are small")
 }
 
 /// Frames are chosen when they come to this interface.
