@@ -13,7 +13,7 @@ const PROGRAM_TYPE_KPROBE: u32 = 2;
 const ATTACH_KPROBE_MULTI: u32 = 42;
 
 /// Octets for what the verifier says about a program that it refuses.
-const LOG_OCTETS: usize = 1 << 16;
+const LOG_OCTETS: usize = 1 << 22;
 
 /// Head of `union bpf_attr` for loading a program.
 #[repr(C)]
@@ -61,15 +61,27 @@ pub struct Refused {
 /// # Errors
 /// It refuses, and why.
 pub fn load(instructions: &[u64], license: &CStr) -> Result<OwnedFd, Refused> {
-    let mut log = vec![0u8; LOG_OCTETS];
+    load_with(instructions, license, &mut []).map_err(|errno| {
+        // Once more, to be told why: what is said of a program that is taken would not fit.
+        let mut log = vec![0u8; LOG_OCTETS];
+        let _ = load_with(instructions, license, &mut log);
+        Refused {
+            errno,
+            said: last_line(&log),
+        }
+    })
+}
+
+fn load_with(instructions: &[u64], license: &CStr, log: &mut [u8]) -> Result<OwnedFd, Errno> {
+    let has_log = !log.is_empty();
     let attributes = ProgramLoad {
         kind: PROGRAM_TYPE_KPROBE,
         instructions: u32::try_from(instructions.len()).unwrap_or(u32::MAX),
         code: instructions.as_ptr().addr() as u64,
         license: license.as_ptr().addr() as u64,
-        log_level: 1,
-        log_octets: LOG_OCTETS as u32,
-        log: log.as_mut_ptr().addr() as u64,
+        log_level: u32::from(has_log),
+        log_octets: u32::try_from(log.len()).unwrap_or(0),
+        log: if has_log { log.as_mut_ptr().addr() as u64 } else { 0 },
         kernel_version: 0,
         flags: 0,
         name: [0; 16],
@@ -77,11 +89,7 @@ pub fn load(instructions: &[u64], license: &CStr) -> Result<OwnedFd, Refused> {
         expected_attach_type: ATTACH_KPROBE_MULTI,
     };
     // SAFETY: the instructions, the terminated licence and the log outlive the call and have the lengths given.
-    let loaded = unsafe { descriptor(PROGRAM_LOAD, &attributes) };
-    loaded.map_err(|errno| Refused {
-        errno,
-        said: last_line(&log),
-    })
+    unsafe { descriptor(PROGRAM_LOAD, &attributes) }
 }
 
 /// Attaches the program to the beginnings of functions, each with a number that the program sees there, for as long as the
