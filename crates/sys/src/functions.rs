@@ -118,6 +118,6 @@ pub fn attach(program: &OwnedFd, functions: &[(CString, u64)]) -> Result<OwnedFd
 fn last_line(log: &[u8]) -> String {
     let end = log.iter().position(|octet| *octet == 0).unwrap_or(log.len());
     let text = String::from_utf8_lossy(&log[..end]);
-    let lines = text.lines().filter(|line| !line.starts_with("processed "));
-    lines.last().map_or_else(String::new, |line| format!(": {line}"))
+    let mut lines = text.lines().filter(|line| !line.starts_with("processed "));
+    lines.next_back().map_or_else(String::new, |line| format!(": {line}"))
 }

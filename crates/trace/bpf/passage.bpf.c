@@ -160,9 +160,9 @@ inline_always s64 choose(struct scratch *scratch, struct frame *frame, struct so
 inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, u64 now, u32 may_choose, u32 *by_content)
 {
 	struct frame *frame = &scratch->frame;
-	if (!read_frame(scratch, sight, frame)) {
-		u32 *known = map_lookup(&skbs, &sight->skb);
-		return known ? (s64)*known : -1;
+	if (!sight->is_whole || !read_frame(scratch, sight, frame)) {
+		struct carrier *carrier = map_lookup(&carriers, &sight->skb);
+		return carrier && !carrier->is_freed && carrier->head == sight->head ? (s64)carrier->number : -1;
 	}
 	*by_content = 1;
 	if (may_choose)
@@ -238,6 +238,15 @@ inline_always void tell(const struct sight *sight, u32 number, u64 now, u32 by_c
 	ringbuf_submit(told, NO_WAKEUP);
 }
 
+inline_always void note_carrier(const struct sight *sight, u32 number)
+{
+	struct carrier *known = map_lookup(&carriers, &sight->skb);
+	if (known && known->number == number && known->is_freed)
+		return;
+	struct carrier carrier = {.number = number, .is_freed = sight->is_freed, .head = sight->head};
+	map_update(&carriers, &sight->skb, &carrier, 0);
+}
+
 static __attribute__((noinline)) int at_sight(struct scratch *scratch)
 {
 	u64 now = ktime_get_ns();
@@ -257,11 +266,7 @@ static __attribute__((noinline)) int at_sight(struct scratch *scratch)
 		return 0;
 	u32 number = found;
 	state->active_until = now + ACTIVE_NS;
-	// Its next use is another frame's.
-	if (sight->is_freed)
-		map_delete(&skbs, &sight->skb);
-	else
-		map_update(&skbs, &sight->skb, &number, 0);
+	note_carrier(sight, number);
 	tell(sight, number, now, by_content);
 	return 0;
 }
@@ -282,7 +287,10 @@ inline_always struct sight *begin(struct scratch *scratch, u64 skb, u32 slot, u6
 
 static __attribute__((noinline)) int at_skb(struct sk_buff *skb, u32 slot, u32 reason, u64 location)
 {
-	if (!is_sv_type(skb->protocol) && !is_active(ktime_get_ns()))
+	struct net_device *dev = skb->dev;
+	u32 is_sv = is_sv_type(skb->protocol);
+	// Most frames are let go here.
+	if (!(is_sv && dev && (u32)dev->ifindex == look_ifindex) && !is_active(ktime_get_ns()))
 		return 0;
 	struct scratch *scratch = map_lookup(&scratches, &slot);
 	if (!scratch)
@@ -290,7 +298,6 @@ static __attribute__((noinline)) int at_skb(struct sk_buff *skb, u32 slot, u32 r
 	struct sight *sight = begin(scratch, (u64)skb, slot, location);
 	sight->reason = reason;
 	sight->is_freed = frees[slot & (SLOTS - 1)];
-	struct net_device *dev = skb->dev;
 	sight->dev = (u64)dev;
 	if (dev) {
 		sight->ifindex = dev->ifindex;
@@ -307,8 +314,7 @@ static __attribute__((noinline)) int at_skb(struct sk_buff *skb, u32 slot, u32 r
 	u64 data_at = (u64)skb->data - head;
 	__asm__ volatile("" : "+r"(data_at));
 	u32 mac_at = skb->mac_header;
-	if (mac_at == MAC_UNSET)
-		mac_at = data_at;
+	sight->is_whole = is_sv && mac_at != MAC_UNSET;
 	sight->head = head;
 	sight->mac = head + mac_at;
 	// The linear part, which the headers are in.
@@ -377,9 +383,14 @@ inline_always u32 namespace_number(struct net *net)
 static __attribute__((noinline)) int at_address(struct sk_buff *skb, u32 function, u64 location)
 {
 	u16 protocol = 0;
-	if (!skb || READ(protocol, skb->protocol))
+	struct net_device *dev = 0;
+	u32 ifindex = 0;
+	if (!skb || READ(protocol, skb->protocol) || READ(dev, skb->dev))
 		return 0;
-	if (!is_sv_type(protocol) && !is_active(ktime_get_ns()))
+	if (dev)
+		READ(ifindex, dev->ifindex);
+	u32 is_sv = is_sv_type(protocol);
+	if (!(is_sv && ifindex == look_ifindex) && !is_active(ktime_get_ns()))
 		return 0;
 	u32 slot = FUNCTIONS;
 	struct scratch *scratch = map_lookup(&scratches, &slot);
@@ -387,12 +398,10 @@ static __attribute__((noinline)) int at_address(struct sk_buff *skb, u32 functio
 		return 0;
 	struct sight *sight = begin(scratch, (u64)skb, slot, location);
 	sight->function = function;
-	struct net_device *dev = 0;
-	READ(dev, skb->dev);
 	struct net *net = 0;
 	sight->dev = (u64)dev;
 	if (dev) {
-		READ(sight->ifindex, dev->ifindex);
+		sight->ifindex = ifindex;
 		READ(net, dev->nd_net.net);
 	} else {
 		struct sock *sk = 0;
@@ -413,10 +422,10 @@ static __attribute__((noinline)) int at_address(struct sk_buff *skb, u32 functio
 	READ(mac_header, skb->mac_header);
 	READ(vlan_proto, skb->vlan_proto);
 	READ(vlan_tci, skb->vlan_tci);
-	u32 data_at = data - head, mac_at = mac_header == MAC_UNSET ? data_at : mac_header;
+	sight->is_whole = is_sv && mac_header != MAC_UNSET;
 	sight->head = head;
-	sight->mac = head + mac_at;
-	sight->held = data_at - mac_at + len - data_len;
+	sight->mac = head + mac_header;
+	sight->held = (u32)(data - head) - mac_header + len - data_len;
 	sight->vlan = vlan_proto ? vlan_tci & 0xfff : VLAN_NONE;
 	return at_sight(scratch);
 }

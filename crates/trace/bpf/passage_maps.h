@@ -90,13 +90,19 @@ struct {
 	__type(value, u32);
 } chosen SEC(".maps");
 
-// The same, by sk_buff, until it is freed.
+// The same, by sk_buff, for where the frame itself cannot be read. One that is freed is no frame's, though what frees it may still
+// come by and be recognised by content.
+struct carrier {
+	u32 number;
+	u32 is_freed;
+	u64 head; // its octets: with others it is another frame's
+};
 struct {
 	__uint(type, MAP_HASH);
 	__uint(max_entries, 4096);
 	__type(key, u64);
-	__type(value, u32);
-} skbs SEC(".maps");
+	__type(value, struct carrier);
+} carriers SEC(".maps");
 
 // A bit for each smpCnt that a chosen frame has: most other frames are let go by it.
 struct {
@@ -158,10 +164,11 @@ struct {
 struct sight {
 	u64 skb;
 	u64 head;
-	u64 mac;      // where it begins, if it is whole
+	u64 mac;      // where it begins
 	u64 dev;      // 0: it has none
 	u64 location; // who freed it
-	u32 held;     // octets from `mac` on in the linear part
+	u32 held;     // octets from there on in the linear part
+	u32 is_whole; // its headers are set: before, its octets may be those of the frame that had the room before
 	u32 ifindex;
 	u32 netns;
 	u32 vlan;

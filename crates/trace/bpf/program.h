@@ -20,7 +20,6 @@ typedef long long s64;
 // linux/bpf.h, enum bpf_func_id, enum bpf_map_type, and flags of bpf_map_update_elem and bpf_ringbuf_submit.
 static void *(*map_lookup)(void *, const void *) = (void *)1;
 static long (*map_update)(void *, const void *, const void *, u64) = (void *)2;
-static long (*map_delete)(void *, const void *) = (void *)3;
 static u64 (*ktime_get_ns)(void) = (void *)5;
 static u32 (*this_cpu)(void) = (void *)8;
 static u64 (*current_pid_tgid)(void) = (void *)14;

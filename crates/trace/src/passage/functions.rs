@@ -41,13 +41,13 @@ impl Functions {
     pub(super) fn attach(types: &mut Types, btf: &Btf, ebpf: &mut Ebpf, maps: &BTreeMap<String, RawFd>) -> Self {
         let chosen = match available().and_then(|text| choose(types, &text)) {
             Ok(chosen) => chosen,
-            Err(why) => return Self::none(why),
+            Err(why) => return Self::none(&why),
         };
         let multi = relocated(btf, maps).and_then(|programs| Self::attach_multi(&chosen, &programs));
         multi.unwrap_or_else(|why| Self::attach_single(&chosen, ebpf, &why))
     }
 
-    fn none(why: String) -> Self {
+    fn none(why: &str) -> Self {
         Self {
             missing: Some(format!("{why}: tracepoints only")),
             ..Self::default()
@@ -103,7 +103,7 @@ impl Functions {
             }
         }
         if let (0, Some(refused)) = (attached.count, refused) {
-            return Self::none(refused);
+            return Self::none(&refused);
         }
         attached.missing = Some(format!(
             "{} of {}, one by one, as this kernel does not take many at once ({why_not_multi}; it takes Linux 5.18 with \

@@ -86,13 +86,13 @@ fn block(passage: &Passage, namespaces: &Namespaces<'_>) -> String {
     let stream = &passage.stream;
     let mac: Vec<String> = stream.source.iter().map(|octet| format!("{octet:02x}")).collect();
     let mut text = format!(
-        "{} smpCnt {} (APPID {:#06x}, from {}): {} after {}\n",
+        "{} smpCnt {} (APPID {:#06x}, from {}): {}; {}\n",
         String::from_utf8_lossy(&stream.sv_id),
         passage.smp_cnt,
         stream.appid,
         mac.join(":"),
-        ending(passage),
         format_ns(passage.took_ns() as f64),
+        ending(passage),
     );
     if passage.lost_events > 0 {
         text.push_str(&format!("{} events were lost: the list is not whole\n", passage.lost_events));
