@@ -146,7 +146,7 @@ static __attribute__((noinline)) int at_skb(struct sk_buff *skb, u32 slot, u32 r
 	struct net_device *dev = skb->dev;
 	u32 is_sv = is_sv_type(skb->protocol);
 	// Most frames are let go here.
-	if (!(is_sv && dev && (u32)dev->ifindex == look_ifindex) && !is_active(ktime_get_ns()))
+	if (!(is_sv && dev && (u32)dev->ifindex == look_ifindex) && !is_active())
 		return 0;
 	struct scratch *scratch = map_lookup(&scratches, &slot);
 	if (!scratch)
@@ -246,7 +246,7 @@ static __attribute__((noinline)) int at_address(struct sk_buff *skb, u32 functio
 	if (dev)
 		READ(ifindex, dev->ifindex);
 	u32 is_sv = is_sv_type(protocol);
-	if (!(is_sv && ifindex == look_ifindex) && !is_active(ktime_get_ns()))
+	if (!(is_sv && ifindex == look_ifindex) && !is_active())
 		return 0;
 	u32 slot = FUNCTIONS;
 	struct scratch *scratch = map_lookup(&scratches, &slot);
