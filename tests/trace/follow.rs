@@ -15,13 +15,26 @@ struct Traffic {
 }
 
 impl Traffic {
-    fn start() -> Self {
+    /// Of svIDs that begin so: the beds of tests are alike, and a frame is known by what is in it.
+    fn start(names: &str) -> Self {
         let [publisher, switch, device] = bed();
         let directory = tempfile::tempdir().expect("tempdir");
         let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
         let (sent, received) = (path("sent.triptime"), path("received.triptime"));
-        let publish = ["publish", "ts0", "--streams", "2", "--rate", "1000", "--duration", "60s", "-q", "--out", &sent];
-        let subscribe = ["subscribe", "dut0", "--duration", "60s", "-q", "--out", &received];
+        let publish = [
+            "publish",
+            "ts0",
+            "--streams",
+            "2",
+            "--sv-id",
+            names,
+            "--rate",
+            "1000",
+            "-q",
+            "--out",
+            &sent,
+        ];
+        let subscribe = ["subscribe", "dut0", "-q", "--out", &received];
         let quiet = |mut command: Command| {
             let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
             started.expect("started")
@@ -59,7 +72,7 @@ fn sampled_values_are_followed_into_another_namespace() {
     if !root_or_skip("sampled_values_are_followed_into_another_namespace") {
         return;
     }
-    let traffic = Traffic::start();
+    let traffic = Traffic::start("FA");
     let output = inside(traffic.switch(), &["trace", "p-ts", "--follow", "2", "--json", "-q"]).output();
     let output = output.expect("started");
     assert_eq!(output.status.code(), Some(0), "{}", support::stderr(&output));
@@ -74,21 +87,32 @@ fn sampled_values_are_followed_into_another_namespace() {
             assert!(events.contains(&wanted), "{wanted}: {passage:#}");
         }
         let interfaces = strings(&passage["steps"], "interface");
-        assert!(interfaces.contains(&"p-dut") && interfaces.contains(&"dut0"), "{passage:#}");
+        assert!(
+            interfaces.contains(&"p-dut") && interfaces.contains(&"dut0"),
+            "{passage:#}"
+        );
         let times = passage["steps"].as_array().expect("a list").iter();
         assert!(times.is_sorted_by_key(|step| step["since_first_ns"].as_u64()));
     }
     let owners = strings_or_null(&document["namespaces"]);
-    assert_eq!(document["namespaces"].as_array().expect("a list").len(), 2);
+    let namespaces = document["namespaces"].as_array().expect("a list").len();
+    assert_eq!(namespaces, 2, "{document:#}");
     assert!(owners.iter().any(|owner| owner.contains("triptime")), "{owners:?}");
     assert!(!document["summary"].as_array().expect("a list").is_empty());
 
-    let shown = inside(traffic.switch(), &["trace", "p-ts", "--follow=2", "--stream", "MU02"]).output();
+    let shown = inside(traffic.switch(), &["trace", "p-ts", "--follow=2", "--stream", "FA02"]).output();
     let shown = shown.expect("started");
     let text = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert_eq!(text.matches("MU02 smpCnt ").count(), 2, "{text}");
-    assert!(!text.contains("MU01") && text.contains("dut0@N1") && text.contains("all 2 together"), "{text}");
-    assert!(support::stderr(&shown).contains("listening to "), "{}", support::stderr(&shown));
+    assert_eq!(text.matches("FA02 smpCnt ").count(), 2, "{text}");
+    assert!(
+        !text.contains("FA01") && text.contains("dut0@N1") && text.contains("all 2 together"),
+        "{text}"
+    );
+    assert!(
+        support::stderr(&shown).contains("listening to "),
+        "{}",
+        support::stderr(&shown)
+    );
 }
 
 fn strings_or_null(namespaces: &Value) -> Vec<&str> {
@@ -101,9 +125,12 @@ fn two_capabilities_are_enough_to_follow() {
     if !root_or_skip("two_capabilities_are_enough_to_follow") {
         return;
     }
-    let traffic = Traffic::start();
+    let traffic = Traffic::start("FB");
     // nobody may have no way to where the program was built.
-    let folder = tempfile::Builder::new().prefix("triptime").tempdir_in("/tmp").expect("a folder");
+    let folder = tempfile::Builder::new()
+        .prefix("triptime")
+        .tempdir_in("/tmp")
+        .expect("a folder");
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("opened");
     let copy = folder.path().join("triptime");
     std::fs::copy(binary(), &copy).expect("a copy");
@@ -114,7 +141,9 @@ fn two_capabilities_are_enough_to_follow() {
         for set in ["bounding-set", "inh-caps", "ambient-caps"] {
             command.arg(format!("--{set}=-all{capabilities}"));
         }
-        command.arg(&copy).args(["trace", "p-ts", "--follow", "1", "--json", "-q"]);
+        command
+            .arg(&copy)
+            .args(["trace", "p-ts", "--follow", "1", "--json", "-q"]);
         command.output().expect("started")
     };
     let output = follow_with(",+bpf,+perfmon");
@@ -122,7 +151,11 @@ fn two_capabilities_are_enough_to_follow() {
     assert_eq!(json(&output)["counts"]["followed"], 2);
     let refused = follow_with(",+bpf");
     assert_eq!(refused.status.code(), Some(3));
-    assert!(support::stderr(&refused).contains("needs CAP_PERFMON"), "{}", support::stderr(&refused));
+    assert!(
+        support::stderr(&refused).contains("needs CAP_PERFMON"),
+        "{}",
+        support::stderr(&refused)
+    );
 }
 
 #[test]
@@ -132,8 +165,25 @@ fn what_cannot_be_followed_is_said() {
     }
     let [_publisher, switch, _device] = bed();
     for (arguments, status, wanted) in [
-        (&["p-ts", "--follow", "--duration", "300ms"][..], 3, "no sampled values came to p-ts in 300 ms"),
-        (&["p-ts", "--follow", "--stream", "MU09", "--smp-cnt", "7", "--duration", "300ms"], 3, "of MU09 with smpCnt 7"),
+        (
+            &["p-ts", "--follow", "--duration", "300ms"][..],
+            3,
+            "no sampled values came to p-ts in 300 ms",
+        ),
+        (
+            &[
+                "p-ts",
+                "--follow",
+                "--stream",
+                "MU09",
+                "--smp-cnt",
+                "7",
+                "--duration",
+                "300ms",
+            ],
+            3,
+            "of MU09 with smpCnt 7",
+        ),
         (&["p-ts", "--smp-cnt", "7"], 2, "--follow"),
         (&["p-ts", "--follow", "--live"], 2, "cannot be used with"),
         (&["p-ts", "--follow", "0"], 2, "invalid value"),

@@ -110,13 +110,11 @@ inline_always s64 choose(struct scratch *scratch, struct frame *frame, struct so
 	follow->smp_cnt = frame->smp_cnt;
 	follow->vlan = frame->vlan;
 	follow->asdus = frame->asdus;
-#pragma clang loop unroll(disable)
-	for (u32 i = 0; i < ID_OCTETS; i++) {
-		if (i >= frame->id_octets)
-			break;
-		follow->id[i] = scratch->octets[at + i];
-	}
-	follow->id_octets = frame->id_octets;
+	u32 id_octets = frame->id_octets;
+	if (id_octets > ID_OCTETS || probe_read_kernel(follow->id, id_octets, scratch->octets + at))
+		return -1;
+	// Last: user space reads what has a length.
+	follow->id_octets = id_octets;
 	if (map_update(&chosen, sought, &number, 0))
 		return -1;
 	__sync_fetch_and_or(word, 1ull << (frame->smp_cnt & 63));

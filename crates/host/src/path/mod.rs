@@ -10,8 +10,8 @@ mod namespaces;
 mod points;
 
 pub use discover::discover;
-pub use namespaces::namespace_owners;
 pub use holders::{Holder, HolderKind, Task};
+pub use namespaces::namespace_owners;
 pub use points::{PathEvent, PathPoint};
 
 use std::fmt;

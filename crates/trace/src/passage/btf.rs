@@ -121,7 +121,10 @@ impl Types {
     /// Tracepoints from the type with this number on.
     pub(super) fn tracepoints(&self, from: usize) -> Vec<Tracepoint> {
         let found = self.types.iter().skip(from).filter_map(|of| {
-            let name = self.name(of).strip_prefix("btf_trace_").filter(|_| of.kind == TYPEDEF)?;
+            let name = self
+                .name(of)
+                .strip_prefix("btf_trace_")
+                .filter(|_| of.kind == TYPEDEF)?;
             // The first argument is the tracer's own.
             let arguments = self.prototype(self.pointed(of.about)?)?.split_off(1);
             let skb_at = self.skb_among(&arguments)?;
@@ -194,7 +197,11 @@ impl Types {
 
     /// The type without its qualifiers.
     fn plain(&self, mut number: u32) -> u32 {
-        while let Some(of) = self.types.get(number as usize).filter(|of| QUALIFIERS.contains(&of.kind)) {
+        while let Some(of) = self
+            .types
+            .get(number as usize)
+            .filter(|of| QUALIFIERS.contains(&of.kind))
+        {
             number = of.about;
         }
         number

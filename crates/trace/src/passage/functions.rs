@@ -93,7 +93,9 @@ impl Functions {
 
     /// One by one, which takes so long that it is done for a few only.
     fn attach_single(chosen: &[ChosenFunction], ebpf: &mut Ebpf, why_not_multi: &str) -> Self {
-        let sensible = chosen.iter().filter(|function| SENSIBLE.contains(&function.name.as_str()));
+        let sensible = chosen
+            .iter()
+            .filter(|function| SENSIBLE.contains(&function.name.as_str()));
         let mut attached = Self::default();
         let mut refused = None;
         for function in sensible {
@@ -141,7 +143,9 @@ fn choose(types: &mut Types, available: &str) -> Result<Vec<ChosenFunction>, Str
         if name == "vmlinux" || !available.contains(&format!("[{name}]")) {
             continue;
         }
-        let Ok(octets) = std::fs::read(module.path()) else { continue };
+        let Ok(octets) = std::fs::read(module.path()) else {
+            continue;
+        };
         let found = types.with_module(&octets, |types, first| types.functions(first));
         chosen.extend(functions(found.unwrap_or_default(), available, Some(&name)));
     }
@@ -169,7 +173,9 @@ fn relocated(btf: &Btf, descriptors: &BTreeMap<String, RawFd>) -> Result<Vec<Vec
     let known = maps
         .iter()
         .filter_map(|(name, map)| Some((name.as_str(), *descriptors.get(name)?, map)));
-    object.relocate_maps(known, &text).map_err(|error| with_sources(&error))?;
+    object
+        .relocate_maps(known, &text)
+        .map_err(|error| with_sources(&error))?;
     object.relocate_calls(&text).map_err(|error| with_sources(&error))?;
     let program = |position: usize| {
         let program = object.programs.get(&format!("function_{position}"))?;
@@ -196,6 +202,8 @@ fn probe(ebpf: &mut Ebpf, function: &ChosenFunction) -> Result<(), String> {
     if program.fd().is_err() {
         program.load().map_err(|error| with_sources(&error))?;
     }
-    program.attach(&function.name, 0).map_err(|error| with_sources(&error))?;
+    program
+        .attach(&function.name, 0)
+        .map_err(|error| with_sources(&error))?;
     Ok(())
 }

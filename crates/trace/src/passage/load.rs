@@ -1,9 +1,9 @@
 //! Loading the object: what its slots serve, and what it looks at.
 
+use super::FollowOptions;
 use super::btf::Tracepoint;
 use super::event::id_hash;
 use super::select::{NO_ARGUMENT, SLOTS, frees};
-use super::FollowOptions;
 use crate::bpf::memory_hint;
 use crate::error::{TraceError, with_sources};
 use aya::{Btf, Ebpf, EbpfLoader};
@@ -57,7 +57,9 @@ pub(super) fn load(btf: &Btf, options: &FollowOptions, served: &[Tracepoint]) ->
 fn positions(served: &[Tracepoint], position: impl Fn(&Tracepoint) -> Option<usize>) -> [u8; SLOTS] {
     let mut positions = [NO_ARGUMENT; SLOTS];
     for (slot, tracepoint) in positions.iter_mut().zip(served) {
-        *slot = position(tracepoint).and_then(|at| u8::try_from(at).ok()).unwrap_or(NO_ARGUMENT);
+        *slot = position(tracepoint)
+            .and_then(|at| u8::try_from(at).ok())
+            .unwrap_or(NO_ARGUMENT);
     }
     positions
 }

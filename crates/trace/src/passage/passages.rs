@@ -278,9 +278,10 @@ impl Builder<'_> {
 
     fn number_of(&mut self, event: &Event) -> usize {
         if let Some(number) = self.known.get(&event.skb).copied() {
-            // What comes behind its end, with the same octets, is the freeing itself.
+            // Functions that free it come behind its end, and see it unchanged; no tracepoint does.
             let is_over = self.passage.skbs[number].end != End::NotSeen;
-            if !is_over || self.heads[number] == event.head {
+            let is_tracepoint = self.names.tracepoints.get(event.slot as usize).is_some();
+            if !is_over || !is_tracepoint && self.heads[number] == event.head {
                 // Its octets may be moved while it lives.
                 self.heads[number] = event.head;
                 return number;
@@ -317,7 +318,9 @@ impl Names {
             Some(served) => What::Tracepoint(Arc::clone(&served.name)),
             // A program that is at one function only tells its address, and no number.
             None => {
-                let numbered = (event.function as usize).checked_sub(1).and_then(|at| self.functions.get(at));
+                let numbered = (event.function as usize)
+                    .checked_sub(1)
+                    .and_then(|at| self.functions.get(at));
                 let known = || self.symbols.get(&event.location).map(|name| name.as_str().into());
                 What::Function(numbered.cloned().or_else(known).unwrap_or_else(|| "a function".into()))
             }
@@ -328,7 +331,11 @@ impl Names {
         let name = self.reasons.get(&number);
         Reason {
             number,
-            name: name.map(|name| name.trim_start_matches("SKB_DROP_REASON_").trim_start_matches("SKB_").to_owned()),
+            name: name.map(|name| {
+                name.trim_start_matches("SKB_DROP_REASON_")
+                    .trim_start_matches("SKB_")
+                    .to_owned()
+            }),
         }
     }
 

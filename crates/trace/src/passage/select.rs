@@ -191,7 +191,11 @@ mod tests {
             .map(|function| (function.name.as_str(), function.position))
             .collect();
         assert_eq!(names, [("packet_rcv", 0), ("twice", 1)]);
-        let of_module = functions(found(&[("br_handle_frame", 0), ("shared", 0)]), available, Some("bridge"));
+        let of_module = functions(
+            found(&[("br_handle_frame", 0), ("shared", 0)]),
+            available,
+            Some("bridge"),
+        );
         assert_eq!(of_module.len(), 1);
         assert_eq!(of_module[0].module.as_deref(), Some("bridge"));
     }

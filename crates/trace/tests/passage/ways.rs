@@ -10,9 +10,8 @@ use trace::passage::{Context, End, FollowOptions, Origin, Passage, Step, summari
 fn steps_at<'a>(passage: &'a Passage, places: &[(&str, &str, u32)]) -> Vec<&'a Step> {
     let mut rest = passage.steps.iter();
     let mut find = |(event, interface, netns): &(&str, &str, u32)| {
-        let found = rest.find(|step| {
-            step.what.name() == *event && step.interface == *interface && step.netns == *netns
-        });
+        let found =
+            rest.find(|step| step.what.name() == *event && step.interface == *interface && step.netns == *netns);
         found.unwrap_or_else(|| panic!("no {event} at {interface} behind those before: {}", listing(passage)))
     };
     places.iter().map(&mut find).collect()
@@ -21,7 +20,10 @@ fn steps_at<'a>(passage: &'a Passage, places: &[(&str, &str, u32)]) -> Vec<&'a S
 fn listing(passage: &Passage) -> String {
     let lines = passage.steps.iter().map(|step| {
         let event = step.what.name();
-        format!("\n{} ns {event} {}@{} #{} {:?}", step.since_first_ns, step.interface, step.netns, step.skb, step.reason)
+        format!(
+            "\n{} ns {event} {}@{} #{} {:?}",
+            step.since_first_ns, step.interface, step.netns, step.skb, step.reason
+        )
     });
     lines.collect()
 }
@@ -71,18 +73,29 @@ fn a_sample_is_followed_from_the_port_to_the_application() {
         let end = &passage.skbs[steps[5].skb - 1].end;
         assert_eq!(*end, End::Consumed, "{}", listing(passage));
         assert_eq!(passage.skbs[0].origin, Origin::First);
-        assert!(passage.skbs[1..].iter().all(|skb| skb.origin == Origin::CloneOf(1)), "{:?}", passage.skbs);
+        assert!(
+            passage.skbs[1..].iter().all(|skb| skb.origin == Origin::CloneOf(1)),
+            "{:?}",
+            passage.skbs
+        );
         assert!(passage.steps.iter().all(|step| step.by_content && step.tid > 0));
         assert_eq!(passage.lost_events, 0);
         assert_eq!(passage.stream.sv_id, b"MU01");
         assert_eq!(passage.stream.source, [2, 0, 0, 0, 0, 7]);
     }
     let summary = summarize(&found);
-    assert!(summary.iter().all(|step| step.count <= 3 && step.max_delta_ns >= step.median_delta_ns));
+    assert!(
+        summary
+            .iter()
+            .all(|step| step.count <= 3 && step.max_delta_ns >= step.median_delta_ns)
+    );
     let start = summary.iter().find(|step| step.what.name() == "net_dev_start_xmit");
     assert_eq!(start.expect("a step").count, 3);
     let counts = follower.counts().expect("the kernel");
-    assert_eq!((counts.chosen, counts.streams, counts.lost_events, counts.malformed), (3, 1, 0, 0));
+    assert_eq!(
+        (counts.chosen, counts.streams, counts.lost_events, counts.malformed),
+        (3, 1, 0, 0)
+    );
     // Four points lie on the interface: the driver's handing over twice, and the reception.
     assert!(counts.met >= 3 * 2, "{counts:?}");
     assert!(follower.is_full().expect("the kernel"));
@@ -118,7 +131,11 @@ fn a_frame_before_a_port_that_is_down_ends_at_the_bridge() {
     assert_eq!(found.len(), 3);
     for passage in &found {
         let here = inode(&bed.switch);
-        assert!(passage.steps.iter().all(|step| step.netns == here), "{}", listing(passage));
+        assert!(
+            passage.steps.iter().all(|step| step.netns == here),
+            "{}",
+            listing(passage)
+        );
         assert_eq!(passage.skbs.len(), 1);
         assert!(matches!(passage.skbs[0].end, End::Dropped(_)), "{}", listing(passage));
     }
@@ -132,7 +149,9 @@ fn streams_are_told_apart_and_each_has_its_share() {
         per_stream: 2,
         ..options(&bed.switch, "p-ts")
     };
-    let Some(mut follower) = follower(test, options) else { return };
+    let Some(mut follower) = follower(test, options) else {
+        return;
+    };
     for smp_cnt in 0..10 {
         // The same number in both, one behind the other at once.
         for name in ["MU01", "MU02"] {
@@ -147,9 +166,10 @@ fn streams_are_told_apart_and_each_has_its_share() {
     seen.sort_unstable();
     assert_eq!(seen, [(&b"MU01"[..], 0), (b"MU01", 1), (b"MU02", 0), (b"MU02", 1)]);
     for passage in &found {
-        let received = passage.steps.iter().filter(|step| {
-            step.what.name() == "netif_receive_skb" && step.interface == "p-ts"
-        });
+        let received = passage
+            .steps
+            .iter()
+            .filter(|step| step.what.name() == "netif_receive_skb" && step.interface == "p-ts");
         assert_eq!(received.count(), 1, "its own frame only: {}", listing(passage));
     }
 }
@@ -163,7 +183,9 @@ fn only_what_is_asked_for_is_followed() {
         smp_cnt: Some(7),
         ..options(&bed.switch, "p-ts")
     };
-    let Some(mut follower) = follower(test, options) else { return };
+    let Some(mut follower) = follower(test, options) else {
+        return;
+    };
     for _ in 0..2 {
         for smp_cnt in 5..10 {
             bed.send(&frame("MU01", smp_cnt));
@@ -190,7 +212,9 @@ fn events_that_find_no_room_are_named() {
         ring_octets: 4096,
         ..options(&bed.switch, "p-ts")
     };
-    let Some(mut follower) = follower(test, options) else { return };
+    let Some(mut follower) = follower(test, options) else {
+        return;
+    };
     send(&bed, "MU01", 0..100);
     let found = passages(&mut follower, 100);
     let counts = follower.counts().expect("the kernel");

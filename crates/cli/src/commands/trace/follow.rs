@@ -124,5 +124,7 @@ fn nothing(args: &TraceArgs, counts: &FollowCounts, most_ns: u64) -> Failure {
         (0, 0) => String::new(),
         (met, malformed) => format!(" ({met} others did, and {malformed} malformed ones)"),
     };
-    Failure::CouldNotMeasure(format!("no sampled values{wanted} came to {interface} in {time}{others}"))
+    Failure::CouldNotMeasure(format!(
+        "no sampled values{wanted} came to {interface} in {time}{others}"
+    ))
 }

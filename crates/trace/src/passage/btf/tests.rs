@@ -73,13 +73,7 @@ fn kernel() -> Writer {
     kernel.add("", 2, 0, &[], 0); // 3: void *
     let names = ["SKB_NOT_DROPPED_YET", "SKB_CONSUMED", "SKB_DROP_REASON_NO_SOCKET"].map(|name| kernel.string(name));
     kernel.add("skb_drop_reason_", 6, 4, &[], 0); // 4: another one
-    kernel.add(
-        "skb_drop_reason",
-        6,
-        4,
-        &[names[0], 0, names[1], 1, names[2], 3],
-        3,
-    ); // 5
+    kernel.add("skb_drop_reason", 6, 4, &[names[0], 0, names[1], 1, names[2], 3], 3); // 5
     kernel.add("unsigned int", 1, 4, &[32], 0); // 6
     kernel.add("", 10, 1, &[], 0); // 7: const
     kernel.add("", 2, 7, &[], 0); // 8: pointer to const
@@ -157,7 +151,11 @@ fn what_is_cut_short_or_strange_is_refused_and_harmless() {
         let mut bent = octets.clone();
         bent[at] ^= 0xff;
         if let Ok(types) = Types::parse(&bent) {
-            let _ = (types.tracepoints(1), types.functions(1), types.values("skb_drop_reason"));
+            let _ = (
+                types.tracepoints(1),
+                types.functions(1),
+                types.values("skb_drop_reason"),
+            );
         }
     }
 }

@@ -18,7 +18,10 @@ fn names() -> Names {
     Names {
         tracepoints: ["netif_receive_skb", "consume_skb", "kfree_skb"].map(served).to_vec(),
         functions: vec!["packet_rcv".into()],
-        reasons: BTreeMap::from([(1, "SKB_CONSUMED".to_owned()), (3, "SKB_DROP_REASON_NO_SOCKET".to_owned())]),
+        reasons: BTreeMap::from([
+            (1, "SKB_CONSUMED".to_owned()),
+            (3, "SKB_DROP_REASON_NO_SOCKET".to_owned()),
+        ]),
         symbols: BTreeMap::from([(0x1000, "br_forward".to_owned()), (0x2000, "veth_xmit".to_owned())]),
     }
 }
@@ -102,7 +105,12 @@ fn events_are_put_in_order_with_their_names() {
     ];
     assert_eq!(seen, expected);
     assert_eq!(steps[1].what, What::Function("packet_rcv".into()));
-    let contexts = [Context::Softirq(3), Context::Thread, Context::Thread, Context::Interrupt(24)];
+    let contexts = [
+        Context::Softirq(3),
+        Context::Thread,
+        Context::Thread,
+        Context::Interrupt(24),
+    ];
     assert!(steps.iter().map(|step| step.context).eq(contexts));
     assert_eq!(steps[3].location.as_deref(), Some("br_forward+0x10"));
     assert_eq!((&steps[1].location, &steps[1].reason), (&None, &None));
@@ -143,16 +151,18 @@ fn clones_share_octets_copies_do_not_and_a_freed_one_stays_what_it_was() {
         behind_the_end,
         consumed,
         reused,
+        event(95, RECEIVE, 2),
     ];
     let passages = assemble(&follows(1), &events, &names());
     let numbers: Vec<usize> = passages[0].steps.iter().map(|step| step.skb).collect();
-    assert_eq!(numbers, [1, 2, 3, 3, 1, 1, 2, 4]);
+    assert_eq!(numbers, [1, 2, 3, 3, 1, 1, 2, 4, 5]);
     let skbs: Vec<(Origin, &End)> = passages[0].skbs.iter().map(|skb| (skb.origin, &skb.end)).collect();
     let expected = [
         (Origin::First, &End::Consumed),
         (Origin::CloneOf(1), &End::Consumed),
         (Origin::Copy, &End::NotSeen),
         (Origin::Copy, &End::NotSeen),
+        (Origin::CloneOf(1), &End::NotSeen),
     ];
     assert_eq!(skbs, expected);
 }
@@ -190,7 +200,14 @@ fn a_spike_shows_in_the_summary_at_its_place() {
         .iter()
         .map(|step| {
             let (name, since) = (step.what.name(), step.median_since_first_ns);
-            (name, step.occurrence, step.count, step.median_delta_ns, step.max_delta_ns, since)
+            (
+                name,
+                step.occurrence,
+                step.count,
+                step.median_delta_ns,
+                step.max_delta_ns,
+                since,
+            )
         })
         .collect();
     let expected = [

@@ -34,9 +34,18 @@ pub(super) fn render(found: &Found) -> String {
     }
     text.push_str(&namespaces.legend());
     for (count, what) in [
-        (found.counts.lost_events, "events found no room in the ring: the lists are not whole"),
-        (found.counts.missed_runs, "events were not shown by the kernel: the lists may not be whole"),
-        (found.counts.no_room, "frames were of streams that there was no room for (--max-streams)"),
+        (
+            found.counts.lost_events,
+            "events found no room in the ring: the lists are not whole",
+        ),
+        (
+            found.counts.missed_runs,
+            "events were not shown by the kernel: the lists may not be whole",
+        ),
+        (
+            found.counts.no_room,
+            "frames were of streams that there was no room for (--max-streams)",
+        ),
         (found.counts.malformed, "frames were malformed"),
     ] {
         if count > 0 {
@@ -95,9 +104,21 @@ fn block(passage: &Passage, namespaces: &Namespaces<'_>) -> String {
         ending(passage),
     );
     if passage.lost_events > 0 {
-        text.push_str(&format!("{} events were lost: the list is not whole\n", passage.lost_events));
+        text.push_str(&format!(
+            "{} events were lost: the list is not whole\n",
+            passage.lost_events
+        ));
     }
-    let head = ["since first", "delta", "cpu", "in", "thread", "skb", "interface", "event"];
+    let head = [
+        "since first",
+        "delta",
+        "cpu",
+        "in",
+        "thread",
+        "skb",
+        "interface",
+        "event",
+    ];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(passage.steps.iter().map(|step| row(step, passage, namespaces)));
     text + &columns(&rows, 3)
@@ -164,7 +185,14 @@ fn end(end: &End) -> String {
 }
 
 fn summary(passages: &[Passage], namespaces: &Namespaces<'_>) -> String {
-    let head = ["since first, median", "delta, median", "delta, max", "of", "interface", "event"];
+    let head = [
+        "since first, median",
+        "delta, median",
+        "delta, max",
+        "of",
+        "interface",
+        "event",
+    ];
     let mut rows = vec![head.map(str::to_owned)];
     for step in summarize(passages) {
         let again = match step.occurrence {
