@@ -248,9 +248,13 @@ fn failed(error: &MapError) -> TraceError {
     TraceError::Object(with_sources(error))
 }
 
-/// The kernel's functions by address; empty where it hides them.
+/// The kernel's functions by address, without the names of their modules; empty where it hides them.
 fn symbols() -> BTreeMap<u64, String> {
     let mut symbols = aya::util::kernel_symbols().unwrap_or_default();
     symbols.retain(|address, _| *address > 0);
+    for name in symbols.values_mut() {
+        let end = name.find(char::is_whitespace).unwrap_or(name.len());
+        name.truncate(end);
+    }
     symbols
 }
