@@ -1,14 +1,15 @@
 /* How late the frames of sampled-value publishers arrive: kernel receive stamp minus the instant that smpCnt stands for, on the
  * wall clock. Independent of every publisher compared: it knows only EtherType, the BER of IEC 61850-9-2 and the rate.
  *
- *   arrivals INTERFACE CPU SECONDS RATE (first|last)
+ *   arrivals INTERFACE CPU SECONDS RATE (first|last) EVERY
  *
- * A frame is due at the instant of its first or its last sample. Prints one JSON line: frames, those the ring had no room for, and
+ * Looks only at streams whose destination's last octet is a multiple of EVERY, a power of two. A frame is due at the instant of its first or its last sample. Prints one JSON line: frames, those the ring had no room for, and
  * min, p50, p99, p99.9 and max in ns, in steps of 100 ns. Counts from the first frame on, without the first 0.2 s.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <sched.h>
@@ -69,9 +70,23 @@ static long long quantile(double share, long long count)
 	return (long long)BUCKETS * STEP;
 }
 
+/* The kernel lets go of frames of other streams before they are copied. */
+static void take_every(int fd, unsigned every)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 5),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, every - 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0x40000),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	struct sock_fprog program = { .len = sizeof code / sizeof *code, .filter = code };
+	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program)) die("filter");
+}
+
 int main(int count, char **words)
 {
-	if (count != 6) { fprintf(stderr, "arrivals INTERFACE CPU SECONDS RATE (first|last)\n"); return 2; }
+	if (count != 7) { fprintf(stderr, "arrivals INTERFACE CPU SECONDS RATE (first|last) EVERY\n"); return 2; }
 	int one = 1, version = TPACKET_V2, index = if_nametoindex(words[1]), wants_last = !strcmp(words[5], "last");
 	long long rate = atoll(words[4]);
 	cpu_set_t cpus;
@@ -88,6 +103,7 @@ int main(int count, char **words)
 	if (setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof request)) die("ring");
 	uint8_t *ring = mmap(0, (size_t)SLOTS * SLOT_OCTETS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
 	if (ring == MAP_FAILED) die("mmap");
+	take_every(fd, atoi(words[6]));
 	struct sockaddr_ll address = { .sll_family = AF_PACKET, .sll_protocol = htons(0x88ba), .sll_ifindex = index };
 	if (bind(fd, (struct sockaddr *)&address, sizeof address)) die("bind");
 

@@ -2,8 +2,9 @@
 //! named.
 
 use super::SubscribeConfig;
+use super::key::Key;
 use super::series::{Family, families, notice, slot};
-use super::stream::{Key, Stream};
+use super::stream::Stream;
 use crate::record::{Counter, Feed};
 use units::Monotonic;
 use wire::ether::{Mac, VlanTag};

@@ -14,6 +14,8 @@
 //! One-way figures need two clocks to agree. Without a stated relation they are not measured, rather than wrong.
 
 mod expected;
+mod instants;
+mod key;
 mod receiver;
 mod record;
 mod series;

@@ -1,8 +1,9 @@
 //! The receiving loop.
 
 use super::SubscribeConfig;
+use super::key::Key;
 use super::series::{DELIVERY, Family, families, notice, slots};
-use super::stream::{Key, Sample, Stream};
+use super::stream::{Sample, Stream};
 use crate::error::ProbeError;
 use crate::goose::supervise::{Blocks, is_goose};
 use crate::port::Port;

@@ -1,71 +1,22 @@
 //! One stream: who it is, its sequence, and its series.
 
 use super::expected::{ExpectedStream, Watch};
+use super::instants::{one_way, silence_ns};
+use super::key::Key;
 use super::record::Frames;
 use super::series::{Family, families, notice, slot};
 use super::{ClockRelation, SubscribeConfig};
 use crate::reception::Arrival;
 use crate::record::{Counter, Feed, TapeLabel, TapeStream};
 use units::{Monotonic, Realtime};
-use wire::ether::{Mac, VlanTag};
+use wire::ether::VlanTag;
 use wire::sequence::{Accounting, Sequence, Settled, Step, WINDOW};
-use wire::sv::{FastPath, Frame, MAX_NAME};
+use wire::sv::{FastPath, Frame};
 
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// A loss in a silence this long is an event.
 const INTERRUPTION_NS: u64 = 100_000_000;
-
-/// What tells one stream from another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Key {
-    destination: Mac,
-    vid: Option<u16>,
-    appid: u16,
-    sv_id: [u8; MAX_NAME],
-}
-
-impl Key {
-    pub(super) fn of(frame: &Frame<'_>) -> Self {
-        let ethernet = frame.ethernet();
-        let first = frame.asdus().next();
-        let name = first.as_ref().map_or(&[][..], |asdu| asdu.sv_id());
-        Self::new(ethernet.dst(), ethernet.vlan().map(VlanTag::vid), frame.appid(), name)
-    }
-
-    pub(super) fn new(destination: Mac, vid: Option<u16>, appid: u16, name: &[u8]) -> Self {
-        let mut sv_id = [0; MAX_NAME];
-        let length = name.len().min(MAX_NAME);
-        sv_id[..length].copy_from_slice(&name[..length]);
-        Self {
-            destination,
-            vid,
-            appid,
-            sv_id,
-        }
-    }
-
-    pub(super) fn is_same_but_vlan(&self, other: &Self) -> bool {
-        Self { vid: None, ..*self } == Self { vid: None, ..*other }
-    }
-
-    /// Destination and APPID in one number.
-    pub(super) fn packed(&self) -> u64 {
-        let [a, b, c, d, e, f] = self.destination.0;
-        let [high, low] = self.appid.to_be_bytes();
-        u64::from_be_bytes([a, b, c, d, e, f, high, low])
-    }
-
-    /// The VLAN as a number: 0 without a tag, else one more than the VID.
-    pub(super) fn vid_code(&self) -> u64 {
-        self.vid.map_or(0, |vid| u64::from(vid) + 1)
-    }
-
-    pub(super) fn sv_id(&self) -> &[u8] {
-        let length = self.sv_id.iter().position(|octet| *octet == 0).unwrap_or(MAX_NAME);
-        &self.sv_id[..length]
-    }
-}
 
 /// The changing parts of one ASDU.
 #[derive(Debug, Clone, Copy)]
@@ -416,65 +367,4 @@ impl Stream {
 /// Whether a publisher says that it follows a clock: 0 is none, 3, 4 and 255 are reserved and count as 0 (IEC 61850-9-2).
 fn is_synchronised(smp_synch: Option<u8>) -> bool {
     !matches!(smp_synch, None | Some(0 | 3 | 4 | 255))
-}
-
-/// How long nothing came between two frames, by every clock that says so: an application that was held up has not heard the
-/// stream, but the kernel has; and a step of the wall clock is no silence.
-fn silence_ns(before: &Arrival, now: &Arrival) -> u64 {
-    let by_application = now.at - before.at;
-    let by_kernel = now.kernel.zip(before.kernel).map(|(now, before)| now - before);
-    let silent_ns = by_kernel.map_or(by_application, |ns| ns.min(by_application));
-    u64::try_from(silent_ns).unwrap_or(0)
-}
-
-/// Time from the sample due `due_ns` after the top of its second to `at`. The second is the one that brings the result into
-/// (-0.5 s, 0.5 s].
-fn one_way(at: Realtime, due_ns: i64) -> i64 {
-    let age = (at.as_ns() - due_ns).rem_euclid(SECOND_NS);
-    if age > SECOND_NS / 2 { age - SECOND_NS } else { age }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Arrival, one_way, silence_ns};
-    use units::{Monotonic, Realtime};
-
-    #[test]
-    fn neither_a_clock_step_nor_a_held_up_application_is_a_silence() {
-        let arrival = |at: i64, kernel: Option<i64>| Arrival {
-            at: Monotonic::from_ns(at),
-            wall: Realtime::from_ns(0),
-            kernel: kernel.map(Realtime::from_ns),
-        };
-        let before = arrival(1_000, Some(5_000));
-        assert_eq!(
-            silence_ns(&before, &arrival(1_100, Some(2_000_005_000))),
-            100,
-            "clock stepped on"
-        );
-        assert_eq!(
-            silence_ns(&before, &arrival(1_100, Some(-7_000))),
-            0,
-            "clock stepped back"
-        );
-        assert_eq!(
-            silence_ns(&before, &arrival(3_000_001_000, Some(5_100))),
-            100,
-            "held up"
-        );
-        assert_eq!(silence_ns(&before, &arrival(3_000, Some(7_000))), 2_000);
-        assert_eq!(silence_ns(&before, &arrival(3_000, None)), 2_000);
-    }
-
-    #[test]
-    fn the_nearest_second_is_meant() {
-        let at = |ns: i64| Realtime::from_ns(1_790_000_000_000_000_000 + ns);
-        assert_eq!(one_way(at(208_333 + 500), 208_333), 500);
-        assert_eq!(
-            one_way(at(1_000_000_000 + 300), 999_791_666),
-            208_634,
-            "sent before, received after the top of the second"
-        );
-        assert_eq!(one_way(at(-200), 0), -200, "a clock that is behind shows as negative");
-    }
 }

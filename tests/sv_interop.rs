@@ -1,0 +1,165 @@
+//! Sampled values with software nobody here wrote: open61850 as publisher, with and without its real-time engine, and as supervisor.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+use support::{json, namespace, root_or_skip, series, start, stderr, wait};
+use sys::netns::NetNs;
+
+/// Getting ready takes this long at most, on a machine that also runs other tests.
+const GET_READY: Duration = Duration::from_millis(2_500);
+
+/// The interpreter that has open61850; `None` after leaving the test out.
+fn open61850(test: &str) -> Option<PathBuf> {
+    let python = root_or_skip(test).then(|| testing::python(test)).flatten()?;
+    let found = Command::new(&python)
+        .args(["-c", "import open61850.sv_publisher"])
+        .output();
+    if found.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    testing::skip(test, "open61850 is not installed: run scripts/need.sh test");
+    None
+}
+
+fn peer(namespace: &NetNs, python: &Path, module: &str, words: &str) -> Child {
+    let mut command = Command::new(python);
+    command.args(["-m", module]).args(words.split_whitespace());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let started = namespace.run(move || command.spawn());
+    started.expect("a thread in the namespace").expect("it starts")
+}
+
+fn ours(namespace: &NetNs, directory: &Path, words: &str) -> Child {
+    let out = directory.join("run.triptime");
+    let mut all: Vec<&str> = words.split_whitespace().collect();
+    let options = [
+        "--policy",
+        "other",
+        "--json",
+        "--quiet",
+        "--no-flight-recorder",
+        "--out",
+    ];
+    all.extend(options);
+    all.push(out.to_str().expect("UTF-8"));
+    namespace.run(|| start(&all)).expect("a thread in the namespace")
+}
+
+/// The number behind `before` in a text.
+fn number_after(text: &str, before: &str) -> u64 {
+    let at = text.find(before).unwrap_or_else(|| panic!("no {before:?} in {text}"));
+    let digits: String = text[at + before.len()..]
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    digits
+        .parse()
+        .unwrap_or_else(|_| panic!("no number after {before:?} in {text}"))
+}
+
+/// The number right before `after` in a text.
+fn number_before(text: &str, after: &str) -> u64 {
+    let at = text.find(after).unwrap_or_else(|| panic!("no {after:?} in {text}"));
+    let word = text[..at].rsplit([' ', '(']).next().unwrap_or_default();
+    word.parse()
+        .unwrap_or_else(|_| panic!("no number before {after:?} in {text}"))
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(output)
+}
+
+/// What open61850 sent for a second with this engine is what we received, and what its own supervisor reads in our capture.
+fn subscribed(test: &str, engine: &str) {
+    let Some(python) = open61850(test) else { return };
+    let namespace = namespace();
+    let directory = tempfile::tempdir().expect("a directory");
+    let capture = directory.path().join("seen.pcapng");
+    let words = format!(
+        "subscribe v1 --duration 6s --capture-all --capture {}",
+        capture.display()
+    );
+    let near = ours(&namespace, directory.path(), &words);
+    std::thread::sleep(GET_READY);
+    let words = format!(
+        "v0 02:00:00:00:00:01 01:0c:cd:04:00:01 PEER --appid 0x4001 --conf-rev 1 --rate 4800 --asdus 2 --engine {engine} --duration 1"
+    );
+    let far = peer(&namespace, &python, "open61850.sv_publisher", &words);
+    let far = said(&far.wait_with_output().expect("it ends"));
+    let near = wait(near, &["subscribe"]);
+    assert_eq!(near.status.code(), Some(0), "{}", stderr(&near));
+    let document = json(&near);
+
+    let sent = number_after(&far, "frames_sent=");
+    assert!(sent > 0 && far.contains(&format!("engine='{engine}'")), "{far}");
+    let delivery = series(&document, "delivery/subscribe");
+    assert_eq!(delivery["received"], sent, "{far}");
+    let supervised = Command::new(&python)
+        .args(["-m", "open61850.supervision"])
+        .arg(&capture)
+        .output();
+    let supervised = said(&supervised.expect("it runs"));
+    assert_eq!(number_before(&supervised, " samples,"), 2 * sent, "{supervised}");
+    let spacing = series(&document, "spacing/PEER");
+    assert_eq!(spacing["lost"], number_before(&supervised, " missed"), "{supervised}");
+    assert_eq!((&spacing["duplicate"], &spacing["reordered"]), (&0.into(), &0.into()));
+}
+
+#[test]
+fn open61850_publishes_and_we_subscribe() {
+    subscribed("open61850_publishes_and_we_subscribe", "python");
+}
+
+#[test]
+fn its_real_time_engine_publishes_and_we_subscribe() {
+    subscribed("its_real_time_engine_publishes_and_we_subscribe", "native");
+}
+
+#[test]
+fn open61850_supervises_what_we_publish() {
+    let Some(python) = open61850("open61850_supervises_what_we_publish") else {
+        return;
+    };
+    let namespace = namespace();
+    let directory = tempfile::tempdir().expect("a directory");
+    let supervisor = peer(&namespace, &python, "open61850.supervision", "--live v1 --duration 6");
+    std::thread::sleep(GET_READY);
+    let publisher = ours(
+        &namespace,
+        directory.path(),
+        "publish v0 --streams 2 --rate 4000 --duration 1s",
+    );
+    let published = wait(publisher, &["publish"]);
+    let supervised = said(&supervisor.wait_with_output().expect("it ends"));
+    assert_eq!(published.status.code(), Some(0), "{}", stderr(&published));
+
+    let document = json(&published);
+    let lateness = series(&document, "publish/lateness");
+    assert_eq!(
+        number_after(&supervised, "kernel: "),
+        lateness["received"],
+        "{supervised}"
+    );
+    assert!(supervised.contains(" received, 0 dropped"), "{supervised}");
+    for stream in ["MU01", "MU02"] {
+        let at = supervised
+            .find(&format!("SV {stream} "))
+            .unwrap_or_else(|| panic!("{supervised}"));
+        let line = supervised[at..].lines().next().unwrap_or_default();
+        assert_eq!(
+            2 * number_before(line, " samples,"),
+            lateness["received"],
+            "{supervised}"
+        );
+        // Samples left out at the very end are missed by nobody who only looks at counters.
+        assert!(
+            2 * number_before(line, " missed") <= lateness["missed"].as_u64().expect("a count"),
+            "{supervised}"
+        );
+    }
+    assert!(!supervised.contains("malformed"), "{supervised}");
+}
