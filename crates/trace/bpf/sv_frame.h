@@ -13,13 +13,14 @@
 #define FRAME_OCTETS 320
 #define SCRATCH 512
 
-// What a frame must have in common at every point. Not the VLAN, which a bridge may take off.
+// What a frame must have in common wherever it is met. Not the VLAN, which a bridge may take off.
 struct stream_key {
 	u64 id_hash; // FNV-1a of the whole svID
 	u8 macs[12];
 	u16 appid;
 	u16 unused;
 };
+
 // What is read of a frame.
 struct frame {
 	struct stream_key key;
@@ -41,9 +42,7 @@ inline_always u32 big_endian(const u8 *octets)
 // The length of a BER element whose tag was read; moves `at` behind it. Lengths of up to two octets.
 inline_always s64 ber_length(const u8 *octets, u32 *at)
 {
-	// The last octet of the room is never used, so it is 0. The verifier does not know that, and so forgets on which of the many
-	// ways the frame was read up to here: it would follow each of them through all that comes.
-	u32 here = *at + octets[SCRATCH - 1];
+	u32 here = *at;
 	if (here > AT_MOST)
 		return -1;
 	u32 first = octets[here];
