@@ -8,6 +8,8 @@
 // reads what is written here; build.sh builds it.
 
 #include "program.h"
+// The last octet of the room is never used.
+#define ZERO_OF(octets) octets[SCRATCH - 1]
 #include "sv_frame.h"
 #include "passage_maps.h"
 #include "passage_frame.h"

@@ -5,6 +5,10 @@
 // linux/errno.h: the map is full.
 #define E2BIG 7
 
+// As in user space.
+#define HASH_BASIS 0xcbf29ce484222325ull
+#define HASH_PRIME 0x100000001b3ull
+
 inline_always void trouble(u32 which)
 {
 	u64 *count = map_lookup(&troubles, &which);
@@ -69,6 +73,23 @@ inline_always int read_frame(struct scratch *scratch, const struct sight *sight,
 	return 1;
 }
 
+// Reads the svID, and hashes it by words: a loop over octets has more ways out than the verifier is quick with.
+inline_always int read_id(struct scratch *scratch, struct frame *frame)
+{
+	u32 at = frame->id_at, octets = frame->id_octets;
+	__builtin_memset(scratch->id, 0, sizeof(scratch->id));
+	if (at > AT_MOST || octets > ID_OCTETS || probe_read_kernel(scratch->id, octets, scratch->octets + at))
+		return 0;
+	u64 hash = HASH_BASIS ^ octets;
+#pragma clang loop unroll(full)
+	for (u32 i = 0; i < ID_WORDS; i++) {
+		hash = (hash ^ scratch->id[i]) * HASH_PRIME;
+		hash ^= hash >> 32;
+	}
+	frame->key.id_hash = hash;
+	return 1;
+}
+
 // Whether one more frame of this stream is wanted; counts it if so.
 inline_always int take_one(struct stream_key *key)
 {
@@ -100,8 +121,7 @@ inline_always s64 choose(struct scratch *scratch, struct frame *frame, struct so
 	u32 number = __sync_fetch_and_add(&state->chosen, 1);
 	struct follow *follow = map_lookup(&follows, &number);
 	u64 *word = count_word(frame->smp_cnt);
-	u32 at = frame->id_at;
-	if (!follow || !word || at > AT_MOST) {
+	if (!follow || !word) {
 		trouble(NO_ROOM);
 		return -1;
 	}
@@ -110,11 +130,9 @@ inline_always s64 choose(struct scratch *scratch, struct frame *frame, struct so
 	follow->smp_cnt = frame->smp_cnt;
 	follow->vlan = frame->vlan;
 	follow->asdus = frame->asdus;
-	u32 id_octets = frame->id_octets;
-	if (id_octets > ID_OCTETS || probe_read_kernel(follow->id, id_octets, scratch->octets + at))
-		return -1;
+	__builtin_memcpy(follow->id, scratch->id, sizeof(follow->id));
 	// Last: user space reads what has a length.
-	follow->id_octets = id_octets;
+	follow->id_octets = frame->id_octets;
 	if (map_update(&chosen, sought, &number, 0))
 		return -1;
 	__sync_fetch_and_or(word, 1ull << (frame->smp_cnt & 63));
@@ -138,10 +156,8 @@ inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, 
 	may_choose = may_choose && (only_smp_cnt > 0xffff || only_smp_cnt == frame->smp_cnt);
 	if (!may_choose && !(*word >> (frame->smp_cnt & 63) & 1))
 		return -1;
-	u32 id_at = frame->id_at;
-	if (id_at > AT_MOST)
+	if (!read_id(scratch, frame))
 		return -1;
-	frame->key.id_hash = fnv1a(scratch->octets, id_at, frame->id_octets);
 	struct sought *sought = &scratch->sought;
 	sought->key = frame->key;
 	sought->smp_cnt = frame->smp_cnt;

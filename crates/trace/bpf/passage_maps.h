@@ -5,6 +5,8 @@
 // Tracepoints that are served at the most; the slot behind them stands for functions.
 #define SLOTS 64
 #define FUNCTIONS SLOTS
+// Room for an svID.
+#define ID_WORDS 17
 // A frame that was chosen longer ago is another one with its smpCnt.
 #define EXPIRY_NS 500000000ull
 // So long after the last event of a chosen frame other frames are still looked at, as they may be copies of it.
@@ -20,7 +22,7 @@ volatile const u8 frees[SLOTS] = {};
 // The interface at which frames are chosen.
 volatile const u32 look_ifindex = 0;
 volatile const u32 look_netns = 0;
-// Which: of one svID (FNV-1a; 0: of any), with one smpCnt (above 0xffff: with any), so many of each stream.
+// Which: of one svID (by its hash; 0: of any), with one smpCnt (above 0xffff: with any), so many of each stream.
 volatile const u64 only_id = 0;
 volatile const u32 only_smp_cnt = 0x10000;
 volatile const u32 quota = 1;
@@ -69,7 +71,7 @@ struct follow {
 	u16 vlan;
 	u16 asdus;
 	u16 id_octets;
-	u8 id[136];
+	u64 id[ID_WORDS];
 };
 struct {
 	__uint(type, MAP_ARRAY);
@@ -182,6 +184,7 @@ struct sight {
 // comes: here it forgets them. One per slot: an interrupt may run another program in the midst of one, but never the same.
 struct scratch {
 	u8 octets[SCRATCH];
+	u64 id[ID_WORDS];
 	struct sight sight;
 	struct frame frame;
 	struct sought sought;

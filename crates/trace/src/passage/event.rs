@@ -6,6 +6,8 @@ use units::Monotonic;
 const OCTETS: usize = 120;
 /// Words of a frame that is followed.
 pub(super) const FOLLOW_WORDS: usize = 23;
+/// Words of room for an svID.
+const ID_WORDS: usize = 17;
 /// No identifier of a VLAN.
 const VLAN_NONE: u16 = 0xffff;
 
@@ -110,11 +112,19 @@ impl Follow {
     }
 }
 
-/// FNV-1a, as the programs know an svID.
+/// As the programs know an svID: FNV-1a's numbers, by words.
 pub(super) fn id_hash(sv_id: &[u8]) -> u64 {
-    sv_id.iter().fold(0xcbf2_9ce4_8422_2325, |hash, octet| {
-        (hash ^ u64::from(*octet)).wrapping_mul(0x100_0000_01b3)
-    })
+    let mut octets = [0u8; 8 * ID_WORDS];
+    for (octet, of_id) in octets.iter_mut().zip(sv_id) {
+        *octet = *of_id;
+    }
+    let (words, _) = octets.as_chunks::<8>();
+    words
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325 ^ sv_id.len() as u64, |hash, word| {
+            let hash = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x100_0000_01b3);
+            hash ^ hash >> 32
+        })
 }
 
 fn text(octets: &[u8]) -> String {

@@ -6,12 +6,20 @@ mod ways;
 
 use bed::Bed;
 use std::os::unix::fs::MetadataExt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use sys::netns::NetNs;
 use trace::passage::{FollowOptions, Follower, Passage, RING_OCTETS};
 use wire::ether::Mac;
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu};
+
+/// The beds are alike, and a frame is known by what is in it: one at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A frame of this stream with this sample in it.
 pub(crate) fn frame(sv_id: &str, smp_cnt: u16) -> Message {

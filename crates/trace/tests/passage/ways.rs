@@ -1,7 +1,7 @@
 //! Over a bridge into another namespace: to an application, to nobody, to a port that is down.
 
 use crate::bed::{Bed, receive_options, send_port};
-use crate::{follower, frame, inode, options, passages, send};
+use crate::{alone, follower, frame, inode, options, passages, send};
 use sys::link::set_down;
 use sys::packet::PacketPort;
 use trace::passage::{Context, End, FollowOptions, Origin, Passage, Step, summarize};
@@ -43,6 +43,7 @@ fn application(bed: &Bed) -> PacketPort {
 
 #[test]
 fn a_sample_is_followed_from_the_port_to_the_application() {
+    let _alone = alone();
     let test = "passage to an application";
     let Some(bed) = Bed::build(test) else { return };
     let _application = application(&bed);
@@ -103,6 +104,7 @@ fn a_sample_is_followed_from_the_port_to_the_application() {
 
 #[test]
 fn a_frame_that_nobody_takes_is_dropped_with_the_reason() {
+    let _alone = alone();
     let test = "passage to nobody";
     let Some(bed) = Bed::build(test) else { return };
     let Some(mut follower) = follower(test, options(&bed.switch, "p-ts")) else {
@@ -120,6 +122,7 @@ fn a_frame_that_nobody_takes_is_dropped_with_the_reason() {
 
 #[test]
 fn a_frame_before_a_port_that_is_down_ends_at_the_bridge() {
+    let _alone = alone();
     let test = "passage to a port that is down";
     let Some(bed) = Bed::build(test) else { return };
     bed.switch.run(|| set_down("br0").expect("down")).expect("to enter");
@@ -143,6 +146,7 @@ fn a_frame_before_a_port_that_is_down_ends_at_the_bridge() {
 
 #[test]
 fn streams_are_told_apart_and_each_has_its_share() {
+    let _alone = alone();
     let test = "passages of two streams";
     let Some(bed) = Bed::build(test) else { return };
     let options = FollowOptions {
@@ -176,6 +180,7 @@ fn streams_are_told_apart_and_each_has_its_share() {
 
 #[test]
 fn only_what_is_asked_for_is_followed() {
+    let _alone = alone();
     let test = "passages of one stream and count";
     let Some(bed) = Bed::build(test) else { return };
     let options = FollowOptions {
@@ -205,6 +210,7 @@ fn only_what_is_asked_for_is_followed() {
 
 #[test]
 fn events_that_find_no_room_are_named() {
+    let _alone = alone();
     let test = "passages with a small ring";
     let Some(bed) = Bed::build(test) else { return };
     let options = FollowOptions {
@@ -228,6 +234,7 @@ fn events_that_find_no_room_are_named() {
 
 #[test]
 fn frames_of_another_namespace_and_malformed_ones_are_not_followed() {
+    let _alone = alone();
     let test = "passages elsewhere";
     let Some(bed) = Bed::build(test) else { return };
     let Some(other) = Bed::build(test) else { return };
