@@ -86,6 +86,82 @@ fn published_changes_are_received_and_timed() {
     assert!(series(&received, "spacing/MU01")["received"].as_u64() > Some(0));
 }
 
+const STATION: &str = include_str!("../crates/scl/tests/data/station.scd");
+
+#[test]
+fn control_blocks_of_an_scl_file_are_published_as_they_are_expected() {
+    if !root_or_skip("control_blocks_of_an_scl_file_are_published_as_they_are_expected") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let [file, sent, received] =
+        ["station.scd", "sent.triptime", "received.triptime"].map(|name| in_directory(directory.path(), name));
+    // Slow enough for a machine that stalls.
+    let station = STATION.replace("multiplier=\"m\">4</MinTime>", "multiplier=\"m\">200</MinTime>");
+    assert_ne!(station, STATION);
+    std::fs::write(&file, station).expect("writable");
+    let namespace = namespace();
+    let of_relay = ["--scl", &file, "--ied", "RELAY1", "--policy", "other", "--json"];
+    let subscribe = [
+        &[
+            "subscribe",
+            "v1",
+            "--duration",
+            "5s",
+            "--goose-tal-factor",
+            "20",
+            "--out",
+            &received,
+        ],
+        &of_relay[..],
+    ]
+    .concat();
+    let publish = [
+        &["publish", "v0", "--duration", "2s", "--goose-from-scl", "--out", &sent],
+        &of_relay[..],
+    ]
+    .concat();
+    let subscriber = start_in(&namespace, &subscribe);
+    std::thread::sleep(std::time::Duration::from_millis(1_000));
+    let publisher = wait(start_in(&namespace, &publish), &publish);
+    let subscriber = wait(subscriber, &subscribe);
+    assert_eq!(publisher.status.code(), Some(0), "{}", stderr(&publisher));
+    assert_eq!(subscriber.status.code(), Some(0), "{}", stderr(&subscriber));
+    let (sent, received) = (json(&publisher), json(&subscriber));
+    let messages = series(&sent, "publish/goose-lateness")["received"].as_u64();
+    assert_eq!(messages, Some(5), "at 0, 200, 400, 800 and 1600 ms");
+    let spacing = series(&received, "goose/RELAY1PROT/LLN0$GO$gcbTrip");
+    let counts = ["received", "lost", "late", "duplicate", "reordered"].map(|name| spacing[name].as_u64());
+    assert_eq!(counts, [Some(4), Some(0), Some(0), Some(0), Some(0)], "{spacing}");
+    let events = received["events"].as_array().expect("events");
+    let texts: Vec<&str> = events
+        .iter()
+        .filter(|event| event["kind"] == "stream")
+        .filter_map(|event| event["text"].as_str())
+        .map(|text| text.split_once(": ").map_or(text, |(_, rest)| rest))
+        .collect();
+    assert_eq!(
+        texts,
+        ["first seen with stNum 1, sqNum 1", "0 changes of state, 4 repetitions"],
+        "no finding"
+    );
+}
+
+#[test]
+fn scl_files_without_a_control_block_to_publish_are_refused() {
+    let directory = tempfile::tempdir().expect("tempdir");
+    let file = in_directory(directory.path(), "station.scd");
+    std::fs::write(&file, STATION.replace(">4</MinTime>", ">4000</MinTime>")).expect("writable");
+    for (ied, words) in [
+        ("RELAY1", "MinTime 4000 ms and MaxTime 1000 ms cannot be"),
+        ("MU01", "no GSEControl"),
+    ] {
+        let output = run(&["publish", "lo", "--scl", &file, "--ied", ied, "--goose-from-scl"]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(words), "no {words} in {}", stderr(&output));
+    }
+}
+
 #[test]
 fn a_file_that_cannot_be_used_is_named_with_its_line() {
     let directory = tempfile::tempdir().expect("tempdir");

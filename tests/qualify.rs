@@ -44,6 +44,7 @@ streams = 4
 rate = 4800
 asdus = 2
 policy = "fifo:60"
+trace = true
 "#;
 
 fn path(directory: &Path, name: &str) -> String {
@@ -104,6 +105,7 @@ fn a_plan_ends_in_a_verdict_a_run_file_and_a_report() {
         28_800,
         "3 s of 2400 frames/s of four streams"
     );
+    every_frame_is_traced(&document);
     assert_eq!(traces(), before);
 
     let html = std::fs::read_to_string(Path::new(&out).with_extension("html")).expect("an HTML report beside the run");
@@ -115,6 +117,42 @@ fn a_plan_ends_in_a_verdict_a_run_file_and_a_report() {
         "the same limits judge it the same way later"
     );
     exports(&out);
+}
+
+/// Each frame of each stream is seen at every point of the bed, and the budget has its lines from them.
+fn every_frame_is_traced(document: &Value) {
+    let sent = count(series(document, "publish/lateness"), "received") / 4;
+    let gaps = document["events"].as_array().expect("events");
+    let gaps: Vec<&Value> = gaps.iter().filter(|event| event["kind"] == "hop-gap").collect();
+    for stream in ["MU01", "MU02", "MU03", "MU04"] {
+        for hop in [
+            "nic-to-port",
+            "port-to-edge",
+            "nic-to-edge",
+            "edge-to-app",
+            "nic-to-app",
+        ] {
+            let hop = series(document, &format!("hop/{hop}/{stream}"));
+            assert_eq!(count(hop, "expected"), sent, "{hop} {gaps:?}");
+            // The kernel runs no program inside itself: what it left out is said.
+            assert!(count(hop, "lost") == 0 || !gaps.is_empty(), "{hop}");
+        }
+    }
+    let checks = document["checks"].as_array().expect("checks");
+    let transit = checks.iter().filter(|check| check["limit"] == "transit.max");
+    assert_eq!(transit.count(), 4);
+    let lines = document["budget"]["lines"].as_array().expect("lines");
+    for (line, worst) in [
+        ("Host transit", "hop/nic-to-edge/"),
+        ("Guest delivery", "delivery/subscribe"),
+    ] {
+        let line = lines.iter().find(|entry| entry["line"] == line).expect("the line");
+        assert_eq!(line["measured"], true, "{line}");
+        assert!(
+            line["worst"].as_str().is_some_and(|name| name.starts_with(worst)),
+            "{line}"
+        );
+    }
 }
 
 fn exports(out: &str) {

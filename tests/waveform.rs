@@ -77,6 +77,17 @@ fn a_waveform_file_is_what_is_captured() {
     let (said, asdus) = published(&options, &directory);
     assert_eq!(said.status.code(), Some(0), "{}", stderr(&said));
     let sent = RunFile::open(&directory.path().join("sent.triptime")).expect("a run file");
+    let events = sent.events().expect("events");
+    let begins = |name: &str| {
+        let begin = format!("`{name}` begins: svID MU01, MU02, smpCnt ");
+        let of = events.iter().filter(|event| event.text.starts_with(&begin));
+        of.map(|event| event.text[begin.len()..].to_owned()).collect::<Vec<_>>()
+    };
+    let faults = begins("fault");
+    assert!(
+        faults.len() == 1 && faults[0].starts_with("2400, due ") && faults[0].ends_with(".500000000 UTC"),
+        "both streams, once: {faults:?}"
+    );
     let (_, spec) = &sent.series().expect("series")[0];
     assert!(
         spec.settings.contains(&("waveform".into(), "fault.toml".into())),

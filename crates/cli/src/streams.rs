@@ -30,11 +30,12 @@ pub(crate) struct SetArgs {
 }
 
 impl SetArgs {
-    /// The streams, with what should be known about them; `None` where no set was named.
+    /// The streams, with what should be known about them; `None` where no set was named. With `goose_too` an SCL file may have
+    /// GOOSE alone.
     ///
     /// # Errors
     /// A file that cannot be read or used.
-    pub(crate) fn read(&self) -> Result<Option<Selection>, Failure> {
+    pub(crate) fn read(&self, goose_too: bool) -> Result<Option<Selection>, Failure> {
         if let Some(path) = &self.set {
             let (name, octets) = read(path)?;
             let text = String::from_utf8(octets).map_err(|_| Failure::Usage(format!("{name}: not UTF-8 text")))?;
@@ -46,6 +47,9 @@ impl SetArgs {
         }
         let Some(path) = &self.scl else { return Ok(None) };
         let (name, document) = read_scl(path)?;
+        if goose_too && self.is_goose_alone(&document) {
+            return Ok(Some(Selection::default()));
+        }
         Ok(Some(from_scl(&document, &name, &self.ied, self.nominal_frequency)?))
     }
 
@@ -54,10 +58,32 @@ impl SetArgs {
     /// # Errors
     /// A file that cannot be read.
     pub(crate) fn control_blocks(&self) -> Result<Vec<ExpectedBlock>, Failure> {
-        let Some(path) = &self.scl else { return Ok(Vec::new()) };
-        let (_, document) = read_scl(path)?;
-        let is_wanted = |goose: &&Goose| self.ied.is_empty() || self.ied.contains(&goose.place.ied);
-        Ok(document.gooses.iter().filter(is_wanted).map(expected_block).collect())
+        let (_, gooses) = self.gooses()?;
+        Ok(gooses.iter().map(expected_block).collect())
+    }
+
+    /// The name of the SCL file and its GOOSE control blocks; none where no such file was named.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub(crate) fn gooses(&self) -> Result<(String, Vec<Goose>), Failure> {
+        let Some(path) = &self.scl else {
+            return Ok((String::new(), Vec::new()));
+        };
+        let (name, mut document) = read_scl(path)?;
+        document.gooses.retain(|goose| self.is_wanted(&goose.place.ied));
+        Ok((name, document.gooses))
+    }
+
+    fn is_goose_alone(&self, document: &Document) -> bool {
+        let mut sampled_values = document.sampled_values.iter().map(|block| &block.place.ied);
+        let mut left_out = document.left_out.iter().filter(|left| left.is_sampled_values);
+        let has_any = sampled_values.any(|ied| self.is_wanted(ied)) || left_out.any(|left| self.is_wanted(&left.ied));
+        !has_any && document.gooses.iter().any(|goose| self.is_wanted(&goose.place.ied))
+    }
+
+    fn is_wanted(&self, ied: &String) -> bool {
+        self.ied.is_empty() || self.ied.contains(ied)
     }
 }
 

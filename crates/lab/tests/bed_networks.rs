@@ -117,6 +117,7 @@ fn comes_and_goes(network: Network) -> Result<(), BedError> {
     wait_until_nothing_is_left("before");
     let bed = Bed::over(network)?;
     both_ways(&bed, network);
+    has_points(&bed, network);
     drop(bed);
     assert_eq!((interfaces(), namespaces()), before, "{}", network.name());
     wait_until_nothing_is_left(network.name());
@@ -142,6 +143,31 @@ fn both_ways(bed: &Bed, network: Network) {
     let group = frame([0x01, 0x0c, 0xcd, 0x04, 0, 1], far, 99);
     device.send(&group).expect("sent");
     assert_eq!(receive(&mut test_set), group, "{}", network.name());
+}
+
+/// The points at which a frame to the device can be traced.
+fn has_points(bed: &Bed, network: Network) {
+    let path = bed.way().expect("a way");
+    let names: Vec<&str> = path.points.iter().map(|point| point.name.as_str()).collect();
+    let wanted = match network {
+        Network::Veth => "nic app",
+        Network::Bridge => "nic port edge app",
+        Network::Macvlan => "nic edge app",
+        Network::Tap => "nic switch edge app",
+        Network::OpenVswitch => "nic switch port edge app",
+    };
+    assert_eq!(names.join(" "), wanted, "{}", path.way);
+    assert!(path.way.contains("dut0: "), "{}", path.way);
+    let chain: Vec<usize> = path.points.iter().map(|point| point.parent).collect();
+    let before = |number: usize| number.saturating_sub(1);
+    assert_eq!(
+        chain,
+        (0..chain.len()).map(before).collect::<Vec<_>>(),
+        "one behind the other"
+    );
+    let hops = path.hops();
+    assert!(hops.contains(&"nic-to-app".to_owned()), "{hops:?}");
+    assert_eq!(hops.len(), 2 * (chain.len() - 1) - 1, "{hops:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::error::ProbeError;
 use crate::record::Feed;
+use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc;
@@ -59,9 +60,37 @@ pub(crate) struct HotThread {
 /// How a measuring thread ended, and what it held.
 type Ended = (Result<(), ProbeError>, Body);
 
+/// A thread beside the measuring ones that is told to end when they have ended.
+pub(crate) struct Beside {
+    over: Stop,
+    thread: JoinHandle<()>,
+}
+
+impl Beside {
+    /// Starts it, of the calling thread's policy and CPUs; it is woken from `park_timeout` when `over` is set.
+    ///
+    /// # Errors
+    /// The kernel has no thread left.
+    pub(crate) fn start(name: &str, work: impl FnOnce(&Stop) + Send + 'static) -> std::io::Result<Self> {
+        let over = Stop::new();
+        let told = over.clone();
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        let thread = thread.spawn(move || work(&told))?;
+        Ok(Self { over, thread })
+    }
+
+    fn end(self) {
+        self.over.request();
+        self.thread.thread().unpark();
+        // What it would have panicked with is a defect of what stands beside the measurement, not of the measurement.
+        let _ = self.thread.join();
+    }
+}
+
 /// Measuring threads under way.
 pub struct Running {
     threads: Vec<(String, JoinHandle<Ended>)>,
+    beside: Option<Beside>,
 }
 
 impl std::fmt::Debug for Running {
@@ -90,6 +119,7 @@ impl Running {
                     (name, std::thread::spawn(move || live(thread, &gate, &report)))
                 })
                 .collect(),
+            beside: None,
         };
         drop(report);
         for _ in 0..count {
@@ -104,6 +134,12 @@ impl Running {
         }
         gate.open(choose_start());
         Ok(running)
+    }
+
+    /// With a thread beside them.
+    pub(crate) fn with(mut self, beside: Option<Beside>) -> Self {
+        self.beside = beside;
+        self
     }
 
     /// Whether every thread has ended.
@@ -123,6 +159,9 @@ impl Running {
                 Err(_) => Err(ProbeError::Panicked(name)),
             };
             outcome = outcome.and(ended);
+        }
+        if let Some(beside) = self.beside {
+            beside.end();
         }
         outcome
     }

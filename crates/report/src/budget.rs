@@ -25,6 +25,13 @@ const HOP: &str = "hop";
 /// Where a frame leaves the host's part of its way, the furthest first: the hop from the NIC there is the host's transit.
 const EDGES: [&str; 5] = ["vhost", "taken", "edge", "tap", "port"];
 
+/// The family of what lies between the guest's NIC and its application, by the application's own account.
+const DELIVERY: &str = "delivery";
+
+/// Where a guest or container has a frame: from there to `app` is the delivery inside it. In a guest, where the tracing begins
+/// at its NIC, that is the first point.
+const GUEST_NICS: [&str; 2] = ["edge", "nic"];
+
 /// The lines, in the order of the way.
 const PARTS: [Part; 7] = [
     Part {
@@ -45,7 +52,7 @@ const PARTS: [Part; 7] = [
     Part {
         title: "Guest delivery",
         what: "guest's NIC to the application's socket",
-        family: "delivery",
+        family: DELIVERY,
     },
     Part {
         title: "Wake-up",
@@ -222,23 +229,51 @@ fn one(run: &RunView, judgement: &Judgement, part: &Part) -> Line {
 
 /// The series that measure a line.
 fn of_part<'a>(run: &'a RunView, part: &Part) -> Vec<&'a SeriesView> {
-    let of_family = || run.series.iter().filter(|series| series.family() == part.family);
-    if part.family != HOP {
-        return of_family().collect();
+    let of_family: Vec<&SeriesView> = run
+        .series
+        .iter()
+        .filter(|series| series.family() == part.family)
+        .collect();
+    match part.family {
+        HOP => first_found(EDGES.map(|edge| hops(run, "nic", edge))),
+        DELIVERY if !of_family.iter().any(|series| series.max_ns.is_some()) => in_guest(run, of_family),
+        _ => of_family,
     }
-    let to = |edge: &str| -> Vec<&SeriesView> {
-        let prefix = format!("hop/nic-to-{edge}");
-        let is_there = |name: &str| {
-            name.strip_prefix(&prefix)
-                .is_some_and(|rest| rest.starts_with(['/', '-']))
-        };
-        of_family().filter(|series| is_there(&series.spec.name)).collect()
+}
+
+/// The delivery by the hops inside the guest or container, where no application gave account of it.
+fn in_guest<'a>(run: &'a RunView, own: Vec<&'a SeriesView>) -> Vec<&'a SeriesView> {
+    let mut all = vec![own];
+    // With a host's part of the way before it, the way from the NIC is not the guest's own.
+    let has_edge = EDGES.iter().any(|edge| !hops(run, "nic", edge).is_empty());
+    let nics = GUEST_NICS.into_iter().filter(|nic| !has_edge || *nic != "nic");
+    all.extend(nics.map(|nic| hops(run, nic, "app")));
+    all.retain(|series| series.iter().any(|one| one.max_ns.is_some()));
+    all.into_iter().next().unwrap_or_default()
+}
+
+/// Series of the hops from one point to another; where there are several of a kind, an interface stands behind its name.
+fn hops<'a>(run: &'a RunView, from: &str, to: &str) -> Vec<&'a SeriesView> {
+    let is_meant = |series: &&SeriesView| {
+        let hop = series
+            .spec
+            .name
+            .strip_prefix("hop/")
+            .and_then(|rest| rest.split('/').next());
+        hop.and_then(|hop| hop.split_once("-to-"))
+            .is_some_and(|(begin, end)| is_called(begin, from) && is_called(end, to))
     };
-    EDGES
-        .into_iter()
-        .map(to)
-        .find(|found| !found.is_empty())
-        .unwrap_or_default()
+    run.series.iter().filter(is_meant).collect()
+}
+
+fn is_called(point: &str, name: &str) -> bool {
+    point
+        .strip_prefix(name)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
+fn first_found<const N: usize>(choices: [Vec<&SeriesView>; N]) -> Vec<&SeriesView> {
+    choices.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 fn measurement(series: &[&SeriesView]) -> Option<Measurement> {

@@ -232,7 +232,7 @@ fn budget_row(line: &Line, paint: &Paint) -> Vec<String> {
             blank(),
             blank(),
             allowed,
-            "not measured".into(),
+            open(line, "not measured", paint),
         ],
         State::Within(other) => {
             vec![
@@ -241,7 +241,7 @@ fn budget_row(line: &Line, paint: &Paint) -> Vec<String> {
                 blank(),
                 blank(),
                 allowed,
-                format!("not alone: part of \"{other}\""),
+                open(line, &format!("not alone: part of \"{other}\""), paint),
             ]
         }
         State::Measured(measured) => {
@@ -259,6 +259,14 @@ fn budget_row(line: &Line, paint: &Paint) -> Vec<String> {
                 remarks.join(", "),
             ]
         }
+    }
+}
+
+/// What is said of a line that has no figure, with its verdict where a limit asks for one.
+fn open(line: &Line, text: &str, paint: &Paint) -> String {
+    match line.verdict {
+        Some(verdict) => format!("{}, {text}", paint.verdict(verdict, verdict.word())),
+        None => text.to_owned(),
     }
 }
 

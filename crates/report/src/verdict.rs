@@ -363,7 +363,7 @@ fn measure(series: &SeriesView, quantity: Quantity) -> Result<Measured, String> 
     let c = &series.counters;
     let counted = |n: u64| Ok(Measured::Whole(i64::try_from(n).unwrap_or(i64::MAX)));
     if c.received == 0 && c.expected == 0 {
-        return Err("nothing was measured".to_owned());
+        return Err(nothing_measured(series));
     }
     match quantity {
         Quantity::Received => counted(c.received),
@@ -384,6 +384,17 @@ fn measure(series: &SeriesView, quantity: Quantity) -> Result<Measured, String> 
             quantile(series, quantity.quantile().unwrap_or(0.5), quantity)
         }
     }
+}
+
+/// Setting of a series without samples that says why it has none.
+const NOT_MEASURED: &str = "not measured";
+
+fn nothing_measured(series: &SeriesView) -> String {
+    let why = series.spec.settings.iter().find(|(name, _)| name == NOT_MEASURED);
+    why.map_or_else(
+        || "nothing was measured".to_owned(),
+        |(_, why)| format!("nothing was measured: {why}"),
+    )
 }
 
 fn no_samples(series: &SeriesView) -> String {

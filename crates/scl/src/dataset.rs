@@ -3,6 +3,7 @@
 use crate::error::Warning;
 use crate::model::{Basic, DataSet, Member, Type};
 use crate::types::{NoType, Types, by_name};
+use crate::values::stated;
 use crate::xml::{Element, Lines};
 use std::collections::HashMap;
 
@@ -11,16 +12,16 @@ type NodeKey<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 /// The logical devices and nodes of one IED.
 #[derive(Debug)]
-pub(crate) struct Ied<'a> {
+pub(crate) struct Ied<'a, 'input> {
     pub(crate) name: &'a str,
     /// Name on the network of each logical device.
     devices: HashMap<&'a str, String>,
-    /// Type of each logical node.
-    nodes: HashMap<NodeKey<'a>, &'a str>,
+    /// Each logical node.
+    nodes: HashMap<NodeKey<'a>, Element<'a, 'input>>,
 }
 
-impl<'a> Ied<'a> {
-    pub(crate) fn of(ied: Element<'a, '_>) -> Self {
+impl<'a, 'input> Ied<'a, 'input> {
+    pub(crate) fn of(ied: Element<'a, 'input>) -> Self {
         let name = ied.text_of("name");
         let mut devices = HashMap::new();
         let mut nodes = HashMap::new();
@@ -37,7 +38,7 @@ impl<'a> Ied<'a> {
                     node.text_of("lnClass"),
                     node.text_of("inst"),
                 );
-                nodes.insert(key, node.text_of("lnType"));
+                nodes.insert(key, node);
             }
         }
         Self { name, devices, nodes }
@@ -69,7 +70,7 @@ pub(crate) fn logical_devices<'a, 'input>(
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading<'r, 'a, 'input> {
     pub(crate) types: &'r Types<'a, 'input>,
-    pub(crate) ied: &'r Ied<'a>,
+    pub(crate) ied: &'r Ied<'a, 'input>,
     pub(crate) lines: &'r Lines,
 }
 
@@ -121,15 +122,23 @@ impl<'a> Reading<'_, 'a, '_> {
             .map(without_index)
             .collect();
         let path: Vec<&str> = path.into_iter().filter(|part| !part.is_empty()).collect();
-        let ln_type = self.ied.nodes.get(&(ld, prefix, class, inst)).copied().unwrap_or("");
-        let (value, why) = match self.types.resolve(ln_type, &path, fc) {
-            Ok(value) => (value, None),
-            Err(why) => (Type::Basic(by_name(&path)), Some(why)),
+        let node = self.ied.nodes.get(&(ld, prefix, class, inst)).copied();
+        let ln_type = node.map_or("", |node| node.text_of("lnType"));
+        let (value, leaves, why) = match self.types.resolve(ln_type, &path, fc) {
+            Ok((value, leaves)) => (value, leaves, None),
+            Err(why) => (Type::Basic(by_name(&path)), Vec::new(), Some(why)),
         };
+        let own = node.map_or_else(Vec::new, |node| stated(node, &path));
+        let initial = leaves.iter().filter_map(|leaf| {
+            let of_instance = own.iter().find(|(path, _)| *path == leaf.path);
+            let text = of_instance.map(|(_, text)| *text).or(leaf.value)?;
+            Some((leaf.path.clone(), self.types.plain(leaf, text).to_owned()))
+        });
         let member = Member {
             reference: format!("{}/{prefix}{class}{inst}.{}[{fc}]", self.ied.device(ld), path.join(".")),
             ln_class: class.to_owned(),
             value,
+            initial: initial.collect(),
             line: self.lines.of_element(fcda),
         };
         (member, why)

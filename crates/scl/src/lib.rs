@@ -19,6 +19,7 @@ mod model;
 mod parse;
 mod text;
 mod types;
+mod values;
 mod xml;
 
 pub use channels::{Channel, Layout, Quantity};

@@ -173,6 +173,9 @@ pub struct Member {
     pub ln_class: String,
     /// What it is.
     pub value: Type,
+    /// What the file states the basic values in it to be (`Val` of the instance, else of the type): path below the member,
+    /// empty where the member is one itself, and text. Of an Enum its number, where its names are known.
+    pub initial: Vec<(String, String)>,
     /// Line of the FCDA.
     pub line: u32,
 }

@@ -16,6 +16,27 @@ pub(crate) struct Types<'a, 'input> {
     nodes: HashMap<&'a str, Element<'a, 'input>>,
     objects: HashMap<&'a str, Element<'a, 'input>>,
     attributes: HashMap<&'a str, Element<'a, 'input>>,
+    enumerations: HashMap<&'a str, Element<'a, 'input>>,
+}
+
+/// A basic value in a dataset member.
+#[derive(Debug)]
+pub(crate) struct Leaf<'a> {
+    /// Its path below the member; empty where the member is one itself.
+    pub(crate) path: String,
+    /// `Val` of its type.
+    pub(crate) value: Option<&'a str>,
+    /// The enumeration whose names its values are; empty where it has none.
+    enumeration: &'a str,
+}
+
+/// A dataset member as far as it has been followed.
+struct Walk<'a, 'w> {
+    fc: &'w str,
+    /// Values that may still come.
+    budget: usize,
+    path: Vec<&'a str>,
+    leaves: Vec<Leaf<'a>>,
 }
 
 /// Why a path has no type.
@@ -53,6 +74,7 @@ impl<'a, 'input> Types<'a, 'input> {
                 "LNodeType" => &mut types.nodes,
                 "DOType" => &mut types.objects,
                 "DAType" => &mut types.attributes,
+                "EnumType" => &mut types.enumerations,
                 _ => continue,
             };
             table.insert(element.text_of("id"), element);
@@ -61,8 +83,8 @@ impl<'a, 'input> Types<'a, 'input> {
     }
 
     /// The type at `path` (data object, sub-objects, attribute and its parts) in a logical node of type `ln_type`, of the
-    /// functional constraint `fc`.
-    pub(crate) fn resolve(&self, ln_type: &str, path: &[&str], fc: &str) -> Result<Type, NoType> {
+    /// functional constraint `fc`, and the basic values in it.
+    pub(crate) fn resolve(&self, ln_type: &str, path: &[&str], fc: &str) -> Result<(Type, Vec<Leaf<'a>>), NoType> {
         let node = self.nodes.get(ln_type).ok_or(NoType::NoTemplate)?;
         let (object, rest) = path.split_first().ok_or(NoType::NoTemplate)?;
         let no_part = |name: &str| NoType::NoPart(name.to_owned());
@@ -75,7 +97,12 @@ impl<'a, 'input> Types<'a, 'input> {
             .get(data.text_of("type"))
             .copied()
             .ok_or(NoType::NoTemplate)?;
-        let mut budget = MOST_VALUES;
+        let mut walk = Walk {
+            fc,
+            budget: MOST_VALUES,
+            path: Vec::new(),
+            leaves: Vec::new(),
+        };
         let mut rest = rest;
         while let Some((name, further)) = rest.split_first() {
             let part = at
@@ -83,7 +110,10 @@ impl<'a, 'input> Types<'a, 'input> {
                 .find(|part| part.text_of("name") == *name)
                 .ok_or_else(|| no_part(name))?;
             match (part.name(), further) {
-                (_, []) => return self.part(part, fc, DEEPEST, &mut budget),
+                (_, []) => {
+                    let found = self.part(part, DEEPEST, &mut walk)?;
+                    return Ok((found, walk.leaves));
+                }
                 ("SDO", _) => at = *self.objects.get(part.text_of("type")).ok_or(NoType::NoTemplate)?,
                 _ => {
                     at = *self
@@ -94,38 +124,56 @@ impl<'a, 'input> Types<'a, 'input> {
             }
             rest = further;
         }
-        self.structure(at, fc, DEEPEST, &mut budget)
+        let found = self.structure(at, DEEPEST, &mut walk)?;
+        Ok((found, walk.leaves))
+    }
+
+    /// A value as it is sent: of an enumeration the number of its name.
+    pub(crate) fn plain(&self, leaf: &Leaf<'a>, text: &'a str) -> &'a str {
+        let number = || {
+            let mut names = self.enumerations.get(leaf.enumeration)?.named("EnumVal");
+            names.find(|name| name.content() == text)?.get("ord")
+        };
+        number().unwrap_or(text)
     }
 
     /// The type of a `DA`, `BDA` or `SDO`.
-    fn part(&self, part: Element<'a, 'input>, fc: &str, depth: usize, budget: &mut usize) -> Result<Type, NoType> {
+    fn part(&self, part: Element<'a, 'input>, depth: usize, walk: &mut Walk<'a, '_>) -> Result<Type, NoType> {
         let table = match part.name() {
             "SDO" => &self.objects,
             _ if part.text_of("bType") == "Struct" => &self.attributes,
             _ => {
-                *budget = budget.checked_sub(1).ok_or(NoType::TooLarge)?;
+                walk.budget = walk.budget.checked_sub(1).ok_or(NoType::TooLarge)?;
+                walk.leaves.push(Leaf {
+                    path: walk.path.join("."),
+                    value: part.first("Val").map(Element::content),
+                    enumeration: part.text_of("type"),
+                });
                 return Ok(Type::Basic(basic(part.text_of("bType"))));
             }
         };
         let inner = *table.get(part.text_of("type")).ok_or(NoType::NoTemplate)?;
-        self.structure(inner, fc, depth, budget)
+        self.structure(inner, depth, walk)
     }
 
     /// All parts with the functional constraint. `BDA` have none of their own: their `DA` had it.
-    fn structure(&self, of: Element<'a, 'input>, fc: &str, depth: usize, budget: &mut usize) -> Result<Type, NoType> {
+    fn structure(&self, of: Element<'a, 'input>, depth: usize, walk: &mut Walk<'a, '_>) -> Result<Type, NoType> {
         let depth = depth.checked_sub(1).ok_or(NoType::TooLarge)?;
-        *budget = budget.checked_sub(1).ok_or(NoType::TooLarge)?;
+        walk.budget = walk.budget.checked_sub(1).ok_or(NoType::TooLarge)?;
         let mut parts = Vec::new();
         for part in of.elements() {
             let is_meant = match part.name() {
                 "SDO" | "BDA" => true,
-                "DA" => part.text_of("fc") == fc,
+                "DA" => part.text_of("fc") == walk.fc,
                 _ => false,
             };
             if !is_meant {
                 continue;
             }
-            match self.part(part, fc, depth, budget) {
+            walk.path.push(part.text_of("name"));
+            let inner = self.part(part, depth, walk);
+            walk.path.pop();
+            match inner {
                 Ok(inner) => parts.push((part.text_of("name").to_owned(), inner)),
                 Err(NoType::NoSuchConstraint) => {}
                 Err(error) => return Err(error),

@@ -225,6 +225,8 @@ pub enum EventKind {
     NicDrop,
     /// Frames of a capture could not be read, or have no stamp: what was measured is not all there was.
     Incomplete,
+    /// Of frames that were traced from point to point, some could not be seen or paired for certain.
+    HopGap,
     /// An interface lost or found its carrier.
     Link,
     /// Something in a stream changed: smpSynch, confRev, simulation.
@@ -243,7 +245,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -260,6 +262,7 @@ impl EventKind {
         Self::SocketDrop,
         Self::NicDrop,
         Self::Incomplete,
+        Self::HopGap,
         Self::Link,
         Self::Stream,
         Self::Refused,
@@ -288,6 +291,7 @@ impl EventKind {
             Self::SocketDrop => "socket-drop",
             Self::NicDrop => "nic-drop",
             Self::Incomplete => "incomplete",
+            Self::HopGap => "hop-gap",
             Self::Link => "link",
             Self::Stream => "stream",
             Self::Refused => "refused",

@@ -1,8 +1,11 @@
 //! The options of `publish` and `subscribe` that are about GOOSE.
 
+mod scl_blocks;
+
 use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::run_file::Run;
+use crate::streams::SetArgs;
 use probes::goose::{ControlBlock, GooseConfig, SuperviseConfig, parse};
 use std::path::{Path, PathBuf};
 use wire::goose::Simulation;
@@ -12,17 +15,41 @@ use wire::goose::Simulation;
 #[command(next_help_heading = "GOOSE")]
 pub(crate) struct GooseArgs {
     /// Publish the GOOSE control blocks of this TOML file; without --streams, nothing else
-    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    #[arg(long, value_name = "FILE", conflicts_with = "replay", group = "goose_blocks")]
     pub(crate) goose: Option<PathBuf>,
+    /// Publish the GOOSE control blocks of the SCL file beside its sampled values: each at rest, repeated as MinTime and MaxTime say
+    #[arg(long, requires = "scl", conflicts_with = "replay", group = "goose_blocks")]
+    pub(crate) goose_from_scl: bool,
     /// CPU of the thread that publishes GOOSE [default: that of --cpu]
-    #[arg(long, value_name = "CPU", requires = "goose")]
+    #[arg(long, value_name = "CPU", requires = "goose_blocks")]
     pub(crate) goose_cpu: Option<u32>,
 }
 
 impl GooseArgs {
-    /// The control blocks of the file, if there is one.
-    pub(crate) fn blocks(&self) -> Result<Option<Vec<ControlBlock>>, Failure> {
-        self.goose.as_deref().map(read).transpose()
+    /// The control blocks to publish, if any, with what should be known about them. Those of an SCL file have the simulation bit
+    /// where `simulate` says so.
+    pub(crate) fn blocks(
+        &self,
+        set: &SetArgs,
+        simulate: bool,
+    ) -> Result<(Option<Vec<ControlBlock>>, Vec<String>), Failure> {
+        if !self.goose_from_scl {
+            let blocks = self.goose.as_deref().map(read).transpose()?;
+            return Ok((blocks, Vec::new()));
+        }
+        let (file, gooses) = set.gooses()?;
+        let (mut blocks, mut notes) = (Vec::new(), Vec::new());
+        for goose in &gooses {
+            match scl_blocks::control_block(goose, simulate) {
+                Ok(block) => blocks.push(block),
+                Err(why) => notes.push(format!("{file}: {why}: left out")),
+            }
+        }
+        if blocks.is_empty() {
+            let none = || format!("{file}: no GSEControl that can be published (--goose-from-scl)");
+            return Err(Failure::Usage(notes.first().cloned().unwrap_or_else(none)));
+        }
+        Ok((Some(blocks), notes))
     }
 
     /// How `blocks` are published.

@@ -103,7 +103,7 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         .transpose()?;
     let (streams, notes) = to_publish(&args)?;
     let port = open(&args, streams.len())?;
-    let blocks = args.goose.blocks()?;
+    let (blocks, of_blocks) = args.goose.blocks(&args.set, args.simulate)?;
     // The capture shows the sampled values, or GOOSE where there is nothing else.
     let is_beside = blocks.is_some() && !streams.is_empty();
     let beside = is_beside.then(|| PacketPort::open(&args.port.interface, &port_options()));
@@ -115,7 +115,7 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     if let Some(config) = replayed {
         return replay::attend(config, port, run);
     }
-    for note in notes {
+    for note in notes.into_iter().chain(of_blocks) {
         run.session.recorder.events().write(EventKind::Note, note);
     }
     let config = PublishConfig {
@@ -178,7 +178,7 @@ fn to_publish(args: &PublishArgs) -> Result<(Vec<StreamConfig>, Vec<String>), Fa
 
 /// The streams of the set that is named, or so many that are alike but for their numbers.
 fn streams(args: &PublishArgs) -> Result<Selection, Failure> {
-    if let Some(mut selection) = args.set.read()? {
+    if let Some(mut selection) = args.set.read(args.goose.goose_from_scl)? {
         // A stream-set file says both, and the options are refused beside it.
         if args.set.scl.is_some() {
             for stream in &mut selection.streams {

@@ -16,7 +16,7 @@ use sys::privilege::Capability;
          triptime qualify networks --nic eth1,eth2"
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, avb, vm-wakeup, jitter-table, avb-wakeup, networks), or a TOML file
+    /// Plan: the name of one inside triptime (quick, substation, avb, vm-wakeup, jitter-table, avb-wakeup, networks), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
@@ -63,6 +63,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         noise_ns: run.threshold_ns("noise/cpu0"),
         rtt_ns: run.threshold_ns("rtt/reflect"),
         age_ns: run.threshold_ns("age/MU01"),
+        hop_ns: run.threshold_ns("hop/nic-to-edge/MU01"),
     };
     let (session, progress) = run.parts();
     let work = PlanRun {

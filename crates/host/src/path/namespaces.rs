@@ -32,6 +32,8 @@ pub(super) fn all() -> Result<(Vec<Namespace>, Option<String>), SysError> {
             continue;
         }
         match NetNs::open(&path) {
+            // A descriptor of another process may stand for something else by now: then that namespace is not held there any more.
+            Ok(namespace) if namespace.inode().ok() != Some(inode) => {}
             Ok(namespace) => found.push((inode, Some(whose), namespace)),
             Err(_) => refused += 1,
         }

@@ -1,5 +1,6 @@
 //! Beds whose frames the kernel forwards.
 
+use super::way::Entry;
 use super::{Bed, DEVICE_IF, Network, Place, TEST_SET_IF};
 use std::time::{Duration, Instant};
 use sys::SysError;
@@ -19,7 +20,7 @@ const CARRIER_PATIENCE: Duration = Duration::from_secs(5);
 pub(super) fn veth() -> Result<Bed, SysError> {
     let (test_set, device) = (NetNs::create()?, NetNs::create()?);
     test_set.run(|| add_veth(TEST_SET_IF, DEVICE_IF, &device))??;
-    finish(Network::Veth, test_set, device, None)
+    finish(Network::Veth, test_set, device, None, Entry::Device)
 }
 
 /// A bridge with a veth pair to each end.
@@ -39,7 +40,8 @@ pub(super) fn bridge() -> Result<Bed, SysError> {
     }
     switch.run(|| set_up(BRIDGE))??;
     wait_for_carrier(&switch, BRIDGE)?;
-    finish(Network::Bridge, test_set, device, Some(switch))
+    let entry = Entry::Switch(TEST_SET_PORT);
+    finish(Network::Bridge, test_set, device, Some(switch), entry)
 }
 
 /// A veth pair from the test set to the switch's namespace, where the device's macvlan stands on it.
@@ -50,11 +52,18 @@ pub(super) fn macvlan() -> Result<Bed, SysError> {
         set_up(TEST_SET_PORT)?;
         add_macvlan(DEVICE_IF, TEST_SET_PORT, &device)
     })??;
-    finish(Network::Macvlan, test_set, device, Some(switch))
+    let entry = Entry::Switch(TEST_SET_PORT);
+    finish(Network::Macvlan, test_set, device, Some(switch), entry)
 }
 
 /// Brings both ends up and waits until frames pass.
-pub(super) fn finish(network: Network, test_set: NetNs, device: NetNs, switch: Option<NetNs>) -> Result<Bed, SysError> {
+pub(super) fn finish(
+    network: Network,
+    test_set: NetNs,
+    device: NetNs,
+    switch: Option<NetNs>,
+    entry: Entry,
+) -> Result<Bed, SysError> {
     let ends = [(&test_set, TEST_SET_IF), (&device, DEVICE_IF)];
     for (namespace, name) in ends {
         namespace.run(|| set_up(name))??;
@@ -72,7 +81,8 @@ pub(super) fn finish(network: Network, test_set: NetNs, device: NetNs, switch: O
         _forwarder: None,
         test_set: place(test_set, TEST_SET_IF),
         device: place(device, DEVICE_IF),
-        _switch: switch,
+        entry,
+        switch,
     })
 }
 

@@ -15,13 +15,18 @@ mod network;
 mod ports;
 mod tap;
 mod vswitch;
+mod way;
 
 pub use network::Network;
+pub use way::{FIRST, FramePath};
 
+use crate::fault::{FaultBed, Faults, Wire};
+use std::sync::Arc;
 use store::model::Fact;
 use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
+use way::Entry;
 
 /// Name of the test set's interface.
 pub const TEST_SET_IF: &str = "ts0";
@@ -37,8 +42,10 @@ pub struct Bed {
     _forwarder: Option<Box<dyn Forwarder>>,
     test_set: Place,
     device: Place,
+    /// Where frames to the device come in.
+    entry: Entry,
     /// What holds the middle; `None` where there is none, or no namespace of ours.
-    _switch: Option<NetNs>,
+    switch: Option<NetNs>,
 }
 
 /// What forwards in user space; dropping it ends it.
@@ -46,6 +53,7 @@ trait Forwarder: std::fmt::Debug + Send + Sync {}
 
 impl Forwarder for tap::Switch {}
 impl Forwarder for vswitch::Vswitch {}
+impl Forwarder for Arc<Wire> {}
 
 /// One of the two ends of the bed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +105,29 @@ impl Bed {
             Network::Tap => tap::build(),
             Network::OpenVswitch => vswitch::build(),
         }
+    }
+
+    /// Builds a bed over a wire that makes faults; gives the wire too, for its counts.
+    ///
+    /// # Errors
+    /// What the kernel refused; nothing of the bed remains then. Needs /dev/net/tun, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    pub(crate) fn with_faults(faults: Faults) -> Result<(Self, Arc<Wire>), SysError> {
+        let (wire, test_set, device) = FaultBed::build(faults)?.into_parts();
+        let wire = Arc::new(wire);
+        let place = |namespace, interface: &str| Place {
+            namespace: Some(namespace),
+            interface: interface.to_owned(),
+        };
+        let bed = Self {
+            name: "wire with faults".to_owned(),
+            what: "test set ts0, a tap - wire that makes faults, a thread in user space - tap dut0 device under test"
+                .to_owned(),
+            _forwarder: Some(Box::new(Arc::clone(&wire))),
+            test_set: place(test_set, TEST_SET_IF),
+            device: place(device, DEVICE_IF),
+            _switch: None,
+        };
+        Ok((bed, wire))
     }
 
     /// Takes two ports of this namespace as the ends: they are neither moved nor changed. What joins them is not ours.

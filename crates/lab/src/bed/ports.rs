@@ -1,5 +1,6 @@
 //! Two ports of this machine as the ends of a bed, and what they are.
 
+use super::way::Entry;
 use super::{Bed, Place};
 use std::path::Path;
 use sys::SysError;
@@ -31,7 +32,8 @@ pub(super) fn take(test_set: &str, device: &str) -> Result<Bed, SysError> {
         _forwarder: None,
         test_set: place(test_set),
         device: place(device),
-        _switch: None,
+        entry: Entry::Device,
+        switch: None,
     })
 }
 

@@ -1,5 +1,6 @@
 //! A bed of two taps, joined by a thread: the least that a switch in user space is.
 
+use super::way::{Entry, over_taps};
 use super::{Bed, BedError, DEVICE_IF, Network, TEST_SET_IF, kernel};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -27,7 +28,8 @@ pub(super) fn build() -> Result<Bed, BedError> {
     let near = test_set.run(|| create(TEST_SET_IF))??;
     let far = device.run(|| create(DEVICE_IF))??;
     let switch = Switch::start(near, far)?;
-    let mut bed = kernel::finish(Network::Tap, test_set, device, None)?;
+    let entry = Entry::Known(over_taps(&test_set, &device)?);
+    let mut bed = kernel::finish(Network::Tap, test_set, device, None, entry)?;
     bed._forwarder = Some(Box::new(switch));
     Ok(bed)
 }

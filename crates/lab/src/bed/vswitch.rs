@@ -1,6 +1,7 @@
 //! A bed over Open vSwitch with its datapath in user space (`datapath_type=netdev`), in a private run directory: one that
 //! runs on this machine already is not touched.
 
+use super::way::{Entry, over_ports};
 use super::{Bed, BedError, DEVICE_IF, Network, TEST_SET_IF, kernel};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -49,8 +50,9 @@ pub(super) fn build() -> Result<Bed, BedError> {
             set_up(port)
         })??;
     }
+    let entry = Entry::Known(over_ports(&switch, "ovs-vswitchd", &device)?);
     let vswitch = Vswitch::start(switch)?;
-    let mut bed = kernel::finish(Network::OpenVswitch, test_set, device, None)?;
+    let mut bed = kernel::finish(Network::OpenVswitch, test_set, device, None, entry)?;
     bed._forwarder = Some(Box::new(vswitch));
     Ok(bed)
 }

@@ -1,9 +1,12 @@
 //! The test beds of a plan, one for each network.
 
-use super::file::Plan;
+use super::faults::{self, PlanFault};
+use super::file::{Plan, PlanError};
 use crate::bed::{Bed, BedError, Network};
+use crate::fault::{LaneCounts, Way as Direction, Wire};
 use crate::session::SessionError;
 use probes::record::Recorder;
+use std::sync::{Arc, Mutex, PoisonError};
 use store::model::{EventKind, Fact};
 
 /// Group of the inventory that says over which networks was measured, and why not over others. The report reads it.
@@ -17,6 +20,15 @@ pub(super) struct Beds {
     ways: Vec<Way>,
     rounds: u32,
     in_user_space: bool,
+    wire: Option<FaultyWire>,
+}
+
+/// The wire of a plan with faults.
+struct FaultyWire {
+    wire: Arc<Wire>,
+    faults: Vec<PlanFault>,
+    /// What it had done when it was last looked at, by direction.
+    looked_at: Mutex<[LaneCounts; 2]>,
 }
 
 /// A bed and what the series measured over it are called.
@@ -26,6 +38,8 @@ pub(super) struct Way {
     pub(super) label: String,
     /// Whether it is one of several.
     compared: bool,
+    /// Whether a thread forwards frames.
+    in_user_space: bool,
 }
 
 impl Way {
@@ -38,12 +52,22 @@ impl Way {
         }
     }
 
-    /// For progress.
-    pub(super) fn doing(&self) -> String {
-        match self.compared {
-            true => format!("round trip over {}", self.bed.name()),
-            false => "round trip".to_owned(),
+    /// For progress: `what`, and over which network.
+    pub(super) fn doing(&self, what: &str) -> String {
+        match self.network() {
+            Some(network) => format!("{what} over {network}"),
+            None => what.to_owned(),
         }
+    }
+
+    /// The network, where there are several.
+    pub(super) fn network(&self) -> Option<&str> {
+        self.compared.then(|| self.bed.name())
+    }
+
+    /// Whether a thread forwards the frames.
+    pub(super) fn in_user_space(&self) -> bool {
+        self.in_user_space
     }
 }
 
@@ -55,25 +79,29 @@ impl Beds {
     /// What kept the only bed, or all of them, from being built.
     pub(super) fn build(plan: &Plan, ports: Option<Bed>, recorder: &Recorder) -> Result<Self, SessionError> {
         let Some(networks) = &plan.bed else {
-            return Self::usual(recorder);
+            return match plan.faults.is_empty() {
+                true => Self::usual(Bed::build()?, recorder),
+                false => Self::faulty(plan, recorder),
+            };
         };
         let mut beds = Self {
             ways: Vec::new(),
             rounds: networks.rounds,
             in_user_space: networks.networks.iter().any(|network| network.in_user_space()),
+            wire: None,
         };
         let mut facts = Vec::new();
         let mut failure = None;
         for network in &networks.networks {
             match Bed::over(*network) {
-                Ok(bed) => facts.push(beds.add(bed, network.name())),
+                Ok(bed) => facts.push(beds.add(bed, network.name(), network.in_user_space())),
                 Err(error) => {
                     facts.push(not_available(*network, &error));
                     failure.get_or_insert(error);
                 }
             }
         }
-        facts.extend(ports.map(|bed| beds.add(bed, PORTS)));
+        facts.extend(ports.map(|bed| beds.add(bed, PORTS, false)));
         match failure {
             Some(error) if beds.ways.is_empty() => return Err(error.into()),
             _ => recorder.add_facts(facts),
@@ -81,23 +109,53 @@ impl Beds {
         Ok(beds)
     }
 
-    fn usual(recorder: &Recorder) -> Result<Self, SessionError> {
-        let bed = Bed::build()?;
+    fn faulty(plan: &Plan, recorder: &Recorder) -> Result<Self, SessionError> {
+        let invalid = |problem| PlanError::Invalid {
+            name: plan.name.clone(),
+            problem,
+        };
+        let wire_faults = faults::wire_faults(&plan.faults, plan.fault_seed).map_err(invalid)?;
+        let (bed, wire) = Bed::with_faults(wire_faults)?;
+        let counts = counts(&wire);
+        Ok(Self {
+            in_user_space: true,
+            wire: Some(FaultyWire {
+                wire,
+                faults: plan.faults.clone(),
+                looked_at: Mutex::new(counts),
+            }),
+            ..Self::usual(bed, recorder)?
+        })
+    }
+
+    /// What each fault of the plan did since this was last asked, in words; nothing in a plan without.
+    pub(super) fn faults_done(&self) -> Vec<String> {
+        let Some(wire) = &self.wire else { return Vec::new() };
+        let now = counts(&wire.wire);
+        let mut looked_at = wire.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts = faults::done(&wire.faults, &looked_at, &now);
+        *looked_at = now;
+        texts
+    }
+
+    fn usual(bed: Bed, recorder: &Recorder) -> Result<Self, SessionError> {
         recorder.events().write(EventKind::Note, bed.describe());
         recorder.add_facts(bed.nic_facts()?);
         let way = Way {
             bed,
             label: "reflect".to_owned(),
             compared: false,
+            in_user_space: false,
         };
         Ok(Self {
             ways: vec![way],
             rounds: 1,
             in_user_space: false,
+            wire: None,
         })
     }
 
-    fn add(&mut self, bed: Bed, label: &str) -> Fact {
+    fn add(&mut self, bed: Bed, label: &str, in_user_space: bool) -> Fact {
         let fact = Fact {
             group: GROUP.to_owned(),
             name: bed.name().to_owned(),
@@ -108,6 +166,7 @@ impl Beds {
             bed,
             label: label.to_owned(),
             compared: true,
+            in_user_space,
         });
         fact
     }
@@ -132,6 +191,10 @@ impl Beds {
             })
         })
     }
+}
+
+fn counts(wire: &Wire) -> [LaneCounts; 2] {
+    [Direction::ToDevice, Direction::ToTestSet].map(|way| wire.counts(way))
 }
 
 fn not_available(network: Network, error: &BedError) -> Fact {

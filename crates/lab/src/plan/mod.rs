@@ -1,20 +1,25 @@
 //! Plans: what `qualify` runs, as TOML.
 
 mod beds;
+mod faults;
 mod file;
+mod hops;
 mod networks;
 mod paced;
 mod run;
 mod step;
+mod streams;
 
+pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, Table};
 pub use networks::Networks;
 pub use run::{PlanRun, Show, Thresholds, rest, run};
 pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.
-pub const EMBEDDED: [(&str, &str); 6] = [
+pub const EMBEDDED: [(&str, &str); 7] = [
     ("quick", include_str!("../../../../plans/quick.toml")),
+    ("substation", include_str!("../../../../plans/substation.toml")),
     ("vm-wakeup", include_str!("../../../../plans/vm-wakeup.toml")),
     ("jitter-table", include_str!("../../../../plans/jitter-table.toml")),
     ("avb", include_str!("../../../../plans/avb.toml")),

@@ -38,11 +38,6 @@ impl Networks {
         let thread = self.networks.iter().find(|network| network.in_user_space());
         for step in steps {
             match (step, thread) {
-                (Step::SampledValues(_), _) => {
-                    return Err(
-                        "bed: sampled-values cannot be repeated over networks: put it into another plan".into(),
-                    );
-                }
                 (Step::Reflect(step), Some(network)) if step.receive == Some(Receive::Spin) => {
                     return Err(format!(
                         "receive = \"spin\" would keep the switch of {} from its CPU: leave one of them out",

@@ -2,8 +2,9 @@
 
 use super::beds::{Beds, Way};
 use super::file::{Cpus, Plan, PlanError};
-use super::paced;
-use super::step::{self, Load as PlanLoad, ReflectStep, Step, TalkListenStep};
+use super::hops::{Hops, Wanted};
+use super::step::{self, Load as PlanLoad, ReflectStep, SampledValuesStep, Step, TalkListenStep};
+use super::{paced, streams};
 use crate::bed::{Bed, End};
 use crate::load::LoadSpec;
 use crate::loads::Loads;
@@ -11,20 +12,16 @@ use crate::session::{Session, SessionError};
 use host::Host;
 use probes::listen;
 use probes::noise::{self, NoiseConfig};
-use probes::publish::{self, PublishConfig, StreamConfig, Waveform};
+use probes::publish::{self, PublishConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role};
-use probes::subscribe::{self, ClockRelation, SubscribeConfig};
+use probes::subscribe::{self, SubscribeConfig};
 use probes::talk;
 use probes::wakeup::{self, WakeupConfig};
 use probes::{ProbeError, Rest, Running, Stop};
-use std::sync::Arc;
 use std::time::Duration;
 use store::model::EventKind;
 use units::CpuList;
 use wire::ether::Mac;
-
-/// The test set's sender spins for the last part of each period, so that the publisher is not what is measured.
-const SPIN_AHEAD_NS: u64 = 60_000;
 
 /// How long a receiver goes on after the sender's end, to take what is still on its way.
 const AFTER_SENDER: Duration = Duration::from_millis(300);
@@ -43,6 +40,8 @@ pub struct Thresholds {
     pub rtt_ns: Option<u64>,
     /// For `age/*`.
     pub age_ns: Option<u64>,
+    /// For `hop/*`.
+    pub hop_ns: Option<u64>,
 }
 
 /// Shows progress: the session, and what is being done.
@@ -103,6 +102,13 @@ impl Runner<'_> {
             let settings = self.settings(&own);
             events.write(EventKind::StepStarted, step.name());
             let outcome = self.step(step, beds, settings);
+            for text in beds
+                .filter(|_| step.needs_bed())
+                .map(Beds::faults_done)
+                .unwrap_or_default()
+            {
+                events.write(EventKind::Note, text);
+            }
             events.write(EventKind::StepStopped, step.name());
             own.stop(&events);
             outcome?;
@@ -174,23 +180,7 @@ impl Runner<'_> {
                 Ok(running.join()?)
             }
             (Step::Reflect(step), Some(beds)) => self.round_trips(step, beds),
-            (Step::SampledValues(step), Some(beds)) => {
-                let stream = StreamConfig {
-                    rate: step.rate,
-                    asdus: step.asdus,
-                    waveform: Arc::new(Waveform::new(step.rate)),
-                    ..StreamConfig::default()
-                };
-                let config = PublishConfig {
-                    streams: (0..step.streams).map(|number| stream.numbered(number)).collect(),
-                    duration_ns: Some(step.duration.0),
-                    policy: step.policy.0,
-                    cpu: self.work.housekeeping.first(),
-                    spin_ahead_ns: SPIN_AHEAD_NS,
-                    ..PublishConfig::default()
-                };
-                self.sampled_values(&config, beds.first(), name, &stop)
-            }
+            (Step::SampledValues(step), Some(beds)) => self.streams(step, beds, &more_settings),
             (Step::TalkListen(step), Some(beds)) => self.talk_listen(step, beds.first(), more_settings, &stop),
             (Step::Reflect(_) | Step::SampledValues(_) | Step::TalkListen(_), None) => {
                 unreachable!("the bed was built for this step")
@@ -260,30 +250,67 @@ impl Runner<'_> {
         let test_set = bed.port(End::TestSet, &options)?;
         let far = reflect::start(&reflector, device, &mut self.session.recorder, stop)?;
         let near = reflect::start(&initiator, test_set, &mut self.session.recorder, stop);
-        self.pair(near, far, &way.doing(), stop, Duration::ZERO)
+        self.pair(near, far, &way.doing("round trip"), stop, Duration::ZERO)
+    }
+
+    /// The streams over every bed, in rounds.
+    fn streams(
+        &mut self,
+        step: &SampledValuesStep,
+        beds: &Beds,
+        more_settings: &[(String, String)],
+    ) -> Result<(), SessionError> {
+        for way in beds.in_rounds() {
+            if self.session.stop.requested() {
+                break;
+            }
+            self.sampled_values(step, way, more_settings)?;
+        }
+        Ok(())
     }
 
     fn sampled_values(
         &mut self,
-        config: &PublishConfig,
-        bed: &Bed,
-        name: &str,
-        stop: &Stop,
+        step: &SampledValuesStep,
+        way: &Way,
+        more_settings: &[(String, String)],
     ) -> Result<(), SessionError> {
+        let (bed, stop) = (&way.bed, &self.session.stop.of_step());
+        let publisher = streams::publisher(step, way, self.work.housekeeping.first());
         let subscriber = SubscribeConfig {
-            rate: config.streams.first().map(|stream| stream.rate),
-            max_streams: u16::try_from(config.streams.len()).unwrap_or(u16::MAX),
-            clock: ClockRelation::SameHost,
-            policy: config.policy,
             cpu: self.work.measured.first(),
             threshold_ns: self.work.thresholds.age_ns,
-            ..SubscribeConfig::default()
+            ..streams::subscriber(&publisher)
         };
-        let device = bed.port(End::Device, &subscribe::port_options())?;
-        let test_set = bed.port(End::TestSet, &publish::port_options())?;
-        let far = subscribe::start(&subscriber, device, &mut self.session.recorder, stop)?;
-        let near = publish::start(config, test_set, &mut self.session.recorder, stop);
-        self.pair(near, far.running, name, stop, AFTER_SENDER)
+        let wanted = step.trace.then(|| Wanted {
+            bed,
+            network: way.network(),
+            streams: publisher.streams.iter().map(|stream| stream.sv_id.clone()).collect(),
+            threshold_ns: step.trace_threshold.map(|ns| ns.0).or(self.work.thresholds.hop_ns),
+            window_ns: self.work.plan.window.0,
+            more_settings: [way.settings(), more_settings.to_vec()].concat(),
+        });
+        let hops = wanted.map(|wanted| Hops::start(wanted, &self.session.recorder, stop));
+        let outcome = self.stream_ends(&publisher, &subscriber, way, stop);
+        stop.request();
+        if let Some(hops) = hops {
+            hops.finish(&self.session.recorder);
+        }
+        outcome
+    }
+
+    fn stream_ends(
+        &mut self,
+        publisher: &PublishConfig,
+        subscriber: &SubscribeConfig,
+        way: &Way,
+        stop: &Stop,
+    ) -> Result<(), SessionError> {
+        let device = way.bed.port(End::Device, &subscribe::port_options())?;
+        let test_set = way.bed.port(End::TestSet, &publish::port_options())?;
+        let far = subscribe::start(subscriber, device, &mut self.session.recorder, stop)?;
+        let near = publish::start(publisher, test_set, &mut self.session.recorder, stop);
+        self.pair(near, far.running, &way.doing("sampled values"), stop, AFTER_SENDER)
     }
 
     fn talk_listen(

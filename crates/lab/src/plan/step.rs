@@ -146,6 +146,12 @@ pub struct SampledValuesStep {
     pub asdus: u8,
     /// Policy of both ends.
     pub policy: PlanPolicy,
+    /// Time each frame from point to point inside this kernel, where that can be done.
+    #[serde(default)]
+    pub trace: bool,
+    /// Times from one point to the next above this are kept with their cause; the limit on them if none is named.
+    #[serde(default)]
+    pub trace_threshold: Option<Duration>,
 }
 
 /// What the frames of a paced stream look like.

@@ -4,7 +4,7 @@ use super::config::{Change, ControlBlock};
 use crate::error::ProbeError;
 use units::Monotonic;
 use wire::ether::Mac;
-use wire::goose::{Curve, Progress, Template, Value};
+use wire::goose::{Curve, Progress, Template};
 use wire::time::{TimeQuality, UtcTime};
 
 /// A change, and when it comes next.
@@ -21,7 +21,6 @@ pub(super) struct Block {
     progress: Progress,
     curve: Curve,
     quality: TimeQuality,
-    times: Vec<usize>,
     changes: Vec<Pending>,
     /// When the next repetition is due, from the start of the run.
     repeat_ns: i64,
@@ -68,7 +67,6 @@ impl Block {
             progress: Progress::at(message.st_num, message.sq_num),
             curve: config.curve,
             quality: message.t.quality,
-            times: config.times.clone(),
             changes: changes.collect(),
             template,
             repeat_ns: 0,
@@ -156,9 +154,7 @@ impl Block {
 
     fn stamp(&mut self, t: UtcTime) {
         self.template.set_t(t);
-        for index in &self.times {
-            self.template.set_entry(*index, &Value::UtcTime(t));
-        }
+        self.template.set_times(t);
     }
 }
 

@@ -24,10 +24,8 @@ pub struct GooseConfig {
 /// One control block: its message at the start of the run, and what becomes of it.
 #[derive(Debug, Clone)]
 pub struct ControlBlock {
-    /// The first message, but for its source and its times.
+    /// The first message, but for its source and its times: those among its members follow `t`.
     pub message: Message,
-    /// Members that tell when the state changed: they follow `t`.
-    pub times: Vec<usize>,
     /// When it is repeated.
     pub curve: Curve,
     /// Changes of members along the run.

@@ -145,10 +145,8 @@ impl Block {
             .iter()
             .map(|member| member.first_value(quality))
             .collect::<Result<_, _>>()?;
-        let is_time = |(index, member): (usize, &Member)| (member.kind == Type::Timestamp).then_some(index);
         Ok(ControlBlock {
             message: self.message(values, quality).map_err(|problem| (here, problem))?,
-            times: self.members().iter().enumerate().filter_map(is_time).collect(),
             curve,
             changes: self
                 .change

@@ -11,6 +11,7 @@
 
 mod config;
 mod group;
+mod marks;
 mod sender;
 mod series;
 mod waveform;
@@ -25,6 +26,7 @@ use crate::port::Port;
 use crate::record::Recorder;
 use crate::stop::Stop;
 use group::{Group, paces};
+use marks::Marks;
 use sys::packet::PortOptions;
 use sys::thread::RtThread;
 use units::Monotonic;
@@ -75,13 +77,22 @@ pub fn start_all(
     stop: &Stop,
 ) -> Result<Running, ProbeError> {
     let mut threads = Vec::new();
+    let marks = streams
+        .as_ref()
+        .map(|(config, _)| (Marks::of(&config.streams), config.duration_ns));
     if let Some((config, port)) = streams {
         threads.push(thread(config, port, recorder, stop)?);
     }
     if let Some((config, port)) = goose {
         threads.push(crate::goose::thread(config, port, recorder, stop)?);
     }
-    Running::start(threads, next_second)
+    let mut start = Monotonic::from_ns(0);
+    let running = Running::start(threads, || {
+        start = next_second();
+        start
+    })?;
+    let announced = marks.and_then(|(marks, duration_ns)| marks.announce(start, duration_ns, recorder.events(), stop));
+    Ok(running.with(announced))
 }
 
 /// The thread that publishes sampled values, not yet started.

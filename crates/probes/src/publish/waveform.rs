@@ -11,6 +11,25 @@ pub struct Waveform {
     what: String,
 }
 
+/// A state that begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Begin {
+    /// What begins.
+    pub(super) name: String,
+    /// Its first sample, counted from the first second.
+    pub(super) sample: u64,
+    /// After how many samples again; `None`: never.
+    every: Option<u64>,
+}
+
+impl Begin {
+    /// The next time it begins.
+    pub(super) fn again(&self) -> Option<Self> {
+        let sample = self.sample.checked_add(self.every?)?;
+        Some(Self { sample, ..self.clone() })
+    }
+}
+
 impl Waveform {
     /// 50 Hz, 400 A, 20 kV at `rate` samples a second, as 4I4U. Rates up to 100, which cannot hold 50 Hz, get zeros.
     pub fn new(rate: u32) -> Self {
@@ -31,6 +50,29 @@ impl Waveform {
     #[inline]
     pub fn seq_data(&self, sample: u64) -> &[u8] {
         self.table.seq_data(sample)
+    }
+
+    /// The states that begin in a stream that runs `ahead` samples ahead; none where it stays in one.
+    pub(super) fn begins(&self, ahead: u32) -> Vec<Begin> {
+        // A settled state is looped over its cycles: it begins once.
+        let comes_again = self.table.frequency_hz().is_none();
+        let begins = self.table.marks().iter().filter_map(|mark| {
+            let is_looped = comes_again && mark.sample >= self.table.once();
+            let every = is_looped.then(|| self.table.looped());
+            let behind = u64::from(ahead).saturating_sub(mark.sample);
+            let sample = match (behind, every) {
+                (0, _) => mark.sample - u64::from(ahead),
+                (behind, every) => behind.next_multiple_of(every?) - behind,
+            };
+            Some(Begin {
+                name: mark.name.clone(),
+                sample,
+                every,
+            })
+        });
+        let begins: Vec<Begin> = begins.collect();
+        let is_steady = begins.len() == 1 && begins[0].every.is_none();
+        if is_steady { Vec::new() } else { begins }
     }
 
     /// What it is.

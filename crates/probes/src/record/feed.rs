@@ -1,5 +1,6 @@
 //! The measuring thread's end: push and forget.
 
+use super::signal::SpikeSignal;
 use super::tape::Tape;
 use super::why::QuestionKind;
 use rtrb::{Consumer, Producer, RingBuffer};
@@ -158,6 +159,7 @@ pub struct Feed {
     after: Sender<AfterWord>,
     thread: ThreadNumber,
     tape: Option<Tape>,
+    signal: SpikeSignal,
 }
 
 impl Feed {
@@ -168,6 +170,7 @@ impl Feed {
         describe: Box<dyn Describe>,
         number: usize,
         after: Sender<AfterWord>,
+        signal: SpikeSignal,
     ) -> (Self, Source) {
         let (mut records, mut record_source) = RingBuffer::new(capacity);
         touch(&mut records, &mut record_source);
@@ -191,6 +194,7 @@ impl Feed {
                 after,
                 thread,
                 tape: None,
+                signal,
             },
             source,
         )
@@ -255,6 +259,12 @@ impl Feed {
         if n > 0 {
             self.push(slot, Record::Count { slot, counter, at, n });
         }
+    }
+
+    /// A frame of about `at` is missing so far. A capture keeps what was around it; whether the frame is lost is decided, and
+    /// counted, later. No more than two writes of memory.
+    pub(crate) fn suspect(&self, at: Monotonic) {
+        self.signal.set(at);
     }
 
     /// Something for the event list.

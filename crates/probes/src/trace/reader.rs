@@ -269,12 +269,17 @@ impl Reader {
                     "long durations"
                 }
             );
-            self.events.write(EventKind::RecorderOverrun, text);
+            // The kernel counted them: figures are whole, and what is missing are single lines and causes.
+            let kind = match self.file {
+                Some(_) => EventKind::RecorderOverrun,
+                None => EventKind::Note,
+            };
+            self.events.write(kind, text);
         }
         if now.no_room > 0 && before.no_room == 0 {
             let most = self.tracer.options().max_streams;
             let text = format!("more than {most} streams: the others are not traced (raise --max-streams)");
-            self.events.write(EventKind::Incomplete, text);
+            self.events.write(EventKind::HopGap, text);
         }
         Ok(())
     }
@@ -339,7 +344,7 @@ impl Reader {
             ] {
                 if count > 0 {
                     let text = format!("{label}: {count} frames at {name} {why}: not measured");
-                    self.events.write(EventKind::Incomplete, text);
+                    self.events.write(EventKind::HopGap, text);
                 }
             }
             if counts.again > 0 {
@@ -380,7 +385,7 @@ impl Reader {
             ),
         ] {
             if count > 0 {
-                self.events.write(EventKind::Incomplete, format!("{count} {what}"));
+                self.events.write(EventKind::HopGap, format!("{count} {what}"));
             }
         }
     }

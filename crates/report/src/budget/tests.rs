@@ -86,6 +86,51 @@ fn an_arrival_spans_three_lines_and_no_stretch_is_added_twice() {
 }
 
 #[test]
+fn delivery_is_by_the_hops_where_no_application_gave_account() {
+    let worst = |of: Vec<SeriesView>| match &line(&budget(of), "Guest delivery").state {
+        State::Measured(measured) => Some(measured.worst.clone()),
+        _ => None,
+    };
+    let hop = |name: &str, max_ns| series(name, 1_000, max_ns, 10);
+    let container = || {
+        vec![
+            hop("hop/nic-to-edge/MU01", 30_000),
+            hop("hop/edge-to-app/MU01", 20_000),
+            hop("hop/nic-to-app/MU01", 50_000),
+        ]
+    };
+    assert_eq!(worst(container()).as_deref(), Some("hop/edge-to-app/MU01"));
+    let guest = vec![hop("hop/nic-to-app/MU01", 50_000)];
+    assert_eq!(worst(guest).as_deref(), Some("hop/nic-to-app/MU01"));
+    let machine = vec![hop("hop/nic-to-tap/MU01", 9_000), hop("hop/nic-to-app/MU01", 50_000)];
+    assert_eq!(
+        worst(machine),
+        None,
+        "from the host's NIC on it is more than the guest's"
+    );
+    let both = [container(), vec![hop("delivery/subscribe", 25_000)]].concat();
+    assert_eq!(worst(both).as_deref(), Some("delivery/subscribe"));
+}
+
+#[test]
+fn hops_that_were_to_be_traced_and_were_not_leave_their_line_undecided() {
+    let mut empty = series("hop/nic-to-edge/MU01", 0, 1, 10);
+    empty.spec.settings = vec![("not measured".to_owned(), "no BTF".to_owned())];
+    let run = run(vec![empty, series("arrival/MU01", 1_000, 50_000, 10)]);
+    let profile = Profile::find("substation").expect("embedded");
+    let judgement = Judgement::of(&run, &[profile]);
+    let budget = Budget::of(&run, &judgement);
+    let transit = line(&budget, "Host transit");
+    assert_eq!(transit.state, State::Within("Publish to host edge"));
+    assert_eq!(transit.verdict, Some(Verdict::Inconclusive));
+    let check = judgement.checks.iter().find(|check| check.limit.id == "transit.max");
+    assert_eq!(
+        check.map(|check| check.why.as_str()),
+        Some("nothing was measured: no BTF")
+    );
+}
+
+#[test]
 fn lost_samples_are_noted() {
     let mut lossy = series("delivery/MU01", 1000, 20_000, 10);
     lossy.counters.lost = 3;

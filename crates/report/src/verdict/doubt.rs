@@ -248,6 +248,9 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
         EventKind::PageFaults | EventKind::Migration => of_a_thread.then_some(false),
         EventKind::RecorderOverrun => (series.counters.overrun == 0).then_some(nature == Nature::Received),
         EventKind::Incomplete => Some(quantity == Quantity::Lost || nature == Nature::Received),
+        EventKind::HopGap => {
+            (series.family() == "hop").then_some(quantity == Quantity::Lost || nature == Nature::Received)
+        }
         EventKind::SocketDrop => crate::family::receives_frames(series.family())
             .then_some(quantity == Quantity::Lost || nature == Nature::Received),
         _ => None,

@@ -17,6 +17,8 @@ pub struct Template {
     /// Elements of goosePdu, counted from APPID.
     fields: Vec<Element>,
     entries: Vec<Element>,
+    /// Every UTC time in allData, at any depth.
+    times: Vec<Element>,
 }
 
 impl Template {
@@ -36,11 +38,21 @@ impl Template {
             .map_or_else(|_| Vec::new(), |pdu| children(&mut outer.within(&pdu)));
         let all_data = fields.iter().find(|field| field.tag == tag::ALL_DATA);
         let entries = all_data.map_or_else(Vec::new, |all_data| children(&mut outer.within(all_data)));
+        let mut times = Vec::new();
+        let mut open = entries.clone();
+        while let Some(element) = open.pop() {
+            match element.tag {
+                data_tag::UTC_TIME => times.push(element),
+                data_tag::ARRAY | data_tag::STRUCTURE => open.extend(children(&mut outer.within(&element))),
+                _ => {}
+            }
+        }
         Ok(Self {
             frame,
             payload_at,
             fields,
             entries,
+            times,
         })
     }
 
@@ -58,6 +70,15 @@ impl Template {
     pub fn set_t(&mut self, t: UtcTime) {
         if let Some(content) = self.field_mut(tag::T) {
             put(content, &t.to_bytes());
+        }
+    }
+
+    /// Sets every UTC time in allData, in structures too.
+    pub fn set_times(&mut self, t: UtcTime) {
+        for element in &self.times {
+            if let Some(content) = content_mut(&mut self.frame, self.payload_at, element) {
+                put(content, &t.to_bytes());
+            }
         }
     }
 

@@ -137,3 +137,23 @@ fn changes_that_do_not_fit_are_refused() {
     let error = Block::new(&blocks[0], Mac([2; 6])).err().expect("refused").to_string();
     assert!(error.contains("its type and length must stay"), "{error}");
 }
+
+#[test]
+fn times_in_structures_follow_t_too() {
+    let mut config = parse("test", &file("")).expect("a sound file").remove(0);
+    let time = config.message.all_data[1].clone();
+    let inner = Value::Structure(vec![Value::Boolean(true), time]);
+    config
+        .message
+        .all_data
+        .push(Value::Structure(vec![inner, Value::Integer(7)]));
+    let mut block = Block::new(&config, Mac([2, 0, 0, 0, 0, 1])).expect("a sound block");
+    assert!(block.make(|| UTC_NS));
+    let ethernet = EthernetView::parse(block.frame()).expect("Ethernet");
+    let frame = Frame::parse(&ethernet).expect("GOOSE");
+    let t = Value::UtcTime(frame.t());
+    let members: Vec<Value> = frame.all_data().map(Value::from).collect();
+    assert_eq!(members[1], t);
+    let inner = Value::Structure(vec![Value::Boolean(true), t]);
+    assert_eq!(members[2], Value::Structure(vec![inner, Value::Integer(7)]));
+}

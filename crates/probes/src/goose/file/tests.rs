@@ -37,7 +37,6 @@ fn a_whole_file() {
     );
     assert_eq!(block.message.tags[0].vid(), 100);
     assert_eq!((block.curve.first_ns, block.curve.last_ns), (2_000_000, 500_000_000));
-    assert_eq!(block.times, [2]);
     let quality = |bits: [u8; 2]| Value::BitString {
         unused: 3,
         bits: bits.to_vec(),

@@ -1,0 +1,187 @@
+//! The way of a frame to the device under test inside this kernel, and the points on it at which it can be traced.
+
+use super::{Bed, DEVICE_IF, Place, TEST_SET_IF, kernel};
+use host::path::{PathEvent, PathPoint, Way, discover};
+use sys::SysError;
+use sys::link::find;
+use sys::netns::NetNs;
+use trace::hops::{MOST_POINTS, Place as At, Point, PointKind};
+
+/// Name of the first point.
+pub const FIRST: &str = "nic";
+
+/// Name of the point at which a program that forwards has taken the frame.
+const TAKEN_BY_SWITCH: &str = "switch";
+
+/// Where frames to the device under test come in.
+#[derive(Debug)]
+pub(super) enum Entry {
+    /// At the device's own interface: nothing of this machine is before it, or nothing of it is known.
+    Device,
+    /// At this port of the switch, from which on the way is found.
+    Switch(&'static str),
+    /// Here, and a program forwards them, so that the way cannot be found by looking for it.
+    Known(FramePath),
+}
+
+/// A way and its points.
+#[derive(Debug, Clone)]
+pub struct FramePath {
+    /// The way, a line for each interface, process and thread, indented by two spaces a level.
+    pub way: String,
+    /// The points, the first one first.
+    pub points: Vec<Point>,
+    /// What is not seen, and why.
+    pub unseen: Vec<String>,
+}
+
+impl FramePath {
+    /// The points on a way that was found, of the calling thread's network namespace.
+    fn found(way: &Way) -> Result<Self, SysError> {
+        let first = point(FIRST, 0, way.interface(), &[PointKind::Receive])?;
+        let mut path = Self {
+            way: way.to_string(),
+            points: vec![first],
+            unseen: way.unseen(),
+        };
+        for found in way.points() {
+            path.add(&found);
+        }
+        Ok(path)
+    }
+
+    fn add(&mut self, found: &PathPoint) {
+        if self.points.len() == MOST_POINTS {
+            let text = format!("{}: there is room for {MOST_POINTS} points", found.name);
+            self.unseen.push(text);
+            return;
+        }
+        let before = found.before.as_deref().unwrap_or(FIRST);
+        // A point behind one that there was no room for hangs on nothing.
+        let Some(parent) = self.points.iter().position(|point| point.name == before) else {
+            return;
+        };
+        let place = |kind: &PointKind| At {
+            ifindex: found.ifindex,
+            netns: found.netns,
+            kind: *kind,
+        };
+        self.points.push(Point {
+            name: found.name.clone(),
+            places: kinds(found.event).iter().map(place).collect(),
+            parent,
+        });
+    }
+
+    /// The points in a few words: `nic (netif_receive_skb), port (net_dev_start_xmit)`.
+    pub fn describe(&self) -> String {
+        let points = self.points.iter().map(|point| {
+            let kinds: Vec<&str> = point.places.iter().map(|place| place.kind.tracepoint()).collect();
+            format!("{} ({})", point.name, kinds.join(" or "))
+        });
+        points.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Names of the series of hops: between neighbouring points, and from the first one to each further away.
+    pub fn hops(&self) -> Vec<String> {
+        let later = || self.points.iter().skip(1);
+        let neighbours = later().map(|point| format!("{}-to-{}", self.points[point.parent].name, point.name));
+        let whole = later().filter(|point| point.parent > 0);
+        neighbours
+            .chain(whole.map(|point| format!("{FIRST}-to-{}", point.name)))
+            .collect()
+    }
+}
+
+fn kinds(event: PathEvent) -> &'static [PointKind] {
+    match event {
+        PathEvent::Receive => &[PointKind::Receive],
+        PathEvent::Transmit => &[PointKind::Transmit],
+        PathEvent::Taken => &[PointKind::Consume],
+        PathEvent::Application => &[PointKind::Read, PointKind::Consume],
+    }
+}
+
+/// A point at an interface of the calling thread's network namespace, behind point number `parent`.
+fn point(name: &str, parent: usize, interface: &str, kinds: &[PointKind]) -> Result<Point, SysError> {
+    let (ifindex, netns) = (find(interface)?.index, NetNs::current()?.inode()?);
+    let place = |kind: &PointKind| At {
+        ifindex,
+        netns,
+        kind: *kind,
+    };
+    Ok(Point {
+        name: name.to_owned(),
+        places: kinds.iter().map(place).collect(),
+        parent,
+    })
+}
+
+/// The end of every way: the device's interface behind point number `parent`, and who receives there.
+fn device(namespace: &NetNs, parent: usize) -> Result<[Point; 2], SysError> {
+    namespace.run(|| {
+        Ok([
+            point("edge", parent, DEVICE_IF, &[PointKind::Receive])?,
+            point("app", parent + 1, DEVICE_IF, &[PointKind::Read, PointKind::Consume])?,
+        ])
+    })?
+}
+
+/// The way over two taps: the test set's has the frame, the switch has taken it, and gives it to the device's.
+pub(super) fn over_taps(test_set: &NetNs, device_end: &NetNs) -> Result<FramePath, SysError> {
+    let [first, taken] = test_set.run(|| {
+        Ok::<_, SysError>([
+            point(FIRST, 0, TEST_SET_IF, &[PointKind::Transmit])?,
+            point(TAKEN_BY_SWITCH, 0, TEST_SET_IF, &[PointKind::Consume])?,
+        ])
+    })??;
+    let [edge, app] = device(device_end, 1)?;
+    let process = std::process::id();
+    Ok(FramePath {
+        way: format!(
+            "{TEST_SET_IF}: tap, in the network namespace of the test set\n  process triptime (pid {process}), which forwards\n    \
+             {DEVICE_IF}: tap, in the network namespace of the device under test\n"
+        ),
+        points: vec![first, taken, edge, app],
+        unseen: Vec::new(),
+    })
+}
+
+/// The way over a switch in user space that takes frames from one veth port and gives them to the other.
+pub(super) fn over_ports(switch: &NetNs, program: &str, device_end: &NetNs) -> Result<FramePath, SysError> {
+    let (from, to) = (kernel::TEST_SET_PORT, kernel::DEVICE_PORT);
+    let [first, taken, port] = switch.run(|| {
+        Ok::<_, SysError>([
+            point(FIRST, 0, from, &[PointKind::Receive])?,
+            point(TAKEN_BY_SWITCH, 0, from, &[PointKind::Read, PointKind::Consume])?,
+            point("port", 1, to, &[PointKind::Transmit])?,
+        ])
+    })??;
+    let [edge, app] = device(device_end, 2)?;
+    Ok(FramePath {
+        way: format!(
+            "{from}: veth\n  process {program}, which forwards\n    {to}: veth\n      {DEVICE_IF}: veth, in the network namespace of \
+             the device under test\n"
+        ),
+        points: vec![first, taken, port, edge, app],
+        unseen: Vec::new(),
+    })
+}
+
+impl Bed {
+    /// The way of frames from the test set to the device under test, and where on it they can be traced.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn way(&self) -> Result<FramePath, SysError> {
+        let found = |interface: &str| FramePath::found(&discover(interface)?);
+        match (&self.entry, &self.switch) {
+            (Entry::Known(path), _) => Ok(path.clone()),
+            (Entry::Switch(port), Some(switch)) => switch.run(|| found(port))?,
+            (Entry::Switch(_), None) | (Entry::Device, _) => {
+                let Place { interface, .. } = &self.device;
+                self.device.run(|| found(interface))
+            }
+        }
+    }
+}

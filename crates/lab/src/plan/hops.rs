@@ -1,0 +1,194 @@
+//! Tracing beside the sampled values of a step: how long each frame is under way between points inside this kernel.
+//!
+//! Where it cannot be done, the step goes on without it. Its series then stand in the run without samples and with the reason,
+//! so that what judges them is undecided and not left out.
+
+use crate::bed::{Bed, FIRST, FramePath};
+use probes::record::{Counted, CountedSpan, Events, Recorder};
+use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
+use probes::{ProbeError, Stop};
+use store::model::{Counters, EventKind, Fact, SeriesClock, SeriesSpec};
+
+/// Group of the inventory for what was traced.
+const GROUP: &str = "trace";
+
+/// Setting of a series that has no samples, and why. The report reads it.
+const NOT_MEASURED: &str = "not measured";
+
+/// What is to be traced.
+pub(super) struct Wanted<'a> {
+    /// The bed that the frames pass.
+    pub(super) bed: &'a Bed,
+    /// Its network, if it is one of several.
+    pub(super) network: Option<&'a str>,
+    /// svIDs of the streams.
+    pub(super) streams: Vec<String>,
+    /// Durations from one point to the next above are kept with their cause.
+    pub(super) threshold_ns: Option<u64>,
+    /// Length of the run's windows.
+    pub(super) window_ns: u64,
+    /// Settings of the series.
+    pub(super) more_settings: Vec<(String, String)>,
+}
+
+/// Tracing under way, or not.
+pub(super) struct Hops<'a> {
+    wanted: Wanted<'a>,
+    /// Names of the hops.
+    hops: Vec<String>,
+    counted: Counted,
+    events: Events,
+    tracing: Option<Tracing>,
+}
+
+impl<'a> Hops<'a> {
+    /// Starts tracing until `stop` is set; says in the run what is traced, or why nothing is.
+    pub(super) fn start(wanted: Wanted<'a>, recorder: &Recorder, stop: &Stop) -> Self {
+        let path = wanted.bed.way();
+        let hops = match &path {
+            Ok(path) if path.points.len() > 1 => path.hops(),
+            // What a way would have at least.
+            _ => vec![format!("{FIRST}-to-edge"), "edge-to-app".to_owned()],
+        };
+        let mut all = Self {
+            wanted,
+            hops,
+            counted: recorder.counted(),
+            events: recorder.events(),
+            tracing: None,
+        };
+        let started = path
+            .map_err(|error| error.to_string())
+            .and_then(|path| all.trace(&path, recorder, stop));
+        match started {
+            Ok(tracing) => all.tracing = Some(tracing),
+            Err(why) => all.say_not_traced(recorder, &why),
+        }
+        all
+    }
+
+    fn trace(&self, path: &FramePath, recorder: &Recorder, stop: &Stop) -> Result<Tracing, String> {
+        recorder.add_facts(self.path_facts(path));
+        if path.points.len() < 2 {
+            return Err(format!("no second point is found: {}", path.unseen.join("; ")));
+        }
+        let config = TraceConfig {
+            points: path.points.clone(),
+            max_streams: u32::try_from(self.wanted.streams.len()).unwrap_or(u32::MAX),
+            threshold_ns: self.wanted.threshold_ns,
+            record: None,
+            window_ns: self.wanted.window_ns,
+            more_settings: self.wanted.more_settings.clone(),
+        };
+        let tracing = start_before_loads(&config, recorder, stop).map_err(|error| error.to_string())?;
+        let names: Vec<&str> = path.points.iter().map(|point| point.name.as_str()).collect();
+        let text = format!(
+            "every frame is traced at {}: what that costs is in the inventory, and part of what is measured beside it",
+            names.join(", ")
+        );
+        self.events.write(EventKind::Note, text);
+        Ok(tracing)
+    }
+
+    /// Waits for the end, and says in the run what came of it.
+    pub(super) fn finish(mut self, recorder: &Recorder) {
+        match self.tracing.take().map(Tracing::join) {
+            None => {}
+            Some(Ok(summary)) => recorder.add_facts(self.summary_facts(&summary)),
+            Some(Err(ProbeError::NoTraffic(why))) => self.say_not_traced(recorder, &why),
+            Some(Err(error)) => {
+                // What was counted until then is in the run, and not whole.
+                let text = format!("tracing ended before its time: {error}");
+                self.events.write(EventKind::HopGap, text);
+            }
+        }
+    }
+
+    fn say_not_traced(&self, recorder: &Recorder, why: &str) {
+        let text = format!("hops are not traced: {why}");
+        self.events.write(EventKind::Refused, text);
+        recorder.add_facts(vec![self.fact("hops", Err(why.to_owned()), "eBPF")]);
+        for stream in &self.wanted.streams {
+            for hop in &self.hops {
+                self.counted.add(without_samples(&format!("hop/{hop}/{stream}"), why));
+            }
+        }
+    }
+
+    fn fact(&self, name: &str, value: Result<String, String>, source: &str) -> Fact {
+        Fact {
+            group: match self.wanted.network {
+                Some(network) => format!("{GROUP} over {network}"),
+                None => GROUP.to_owned(),
+            },
+            name: name.to_owned(),
+            value,
+            source: source.to_owned(),
+        }
+    }
+
+    fn path_facts(&self, path: &FramePath) -> Vec<Fact> {
+        let source = "rtnetlink, /proc";
+        let mut facts = vec![
+            self.fact("way", Ok(path.way.clone()), source),
+            self.fact("points", Ok(path.describe()), source),
+        ];
+        if !path.unseen.is_empty() {
+            facts.push(self.fact("not seen", Ok(path.unseen.join("; ")), source));
+        }
+        facts
+    }
+
+    fn summary_facts(&self, summary: &TraceSummary) -> Vec<Fact> {
+        let cost = match &summary.cost_ns {
+            Some(Ok(ns)) => Ok(format!("{ns:.0} ns, the kernel's own counting included")),
+            Some(Err(why)) => Err(why.clone()),
+            None => Err("it was not counted".to_owned()),
+        };
+        let troubles = &summary.troubles;
+        let not_timed = format!(
+            "{} malformed, {} of streams without room, {} of streams that the first point has not seen, {} missed by the kernel",
+            troubles.malformed, troubles.no_room, troubles.unknown_stream, troubles.missed_runs
+        );
+        let frames = format!("{} of {} streams", summary.frames, summary.streams);
+        vec![
+            self.fact("frames", Ok(frames), "eBPF maps"),
+            self.fact("frames not timed", Ok(not_timed), "eBPF maps"),
+            self.fact("cost per frame at all points", cost, "BPF_ENABLE_STATS"),
+        ]
+    }
+}
+
+/// Starts tracing from a thread that runs before the loads on its CPU, as the one that traces then does too: the kernel takes seconds
+/// of CPU time to check the programs, and what is told late has no cause any more.
+fn start_before_loads(config: &TraceConfig, recorder: &Recorder, stop: &Stop) -> Result<Tracing, ProbeError> {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            sys::thread::prefer();
+            start(config, recorder, stop)
+        });
+        let started = thread.join();
+        started.unwrap_or_else(|_| Err(ProbeError::Panicked("trace".to_owned())))
+    })
+}
+
+/// A series that was to be measured, and was not.
+fn without_samples(name: &str, why: &str) -> CountedSpan {
+    CountedSpan {
+        series: SeriesSpec {
+            name: name.to_owned(),
+            what: "a frame's way inside this kernel".to_owned(),
+            clock: SeriesClock::Monotonic,
+            interval_ns: None,
+            threshold_ns: None,
+            settings: vec![(NOT_MEASURED.to_owned(), why.to_owned())],
+        },
+        at: sys::clock::monotonic(),
+        counters: Counters::default(),
+        sum_ns: 0,
+        min_ns: None,
+        max_ns: None,
+        samples: Vec::new(),
+        spikes: Vec::new(),
+    }
+}

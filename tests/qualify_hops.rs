@@ -1,0 +1,161 @@
+//! Sampled values of a plan traced from point to point: over every network, and where it cannot be done.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+use support::{binary, json, root_or_skip, run, series, stderr};
+
+const PLAN: &str = r#"
+name = "short"
+what = "Traced streams in a few seconds, for tests"
+limits = "substation"
+window = "500ms"
+
+[cpus]
+housekeeping = "first"
+measured = "rest"
+
+[bed]
+networks = ["veth", "bridge", "macvlan", "tap", "openvswitch"]
+
+[[step]]
+probe = "sampled-values"
+duration = "1s"
+streams = 2
+rate = 1000
+asdus = 1
+policy = "other"
+trace = true
+"#;
+
+fn path(directory: &Path, name: &str) -> String {
+    directory.join(name).to_str().expect("UTF-8").to_owned()
+}
+
+fn count(series: &Value, name: &str) -> u64 {
+    series[name].as_u64().unwrap_or_else(|| panic!("{name} in {series}"))
+}
+
+fn ended(output: &Output) -> Value {
+    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(output));
+    json(output)
+}
+
+#[test]
+fn frames_are_traced_over_every_network() {
+    if !root_or_skip("frames_are_traced_over_every_network") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let (plan, out) = (
+        path(directory.path(), "short.toml"),
+        path(directory.path(), "run.triptime"),
+    );
+    std::fs::write(&plan, PLAN).expect("writable");
+    let document = ended(&run(&["qualify", &plan, "--json", "--out", &out]));
+    let has = |name: &str| {
+        let all = document["series"].as_array().expect("series");
+        all.iter().any(|series| series["name"] == name)
+    };
+    let mut sent = 0;
+    for (network, hops) in [
+        ("veth", &["nic-to-app"][..]),
+        ("bridge", &["nic-to-port", "port-to-edge", "edge-to-app"][..]),
+        ("macvlan", &["nic-to-edge", "edge-to-app"][..]),
+        ("tap", &["nic-to-switch", "switch-to-edge", "edge-to-app"][..]),
+        (
+            "openvswitch",
+            &["nic-to-switch", "switch-to-port", "port-to-edge", "edge-to-app"][..],
+        ),
+    ] {
+        let first = format!("hop/{}/{network}-MU01", hops[0]);
+        if network == "openvswitch" && !has(&first) {
+            testing::skip("frames_are_traced_over_every_network/openvswitch", "not available");
+            continue;
+        }
+        for stream in ["MU01", "MU02"] {
+            let of = |hop: &str| series(&document, &format!("hop/{hop}/{network}-{stream}"));
+            let all = count(of(hops[0]), "expected");
+            assert!(all > 100, "{network}: {all} of 1000");
+            sent += all;
+            // What one hop received is what the next one has to.
+            let mut came = all;
+            for hop in hops {
+                let hop = of(hop);
+                assert_eq!(
+                    count(hop, "expected"),
+                    count(hop, "received") + count(hop, "lost"),
+                    "{hop}"
+                );
+                assert!(count(hop, "expected") <= came, "{hop}");
+                came = count(hop, "received");
+            }
+            if !matches!(network, "tap" | "openvswitch") {
+                assert_eq!(came, all, "the kernel forwards every frame over {network}");
+            }
+        }
+    }
+    let lateness = series(&document, "publish/lateness");
+    let published = count(lateness, "received");
+    // Where the kernel forwards, each frame that is sent comes to the first point; so it does at a tap.
+    assert!(
+        sent <= published && published - sent <= published / 10,
+        "{sent} of {published}"
+    );
+}
+
+#[test]
+fn where_nothing_can_be_traced_the_line_is_undecided_and_says_why() {
+    if !root_or_skip("where_nothing_can_be_traced_the_line_is_undecided_and_says_why") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let (plan, out) = (
+        path(directory.path(), "short.toml"),
+        path(directory.path(), "run.triptime"),
+    );
+    let bridge = PLAN.replace(
+        "\"veth\", \"bridge\", \"macvlan\", \"tap\", \"openvswitch\"",
+        "\"bridge\"",
+    );
+    std::fs::write(&plan, bridge).expect("writable");
+    // A kernel without BTF, for this process alone.
+    let script = "mount --make-rprivate / && mount --bind /dev/null /sys/kernel/btf/vmlinux && exec \"$@\"";
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--mount", "sh", "-c", script, "sh"]).arg(binary());
+    let output = command
+        .args(["qualify", &plan, "--json", "--out", &out])
+        .output()
+        .expect("unshare is installed");
+    let document = ended(&output);
+    assert_ne!(document["verdict"], "pass");
+    assert!(
+        count(series(&document, "age/bridge-MU01"), "received") > 0,
+        "the step went on"
+    );
+    assert_eq!(count(series(&document, "hop/nic-to-edge/bridge-MU01"), "received"), 0);
+    let checks = document["checks"].as_array().expect("checks");
+    let transit: Vec<&Value> = checks.iter().filter(|check| check["limit"] == "transit.max").collect();
+    assert_eq!(transit.len(), 2);
+    for check in transit {
+        assert_eq!(check["verdict"], "inconclusive", "{check}");
+        assert!(check["why"].as_str().is_some_and(|why| why.contains("btf")), "{check}");
+    }
+    let events = document["events"].as_array().expect("events");
+    let refused = events.iter().find(|event| {
+        event["kind"] == "refused"
+            && event["text"]
+                .as_str()
+                .is_some_and(|text| text.starts_with("hops are not traced"))
+    });
+    assert!(refused.is_some(), "{events:?}");
+    let lines = document["budget"]["lines"].as_array().expect("lines");
+    let transit = lines
+        .iter()
+        .find(|line| line["line"] == "Host transit")
+        .expect("the line");
+    assert_eq!(
+        (&transit["measured"], &transit["verdict"]),
+        (&Value::Bool(false), &Value::from("inconclusive"))
+    );
+}
