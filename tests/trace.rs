@@ -1,5 +1,8 @@
 //! Hops traced end to end: a publisher, a bridge, and an application in another network namespace.
 
+#[path = "trace/follow.rs"]
+mod follow;
+
 use std::process::{Command, Stdio};
 use support::bridge::{bed, inside};
 use support::{json, root_or_skip};
