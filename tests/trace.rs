@@ -3,9 +3,16 @@
 #[path = "trace/follow.rs"]
 mod follow;
 
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use store::{Cause, RunFile};
 use support::bridge::{bed, inside};
 use support::{json, root_or_skip};
+use sys::clock::monotonic;
+use sys::netns::NetNs;
+use sys::thread::{Policy, RtThread};
+use sys::wait::sleep_until;
 
 #[test]
 fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
@@ -43,7 +50,7 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
             .expect("started")
     };
     let mut others = [quiet(inside(&publisher, &publish)), quiet(inside(&device, &subscribe))];
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    std::thread::sleep(Duration::from_secs(1));
     let trace = [
         "trace",
         "p-ts",
@@ -125,4 +132,146 @@ fn what_cannot_be_traced_is_said() {
     ];
     refused(inside(&switch, &silent), 3, "no sampled values came");
     assert!(!out.exists(), "nothing was measured");
+}
+
+/// A shell inside a namespace, with that namespace's /sys; whether it did what it was told.
+fn shell(namespace: &NetNs, script: &str) -> bool {
+    let net = format!("--net={}", namespace.path().display());
+    let script = format!("set -e; mount -t sysfs sysfs /sys; {script}");
+    let mut command = Command::new("nsenter");
+    command.args([&net, "unshare", "--mount", "sh", "-c", &script]);
+    command.output().expect("util-linux").status.success()
+}
+
+/// Blocks this CPU for 5 ms, ten times a second, until the child has ended.
+fn block(cpu: u32, child: &mut Child) {
+    let thread = RtThread {
+        policy: Policy::Fifo(50),
+        cpu: Some(cpu),
+        stack_bytes: 0,
+    };
+    let ended = || child.try_wait().expect("a child").is_some();
+    let ended = std::thread::scope(|scope| {
+        let blocker = scope.spawn(move || {
+            sys::thread::set_name("planted-stall");
+            thread.enter().expect("a real-time thread");
+            let mut ended = ended;
+            let mut next = monotonic();
+            while !ended() {
+                next = next + 100_000_000;
+                sleep_until(next);
+                let begin = monotonic();
+                while monotonic() - begin < 5_000_000 {
+                    std::hint::spin_loop();
+                }
+            }
+        });
+        blocker.join()
+    });
+    ended.expect("no panic");
+}
+
+/// Spikes of a hop over 2.5 ms: all, and those that are explained by the planted stall for most of their time.
+fn late(run: &Path, name: &str) -> (usize, usize) {
+    let run = RunFile::open(run).expect("a run");
+    let all = run.series().expect("series");
+    let (id, _) = all.iter().find(|(_, spec)| spec.name == name).expect("the series");
+    let spikes = run.spikes(*id).expect("spikes");
+    let late = spikes.iter().filter(|spike| spike.value_ns > 2_500_000);
+    let ours = late.clone().filter(|spike| {
+        spike.explanation.as_ref().is_some_and(|why| {
+            let parts = why.occupants.iter().filter(|part| part.what.contains("planted-stall"));
+            let ns: u64 = parts.map(|part| part.ns).sum();
+            why.cause == Cause::Thread && i64::try_from(ns).is_ok_and(|ns| ns * 10 > spike.value_ns * 7)
+        })
+    });
+    (late.count(), ours.count())
+}
+
+/// A container's interface served by a thread, on a CPU that is blocked now and then; and the bridge's port in the same way, whose
+/// stalls lie before the kernel receives the frames.
+#[test]
+fn blocks_of_the_bridges_cpu_are_found_in_their_hop() {
+    let test = "blocks_of_the_bridges_cpu_are_found_in_their_hop";
+    if !root_or_skip(test) {
+        return;
+    }
+    let cpus: Vec<u32> = sys::thread::allowed_cpus().iter().collect();
+    let &[first, .., last] = cpus.as_slice() else {
+        return testing::skip(test, "it takes two CPUs");
+    };
+    let directory = tempfile::tempdir().expect("tempdir");
+    for (end, hop, others) in [
+        ("dut0", "port-to-edge", ["sent-to-nic", "nic-to-port"]),
+        ("p-ts", "sent-to-nic", ["nic-to-port", "port-to-edge"]),
+    ] {
+        let [publisher, switch, device] = bed();
+        let path = |name: &str| {
+            let file = directory.path().join(format!("{end}-{name}.triptime"));
+            file.to_str().expect("UTF-8").to_owned()
+        };
+        let (served, (peer_namespace, peer)) = match end {
+            "dut0" => (&device, (&switch, "p-dut")),
+            _ => (&switch, (&publisher, "ts0")),
+        };
+        // Frames of a sender that segments by itself (TSO) would not go by way of the thread.
+        let by_thread = format!(
+            "ethtool -K {end} gro on; echo 1 > /sys/class/net/{end}/threaded; \
+             for pid in $(pgrep ^napi/{end}-); do taskset -cp {last} $pid; chrt -f -p 30 $pid; done"
+        );
+        if !shell(peer_namespace, &format!("ethtool -K {peer} tso off")) || !shell(served, &by_thread) {
+            return testing::skip(test, "no interface can be served by a thread here");
+        }
+        let (sent, traced) = (path("sent"), path("traced"));
+        let first_cpu = first.to_string();
+        let publish = [
+            "publish", "ts0", "--rate", "1000", "--cpu", &first_cpu, "--policy", "fifo:40",
+        ];
+        let mut publish = inside(
+            &publisher,
+            &[&publish[..], &["--duration", "20s", "-q", "--out", &sent]].concat(),
+        );
+        let mut publishing = publish
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("started");
+        let before = format!("sent=ts0@{}:tx", publisher.path().display());
+        let trace = [
+            "trace",
+            "p-ts",
+            "--first",
+            &before,
+            "--threshold",
+            "2ms",
+            "--duration",
+            "4s",
+        ];
+        let points = [
+            "--point".to_owned(),
+            "port=p-dut:tx".to_owned(),
+            "--point".to_owned(),
+            format!("edge=dut0@{}:rx", device.path().display()),
+        ];
+        let points: Vec<&str> = points.iter().map(String::as_str).collect();
+        std::thread::sleep(Duration::from_secs(1));
+        let mut trace = inside(&switch, &[&trace[..], &points, &["-q", "--out", &traced]].concat());
+        let mut tracing = trace.stdout(Stdio::null()).spawn().expect("started");
+        block(last, &mut tracing);
+        let _ = publishing.kill();
+        let _ = publishing.wait();
+        assert_eq!(tracing.wait().expect("a child").code(), Some(0));
+        let traced = Path::new(&traced);
+        let (spikes, ours) = late(traced, &format!("hop/{hop}/MU01"));
+        // Forty blocks, each of which delays two frames or three by more than its half.
+        assert!(spikes >= 40, "{spikes} late frames in {hop}");
+        assert!(ours >= 20, "{ours} of {spikes} late frames have the right cause");
+        for other in others {
+            let (spikes_there, ours_there) = late(traced, &format!("hop/{other}/MU01"));
+            assert!(
+                4 * ours_there <= ours && 2 * spikes_there <= spikes,
+                "{spikes_there} late frames in {other}"
+            );
+        }
+    }
 }

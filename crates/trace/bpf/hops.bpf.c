@@ -9,98 +9,72 @@
 #include "hops_maps.h"
 #include "hops_frame.h"
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct ns_common {
-	unsigned int inum;
-};
-struct net {
-	struct ns_common ns;
-};
-typedef struct {
-	struct net *net;
-} possible_net_t;
-struct net_device {
-	int ifindex;
-	possible_net_t nd_net;
-};
-struct sock_common {
-	possible_net_t skc_net;
-};
-struct sock {
-	struct sock_common __sk_common;
-};
-struct sk_buff {
-	struct net_device *dev;
-	struct sock *sk;
-	unsigned int len, data_len;
-	u16 protocol;
-	u16 mac_header;
-	u16 vlan_proto, vlan_tci;
-	int skb_iif;
-	unsigned char *head, *data;
-};
-#pragma clang attribute pop
-
-inline_always struct cell *cell_of(u32 stream, u32 point)
+// Counts the frame that had the entry before at the points where it was lost.
+static __attribute__((noinline)) int account_lost(struct entry *entry, u32 stream, u32 missing)
 {
-	u32 key = stream * POINTS + point;
-	return map_lookup(&cells, &key);
-}
-
-inline_always u32 seen_bit(u32 point)
-{
-	return 1u << (SEEN_SHIFT + (point & 7));
-}
-
-// Counts the frame that had the slot before, where it was lost.
-inline_always void account_lost(u32 stream, u32 old, struct settings *set)
-{
-	struct stream_info *info = map_lookup(&infos, &stream);
-	if (!info || old & DOUBTFUL)
-		return;
-	u32 missing = (u32)info->reached & ~(old >> SEEN_SHIFT);
-	if (!missing)
-		return;
+	if (!entry)
+		return 0;
 #pragma clang loop unroll(disable)
 	for (u32 point = 1; point < POINTS; point++) {
-		if (!(missing >> point & 1) || !(old & seen_bit(set->parents[point])))
+		u32 parent = parents[point];
+		if (!(missing >> point & 1) || parent >= POINTS)
 			continue;
-		struct cell *cell = cell_of(stream, point);
+		// It was lost where it came to the point before.
+		if (parent != 0 && !entry->offset_ns[parent - 1])
+			continue;
+		struct cell *cell = cell_of(this_cpu(), stream, point);
 		if (cell)
 			cell->lost++;
 	}
+	return 0;
 }
 
-inline_always void at_first_point(struct frame *frame, u32 stream, struct entry *entry, u64 now, struct settings *set)
+// Of the points that frames of the stream come to, those that this one has not come to.
+inline_always u32 missing_points(const struct entry *entry, u32 reached)
 {
-	struct cell *cell = cell_of(stream, 0);
-	if (!cell)
+#pragma clang loop unroll(full)
+	for (u32 point = 1; point < POINTS; point++) {
+		if (point >= point_count)
+			break;
+		if (entry->offset_ns[point - 1])
+			reached &= ~(1u << point);
+	}
+	return reached;
+}
+
+inline_always void at_first_point(u16 smp_cnt, u32 stream, struct cell *cell, struct entry *entry, u64 now)
+{
+	struct progress *progress = map_lookup(&progresses, &stream);
+	if (!progress)
 		return;
-	cell->seen++;
+	cell->paired++;
 	u32 old = entry->state;
-	if (old & seen_bit(0)) {
-		if ((u16)old == frame->smp_cnt && now - entry->first_at < EXPIRY_NS) {
+	if (old & SEEN) {
+		if ((u16)old == smp_cnt && now - entry->first_at < EXPIRY_NS) {
 			// Which of the two comes to a later point cannot be told.
 			__sync_fetch_and_or(&entry->state, DOUBTFUL);
 			cell->duplicate++;
 			return;
 		}
-		account_lost(stream, old, set);
+		u32 missing = missing_points(entry, progress->reached);
+		if (missing && !(old & DOUBTFUL))
+			account_lost(entry, stream, missing);
 	}
-	u64 *last = map_lookup(&newest, &stream);
-	if (last) {
-		// Further behind is a wrap, or a gap.
-		u16 behind = (u16)*last - frame->smp_cnt;
-		if (*last && behind && behind <= REORDER_MOST)
-			cell->reordered++;
-		else
-			*last = 0x10000 | frame->smp_cnt;
-	}
+	// Further behind is a wrap, or a gap.
+	u32 newest = progress->newest;
+	u16 behind = (u16)newest - smp_cnt;
+	if (newest && behind && behind <= REORDER_MOST)
+		cell->reordered++;
+	else
+		progress->newest = SEEN | smp_cnt;
 	entry->state = 0;
 	barrier();
 	entry->first_at = now;
+#pragma clang loop unroll(full)
+	for (u32 later = 0; later < POINTS - 1; later++)
+		entry->offset_ns[later] = 0;
 	barrier();
-	entry->state = frame->smp_cnt | seen_bit(0);
+	entry->state = SEEN | smp_cnt;
 }
 
 inline_always u32 log2_of(u64 value)
@@ -133,23 +107,24 @@ inline_always u32 bucket_of(u64 ns)
 	return ((shift + 1) << SUB_BITS) + ((ns >> shift) & ((1u << SUB_BITS) - 1));
 }
 
-inline_always void count_duration(u32 series, u64 ns)
+inline_always void count_duration(u32 histogram_number, u32 ns)
 {
-	struct histogram *histogram = map_lookup(&histograms, &series);
+	struct histogram *histogram = map_lookup(&histograms, &histogram_number);
 	u32 bucket = bucket_of(ns);
-	if (histogram && bucket < BUCKETS)
+	if (!histogram || bucket >= BUCKETS)
+		return;
+	if (own_histograms)
+		histogram->buckets[bucket]++;
+	else
 		__sync_fetch_and_add(&histogram->buckets[bucket], 1);
 }
 
-inline_always void tell(u32 series, u64 ns, u64 now, u16 smp_cnt, struct settings *set)
+static __attribute__((noinline)) int tell(u32 series, u32 ns, u64 now, u16 smp_cnt)
 {
-	u64 *floor = map_lookup(&floors, &series);
-	if (!floor || (ns <= *floor && !set->all_events))
-		return;
 	struct duration *told = ringbuf_reserve(&durations, sizeof(*told), 0);
 	if (!told) {
 		trouble(RING_FULL);
-		return;
+		return 0;
 	}
 	told->at = now;
 	told->ns = ns;
@@ -160,153 +135,128 @@ inline_always void tell(u32 series, u64 ns, u64 now, u16 smp_cnt, struct setting
 	told->unused = 0;
 	// Nobody sleeps on the ring.
 	ringbuf_submit(told, NO_WAKEUP);
+	return 0;
+}
+
+inline_always void tell_if_long(u32 series, u32 ns, u64 now, u16 smp_cnt)
+{
+	u64 *floor = map_lookup(&floors, &series);
+	if (floor && (ns > *floor || all_events))
+		tell(series, ns, now, smp_cnt);
 }
 
 inline_always void note_reached(u32 stream, u32 point)
 {
-	struct stream_info *info = map_lookup(&infos, &stream);
-	if (info)
-		__sync_fetch_and_or(&info->reached, 1ull << point);
+	struct progress *progress = map_lookup(&progresses, &stream);
+	if (progress)
+		__sync_fetch_and_or(&progress->reached, 1u << point);
 }
 
-inline_always void at_later_point(struct frame *frame, u32 stream, struct entry *entry, u64 now, struct point *point,
-				  struct settings *set)
+inline_always void note_extremes(struct cell *cell, u32 ns, u32 total_ns)
 {
-	u32 number = point->number;
-	struct cell *cell = cell_of(stream, number);
-	if (!cell || number < 1 || number >= POINTS)
-		return;
-	cell->seen++;
-	u32 state = entry->state;
-	u64 total_ns = now - entry->first_at;
-	if (!(state & seen_bit(0)) || (u16)state != frame->smp_cnt || total_ns >= EXPIRY_NS) {
-		if (must_be_known(set, now))
-			cell->stale++;
+	u32 span = settings.span;
+	struct extreme *extreme = &cell->extremes[span & 1];
+	if (extreme->span != span) {
+		extreme->span = span;
+		extreme->max_ns = extreme->min_ns = ns;
+		extreme->total_max_ns = extreme->total_min_ns = total_ns;
 		return;
 	}
-	u32 own = seen_bit(number);
-	u32 before = __sync_fetch_and_or(&entry->state, own);
-	if (before & DOUBTFUL) {
+	if (ns > extreme->max_ns)
+		extreme->max_ns = ns;
+	if (ns < extreme->min_ns)
+		extreme->min_ns = ns;
+	if (total_ns > extreme->total_max_ns)
+		extreme->total_max_ns = total_ns;
+	if (total_ns < extreme->total_min_ns)
+		extreme->total_min_ns = total_ns;
+}
+
+inline_always void at_later_point(u16 smp_cnt, u32 stream, u32 cpu, struct cell *cell, struct entry *entry, u64 now,
+				  u32 number, u32 parent, u32 histogram, u32 kind)
+{
+	u32 state = entry->state;
+	u64 passed_ns = now - entry->first_at;
+	if ((state & ~DOUBTFUL) != (SEEN | smp_cnt) || passed_ns >= EXPIRY_NS) {
+		if (must_be_known(now))
+			cell->stale++;
+		else
+			cell->early++;
+		return;
+	}
+	if (state & DOUBTFUL) {
 		cell->doubtful++;
 		return;
 	}
-	if (before & own) {
+	if (number < 1 || number >= POINTS)
+		return;
+	u32 total_ns = passed_ns;
+	u32 *own = &entry->offset_ns[number - 1];
+	u32 before = *own;
+	// Several may read the same frame at the same time, on several CPUs.
+	if (kind == CONSUME || kind == READ)
+		before = __sync_val_compare_and_swap(own, 0, total_ns + 1);
+	else if (!before)
+		*own = total_ns + 1;
+	if (before) {
 		cell->again++;
 		return;
 	}
-	entry->offset_ns[number - 1] = total_ns;
-	u32 parent = point->parent;
-	if (!(before & seen_bit(parent))) {
-		cell->skipped++;
-		return;
-	}
-	u64 ns = total_ns;
+	u32 ns = total_ns;
 	if (parent >= 1 && parent < POINTS) {
-		u32 passed_ns = entry->offset_ns[parent - 1];
-		ns = total_ns > passed_ns ? total_ns - passed_ns : 0;
+		u32 at_parent = entry->offset_ns[parent - 1];
+		if (!at_parent) {
+			cell->skipped++;
+			return;
+		}
+		ns = total_ns >= at_parent ? total_ns - at_parent + 1 : 0;
 	}
 	if (!cell->paired++)
 		note_reached(stream, number);
 	cell->sum_ns += ns;
-	cell->total_sum_ns += total_ns;
-	if (ns > set->threshold_ns)
+	if (ns > threshold_ns)
 		cell->over++;
-	u32 key = stream * POINTS + number;
-	u32 banked = 2 * key + (set->bank & 1);
-	struct extreme *extreme = map_lookup(&extremes, &banked);
-	if (extreme) {
-		if (ns > extreme->max_ns)
-			extreme->max_ns = ns;
-		if (~ns > extreme->inverted_min_ns)
-			extreme->inverted_min_ns = ~ns;
-		if (total_ns > extreme->total_max_ns)
-			extreme->total_max_ns = total_ns;
-		if (~total_ns > extreme->total_inverted_min_ns)
-			extreme->total_inverted_min_ns = ~total_ns;
-	}
-	count_duration(2 * key, ns);
-	tell(2 * key, ns, now, frame->smp_cnt, set);
+	note_extremes(cell, ns, total_ns);
+	u32 series = 2 * (stream * POINTS + number);
+	u32 histograms_of = own_histograms ? cpu * most_streams + stream : stream;
+	u32 histogram_number = histograms_of * histogram_count + histogram;
+	count_duration(histogram_number, ns);
+	tell_if_long(series, ns, now, smp_cnt);
 	if (parent != 0) {
-		count_duration(2 * key + 1, total_ns);
-		tell(2 * key + 1, total_ns, now, frame->smp_cnt, set);
+		cell->total_sum_ns += total_ns;
+		count_duration(histogram_number + 1, total_ns);
+		tell_if_long(series + 1, total_ns, now, smp_cnt);
 	}
 }
 
-// Which point this is, by the interface and its network namespace; false for none.
-inline_always int point_of(struct sk_buff *skb, const struct net_device *dev, u32 kind, struct point *point)
+// Which of the places this is, by the interface and its network namespace; PLACES for none.
+inline_always u32 place_of(struct sk_buff *skb, const struct net_device *dev, u32 kind)
 {
-	u32 ifindex, netns;
+	u32 ifindex;
+	const struct net *net;
 	if (dev) {
 		ifindex = dev->ifindex;
 		if (!(wanted[kind] >> (ifindex & 63) & 1))
-			return 0;
-		netns = dev->nd_net.net->ns.inum;
+			return PLACES;
+		net = dev->nd_net.net;
 	} else {
 		// A packet socket has taken the device away from its frames.
 		struct sock *sk = skb->sk;
 		if (!sk)
-			return 0;
+			return PLACES;
 		ifindex = skb->skb_iif;
-		netns = sk->__sk_common.skc_net.net->ns.inum;
+		net = sk->__sk_common.skc_net.net;
 	}
-#pragma clang loop unroll(disable)
+	u32 netns = net->ns.inum;
+	// Unrolled: the kernel knows which are of this kind when it loads the program, and takes the others out.
+#pragma clang loop unroll(full)
 	for (u32 i = 0; i < PLACES; i++) {
 		if (i >= place_count)
 			break;
-		if (places[i].ifindex != ifindex || places[i].netns != netns || places[i].kind != kind)
-			continue;
-		point->number = places[i].number;
-		point->parent = places[i].parent;
-		return 1;
+		if (places[i].kind == kind && places[i].ifindex == ifindex && places[i].netns == netns)
+			return i;
 	}
-	return 0;
-}
-
-// What follows is the same for every kind of point, and stands in the object once.
-static __attribute__((noinline)) int at_frame(const u8 *mac, u32 held, u32 vlan, struct point *point, u32 kind)
-{
-	u64 now = ktime_get_ns();
-	u32 zero = 0, number = point ? point->number : 0;
-	struct settings *set = map_lookup(&settings, &zero);
-	struct scratch *scratch = map_lookup(&scratches, &kind);
-	u32 *next = map_lookup(&likely, &number);
-	if (!set || !scratch || !next || !point)
-		return 0;
-	if (number == 0 && (now < set->opened_at || now >= set->closed_at))
-		return 0;
-	if (held > FRAME_OCTETS)
-		held = FRAME_OCTETS;
-	// Most frames need no more than their beginning.
-	u32 first = held > PREFIX ? PREFIX : held;
-	if (held < 40 || probe_read_kernel(scratch->octets, first, mac)) {
-		trouble(MALFORMED);
-		return 0;
-	}
-	struct frame frame = {.vlan = vlan};
-	u32 smp_cnt_at = 0;
-	s64 stream = guess(scratch, first, number, next, &smp_cnt_at);
-	if (stream >= 0 && smp_cnt_at <= PREFIX - 2) {
-		frame.smp_cnt = big_endian(scratch->octets + smp_cnt_at);
-	} else {
-		if (held > first && probe_read_kernel(scratch->octets, held, mac)) {
-			trouble(MALFORMED);
-			return 0;
-		}
-		stream = take_apart(scratch, held, point, set, now, &frame);
-		if (stream < 0)
-			return 0;
-	}
-	u32 of = stream;
-	come_next(next, of);
-	struct table *table = map_lookup(&tables, &of);
-	if (!table)
-		return 0;
-	struct entry *entry = &table->entries[frame.smp_cnt % SLOTS];
-	if (number == 0)
-		at_first_point(&frame, of, entry, now, set);
-	else
-		at_later_point(&frame, of, entry, now, point, set);
-	return 0;
+	return PLACES;
 }
 
 inline_always int at_point(struct sk_buff *skb, const struct net_device *dev, u32 kind)
@@ -314,18 +264,41 @@ inline_always int at_point(struct sk_buff *skb, const struct net_device *dev, u3
 	u16 protocol = skb->protocol;
 	if (protocol != ETH_SV && !is_vlan(protocol))
 		return 0;
-	struct point point = {};
-	if (!point_of(skb, dev, kind, &point))
+	u32 place = place_of(skb, dev, kind);
+	if (place >= PLACES)
 		return 0;
-	u32 mac_at = skb->mac_header;
-	// The difference in 64 bits: the verifier knows these as pointers, of which it allows no 32-bit arithmetic.
-	u64 data_at = (u64)skb->data - (u64)skb->head;
-	__asm__ volatile("" : "+r"(data_at));
-	// The linear part, which the headers are in.
-	u32 held = (u32)data_at - mac_at + skb->len - skb->data_len;
-	const u8 *mac = skb->head + mac_at;
-	u32 vlan = skb->vlan_proto ? skb->vlan_tci & 0xfff : VLAN_NONE;
-	return at_frame(mac, held, vlan, &point, kind);
+	u32 number = places[place].number, parent = places[place].parent, histogram = places[place].histogram;
+	u64 now = ktime_get_ns();
+	if (number == 0 && (now < settings.opened_at || now >= settings.closed_at))
+		return 0;
+	u32 cpu = this_cpu();
+	struct sites *here = map_lookup(&sites, &cpu);
+	if (!here)
+		return 0;
+	struct site *site = &here->of[place];
+	u32 stream = site->next;
+	struct cell *cell = cell_of(cpu, stream, number);
+	s64 smp_cnt = cell ? recognise(skb, cell) : -1;
+	if (smp_cnt < 0) {
+		smp_cnt = take_apart(skb, number, kind);
+		if (smp_cnt < 0)
+			return 0;
+		stream = smp_cnt >> 16;
+		come_behind(site, stream, number);
+		cell = cell_of(cpu, stream, number);
+	}
+	struct table *table = map_lookup(&tables, &stream);
+	if (!cell || !table)
+		return 0;
+	here->used = 1;
+	site->last = stream;
+	site->next = cell->next;
+	struct entry *entry = &table->entries[(u16)smp_cnt % SLOTS];
+	if (number == 0)
+		at_first_point(smp_cnt, stream, cell, entry, now);
+	else
+		at_later_point(smp_cnt, stream, cpu, cell, entry, now, number, parent, histogram, kind);
+	return 0;
 }
 
 SEC("tp_btf/netif_receive_skb") int on_receive(u64 *ctx)

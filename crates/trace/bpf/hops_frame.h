@@ -2,6 +2,39 @@
 //
 // Which stream a frame is of, and its first smpCnt: recognised by how it begins, else taken apart.
 
+// Of the kernel's structures, what is read here.
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct ns_common {
+	unsigned int inum;
+};
+struct net {
+	struct ns_common ns;
+};
+typedef struct {
+	struct net *net;
+} possible_net_t;
+struct net_device {
+	int ifindex;
+	possible_net_t nd_net;
+};
+struct sock_common {
+	possible_net_t skc_net;
+};
+struct sock {
+	struct sock_common __sk_common;
+};
+struct sk_buff {
+	struct net_device *dev;
+	struct sock *sk;
+	u16 protocol;
+	u16 mac_header;
+	u16 vlan_proto, vlan_tci;
+	int skb_iif;
+	unsigned int tail;
+	unsigned char *head;
+};
+#pragma clang attribute pop
+
 inline_always void trouble(u32 which)
 {
 	u64 *count = map_lookup(&troubles, &which);
@@ -9,26 +42,33 @@ inline_always void trouble(u32 which)
 		(*count)++;
 }
 
+// Octets of a frame's beginning that suffice for short names.
+#define SHORT 64
+// Beyond its prefix there must be a word.
+#define LONGEST (PREFIX - 8)
+#define MOST_HELD 0xffff
+
 // Whether a frame at a later point must have been seen at the first.
-inline_always int must_be_known(struct settings *set, u64 now)
+inline_always int must_be_known(u64 now)
 {
-	return now > set->opened_at && now - set->opened_at > BEGIN_NS && now < set->closed_at;
+	u64 opened_at = settings.opened_at;
+	return now > opened_at && now - opened_at > BEGIN_NS && now < settings.closed_at;
 }
 
 // Finds the stream's number; the first point may add it. Negative: none.
-inline_always s64 find_stream(struct frame *frame, const u8 *octets, struct settings *set, int may_add, u64 now)
+inline_always s64 find_stream(struct frame *frame, const u8 *octets, int may_add)
 {
 	u32 *known = map_lookup(&streams, &frame->key);
 	if (known)
 		return *known;
 	if (!may_add) {
-		if (must_be_known(set, now))
+		if (must_be_known(ktime_get_ns()))
 			trouble(UNKNOWN_STREAM);
 		return -1;
 	}
 	u32 zero = 0;
 	u32 *count = map_lookup(&stream_count, &zero);
-	if (!count || *count >= set->streams) {
+	if (!count || *count >= most_streams) {
 		trouble(NO_ROOM);
 		return -1;
 	}
@@ -60,90 +100,142 @@ inline_always s64 find_stream(struct frame *frame, const u8 *octets, struct sett
 	return number;
 }
 
-// Whether the octets begin with the prefix; where its smpCnt is, or 0.
-inline_always u32 begins_with(const struct scratch *scratch, const struct prefix *prefix, u32 held)
+inline_always struct cell *cell_of(u32 cpu, u32 stream, u32 point)
 {
-	u32 octets = *(volatile const u32 *)&prefix->octets;
-	if (octets == 0 || octets > PREFIX - 2 || octets + 2 > held)
-		return 0;
-	const u64 *words = (const u64 *)scratch->octets;
-#pragma clang loop unroll(disable)
-	for (u32 i = 0; i < PREFIX / 8; i++) {
-		u32 left = octets - 8 * i;
-		u64 difference = words[i] ^ prefix->words[i];
-		if (left < 8) {
-			if (difference & ((1ull << (8 * left)) - 1))
-				return 0;
-			break;
-		}
-		if (difference)
-			return 0;
-		if (left == 8)
-			break;
-	}
-	barrier();
-	return *(volatile const u32 *)&prefix->octets == octets ? octets : 0;
+	u32 key = (cpu * most_streams + stream) * point_count + point;
+	return map_lookup(&cells, &key);
 }
 
-// The stream that is likely, if the frame is of it; negative if not.
-inline_always s64 guess(const struct scratch *scratch, u32 held, u32 point, u32 *next, u32 *smp_cnt_at)
+// Octets from the frame's beginning in the linear part, which the headers are in. Very many where that was never set.
+inline_always u32 held_of(struct sk_buff *skb)
 {
-	u32 number = *next;
-	u32 key = number * POINTS + point;
-	struct prefix *prefix = map_lookup(&prefixes, &key);
-	if (!prefix)
+	return skb->tail - skb->mac_header;
+}
+
+// Whether two words differ in their first octets.
+inline_always int differ(u64 one, u64 other, u32 octets)
+{
+	return ((one ^ other) & ((1ull << (8 * octets)) - 1)) != 0;
+}
+
+// The smpCnt behind the cell's prefix of this many octets, if the frame begins with it; else negative.
+inline_always s64 behind_prefix(const u8 *mac, const struct cell *cell, u32 octets)
+{
+	u32 at = 0;
+#pragma clang loop unroll(disable)
+	for (u32 i = 0; i < PREFIX / 8 && at + 8 <= octets; i++, at += 8) {
+		if (*(const u64 *)(mac + at) != cell->words[i])
+			return -1;
+	}
+	if (at >= PREFIX || differ(*(const u64 *)(mac + at), cell->words[at / 8], octets - at))
 		return -1;
-	*smp_cnt_at = begins_with(scratch, prefix, held);
-	return *smp_cnt_at ? (s64)number : -1;
+	return __builtin_bswap16(*(const u16 *)(mac + octets));
+}
+
+// The same with the frame's beginning copied to the stack, where all offsets must be constant. Copying costs by the octet, and most
+// names are short: there are two lengths.
+#define COPIED_BEHIND_PREFIX(name, length)                                                         \
+	inline_always s64 name(const u8 *mac, const struct cell *cell, u32 octets, u32 held)       \
+	{                                                                                          \
+		u64 words[(length) / 8], last = 0, next = 0, wanted_last = 0;                      \
+		if (held < (length) || probe_read_kernel(words, (length), mac))                    \
+			return -1;                                                                 \
+		_Pragma("clang loop unroll(full)") for (u32 i = 0; i < (length) / 8 - 1; i++)      \
+		{                                                                                  \
+			last = words[i];                                                           \
+			next = words[i + 1];                                                       \
+			wanted_last = cell->words[i];                                              \
+			if (i == octets / 8)                                                       \
+				break;                                                             \
+			if (last != wanted_last)                                                   \
+				return -1;                                                         \
+		}                                                                                  \
+		u32 rest = octets % 8;                                                             \
+		if (differ(last, wanted_last, rest))                                               \
+			return -1;                                                                 \
+		return __builtin_bswap16(last >> (8 * rest) | next << 1 << (63 - 8 * rest));       \
+	}
+COPIED_BEHIND_PREFIX(copied_behind_short_prefix, SHORT)
+COPIED_BEHIND_PREFIX(copied_behind_prefix, PREFIX)
+
+// The frame's smpCnt, if it is of the cell's stream; else negative.
+inline_always s64 recognise(struct sk_buff *skb, const struct cell *cell)
+{
+	u32 held = held_of(skb);
+	const u8 *mac = skb->head + skb->mac_header;
+	u32 octets = *(volatile const u32 *)&cell->prefix_octets;
+	if (octets == 0 || octets >= LONGEST || held > MOST_HELD || held < octets + 2)
+		return -1;
+	s64 smp_cnt;
+	if (reads_in_place)
+		smp_cnt = behind_prefix(mac, cell, octets);
+	else if (octets < SHORT - 8)
+		smp_cnt = copied_behind_short_prefix(mac, cell, octets, held);
+	else
+		smp_cnt = copied_behind_prefix(mac, cell, octets, held);
+	barrier();
+	// An interrupt may have written another meanwhile.
+	return *(volatile const u32 *)&cell->prefix_octets == octets ? smp_cnt : -1;
 }
 
 // Keeps how the stream's frames begin at this point.
-inline_always void learn(const struct scratch *scratch, struct frame *frame, u32 stream, u32 point)
+inline_always void learn(const u8 *octets, u32 prefix_octets, u32 stream, u32 point)
 {
-	u32 key = stream * POINTS + point;
-	struct prefix *prefix = map_lookup(&prefixes, &key);
-	if (!prefix || frame->smp_cnt_at > PREFIX - 2)
+	struct cell *cell = cell_of(this_cpu(), stream, point);
+	if (!cell || prefix_octets >= LONGEST || cell->prefix_octets == BUSY)
 		return;
-	u32 old = prefix->octets;
-	if (old == BUSY || __sync_val_compare_and_swap(&prefix->octets, old, BUSY) != old)
-		return;
-	const u64 *words = (const u64 *)scratch->octets;
+	*(volatile u32 *)&cell->prefix_octets = BUSY;
+	const u64 *words = (const u64 *)octets;
 #pragma clang loop unroll(disable)
 	for (u32 i = 0; i < PREFIX / 8; i++)
-		prefix->words[i] = words[i];
+		cell->words[i] = words[i];
 	barrier();
-	*(volatile u32 *)&prefix->octets = frame->smp_cnt_at;
+	*(volatile u32 *)&cell->prefix_octets = prefix_octets;
 }
 
-inline_always void come_next(u32 *next, u32 stream)
+// Remembers that this stream came at the site, behind the one before.
+inline_always void come_behind(struct site *site, u32 stream, u32 point)
 {
-	u32 zero = 0;
-	u32 *count = map_lookup(&stream_count, &zero);
-	*next = count && stream + 1 < *count ? stream + 1 : 0;
+	struct cell *before = cell_of(this_cpu(), site->last, point);
+	if (before)
+		before->next = stream;
 }
 
-// Takes the frame apart; its stream, or negative.
-inline_always s64 take_apart(struct scratch *scratch, u32 held, struct point *point, struct settings *set, u64 now, struct frame *frame)
+// Takes the frame apart; its stream << 16 and smpCnt, or negative. Stands in the object once.
+static __attribute__((noinline)) s64 take_apart(struct sk_buff *skb, u32 point, u32 kind)
 {
+	if (!skb)
+		return -1;
+	u32 held = held_of(skb);
+	struct scratch *scratch = map_lookup(&scratches, &kind);
+	if (!scratch)
+		return -1;
 	u8 *octets = scratch->octets;
+	u32 copied = held > FRAME_OCTETS ? FRAME_OCTETS : held;
+	if (held < 40 || held > MOST_HELD || probe_read_kernel(octets, copied, skb->head + skb->mac_header)) {
+		trouble(MALFORMED);
+		return -1;
+	}
+	struct frame frame = {.vlan = skb->vlan_proto ? skb->vlan_tci & 0xfff : VLAN_NONE};
 	// The tag may stand in the frame, or beside it where the driver or the kernel took it out.
 	u32 at = 14;
 	u16 type = *(u16 *)(octets + 12);
 	if (is_vlan(type)) {
-		frame->vlan = big_endian(octets + 14) & 0xfff;
+		frame.vlan = big_endian(octets + 14) & 0xfff;
 		type = *(u16 *)(octets + 16);
 		at = 18;
 	}
 	if (type != ETH_SV)
 		return -1;
-	__builtin_memcpy(frame->key.macs, octets, 12);
-	if (parse_sv(octets, at, held, frame)) {
+	__builtin_memcpy(frame.key.macs, octets, 12);
+	if (parse_sv(octets, at, copied, &frame)) {
 		trouble(MALFORMED);
 		return -1;
 	}
-	frame->key.id_hash = fnv1a(octets, frame->id_at, frame->id_octets);
-	s64 stream = find_stream(frame, octets, set, point->number == 0, now);
-	if (stream >= 0)
-		learn(scratch, frame, stream, point->number);
-	return stream;
+	frame.key.id_hash = fnv1a(octets, frame.id_at, frame.id_octets);
+	s64 stream = find_stream(&frame, octets, point == 0);
+	if (stream < 0)
+		return -1;
+	learn(octets, frame.smp_cnt_at, stream, point);
+	return stream << 16 | frame.smp_cnt;
 }

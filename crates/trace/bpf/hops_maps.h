@@ -16,66 +16,69 @@
 
 enum kind { RECEIVE, TRANSMIT, QUEUE, OFFLOAD, CONSUME, READ, KINDS };
 
-// A place and a kind of event, and which point it is. The few there are are looked through faster than a hash map is asked. Set
-// when the programs are loaded, as is what follows.
-#define PLACES 24
+// Set when the programs are loaded, and then constant: the kernel takes out what they make unreachable.
+
+// A place and a kind of event, and which point it is. The few there are are looked through faster than a hash map is asked.
+#define PLACES 16
 struct place {
 	u32 ifindex;
 	u32 netns; // inode number
 	u32 kind;
 	u32 number;
-	u32 parent; // of the first point: its own number
+	u32 parent;    // of the first point: its own number
+	u32 histogram; // of those of a stream, that since the parent; the next is that since the first point, where that is another
 };
 volatile const struct place places[PLACES] = {};
 volatile const u32 place_count = 0;
 
-struct point {
-	u32 number;
-	u32 parent;
-};
-
 // By kind, a bit for each interface number modulo 64 that has a point: most frames at other interfaces are let go by it.
 volatile const u64 wanted[KINDS] = {};
 
+// Of each point, the one before it.
+volatile const u32 parents[POINTS] = {};
+volatile const u32 point_count = 0;
+// Histograms of a stream.
+volatile const u32 histogram_count = 0;
+volatile const u32 own_histograms = 0; // whether each CPU has its own
+// Whether this kernel lets programs read a frame in place (since Linux 6.17); else it is copied first.
+volatile const u32 reads_in_place = 0;
+// Streams that fit.
+volatile const u32 most_streams = 0;
+// Longer durations count as over; ~0: none.
+volatile const u64 threshold_ns = 0;
+// Tell every duration.
+volatile const u32 all_events = 0;
+
+// Set along the run.
 struct settings {
-	u64 threshold_ns; // longer durations count as over; ~0: none
-	u64 all_events;	  // tell every duration
-	u64 bank;	  // 0 or 1: where extremes go
-	u64 streams;	  // how many fit
-	u64 opened_at;	  // from then on the first point takes frames
-	u64 closed_at;	  // until then
-	u64 parents[POINTS];
+	u64 span;      // counts from 1: extremes are of one span
+	u64 opened_at; // from then on the first point takes frames
+	u64 closed_at; // until then
+};
+volatile struct settings settings;
+
+// What one CPU has of its own stands in arrays of which each CPU has a part, and begins at a cache line, as the values of maps that
+// could be mapped do: per-CPU maps are asked by a helper before Linux 6.10, and by way of a table of pointers since.
+#define MAP_MMAPABLE (1u << 10)
+
+// Which streams come to a place. By place: an interrupt may run another program in the midst of one, but never the same, and a
+// place has one.
+struct site {
+	u32 next; // likely to come next
+	u32 last;
+};
+struct sites {
+	u64 used; // whether anything came on this CPU
+	u64 unused[7];
+	struct site of[PLACES];
 };
 struct {
 	__uint(type, MAP_ARRAY);
-	__uint(max_entries, 1);
+	__uint(map_flags, MAP_MMAPABLE);
+	__uint(max_entries, 1); // by CPU
 	__type(key, u32);
-	__type(value, struct settings);
-} settings SEC(".maps");
-
-// How the frames of a stream begin at one point, up to its first smpCnt: a frame that begins so is of this stream and need not be
-// taken apart. octets: 0 while there is none, BUSY while it is written.
-#define PREFIX 128
-#define BUSY 0xffffffffu
-struct prefix {
-	u32 octets;
-	u32 unused;
-	u64 words[PREFIX / 8];
-};
-struct {
-	__uint(type, MAP_ARRAY);
-	__uint(max_entries, POINTS);
-	__type(key, u32);
-	__type(value, struct prefix);
-} prefixes SEC(".maps");
-
-// By point, the stream that comes next on this CPU: publishers send theirs in the same order each time.
-struct {
-	__uint(type, MAP_PERCPU_ARRAY);
-	__uint(max_entries, POINTS);
-	__type(key, u32);
-	__type(value, u32);
-} likely SEC(".maps");
+	__type(value, struct sites);
+} sites SEC(".maps");
 
 struct {
 	__uint(type, MAP_HASH);
@@ -84,8 +87,8 @@ struct {
 	__type(value, u32);
 } streams SEC(".maps");
 
+// What a stream is called.
 struct stream_info {
-	u64 reached; // a bit per point at which a frame was paired
 	struct stream_key key;
 	u16 vlan; // identifier at the first point, or VLAN_NONE
 	u16 id_octets;
@@ -99,8 +102,27 @@ struct {
 	__type(value, struct stream_info);
 } infos SEC(".maps");
 
-// state: smpCnt, points seen << 16 (bit 0: the first), DOUBTFUL.
-#define SEEN_SHIFT 16
+// How far a stream has come.
+struct progress {
+	u32 newest;  // smpCnt at the first point, to see frames out of order, and a bit that there is one
+	u32 reached; // a bit per point at which a frame was paired
+};
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct progress);
+} progresses SEC(".maps");
+
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} stream_count SEC(".maps");
+
+// A frame under way. state: smpCnt, SEEN at the first point, DOUBTFUL. By later point, the time since the first and 1, or 0.
+#define SEEN (1u << 16)
 #define DOUBTFUL (1u << 31)
 struct entry {
 	u64 first_at;
@@ -117,58 +139,65 @@ struct {
 	__type(value, struct table);
 } tables SEC(".maps");
 
-// Of one stream at one point, on one CPU, since the start.
+// Octets of a prefix.
+#define PREFIX 128
+
+// The longest and shortest of a span.
+struct extreme {
+	u32 span; // of which it is; of another: it is none
+	u32 max_ns;
+	u32 min_ns;
+	u32 total_max_ns;
+	u32 total_min_ns;
+};
+
+// Of one stream at one point, on one CPU, since the start. What every frame takes stands together.
 struct cell {
-	u64 seen;
-	u64 paired;
+	// How its frames begin here, up to the first smpCnt: a frame that begins so is of this stream and need not be taken apart. 0
+	// while there is none, BUSY while it is written.
+	u32 prefix_octets;
+	u32 next;   // the stream that came behind this one last time
+	u64 paired; // at the first point: seen
+	u64 sum_ns;
+	u64 total_sum_ns;
+	struct extreme extremes[2]; // of this span and the one before
+	u64 words[PREFIX / 8]; // of the prefix
 	u64 over;
 	u64 lost;      // seen at the point before, never here
 	u64 duplicate; // the same frame came to the first point again
 	u64 doubtful;  // not paired, because it may be either of two
 	u64 again;     // came here again: another reader, or a copy
 	u64 stale;     // not seen at the first point, or too long ago
+	u64 early;     // as stale, when it may have passed the first point before that was opened
 	u64 skipped;   // not seen at the point before
-	u64 sum_ns;
-	u64 total_sum_ns;
 	u64 reordered; // came to the first point behind a later one
+	u64 unused[6]; // up to a cache line
 };
+#define BUSY 0xffffffffu
 struct {
-	__uint(type, MAP_PERCPU_ARRAY);
-	__uint(max_entries, POINTS);
+	__uint(type, MAP_ARRAY);
+	__uint(map_flags, MAP_MMAPABLE);
+	__uint(max_entries, 1); // by CPU, stream and point
 	__type(key, u32);
 	__type(value, struct cell);
 } cells SEC(".maps");
 
-// Of one stream at one point, on one CPU, in one bank. The smallest is kept inverted, so that 0 is none.
-struct extreme {
-	u64 max_ns;
-	u64 inverted_min_ns;
-	u64 total_max_ns;
-	u64 total_inverted_min_ns;
-};
-struct {
-	__uint(type, MAP_PERCPU_ARRAY);
-	__uint(max_entries, 2 * POINTS);
-	__type(key, u32);
-	__type(value, struct extreme);
-} extremes SEC(".maps");
-
-// Of one stream at one point: since the point before, and since the first point. The counts come round; user space takes
-// differences.
+// The counts come round; user space takes differences. Each CPU has its own, unless that takes too much memory.
 struct histogram {
 	u32 buckets[BUCKETS];
 };
 struct {
 	__uint(type, MAP_ARRAY);
-	__uint(max_entries, 2 * POINTS);
+	__uint(max_entries, 1); // by CPU, stream and series
 	__type(key, u32);
 	__type(value, struct histogram);
 } histograms SEC(".maps");
 
-// Durations above this are told one by one. User space keeps it at what is worth telling.
+// Durations above this are told one by one. Of one stream at one point: since the point before, and since the first point. User
+// space keeps it at what is worth telling.
 struct {
 	__uint(type, MAP_ARRAY);
-	__uint(max_entries, 2 * POINTS);
+	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, u64);
 } floors SEC(".maps");
@@ -178,7 +207,7 @@ struct duration {
 	u64 ns;
 	u32 thread; // who ran when the frame came
 	u32 cpu;
-	u32 series; // as in histograms
+	u32 series; // as in floors
 	u16 smp_cnt;
 	u16 unused;
 };
@@ -195,22 +224,7 @@ struct {
 	__type(value, u64);
 } troubles SEC(".maps");
 
-struct {
-	__uint(type, MAP_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-} stream_count SEC(".maps");
-
-// The newest smpCnt at the first point, to see frames out of order. Written by whoever serves that point.
-struct {
-	__uint(type, MAP_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} newest SEC(".maps");
-
-// Octets of the frame. One per program: an interrupt may run another program in the midst of one, but never the same.
+// Octets of a frame that is taken apart. One per program, as it is with sites.
 struct scratch {
 	u8 octets[SCRATCH];
 };

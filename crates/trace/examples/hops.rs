@@ -1,25 +1,31 @@
-//! Times sampled values between points and says what it cost: `hops SECONDS NAME=IFINDEX:KIND...`, all in this process's network
-//! namespace.
+//! Times sampled values between points and says what it cost: `hops SECONDS NAME=INTERFACE[@NAMESPACE-FILE]:KIND...`.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
+use sys::link::find;
+use sys::netns::NetNs;
 use trace::hops::{HopOptions, HopTracer, Place, Point, PointKind};
+
+/// A point, as it is given.
+const POINT: &str = "NAME=INTERFACE[@NAMESPACE-FILE]:KIND";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let seconds: u64 = arguments.next().ok_or("how long?")?.parse()?;
-    let netns = u32::try_from(std::fs::metadata("/proc/self/ns/net")?.ino())?;
     let mut points: Vec<Point> = Vec::new();
     for argument in arguments {
-        let (name, rest) = argument.split_once('=').ok_or("NAME=IFINDEX:KIND")?;
-        let (ifindex, word) = rest.split_once(':').ok_or("NAME=IFINDEX:KIND")?;
+        let (name, rest) = argument.split_once('=').ok_or(POINT)?;
+        let (interface, word) = rest.split_once(':').ok_or(POINT)?;
+        let (interface, namespace) = match interface.split_once('@') {
+            Some((interface, file)) => (interface, NetNs::open(file.as_ref())?),
+            None => (interface, NetNs::current()?),
+        };
         let kind = PointKind::ALL.into_iter().find(|kind| kind.word() == word);
         let place = Place {
-            ifindex: ifindex.parse()?,
-            netns,
+            ifindex: namespace.run(|| find(interface).map(|link| link.index))??,
+            netns: namespace.inode()?,
             kind: kind.ok_or("no such kind")?,
         };
         points.push(Point {
@@ -48,6 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let counting = HopTracer::count_cost()?;
     std::thread::sleep(Duration::from_secs(seconds));
     drop(counting);
+    show_programs()?;
     tracer.stop()?;
     tracer.next_span()?;
     let readings = tracer.read()?;
@@ -71,5 +78,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{frames} frames, {} runs, {} ns", cost.runs, cost.time_ns);
     println!("{:.0} ns per frame", cost.time_ns as f64 / frames.max(1) as f64);
     println!("{:?}", tracer.troubles()?);
+    Ok(())
+}
+
+/// What each program cost by itself, in the order they were loaded in.
+fn show_programs() -> Result<(), Box<dyn std::error::Error>> {
+    let mut seen = BTreeSet::new();
+    for entry in std::fs::read_dir("/proc/self/fdinfo")? {
+        let text = std::fs::read_to_string(entry?.path()).unwrap_or_default();
+        let number = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+            line.and_then(|value| value.trim().parse::<u64>().ok())
+        };
+        let (Some(id), Some(time_ns), Some(runs)) = (number("prog_id"), number("run_time_ns"), number("run_cnt"))
+        else {
+            continue;
+        };
+        if seen.insert(id) {
+            let verified = number("verified_insns").unwrap_or(0);
+            let mean_ns = time_ns / runs.max(1);
+            println!("program {id}: {runs} runs, {mean_ns} ns each; {verified} instructions verified");
+        }
+    }
     Ok(())
 }

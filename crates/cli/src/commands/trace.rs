@@ -43,12 +43,16 @@ Examples: triptime trace eth1 --live
           triptime trace eth1 --show-path
           triptime trace eth1 --follow --stream MU01")]
 pub(crate) struct TraceArgs {
-    /// Interface at which the frames arrive: the first point
+    /// Interface at which the frames arrive: the point nic
     interface: String,
     /// A further point, in the order frames come to it: NAME=INTERFACE[@PID or @NAMESPACE-FILE][:EVENT], where EVENT is rx, tx,
     /// queue, gro, done, read or app (done or read) [default: the way that is found from the interface on]
     #[arg(long, value_name = "POINT")]
     point: Vec<String>,
+    /// A point before the interface receives, written as with --point: where frames can be held up before that, as by a thread
+    /// that serves the NIC (IF:gro) or at a queue (IF:queue)
+    #[arg(long, value_name = "POINT")]
+    first: Option<String>,
     /// Show the way that is found from the interface on, and the points on it, and trace nothing
     #[arg(long)]
     show_path: bool,
@@ -90,7 +94,7 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
     if let Some(per_stream) = args.follow {
         return follow::run(&args, per_stream);
     }
-    let chosen = points::choose(&args.interface, &args.point)?;
+    let chosen = points::choose(&args.interface, args.first.as_deref(), &args.point)?;
     if args.show_path {
         return points::show(&chosen);
     }

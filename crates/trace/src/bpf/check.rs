@@ -30,7 +30,7 @@ pub(crate) fn can_run() -> Result<(), TraceError> {
 }
 
 /// How many CPUs this machine can have, numbered from 0: the kernel's own CPU numbers lie below.
-pub(super) fn possible_cpus() -> u32 {
+pub(crate) fn possible_cpus() -> u32 {
     let count = aya::util::nr_cpus().unwrap_or(1);
     u32::try_from(count).unwrap_or(u32::MAX).max(1)
 }
@@ -47,7 +47,12 @@ pub(crate) fn memory_hint() -> &'static str {
 
 /// Whether this kernel, by its release, is before 5.11.
 fn counts_as_locked() -> bool {
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    kernel_release().is_some_and(|release| release < (5, 11))
+}
+
+/// Version and patch level of the running kernel.
+pub(crate) fn kernel_release() -> Option<(u32, u32)> {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
     let mut numbers = release.split('.').map_while(|part| part.trim().parse::<u32>().ok());
-    matches!((numbers.next(), numbers.next()), (Some(major), Some(minor)) if (major, minor) < (5, 11))
+    Some((numbers.next()?, numbers.next()?))
 }

@@ -16,7 +16,7 @@ use ring::Rings;
 use std::sync::{Mutex, PoisonError};
 use units::Monotonic;
 
-pub(crate) use check::{can_run, memory_hint};
+pub(crate) use check::{can_run, kernel_release, memory_hint, possible_cpus};
 pub use cost::Cost;
 pub(crate) use cost::{Runs, program_runs, read_runs};
 
@@ -47,7 +47,7 @@ impl BpfEngine {
     /// Loads and attaches what this kernel has.
     pub(crate) fn start() -> Result<Self, TraceError> {
         can_run()?;
-        let cpus = check::possible_cpus();
+        let cpus = possible_cpus();
         let megabytes = (cpus as usize * ring::RING_OCTETS) >> 20;
         let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
         let mut ebpf = EbpfLoader::new()

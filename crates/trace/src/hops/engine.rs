@@ -1,23 +1,27 @@
 //! The loaded programs and their maps.
 
-use super::layout::{BUCKETS, EXTREME_WORDS, POINTS, SETTING_WORDS, TROUBLES, entries};
-use super::load::{check, kinds, load};
+use super::layout::{BUCKETS, Cell, Extremes, SETTING_WORDS, TROUBLES, entries};
+use super::load::{check, histogram_of, histograms, kinds, load, own_histograms};
 use super::maps::{Maps, failed};
 use super::reading::{Distribution, Duration, HopCounts, Reading, StreamInfo, Troubles};
 use super::{HopOptions, HopSeries, PointKind};
-use crate::bpf::{Runs, can_run, program_runs};
+use crate::bpf::{Runs, can_run, kernel_release, possible_cpus, program_runs};
 use crate::error::{TraceError, with_sources};
-use aya::maps::{MapError, PerCpuValues};
+use aya::maps::MapError;
 use aya::programs::BtfTracePoint;
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::sys::{Stats, enable_stats};
 use aya::{Btf, Ebpf};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::Monotonic;
 
 /// A frame that was not seen at its next point this long after the first is lost when the tracer ends; a younger one may be
 /// under way. Far more than any hop takes that works.
 const UNDER_WAY_NS: i64 = 100_000_000;
+
+/// From this kernel on programs may read what a `char *` points to, as the octets of a frame ("bpf: rdonly_untrusted_mem for btf
+/// id walk pointer leafs", Linux 6.17).
+pub(super) const READS_IN_PLACE: (u32, u32) = (6, 17);
 
 /// Sampled values being timed. Stops when dropped.
 pub struct HopTracer {
@@ -27,8 +31,11 @@ pub struct HopTracer {
     options: HopOptions,
     streams: Vec<StreamInfo>,
     counted: BTreeMap<(u32, usize), HopCounts>,
-    histograms: BTreeMap<u32, Box<[u32; BUCKETS]>>,
-    bank: u64,
+    histograms: BTreeMap<HopSeries, Box<[u32; BUCKETS]>>,
+    /// The CPUs on which anything came.
+    cpus: BTreeSet<u32>,
+    /// Number of the span under way.
+    span: u64,
     /// When the first point began to take frames.
     opened: Option<Monotonic>,
     /// When it ceased to.
@@ -57,8 +64,17 @@ impl HopTracer {
     pub fn start(options: HopOptions) -> Result<Self, TraceError> {
         check(&options)?;
         can_run()?;
+        let in_place = kernel_release().is_some_and(|release| release >= READS_IN_PLACE);
+        match Self::start_reading(options.clone(), in_place) {
+            Err(TraceError::Program { .. }) if in_place => Self::start_reading(options, false),
+            started => started,
+        }
+    }
+
+    /// Loads and attaches programs that read frames in place, or copy them first.
+    pub(super) fn start_reading(options: HopOptions, in_place: bool) -> Result<Self, TraceError> {
         let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
-        let mut ebpf = load(&btf, &options)?;
+        let mut ebpf = load(&btf, &options, in_place)?;
         let maps = Maps::take(&mut ebpf)?;
         let mut tracer = Self {
             ebpf,
@@ -68,7 +84,8 @@ impl HopTracer {
             streams: Vec::new(),
             counted: BTreeMap::new(),
             histograms: BTreeMap::new(),
-            bank: 0,
+            cpus: BTreeSet::new(),
+            span: 1,
             opened: None,
             closed: None,
         };
@@ -88,7 +105,7 @@ impl HopTracer {
     /// # Errors
     /// The kernel refuses.
     pub fn next_span(&mut self) -> Result<(), TraceError> {
-        self.bank ^= 1;
+        self.span += 1;
         self.set()
     }
 
@@ -98,6 +115,7 @@ impl HopTracer {
     /// The kernel refuses.
     pub fn read(&mut self) -> Result<Vec<Reading>, TraceError> {
         self.find_streams()?;
+        self.find_cpus().map_err(|error| failed(&error))?;
         let mut readings = Vec::new();
         for stream in 0..self.streams.len() as u32 {
             for point in 0..self.options.points.len() {
@@ -236,19 +254,9 @@ impl HopTracer {
     }
 
     fn set(&mut self) -> Result<(), TraceError> {
-        let options = &self.options;
-        let mut words = [0u64; SETTING_WORDS];
-        words[0] = options.threshold_ns.unwrap_or(u64::MAX);
-        words[1] = u64::from(options.tell_all);
-        words[2] = self.bank;
-        words[3] = u64::from(options.max_streams);
         // Never, until it is known.
         let instant = |at: Option<Monotonic>| at.map_or(u64::MAX, |at| u64::try_from(at.as_ns()).unwrap_or(0));
-        words[4] = instant(self.opened);
-        words[5] = instant(self.closed);
-        for (word, point) in words[6..].iter_mut().zip(&options.points) {
-            *word = point.parent as u64;
-        }
+        let words: [u64; SETTING_WORDS] = [self.span, instant(self.opened), instant(self.closed)];
         self.maps.settings.set(0, words, 0).map_err(|error| failed(&error))
     }
 
@@ -288,15 +296,17 @@ impl HopTracer {
                 sv_id: Vec::new(),
                 reached: 0,
             };
-            self.streams.push(StreamInfo::of(number, &words).unwrap_or(none));
+            let progress = self.maps.progresses.get(&number, 0).map_err(|error| failed(&error))?;
+            let reached = (progress >> 32) as u8;
+            self.streams
+                .push(StreamInfo::of(number, &words, reached).unwrap_or(none));
         }
         Ok(())
     }
 
     fn read_one(&mut self, stream: u32, point: usize) -> Result<Option<Reading>, MapError> {
-        let key = stream * POINTS as u32 + point as u32;
-        let cells = self.maps.cells.get(&key, 0)?;
-        let now = HopCounts::of(cells.iter().copied());
+        let cells = self.cells(stream, point)?;
+        let now = HopCounts::of(cells.iter(), point);
         let before = self.counted.insert((stream, point), now).unwrap_or_default();
         let counts = now.since(&before);
         if counts == HopCounts::default() {
@@ -304,9 +314,13 @@ impl HopTracer {
         }
         let (mut hop, mut total) = (Distribution::default(), Distribution::default());
         if counts.paired > 0 {
-            let extremes = self.take_extremes(key)?;
-            hop = self.distribution(2 * key)?.with_extremes(extremes[1], extremes[0]);
-            total = self.distribution(2 * key + 1)?.with_extremes(extremes[3], extremes[2]);
+            let closed = cells.iter().filter_map(|cell| cell.extremes(self.span - 1));
+            let extremes = closed.reduce(Extremes::and);
+            let series = |total| HopSeries { stream, point, total };
+            hop = self.distribution(series(false))?;
+            hop = hop.with_extremes(extremes.map(|extremes| extremes.hop));
+            total = self.distribution(series(true))?;
+            total = total.with_extremes(extremes.map(|extremes| extremes.total));
         }
         Ok(Some(Reading {
             stream,
@@ -317,29 +331,45 @@ impl HopTracer {
         }))
     }
 
-    /// Longest and shortest of the span that was closed, since the point before and since the first.
-    fn take_extremes(&mut self, key: u32) -> Result<[Option<u64>; EXTREME_WORDS], MapError> {
-        let banked = 2 * key + (self.bank as u32 ^ 1);
-        let cpus = self.maps.extremes.get(&banked, 0)?;
-        let mut largest = [0u64; EXTREME_WORDS];
-        for words in cpus.iter() {
-            for (largest, word) in largest.iter_mut().zip(words) {
-                *largest = (*largest).max(*word);
+    fn find_cpus(&mut self) -> Result<(), MapError> {
+        for cpu in 0..possible_cpus() {
+            if !self.cpus.contains(&cpu) && self.maps.sites.get(&cpu, 0)?[0] != 0 {
+                self.cpus.insert(cpu);
             }
         }
-        let none = PerCpuValues::try_from(vec![[0; EXTREME_WORDS]; cpus.len()])?;
-        self.maps.extremes.set(banked, none, 0)?;
-        let some = |word: u64| Some(word).filter(|word| *word > 0);
-        let inverted = |word: u64| some(word).map(|word| !word);
-        let [max, min, total_max, total_min] = largest;
-        Ok([some(max), inverted(min), some(total_max), inverted(total_min)])
+        Ok(())
     }
 
-    fn distribution(&mut self, series: u32) -> Result<Distribution, MapError> {
-        let now = self.maps.histograms.get(&series, 0)?;
+    /// What each CPU counted of a stream at a point.
+    fn cells(&self, stream: u32, point: usize) -> Result<Vec<Cell>, MapError> {
+        let points = self.options.points.len() as u32;
+        let cell = |cpu: &u32| {
+            let key = (cpu * self.options.max_streams + stream) * points + point as u32;
+            self.maps.cells.get(&key, 0).map(|words| Cell::of(&words))
+        };
+        self.cpus.iter().map(cell).collect()
+    }
+
+    /// What was counted since the last reading; nothing of a series that is no other than that of the hop.
+    fn distribution(&mut self, series: HopSeries) -> Result<Distribution, MapError> {
+        let points = &self.options.points;
+        let Some(of_stream) = histogram_of(points, series.point, series.total) else {
+            return Ok(Distribution::default());
+        };
+        let (streams, of_each) = (self.options.max_streams, histograms(points).count() as u32);
+        let mut now = Box::new([0u32; BUCKETS]);
+        // Without histograms of their own, all CPUs have that of the first.
+        let own = own_histograms(&self.options);
+        for cpu in if own { self.cpus.clone() } else { BTreeSet::from([0]) } {
+            let number = (cpu * streams + series.stream) * of_each + of_stream;
+            let counts = self.maps.histograms.get(&number, 0)?;
+            for (sum, count) in now.iter_mut().zip(counts) {
+                *sum = sum.wrapping_add(count);
+            }
+        }
         let before = self.histograms.entry(series).or_insert_with(|| Box::new([0; BUCKETS]));
         let found = Distribution::between(before, &now);
-        **before = now;
+        *before = now;
         Ok(found)
     }
 }

@@ -1,8 +1,8 @@
 //! What is checked and set before the programs are loaded.
 
-use super::layout::{BUCKETS, PLACES, POINTS, TABLE_WORDS};
+use super::layout::{BUCKETS, CELL_WORDS, PLACES, POINTS, TABLE_WORDS};
 use super::{HopOptions, Place, Point, PointKind};
-use crate::bpf::memory_hint;
+use crate::bpf::{memory_hint, possible_cpus};
 use crate::error::{TraceError, with_sources};
 use aya::{Btf, Ebpf, EbpfLoader};
 use std::collections::BTreeSet;
@@ -14,6 +14,9 @@ static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_
 /// risen; with all of them, some seconds of 144,000 frames over a hop.
 const RING_FOR_LONG: u32 = 1 << 20;
 const RING_FOR_ALL: u32 = 1 << 24;
+
+/// Octets that histograms may take for each CPU to have its own.
+const OWN_HISTOGRAMS: usize = 64 << 20;
 
 /// What cannot be traced.
 pub(super) fn check(options: &HopOptions) -> Result<(), TraceError> {
@@ -44,32 +47,41 @@ pub(super) fn check(options: &HopOptions) -> Result<(), TraceError> {
 }
 
 /// Loads the object with room for what is asked for, and with the points in it.
-pub(super) fn load(btf: &Btf, options: &HopOptions) -> Result<Ebpf, TraceError> {
-    let (points, streams) = (POINTS as u32, options.max_streams);
+pub(super) fn load(btf: &Btf, options: &HopOptions, reads_in_place: bool) -> Result<Ebpf, TraceError> {
+    let (points, streams) = (options.points.len() as u32, options.max_streams);
     let ring_octets = if options.tell_all { RING_FOR_ALL } else { RING_FOR_LONG };
-    let wanted = wanted(&options.points);
     let (places, place_count) = places(&options.points);
+    let parents: [u32; POINTS] =
+        std::array::from_fn(|at| options.points.get(at).map_or(0, |point| point.parent as u32));
+    let histogram_count = histograms(&options.points).count() as u32;
     let loaded = EbpfLoader::new()
         .btf(Some(btf))
-        .override_global("wanted", &wanted, true)
+        .override_global("wanted", &wanted(&options.points), true)
         .override_global("places", &places, true)
         .override_global("place_count", &place_count, true)
-        .map_max_entries("prefixes", streams * points)
+        .override_global("parents", &parents, true)
+        .override_global("point_count", &points, true)
+        .override_global("histogram_count", &histogram_count, true)
+        .override_global("own_histograms", &u32::from(own_histograms(options)), true)
+        .override_global("reads_in_place", &u32::from(reads_in_place), true)
+        .override_global("most_streams", &streams, true)
+        .override_global("threshold_ns", &options.threshold_ns.unwrap_or(u64::MAX), true)
+        .override_global("all_events", &u32::from(options.tell_all), true)
         .map_max_entries("streams", streams)
         .map_max_entries("infos", streams)
+        .map_max_entries("progresses", streams)
         .map_max_entries("tables", streams)
-        .map_max_entries("newest", streams)
-        .map_max_entries("cells", streams * points)
-        .map_max_entries("extremes", 2 * streams * points)
-        .map_max_entries("histograms", 2 * streams * points)
-        .map_max_entries("floors", 2 * streams * points)
+        .map_max_entries("sites", possible_cpus())
+        .map_max_entries("cells", possible_cpus() * streams * points)
+        .map_max_entries("histograms", histogram_cpus(options) * streams * histogram_count)
+        .map_max_entries("floors", 2 * streams * POINTS as u32)
         .map_max_entries("durations", ring_octets)
         .load(OBJECT);
     loaded.map_err(|error| {
         let reason = with_sources(&error);
         match error {
             aya::EbpfError::MapError(_) => TraceError::Memory {
-                megabytes: (streams as usize * (TABLE_WORDS * 8 + 2 * POINTS * BUCKETS * 4)) >> 20,
+                megabytes: megabytes(options),
                 reason: format!("{reason}{}", memory_hint()),
             },
             _ => TraceError::Object(reason),
@@ -77,15 +89,17 @@ pub(super) fn load(btf: &Btf, options: &HopOptions) -> Result<Ebpf, TraceError> 
     })
 }
 
-/// Interface, namespace, kind, point and the point before it, of each place.
-type Places = [[u32; 5]; PLACES];
+/// Of each place: interface, namespace, kind, point, the point before it, and the first of its histograms.
+type Places = [[u32; 6]; PLACES];
 
 fn places(points: &[Point]) -> (Places, u32) {
     let mut places = Places::default();
     let all = points.iter().enumerate().flat_map(|(number, point)| {
+        let histogram = histogram_of(points, number, false).unwrap_or(0);
         let of = move |place: &Place| {
             let kind = kind_number(place.kind);
-            [place.ifindex, place.netns, kind, number as u32, point.parent as u32]
+            let (number, parent) = (number as u32, point.parent as u32);
+            [place.ifindex, place.netns, kind, number, parent, histogram]
         };
         point.places.iter().map(of)
     });
@@ -95,6 +109,38 @@ fn places(points: &[Point]) -> (Places, u32) {
         count += 1;
     }
     (places, count)
+}
+
+/// The histograms of a stream: of each later point since the one before, and since the first where that is another.
+pub(super) fn histograms(points: &[Point]) -> impl Iterator<Item = (usize, bool)> + '_ {
+    points.iter().enumerate().skip(1).flat_map(|(number, point)| {
+        let total = (point.parent != 0).then_some((number, true));
+        std::iter::once((number, false)).chain(total)
+    })
+}
+
+/// Whether each CPU counts in histograms of its own. It is faster, and takes as much memory as often.
+pub(super) fn own_histograms(options: &HopOptions) -> bool {
+    let octets = BUCKETS * 4 * histograms(&options.points).count() * options.max_streams as usize;
+    octets * possible_cpus() as usize <= OWN_HISTOGRAMS
+}
+
+/// How many CPUs have histograms of their own; 1: all have the same.
+fn histogram_cpus(options: &HopOptions) -> u32 {
+    if own_histograms(options) { possible_cpus() } else { 1 }
+}
+
+/// What the largest maps take.
+fn megabytes(options: &HopOptions) -> usize {
+    let histograms = histograms(&options.points).count() * histogram_cpus(options) as usize * BUCKETS * 4;
+    let cells = options.points.len() * possible_cpus() as usize * CELL_WORDS * 8;
+    (options.max_streams as usize * (TABLE_WORDS * 8 + histograms + cells)) >> 20
+}
+
+/// Which of a stream's histograms is that of the durations to this point, since the first one or since the one before.
+pub(super) fn histogram_of(points: &[Point], point: usize, total: bool) -> Option<u32> {
+    let position = histograms(points).position(|histogram| histogram == (point, total));
+    position.and_then(|position| u32::try_from(position).ok())
 }
 
 /// By kind, a bit for each interface number modulo 64 that has a point.

@@ -1,18 +1,23 @@
 //! The maps of the loaded programs.
 
-use super::layout::{BUCKETS, CELL_WORDS, EXTREME_WORDS, INFO_WORDS, SETTING_WORDS, TABLE_WORDS};
+use super::layout::{BUCKETS, CELL_WORDS, INFO_WORDS, SETTING_WORDS, SITES_WORDS, TABLE_WORDS};
 use crate::error::{TraceError, with_sources};
 use aya::maps::{Array, Map, MapData, MapError, PerCpuArray, RingBuf};
 use aya::{Ebpf, Pod};
+
+/// The section of the object's variables.
+const SETTINGS: &str = ".bss";
 
 /// The maps that user space reads and writes.
 pub(super) struct Maps {
     pub(super) settings: Array<MapData, [u64; SETTING_WORDS]>,
     pub(super) infos: Array<MapData, [u64; INFO_WORDS]>,
+    /// Half each: the newest smpCnt, and how far the stream has come.
+    pub(super) progresses: Array<MapData, u64>,
     pub(super) stream_count: Array<MapData, u32>,
     pub(super) tables: Array<MapData, [u64; TABLE_WORDS]>,
-    pub(super) cells: PerCpuArray<MapData, [u64; CELL_WORDS]>,
-    pub(super) extremes: PerCpuArray<MapData, [u64; EXTREME_WORDS]>,
+    pub(super) sites: Array<MapData, [u64; SITES_WORDS]>,
+    pub(super) cells: Array<MapData, [u64; CELL_WORDS]>,
     pub(super) histograms: Array<MapData, [u32; BUCKETS]>,
     pub(super) floors: Array<MapData, u64>,
     pub(super) troubles: PerCpuArray<MapData, u64>,
@@ -22,12 +27,13 @@ pub(super) struct Maps {
 impl Maps {
     pub(super) fn take(ebpf: &mut Ebpf) -> Result<Self, TraceError> {
         Ok(Self {
-            settings: array(ebpf, "settings")?,
+            settings: array(ebpf, SETTINGS)?,
             infos: array(ebpf, "infos")?,
+            progresses: array(ebpf, "progresses")?,
             stream_count: array(ebpf, "stream_count")?,
             tables: array(ebpf, "tables")?,
-            cells: per_cpu(ebpf, "cells")?,
-            extremes: per_cpu(ebpf, "extremes")?,
+            sites: array(ebpf, "sites")?,
+            cells: array(ebpf, "cells")?,
             histograms: array(ebpf, "histograms")?,
             floors: array(ebpf, "floors")?,
             troubles: per_cpu(ebpf, "troubles")?,

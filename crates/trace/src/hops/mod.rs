@@ -13,6 +13,8 @@ mod layout;
 mod load;
 mod maps;
 mod reading;
+#[cfg(test)]
+mod tests;
 
 pub use engine::{Counting, HopCost, HopTracer};
 pub use layout::{BUCKETS, bucket_bounds};

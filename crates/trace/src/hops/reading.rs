@@ -1,7 +1,7 @@
 //! What the programs counted.
 
 use super::HopSeries;
-use super::layout::{BUCKETS, CELL_WORDS, DURATION_OCTETS, INFO_WORDS, bucket_bounds};
+use super::layout::{BUCKETS, Cell, DURATION_OCTETS, INFO_WORDS, bucket_bounds};
 use units::Monotonic;
 
 /// `VLAN_NONE` of `hops.bpf.c`.
@@ -9,7 +9,9 @@ const NO_VLAN: u16 = 0xffff;
 /// Octets of a stream's MAC addresses.
 const MAC_OCTETS: usize = 6;
 /// Where the svID begins in what is known of a stream.
-const ID_AT: usize = 40;
+const ID_AT: usize = 32;
+/// Counters of [`HopCounts`].
+const COUNTS: usize = 12;
 
 /// A stream as its first frame showed it at the first point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,21 +36,21 @@ pub struct StreamInfo {
 
 impl StreamInfo {
     /// `None` while the stream is being added.
-    pub(super) fn of(number: u32, words: &[u64; INFO_WORDS]) -> Option<Self> {
+    pub(super) fn of(number: u32, words: &[u64; INFO_WORDS], reached: u8) -> Option<Self> {
         let octets: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let half = |at: usize| u16::from_ne_bytes([octets[at], octets[at + 1]]);
         let mac = |at: usize| octets[at..at + MAC_OCTETS].try_into().unwrap_or_default();
-        let id_octets = usize::from(half(34));
+        let id_octets = usize::from(half(26));
         let sv_id = octets.get(ID_AT..ID_AT + id_octets)?.to_vec();
         (id_octets > 0).then(|| Self {
             number,
-            destination: mac(16),
-            source: mac(22),
-            appid: half(28),
-            vlan: Some(half(32)).filter(|vlan| *vlan != NO_VLAN),
-            asdus: octets[36],
+            destination: mac(8),
+            source: mac(14),
+            appid: half(20),
+            vlan: Some(half(24)).filter(|vlan| *vlan != NO_VLAN),
+            asdus: octets[28],
             sv_id,
-            reached: octets[0],
+            reached,
         })
     }
 
@@ -81,25 +83,37 @@ pub struct HopCounts {
     pub skipped: u64,
     /// Sum of the durations since the point before, in ns.
     pub sum_ns: u64,
-    /// Sum of the durations since the first point, in ns.
+    /// Sum of the durations since the first point, in ns, where that is not the point before.
     pub total_sum_ns: u64,
     /// First point: came behind a later one.
     pub reordered: u64,
 }
 
 impl HopCounts {
-    /// The words that each CPU counted, added up.
-    pub(super) fn of(cpus: impl Iterator<Item = [u64; CELL_WORDS]>) -> Self {
-        let mut sums = [0u64; CELL_WORDS];
-        for words in cpus {
-            for (sum, word) in sums.iter_mut().zip(words) {
-                *sum += word;
-            }
+    /// What each CPU counted, added up.
+    pub(super) fn of<'cell>(cpus: impl Iterator<Item = &'cell Cell>, point: usize) -> Self {
+        let mut sum = Self::default();
+        for cell in cpus {
+            let [over, lost, duplicate, doubtful, again, stale, early, skipped, reordered] = cell.counters;
+            sum.add(&Self {
+                seen: cell.paired + doubtful + again + stale + early + skipped,
+                paired: if point == 0 { 0 } else { cell.paired },
+                over,
+                lost,
+                duplicate,
+                doubtful,
+                again,
+                stale,
+                skipped,
+                sum_ns: cell.sum_ns,
+                total_sum_ns: cell.total_sum_ns,
+                reordered,
+            });
         }
-        Self::from_words(sums)
+        sum
     }
 
-    fn from_words(words: [u64; CELL_WORDS]) -> Self {
+    fn from_words(words: [u64; COUNTS]) -> Self {
         let [
             seen,
             paired,
@@ -130,7 +144,7 @@ impl HopCounts {
         }
     }
 
-    fn words(&self) -> [u64; CELL_WORDS] {
+    fn words(&self) -> [u64; COUNTS] {
         [
             self.seen,
             self.paired,
@@ -195,13 +209,14 @@ impl Distribution {
     }
 
     /// Sets the extremes the kernel kept, within what the buckets allow.
-    pub(super) fn with_extremes(mut self, min_ns: Option<u64>, max_ns: Option<u64>) -> Self {
+    pub(super) fn with_extremes(mut self, exact: Option<(u64, u64)>) -> Self {
         let (Some((first, _)), Some((last, _))) = (self.buckets.first(), self.buckets.last()) else {
             return self;
         };
         let (lowest, highest) = (bucket_bounds(*first), bucket_bounds(*last));
-        self.min_ns = min_ns.unwrap_or(lowest.0).clamp(lowest.0, lowest.1);
-        self.max_ns = max_ns.unwrap_or(highest.1).clamp(highest.0, highest.1);
+        let (min_ns, max_ns) = exact.unwrap_or((lowest.0, highest.1));
+        self.min_ns = min_ns.clamp(lowest.0, lowest.1);
+        self.max_ns = max_ns.clamp(highest.0, highest.1);
         self
     }
 }
@@ -291,8 +306,8 @@ mod tests {
         (now[10], now[200]) = (1, 1);
         let found = Distribution::between(&before, &now);
         let (low, high) = super::bucket_bounds(200);
-        assert_eq!(found.clone().with_extremes(None, None).max_ns, high);
-        let exact = found.with_extremes(Some(10), Some(low + 1));
+        assert_eq!(found.clone().with_extremes(None).max_ns, high);
+        let exact = found.with_extremes(Some((10, low + 1)));
         assert_eq!((exact.min_ns, exact.max_ns), (10, low + 1));
     }
 }

@@ -11,8 +11,8 @@ use trace::hops::{MOST_POINTS, Place, Point, PointKind};
 /// Group of the inventory for what was traced.
 pub(super) const GROUP: &str = "trace";
 
-/// Name of the first point.
-const FIRST: &str = "nic";
+/// Name of the point at which the interface receives: the first one, if none before it is named.
+const NIC: &str = "nic";
 
 /// The points, and the way they lie on.
 pub(super) struct Chosen {
@@ -59,21 +59,26 @@ impl Chosen {
     }
 }
 
-/// The points: the interface first, then those named, or those that are found.
-pub(super) fn choose(interface: &str, named: &[String]) -> Result<Chosen, Failure> {
+/// The points: one before the interface if one is named, the interface, then those named, or those that are found.
+pub(super) fn choose(interface: &str, before: Option<&str>, named: &[String]) -> Result<Chosen, Failure> {
     let way = path::discover(interface)?;
     let netns = own_namespace()?;
-    let first = Point {
-        name: FIRST.to_owned(),
+    let mut points = Vec::new();
+    if let Some(text) = before {
+        points.push(parse("--first", text, netns, 0)?);
+    }
+    points.push(Point {
+        name: NIC.to_owned(),
         places: vec![Place {
             ifindex: find(interface)?.index,
             netns,
             kind: PointKind::Receive,
         }],
         parent: 0,
-    };
+    });
+    refuse_double("--first", before.unwrap_or_default(), &points)?;
     let mut chosen = Chosen {
-        points: vec![first],
+        points,
         unseen: way.unseen(),
         way,
     };
@@ -81,21 +86,33 @@ pub(super) fn choose(interface: &str, named: &[String]) -> Result<Chosen, Failur
         take_found(&mut chosen);
     } else {
         for text in named {
-            let point = parse(text, netns, chosen.points.len() - 1)?;
-            if chosen.points.iter().any(|other| other.name == point.name) {
-                return Err(Failure::Usage(format!(
-                    "--point {text}: there is a point {} already",
-                    point.name
-                )));
-            }
-            chosen.points.push(point);
+            chosen
+                .points
+                .push(parse("--point", text, netns, chosen.points.len() - 1)?);
+            refuse_double("--point", text, &chosen.points)?;
         }
         if chosen.points.len() > MOST_POINTS {
-            let most = MOST_POINTS - 1;
-            return Err(Failure::Usage(format!("--point: at most {most} beside the interface")));
+            let most = MOST_POINTS - 1 - usize::from(before.is_some());
+            let beside = if before.is_some() {
+                "the interface and the first"
+            } else {
+                "the interface"
+            };
+            return Err(Failure::Usage(format!("--point: at most {most} beside {beside}")));
         }
     }
     Ok(chosen)
+}
+
+/// Refuses a last point that has the name of another.
+fn refuse_double(option: &str, text: &str, points: &[Point]) -> Result<(), Failure> {
+    match points.split_last() {
+        Some((last, others)) if others.iter().any(|other| other.name == last.name) => Err(Failure::Usage(format!(
+            "{option} {text}: there is a point {} already",
+            last.name
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn take_found(chosen: &mut Chosen) {
@@ -106,7 +123,7 @@ fn take_found(chosen: &mut Chosen) {
                 .push(format!("{}: there is room for {MOST_POINTS} points", found.name));
             continue;
         }
-        let before = found.before.as_deref().unwrap_or(FIRST);
+        let before = found.before.as_deref().unwrap_or(NIC);
         // A point behind one that there was no room for hangs on nothing.
         let Some(parent) = chosen.points.iter().position(|point| point.name == before) else {
             continue;
@@ -158,8 +175,8 @@ pub(super) fn show(chosen: &Chosen) -> Result<u8, Failure> {
 }
 
 /// `NAME=INTERFACE[@NAMESPACE][:EVENT]`.
-fn parse(text: &str, own: u32, parent: usize) -> Result<Point, Failure> {
-    let refuse = |why: &str| Failure::Usage(format!("--point {text}: {why}"));
+fn parse(option: &str, text: &str, own: u32, parent: usize) -> Result<Point, Failure> {
+    let refuse = |why: &str| Failure::Usage(format!("{option} {text}: {why}"));
     let (name, rest) = text
         .split_once('=')
         .ok_or_else(|| refuse("write it as NAME=INTERFACE:EVENT, such as tap=vnet0:tx"))?;
@@ -211,12 +228,15 @@ mod tests {
 
     #[test]
     fn points_are_read_and_refused_with_what_would_do() {
-        let point = parse("app=lo:app", 7, 2).expect("a point");
+        let point = parse("--point", "app=lo:app", 7, 2).expect("a point");
         assert_eq!((point.name.as_str(), point.parent), ("app", 2));
         let kinds: Vec<PointKind> = point.places.iter().map(|place| place.kind).collect();
         assert_eq!(kinds, [PointKind::Read, PointKind::Consume]);
         assert_eq!(point.places[0].netns, 7);
-        assert_eq!(parse("a=lo", 7, 0).expect("a point").places[0].kind, PointKind::Receive);
+        assert_eq!(
+            parse("--first", "a=lo", 7, 0).expect("a point").places[0].kind,
+            PointKind::Receive
+        );
         for (text, wanted) in [
             ("lo", "NAME=INTERFACE"),
             ("a=lo:up", "have: rx, tx"),
@@ -224,7 +244,7 @@ mod tests {
             ("a=nosuch0", "no such interface"),
             ("a=lo@/nosuch", "/nosuch"),
         ] {
-            let error = parse(text, 7, 0).expect_err(text).to_string();
+            let error = parse("--point", text, 7, 0).expect_err(text).to_string();
             assert!(error.contains(wanted), "{error}");
         }
     }
