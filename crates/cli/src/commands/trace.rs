@@ -135,11 +135,11 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
 
 fn attend(run: &mut Run, tracing: &Tracing, args: &TraceArgs, chosen: &Chosen) -> Result<(), ProbeError> {
     let mut screen = args.live.then(|| Screen::new(chosen.hops()));
-    run.pass(args.duration.unwrap_or(u64::MAX), "tracing", |_| {
+    run.pass(args.duration.unwrap_or(u64::MAX), "tracing", |session| {
         if let Some(screen) = &mut screen {
             screen.draw(&tracing.live().hops());
         }
-        match tracing.is_finished() {
+        match tracing.is_finished() && !session.stop.requested() {
             // Why, its end tells.
             true => Err(ProbeError::NoTraffic("tracing ended by itself".to_owned())),
             false => Ok(()),
