@@ -251,6 +251,93 @@ fn profile(directory: &Path, quantity: &str, allowed: &str) -> PathBuf {
     path
 }
 
+/// Samples of each SV stream that never came, and those that came again, by tshark's stamps and smpCnt: each is the sample
+/// with that smpCnt that was due next to its stamp.
+fn lost_by_tshark(capture: &Path) -> BTreeMap<String, (u64, u64)> {
+    let mut command = Command::new("tshark");
+    let fields = ["frame.time_epoch", "sv.svID", "sv.smpCnt"].map(|field| ["-e", field]);
+    command.args(["-T", "fields"]).args(fields.concat());
+    let output = command.arg("-r").arg(capture).args(["-Y", "sv"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let mut streams: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let due = (nanoseconds(cells[0]) - START_NS) / SPACING_NS;
+        let count: i64 = cells[2].parse().unwrap();
+        let second = (due - count + 2_000).div_euclid(4_000);
+        streams
+            .entry(cells[1].to_owned())
+            .or_default()
+            .push(second * 4_000 + count);
+    }
+    let of = |numbers: Vec<i64>| {
+        let all = numbers.len() as u64;
+        let unique: std::collections::BTreeSet<i64> = numbers.into_iter().collect();
+        let span = (unique.last().unwrap() - unique.first().unwrap() + 1) as u64;
+        (span - unique.len() as u64, all - unique.len() as u64)
+    };
+    streams.into_iter().map(|(name, numbers)| (name, of(numbers))).collect()
+}
+
+/// One frame that is late, and silences longer than the counter can show, cost what tshark's stamps and counters say.
+#[test]
+fn late_frames_and_silences_are_counted_as_tshark_has_them() {
+    if !have("late_frames_and_silences_are_counted_as_tshark_has_them", "tshark") {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("late.pcap");
+    // Stream 0: late by 100 places before the rate is known, and again after. Stream 1: the same frames, doubled: the copy is
+    // late. Stream 2: silent for 1.3 s and for a second to the sample. Stream 3: whole.
+    let mut frames: Vec<(i64, u8, i64)> = Vec::new();
+    for sample in 0..20_000 {
+        for stream in 0..4_u8 {
+            let is_late = stream < 2 && [2_000, 11_000].contains(&sample);
+            if is_late {
+                frames.push(((sample + 100) * SPACING_NS + 20_000, stream, sample));
+            }
+            let is_silent = stream == 2 && ((5_000..10_200).contains(&sample) || (12_000..16_000).contains(&sample));
+            if !(is_silent || is_late && stream == 0) {
+                frames.push((sample * SPACING_NS, stream, sample));
+            }
+        }
+    }
+    frames.sort_unstable();
+    let mut writer = PcapWriter::new(BufWriter::new(File::create(&path).unwrap())).unwrap();
+    let mut templates: Vec<Template> = (0..4).map(template).collect();
+    for (at_ns, stream, sample) in frames {
+        let template = &mut templates[usize::from(stream)];
+        template.asdu_mut(0).unwrap().set_smp_cnt((sample % 4_000) as u16);
+        writer.write(START_NS + at_ns, template.bytes()).unwrap();
+    }
+    writer.finish().unwrap();
+    let by_tshark = lost_by_tshark(&path);
+    // Those that came 100 places late stay lost, as everywhere: they are too late for a relay.
+    let late = |name: &str| if name == "MU00" { 2 } else { 0 };
+    for rate in [&["--rate", "4000"][..], &[]] {
+        let out = directory.path().join(format!("{}.triptime", rate.len()));
+        let output = pcap(&[&[text(&path), "--json", "--out", text(&out)], rate].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let document = json(&output);
+        for (name, (lost, _)) in &by_tshark {
+            let found = series(&document, &format!("spacing/{name}"));
+            assert_eq!(found["lost"], lost + late(name), "{name} {rate:?}");
+            assert_eq!(
+                (found["duplicate"].as_u64(), found["reordered"].as_u64()),
+                (Some(0), Some(0))
+            );
+        }
+        let events = document["events"].as_array().unwrap();
+        let uncountable: Vec<&Value> = events.iter().filter(|event| event["kind"] == "incomplete").collect();
+        assert!(uncountable.is_empty(), "{uncountable:?}");
+    }
+    let all = |name: &str| by_tshark[name];
+    assert_eq!(
+        (all("MU00"), all("MU01"), all("MU02"), all("MU03")),
+        ((0, 0), (0, 2), (9_200, 0), (0, 0))
+    );
+}
+
 /// Verdict, why, and exit status of a capture under a limit.
 fn judged(capture: &Path, limits: &Path, more: &[&str]) -> (String, String, Option<i32>) {
     let directory = tempfile::tempdir().unwrap();

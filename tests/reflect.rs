@@ -192,3 +192,34 @@ fn nobody_there_is_said_with_what_to_do() {
         "{said}"
     );
 }
+
+#[test]
+fn receive_queues_that_af_xdp_does_not_see_are_said() {
+    if !root_or_skip("receive_queues_that_af_xdp_does_not_see_are_said") {
+        return;
+    }
+    let namespace = NetNs::create().expect("a namespace");
+    let queues = ["numrxqueues", "2", "numtxqueues", "2"];
+    let made = namespace.run(|| {
+        let mut ip = Command::new("ip");
+        ip.args(["link", "add", "q0"]).args(queues);
+        ip.args(["type", "veth", "peer", "name", "q1"]).args(queues);
+        let output = ip.output().expect("iproute2 is installed");
+        assert!(output.status.success(), "{}", stderr(&output));
+        for name in ["q0", "q1"] {
+            sys::link::set_up(name)?;
+        }
+        Ok::<(), sys::SysError>(())
+    });
+    made.expect("a thread in it").expect("up");
+    let directory = tempfile::tempdir().expect("a directory");
+    let options = "--engine xdp --policy other --interval 1ms --duration 300ms --wait 20s";
+    let ends = ["q0", "q1"].map(|interface| begin(&namespace, directory.path(), interface, options));
+    for (end, interface) in ends.into_iter().zip(["q0", "q1"]) {
+        let result = result(&wait(end, &[interface]));
+        let doubt =
+            format!("before measuring: {interface} has 2 receive queues, and an AF_XDP socket sees one of them");
+        let said = texts(&result);
+        assert!(said.iter().any(|text| text.starts_with(&doubt)), "{said:?}");
+    }
+}

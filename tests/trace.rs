@@ -1,39 +1,8 @@
 //! Hops traced end to end: a publisher, a bridge, and an application in another network namespace.
 
 use std::process::{Command, Stdio};
-use support::{binary, json, root_or_skip};
-use sys::link::{add_bridge, add_veth, find, set_master, set_up};
-use sys::netns::NetNs;
-
-/// The publisher's, the bridge's and the application's namespaces, joined.
-fn bed() -> [NetNs; 3] {
-    let [publisher, switch, device] = [(); 3].map(|()| NetNs::create().expect("a namespace"));
-    switch.run(|| add_bridge("br0").expect("a bridge")).expect("entered");
-    for (end, name, port) in [(&publisher, "ts0", "p-ts"), (&device, "dut0", "p-dut")] {
-        let join = || {
-            add_veth(port, name, end).expect("a pair");
-            set_master(port, "br0").expect("a port");
-            set_up(port).expect("up");
-        };
-        switch.run(join).expect("entered");
-        end.run(|| set_up(name).expect("up")).expect("entered");
-    }
-    switch.run(|| set_up("br0").expect("up")).expect("entered");
-    for (namespace, name) in [(&publisher, "ts0"), (&switch, "br0"), (&device, "dut0")] {
-        while !namespace.run(|| find(name).expect("there").carrier).expect("entered") {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-    }
-    [publisher, switch, device]
-}
-
-/// The program inside a namespace.
-fn inside(namespace: &NetNs, arguments: &[&str]) -> Command {
-    let mut command = Command::new("nsenter");
-    command.arg(format!("--net={}", namespace.path().display()));
-    command.arg(binary()).args(arguments).stdin(Stdio::null());
-    command
-}
+use support::bridge::{bed, inside};
+use support::{json, root_or_skip};
 
 #[test]
 fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
@@ -48,7 +17,7 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
         path("received.triptime"),
         path("traced.triptime"),
     );
-    let (html, single) = (path("hops.html"), path("hops.csv"));
+    let html = path("hops.html");
     let publish = [
         "publish",
         "ts0",
@@ -57,12 +26,12 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
         "--rate",
         "1000",
         "--duration",
-        "12s",
+        "60s",
         "-q",
         "--out",
         &sent,
     ];
-    let subscribe = ["subscribe", "dut0", "--duration", "12s", "-q", "--out", &received];
+    let subscribe = ["subscribe", "dut0", "--duration", "60s", "-q", "--out", &received];
     let quiet = |mut command: Command| {
         command
             .stdout(Stdio::null())
@@ -86,7 +55,6 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
         "--html",
         &html,
         "--record",
-        &single,
     ];
     let output = inside(&switch, &trace).output().expect("started");
     for other in &mut others {
@@ -104,14 +72,23 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
     }
     let page = std::fs::read_to_string(&html).expect("the report");
     assert!(page.contains("The way of a frame inside this host") && page.contains("p-dut: veth"));
-    let lines = std::fs::read_to_string(&single).expect("the durations");
-    assert!(
-        lines
-            .lines()
-            .filter(|line| line.contains(",nic-to-port,\"MU01\","))
-            .count()
-            > 500
-    );
+    let recording = &document["recording"];
+    let ways = recording["latencies"].as_array().expect("ways");
+    let between = |from: &str, to: &str| {
+        ways.iter()
+            .find(|way| way["from"] == from && way["to"] == to)
+            .expect("a way")
+    };
+    for (from, to) in [("nic", "port"), ("port", "edge"), ("nic", "app")] {
+        let recorded = between(from, to)["figures"]["count"].as_u64();
+        let counted = ["MU01", "MU02"]
+            .map(|id| support::series(&document, &format!("hop/{from}-to-{to}/{id}"))["received"].as_u64());
+        assert_eq!(
+            recorded,
+            counted[0].zip(counted[1]).map(|(a, b)| a + b),
+            "{from} to {to}"
+        );
+    }
 }
 
 #[test]

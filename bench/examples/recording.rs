@@ -66,7 +66,7 @@ fn records(
                 samples: 1,
                 flags: 0,
                 number,
-                stamps: [Some(kernel), Some(application), None, None],
+                stamps: recording::instants([Some(kernel), Some(application)]),
             })?;
         }
     }

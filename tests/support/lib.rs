@@ -1,5 +1,7 @@
 //! Helpers for the end-to-end tests: the binary, run under a time limit, and what it said.
 
+pub mod bridge;
+
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

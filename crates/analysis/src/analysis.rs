@@ -3,6 +3,7 @@
 use crate::avtp::{self, StreamHeader};
 use crate::goose::GooseStream;
 use crate::identity::{Identity, Kind};
+use crate::numbered::Numbered;
 use crate::sink::{Notes, Sink};
 use crate::stream::{Arrival, Protocol, Stream};
 use crate::summary::{FirstMalformed, Summary};
@@ -11,7 +12,6 @@ use crate::table::{Place, Table};
 use capture::{Frame, LinkType};
 use wire::FrameError;
 use wire::ether::{self, EthernetView};
-use wire::order::{Order, Place as Counted};
 use wire::test_frame::{self, TestFrame};
 use wire::{goose, sv};
 
@@ -248,13 +248,19 @@ impl<S: Sink> Analysis<S> {
                 return;
             }
         };
-        if test.kind != test_frame::Kind::Probe {
+        // Round trips, and the frames of a paced stream, which are marked before it begins and behind its end.
+        let is_numbered = match test.kind {
+            test_frame::Kind::Probe => true,
+            test_frame::Kind::Stream => test.flags == 0,
+            _ => false,
+        };
+        if !is_numbered {
             self.summary.other += 1;
             return;
         }
         let session = test.session.to_be_bytes();
-        self.counted(Kind::TestFrames, ethernet, &session, arrival, |order| {
-            order.accept(test.sequence)
+        self.counted(Kind::TestFrames, ethernet, &session, arrival, |numbered| {
+            numbered.accept_of_session(test.sequence)
         });
     }
 
@@ -267,8 +273,8 @@ impl<S: Sink> Analysis<S> {
             }
             return;
         };
-        self.counted(Kind::Avtp, ethernet, &header.stream_id, arrival, |order| {
-            order.accept_u8(header.sequence_num)
+        self.counted(Kind::Avtp, ethernet, &header.stream_id, arrival, |numbered| {
+            numbered.accept_u8(header.sequence_num)
         });
     }
 
@@ -278,13 +284,13 @@ impl<S: Sink> Analysis<S> {
         ethernet: &EthernetView<'_>,
         name: &[u8],
         arrival: Arrival,
-        number: impl FnOnce(&mut Order) -> Counted,
+        number: impl FnOnce(&mut Numbered) -> bool,
     ) {
-        let new = || Protocol::Counted(Order::default());
+        let new = || Protocol::Counted(Numbered::default());
         if let Some(at) = self.stream(kind, ethernet, None, name, arrival, new) {
             let notes = &mut notes(&mut self.sink, at, arrival);
             let stream = &mut self.table.streams[at];
-            stream.counted(arrival, notes, |order| number(order) != Counted::Duplicate);
+            stream.counted(arrival, notes, number);
             self.table.came(at);
         }
     }

@@ -16,6 +16,7 @@ mod bursts;
 mod gaps;
 mod goose;
 mod identity;
+mod numbered;
 mod sink;
 mod spacing;
 mod stream;

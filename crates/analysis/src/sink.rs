@@ -91,12 +91,17 @@ pub(crate) struct Notes<'a> {
 
 impl Notes<'_> {
     pub(crate) fn write(&mut self, budget: &mut Budget, kind: EventKind, text: impl FnOnce() -> String) {
+        self.write_at(self.at_ns, budget, kind, text);
+    }
+
+    /// Writes an event of an earlier frame, of which it was not known at once.
+    pub(crate) fn write_at(&mut self, at_ns: u64, budget: &mut Budget, kind: EventKind, text: impl FnOnce() -> String) {
         if budget.listed >= EVENTS {
             budget.unlisted += 1;
             return;
         }
         budget.listed += 1;
-        let (stream, at_ns) = (self.stream, self.at_ns);
+        let stream = self.stream;
         self.sink.event(Event {
             stream,
             at_ns,

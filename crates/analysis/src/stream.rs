@@ -2,13 +2,13 @@
 
 use crate::goose::GooseStream;
 use crate::identity::{Identity, Kind};
+use crate::numbered::Numbered;
 use crate::sink::{Budget, EventKind, Notes, Sink, Window};
 use crate::spacing::{Counts, Spacing, Stamp, Wraps};
 use crate::summary::{Detail, StreamSummary};
 use crate::sv::{Sample, SvStream};
 use units::format_ns;
 use wire::goose;
-use wire::order::Order;
 
 /// When a frame came, and its number.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ pub(crate) struct Arrival {
 pub(crate) enum Protocol {
     SampledValues(Box<SvStream>),
     Goose(Box<GooseStream>),
-    Counted(Order),
+    Counted(Numbered),
 }
 
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl Stream {
         let Protocol::SampledValues(sv) = &mut self.protocol else {
             return;
         };
-        let measured = sv.samples(samples, &mut self.budget, notes);
+        let measured = sv.samples(samples, arrival.time_ns, &mut self.budget, notes);
         sv.count(&mut self.spacing.open.counts);
         self.came(arrival, all);
         self.measure(arrival, measured, notes);
@@ -112,11 +112,16 @@ impl Stream {
     }
 
     /// Takes a frame with a counter of its own.
-    pub(crate) fn counted(&mut self, arrival: Arrival, notes: &mut Notes<'_>, number: impl FnOnce(&mut Order) -> bool) {
-        let Protocol::Counted(order) = &mut self.protocol else {
+    pub(crate) fn counted(
+        &mut self,
+        arrival: Arrival,
+        notes: &mut Notes<'_>,
+        number: impl FnOnce(&mut Numbered) -> bool,
+    ) {
+        let Protocol::Counted(numbered) = &mut self.protocol else {
             return;
         };
-        let measured = number(order);
+        let measured = number(numbered);
         self.count();
         self.came(arrival, 1);
         self.measure(arrival, u64::from(measured), notes);
@@ -149,6 +154,12 @@ impl Stream {
     #[cold]
     fn odd_stamp(&mut self, stamp: Stamp, notes: &mut Notes<'_>) {
         let frame = notes.frame;
+        if matches!(stamp, Stamp::Silent(_))
+            && let Protocol::SampledValues(sv) = &self.protocol
+            && sv.is_silence_counted()
+        {
+            return;
+        }
         if let Stamp::Silent(ns) = stamp {
             notes.write(&mut self.budget, EventKind::Uncountable, || {
                 let silent = format_ns(ns as f64);
@@ -194,10 +205,10 @@ impl Stream {
                 late: goose.counts().expired,
                 ..Counts::default()
             },
-            Protocol::Counted(order) => Counts {
-                lost: order.lost,
-                duplicate: order.duplicates,
-                reordered: order.late,
+            Protocol::Counted(numbered) => Counts {
+                lost: numbered.order.lost,
+                duplicate: numbered.order.duplicates,
+                reordered: numbered.order.late,
                 ..Counts::default()
             },
         };
@@ -209,8 +220,9 @@ impl Stream {
         counts.late += now.late - before.late;
     }
 
-    /// Closes a window, unless nothing was counted in it.
+    /// Closes a window, unless nothing was counted in it. The first one of a stream begins with its first frame.
     pub(crate) fn close(&mut self, stream: usize, start_ns: u64, end_ns: u64, sink: &mut dyn Sink) {
+        let start_ns = start_ns.max(self.first.at_ns.min(end_ns));
         self.spacing.close(|tally, worst| {
             sink.window(&Window {
                 stream,
@@ -234,9 +246,12 @@ impl Stream {
         match &mut self.protocol {
             Protocol::SampledValues(sv) => sv.finish(&mut self.spacing.open.counts, &mut self.budget, notes),
             Protocol::Goose(goose) => goose.finish(last_ns, &mut self.budget, notes),
-            Protocol::Counted(order) => order.settle(),
+            Protocol::Counted(numbered) => numbered.settle(),
         }
         self.count();
+        // The time between its first frame and its last is what was measured.
+        let start_ns = start_ns.max(self.first.at_ns.min(end_ns));
+        let end_ns = end_ns.min(self.last.at_ns.max(start_ns + 1));
         let detail = self.detail();
         let (back, unstamped) = (self.spacing.back, self.spacing.unstamped);
         let stream = notes.stream;
@@ -281,12 +296,14 @@ impl Stream {
                     gaps: counters.gaps,
                     restarts: counters.restarts,
                     out_of_range: counters.out_of_range,
+                    too_late: counters.too_late,
                 }
             }
             Protocol::Goose(goose) => Detail::Goose(goose.counts()),
-            Protocol::Counted(order) => Detail::Counted {
-                gaps: order.gaps,
-                restarts: order.restarts,
+            Protocol::Counted(numbered) => Detail::Counted {
+                gaps: numbered.order.gaps,
+                restarts: numbered.order.restarts,
+                too_late: numbered.too_late,
             },
         }
     }

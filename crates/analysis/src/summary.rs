@@ -100,6 +100,8 @@ pub enum Detail {
         restarts: u64,
         /// Samples with a smpCnt beyond the rate.
         out_of_range: u64,
+        /// Samples that came so late that they had been counted, as lost or as come.
+        too_late: u64,
     },
     /// GOOSE.
     Goose(GooseCounts),
@@ -109,6 +111,8 @@ pub enum Detail {
         gaps: u64,
         /// Times the counter began again.
         restarts: u64,
+        /// Frames that came so late that they had been counted, as lost or as come.
+        too_late: u64,
     },
 }
 

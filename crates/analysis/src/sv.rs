@@ -4,6 +4,9 @@ use crate::sink::{Budget, EventKind, Notes};
 use crate::spacing::Counts;
 use wire::ether::Mac;
 use wire::sequence::{Accounting, Sequence, Settled, Step};
+
+/// A silence from which on the counter alone does not tell what was lost.
+const SILENCE_NS: u64 = 500_000_000;
 use wire::sv::{FastPath, Frame};
 
 /// The changing parts of one ASDU.
@@ -13,11 +16,27 @@ pub(crate) struct Sample {
     pub(crate) smp_synch: Option<u8>,
 }
 
+/// A jump of smpCnt by half a second or more.
+#[derive(Debug, Clone, Copy, Default)]
+struct Jump {
+    frame: u64,
+    at_ns: u64,
+    smp_cnt: u16,
+}
+
 #[derive(Debug)]
 pub(crate) struct SvStream {
     pub(crate) fast: FastPath,
     pub(crate) sequence: Sequence,
     accounting: Accounting,
+    /// Stamp of the newest sample.
+    newest_ns: Option<i64>,
+    /// Whether the last frame came after a silence whose samples are counted.
+    is_silence_counted: bool,
+    /// The last jump of smpCnt: where it was, and when.
+    jump: Jump,
+    /// Restarts that were told.
+    restarts: u64,
     smp_synch: Option<u8>,
     simulate: bool,
     conf_rev: u32,
@@ -37,6 +56,10 @@ impl SvStream {
             fast: FastPath::new(),
             sequence: rate.map_or_else(Sequence::learning, Sequence::new),
             accounting: Accounting::default(),
+            newest_ns: None,
+            is_silence_counted: false,
+            jump: Jump::default(),
+            restarts: 0,
             smp_synch: first.as_ref().and_then(|asdu| asdu.smp_synch()),
             simulate: frame.simulate(),
             conf_rev: first.map_or(0, |asdu| asdu.conf_rev()),
@@ -76,38 +99,98 @@ impl SvStream {
     pub(crate) fn samples(
         &mut self,
         samples: impl Iterator<Item = Sample>,
+        time_ns: Option<i64>,
         budget: &mut Budget,
         notes: &mut Notes<'_>,
     ) -> u64 {
         let (mut all, mut measured) = (0, 0);
+        let mut silent_ns = self.silence_ns(time_ns);
+        self.is_silence_counted = false;
         for sample in samples {
             all += 1;
-            measured += u64::from(self.sample(sample, budget, notes));
+            measured += u64::from(self.sample(sample, time_ns, silent_ns, budget, notes));
+            silent_ns = 0;
         }
         self.asdus = self.asdus.max(all);
+        if self.sequence.certain_restarts() > self.restarts {
+            self.tell_restart(budget, notes);
+        }
         measured
     }
 
+    /// How long the stream was silent at `time_ns`; 0 where the stamps do not tell.
     #[inline]
-    fn sample(&mut self, sample: Sample, budget: &mut Budget, notes: &mut Notes<'_>) -> bool {
+    fn silence_ns(&self, time_ns: Option<i64>) -> u64 {
+        let (Some(now), Some(before)) = (time_ns, self.newest_ns) else {
+            return 0;
+        };
+        u64::try_from(now.saturating_sub(before)).unwrap_or(0)
+    }
+
+    /// Whether these lost samples are those of a silence.
+    #[inline]
+    fn explains(&self, lost: u32, silent_ns: u64) -> bool {
+        let Some(rate) = self.sequence.rate().filter(|_| silent_ns >= SILENCE_NS) else {
+            return false;
+        };
+        let due = u128::from(silent_ns) * u128::from(rate) / 1_000_000_000;
+        // As wide of it as the sequence takes it.
+        due.abs_diff(u128::from(lost) + 1) <= u128::from(rate.div_ceil(4))
+    }
+
+    /// Whether the last frame came after a silence, and the samples of that time are among those that are lost.
+    pub(crate) fn is_silence_counted(&self) -> bool {
+        self.is_silence_counted
+    }
+
+    #[cold]
+    fn tell_restart(&mut self, budget: &mut Budget, notes: &mut Notes<'_>) {
+        self.restarts += 1;
+        let Jump { frame, at_ns, smp_cnt } = self.jump;
+        notes.write_at(at_ns, budget, EventKind::Uncountable, || {
+            format!(
+                "smpCnt jumped to {smp_cnt} (frame {frame}): the publisher restarted or resynchronised, or half a second or \
+                 more was lost"
+            )
+        });
+    }
+
+    #[inline]
+    fn sample(
+        &mut self,
+        sample: Sample,
+        time_ns: Option<i64>,
+        silent_ns: u64,
+        budget: &mut Budget,
+        notes: &mut Notes<'_>,
+    ) -> bool {
         if sample.smp_synch != self.smp_synch {
             self.synch(sample.smp_synch, budget, notes);
         }
         let count = sample.smp_cnt;
-        let step = self.sequence.accept(count);
+        let step = self.sequence.accept_after(count, silent_ns);
         self.lowest = self.lowest.min(count);
         self.highest = self.highest.max(count);
+        if matches!(step, Step::First | Step::Next | Step::Gap(_) | Step::Restart) {
+            self.newest_ns = time_ns;
+        }
         match step {
-            Step::First | Step::Next | Step::Gap(_) | Step::OutOfOrder => true,
+            Step::First | Step::OutOfOrder => true,
+            Step::Next => {
+                self.is_silence_counted |= self.explains(0, silent_ns);
+                true
+            }
+            Step::Gap(lost) => {
+                self.is_silence_counted |= self.explains(lost, silent_ns);
+                true
+            }
             Step::Duplicate | Step::TooLate => false,
             Step::Restart => {
-                let frame = notes.frame;
-                notes.write(budget, EventKind::Uncountable, || {
-                    format!(
-                        "smpCnt jumped to {count} (frame {frame}): the publisher restarted or resynchronised, or half a \
-                         second or more was lost"
-                    )
-                });
+                self.jump = Jump {
+                    frame: notes.frame,
+                    at_ns: notes.at_ns,
+                    smp_cnt: count,
+                };
                 true
             }
             Step::OutOfRange => {
@@ -140,6 +223,9 @@ impl SvStream {
     pub(crate) fn finish(&mut self, counts: &mut Counts, budget: &mut Budget, notes: &mut Notes<'_>) {
         let settled = self.accounting.last_look(self.sequence.counters());
         add(counts, settled);
+        if self.sequence.counters().restarts > self.restarts {
+            self.tell_restart(budget, notes);
+        }
         if let Some((frame, count)) = self.first_out_of_range {
             let all = self.sequence.counters().out_of_range;
             let rate = self.sequence.rate().unwrap_or_default();

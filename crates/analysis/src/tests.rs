@@ -231,24 +231,59 @@ fn stamps_that_go_back_or_are_missing_are_told() {
 
 #[test]
 fn a_silence_in_which_the_counter_may_go_round_is_told() {
-    let silent = |ns: i64| {
+    let silent = |config: Config, ns: i64| {
         let mut frames = even((0..200).chain(200..400));
         for (time_ns, _) in &mut frames[200..] {
             *time_ns = time_ns.map(|at| at + ns);
         }
-        analyse(&frames).1.events
+        analyse_with(config, Kept::default(), &frames)
     };
-    // Exactly one second is missing: smpCnt alone shows nothing.
-    let events = silent(1_000_000_000);
-    assert_eq!(events.len(), 1);
-    assert_eq!(events[0].kind, EventKind::Uncountable);
+    let rate_unknown = Config { rate: None, ..CONFIG };
+    // Exactly one second is missing: smpCnt alone shows nothing, the stamps show it where the rate is known.
+    let (summary, kept) = silent(CONFIG, 1_000_000_000);
+    assert_eq!((only(&summary).tally.counts.lost, kept.events.len()), (4_000, 0));
+    let (summary, kept) = silent(rate_unknown, 1_000_000_000);
+    assert_eq!((only(&summary).tally.counts.lost, kept.events.len()), (0, 1));
+    assert_eq!(kept.events[0].kind, EventKind::Uncountable);
     assert!(
-        events[0].text.starts_with("silent for 1.00 s (until frame 201)"),
-        "{events:?}"
+        kept.events[0].text.starts_with("silent for 1.00 s (until frame 201)"),
+        "{kept:?}"
     );
-    assert!(silent(400_000_000).is_empty());
+    // The counter does not stand where the stamps say: another publisher, or the same one started again.
+    let (_, kept) = silent(CONFIG, 1_500_000_000);
+    assert_eq!(kept.events[0].kind, EventKind::Uncountable);
+    for config in [CONFIG, rate_unknown] {
+        assert!(silent(config, 400_000_000).1.events.is_empty());
+    }
     let (_, kept) = analyse(&even((0..100).chain(2_500..2_600)));
     assert_eq!(kept.events[0].kind, EventKind::Uncountable, "a jump of smpCnt");
+    assert!(kept.events[0].text.contains("jumped to 2500 (frame 101)"), "{kept:?}");
+}
+
+#[test]
+fn one_frame_far_too_late_is_no_restart_and_costs_no_other() {
+    for rate in [Some(4_000), None] {
+        let config = Config { rate, ..CONFIG };
+        for (late, behind) in [(300, 17), (300, 1_000), (3_950, 30), (4_700, 60)] {
+            for doubled in [false, true] {
+                let mut numbers: Vec<u16> = (0..9_000).collect();
+                let again = numbers[late];
+                numbers.insert(late + behind + 1, again);
+                if !doubled {
+                    numbers.remove(late);
+                }
+                let counts = numbers.iter().map(|number| number % 4_000);
+                let (summary, kept) = analyse_with(config, Kept::default(), &even(counts));
+                let counts = only(&summary).tally.counts;
+                assert_eq!(
+                    (counts.lost, counts.reordered),
+                    (u64::from(!doubled), 0),
+                    "{late} {behind} {doubled} {rate:?}"
+                );
+                assert!(kept.events.is_empty(), "{kept:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -84,19 +84,29 @@ pub(crate) struct PortArgs {
     pub(crate) capture: CaptureArgs,
 }
 
+/// Heading of the options of a capture.
+const CAPTURE: &str = "Capture";
+
 /// Options of a capture of what passes.
+// Each with its heading: one for the struct would go on over the options of the command it is flattened into.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Capture")]
 pub(crate) struct CaptureArgs {
     /// Write frames sent and received to this pcapng file, with nanosecond stamps: those around samples over their limit,
     /// around losses, and before the end
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = CAPTURE)]
     pub(crate) capture: Option<PathBuf>,
     /// How much before and after
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = positive_duration, requires = "capture")]
+    #[arg(
+        long,
+        value_name = "DURATION",
+        default_value = "1s",
+        value_parser = positive_duration,
+        requires = "capture",
+        help_heading = CAPTURE
+    )]
     pub(crate) capture_around: u64,
     /// Write every frame instead
-    #[arg(long, requires = "capture")]
+    #[arg(long, requires = "capture", conflicts_with = "capture_around", help_heading = CAPTURE)]
     pub(crate) capture_all: bool,
 }
 

@@ -45,6 +45,7 @@ enum Command {
     Compare(commands::compare::CompareArgs),
     Export(commands::export::ExportArgs),
     Import(commands::import::ImportArgs),
+    Merge(commands::merge::MergeArgs),
 }
 
 fn main() -> ExitCode {
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Import(args) => commands::import::run(&args),
+        Command::Merge(args) => commands::merge::run(&args),
     };
     ExitCode::from(status.unwrap_or_else(|failure| failure.show()))
 }

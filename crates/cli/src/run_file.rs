@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::RunFile;
 use store::model::{EventKind, RunState};
+use sys::SysError;
 use units::CpuList;
 
 /// Span after which ABB's application reports its maxima.
@@ -143,11 +144,15 @@ impl Run {
         })
     }
 
-    /// Says what makes a measurement on this port questionable; returns the port with its capture, if one is asked for.
+    /// Says what makes a measurement on this port questionable; returns the port with its capture, if one is asked for. When
+    /// that cannot be made, the run is over.
     pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs, intent: &Intent) -> Result<Port, Failure> {
         let port = port.into();
         let events = self.session.recorder.events();
-        for doubt in preflight::doubts(port.interface(), intent) {
+        for doubt in preflight::doubts(port.interface(), intent)
+            .into_iter()
+            .chain(port.doubt())
+        {
             events.write(EventKind::Note, format!("before measuring: {doubt}"));
         }
         let Some(path) = args.capture.capture.clone() else {
@@ -163,13 +168,22 @@ impl Run {
             application: format!("triptime {}", env!("CARGO_PKG_VERSION")),
             signal: self.session.recorder.spike_signal(),
         };
-        let (tap, capture) = tap::start(&spec).map_err(|error| Failure::Usage(error.to_string()))?;
+        let (tap, capture) = tap::start(&spec).map_err(|error| {
+            // Nothing was measured yet.
+            remove(self.session.file());
+            Failure::Usage(error.to_string())
+        })?;
         self.captures.push(capture);
         Ok(port.with_tap(Some(tap)))
     }
 
     /// Closes the captures and says what is in them.
     fn close_captures(&mut self) {
+        if self.captures.is_empty() {
+            return;
+        }
+        // A spike among the last samples is to be around in the capture too.
+        self.session.recorder.settle();
         let events = self.session.recorder.events();
         for capture in self.captures.drain(..) {
             match capture.finish() {
@@ -223,11 +237,10 @@ impl Run {
         self.close_captures();
         let told_to_end = self.session.stop.requested();
         let interrupted = outcome.is_err() || (told_to_end && !self.open_ended);
-        if interrupted && outcome.is_ok() {
-            self.session
-                .recorder
-                .events()
-                .write(EventKind::Interrupted, "ended early");
+        if interrupted {
+            let why = outcome.as_ref().err().map(ToString::to_string);
+            let events = self.session.recorder.events();
+            events.write(EventKind::Interrupted, why.unwrap_or_else(|| "ended early".into()));
         }
         let state = if interrupted {
             RunState::Interrupted
@@ -237,6 +250,11 @@ impl Run {
         let file = self.session.file().to_path_buf();
         let closed = self.session.finish(state);
         match (outcome, closed) {
+            (Err(error), Ok(file)) if is_of_the_interface(&error) && has_windows(&file) => {
+                // It was measured until then: that is shown, and the status says why it is not all.
+                verdict::show(&file, self.profile, &self.args)?;
+                Err(error.into())
+            }
             (Err(error), _) => {
                 if has_windows(&file) {
                     let _ = writeln!(
@@ -284,6 +302,14 @@ fn beside(measured: &CpuList) -> CpuList {
     let allowed = sys::thread::allowed_cpus();
     let others = allowed.without(measured);
     if others.is_empty() { allowed } else { others }
+}
+
+/// Whether an interface that was removed ended the run.
+fn is_of_the_interface(error: &SessionError) -> bool {
+    matches!(
+        error,
+        SessionError::Probe(ProbeError::Sys(SysError::InterfaceGone { .. }))
+    )
 }
 
 /// Whether anything was measured into the run at `file`. When that cannot be told, it is kept.

@@ -10,4 +10,5 @@ pub mod cyclictest;
 pub mod export;
 pub mod import;
 pub mod logger;
+pub mod merge;
 pub mod svtrace;

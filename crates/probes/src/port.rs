@@ -5,7 +5,7 @@ use sys::SysError;
 use sys::link::LinkStatistics;
 use sys::packet::{self, PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
 use sys::xdp::{XdpFrame, XdpPort, XdpSender};
-use units::Tai;
+use units::{Monotonic, Tai};
 
 /// A port of either kind, tapped or not.
 #[derive(Debug)]
@@ -73,6 +73,17 @@ impl Port {
         }
     }
 
+    /// What makes it questionable whether the port sees every frame, in a sentence; `None` where nothing does.
+    pub fn doubt(&self) -> Option<String> {
+        let Engine::Xdp(port) = &self.engine else { return None };
+        let queues = port.rx_queues().filter(|queues| *queues > 1)?;
+        let name = port.interface();
+        Some(format!(
+            "{name} has {queues} receive queues, and an AF_XDP socket sees one of them: frames that the NIC puts into \
+             another will count as lost (`ethtool -L {name} combined 1`, or rx 1, leaves one)"
+        ))
+    }
+
     /// The interface's hardware address when the port was opened.
     pub fn mac(&self) -> [u8; 6] {
         match &self.engine {
@@ -119,10 +130,8 @@ impl Port {
     /// As [`PacketPort::send`].
     #[inline]
     pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
-        if let Some(tap) = &mut self.tap {
-            tap.sent(sys::clock::monotonic(), frame);
-        }
-        match &mut self.engine {
+        let at = self.tap.as_ref().map(|_| sys::clock::monotonic());
+        let outcome = match &mut self.engine {
             Engine::Packet(port) => {
                 let outcome = port.send(frame);
                 self.numbered = self.numbered.wrapping_add(u32::from(packet::counts(&outcome)));
@@ -130,7 +139,17 @@ impl Port {
             }
             Engine::Xdp(port) => port.send(frame),
             Engine::Mixed(_, sender) => sender.send(frame),
+        };
+        self.sent(at, frame, outcome)
+    }
+
+    /// Shows the tap a frame that the kernel took at `at`.
+    #[inline]
+    fn sent(&mut self, at: Option<Monotonic>, frame: &[u8], outcome: Result<(), SysError>) -> Result<(), SysError> {
+        if let (Some(tap), Some(at), Ok(())) = (&mut self.tap, at, &outcome) {
+            tap.sent(at, frame);
         }
+        outcome
     }
 
     /// The number that the next frame of [`Port::send`] has in the stamps of sent frames.
@@ -150,14 +169,13 @@ impl Port {
     /// # Errors
     /// As [`PacketPort::send_at`]; AF_XDP has no launch times here.
     pub fn send_at(&mut self, frame: &[u8], at: Tai) -> Result<(), SysError> {
-        if let Some(tap) = &mut self.tap {
-            tap.sent(sys::clock::monotonic(), frame);
-        }
-        match &mut self.engine {
+        let called = self.tap.as_ref().map(|_| sys::clock::monotonic());
+        let outcome = match &mut self.engine {
             Engine::Packet(port) => port.send_at(frame, at),
             Engine::Xdp(port) => port.send(frame),
             Engine::Mixed(_, sender) => sender.send(frame),
-        }
+        };
+        self.sent(called, frame, outcome)
     }
 
     /// What the kernel says of sent frames: the oldest that was not yet taken.
@@ -170,17 +188,19 @@ impl Port {
     /// # Errors
     /// How many frames went, and why the next one did not: as [`PacketPort::send_all`].
     pub fn send_all(&mut self, batch: &mut TxBatch) -> Result<(), PartialSend> {
-        if let Some(tap) = &mut self.tap {
-            let now = sys::clock::monotonic();
-            for index in 0..batch.len() {
-                tap.sent(now, batch.frame(index));
-            }
-        }
-        match &mut self.engine {
+        let at = self.tap.as_ref().map(|_| sys::clock::monotonic());
+        let outcome = match &mut self.engine {
             Engine::Packet(port) => port.send_all(batch),
             Engine::Xdp(port) => port.send_all(batch),
             Engine::Mixed(_, sender) => sender.send_all(batch),
+        };
+        if let (Some(tap), Some(at)) = (&mut self.tap, at) {
+            let went = outcome.as_ref().map_or_else(|partial| partial.sent, |()| batch.len());
+            for index in 0..went {
+                tap.sent(at, batch.frame(index));
+            }
         }
+        outcome
     }
 
     /// The oldest received frame not yet taken.
@@ -208,6 +228,20 @@ impl Port {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.wait(timeout_ns),
             Engine::Xdp(port) => port.wait(timeout_ns),
+        }
+    }
+
+    /// The interface was removed, if it was: one system call, which nothing else that receives makes up for.
+    pub(crate) fn gone(&self) -> Result<(), SysError> {
+        let is_gone = match &self.engine {
+            Engine::Packet(port) | Engine::Mixed(port, _) => port.is_gone(),
+            Engine::Xdp(port) => port.is_gone(),
+        };
+        match is_gone {
+            true => Err(SysError::InterfaceGone {
+                name: self.interface().into(),
+            }),
+            false => Ok(()),
         }
     }
 

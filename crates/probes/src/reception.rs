@@ -1,5 +1,6 @@
 //! Receiving until told to stop: what `subscribe` and `listen` have in common.
 
+use crate::error::ProbeError;
 use crate::port::{Frame, Port};
 use crate::record::Feed;
 use crate::reflect::Receive;
@@ -16,6 +17,9 @@ const LINK_DOWN_NS: i64 = 10_000_000;
 
 /// How long the thread sleeps before it looks whether it is to stop.
 const LOOK_UP_NS: u64 = 100_000_000;
+
+/// After a silence of this length the link is looked at, and again after each further one.
+const SILENCE_NS: i64 = 100_000_000;
 
 /// How long the thread stays awake after a frame before it sleeps: about what a sleep costs. Frames of synchronised publishers
 /// come a microsecond apart, and a sleep before each would cost several times as much.
@@ -41,6 +45,15 @@ impl Arrival {
             Some(RxStamp::Hardware(_)) | None => None,
         };
         Self { at, wall, kernel }
+    }
+
+    /// How long nothing came since `before`, by every clock that says so: an application that was held up has not heard the
+    /// stream, but the kernel has; and a step of the wall clock is no silence.
+    pub(crate) fn silence_ns(&self, before: &Self) -> u64 {
+        let by_application = self.at - before.at;
+        let by_kernel = self.kernel.zip(before.kernel).map(|(now, before)| now - before);
+        let silent_ns = by_kernel.map_or(by_application, |ns| ns.min(by_application));
+        u64::try_from(silent_ns).unwrap_or(0)
     }
 }
 
@@ -72,15 +85,25 @@ pub(crate) struct Reception {
 }
 
 impl Reception {
-    /// Receives until the duration is over or a stop is asked for; returns how many frames were accounted for.
-    pub(crate) fn run(&mut self, account: &mut impl Account, feed: &mut Feed) -> u64 {
+    /// Receives until the duration is over, a stop is asked for or the interface is gone. `accepted` is how many frames were
+    /// accounted for.
+    ///
+    /// # Errors
+    /// The interface was removed.
+    pub(crate) fn run(
+        &mut self,
+        accepted: &mut u64,
+        account: &mut impl Account,
+        feed: &mut Feed,
+    ) -> Result<(), ProbeError> {
         let duration = self.duration_ns.and_then(|ns| i64::try_from(ns).ok());
         let end = duration.map(|ns| sys::clock::monotonic() + ns);
-        let (mut accepted, mut is_down) = (0, false);
+        let mut is_down = false;
         let mut now = sys::clock::monotonic();
-        let mut last_came = sys::clock::monotonic();
+        let mut last_came = now;
+        let mut looked = now;
         while !self.stop.requested() {
-            let last = self.take_all(end, &mut accepted, account, feed);
+            let last = self.take_all(end, accepted, account, feed);
             account.look(now, feed);
             if let Some(at) = last
                 && is_down
@@ -88,7 +111,7 @@ impl Reception {
                 is_down = false;
                 account.link(is_down, at, feed);
             }
-            self.frames.store(accepted, Ordering::Relaxed);
+            self.frames.store(*accepted, Ordering::Relaxed);
             now = last.unwrap_or_else(sys::clock::monotonic);
             if end.is_some_and(|end| now >= end) {
                 break;
@@ -98,7 +121,18 @@ impl Reception {
                 std::hint::spin_loop();
                 continue;
             }
-            if self.receive == Receive::Block && self.port.wait(until_look(account.deadline(), now)).is_err() {
+            let is_silent = now - last_came.max(looked) >= SILENCE_NS;
+            if is_silent {
+                looked = now;
+                self.port.gone()?;
+            }
+            let waited = match (self.receive, is_silent) {
+                (Receive::Block, _) => self.port.wait(until_look(account.deadline(), now)),
+                // One that spins would not hear of the link otherwise.
+                (Receive::Spin, true) => self.port.wait(0),
+                (Receive::Spin, false) => Ok(false),
+            };
+            if waited.is_err() {
                 if !is_down {
                     is_down = true;
                     account.link(is_down, now, feed);
@@ -107,7 +141,7 @@ impl Reception {
                 sleep_until(now + LINK_DOWN_NS);
             }
         }
-        accepted
+        Ok(())
     }
 
     /// Takes what is there; returns when the last frame came.
@@ -147,5 +181,34 @@ pub(crate) fn link_text(is_down: bool, interface: &str) -> String {
     match is_down {
         true => format!("{interface} is down: nothing comes"),
         false => format!("frames come again on {interface}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arrival;
+    use units::{Monotonic, Realtime};
+
+    #[test]
+    fn neither_a_clock_step_nor_a_held_up_application_is_a_silence() {
+        let arrival = |at: i64, kernel: Option<i64>| Arrival {
+            at: Monotonic::from_ns(at),
+            wall: Realtime::from_ns(0),
+            kernel: kernel.map(Realtime::from_ns),
+        };
+        let before = arrival(1_000, Some(5_000));
+        assert_eq!(
+            arrival(1_100, Some(2_000_005_000)).silence_ns(&before),
+            100,
+            "clock stepped on"
+        );
+        assert_eq!(
+            arrival(1_100, Some(-7_000)).silence_ns(&before),
+            0,
+            "clock stepped back"
+        );
+        assert_eq!(arrival(3_000_001_000, Some(5_100)).silence_ns(&before), 100, "held up");
+        assert_eq!(arrival(3_000, Some(7_000)).silence_ns(&before), 2_000);
+        assert_eq!(arrival(3_000, None).silence_ns(&before), 2_000);
     }
 }

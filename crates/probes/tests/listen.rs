@@ -240,6 +240,95 @@ fn a_jump_of_smp_cnt_by_half_a_second_is_a_new_start() {
     assert_eq!(stream_events(&recorded, "listen/sv-MU01").len(), 1);
 }
 
+#[test]
+fn a_frame_of_another_publisher_far_too_late_is_no_restart() {
+    if !can_run("a_frame_of_another_publisher_far_too_late_is_no_restart") {
+        return;
+    }
+    // 100 comes 100 frames late, 150 comes again after as many.
+    let counts = (0..100).chain(101..=200).chain([100]).chain(201..=250).chain([150]);
+    let frames: Vec<Vec<u8>> = counts
+        .chain(251..400)
+        .map(|count| samples("MU01", count, 1, &[]))
+        .collect();
+    let recorded = listen(&config(), &frames);
+    let expected = Expected {
+        // The first has none before it. The copy looked like a new start until the next one came.
+        received: 398,
+        lost: 1,
+        ..Expected::default()
+    };
+    assert_eq!(counted(&recorded, "listen/sv-MU01"), expected);
+    let events = stream_events(&recorded, "listen/sv-MU01");
+    assert_eq!(
+        events,
+        ["sv-MU01: 2 frames came so late or so often that they had been counted before"]
+    );
+}
+
+#[test]
+fn an_interval_that_is_not_the_streams_is_told() {
+    if !can_run("an_interval_that_is_not_the_streams_is_told") {
+        return;
+    }
+    let frames: Vec<Vec<u8>> = (3_000..5_000)
+        .map(|count| samples("MU01", count % 4_000, 1, &[]))
+        .collect();
+    let recorded = listen(&config(), &frames);
+    let events = stream_events(&recorded, "listen/sv-MU01");
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert!(events[0].ends_with("give --interval 4000/s"), "{events:?}");
+    let whole = Expected {
+        received: 1_999,
+        ..Expected::default()
+    };
+    assert_eq!(counted(&recorded, "listen/sv-MU01"), whole, "the wrap is no loss");
+    let right = ListenConfig::every(Period::of_ns(250_000));
+    assert_eq!(stream_events(&listen(&right, &frames), "listen/sv-MU01"), [""; 0]);
+}
+
+/// The counter alone shows 0.7 s as a jump back, and 1 s as nothing.
+#[test]
+fn a_silence_of_another_publisher_costs_the_frames_of_its_time() {
+    if !can_run("a_silence_of_another_publisher_costs_the_frames_of_its_time") {
+        return;
+    }
+    let config = ListenConfig::every(Period::of_ns(1_000_000));
+    let pair = Pair::build();
+    let sender = pair.port_a(&PortOptions {
+        ring_frames: 0,
+        ..PortOptions::default()
+    });
+    let mut run = Run::start();
+    let listening =
+        start(&config, pair.port_b(&port_options(None)), &mut run.recorder, &run.stop).expect("the listener starts");
+    let mut number = 0;
+    let mut lost = 0;
+    for silent_ms in [700_u64, 1_000, 100] {
+        for _ in 0..20 {
+            sender
+                .send(&samples("MU01", (number % 1_000) as u16, 1, &[]))
+                .expect("sent");
+            number += 1;
+        }
+        let sent = sys::clock::monotonic();
+        sys::wait::sleep_until(sent + silent_ms as i64 * 1_000_000);
+        // As a publisher that went on counting; how long it really was does not matter to the ms.
+        number += silent_ms;
+        lost += silent_ms;
+    }
+    sender
+        .send(&samples("MU01", (number % 1_000) as u16, 1, &[]))
+        .expect("sent");
+    common::wait_until("61 frames", || listening.frames.load(Ordering::Relaxed) == 61);
+    run.stop.request();
+    listening.running.join().expect("ends well");
+    let recorded = run.finish();
+    let counters = recorded.counters("listen/sv-MU01");
+    assert_eq!((counters.received, counters.lost), (60, lost));
+    assert_eq!(stream_events(&recorded, "listen/sv-MU01"), [""; 0]);
+}
+
 /// Frames are sent with pauses of known length: what is late is decided by the kernel's stamps.
 #[test]
 fn a_pause_is_late_and_a_loss_of_that_length_is_not() {

@@ -1,7 +1,20 @@
 //! Records, alone and many of them side by side.
 
 /// Most observation points of a recording.
-pub const MAX_POINTS: usize = 4;
+pub const MAX_POINTS: usize = 12;
+
+/// An instant for each point, in ns; `None` where there is none.
+pub type Instants = [Option<i64>; MAX_POINTS];
+
+/// The instants at the first points; there are none at the others.
+///
+/// # Panics
+/// With more than [`MAX_POINTS`].
+pub fn instants<const N: usize>(at: [Option<i64>; N]) -> Instants {
+    let mut all = [None; MAX_POINTS];
+    all[..N].copy_from_slice(&at);
+    all
+}
 
 /// Most samples of one record: a frame with more is recorded as several.
 pub const MAX_SAMPLES: u16 = 255;
@@ -15,8 +28,10 @@ pub mod flag {
     pub const RESTART: u8 = 1;
     /// The count is at or beyond the stream's rate: `number` is the count as it came, and has no place among the others.
     pub const OUT_OF_RANGE: u8 = 2;
+    /// The stream's rate was not known yet: the count was taken to turn at 65536.
+    pub const UNRATED: u8 = 4;
     /// Bits that say something.
-    pub const KNOWN: u8 = RESTART | OUT_OF_RANGE;
+    pub const KNOWN: u8 = RESTART | OUT_OF_RANGE | UNRATED;
 }
 
 /// What came in one frame of one stream.
@@ -31,7 +46,7 @@ pub struct Record {
     /// Number of the first sample: its count plus whole turns of the counter.
     pub number: u64,
     /// Instant at each point in ns; `None` where there is none.
-    pub stamps: [Option<i64>; MAX_POINTS],
+    pub stamps: Instants,
 }
 
 /// Many records, column by column.

@@ -13,6 +13,7 @@ mod block;
 mod bytes;
 mod column;
 mod error;
+pub mod facts;
 mod numbering;
 mod predict;
 mod reader;
@@ -22,7 +23,7 @@ mod survey;
 mod tests;
 mod writer;
 
-pub use block::{Block, MAX_POINTS, MAX_RECORDS, MAX_SAMPLES, Record, flag};
+pub use block::{Block, Instants, MAX_POINTS, MAX_RECORDS, MAX_SAMPLES, Record, flag, instants};
 pub use error::SegmentError;
 pub use numbering::Numbering;
 pub use reader::{Segment, SegmentReader};

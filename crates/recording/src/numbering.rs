@@ -11,13 +11,35 @@ const ALL_COUNTS: u64 = 65_536;
 pub struct Numbering {
     /// Number of the newest sample.
     newest: u64,
+    /// Where the counter was taken to turn so far.
+    turn: u64,
 }
 
 impl Numbering {
     /// Number and [`flag`]s of the next sample, which the stream's sequence found to be `step`.
     pub fn number(&mut self, smp_cnt: u16, step: Step, rate: Option<u32>) -> (u64, u8) {
         let turn = rate.map_or(ALL_COUNTS, u64::from).max(1);
-        let count = u64::from(smp_cnt);
+        let unrated = if rate.is_none() { flag::UNRATED } else { 0 };
+        let moved = self.turn_at(turn);
+        let (number, flags) = self.place(u64::from(smp_cnt), step, turn);
+        (number, flags | unrated | moved)
+    }
+
+    /// From now on the counter turns at `turn`: the numbers go on with one whose count is right, which is no loss.
+    fn turn_at(&mut self, turn: u64) -> u8 {
+        let before = std::mem::replace(&mut self.turn, turn);
+        if before == turn || before == 0 {
+            return 0;
+        }
+        let count = self.newest % before;
+        if self.newest % turn == count {
+            return 0;
+        }
+        self.newest = next_with(self.newest, count, turn);
+        flag::RESTART
+    }
+
+    fn place(&mut self, count: u64, step: Step, turn: u64) -> (u64, u8) {
         let (newest, flags) = match step {
             Step::First => (count, 0),
             Step::Next => (self.newest + 1, 0),
@@ -42,7 +64,7 @@ fn next_with(newest: u64, count: u64, turn: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{Numbering, next_with};
-    use crate::flag;
+    use crate::{StreamInfo, flag};
     use wire::sequence::{Sequence, Step};
 
     #[test]
@@ -56,9 +78,32 @@ mod tests {
     }
 
     #[test]
+    fn counts_stay_right_when_the_rate_is_learned_late() {
+        let (mut sequence, mut numbering) = (Sequence::learning(), Numbering::default());
+        let (mut restarts, mut unrated) = (0, 0);
+        for count in (0..5).flat_map(|_| 0..1_000_u16) {
+            let step = sequence.accept(count);
+            let rate = sequence.rate();
+            let (number, flags) = numbering.number(count, step, rate);
+            let info = StreamInfo {
+                rate: Some(1_000),
+                ..StreamInfo::named(0, "x")
+            };
+            assert_eq!(info.count(number, flags), count, "number {number}, flags {flags}");
+            restarts += u32::from(flags & flag::RESTART != 0);
+            unrated += u32::from(flags & flag::UNRATED != 0);
+        }
+        assert_eq!(
+            (restarts, unrated),
+            (2, 2_000),
+            "the first turn, and when the second told the rate"
+        );
+    }
+
+    #[test]
     fn a_restart_goes_on_with_a_number_of_its_count() {
         let mut numbering = Numbering::default();
-        numbering.number(10, Step::First, Some(4_000));
+        assert_eq!(numbering.number(10, Step::First, Some(4_000)), (10, 0));
         assert_eq!(
             numbering.number(3_000, Step::Restart, Some(4_000)),
             (3_000, flag::RESTART)

@@ -6,13 +6,15 @@ use crate::column;
 use crate::error::SegmentError;
 use crate::predict::{COLUMNS, Model, Order, Stamps};
 use crate::stream::{MAX_STREAMS, StreamInfo};
-use crate::writer::{CHECK_BYTES, FORMAT, HEAD_BYTES, LENGTH_AT, MAGIC, NO_STAMP_BIT};
+use crate::writer::{CHECK_BYTES, FORMAT, HEAD_BYTES, LENGTH_AT, MAGIC, NO_STAMP_BIT, OLDEST};
 
 const COLUMN_LENGTHS: SegmentError = SegmentError::Contradiction("its columns are of the wrong length");
 
 /// What a segment holds.
 #[derive(Debug, Clone, Default)]
 pub struct Segment {
+    /// Number of its format.
+    pub format: u16,
     /// Names of the points.
     pub points: Vec<String>,
     /// The streams that were known when it was sealed.
@@ -39,6 +41,11 @@ impl SegmentReader {
         Self::default()
     }
 
+    /// The segment that was read last.
+    pub fn segment(&self) -> &Segment {
+        &self.segment
+    }
+
     /// Checks and unpacks a segment.
     ///
     /// # Errors
@@ -51,6 +58,7 @@ impl SegmentReader {
             return Err(SegmentError::Contradiction("more records than a segment can have"));
         }
         let mut bytes = Bytes(&body[HEAD_BYTES..]);
+        self.segment.format = u16::from_le_bytes(field(body, 4)?);
         self.head(&mut bytes)?;
         self.order(&mut bytes, records)?;
         if self.segment.block.samples.iter().map(|n| u64::from(*n)).sum::<u64>() != samples {
@@ -64,6 +72,17 @@ impl SegmentReader {
         } else {
             Err(SegmentError::Contradiction("more columns than points"))
         }
+    }
+
+    /// Checks a segment and reads its points and streams, without its records.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read_head(&mut self, octets: &[u8]) -> Result<&Segment, SegmentError> {
+        let body = checked(octets)?;
+        self.segment.format = u16::from_le_bytes(field(body, 4)?);
+        self.head(&mut Bytes(&body[HEAD_BYTES..]))?;
+        Ok(&self.segment)
     }
 
     fn head(&mut self, bytes: &mut Bytes<'_>) -> Result<(), SegmentError> {
@@ -173,7 +192,7 @@ fn checked(octets: &[u8]) -> Result<&[u8], SegmentError> {
         return Err(SegmentError::NotASegment);
     }
     match u16::from_le_bytes(field(octets, 4)?) {
-        FORMAT => {}
+        OLDEST..=FORMAT => {}
         other => return Err(SegmentError::Newer(other)),
     }
     let whole = u32::from_le_bytes(field(octets, LENGTH_AT)?) as usize;

@@ -1,5 +1,6 @@
 //! Who sent the samples.
 
+use crate::block::flag;
 use crate::bytes::{Bytes, put_name};
 use crate::error::SegmentError;
 
@@ -11,8 +12,12 @@ pub const MAX_STREAMS: usize = 4_096;
 pub struct StreamInfo {
     /// Its number, which records refer to.
     pub number: u16,
-    /// Its svID, made unique with `#2` where another stream has the same; at most 255 octets.
+    /// What it is called: its svID, and what makes it unique where another stream has the same; at most 255 octets.
     pub name: String,
+    /// Its svID, where that is not the name.
+    pub sv_id: Option<String>,
+    /// Source address, where known.
+    pub source: Option<[u8; 6]>,
     /// Destination address, where known.
     pub destination: Option<[u8; 6]>,
     /// VLAN, where known and there is one.
@@ -27,6 +32,8 @@ const HAS_DESTINATION: u8 = 1;
 const HAS_VID: u8 = 2;
 const HAS_APPID: u8 = 4;
 const HAS_RATE: u8 = 8;
+const HAS_SOURCE: u8 = 16;
+const HAS_SV_ID: u8 = 32;
 
 impl StreamInfo {
     /// A stream of which only the name is known.
@@ -34,6 +41,8 @@ impl StreamInfo {
         Self {
             number,
             name: name.into(),
+            sv_id: None,
+            source: None,
             destination: None,
             vid: None,
             appid: None,
@@ -43,13 +52,27 @@ impl StreamInfo {
 
     /// Whether both are the same stream, as far as they are known.
     pub fn is_same(&self, other: &Self) -> bool {
-        (self.destination, self.vid, self.appid) == (other.destination, other.vid, other.appid)
-            && self.name == other.name
+        let addresses = |info: &Self| (info.source, info.destination, info.vid, info.appid);
+        addresses(self) == addresses(other) && self.name == other.name && self.sv_id() == other.sv_id()
+    }
+
+    /// Its svID.
+    pub fn sv_id(&self) -> &str {
+        self.sv_id.as_deref().unwrap_or(&self.name)
     }
 
     /// The count that the sample of that number carried, where the rate is known.
     pub fn smp_cnt(&self, number: u64) -> Option<u64> {
         self.rate.map(|rate| number % u64::from(rate.max(1)))
+    }
+
+    /// The count that a record's first sample carried, by the record's number and flags.
+    pub fn count(&self, number: u64, flags: u8) -> u16 {
+        let turn = match self.rate.filter(|rate| *rate > 0) {
+            Some(rate) if flags & (flag::UNRATED | flag::OUT_OF_RANGE) == 0 => u64::from(rate),
+            _ => 1 << 16,
+        };
+        (number % turn) as u16
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
@@ -58,6 +81,8 @@ impl StreamInfo {
         known |= self.vid.map_or(0, |_| HAS_VID);
         known |= self.appid.map_or(0, |_| HAS_APPID);
         known |= self.rate.map_or(0, |_| HAS_RATE);
+        known |= self.source.map_or(0, |_| HAS_SOURCE);
+        known |= self.sv_id.as_ref().map_or(0, |_| HAS_SV_ID);
         out.extend_from_slice(&self.number.to_le_bytes());
         out.push(known);
         out.extend_from_slice(&self.destination.unwrap_or_default());
@@ -65,8 +90,15 @@ impl StreamInfo {
         out.extend_from_slice(&self.appid.unwrap_or_default().to_le_bytes());
         out.extend_from_slice(&self.rate.unwrap_or_default().to_le_bytes());
         put_name(out, &self.name);
+        if let Some(source) = self.source {
+            out.extend_from_slice(&source);
+        }
+        if let Some(sv_id) = &self.sv_id {
+            put_name(out, sv_id);
+        }
     }
 
+    /// Of format 1, which has neither source nor svID, these bits are not set.
     pub(crate) fn read(bytes: &mut Bytes<'_>) -> Result<Self, SegmentError> {
         let number = bytes.u16()?;
         let known = bytes.u8()?;
@@ -76,6 +108,8 @@ impl StreamInfo {
         Ok(Self {
             number,
             name: bytes.name()?,
+            source: if has(HAS_SOURCE) { Some(bytes.array()?) } else { None },
+            sv_id: if has(HAS_SV_ID) { Some(bytes.name()?) } else { None },
             destination: has(HAS_DESTINATION).then_some(destination),
             vid: has(HAS_VID).then_some(vid),
             appid: has(HAS_APPID).then_some(appid),

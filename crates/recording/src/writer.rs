@@ -11,7 +11,10 @@ use crate::stream::{MAX_STREAMS, StreamInfo};
 pub(crate) const MAGIC: [u8; 4] = *b"TTSG";
 
 /// Number of the format this version writes.
-pub const FORMAT: u16 = 1;
+pub const FORMAT: u16 = 2;
+
+/// The oldest format that is read. It knows neither source nor svID of a stream, nor counts of streams whose rate was not known.
+pub(crate) const OLDEST: u16 = 1;
 
 /// Where the length of the whole segment is written, after magic, format number and two octets of zeros.
 pub(crate) const LENGTH_AT: usize = 8;

@@ -32,6 +32,9 @@ const DELIVERY: &str = "delivery";
 /// at its NIC, that is the first point.
 const GUEST_NICS: [&str; 2] = ["edge", "nic"];
 
+/// What the host's run is called in a merged one.
+const HOST: &str = "host";
+
 /// The lines, in the order of the way.
 const PARTS: [Part; 7] = [
     Part {
@@ -235,6 +238,7 @@ fn of_part<'a>(run: &'a RunView, part: &Part) -> Vec<&'a SeriesView> {
         .filter(|series| series.family() == part.family)
         .collect();
     match part.family {
+        DELIVERY if !merged_delivery(run).is_empty() => merged_delivery(run),
         HOP => first_found(EDGES.map(|edge| hops(run, "nic", edge))),
         DELIVERY if !of_family.iter().any(|series| series.max_ns.is_some()) => in_guest(run, of_family),
         _ => of_family,
@@ -260,10 +264,36 @@ fn hops<'a>(run: &'a RunView, from: &str, to: &str) -> Vec<&'a SeriesView> {
             .name
             .strip_prefix("hop/")
             .and_then(|rest| rest.split('/').next());
-        hop.and_then(|hop| hop.split_once("-to-"))
-            .is_some_and(|(begin, end)| is_called(begin, from) && is_called(end, to))
+        hop.and_then(|hop| hop.split_once("-to-")).is_some_and(|(begin, end)| {
+            let ((run, begin), (other, end)) = (in_run(begin), in_run(end));
+            run == other && run.is_none_or(|run| run == HOST) && is_called(begin, from) && is_called(end, to)
+        })
     };
     run.series.iter().filter(is_meant).collect()
+}
+
+/// A point of a merged run has the name of its own run before it.
+fn in_run(point: &str) -> (Option<&str>, &str) {
+    match point.split_once('.') {
+        Some((run, point)) => (Some(run), point),
+        None => (None, point),
+    }
+}
+
+/// From the NIC to the application within one of the other runs of a merged one.
+fn merged_delivery(run: &RunView) -> Vec<&SeriesView> {
+    let is_delivery = |series: &&SeriesView| {
+        let hop = series
+            .spec
+            .name
+            .strip_prefix("hop/")
+            .and_then(|rest| rest.split('/').next());
+        hop.and_then(|hop| hop.split_once("-to-")).is_some_and(|(begin, end)| {
+            let ((run, begin), (other, end)) = (in_run(begin), in_run(end));
+            run == other && run.is_some_and(|run| run != HOST) && (begin, end) == ("nic", "app")
+        })
+    };
+    run.series.iter().filter(is_delivery).collect()
 }
 
 fn is_called(point: &str, name: &str) -> bool {

@@ -1,7 +1,8 @@
-//! A run in other programs' forms: the result document as JSON, windows as CSV, histograms as an HdrHistogram interval log,
+//! A run in other programs' forms: the result document as JSON, windows and recorded frames as CSV, histograms as an HdrHistogram interval log,
 //! figures as OpenMetrics.
 
 mod csv;
+mod frames;
 mod hlog;
 mod openmetrics;
 mod place;
@@ -9,6 +10,7 @@ mod place;
 mod tests;
 
 pub use csv::csv;
+pub use frames::frames;
 pub use hlog::hlog;
 pub use openmetrics::openmetrics;
 pub use place::place;
@@ -21,6 +23,9 @@ pub enum ExportError {
     /// The run file cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Nothing was recorded.
+    #[error("the run has no recording that can be read (trace --record, subscribe --record)")]
+    NoRecording,
     /// The output cannot be written.
     #[error("the export cannot be written: {0}")]
     Write(#[from] std::io::Error),

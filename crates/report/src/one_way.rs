@@ -80,12 +80,20 @@ impl OneWay {
     /// What is known of the clocks of `series`; `None` where its instants are of one clock.
     pub fn of(run: &RunView, series: &SeriesView) -> Option<Self> {
         let stated = setting_of(series, setting::CLOCK_UNCERTAINTY_NS)?;
-        let doubtful = spans(run, series);
+        let doubtful = match stated == setting::NOT_STATED {
+            true => Vec::new(),
+            false => spans(run, series),
+        };
         let uncertainty = match stated.parse() {
             Ok(ns) => Ok(Uncertainty {
                 ns,
-                what: "as stated".to_owned(),
+                what: setting_of(series, setting::CLOCK_RELATION)
+                    .unwrap_or("as stated")
+                    .to_owned(),
             }),
+            Err(_) if stated == setting::NOT_STATED => {
+                Err("the relation of the two runs' clocks was not stated (merge --clock)".to_owned())
+            }
             Err(_) => measured(run, series, &doubtful),
         };
         let early = |window: &WindowRow| match &uncertainty {

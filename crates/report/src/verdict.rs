@@ -265,7 +265,7 @@ fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -
     let clocks = OneWay::of(run, series);
     let mut doubts = doubt::of(run, series, limit.quantity, clocks.as_ref());
     let (measured, verdict, why) = match measure(series, limit.quantity) {
-        Err(reason) => (None, Verdict::Inconclusive, reason),
+        Err(reason) => (None, Verdict::Inconclusive, with_clocks(reason, clocks.as_ref())),
         Ok(measured) => {
             let (verdict, why) = match clocks.as_ref().filter(|_| limit.quantity.unit() == Unit::Ns) {
                 Some(clocks) => between_clocks::decide(series, limit, measured, &doubts, clocks),
@@ -290,6 +290,14 @@ fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -
         why,
         bound,
         uncertainty_ns: clocks.and_then(|clocks| clocks.uncertainty.ok()).map(|known| known.ns),
+    }
+}
+
+/// Why there is no figure, and where that may be why, that nothing is known of the clocks.
+fn with_clocks(reason: String, clocks: Option<&OneWay>) -> String {
+    match clocks.map(|clocks| &clocks.uncertainty) {
+        Some(Err(unknown)) => format!("{reason}; {unknown}"),
+        _ => reason,
     }
 }
 

@@ -21,6 +21,6 @@ pub use error::StoreError;
 pub use explanation::{Cause, CauseTotal, Explanation, Extent, Part};
 pub use reader::{HistogramSpan, RunFile, SeriesTotals};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
-pub use segments::{SealedSegment, SegmentTotals};
+pub use segments::{SealedSegment, SegmentPlace, SegmentTotals};
 pub use spikes::{MOST_FLIGHTS, MOST_SPIKES, WORST_SPIKES};
 pub use writer::{Batch, DEFAULT_FILE_BUDGET, RunWriter};

@@ -63,6 +63,10 @@ pub struct SeriesSpec {
 pub mod setting {
     /// How far the two clocks may be apart, as it was stated, in ns; or [`MEASURED`].
     pub const CLOCK_UNCERTAINTY_NS: &str = "clock uncertainty (ns)";
+    /// How the two clocks relate, in words.
+    pub const CLOCK_RELATION: &str = "clock relation";
+    /// In place of a stated uncertainty: nothing is known of how the clocks relate.
+    pub const NOT_STATED: &str = "not stated";
     /// In place of a stated uncertainty: it is to be taken from the series `clock/*` of the run.
     pub const MEASURED: &str = "measured";
     /// The publisher's share of a measured uncertainty, in ns, as it was stated.

@@ -19,6 +19,16 @@ pub struct SealedSegment {
     pub octets: Vec<u8>,
 }
 
+/// Where a segment lies in its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentPlace {
+    id: i64,
+    /// Earliest stamp in it.
+    pub first_ns: i64,
+    /// Latest stamp in it.
+    pub last_ns: i64,
+}
+
 /// All segments of a run together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentTotals {
@@ -107,6 +117,38 @@ impl RunFile {
                 }
             }
             Ok::<(), Fault>(())
+        })
+    }
+
+    /// Where the segments lie, in the order they were sealed.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the list cannot be read.
+    pub fn segment_places(&self) -> Result<Vec<SegmentPlace>, StoreError> {
+        if self.segment_totals()?.is_none() {
+            return Ok(Vec::new());
+        }
+        self.read("read the segments", |db| {
+            let sql = "SELECT id, first_ns, last_ns FROM segment ORDER BY id";
+            crate::reader::rows(db, sql, [], |row| {
+                Ok(SegmentPlace {
+                    id: row.get(0)?,
+                    first_ns: row.get(1)?,
+                    last_ns: row.get(2)?,
+                })
+            })
+        })
+    }
+
+    /// Gives one segment to `take`.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the database cannot give it.
+    pub fn segment<T>(&self, place: &SegmentPlace, take: impl FnOnce(&[u8]) -> T) -> Result<T, StoreError> {
+        self.read("read a segment", |db| {
+            let mut statement = db.prepare_cached("SELECT octets FROM segment WHERE id = ?1")?;
+            let taken = statement.query_row([place.id], |row| Ok(take(row.get_ref(0)?.as_blob()?)))?;
+            Ok(taken)
         })
     }
 }

@@ -38,6 +38,12 @@ pub enum SysError {
         /// The interface.
         name: Arc<str>,
     },
+    /// The interface is no longer there: its driver is gone, or somebody deleted it.
+    #[error("{name} was removed: what came and went before that is all there is")]
+    InterfaceGone {
+        /// The interface.
+        name: Arc<str>,
+    },
     /// A setting that cannot be.
     #[error("{what}")]
     Invalid {
@@ -212,6 +218,7 @@ impl SysError {
             | Self::FrameBeyondChunk { .. }
             | Self::FrameTooLong { .. } => ErrorKind::Usage,
             Self::InterfaceDown { .. }
+            | Self::InterfaceGone { .. }
             | Self::NoCarrier { .. }
             | Self::MissingCapability { .. }
             | Self::PermissionDenied { .. }

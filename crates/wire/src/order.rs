@@ -85,12 +85,16 @@ impl Order {
 
     /// Takes the next number of a counter of 8 bits: the one nearest to the newest is meant.
     pub fn accept_u8(&mut self, number: u8) -> Place {
+        self.accept(self.widen_u8(number))
+    }
+
+    /// The number that the next one of a counter of 8 bits stands for: the one nearest to the newest.
+    pub fn widen_u8(&self, number: u8) -> u64 {
         // Begins beyond 0, so that a number from before the first has room.
-        let wide = match self.newest {
+        match self.newest {
             None => 256 + u64::from(number),
             Some(newest) => newest.saturating_add_signed(i64::from(number.wrapping_sub(newest as u8) as i8)),
-        };
-        self.accept(wide)
+        }
     }
 
     /// Begins at `number`, whatever came before.

@@ -128,9 +128,23 @@ impl Sequence {
         self.learner.is_none().then_some(self.rate)
     }
 
+    /// From here on the counter runs from 0 to `rate - 1`; what was counted stays.
+    pub fn set_rate(&mut self, rate: u32) {
+        self.rate = rate.clamp(1, 1 << 16);
+        self.learner = None;
+        // Both are in counts of the rate before.
+        self.skipped.fill(0);
+        self.before_restart = None;
+    }
+
     /// The counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// Restarts that the samples since have not shown to be one that came far too late: these are never taken back.
+    pub fn certain_restarts(&self) -> u64 {
+        self.counters.restarts - u64::from(self.before_restart.is_some())
     }
 
     /// Takes the next sample's count, of a stream that is not known to have been silent.
@@ -147,9 +161,7 @@ impl Sequence {
     #[inline]
     pub fn accept_after(&mut self, smp_cnt: u16, silent_ns: u64) -> Step {
         if let Some(rate) = self.learner.as_mut().and_then(|learner| learner.observe(smp_cnt)) {
-            self.rate = rate;
-            self.learner = None;
-            self.skipped.fill(0);
+            self.set_rate(rate);
         }
         self.counters.asdus += 1;
         let count = u32::from(smp_cnt);
@@ -179,8 +191,7 @@ impl Sequence {
             self.counters.too_late += 1;
             Step::TooLate
         } else {
-            // Until the rate is known, a wrap is a restart, and must not be taken back.
-            self.before_restart = self.learner.is_none().then_some(Before {
+            self.before_restart = Some(Before {
                 newest,
                 seen: self.seen,
                 missing: self.missing,

@@ -6,7 +6,7 @@ use columnar::ColumnarError;
 use interop::cyclictest::{Dialect, write_json, write_text};
 use interop::export as cyclictest;
 use lab::session::flight::start_of;
-use report::export::{ExportError, csv, hlog, openmetrics, place};
+use report::export::{ExportError, csv, frames, hlog, openmetrics, place};
 use report::view::RunView;
 use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -21,6 +21,8 @@ enum Format {
     Json,
     /// One line per window and series
     Csv,
+    /// One line per recorded frame: stream, smpCnt, and its instant at each point
+    Frames,
     /// HdrHistogram interval log
     Hlog,
     /// cyclictest's histogram text, as up to rt-tests 2.6
@@ -82,6 +84,15 @@ fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<()
     match args.format {
         Format::Json => out.write_all(verdict::read(&args.run, None)?.json().as_bytes())?,
         Format::Csv => csv(run, &mut out)?,
+        Format::Frames => {
+            let unreadable = frames(run, &mut out)?;
+            if unreadable > 0 {
+                let _ = writeln!(
+                    io::stderr(),
+                    "triptime: {unreadable} segments of the recording cannot be read: their frames are missing"
+                );
+            }
+        }
         Format::Hlog => hlog(run, &mut out)?,
         Format::Cyclictest => write_text(&cyclictest::measurement(run)?, Dialect::AllRows, &mut out)?,
         Format::Cyclictest27 => write_text(&cyclictest::measurement(run)?, Dialect::SparseRows, &mut out)?,
@@ -195,6 +206,7 @@ impl From<ExportError> for Unwritten {
         match error {
             ExportError::Store(error) => error.into(),
             ExportError::Write(error) => error.into(),
+            none @ ExportError::NoRecording => Self::Other(Failure::CouldNotMeasure(none.to_string())),
         }
     }
 }

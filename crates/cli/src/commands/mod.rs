@@ -5,6 +5,7 @@ pub(crate) mod export;
 pub(crate) mod goose;
 pub(crate) mod import;
 pub(crate) mod listen;
+pub(crate) mod merge;
 pub(crate) mod noise;
 pub(crate) mod pcap;
 pub(crate) mod publish;

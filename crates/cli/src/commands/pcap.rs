@@ -27,7 +27,7 @@ use crate::arguments::{size, window};
 use crate::failure::{Failure, USAGE};
 use capture::{CaptureError, Reader};
 
-/// Analyses a capture: spacing, losses, order, bursts and states of SV, GOOSE and AVTP streams
+/// Analyses a capture: spacing, losses, order, bursts and states of SV, GOOSE, AVTP and test streams
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Reads pcap and pcapng, with stamps of any unit, packed with gzip or not.

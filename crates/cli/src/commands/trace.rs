@@ -6,11 +6,12 @@ mod points;
 use crate::arguments::{RunArgs, positive_duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
+use crate::time_sync::TimeSyncArgs;
 use live::Screen;
 use points::Chosen;
 use probes::ProbeError;
+use probes::subscribe::ClockRelation;
 use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
-use std::path::PathBuf;
 use store::model::Fact;
 use units::CpuList;
 
@@ -36,9 +37,9 @@ pub(crate) struct TraceArgs {
     /// Show a histogram of each hop while it runs
     #[arg(long)]
     live: bool,
-    /// Write every single duration to this file, as lines of text
-    #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
+    /// Keep every frame with its stamps at all points in the run file: about 2 octets for each point
+    #[arg(long)]
+    record: bool,
     /// Count durations from one point to the next above as overflow, and keep them with their cause [default: the limit on the
     /// maximum, if any]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
@@ -49,6 +50,8 @@ pub(crate) struct TraceArgs {
     /// Streams told apart at the most
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=2_000))]
     max_streams: u32,
+    #[command(flatten)]
+    time: TimeSyncArgs,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -73,17 +76,22 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         points: chosen.points(),
         max_streams: args.max_streams,
         threshold_ns: args.threshold.or_else(|| run.threshold_ns("hop/nic-to-tap/MU01")),
-        record: args.record.clone(),
+        record: args.record,
         window_ns: args.run.window.unwrap_or(WINDOW_NS),
         more_settings: run.load_settings(),
     };
     let stop = run.session.stop.of_step();
-    let outcome = start(&config, &run.session.recorder, &stop).and_then(|tracing| {
+    // Durations are of one clock; only stamps of a recording that is to be merged with another host's need the watch.
+    let watch = args.time.watch(ClockRelation::Unknown, &mut run.session.recorder);
+    let outcome = watch.and_then(|watch| Ok((watch, start(&config, &run.session.recorder, &stop)?)));
+    let outcome = outcome.and_then(|(watch, tracing)| {
         let ended = attend(&mut run, &tracing, &args, &chosen);
         stop.request();
         let summary = tracing.join()?;
         ended?;
         run.session.recorder.add_facts(facts(&summary));
+        run.session.recorder.add_facts(summary.recording);
+        drop(watch);
         Ok(())
     });
     run.finish(outcome.map_err(Into::into))

@@ -4,7 +4,7 @@ use super::log::{Log, Logged};
 use super::pair::Publisher;
 use super::windows::Open;
 use super::{Imported, LoggerError, LoggerOptions, Relation};
-use recording::{Record, SegmentWriter, StreamInfo};
+use recording::{Record, SegmentWriter, StreamInfo, flag};
 use std::io::Read;
 use store::model::{Event, EventKind, SeriesClock, SeriesSpec};
 use store::{Batch, RunWriter, SealedSegment};
@@ -50,7 +50,7 @@ impl<'a> Maker<'a> {
         log: &Log<R>,
         logged: &Logged,
         (number, flags): (u64, u8),
-        stamps: [Option<i64>; recording::MAX_POINTS],
+        stamps: recording::Instants,
         run: &mut RunWriter,
     ) -> Result<(), LoggerError> {
         self.know(log, logged.stream, run)?;
@@ -77,14 +77,8 @@ impl<'a> Maker<'a> {
     }
 
     /// Adds the sample to its stream's series.
-    fn window(
-        &mut self,
-        logged: &Logged,
-        number: u64,
-        flags: u8,
-        stamps: [Option<i64>; recording::MAX_POINTS],
-        at_ns: u64,
-    ) {
+    fn window(&mut self, logged: &Logged, number: u64, flags: u8, stamps: recording::Instants, at_ns: u64) {
+        let flags = flags & !flag::UNRATED;
         let last = self.last_ns[logged.stream].replace(logged.at_ns);
         let next = self.next_number[logged.stream];
         let Some(open) = self.series.get_mut(logged.stream) else {

@@ -122,7 +122,7 @@ pub fn import<R: Read>(
     let mut log = Log::new(file.name, file.source, options.rate);
     let mut maker = Maker::new(&["application"], "spacing", options);
     while let Some(logged) = log.next()? {
-        let stamps = [Some(logged.at_ns), None, None, None];
+        let stamps = recording::instants([Some(logged.at_ns)]);
         maker.sample(&log, &logged, (logged.number, logged.flags), stamps, run)?;
     }
     if log.samples == 0 {
@@ -178,7 +178,7 @@ pub fn import_pair<R: Read>(
                 is_first,
             } => {
                 maker.imported.duplicates += u64::from(!is_first);
-                let stamps = [Some(at_ns), Some(logged.at_ns), None, None];
+                let stamps = recording::instants([Some(at_ns), Some(logged.at_ns)]);
                 maker.sample(&log, &logged, (number, flags), stamps, run)?;
             }
             Pairing::Unpaired => maker.imported.unpaired += 1,

@@ -31,6 +31,14 @@ impl Open {
         }
     }
 
+    /// The same, with its first window from `start_ns` on.
+    pub(crate) fn starting(series: SeriesId, start_ns: u64) -> Self {
+        Self {
+            start_ns,
+            ..Self::new(series)
+        }
+    }
+
     /// Takes a sample.
     #[inline]
     pub(crate) fn sample(&mut self, at_ns: u64, value_ns: i64, number: u64) {

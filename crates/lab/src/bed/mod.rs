@@ -20,6 +20,8 @@ mod way;
 pub use network::Network;
 pub use way::{FIRST, FramePath};
 
+use crate::fault::{FaultBed, Faults, Wire};
+use std::sync::Arc;
 use store::model::Fact;
 use sys::SysError;
 use sys::netns::NetNs;
@@ -51,6 +53,7 @@ trait Forwarder: std::fmt::Debug + Send + Sync {}
 
 impl Forwarder for tap::Switch {}
 impl Forwarder for vswitch::Vswitch {}
+impl Forwarder for Arc<Wire> {}
 
 /// One of the two ends of the bed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +105,29 @@ impl Bed {
             Network::Tap => tap::build(),
             Network::OpenVswitch => vswitch::build(),
         }
+    }
+
+    /// Builds a bed over a wire that makes faults; gives the wire too, for its counts.
+    ///
+    /// # Errors
+    /// What the kernel refused; nothing of the bed remains then. Needs /dev/net/tun, `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
+    pub(crate) fn with_faults(faults: Faults) -> Result<(Self, Arc<Wire>), SysError> {
+        let (wire, test_set, device) = FaultBed::build(faults)?.into_parts();
+        let wire = Arc::new(wire);
+        let place = |namespace, interface: &str| Place {
+            namespace: Some(namespace),
+            interface: interface.to_owned(),
+        };
+        let bed = Self {
+            name: "wire with faults".to_owned(),
+            what: "test set ts0, a tap - wire that makes faults, a thread in user space - tap dut0 device under test"
+                .to_owned(),
+            _forwarder: Some(Box::new(Arc::clone(&wire))),
+            test_set: place(test_set, TEST_SET_IF),
+            device: place(device, DEVICE_IF),
+            _switch: None,
+        };
+        Ok((bed, wire))
     }
 
     /// Takes two ports of this namespace as the ends: they are neither moved nor changed. What joins them is not ours.

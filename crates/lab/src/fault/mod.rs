@@ -71,6 +71,11 @@ impl FaultBed {
         })?
     }
 
+    /// The wire and the namespaces of both ends: test set, device.
+    pub(crate) fn into_parts(self) -> (Wire, NetNs, NetNs) {
+        (self.wire, self.test_set, self.device)
+    }
+
     /// The wire, for its counts.
     pub fn wire(&self) -> &Wire {
         &self.wire

@@ -1,9 +1,12 @@
 //! The test beds of a plan, one for each network.
 
-use super::file::Plan;
+use super::faults::{self, PlanFault};
+use super::file::{Plan, PlanError};
 use crate::bed::{Bed, BedError, Network};
+use crate::fault::{LaneCounts, Way as Direction, Wire};
 use crate::session::SessionError;
 use probes::record::Recorder;
+use std::sync::{Arc, Mutex, PoisonError};
 use store::model::{EventKind, Fact};
 
 /// Group of the inventory that says over which networks was measured, and why not over others. The report reads it.
@@ -17,6 +20,15 @@ pub(super) struct Beds {
     ways: Vec<Way>,
     rounds: u32,
     in_user_space: bool,
+    wire: Option<FaultyWire>,
+}
+
+/// The wire of a plan with faults.
+struct FaultyWire {
+    wire: Arc<Wire>,
+    faults: Vec<PlanFault>,
+    /// What it had done when it was last looked at, by direction.
+    looked_at: Mutex<[LaneCounts; 2]>,
 }
 
 /// A bed and what the series measured over it are called.
@@ -67,12 +79,16 @@ impl Beds {
     /// What kept the only bed, or all of them, from being built.
     pub(super) fn build(plan: &Plan, ports: Option<Bed>, recorder: &Recorder) -> Result<Self, SessionError> {
         let Some(networks) = &plan.bed else {
-            return Self::usual(recorder);
+            return match plan.faults.is_empty() {
+                true => Self::usual(Bed::build()?, recorder),
+                false => Self::faulty(plan, recorder),
+            };
         };
         let mut beds = Self {
             ways: Vec::new(),
             rounds: networks.rounds,
             in_user_space: networks.networks.iter().any(|network| network.in_user_space()),
+            wire: None,
         };
         let mut facts = Vec::new();
         let mut failure = None;
@@ -93,8 +109,36 @@ impl Beds {
         Ok(beds)
     }
 
-    fn usual(recorder: &Recorder) -> Result<Self, SessionError> {
-        let bed = Bed::build()?;
+    fn faulty(plan: &Plan, recorder: &Recorder) -> Result<Self, SessionError> {
+        let invalid = |problem| PlanError::Invalid {
+            name: plan.name.clone(),
+            problem,
+        };
+        let wire_faults = faults::wire_faults(&plan.faults, plan.fault_seed).map_err(invalid)?;
+        let (bed, wire) = Bed::with_faults(wire_faults)?;
+        let counts = counts(&wire);
+        Ok(Self {
+            in_user_space: true,
+            wire: Some(FaultyWire {
+                wire,
+                faults: plan.faults.clone(),
+                looked_at: Mutex::new(counts),
+            }),
+            ..Self::usual(bed, recorder)?
+        })
+    }
+
+    /// What each fault of the plan did since this was last asked, in words; nothing in a plan without.
+    pub(super) fn faults_done(&self) -> Vec<String> {
+        let Some(wire) = &self.wire else { return Vec::new() };
+        let now = counts(&wire.wire);
+        let mut looked_at = wire.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts = faults::done(&wire.faults, &looked_at, &now);
+        *looked_at = now;
+        texts
+    }
+
+    fn usual(bed: Bed, recorder: &Recorder) -> Result<Self, SessionError> {
         recorder.events().write(EventKind::Note, bed.describe());
         recorder.add_facts(bed.nic_facts()?);
         let way = Way {
@@ -107,6 +151,7 @@ impl Beds {
             ways: vec![way],
             rounds: 1,
             in_user_space: false,
+            wire: None,
         })
     }
 
@@ -146,6 +191,10 @@ impl Beds {
             })
         })
     }
+}
+
+fn counts(wire: &Wire) -> [LaneCounts; 2] {
+    [Direction::ToDevice, Direction::ToTestSet].map(|way| wire.counts(way))
 }
 
 fn not_available(network: Network, error: &BedError) -> Fact {

@@ -1,5 +1,6 @@
 //! Reading a plan: every key checked, every refusal with file, line and key.
 
+use super::faults::{self, PlanFault};
 use super::networks::Networks;
 use super::step::{Load, Step};
 use serde::Deserialize;
@@ -151,6 +152,12 @@ pub struct Plan {
     /// Networks that the round trip is measured over; without it, over a bridge.
     #[serde(default)]
     pub bed: Option<Networks>,
+    /// What the wire between test set and device does to frames; with any, a wire of our own takes the bridge's place.
+    #[serde(default, rename = "fault")]
+    pub faults: Vec<PlanFault>,
+    /// Where the chances of faults come from: the same seed chooses the same frames.
+    #[serde(default)]
+    pub fault_seed: u64,
     /// What runs beside.
     #[serde(default, rename = "load")]
     pub loads: Vec<Load>,
@@ -219,6 +226,7 @@ impl Plan {
         if let Some(bed) = &plan.bed {
             bed.check(&plan.steps).map_err(invalid)?;
         }
+        faults::check(&plan.faults, plan.bed.as_ref(), &plan.steps).map_err(invalid)?;
         text.clone_into(&mut plan.text);
         Ok(plan)
     }

@@ -1,6 +1,7 @@
 //! Plans: what `qualify` runs, as TOML.
 
 mod beds;
+mod faults;
 mod file;
 mod hops;
 mod networks;
@@ -9,6 +10,7 @@ mod run;
 mod step;
 mod streams;
 
+pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, Table};
 pub use networks::Networks;
 pub use run::{PlanRun, Show, Thresholds, rest, run};

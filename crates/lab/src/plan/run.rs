@@ -102,6 +102,13 @@ impl Runner<'_> {
             let settings = self.settings(&own);
             events.write(EventKind::StepStarted, step.name());
             let outcome = self.step(step, beds, settings);
+            for text in beds
+                .filter(|_| step.needs_bed())
+                .map(Beds::faults_done)
+                .unwrap_or_default()
+            {
+                events.write(EventKind::Note, text);
+            }
             events.write(EventKind::StepStopped, step.name());
             own.stop(&events);
             outcome?;

@@ -3,7 +3,9 @@
 use crate::bench::{Counted, Journal, Recorded, Run, bed, can_run, port};
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
+use probes::Port;
 use probes::reflect::{Receive, ReflectConfig, Role, port_options, start};
+use probes::tap::{self, CaptureSpec, Extent};
 use std::time::Duration;
 use store::model::Counters;
 use wire::ether::EthernetView;
@@ -290,4 +292,55 @@ fn an_interface_that_goes_down_loses_what_the_wire_did_not_pass() {
         found.lost > 0 && refused > 0 && found.lost <= refused,
         "{found:?} {refused}"
     );
+}
+
+/// What was around a loss is captured, and it is known to be one long before its place is needed again.
+#[test]
+fn a_capture_has_what_was_around_a_loss() {
+    if !can_run("a_capture_has_what_was_around_a_loss") {
+        return;
+    }
+    let lost = numbers([200]);
+    let (bed, journal) = bed(vec![rule(lost, Fault::Drop)], Vec::new(), 1);
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let options = port_options(&ReflectConfig::new(Role::Reflector));
+    let mut run = Run::start();
+    let spec = CaptureSpec {
+        path: file.path().to_owned(),
+        extent: Extent::Around(60_000_000),
+        interface: "ts0".into(),
+        application: "test".into(),
+        signal: run.recorder.spike_signal(),
+    };
+    let (tap, capture) = tap::start(&spec).expect("a capture");
+    let far = port(&bed, End::Device, &options);
+    let near = Port::from(port(&bed, End::TestSet, &options)).with_tap(Some(tap));
+    let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("the reflector starts");
+    let initiator = start(&config(Role::Initiator), near, &mut run.recorder, &run.stop).expect("the initiator starts");
+    initiator.join().expect("the initiator ends well");
+    run.recorder.settle();
+    let captured = capture.finish().expect("the capture is written");
+    run.stop.request();
+    reflector.join().expect("the reflector ends well");
+    assert_eq!(run.finish().counters("rtt/reflect").lost, 1);
+    assert_eq!((captured.missed, captured.left_out), (0, 0));
+
+    let went_in = journal.of(Way::ToDevice, Side::Entering, counted);
+    let came_out = journal.of(Way::ToDevice, Side::Leaving, counted);
+    let lost = went_in
+        .iter()
+        .find(|number| !came_out.contains(number))
+        .expect("one is lost");
+    let mut reader = capture::Reader::open(file.path()).expect("a capture");
+    let mut numbers = Vec::new();
+    while let Some(frame) = reader.next_frame().expect("a frame") {
+        numbers.extend(counted(frame.data));
+    }
+    let times = |number: u64| numbers.iter().filter(|found| **found == number).count();
+    assert_eq!(times(*lost), 1, "it went out and did not come back: {numbers:?}");
+    for near in [lost - 5, lost - 1, lost + 1, lost + 5] {
+        assert_eq!(times(near), 2, "{near} beside {lost}: {numbers:?}");
+    }
+    // 120 ms around it, and 60 before the end, of 2 s: a machine that stalls leaves fewer.
+    assert!(numbers.len() < went_in.len(), "{} of {}", numbers.len(), went_in.len());
 }

@@ -79,6 +79,14 @@ struct Publisher {
 impl Publisher {
     /// Publishes from `start` until the duration is over or a stop is asked for.
     fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
+        let published = self.publish(start, feed);
+        if self.refused > 0 {
+            feed.notice(LATENESS, series::REFUSED, sys::clock::monotonic(), self.refused, 0);
+        }
+        published
+    }
+
+    fn publish(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         let end_ns = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
         let wait = Wait::spinning_ahead(self.config.spin_ahead_ns);
         while let Some((due_ns, index)) = self.next() {
@@ -99,9 +107,6 @@ impl Publisher {
         }
         if let Some(end) = end_ns {
             self.sleep_near(instant(start, end));
-        }
-        if self.refused > 0 {
-            feed.notice(LATENESS, series::REFUSED, sys::clock::monotonic(), self.refused, 0);
         }
         Ok(())
     }

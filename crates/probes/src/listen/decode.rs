@@ -2,7 +2,6 @@
 
 use crate::talk::{Framing, mark};
 use std::io::Write;
-use units::Period;
 use wire::avtp;
 use wire::ether::{self, EthernetView, Mac, VlanTag};
 use wire::sv;
@@ -80,6 +79,8 @@ pub(super) enum Number {
         /// Bit that changes when the talker's media clock began anew.
         epoch: bool,
     },
+    /// By the smpCnt of its first sample, in frames: it wraps each second.
+    Samples { count: u16 },
 }
 
 /// What our talker says of a frame.
@@ -94,7 +95,7 @@ pub(super) enum Mark {
 }
 
 /// The stream of a frame, and its number there. `None`: no stream that is looked for.
-pub(super) fn decode(data: &[u8], vlan: Option<VlanTag>, period: Period) -> Option<(Key, Number)> {
+pub(super) fn decode(data: &[u8], vlan: Option<VlanTag>) -> Option<(Key, Number)> {
     let ethernet = EthernetView::with_tag(data, vlan).ok()?;
     let mut key = Key {
         framing: Framing::Test,
@@ -120,7 +121,7 @@ pub(super) fn decode(data: &[u8], vlan: Option<VlanTag>, period: Period) -> Opti
             (key.framing, key.id) = (Framing::Sv, u64::from(frame.appid()));
             let kept = first.sv_id().len().min(NAME_OCTETS);
             key.name[..kept].copy_from_slice(&first.sv_id()[..kept]);
-            own(first.seq_data()).unwrap_or_else(|| samples(&first, frame.asdu_count(), period))
+            own(first.seq_data()).unwrap_or_else(|| samples(&first, frame.asdu_count()))
         }
         _ => return None,
     };
@@ -144,13 +145,10 @@ fn own(octets: &[u8]) -> Option<Number> {
     })
 }
 
-/// Frames counted by the smpCnt of their first sample, which wraps each second.
-fn samples(first: &sv::Asdu<'_>, asdus: usize, period: Period) -> Number {
-    let asdus = u32::try_from(asdus).unwrap_or(1).max(1);
-    let per_second = crate::talk::per_second(period).and_then(|rate| u32::try_from(rate).ok());
-    Number::Counter {
-        value: u32::from(first.smp_cnt()) / asdus,
-        modulus: per_second.unwrap_or((1 << 16) / asdus),
-        epoch: false,
+/// Frames counted by the smpCnt of their first sample.
+fn samples(first: &sv::Asdu<'_>, asdus: usize) -> Number {
+    let asdus = u16::try_from(asdus).unwrap_or(1).max(1);
+    Number::Samples {
+        count: first.smp_cnt() / asdus,
     }
 }

@@ -8,7 +8,8 @@
 //! Streams of `talk` carry a 64-bit sequence number and a session in every framing: each frame is accounted for, a talker
 //! that starts again is noticed and is no loss, and frames before the first and after the last one that came are known to be
 //! missing. Other AVTP streams have a counter of 8 bits: a loss of 256 frames, or a multiple, is not seen in it; the delta shows
-//! it. Other SV streams have smpCnt; a jump of half a second or more is taken as a new start.
+//! it. Other SV streams have smpCnt, and the time: a silence costs the frames that were due in it; a jump of half a second or more
+//! that the time does not explain is taken as a new start.
 //!
 //! Hooks: AF_PACKET on one interface. Produces: `listen/STREAM` (listener delta, with the stream's counters),
 //! `delivery/listen` (kernel receive stamp -> application has the frame, of all streams). Needs: `CAP_NET_RAW`; `CAP_SYS_NICE`

@@ -12,7 +12,7 @@ use crate::stop::Stop;
 use crate::talk::Framing;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use units::{Monotonic, Period};
+use units::Monotonic;
 use wire::ether::VlanTag;
 
 pub(super) struct Receiver {
@@ -30,7 +30,6 @@ struct Table {
     /// Where the next frame is looked for first: talkers of one interval come in the same order each time.
     likely: usize,
     unplaced: u64,
-    period: Period,
 }
 
 impl Receiver {
@@ -42,10 +41,10 @@ impl Receiver {
             pace: Pace {
                 interval_ns: config.period.whole_ns(),
                 late_after_ns: config.late_after_ns,
+                per_second: crate::talk::per_second(config.period).and_then(|rate| u32::try_from(rate).ok()),
             },
             likely: 0,
             unplaced: 0,
-            period: config.period,
         };
         Self {
             reception: Reception {
@@ -61,8 +60,10 @@ impl Receiver {
     }
 
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
-        let accepted = self.reception.run(&mut self.table, feed);
-        self.end(accepted, feed)
+        let mut accepted = 0;
+        let received = self.reception.run(&mut accepted, &mut self.table, feed);
+        let ended = self.end(accepted, feed);
+        received.and(ended)
     }
 
     fn end(&mut self, accepted: u64, feed: &mut Feed) -> Result<(), ProbeError> {
@@ -93,7 +94,7 @@ impl Receiver {
 
 impl Account for Table {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
-        let Some((key, number)) = decode(data, vlan, self.period) else {
+        let Some((key, number)) = decode(data, vlan) else {
             return false;
         };
         if let Some(kernel) = arrival.kernel {

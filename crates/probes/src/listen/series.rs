@@ -21,6 +21,8 @@ pub(super) mod notice {
     pub(in crate::listen) const STALE: u16 = 4;
     pub(in crate::listen) const TOO_MANY_STREAMS: u16 = 5;
     pub(in crate::listen) const LINK: u16 = 6;
+    pub(in crate::listen) const OUT_OF_RANGE: u16 = 7;
+    pub(in crate::listen) const OTHER_RATE: u16 = 8;
 }
 
 /// Names and settings of the series of this probe.
@@ -92,6 +94,15 @@ impl Describe for Listen {
                  or interfaces"
             ),
             notice::STALE => format!("{stream}: {a} frames came so late or so often that they had been counted before"),
+            notice::OTHER_RATE => format!(
+                "{stream}: its smpCnt shows {a} frames a second, and --interval says {}: late frames are counted by that; give \
+                 --interval {a}/s",
+                self.config.period
+            ),
+            notice::OUT_OF_RANGE => format!(
+                "{stream}: {a} frames have a smpCnt beyond the {} frames a second that --interval says",
+                crate::talk::per_second(self.config.period).unwrap_or_default()
+            ),
             _ => format!(
                 "{a} frames of more streams than the {} that are told apart",
                 self.config.max_streams

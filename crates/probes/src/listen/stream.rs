@@ -6,6 +6,7 @@ use super::series::{notice, slot};
 use crate::reception::Arrival;
 use crate::record::{Counter, Feed};
 use units::{Monotonic, Realtime};
+use wire::sequence::{Accounting, KNOWN_RATES, RateLearner, Sequence, Settled, Step as SampleStep};
 
 /// A counter this many behind the newest one is late; further behind, it has wrapped.
 const LATE_COUNTS: u32 = 16;
@@ -18,6 +19,41 @@ const RESTARTS_TOLD: u64 = 20;
 pub(super) struct Pace {
     pub(super) interval_ns: u64,
     pub(super) late_after_ns: u64,
+    /// Frames a second, where a second has a whole number.
+    pub(super) per_second: Option<u32>,
+}
+
+/// Frames of sampled values that are not our talker's, by their smpCnt.
+struct Samples {
+    sequence: Sequence,
+    accounting: Accounting,
+    /// When the newest one came.
+    newest: Option<Arrival>,
+    out_of_range: u64,
+    /// New starts that were told.
+    restarts: u64,
+    /// Until the rate is seen from where smpCnt wraps: the one that was given may be another.
+    learner: Option<RateLearner>,
+}
+
+impl Samples {
+    fn new(per_second: Option<u32>) -> Self {
+        Self {
+            sequence: per_second.map_or_else(Sequence::learning, Sequence::new),
+            accounting: Accounting::default(),
+            newest: None,
+            out_of_range: 0,
+            restarts: 0,
+            learner: per_second.map(|_| RateLearner::new()),
+        }
+    }
+
+    /// New starts among `all` that were not told yet.
+    fn untold(&mut self, all: u64) -> u64 {
+        let untold = all.saturating_sub(self.restarts);
+        self.restarts += untold;
+        untold
+    }
 }
 
 pub(super) struct Stream {
@@ -25,6 +61,7 @@ pub(super) struct Stream {
     number: u16,
     pace: Pace,
     order: Order,
+    samples: Samples,
     session: Option<u32>,
     epoch: Option<bool>,
     /// How many frames the talker says it sent.
@@ -42,6 +79,7 @@ impl Stream {
             number,
             pace,
             order: Order::default(),
+            samples: Samples::new(pace.per_second),
             session: None,
             epoch: None,
             sent: None,
@@ -60,6 +98,61 @@ impl Stream {
                 mark,
             } => self.own(session, sequence, mark, arrival, feed),
             Number::Counter { value, modulus, epoch } => self.counted(value, modulus, epoch, arrival, feed),
+            Number::Samples { count } => self.sampled(count, arrival, feed),
+        }
+    }
+
+    fn sampled(&mut self, count: u16, arrival: &Arrival, feed: &mut Feed) {
+        let samples = &mut self.samples;
+        if let Some(rate) = samples.learner.as_mut().and_then(|learner| learner.observe(count)) {
+            samples.learner = None;
+            // Two wraps that agree may have lost the same frames; a profile's rate is none by chance.
+            if self.pace.per_second != Some(rate) && KNOWN_RATES.contains(&rate) {
+                samples.sequence.set_rate(rate);
+                feed.notice(slot(self.number), notice::OTHER_RATE, arrival.at, u64::from(rate), 0);
+            }
+        }
+        let silent_ns = samples.newest.map_or(0, |newest| arrival.silence_ns(&newest));
+        let step = samples.sequence.accept_after(count, silent_ns);
+        if matches!(
+            step,
+            SampleStep::First | SampleStep::Next | SampleStep::Gap(_) | SampleStep::Restart
+        ) {
+            samples.newest = Some(*arrival);
+        }
+        match step {
+            SampleStep::First | SampleStep::Next | SampleStep::OutOfOrder => {
+                self.measure(u64::from(count), 0, arrival, feed);
+            }
+            SampleStep::Gap(missing) => {
+                feed.suspect(arrival.at);
+                self.measure(u64::from(count), u64::from(missing), arrival, feed);
+            }
+            // The time since what was sent before is no delta.
+            SampleStep::Restart => self.before = arrival.kernel,
+            SampleStep::OutOfRange => samples.out_of_range += 1,
+            SampleStep::Duplicate | SampleStep::TooLate => {}
+        }
+        let certain = self.samples.sequence.certain_restarts();
+        for _ in 0..self.samples.untold(certain) {
+            self.began_anew(arrival.at, feed);
+        }
+        let Samples {
+            sequence, accounting, ..
+        } = &mut self.samples;
+        if accounting.is_due(sequence.counters()) {
+            let settled = accounting.look(sequence.counters());
+            self.report(settled, arrival.at, feed);
+        }
+    }
+
+    fn report(&self, settled: Settled, at: Monotonic, feed: &mut Feed) {
+        for (counter, count) in [
+            (Counter::Lost, settled.lost),
+            (Counter::Duplicate, settled.duplicates),
+            (Counter::Reordered, settled.out_of_order),
+        ] {
+            feed.count(slot(self.number), counter, at, count);
         }
     }
 
@@ -87,35 +180,38 @@ impl Stream {
     fn counted(&mut self, value: u32, modulus: u32, epoch: bool, arrival: &Arrival, feed: &mut Feed) {
         let began_anew = self.epoch.is_some_and(|before| before != epoch);
         self.epoch = Some(epoch);
-        match self.unwrapped(value % modulus, modulus).filter(|_| !began_anew) {
-            Some(number) => self.number(number, arrival, feed),
-            None => {
+        let number = match began_anew {
+            false => self.unwrapped(value % modulus, modulus),
+            true => {
                 self.restart(arrival.at, feed);
-                self.number(first_number(value % modulus, modulus), arrival, feed);
+                first_number(value % modulus, modulus)
             }
-        }
+        };
+        self.number(number, arrival, feed);
     }
 
-    /// The number that a wrapping counter stands for; `None` when it jumped by half a second of samples or more. A counter of 8
-    /// bits wraps too soon for that.
-    fn unwrapped(&self, value: u32, modulus: u32) -> Option<u64> {
+    /// The number that a counter of 8 bits stands for.
+    fn unwrapped(&self, value: u32, modulus: u32) -> u64 {
         let Some(expected) = self.order.expected() else {
-            return Some(first_number(value, modulus));
+            return first_number(value, modulus);
         };
         let modulus_wide = u64::from(modulus);
         let ahead = (u64::from(value) + modulus_wide - expected % modulus_wide) % modulus_wide;
         let behind = modulus_wide - ahead;
-        if behind <= u64::from(LATE_COUNTS.min(modulus / 4)) {
-            return Some(expected - behind);
+        match behind <= u64::from(LATE_COUNTS.min(modulus / 4)) {
+            true => expected - behind,
+            false => expected + ahead,
         }
-        let restart = modulus > 256 && ahead >= modulus_wide / 2;
-        (!restart).then_some(expected + ahead)
     }
 
     /// The talker began anew: what it sent before is settled, and the time since is no delta.
     fn restart(&mut self, at: Monotonic, feed: &mut Feed) {
         self.settle(at, feed);
         self.before = None;
+        self.began_anew(at, feed);
+    }
+
+    fn began_anew(&mut self, at: Monotonic, feed: &mut Feed) {
         self.restarts += 1;
         if self.restarts <= RESTARTS_TOLD {
             feed.notice(slot(self.number), notice::RESTART, at, self.restarts, 0);
@@ -125,7 +221,12 @@ impl Stream {
     fn number(&mut self, number: u64, arrival: &Arrival, feed: &mut Feed) {
         let missing = match self.order.accept(number) {
             Step::First => 0,
-            Step::Next(missing) => missing,
+            Step::Next(missing) => {
+                if missing > 0 {
+                    feed.suspect(arrival.at);
+                }
+                missing
+            }
             Step::Late => {
                 feed.count(slot(self.number), Counter::Reordered, arrival.at, 1);
                 0
@@ -164,11 +265,30 @@ impl Stream {
         feed.count(slot(self.number), Counter::Lost, at, self.order.take_lost());
     }
 
+    /// The same for samples; the stream has ended.
+    fn settle_samples(&mut self, at: Monotonic, feed: &mut Feed) {
+        let Samples {
+            sequence, accounting, ..
+        } = &mut self.samples;
+        let settled = accounting.last_look(sequence.counters());
+        self.stale += sequence.counters().too_late;
+        let restarts = sequence.counters().restarts;
+        self.report(settled, at, feed);
+        for _ in 0..self.samples.untold(restarts) {
+            self.began_anew(at, feed);
+        }
+    }
+
     /// Said once, at the end.
     pub(super) fn end(&mut self, at: Monotonic, feed: &mut Feed) {
         self.settle(at, feed);
+        self.settle_samples(at, feed);
         let untold = self.restarts.saturating_sub(RESTARTS_TOLD);
-        for (code, count) in [(notice::MORE_RESTARTS, untold), (notice::STALE, self.stale)] {
+        for (code, count) in [
+            (notice::MORE_RESTARTS, untold),
+            (notice::STALE, self.stale),
+            (notice::OUT_OF_RANGE, self.samples.out_of_range),
+        ] {
             if count > 0 {
                 feed.notice(slot(self.number), code, at, count, 0);
             }

@@ -38,6 +38,15 @@ impl Sender {
         for group in &mut self.groups {
             group.begin(start, self.config.duration_ns);
         }
+        let published = self.publish(feed);
+        if self.refused > 0 {
+            let now = sys::clock::monotonic();
+            feed.notice(series::LATENESS, series::REFUSED, now, self.refused, 0);
+        }
+        published
+    }
+
+    fn publish(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         let wait = Wait::spinning_ahead(self.config.spin_ahead_ns);
         while let Some((due, index)) = self.next().filter(|_| !self.stop.requested()) {
             self.make(due, index);
@@ -46,10 +55,6 @@ impl Sender {
             }
             self.send(index)?;
             self.note(due, index, feed);
-        }
-        if self.refused > 0 {
-            let now = sys::clock::monotonic();
-            feed.notice(series::LATENESS, series::REFUSED, now, self.refused, 0);
         }
         Ok(())
     }

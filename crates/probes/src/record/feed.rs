@@ -1,5 +1,6 @@
 //! The measuring thread's end: push and forget.
 
+use super::signal::SpikeSignal;
 use super::tape::Tape;
 use super::why::QuestionKind;
 use rtrb::{Consumer, Producer, RingBuffer};
@@ -11,6 +12,9 @@ use units::Monotonic;
 
 /// Longest label a series can be announced with: an svID.
 pub(crate) const LABEL_BYTES: usize = 129;
+
+/// Points of a received frame on a tape: when the kernel, and when the application had it.
+pub(crate) const RECEIVED_POINTS: usize = 2;
 
 /// Which counter a measuring thread adds to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,7 +161,8 @@ pub struct Feed {
     number: usize,
     after: Sender<AfterWord>,
     thread: ThreadNumber,
-    tape: Option<Tape>,
+    tape: Option<Tape<RECEIVED_POINTS>>,
+    signal: SpikeSignal,
 }
 
 impl Feed {
@@ -168,6 +173,7 @@ impl Feed {
         describe: Box<dyn Describe>,
         number: usize,
         after: Sender<AfterWord>,
+        signal: SpikeSignal,
     ) -> (Self, Source) {
         let (mut records, mut record_source) = RingBuffer::new(capacity);
         touch(&mut records, &mut record_source);
@@ -191,6 +197,7 @@ impl Feed {
                 after,
                 thread,
                 tape: None,
+                signal,
             },
             source,
         )
@@ -202,13 +209,13 @@ impl Feed {
     }
 
     /// Records every sample on `tape`, too.
-    pub(crate) fn set_tape(&mut self, tape: Tape) {
+    pub(crate) fn set_tape(&mut self, tape: Tape<RECEIVED_POINTS>) {
         self.tape = Some(tape);
     }
 
     /// The tape, where every sample is recorded.
     #[inline]
-    pub(crate) fn tape(&mut self) -> Option<&mut Tape> {
+    pub(crate) fn tape(&mut self) -> Option<&mut Tape<RECEIVED_POINTS>> {
         self.tape.as_mut()
     }
 
@@ -255,6 +262,12 @@ impl Feed {
         if n > 0 {
             self.push(slot, Record::Count { slot, counter, at, n });
         }
+    }
+
+    /// A frame of about `at` is missing so far. A capture keeps what was around it; whether the frame is lost is decided, and
+    /// counted, later. No more than two writes of memory.
+    pub(crate) fn suspect(&self, at: Monotonic) {
+        self.signal.set(at);
     }
 
     /// Something for the event list.

@@ -17,9 +17,9 @@ mod work;
 
 pub(crate) use clock::ClockWatch;
 pub use counted::{Counted, CountedSpan, CountedSpike};
-pub(crate) use feed::LABEL_BYTES;
 pub use feed::{Counter, Describe, Feed, Record};
+pub(crate) use feed::{LABEL_BYTES, RECEIVED_POINTS};
 pub use recorder::{Events, Live, Recorder, RecorderOptions};
 pub use signal::SpikeSignal;
-pub use tape::{Tape, TapeLabel, TapeStream};
+pub use tape::{Tape, TapeLabel, TapeRecord, TapeStream};
 pub use why::{Answer, Explain, Question, QuestionKind};

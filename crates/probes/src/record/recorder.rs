@@ -3,7 +3,7 @@
 use super::counted::{Counted, CountedSpan};
 use super::feed::{AfterWord, Describe, Feed, Source};
 use super::signal::SpikeSignal;
-use super::tape::{Tape, TapeSource};
+use super::tape::{Reel, Tape};
 use super::why::Explain;
 use super::work::Work;
 use crate::stop::Stop;
@@ -44,10 +44,11 @@ pub struct Live {
 /// What the recording thread is told.
 pub(super) enum Command {
     Feed(usize, Source),
-    Tape(Box<TapeSource>),
+    Tape(Box<dyn Reel>),
     Event(Event),
     Facts(Vec<Fact>),
     Counted(Box<CountedSpan>),
+    Settle(Sender<()>),
     Finish(RunState, u64),
 }
 
@@ -94,14 +95,21 @@ impl Recorder {
     pub fn feed(&mut self, capacity: usize, slots: usize, describe: Box<dyn Describe>) -> Feed {
         let number = self.feeds;
         self.feeds += 1;
-        let (feed, source) = Feed::new(capacity, slots, describe, number, self.after.clone());
+        let (feed, source) = Feed::new(
+            capacity,
+            slots,
+            describe,
+            number,
+            self.after.clone(),
+            self.signal.clone(),
+        );
         let _ = self.commands.send(Command::Feed(number, source));
         feed
     }
 
     /// A tape that keeps every sample of one measuring thread: `capacity` records between two looks of the recorder, with a
-    /// stamp for each of `points`, in the order a frame passes them.
-    pub fn tape(&mut self, capacity: usize, points: &[&str]) -> Tape {
+    /// stamp for each of `points`, in the order a frame passes them; at most `N`.
+    pub fn tape<const N: usize>(&self, capacity: usize, points: &[&str]) -> Tape<N> {
         let (tape, source) = Tape::new(capacity, points);
         let _ = self.commands.send(Command::Tape(Box::new(source)));
         tape
@@ -125,7 +133,7 @@ impl Recorder {
         self.start
     }
 
-    /// When something went wrong, for whoever keeps what was around it.
+    /// When something went wrong, for the one who keeps what was around it.
     pub fn spike_signal(&self) -> SpikeSignal {
         self.signal.clone()
     }
@@ -138,6 +146,14 @@ impl Recorder {
     /// Every series as it stands, for a progress line.
     pub fn live(&self) -> Vec<Live> {
         self.live.lock().map(|live| live.clone()).unwrap_or_default()
+    }
+
+    /// Waits until everything that was pushed so far has been looked at: who captures has heard of every spike then.
+    pub fn settle(&self) {
+        let (done, settled) = mpsc::channel();
+        let _ = self.commands.send(Command::Settle(done));
+        // An error: the recording thread has ended, and looks at nothing any more.
+        let _ = settled.recv();
     }
 
     /// Drains every ring, closes every window and the file.

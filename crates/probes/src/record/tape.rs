@@ -17,21 +17,39 @@ const SPAN_NS: i64 = 1_000_000_000;
 /// A segment is sealed once it holds so many records: what a packed column holds best.
 const RECORDS: usize = 1 << 18;
 
+/// A stamp this far before the first of its segment is of a clock that was set back; a nearer one came out of turn.
+const SWAPPED_NS: i64 = 100_000_000;
+
 /// Streams that can be announced between two looks of the recorder, and again when their rate is known.
 const ANNOUNCED: usize = 2 * recording::MAX_STREAMS;
 
-/// A record as it lies in the ring: 48 octets.
+/// What came in one frame, with an instant at each of `N` points.
+#[derive(Debug, Clone, Copy)]
+pub struct TapeRecord<const N: usize> {
+    /// Which stream, by its number.
+    pub stream: u16,
+    /// How many samples, with numbers one after the other.
+    pub samples: u16,
+    /// [`recording::flag`]s.
+    pub flags: u8,
+    /// Number of the first sample.
+    pub number: u64,
+    /// Instant at each point in ns; `None` where there is none.
+    pub stamps: [Option<i64>; N],
+}
+
+/// A record as it lies in the ring: 16 octets, and 8 for each point.
 #[derive(Clone, Copy)]
-struct Slot {
+struct Slot<const N: usize> {
     number: u64,
-    stamps: [i64; MAX_POINTS],
+    stamps: [i64; N],
     stream: u16,
     samples: u16,
     flags: u8,
 }
 
-impl Slot {
-    fn of(record: &Record) -> Self {
+impl<const N: usize> Slot<N> {
+    fn of(record: &TapeRecord<N>) -> Self {
         Self {
             number: record.number,
             stamps: record.stamps.map(|stamp| stamp.unwrap_or(Block::NO_STAMP)),
@@ -42,12 +60,16 @@ impl Slot {
     }
 
     fn record(&self) -> Record {
+        let mut stamps = [None; MAX_POINTS];
+        for (stamp, ns) in stamps.iter_mut().zip(self.stamps) {
+            *stamp = (ns != Block::NO_STAMP).then_some(ns);
+        }
         Record {
             stream: self.stream,
             samples: self.samples,
             flags: self.flags,
             number: self.number,
-            stamps: self.stamps.map(|ns| (ns != Block::NO_STAMP).then_some(ns)),
+            stamps,
         }
     }
 }
@@ -59,6 +81,10 @@ pub struct TapeStream {
     pub number: u16,
     /// Its name.
     pub label: TapeLabel,
+    /// Its svID, where that is not its name.
+    pub sv_id: Option<TapeLabel>,
+    /// Source address, where streams are told apart by it.
+    pub source: Option<[u8; 6]>,
     /// Destination address.
     pub destination: [u8; 6],
     /// VLAN, where there is one.
@@ -70,7 +96,7 @@ pub struct TapeStream {
 }
 
 /// A name of at most 129 octets; the rest of a longer one is left out.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TapeLabel {
     octets: [u8; LABEL_BYTES],
     length: usize,
@@ -84,18 +110,22 @@ impl TapeLabel {
         octets[..length].copy_from_slice(&name[..length]);
         Self { octets, length }
     }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.octets[..self.length]).into_owned()
+    }
 }
 
 /// The measuring thread's end of its ring.
-pub struct Tape {
-    records: Producer<Slot>,
+pub struct Tape<const N: usize> {
+    records: Producer<Slot<N>>,
     streams: Producer<TapeStream>,
     overrun: Arc<AtomicU64>,
 }
 
-impl Tape {
+impl<const N: usize> Tape<N> {
     /// A tape of `capacity` records at `points`, and its other end.
-    pub(super) fn new(capacity: usize, points: &[&str]) -> (Self, TapeSource) {
+    pub(super) fn new(capacity: usize, points: &[&str]) -> (Self, TapeSource<N>) {
         let (mut records, mut source) = RingBuffer::new(capacity);
         touch(&mut records, &mut source);
         let (streams, stream_source) = RingBuffer::new(ANNOUNCED);
@@ -125,7 +155,7 @@ impl Tape {
 
     /// Records what came in a frame.
     #[inline]
-    pub fn push(&mut self, record: Record) {
+    pub fn push(&mut self, record: TapeRecord<N>) {
         if self.records.push(Slot::of(&record)).is_err() {
             self.overrun.fetch_add(1, Ordering::Relaxed);
         }
@@ -133,10 +163,10 @@ impl Tape {
 }
 
 /// Writes every place of the ring once, so that none faults later.
-fn touch(records: &mut Producer<Slot>, source: &mut Consumer<Slot>) {
+fn touch<const N: usize>(records: &mut Producer<Slot<N>>, source: &mut Consumer<Slot<N>>) {
     let blank = Slot {
         number: 0,
-        stamps: [0; MAX_POINTS],
+        stamps: [0; N],
         stream: 0,
         samples: 0,
         flags: 0,
@@ -145,9 +175,21 @@ fn touch(records: &mut Producer<Slot>, source: &mut Consumer<Slot>) {
     while source.pop().is_ok() {}
 }
 
+/// The recorder's end of a tape with any number of points.
+pub(super) trait Reel: Send {
+    /// Takes what is in the ring; gives each segment that is full to `keep`.
+    fn drain(&mut self, keep: &mut dyn FnMut(SealedSegment)) -> Result<(), SegmentError>;
+
+    /// Seals what there is.
+    fn seal(&mut self, keep: &mut dyn FnMut(SealedSegment)) -> Result<(), SegmentError>;
+
+    /// Records lost since the last look.
+    fn take_overrun(&self) -> u64;
+}
+
 /// The recorder's end.
-pub(super) struct TapeSource {
-    records: Consumer<Slot>,
+pub(super) struct TapeSource<const N: usize> {
+    records: Consumer<Slot<N>>,
     streams: Consumer<TapeStream>,
     overrun: Arc<AtomicU64>,
     segment: SegmentWriter,
@@ -157,9 +199,8 @@ pub(super) struct TapeSource {
     waiting: Option<Record>,
 }
 
-impl TapeSource {
-    /// Takes what is in the ring; gives each segment that is full to `keep`.
-    pub(super) fn drain(&mut self, keep: &mut impl FnMut(SealedSegment)) -> Result<(), SegmentError> {
+impl<const N: usize> Reel for TapeSource<N> {
+    fn drain(&mut self, keep: &mut dyn FnMut(SealedSegment)) -> Result<(), SegmentError> {
         self.announced()?;
         while let Some(record) = self.next() {
             if self.is_full(&record) {
@@ -177,8 +218,7 @@ impl TapeSource {
         Ok(())
     }
 
-    /// Seals what there is.
-    pub(super) fn seal(&mut self, keep: &mut impl FnMut(SealedSegment)) -> Result<(), SegmentError> {
+    fn seal(&mut self, keep: &mut dyn FnMut(SealedSegment)) -> Result<(), SegmentError> {
         self.begun_ns = None;
         if self.segment.records() == 0 {
             return Ok(());
@@ -194,11 +234,12 @@ impl TapeSource {
         Ok(())
     }
 
-    /// Records lost since the last look.
-    pub(super) fn take_overrun(&self) -> u64 {
+    fn take_overrun(&self) -> u64 {
         self.overrun.swap(0, Ordering::Relaxed)
     }
+}
 
+impl<const N: usize> TapeSource<N> {
     fn next(&mut self) -> Option<Record> {
         let waiting = self.waiting.take();
         waiting.or_else(|| self.records.pop().ok().map(|slot| slot.record()))
@@ -208,16 +249,17 @@ impl TapeSource {
         let at_ns = next.stamps.into_iter().flatten().next();
         let is_long = at_ns
             .zip(self.begun_ns)
-            .is_some_and(|(at, begun)| at.saturating_sub(begun) >= SPAN_NS || at < begun);
+            .is_some_and(|(at, begun)| at.saturating_sub(begun) >= SPAN_NS || begun.saturating_sub(at) > SWAPPED_NS);
         self.segment.records() > 0 && (is_long || self.segment.records() >= RECORDS)
     }
 
     fn announced(&mut self) -> Result<(), SegmentError> {
         while let Ok(stream) = self.streams.pop() {
-            let label = &stream.label;
             self.segment.set_stream(StreamInfo {
                 number: stream.number,
-                name: String::from_utf8_lossy(&label.octets[..label.length]).into_owned(),
+                name: stream.label.text(),
+                sv_id: stream.sv_id.map(|sv_id| sv_id.text()),
+                source: stream.source,
                 destination: Some(stream.destination),
                 vid: stream.vid,
                 appid: Some(stream.appid),

@@ -22,7 +22,12 @@ pub(super) struct Open {
     id: SeriesId,
     name: String,
     threshold_ns: Option<i64>,
+    interval_ns: u64,
     start_ns: u64,
+    /// Whether measuring has begun, so that windows follow each other without a gap.
+    has_begun: bool,
+    /// When the newest record was made.
+    newest_ns: u64,
     counters: Counters,
     sum_ns: i128,
     min_ns: i64,
@@ -62,7 +67,10 @@ impl Open {
             id,
             name: spec.name.clone(),
             threshold_ns: spec.threshold_ns.and_then(|ns| i64::try_from(ns).ok()),
+            interval_ns: spec.interval_ns.map_or(0, |ns| ns.max(0.0) as u64),
             start_ns,
+            has_begun: false,
+            newest_ns: start_ns,
             counters: Counters::default(),
             sum_ns: 0,
             min_ns: i64::MAX,
@@ -90,6 +98,31 @@ impl Open {
 
     pub(super) fn start_ns(&self) -> u64 {
         self.start_ns
+    }
+
+    /// Notes that something of `at_ns` is measured, which took `took_ns`. The first window begins with that, not where the
+    /// run's grid has it: only part of that time was measured.
+    pub(super) fn measured(&mut self, at_ns: u64, took_ns: i64) {
+        if !self.has_begun {
+            self.has_begun = true;
+            let took_ns = u64::try_from(took_ns).unwrap_or(0).max(self.interval_ns);
+            // Not into the window before, which a series that is taken up again has.
+            self.start_ns = at_ns.saturating_sub(took_ns).max(self.newest_ns.min(at_ns));
+        }
+        self.newest_ns = self.newest_ns.max(at_ns);
+    }
+
+    /// Nothing is measured for now: closes the window where the last record was made. The next one begins with a record.
+    pub(super) fn pause(&mut self) -> Option<Closed> {
+        self.has_begun = false;
+        let end_ns = self.end_of_measuring(u64::MAX);
+        self.newest_ns = self.newest_ns.max(end_ns);
+        self.close(end_ns)
+    }
+
+    /// Where a window ends that nothing more comes into, and that ends at `end_ns` on the run's grid.
+    pub(super) fn end_of_measuring(&self, end_ns: u64) -> u64 {
+        (self.newest_ns + 1).clamp(self.start_ns + 1, end_ns.max(self.start_ns + 1))
     }
 
     /// The series as it stands, over the whole run so far, the open window included.

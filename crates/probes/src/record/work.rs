@@ -3,17 +3,17 @@
 mod counted;
 
 use super::clock::ClockWatch;
-use super::feed::{AfterWord, Announcement, Counter, Record, Source};
+use super::feed::{AfterWord, Announcement, Record, Source};
 use super::reasons::Reasons;
 use super::recorder::{Command, Live, RecorderOptions, since};
 use super::signal::SpikeSignal;
-use super::tape::TapeSource;
+use super::tape::Reel;
 use super::why::{Question, QuestionKind};
-use super::window::{Open, Sample};
+use super::window::{Closed, Open, Sample};
 use crate::stop::Stop;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::model::{Event, EventKind, Fact, RunState, SeriesId, SeriesSpec};
@@ -45,7 +45,7 @@ pub(super) struct Work {
     start: Monotonic,
     window_ns: u64,
     feeds: BTreeMap<usize, FeedState>,
-    tapes: Vec<TapeSource>,
+    tapes: Vec<Box<dyn Reel>>,
     /// Series whose samples are counted elsewhere, by name.
     counted: BTreeMap<String, Open>,
     batch: Batch,
@@ -55,6 +55,8 @@ pub(super) struct Work {
     live: Arc<Mutex<Vec<Live>>>,
     failure: Option<StoreError>,
     stop: Stop,
+    /// Who waits until all that was pushed has been looked at.
+    waiting: Vec<Sender<()>>,
 }
 
 impl Work {
@@ -79,6 +81,7 @@ impl Work {
             live,
             failure: None,
             stop,
+            waiting: Vec::new(),
         }
     }
 
@@ -98,6 +101,9 @@ impl Work {
             let now_ns = since(self.start, sys::clock::monotonic());
             self.reasons.observe();
             self.drain_all();
+            for settled in self.waiting.drain(..) {
+                let _ = settled.send(());
+            }
             self.drain_tapes(now_ns, finish.is_some());
             self.watch_clock(now_ns);
             while let Ok(word) = afterwords.try_recv() {
@@ -155,10 +161,11 @@ impl Work {
                     };
                     self.feeds.insert(number, state);
                 }
-                Command::Tape(source) => self.tapes.push(*source),
+                Command::Tape(source) => self.tapes.push(source),
                 Command::Event(event) => self.batch.events.push(event),
                 Command::Facts(facts) => self.add_facts(&facts),
                 Command::Counted(span) => self.take_counted(&span),
+                Command::Settle(done) => self.waiting.push(done),
                 Command::Finish(state, duration_ns) => return Some((state, duration_ns)),
             }
         }
@@ -255,11 +262,7 @@ impl Work {
         while let Ok(Announcement { slot, length, label }) = feed.source.announcements.pop() {
             let label = String::from_utf8_lossy(&label[..usize::from(length)]);
             let spec = feed.source.describe.series(slot, &label);
-            let now_ns = since(self.start, sys::clock::monotonic());
-            let Some(series) = self
-                .take_up(&spec.name)
-                .or_else(|| self.add_series(&spec, now_ns / self.window_ns * self.window_ns))
-            else {
+            let Some(series) = self.take_up(&spec.name).or_else(|| self.add_series(&spec, 0)) else {
                 return;
             };
             feed.known.push(series.id());
@@ -271,11 +274,13 @@ impl Work {
 
     /// The series of that name whose feed has ended and was drained: a plan that goes in rounds measures it again.
     fn take_up(&mut self, name: &str) -> Option<Open> {
-        let over = |feed: &&mut FeedState| feed.source.records.is_abandoned() && feed.source.records.is_empty();
+        let over = |feed: &&mut FeedState| is_over(feed);
         let mut places = self.feeds.values_mut().filter(over).flat_map(|feed| &mut feed.series);
-        places
+        let mut series = places
             .find(|place| place.as_ref().is_some_and(|series| series.name() == name))?
-            .take()
+            .take()?;
+        keep(&mut self.batch, series.pause());
+        Some(series)
     }
 
     fn record(&mut self, feed: &mut FeedState, slot: usize, record: Record) {
@@ -286,6 +291,11 @@ impl Work {
             Record::Sample { at, .. } | Record::Count { at, .. } | Record::Notice { at, .. } => at,
         };
         let at_ns = since(self.start, at);
+        match record {
+            Record::Sample { value_ns, .. } => series.measured(at_ns, value_ns),
+            Record::Count { .. } => series.measured(at_ns, 0),
+            Record::Notice { .. } => {}
+        }
         self.open_window_of(series, at_ns);
         match record {
             Record::Sample {
@@ -326,12 +336,8 @@ impl Work {
                     }
                 }
             }
-            Record::Count { counter, n, .. } => {
-                if counter == Counter::Lost {
-                    self.signal.set(at);
-                }
-                series.count(counter, n);
-            }
+            // Of a loss the measuring thread told who captures, as soon as it was likely.
+            Record::Count { counter, n, .. } => series.count(counter, n),
             Record::Notice { code, a, b, .. } => {
                 let (kind, text) = feed.source.describe.notice(code, series.name(), a, b);
                 self.batch.events.push(Event {
@@ -374,17 +380,21 @@ impl Work {
 
     fn close_windows(&mut self, now_ns: u64, all: bool) {
         let window_ns = self.window_ns;
-        let measured = self
-            .feeds
-            .values_mut()
-            .flat_map(|feed| feed.series.iter_mut().flatten());
-        for series in measured.chain(self.counted.values_mut()) {
+        let measured = self.feeds.values_mut().flat_map(|feed| {
+            let is_over = is_over(feed);
+            feed.series.iter_mut().flatten().map(move |series| (series, is_over))
+        });
+        for (series, is_over) in measured.chain(self.counted.values_mut().map(|series| (series, all))) {
             let end_ns = window_end(series.start_ns(), window_ns);
-            if now_ns >= end_ns + GRACE_NS {
-                push_window(&mut self.batch, series, end_ns);
-            } else if all {
-                push_window(&mut self.batch, series, now_ns.max(series.start_ns() + 1).min(end_ns));
+            if now_ns < end_ns + GRACE_NS && !all {
+                continue;
             }
+            let end_ns = match is_over {
+                true => series.end_of_measuring(end_ns),
+                false if all => now_ns.max(series.start_ns() + 1).min(end_ns),
+                false => end_ns,
+            };
+            push_window(&mut self.batch, series, end_ns);
         }
     }
 
@@ -468,8 +478,17 @@ fn window_end(start_ns: u64, window_ns: u64) -> u64 {
     (start_ns / window_ns + 1) * window_ns
 }
 
+/// Whether the measuring thread has ended, and everything it said is taken in.
+fn is_over(feed: &FeedState) -> bool {
+    feed.source.records.is_abandoned() && feed.source.records.is_empty()
+}
+
 fn push_window(batch: &mut Batch, series: &mut Open, end_ns: u64) {
-    if let Some(closed) = series.close(end_ns) {
+    keep(batch, series.close(end_ns));
+}
+
+fn keep(batch: &mut Batch, closed: Option<Closed>) {
+    if let Some(closed) = closed {
         batch.windows.push(closed.window);
         batch.spikes.extend(closed.spikes);
         batch.flights.extend(closed.flights);

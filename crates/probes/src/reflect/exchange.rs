@@ -117,7 +117,8 @@ impl Exchange {
     pub(super) fn send_probe(&mut self, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
         let sequence = self.tracker.next();
         let sent = self.send(Kind::Probe, sequence, feed)?;
-        let lost = self.tracker.sent(sent);
+        // Before the recording began, every place was forgotten: what is missing here counts.
+        let lost = self.tracker.sent(sent, |missing| feed.suspect(missing));
         if self.recording {
             self.counted.sent += 1;
             feed.count(series::RTT, Counter::Lost, sent, lost);
@@ -189,7 +190,7 @@ impl Exchange {
             if now >= due || self.stop.requested() {
                 return;
             }
-            self.tracker.give_up(now + -GIVE_UP_NS);
+            self.give_up(now, feed);
             if self.tracker.under_way() == 0 {
                 sleep_until(due.min(now + LONGEST_SLEEP_NS));
             } else {
@@ -204,11 +205,21 @@ impl Exchange {
             if self.look(feed) {
                 continue;
             }
-            self.tracker.give_up(sys::clock::monotonic() + -GIVE_UP_NS);
+            self.give_up(sys::clock::monotonic(), feed);
             if self.tracker.under_way() >= frames {
                 self.pause(GIVE_UP_NS, feed);
             }
         }
+    }
+
+    /// No longer waits for what was sent too long before `now`.
+    fn give_up(&mut self, now: Monotonic, feed: &Feed) {
+        let recording = self.recording;
+        self.tracker.give_up(now + -GIVE_UP_NS, |sent| {
+            if recording {
+                feed.suspect(sent);
+            }
+        });
     }
 
     /// What is on its way at the end gets the time it would have had, then counts as lost.
@@ -216,6 +227,7 @@ impl Exchange {
         let end = sys::clock::monotonic() + GIVE_UP_NS;
         self.take_until(end, feed, |exchange| exchange.tracker.unanswered() == 0);
         let now = sys::clock::monotonic();
+        self.give_up(now + GIVE_UP_NS, feed);
         feed.count(series::RTT, Counter::Lost, now, self.tracker.unanswered());
         // An answer that comes while the ends part is counted already.
         self.tracker.forget();

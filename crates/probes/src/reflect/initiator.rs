@@ -35,12 +35,13 @@ impl Initiator {
         self.find_reflector(feed)?;
         self.warm_up(feed)?;
         let begin = sys::clock::monotonic();
-        if self.exchange.config.interval_ns == 0 {
+        let measured = if self.exchange.config.interval_ns == 0 {
             self.back_to_back(begin, feed)
         } else {
             self.paced(begin, feed)
-        }?;
+        };
         self.exchange.close(feed);
+        measured?;
         self.part(feed)
     }
 

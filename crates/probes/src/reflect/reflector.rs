@@ -92,6 +92,19 @@ impl Reflector {
         let duration_ns = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
         // One that was elected stays as long as the initiator does.
         self.end = duration_ns.filter(|_| !self.is_elected()).map(|ns| begin + ns);
+        let ended = self.reflect(feed);
+        self.record(feed);
+        let dropped = self.port.dropped();
+        for (code, count) in [(series::SOCKET_DROP, dropped), (series::TOO_LONG, self.too_long)] {
+            if count > 0 {
+                feed.notice(0, code, sys::clock::monotonic(), count, 0);
+            }
+        }
+        ended
+    }
+
+    /// Returns frames until the end.
+    fn reflect(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         let mut last_frame = cycles::now();
         let mut looks = 0_u32;
         while !self.stop.requested() {
@@ -110,14 +123,7 @@ impl Reflector {
                 if self.end.is_some_and(|end| sys::clock::monotonic() >= end) || self.is_left_alone(idle_ns) {
                     break;
                 }
-                self.idle(idle_ns);
-            }
-        }
-        self.record(feed);
-        let dropped = self.port.dropped();
-        for (code, count) in [(series::SOCKET_DROP, dropped), (series::TOO_LONG, self.too_long)] {
-            if count > 0 {
-                feed.notice(0, code, sys::clock::monotonic(), count, 0);
+                self.idle(idle_ns)?;
             }
         }
         Ok(())
@@ -132,13 +138,17 @@ impl Reflector {
         self.is_elected() && idle_ns > self.config.patience_ns
     }
 
-    fn idle(&self, idle_ns: u64) {
+    fn idle(&self, idle_ns: u64) -> Result<(), ProbeError> {
         if (self.config.receive == Receive::Block || idle_ns > IDLE_NS.cast_unsigned())
             && self.port.wait(LOOK_UP_NS).is_err()
         {
             // The link is down; frames come again when it is up.
             sleep_until(sys::clock::monotonic() + IDLE_NS);
         }
+        if idle_ns > LOOK_UP_NS {
+            self.port.gone()?;
+        }
+        Ok(())
     }
 
     /// The next test frame meant for us, turned around in our buffer, and the CPU's counter when it was seen.

@@ -59,13 +59,17 @@ impl Tracker {
     }
 
     /// Notes that [`Tracker::next`] was sent; returns how many older frames are lost because their place was needed (0 or 1).
-    pub(super) fn sent(&mut self, at: Monotonic) -> u64 {
+    /// Tells when such a frame was sent, unless it was given up before.
+    pub(super) fn sent(&mut self, at: Monotonic, mut missing: impl FnMut(Monotonic)) -> u64 {
         let index = self.index(self.next);
-        let lost = self.leave(index);
+        if let Slot::UnderWay(sent) = self.slots[index] {
+            missing(sent);
+        }
+        let lost = u64::from(self.leave(index));
         self.slots[index] = Slot::UnderWay(at);
         self.under_way += 1;
         self.next += 1;
-        u64::from(lost)
+        lost
     }
 
     /// Notes an answer.
@@ -88,8 +92,8 @@ impl Tracker {
         }
     }
 
-    /// No longer waits for the answers to frames sent before `then`.
-    pub(super) fn give_up(&mut self, then: Monotonic) {
+    /// No longer waits for the answers to frames sent before `then`; tells when each of those was sent.
+    pub(super) fn give_up(&mut self, then: Monotonic, mut missing: impl FnMut(Monotonic)) {
         self.watched = self.watched.max(self.next.saturating_sub(self.slots.len() as u64));
         while self.watched < self.next {
             let index = self.index(self.watched);
@@ -100,6 +104,7 @@ impl Tracker {
                 self.leave(index);
                 self.slots[index] = Slot::GivenUp(sent);
                 self.given_up += 1;
+                missing(sent);
             }
             self.watched += 1;
         }
@@ -151,7 +156,7 @@ mod tests {
     fn every_fate_of_a_frame() {
         let mut tracker = Tracker::new(4);
         for ns in 0..4 {
-            assert_eq!(tracker.sent(at(ns)), 0);
+            assert_eq!(tracker.sent(at(ns), |_| panic!("no place was needed")), 0);
         }
         assert_eq!(
             tracker.received(1),
@@ -170,8 +175,12 @@ mod tests {
         assert_eq!(tracker.received(1), Arrival::Duplicate);
         assert_eq!(tracker.received(9), Arrival::Stale);
         assert_eq!((tracker.under_way(), tracker.unanswered()), (2, 2));
-        assert_eq!((tracker.sent(at(4)), tracker.sent(at(5))), (0, 0), "0 and 1 had come");
-        assert_eq!(tracker.sent(at(6)), 1, "2 never came");
+        for ns in [4, 5] {
+            assert_eq!(tracker.sent(at(ns), |_| panic!("0 and 1 had come")), 0);
+        }
+        let mut missing = None;
+        assert_eq!(tracker.sent(at(6), |sent| missing = Some(sent)), 1, "2 never came");
+        assert_eq!(missing, Some(at(2)));
         assert_eq!(tracker.received(2), Arrival::Stale, "given up as lost, stays lost");
         assert_eq!((tracker.under_way(), tracker.unanswered()), (4, 4), "3 to 6");
     }
@@ -180,16 +189,18 @@ mod tests {
     fn a_frame_given_up_is_not_waited_for_but_may_still_come() {
         let mut tracker = Tracker::new(8);
         for ns in 0..6 {
-            tracker.sent(at(ns));
+            tracker.sent(at(ns), |_| {});
         }
         tracker.received(1);
-        tracker.give_up(at(4));
+        let mut missing = Vec::new();
+        tracker.give_up(at(4), |sent| missing.push(sent));
+        assert_eq!(missing, [at(0), at(2), at(3)], "each is told once");
         assert_eq!(
             (tracker.under_way(), tracker.unanswered()),
             (2, 5),
             "4 and 5 are young enough"
         );
-        tracker.give_up(at(4));
+        tracker.give_up(at(4), |sent| panic!("{sent:?} was told before"));
         assert_eq!((tracker.under_way(), tracker.unanswered()), (2, 5));
         let late = Arrival::First {
             sent: at(3),
@@ -208,7 +219,7 @@ mod tests {
         let mut tracker = Tracker::new(8);
         let (mut lost, mut first, mut duplicate) = (0, 0, 0);
         for k in 0..1_000_u64 {
-            lost += tracker.sent(at(0));
+            lost += tracker.sent(at(0), |_| {});
             if k % 10 != 3 {
                 for _ in 0..1 + u64::from(k % 7 == 0) {
                     match tracker.received(k) {

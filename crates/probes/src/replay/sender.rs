@@ -61,6 +61,15 @@ impl Sender {
 
     /// Sends from the second that begins at `start`.
     pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
+        let replayed = self.replay(start, feed);
+        if self.refused > 0 {
+            let now = sys::clock::monotonic();
+            feed.notice(series::LATENESS, series::REFUSED, now, self.refused, 0);
+        }
+        replayed
+    }
+
+    fn replay(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         let phase_ns = i64::try_from(self.config.recording.phase_ns()).unwrap_or(0);
         let duration = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
         let end = duration.map(|ns| start + ns);
@@ -80,10 +89,6 @@ impl Sender {
             self.gather(&mut place, now, end);
             self.send()?;
             self.note(first, feed);
-        }
-        if self.refused > 0 {
-            let now = sys::clock::monotonic();
-            feed.notice(series::LATENESS, series::REFUSED, now, self.refused, 0);
         }
         Ok(())
     }

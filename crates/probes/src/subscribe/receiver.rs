@@ -76,8 +76,10 @@ impl Receiver {
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         self.table.started = sys::clock::monotonic();
         self.table.goose.begin(feed);
-        let accepted = self.reception.run(&mut self.table, feed);
-        self.end(accepted, feed)
+        let mut accepted = 0;
+        let received = self.reception.run(&mut accepted, &mut self.table, feed);
+        let ended = self.end(accepted, feed);
+        received.and(ended)
     }
 
     fn end(&mut self, accepted: u64, feed: &mut Feed) -> Result<(), ProbeError> {

@@ -1,16 +1,16 @@
 //! The hook that records every sample of a stream.
 
 use crate::reception::Arrival;
-use crate::record::Feed;
-use recording::{MAX_SAMPLES, Numbering, Record, flag};
+use crate::record::{Feed, RECEIVED_POINTS, TapeRecord};
+use recording::{MAX_SAMPLES, Numbering, flag};
 use units::Realtime;
 use wire::sequence::Step;
 
 /// The points of a subscriber's recording.
-pub(super) const POINTS: [&str; 2] = ["kernel", "application"];
+pub(super) const POINTS: [&str; RECEIVED_POINTS] = ["kernel", "application"];
 
 /// Frames that the tape holds between two looks of the recorder: those of 3.6 s at 144 000 frames/s, of 0.4 s at 1.2 million. A write
-/// to a slow disk takes that long now and then. 25 MB.
+/// to a slow disk takes that long now and then. 17 MB.
 pub(super) const TAPE_FRAMES: usize = 1 << 19;
 
 /// Numbers a stream's samples and joins those of a frame.
@@ -42,8 +42,9 @@ impl Frames {
         let (number, flags) = self.numbering.number(smp_cnt, step, rate);
         match &mut self.run {
             Some(run)
-                if flags == 0
+                if flags & !flag::UNRATED == 0
                     && run.flags & flag::OUT_OF_RANGE == 0
+                    && (run.flags ^ flags) & flag::UNRATED == 0
                     && number == run.first + u64::from(run.samples)
                     && run.samples < MAX_SAMPLES =>
             {
@@ -65,17 +66,12 @@ impl Frames {
         if let Some(run) = self.run.take()
             && let Some(tape) = feed.tape()
         {
-            tape.push(Record {
+            tape.push(TapeRecord {
                 stream,
                 samples: run.samples,
                 flags: run.flags,
                 number: run.first,
-                stamps: [
-                    arrival.kernel.map(Realtime::as_ns),
-                    Some(arrival.wall.as_ns()),
-                    None,
-                    None,
-                ],
+                stamps: [arrival.kernel.map(Realtime::as_ns), Some(arrival.wall.as_ns())],
             });
         }
     }

@@ -1,7 +1,7 @@
 //! One stream: who it is, its sequence, and its series.
 
 use super::expected::{ExpectedStream, Watch};
-use super::instants::{one_way, silence_ns};
+use super::instants::one_way;
 use super::key::Key;
 use super::record::Frames;
 use super::series::{Family, families, notice, slot};
@@ -136,6 +136,8 @@ impl Stream {
             tape.announce(TapeStream {
                 number: self.number,
                 label: self.label,
+                sv_id: Some(TapeLabel::of(self.key.sv_id())).filter(|sv_id| *sv_id != self.label),
+                source: None,
                 destination: self.key.destination.0,
                 vid: self.key.vid,
                 appid: self.key.appid,
@@ -206,7 +208,7 @@ impl Stream {
     pub(super) fn frame(&mut self, samples: impl Iterator<Item = Sample>, arrival: &Arrival, feed: &mut Feed) {
         let mut counted = 0;
         let mut last = 0;
-        let mut silent_ns = self.newest.map_or(0, |newest| silence_ns(&newest, arrival));
+        let mut silent_ns = self.newest.map_or(0, |newest| arrival.silence_ns(&newest));
         for sample in samples {
             last = sample.smp_cnt;
             counted += u16::from(self.sample(sample, silent_ns, arrival, feed));
@@ -263,6 +265,7 @@ impl Stream {
         match step {
             Step::First | Step::Next | Step::OutOfOrder => true,
             Step::Gap(skipped) => {
+                feed.suspect(at);
                 if silent_ns >= INTERRUPTION_NS {
                     self.notice(feed, notice::INTERRUPTED, at, silent_ns, u64::from(skipped));
                 }

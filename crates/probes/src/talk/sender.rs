@@ -78,6 +78,12 @@ impl Sender {
 
     /// Sends from `start` until the duration is over or a stop is asked for.
     pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
+        let sent = self.cycles(start, feed);
+        self.finish(feed);
+        sent
+    }
+
+    fn cycles(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         let grid = Grid::new(start, self.config.period);
         let first = self.warm_up(&grid, feed)?;
         let cycles = self.config.duration_ns.map(|ns| self.config.period.count_in(ns));
@@ -102,8 +108,7 @@ impl Sender {
             feed.count(TALK, Counter::Missed, returned, next - cycle - 1);
             cycle = next;
         }
-        self.say_end(&grid)?;
-        self.finish(feed)
+        self.say_end(&grid)
     }
 
     /// Sends marked frames until the loop is warm; returns the first cycle to count.
@@ -198,7 +203,7 @@ impl Sender {
         Ok(())
     }
 
-    fn finish(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
+    fn finish(&mut self, feed: &mut Feed) {
         let now = sys::clock::monotonic();
         if self.config.launch_time {
             self.collect(now, feed);
@@ -212,7 +217,6 @@ impl Sender {
         self.totals.late.store(self.late, Ordering::Release);
         self.totals.missed.store(self.missed, Ordering::Release);
         self.totals.max_ns.store(self.max_ns, Ordering::Release);
-        Ok(())
     }
 }
 

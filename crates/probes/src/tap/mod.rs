@@ -12,7 +12,7 @@ mod tests;
 use crate::port::Frame;
 use crate::record::SpikeSignal;
 use entry::{Entry, Kind};
-use keeper::Keeper;
+use keeper::{Keeper, Kept, MOST_KEPT};
 use rtrb::{Producer, RingBuffer};
 use std::fmt;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ pub struct Capture {
     path: PathBuf,
     is_over: Arc<AtomicBool>,
     missed: Arc<AtomicU64>,
-    thread: JoinHandle<std::io::Result<u64>>,
+    thread: JoinHandle<std::io::Result<Kept>>,
 }
 
 /// What a capture came to.
@@ -74,15 +74,28 @@ pub struct Captured {
     pub written: u64,
     /// Frames that are missing because the ring was full.
     pub missed: u64,
+    /// Frames that are missing because more came within the time asked for than are kept in memory; to within a thousandth
+    /// of that time.
+    pub left_out: u64,
 }
 
 impl fmt::Display for Captured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "capture {}: {} frames", self.path.display(), self.written)?;
-        match self.missed {
-            0 => Ok(()),
-            missed => write!(f, "; {missed} are missing, they came faster than they were written"),
+        if self.missed > 0 {
+            let missed = self.missed;
+            write!(f, "; {missed} are missing, they came faster than they were written")?;
         }
+        if self.left_out > 0 {
+            write!(
+                f,
+                "; about {} of the time asked for are missing, no more than {} MiB are kept: ask for less with \
+                 --capture-around, or for everything with --capture-all",
+                self.left_out,
+                MOST_KEPT >> 20
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -111,7 +124,7 @@ pub fn start(spec: &CaptureSpec) -> Result<(Tap, Capture), CaptureError> {
     let (ring, source) = RingBuffer::new(RING_BYTES);
     let missed = Arc::new(AtomicU64::new(0));
     let is_over = Arc::new(AtomicBool::new(false));
-    let mut keeper = Keeper::new(source, writer, spec.extent, spec.signal.clone());
+    let mut keeper = Keeper::new(source, writer, spec.extent, spec.signal.clone(), MOST_KEPT);
     let (over, lost) = (Arc::clone(&is_over), Arc::clone(&missed));
     let thread = std::thread::spawn(move || {
         while !over.load(Ordering::Acquire) {
@@ -145,10 +158,11 @@ impl Capture {
             .join()
             .unwrap_or_else(|_| Err(std::io::Error::other("the writing thread panicked")));
         match outcome {
-            Ok(written) => Ok(Captured {
+            Ok(Kept { written, left_out }) => Ok(Captured {
                 path: self.path,
                 written,
                 missed: self.missed.load(Ordering::Acquire),
+                left_out,
             }),
             Err(why) => Err(CaptureError { path: self.path, why }),
         }
@@ -156,7 +170,7 @@ impl Capture {
 }
 
 impl Tap {
-    /// A frame about to be sent.
+    /// A frame that was sent: `at` just before the call.
     pub(crate) fn sent(&mut self, at: Monotonic, frame: &[u8]) {
         let entry = Entry::of(Kind::Sent, at.as_ns(), None, frame.len(), frame.len());
         self.push(&entry, frame);

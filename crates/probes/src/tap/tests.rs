@@ -2,7 +2,7 @@
 
 use super::entry::{BYTES, Entry, Kind};
 use super::keeper::Keeper;
-use super::{Extent, RING_BYTES, Tap, scatter};
+use super::{Extent, MOST_KEPT, RING_BYTES, Tap, scatter};
 use crate::record::SpikeSignal;
 use capture::{PcapngWriter, Reader};
 use rtrb::RingBuffer;
@@ -17,13 +17,17 @@ const SECOND: i64 = 1_000_000_000;
 
 /// A tap and its keeper, and what the keeper listens to.
 fn tapped(extent: Extent, file: &NamedTempFile) -> (Tap, Keeper<File>, SpikeSignal) {
+    tapped_with(extent, file, MOST_KEPT)
+}
+
+fn tapped_with(extent: Extent, file: &NamedTempFile, most_kept: usize) -> (Tap, Keeper<File>, SpikeSignal) {
     let (ring, source) = RingBuffer::new(RING_BYTES);
     let missed = Arc::new(AtomicU64::new(0));
     let writer = PcapngWriter::new(file.reopen().expect("a file"), "test", "eth0").expect("written");
     let signal = SpikeSignal::default();
     (
         Tap { ring, missed },
-        Keeper::new(source, writer, extent, signal.clone()),
+        Keeper::new(source, writer, extent, signal.clone(), most_kept),
         signal,
     )
 }
@@ -38,16 +42,17 @@ fn first_octets(file: &NamedTempFile) -> Vec<u8> {
     first
 }
 
-/// A second ago it was frame 20.
+/// A frame a second, from a minute after boot: the clock need not have come so far.
 fn at(frame: u8) -> Monotonic {
-    sys::clock::monotonic() + (i64::from(frame) - 21) * SECOND
+    Monotonic::from_ns((60 + i64::from(frame)) * SECOND)
 }
 
 #[test]
 fn everything_or_what_is_around_a_spike_and_before_the_end() {
     let around = Extent::Around(2_500_000_000);
     let all: Vec<u8> = (0..20).collect();
-    for (extent, wanted) in [(Extent::All, &all[..]), (around, &[5, 6, 7, 8, 9, 19])] {
+    // The last one is from two seconds ago: what is before the end is before the last frame.
+    for (extent, wanted) in [(Extent::All, &all[..]), (around, &[5, 6, 7, 8, 9, 17, 18, 19])] {
         let file = NamedTempFile::new().expect("a file");
         let (mut tap, mut keeper, signal) = tapped(extent, &file);
         for frame in 0..20 {
@@ -58,7 +63,8 @@ fn everything_or_what_is_around_a_spike_and_before_the_end() {
                 keeper.take().expect("taken");
             }
         }
-        assert_eq!(keeper.finish(0).expect("finished"), wanted.len() as u64);
+        let kept = keeper.finish(0).expect("finished");
+        assert_eq!((kept.written, kept.left_out), (wanted.len() as u64, 0));
         assert_eq!(first_octets(&file), wanted, "{extent:?}");
         let marked = std::fs::read(file.path()).expect("read");
         assert!(
@@ -66,6 +72,64 @@ fn everything_or_what_is_around_a_spike_and_before_the_end() {
             "the spike is marked"
         );
     }
+}
+
+#[test]
+fn of_several_spikes_noticed_at_once_none_is_left_out() {
+    let file = NamedTempFile::new().expect("a file");
+    let (mut tap, mut keeper, signal) = tapped(Extent::Around(1_100_000_000), &file);
+    for frame in 0..12 {
+        // All of them are within what is kept.
+        tap.sent(at(0) + i64::from(frame) * SECOND / 10, &[frame; 60]);
+    }
+    keeper.take().expect("taken");
+    let file_2 = NamedTempFile::new().expect("a file");
+    let (mut tap_2, mut keeper_2, signal_2) = tapped(Extent::Around(150_000_000), &file_2);
+    for frame in 0..5 {
+        tap_2.sent(at(0) + i64::from(frame) * SECOND / 10, &[frame; 60]);
+    }
+    keeper_2.take().expect("taken");
+    // The recorder looks now and then: it tells of both at once.
+    for signal in [&signal, &signal_2] {
+        signal.set(at(0) + SECOND / 10);
+        signal.set(at(0) + 3 * SECOND / 10);
+    }
+    for keeper in [&mut keeper, &mut keeper_2] {
+        keeper.take().expect("taken");
+    }
+    keeper.finish(0).expect("finished");
+    keeper_2.finish(0).expect("finished");
+    assert_eq!(first_octets(&file), (0..12).collect::<Vec<u8>>());
+    assert_eq!(first_octets(&file_2), [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn frames_wanted_that_there_was_no_room_for_are_counted() {
+    let file = NamedTempFile::new().expect("a file");
+    // Room for ten.
+    let (mut tap, mut keeper, signal) = tapped_with(Extent::Around(2 * SECOND as u64), &file, 10 * (BYTES + 60));
+    let when = |frame: u8| at(0) + i64::from(frame) * SECOND / 10;
+    for frame in 0..40 {
+        tap.sent(when(frame), &[frame; 60]);
+        keeper.take().expect("taken");
+    }
+    // Two seconds before the newest are frames 19 to 29, which are gone, and the ten that are kept.
+    signal.set(when(39));
+    let kept = keeper.finish(3).expect("finished");
+    assert_eq!((kept.written, kept.left_out), (10, 11));
+    assert_eq!(first_octets(&file), (30..40).collect::<Vec<u8>>());
+}
+
+#[test]
+fn without_a_spike_only_what_is_wanted_at_the_end_is_missed() {
+    let file = NamedTempFile::new().expect("a file");
+    let (mut tap, mut keeper, _signal) = tapped_with(Extent::Around(SECOND as u64 / 2), &file, 3 * (BYTES + 60));
+    for frame in 0..40 {
+        tap.sent(at(0) + i64::from(frame) * SECOND / 10, &[frame; 60]);
+        keeper.take().expect("taken");
+    }
+    let kept = keeper.finish(0).expect("finished");
+    assert_eq!((kept.written, kept.left_out), (3, 3), "34, 35 and 36 are gone");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod live;
 mod reader;
 mod record;
 mod series;
+mod wall;
 
 pub use live::{LiveHop, LiveView};
 pub use reader::TraceSummary;
@@ -21,7 +22,6 @@ use crate::record::Recorder;
 use crate::stop::Stop;
 use ::trace::hops::{HopOptions, HopTracer, Point};
 use reader::Reader;
-use std::path::PathBuf;
 use std::thread::JoinHandle;
 
 /// What is to be traced.
@@ -33,8 +33,8 @@ pub struct TraceConfig {
     pub max_streams: u32,
     /// Durations from one point to the next above this are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
-    /// Where to write every single duration, if anywhere.
-    pub record: Option<PathBuf>,
+    /// Keep every frame with its stamps.
+    pub record: bool,
     /// Length of the run's windows.
     pub window_ns: u64,
     /// More settings to show, such as the loads.
@@ -53,15 +53,14 @@ pub struct Tracing {
 /// # Errors
 /// Points that cannot be, or what the kernel refused and what to do, before anything was measured.
 pub fn start(config: &TraceConfig, recorder: &Recorder, stop: &Stop) -> Result<Tracing, ProbeError> {
-    let file = config.record.as_deref().map(record::Durations::create).transpose()?;
     let tracer = HopTracer::start(HopOptions {
         points: config.points.clone(),
         max_streams: config.max_streams,
         threshold_ns: config.threshold_ns,
-        tell_all: config.record.is_some(),
+        tell_all: config.record,
     })?;
     let live = LiveView::default();
-    let mut reader = Reader::new(tracer, config, recorder, file, live.clone());
+    let mut reader = Reader::new(tracer, config, recorder, live.clone());
     let stop = stop.clone();
     let thread = std::thread::Builder::new().name("triptime-hops".to_owned());
     let thread = thread

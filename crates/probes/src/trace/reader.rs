@@ -3,19 +3,20 @@
 use super::TraceConfig;
 use super::floors::Floors;
 use super::live::LiveView;
-use super::record::Durations;
+use super::record::Frames;
 use super::series::Names;
 use crate::error::ProbeError;
 use crate::record::{Counted, CountedSpan, CountedSpike, Events, Recorder};
 use crate::stop::Stop;
 use ::trace::TraceError;
 use ::trace::hops::{
-    Counting, Distribution, HopCost, HopCounts, HopSeries, HopTracer, Reading, Troubles, bucket_bounds,
+    Counting, Distribution, Duration as HopDuration, HopCost, HopCounts, HopSeries, HopTracer, Reading, Troubles,
+    bucket_bounds,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
-use store::model::{Counters, EventKind};
-use units::Monotonic;
+use store::model::{Counters, EventKind, Fact};
+use units::{Monotonic, Realtime};
 
 /// How often single durations are taken: soon enough that the flight recorder still has what happened around them.
 const POLL: Duration = Duration::from_millis(20);
@@ -41,6 +42,8 @@ pub struct TraceSummary {
     /// Time in the programs per frame at the first point, in ns, by the kernel's statistics over one span, or why it is not
     /// known.
     pub cost_ns: Option<Result<f64, String>>,
+    /// What is to be known of the recording, where there is one.
+    pub recording: Vec<Fact>,
 }
 
 pub(super) struct Reader {
@@ -50,8 +53,10 @@ pub(super) struct Reader {
     counted: Counted,
     events: Events,
     live: LiveView,
-    file: Option<Durations>,
+    frames: Option<Frames>,
     start: Monotonic,
+    opened: Realtime,
+    closed: Realtime,
     span_ns: u64,
     totals: BTreeMap<(u32, usize), HopCounts>,
     told: Troubles,
@@ -60,13 +65,9 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(
-        tracer: HopTracer,
-        config: &TraceConfig,
-        recorder: &Recorder,
-        file: Option<Durations>,
-        live: LiveView,
-    ) -> Self {
+    pub(super) fn new(tracer: HopTracer, config: &TraceConfig, recorder: &Recorder, live: LiveView) -> Self {
+        // The tracer has opened its first point by now.
+        let opened = sys::clock::realtime();
         let spans = config.window_ns.div_ceil(LONGEST_SPAN_NS).max(1);
         Self {
             tracer,
@@ -75,8 +76,10 @@ impl Reader {
             counted: recorder.counted(),
             events: recorder.events(),
             live,
-            file,
+            frames: config.record.then(|| Frames::new(recorder, &config.points)),
             start: recorder.start_instant(),
+            opened,
+            closed: opened,
             span_ns: (config.window_ns / spans).max(1),
             totals: BTreeMap::new(),
             told: Troubles::default(),
@@ -112,22 +115,30 @@ impl Reader {
     }
 
     fn take_durations(&mut self) -> Result<(), ProbeError> {
+        let now = sys::clock::monotonic();
         let mut told = Vec::new();
         self.tracer.durations(|duration| told.push(duration));
-        if told.is_empty() {
-            return Ok(());
+        if !told.is_empty() {
+            self.take_told(&told)?;
         }
+        if let Some(frames) = &mut self.frames {
+            frames.pass_on(now, &self.names);
+        }
+        Ok(())
+    }
+
+    fn take_told(&mut self, told: &[HopDuration]) -> Result<(), ProbeError> {
         let newest = told.iter().map(|duration| duration.series.stream).max();
         if newest.is_some_and(|stream| self.names.label(stream).is_none()) {
             self.tracer.find_streams()?;
             self.names.learn(self.tracer.streams());
         }
         let mut spikes: BTreeMap<HopSeries, Vec<CountedSpike>> = BTreeMap::new();
-        for duration in &told {
-            if let Some(file) = &mut self.file {
-                let label = self.names.label(duration.series.stream).unwrap_or("?");
-                file.write(&self.names.hop(duration.series), label, duration)?;
-            }
+        if let Some(frames) = &mut self.frames {
+            frames.look();
+            told.iter().for_each(|duration| frames.take(duration));
+        }
+        for duration in told {
             if self.floors.take(duration.series, duration.ns) {
                 spikes.entry(duration.series).or_default().push(CountedSpike {
                     at: duration.at,
@@ -263,14 +274,14 @@ impl Reader {
             let text = format!(
                 "{} {} were counted but not told one by one: too many at once",
                 now.not_told - before.not_told,
-                if self.file.is_some() {
-                    "durations"
+                if self.frames.is_some() {
+                    "durations (their frames lack stamps in the recording)"
                 } else {
                     "long durations"
                 }
             );
             // The kernel counted them: figures are whole, and what is missing are single lines and causes.
-            let kind = match self.file {
+            let kind = match self.frames {
                 Some(_) => EventKind::RecorderOverrun,
                 None => EventKind::Note,
             };
@@ -285,6 +296,7 @@ impl Reader {
     }
 
     fn finish(&mut self) -> Result<(), ProbeError> {
+        self.closed = sys::clock::realtime();
         self.tracer.close()?;
         std::thread::sleep(LAST_FRAMES);
         self.tracer.stop()?;
@@ -292,9 +304,7 @@ impl Reader {
         let now = sys::clock::monotonic();
         self.close_span(now)?;
         self.lost_under_way(now)?;
-        if let Some(file) = &mut self.file {
-            file.finish()?;
-        }
+        self.finish_recording();
         self.say_uncertain();
         self.say_not_reached();
         let first = self.totals.iter().filter(|((_, point), _)| *point == 0);
@@ -306,6 +316,19 @@ impl Reader {
             return Err(self.no_traffic());
         }
         Ok(())
+    }
+
+    fn finish_recording(&mut self) {
+        let Some(frames) = &mut self.frames else { return };
+        frames.finish(&self.names);
+        self.summary.recording = frames.facts(self.opened, self.closed);
+        if frames.nameless() > 0 {
+            let text = format!(
+                "recording: {} frames of streams without a name are not in it",
+                frames.nameless()
+            );
+            self.events.write(EventKind::Incomplete, text);
+        }
     }
 
     fn lost_under_way(&self, now: Monotonic) -> Result<(), TraceError> {

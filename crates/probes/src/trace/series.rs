@@ -43,6 +43,11 @@ impl Names {
         self.labels.get(stream as usize).map(String::as_str)
     }
 
+    /// What is known of a stream.
+    pub(super) fn info(&self, stream: u32) -> Option<&StreamInfo> {
+        self.streams.get(stream as usize)
+    }
+
     /// `nic-to-tap`.
     pub(super) fn hop(&self, series: HopSeries) -> String {
         let (from, to) = self.ends(series);

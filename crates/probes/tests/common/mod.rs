@@ -91,6 +91,11 @@ impl Pair {
         }
     }
 
+    /// Removes the pair, both ends of it.
+    pub fn remove(&self) {
+        inside(&self.a, || link::delete("a0"));
+    }
+
     /// Largest payload of both ends.
     /// That of `b0` alone.
     pub fn set_far_mtu(&self, octets: u32) {

@@ -1,5 +1,8 @@
 //! Paced streams with faults at known places, and what a listener has to count of them.
 
+// Every test program that includes this file uses a part of it.
+#![allow(dead_code)]
+
 use crate::common::Numbers;
 use wire::avtp::{AafTemplate, Stream};
 use wire::ether::{self, Mac, VlanTag};

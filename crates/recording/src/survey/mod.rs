@@ -65,6 +65,7 @@ pub struct Survey {
     pub reasons: Vec<String>,
     known: Vec<StreamInfo>,
     places: Vec<Option<usize>>,
+    wanted: Option<Vec<(String, String)>>,
 }
 
 impl Survey {
@@ -81,7 +82,16 @@ impl Survey {
             reasons: Vec::new(),
             known: Vec::new(),
             places: Vec::new(),
+            wanted: None,
         }
+    }
+
+    /// The same with these ways only, by the names of their points: those of a recording whose points do not lie in one row, or whose
+    /// stamps are not all of one clock.
+    #[must_use]
+    pub fn with_ways(mut self, ways: Vec<(String, String)>) -> Self {
+        self.wanted = Some(ways);
+        self
     }
 
     /// Notes a segment that could not be read.
@@ -135,6 +145,15 @@ impl Survey {
         let mut ways: Vec<(usize, usize)> = (1..points).map(|to| (to - 1, to)).collect();
         if points > 2 {
             ways.push((0, points - 1));
+        }
+        if let Some(wanted) = &self.wanted {
+            let place = |name: &String| self.points.iter().position(|point| point == name);
+            ways = wanted
+                .iter()
+                .filter_map(|(from, to)| place(from).zip(place(to)))
+                .collect();
+            // In the order of the way, and the longest last.
+            ways.sort_by_key(|(from, to)| (to.saturating_sub(*from), *from));
         }
         let span_ns = self.span_ns;
         let way = |(from, to)| LatencySurvey {

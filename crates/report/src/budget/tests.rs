@@ -161,3 +161,21 @@ fn the_host_s_transit_is_the_hop_from_the_nic_to_the_furthest_edge() {
     );
     assert_eq!(budget.sum_ns, Some(130_000));
 }
+
+#[test]
+fn a_merged_run_has_the_hosts_transit_and_the_guests_delivery() {
+    let budget = budget(vec![
+        series("hop/host.nic-to-host.tap/MU01", 1000, 11_000, 10),
+        series("hop/host.nic-to-host.vhost/MU01", 1000, 34_000, 10),
+        series("hop/host.vhost-to-guest.nic/MU01", 1000, 500_000, 10),
+        series("hop/guest.nic-to-guest.app/MU.edge", 1000, 56_000, 10),
+        series("hop/host.nic-to-guest.app/MU01", 1000, 590_000, 10),
+    ]);
+    let max = |title: &str| match &line(&budget, title).state {
+        State::Measured(measured) => measured.max_ns,
+        other => panic!("{title}: {other:?}"),
+    };
+    assert_eq!((max("Host transit"), max("Guest delivery")), (34_000, 56_000));
+    assert_eq!(line(&budget, "Host transit").allowed_ns, Some(100_000));
+    assert_eq!(line(&budget, "Guest delivery").allowed_ns, None);
+}

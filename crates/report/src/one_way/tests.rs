@@ -259,3 +259,24 @@ fn a_publisher_without_a_clock_puts_its_own_stream_in_doubt() {
     let other = OneWay::of(&run, &run.series[1]).expect("two clocks");
     assert_eq!((other.touched, other.doubtful), (0, Vec::new()));
 }
+
+#[test]
+fn clocks_of_no_stated_relation_judge_nothing_and_say_so() {
+    let mut series = between_clocks(20_000, setting::NOT_STATED);
+    (series.counters.received, series.max_ns) = (0, None);
+    let clocks = OneWay::of(&run(vec![series.clone()]), &series).expect("two clocks");
+    assert!(clocks.doubtful.is_empty(), "nobody needs to watch what says nothing");
+    assert!(clocks.uncertainty.is_err_and(|why| why.contains("was not stated")));
+}
+
+#[test]
+fn the_stated_relation_is_what_the_uncertainty_is_made_of() {
+    let mut series = between_clocks(20_000, "2000");
+    let relation = (setting::CLOCK_RELATION.to_owned(), "one clock".to_owned());
+    series.spec.settings.push(relation);
+    let clocks = OneWay::of(&good(vec![series.clone()]), &series).expect("two clocks");
+    assert_eq!(
+        clocks.uncertainty.map(|known| (known.ns, known.what)),
+        Ok((2_000, "one clock".to_owned()))
+    );
+}

@@ -43,6 +43,9 @@ pub fn read(run: &RunFile) -> Result<Option<Survey>, StoreError> {
         return Ok(None);
     };
     let mut survey = Survey::new((totals.first_ns, totals.last_ns));
+    if let Some(ways) = ways(run)? {
+        survey = survey.with_ways(ways);
+    }
     let mut reader = SegmentReader::new();
     let mut number = 0;
     run.each_segment(|octets| {
@@ -53,6 +56,24 @@ pub fn read(run: &RunFile) -> Result<Option<Survey>, StoreError> {
         }
     })?;
     Ok(Some(survey))
+}
+
+/// The ways that are series of the run with samples, in their order; `None` where it has no such series.
+fn ways(run: &RunFile) -> Result<Option<Vec<(String, String)>>, StoreError> {
+    let mut ways = Vec::new();
+    let mut any = false;
+    for (id, spec) in run.series()? {
+        let hop = spec.name.strip_prefix("hop/").and_then(|rest| rest.split_once('/'));
+        let Some(way) = hop.and_then(|(hop, _)| hop.split_once("-to-")) else {
+            continue;
+        };
+        any = true;
+        let way = (way.0.to_owned(), way.1.to_owned());
+        if !ways.contains(&way) && run.totals(id)?.samples > 0 {
+            ways.push(way);
+        }
+    }
+    Ok(any.then_some(ways))
 }
 
 /// What is in it, and what is not.

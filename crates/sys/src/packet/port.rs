@@ -132,12 +132,17 @@ impl PacketPort {
         self.nic_stamps.sent
     }
 
+    /// Whether the interface is no longer there: one system call. Neither [`PacketPort::next`] nor [`PacketPort::wait`] tells.
+    pub fn is_gone(&self) -> bool {
+        super::socket::bound_to(&self.fd).is_some_and(|index| index <= 0)
+    }
+
     /// Sends one frame (from the destination address, without FCS): one system call, which does not wait for room. Neither
     /// success nor an error allocates.
     ///
     /// # Errors
     /// [`SysError::SendQueueFull`] (see [`SysError::is_transient`]), [`SysError::FrameTooLong`], [`SysError::InterfaceDown`],
-    /// or what the kernel refused.
+    /// [`SysError::InterfaceGone`], or what the kernel refused.
     #[inline]
     pub fn send(&self, frame: &[u8]) -> Result<(), SysError> {
         transmit::send(&self.fd, frame).map_err(|errno| self.send_refusal(errno, frame.len()))
@@ -223,6 +228,8 @@ impl PacketPort {
                 mtu: self.mtu,
             },
             Errno::NETDOWN => SysError::InterfaceDown { name: interface },
+            // The kernel takes the interface's number from the socket.
+            Errno::NXIO | Errno::NODEV => SysError::InterfaceGone { name: interface },
             errno => SysError::Refused {
                 operation: "send on",
                 target: interface,

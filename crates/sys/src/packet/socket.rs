@@ -194,6 +194,16 @@ impl Socket {
     }
 }
 
+/// Number of the interface a packet socket is bound to: -1 when that is gone. `None` when the kernel does not say.
+pub(super) fn bound_to(fd: &OwnedFd) -> Option<i32> {
+    // SAFETY: a structure of integers.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    let mut length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: room for a whole sockaddr_ll, and the length is its own; both are locals that outlive the call.
+    let done = unsafe { libc::getsockname(fd.as_raw_fd(), (&raw mut address).cast(), &raw mut length) };
+    (done == 0).then_some(address.sll_ifindex)
+}
+
 /// `PACKET_STATISTICS`: frames (dropped ones counted in) and drops since the last call.
 pub(super) fn statistics(fd: &OwnedFd) -> Result<libc::tpacket_stats, Errno> {
     sockopt::get(fd, libc::SOL_PACKET, libc::PACKET_STATISTICS).map(|(statistics, _)| statistics)

@@ -115,6 +115,12 @@ impl XdpPort {
         self.rx_queues
     }
 
+    /// Whether the interface is no longer there: one system call.
+    pub fn is_gone(&self) -> bool {
+        // The kernel unbinds the socket of an interface that is removed.
+        matches!(wake_receive(&self.socket.fd), Some(Errno::NODEV | Errno::NXIO))
+    }
+
     /// Sends one frame (from the destination address, without FCS): a copy into the port's memory, and one system call unless
     /// the driver needs none. Neither success nor an error allocates. Passes no queueing discipline.
     ///

@@ -232,7 +232,8 @@ pub(super) fn refusal(
             chunk,
         },
         Errno::MSGSIZE => SysError::FrameTooLong { interface, bytes, mtu },
-        Errno::NETDOWN | Errno::NODEV | Errno::NXIO => SysError::InterfaceDown { name: interface },
+        Errno::NETDOWN => SysError::InterfaceDown { name: interface },
+        Errno::NODEV | Errno::NXIO => SysError::InterfaceGone { name: interface },
         errno => SysError::Refused {
             operation,
             target: interface,

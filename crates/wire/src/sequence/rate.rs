@@ -1,17 +1,28 @@
 //! Learning a stream's sample rate from the wrap of its counter.
 
-use super::WINDOW;
+use super::{MOST_ASDUS, WINDOW};
 
 /// Rates of the profiles in use (9-2LE at 50 and 60 Hz, IEC 61869-9), samples per second.
 pub const KNOWN_RATES: [u32; 6] = [4000, 4800, 5760, 12_800, 14_400, 15_360];
 
 /// Watches a counter until its wrap shows the rate: at once when the highest count is that of a known profile (up to 16
-/// lost samples around the wrap are forgiven), otherwise when two wraps in a row agree.
+/// lost samples around the wrap are forgiven), otherwise when two wraps in a row agree. Only a step back to the first counts
+/// of a second is a wrap; a sample that comes far too late is none.
 #[derive(Debug, Clone, Default)]
 pub struct RateLearner {
     last: Option<u32>,
     highest: u32,
     candidate: Option<u32>,
+    /// What was before a step back that was no wrap.
+    before: Option<Before>,
+}
+
+/// The counter before samples that may only have come late.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    last: u32,
+    highest: u32,
+    since: u32,
 }
 
 impl RateLearner {
@@ -23,10 +34,20 @@ impl RateLearner {
     /// Takes the next count; returns the rate once it is known.
     pub fn observe(&mut self, smp_cnt: u16) -> Option<u32> {
         let count = u32::from(smp_cnt);
+        self.go_on(count);
         let last = self.last.replace(count);
-        let wrapped = last.is_some_and(|last| count + WINDOW < last);
-        if !wrapped {
+        let Some(last) = last.filter(|last| count + WINDOW < *last) else {
             self.highest = self.highest.max(count);
+            return None;
+        };
+        if count > WINDOW {
+            // Another publisher, one that was stepped, or a sample that comes far too late: the next ones tell.
+            let highest = std::mem::replace(&mut self.highest, count);
+            self.before.get_or_insert(Before {
+                last,
+                highest,
+                since: 0,
+            });
             return None;
         }
         let seen = self.highest + 1;
@@ -40,5 +61,17 @@ impl RateLearner {
         let agreed = self.candidate == Some(seen);
         self.candidate = Some(seen);
         agreed.then_some(seen)
+    }
+
+    /// Forgets a step back when the counter goes on where it was before it.
+    fn go_on(&mut self, count: u32) {
+        let Some(before) = &mut self.before else { return };
+        before.since += 1;
+        if (1..=WINDOW).contains(&count.wrapping_sub(before.last)) {
+            (self.last, self.highest) = (Some(before.last), before.highest);
+            self.before = None;
+        } else if before.since >= MOST_ASDUS {
+            self.before = None;
+        }
     }
 }

@@ -221,3 +221,60 @@ fn extreme_rates_do_not_overflow() {
         assert_eq!(sequence.counters().asdus, 8);
     }
 }
+
+/// A stream of 4800 samples a second whose sample `late` comes `behind` samples late, while its rate is not known yet.
+fn learning_with_one_late(late: u16, behind: u16, doubled: bool) -> Sequence {
+    let mut sequence = Sequence::learning();
+    for place in 0..12_000_u32 {
+        let count = (place % 4_800) as u16;
+        if place != u32::from(late) || doubled {
+            sequence.accept(count);
+        }
+        if place == u32::from(late + behind) {
+            sequence.accept(late);
+        }
+    }
+    sequence
+}
+
+#[test]
+fn a_sample_far_too_late_neither_hides_the_rate_nor_costs_others() {
+    // Behind 3990 and 3999, a step back looks like the wrap of 4000 samples a second.
+    for (late, behind) in [
+        (100, 17),
+        (100, 1_900),
+        (3_900, 90),
+        (3_899, 100),
+        (4_700, 20),
+        (20, 3_980),
+    ] {
+        for doubled in [false, true] {
+            let sequence = learning_with_one_late(late, behind, doubled);
+            let counters = sequence.counters();
+            assert_eq!(sequence.rate(), Some(4_800), "{late} {behind}");
+            assert_eq!(
+                (
+                    counters.lost,
+                    counters.restarts,
+                    counters.too_late,
+                    counters.out_of_range
+                ),
+                (u64::from(!doubled), 0, 1, 0),
+                "{late} {behind} {doubled}"
+            );
+            assert_eq!(sequence.certain_restarts(), 0);
+        }
+    }
+}
+
+#[test]
+fn a_restart_is_certain_when_as_many_samples_follow_as_a_frame_has() {
+    let mut sequence = after(4_800, 0..100);
+    let certain: Vec<u64> = (3_000..3_012)
+        .map(|count| {
+            sequence.accept(count);
+            sequence.certain_restarts()
+        })
+        .collect();
+    assert_eq!(certain, [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1]);
+}

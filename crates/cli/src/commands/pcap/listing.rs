@@ -200,6 +200,7 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             gaps,
             restarts,
             out_of_range,
+            too_late,
             ..
         } => {
             let unknown = u64::from(rate.is_none());
@@ -212,6 +213,13 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             add(
                 out_of_range,
                 format!("{} with a smpCnt beyond the rate", plural(out_of_range, "sample")),
+            );
+            add(
+                too_late,
+                format!(
+                    "{} came more than 16 late: those missing stay lost",
+                    plural(too_late, "sample")
+                ),
             );
         }
         Detail::Goose(c) => {
@@ -239,11 +247,22 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
                 format!("{} with timeAllowedtoLive 0", plural(c.without_life, "message")),
             );
         }
-        Detail::Counted { gaps, restarts } => {
+        Detail::Counted {
+            gaps,
+            restarts,
+            too_late,
+        } => {
             add(gaps, format!("the counter had {}", plural(gaps, "gap")));
             add(
                 restarts,
                 format!("the counter began again {}", plural(restarts, "time")),
+            );
+            add(
+                too_late,
+                format!(
+                    "{} came more than 16 late: those missing stay lost",
+                    plural(too_late, "frame")
+                ),
             );
         }
     }

@@ -281,6 +281,9 @@ impl Watched {
             expired: rules.counts().expired,
         };
         let before = std::mem::replace(&mut self.counted, now);
+        if now.lost > before.lost {
+            feed.suspect(at);
+        }
         for (counter, count) in [
             (Counter::Lost, now.lost - before.lost),
             (Counter::Duplicate, now.duplicates - before.duplicates),

@@ -5,6 +5,7 @@ use crate::record::counted::{CountedSpan, CountedSpike};
 use crate::record::recorder::since;
 use crate::record::why::{Question, QuestionKind};
 use crate::record::window::{Open, Sample};
+use store::model::Counters;
 
 /// A frame that took less than this from point to point went the ordinary way.
 const HOP_WORTH_ASKING_NS: i64 = 20_000;
@@ -23,6 +24,10 @@ impl Work {
         else {
             return;
         };
+        series.measured(first_ns, 0);
+        if span.counters != Counters::default() {
+            series.measured(at_ns, 0);
+        }
         self.open_window_of(&mut series, at_ns);
         series.counted(span);
         if span.counters.lost > 0 {

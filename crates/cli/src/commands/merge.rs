@@ -1,0 +1,169 @@
+//! `triptime merge`: recordings of several runs as one.
+
+use crate::failure::Failure;
+use crate::run_file::{default_file, limits_text, remove};
+use crate::verdict;
+use interop::merge::{Input, Merge, MergeError, Relation};
+use report::limits::Profile;
+use std::path::{Path, PathBuf};
+use store::RunWriter;
+use store::model::RunInfo;
+
+/// Makes one run of recordings that saw the same frames: of a host and a guest, of a publisher and a subscriber
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Example: triptime trace eth1 --record --duration 60s --out host.triptime           (on the host)
+         triptime trace eth0 --record --duration 60s --out guest.triptime          (in the guest)
+         triptime merge host.triptime guest.triptime --label host --label guest --clock ptp:2us --limits substation")]
+pub(crate) struct MergeArgs {
+    /// Runs with recordings (trace --record, subscribe --record), in the order the frames pass them; 2 to 4
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// Name of a run's points, for each run in turn: host makes its nic host.nic [default: the host's name, or the command]
+    #[arg(long, value_name = "NAME", value_parser = label)]
+    label: Vec<String>,
+    /// How the runs' clocks relate: same-host (checked), ptp:UNCERTAINTY (both follow one grandmaster), or
+    /// offset:NS:UNCERTAINTY (the later run's clock minus the first's, as measured elsewhere); without it there are no durations
+    /// between the runs
+    #[arg(long, value_name = "RELATION", default_value = "none", value_parser = relation, allow_hyphen_values = true)]
+    clock: Relation,
+    /// Run file to write [default: ./runs/TIME-merge.triptime]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Limit profile that judges the run: substation, avb, or a TOML file
+    #[arg(long, value_name = "PROFILE")]
+    limits: Option<String>,
+    /// Also write the report as one HTML file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: &MergeArgs) -> Result<u8, Failure> {
+    let profile = args.limits.as_deref().map(Profile::find).transpose()?;
+    if args.label.len() > args.runs.len() {
+        return Err(Failure::Usage(format!(
+            "merge: {} names for {} runs",
+            args.label.len(),
+            args.runs.len()
+        )));
+    }
+    let inputs: Vec<Input> = args
+        .runs
+        .iter()
+        .enumerate()
+        .map(|(index, path)| Input {
+            path: path.clone(),
+            label: args.label.get(index).cloned(),
+        })
+        .collect();
+    let merge = Merge::open(&inputs, args.clock).map_err(failure)?;
+    let file = args.out.clone().unwrap_or_else(|| default_file("merge"));
+    let limits = args.limits.as_deref().map(limits_text).transpose()?;
+    write(&merge, &file, limits.as_deref())?;
+    let report = verdict::read(&file, profile)?;
+    if let Some(path) = &args.html {
+        verdict::write_html(&report, path)?;
+    }
+    verdict::print(&report, args.json, args.html.as_deref())?;
+    Ok(verdict::status(&report))
+}
+
+/// Writes the merged run; one that cannot be written whole is taken away.
+fn write(merge: &Merge, file: &Path, limits: Option<&str>) -> Result<(), Failure> {
+    let now = sys::clock::realtime();
+    let info = RunInfo {
+        id: format!("{:x}-{:x}", now.as_ns(), std::process::id()),
+        command: "merge".into(),
+        arguments: std::env::args().skip(1).collect(),
+        tool_version: env!("CARGO_PKG_VERSION").into(),
+        started: merge.started(),
+        window_ns: merge.window_ns(),
+    };
+    let writer = RunWriter::create(file, &info, None)?;
+    let written = fill(merge, writer, limits);
+    if written.is_err() {
+        remove(file);
+    }
+    written
+}
+
+fn fill(merge: &Merge, mut writer: RunWriter, limits: Option<&str>) -> Result<(), Failure> {
+    if let Some(limits) = limits {
+        writer.put_document("limits", limits)?;
+    }
+    merge.write(&mut writer).map_err(failure)?;
+    Ok(writer.finish(merge.state(), merge.duration_ns())?)
+}
+
+fn failure(error: MergeError) -> Failure {
+    match error {
+        MergeError::Store(error) => error.into(),
+        other => Failure::Usage(format!("merge: {other}")),
+    }
+}
+
+/// A word that can stand in the name of a series.
+fn label(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    match !text.is_empty() && text.chars().all(fits) && !text.contains("-to-") {
+        true => Ok(text.to_owned()),
+        false => Err(format!("\"{text}\": a name of letters, digits, - and _, without -to-")),
+    }
+}
+
+/// How the clocks relate.
+fn relation(text: &str) -> Result<Relation, String> {
+    let wrong = || {
+        format!(
+            "\"{text}\" is no relation of clocks: write none, same-host, ptp:2us, or offset:-1500ns:2us (later clock minus first)"
+        )
+    };
+    match text.split_once(':') {
+        None if text == "none" => Ok(Relation::Unstated),
+        None if text == "same-host" => Ok(Relation::SameHost),
+        Some(("ptp", apart)) => Ok(Relation::Ptp(nanoseconds(apart).ok_or_else(wrong)?)),
+        Some(("offset", rest)) => {
+            let (offset, apart) = rest.split_once(':').ok_or_else(wrong)?;
+            let (sign, size) = match offset.strip_prefix('-') {
+                Some(size) => (-1, size),
+                None => (1, offset.strip_prefix('+').unwrap_or(offset)),
+            };
+            let size = nanoseconds(size)
+                .and_then(|ns| i64::try_from(ns).ok())
+                .ok_or_else(wrong)?;
+            Ok(Relation::Offset(sign * size, nanoseconds(apart).ok_or_else(wrong)?))
+        }
+        _ => Err(wrong()),
+    }
+}
+
+/// A duration, or a plain number of ns.
+fn nanoseconds(text: &str) -> Option<u64> {
+    text.parse().ok().or_else(|| units::parse_ns(text).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{label, relation};
+    use interop::merge::Relation;
+
+    #[test]
+    fn relations_and_refusals() {
+        assert_eq!(relation("none"), Ok(Relation::Unstated));
+        assert_eq!(relation("same-host"), Ok(Relation::SameHost));
+        assert_eq!(relation("ptp:2us"), Ok(Relation::Ptp(2_000)));
+        assert_eq!(relation("offset:-1500:2us"), Ok(Relation::Offset(-1_500, 2_000)));
+        assert_eq!(
+            relation("offset:37s:1ms"),
+            Ok(Relation::Offset(37_000_000_000, 1_000_000))
+        );
+        for wrong in ["", "ptp", "ptp:", "offset:5", "offset:x:1us", "gps", "same-host:1us"] {
+            assert!(relation(wrong).is_err(), "{wrong}");
+        }
+        assert!(label("guest-1").is_ok() && label("a.b").is_err() && label("").is_err());
+    }
+}

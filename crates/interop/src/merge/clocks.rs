@@ -1,0 +1,198 @@
+//! How the clocks of the runs relate.
+
+use super::source::Source;
+use store::model::{Event, EventKind};
+use units::format_ns;
+
+/// How the clocks of two runs that follow each other relate, as it was stated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// Nothing was stated.
+    Unstated,
+    /// Both runs are of one machine that was not restarted in between.
+    SameHost,
+    /// Both machines follow one PTP grandmaster, and agree to so many ns.
+    Ptp(u64),
+    /// The second run's clock minus the first's, and how well that is known, in ns.
+    Offset(i64, u64),
+}
+
+impl Relation {
+    /// What is taken off the stamps of run number `run`.
+    pub(super) fn shift_ns(self, run: usize) -> i64 {
+        match self {
+            Self::Offset(ns, _) if run > 0 => ns,
+            _ => 0,
+        }
+    }
+
+    /// How far the clocks may be apart, without what the stamps are off; `None` when nothing was stated.
+    pub(super) fn apart_ns(self) -> Option<u64> {
+        match self {
+            Self::Unstated => None,
+            Self::SameHost => Some(0),
+            Self::Ptp(ns) | Self::Offset(_, ns) => Some(ns),
+        }
+    }
+
+    /// In words.
+    pub fn text(self) -> String {
+        match self {
+            Self::Unstated => "not stated".to_owned(),
+            Self::SameHost => "one clock: the runs are of the same host".to_owned(),
+            Self::Ptp(ns) => format!(
+                "both follow one PTP grandmaster and agree to {}, as stated",
+                format_ns(ns as f64)
+            ),
+            Self::Offset(ns, apart) => format!(
+                "the later run's clock is {} ahead of the first's, to {}, as stated",
+                format_ns(ns as f64),
+                format_ns(apart as f64)
+            ),
+        }
+    }
+}
+
+/// Facts by which one clock is known as such.
+const OF_ONE_HOST: [(&str, &str); 2] = [("kernel", "boot id"), ("clock", "clock source")];
+
+/// Whether the runs can have clocks that relate so, or why not.
+pub(super) fn check(relation: Relation, sources: &[Source]) -> Result<(), String> {
+    match relation {
+        Relation::Offset(..) if sources.len() != 2 => {
+            Err("an offset is between two runs: merge these first".to_owned())
+        }
+        Relation::SameHost => sources.windows(2).try_for_each(|pair| same_host(&pair[0], &pair[1])),
+        Relation::Unstated | Relation::Ptp(_) | Relation::Offset(..) => Ok(()),
+    }
+}
+
+fn same_host(a: &Source, b: &Source) -> Result<(), String> {
+    for (group, name) in OF_ONE_HOST {
+        let (of_a, of_b) = (value(a, group, name)?, value(b, group, name)?);
+        if of_a != of_b {
+            return Err(format!(
+                "same-host: {} and {} are not of one clock: their {name} is {of_a} and {of_b}",
+                a.label, b.label
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn value<'a>(source: &'a Source, group: &str, name: &str) -> Result<&'a str, String> {
+    let unknown = |why: &str| {
+        format!(
+            "same-host: {} does not say its {name} ({why}): it cannot be told whether it is of the same host",
+            source.label
+        )
+    };
+    let found = source
+        .facts
+        .iter()
+        .find(|fact| fact.group == group && fact.name == name);
+    let fact = found.ok_or_else(|| unknown("measured by an earlier version"))?;
+    fact.value.as_deref().map_err(|why| unknown(why))
+}
+
+/// When the clocks are not known to agree, as words of a watch: `clock-doubt` and `clock-good`.
+///
+/// Of runs under PTP, whenever the watch of one of them says so. Of others, never, but where the frames themselves contradict what was
+/// stated: then all the time.
+pub(super) fn words(
+    relation: Relation,
+    of_runs: Vec<(String, Vec<Event>)>,
+    contradiction: Option<String>,
+) -> Vec<Event> {
+    let word = |at_ns, kind, text| Event {
+        at_ns,
+        kind,
+        series: None,
+        text,
+    };
+    if let Some(text) = contradiction {
+        return vec![word(0, EventKind::ClockDoubt, text)];
+    }
+    match relation {
+        Relation::Unstated => Vec::new(),
+        Relation::SameHost | Relation::Offset(..) => vec![word(0, EventKind::ClockGood, relation.text())],
+        Relation::Ptp(_) => of_watches(of_runs),
+    }
+}
+
+/// The words of several watches as those of one: it is in doubt while one of them is.
+fn of_watches(of_runs: Vec<(String, Vec<Event>)>) -> Vec<Event> {
+    let mut doubts: Vec<Option<String>> = Vec::new();
+    let mut words: Vec<(u64, usize, Event)> = Vec::new();
+    for (run, (label, events)) in of_runs.into_iter().enumerate() {
+        let nobody = events.is_empty();
+        doubts.push(nobody.then(|| format!("{label}: nobody watched its clock (trace --ptp)")));
+        let labelled = events.into_iter().map(|event| Event {
+            text: format!("{label}: {}", event.text),
+            ..event
+        });
+        // Before a watch's first word nothing is known, which is that word.
+        let timed = labelled.enumerate();
+        words.extend(timed.map(|(index, event)| (if index == 0 { 0 } else { event.at_ns }, run, event)));
+    }
+    words.sort_by_key(|(at_ns, run, _)| (*at_ns, *run));
+    let mut said: Vec<Event> = Vec::new();
+    let mut say = |at_ns: u64, doubts: &[Option<String>]| {
+        let doubt = doubts.iter().flatten().next();
+        let (kind, text) = match doubt {
+            Some(text) => (EventKind::ClockDoubt, text.clone()),
+            None => (EventKind::ClockGood, "all runs' clocks are good".to_owned()),
+        };
+        if said.last().is_none_or(|last| last.kind != kind || last.text != text) {
+            said.push(Event {
+                at_ns,
+                kind,
+                series: None,
+                text,
+            });
+        }
+    };
+    say(0, &doubts);
+    for (at_ns, run, event) in words {
+        doubts[run] = (event.kind == EventKind::ClockDoubt).then_some(event.text);
+        say(at_ns, &doubts);
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_watches;
+    use store::model::{Event, EventKind};
+
+    fn event(at_ns: u64, kind: EventKind, text: &str) -> Event {
+        Event {
+            at_ns,
+            kind,
+            series: None,
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn it_is_in_doubt_while_one_of_the_watches_is() {
+        let (good, doubt) = (EventKind::ClockGood, EventKind::ClockDoubt);
+        let host = vec![event(5, good, "ok"), event(100, doubt, "lost"), event(300, good, "ok")];
+        let guest = vec![event(7, good, "ok"), event(200, doubt, "far"), event(400, good, "ok")];
+        let said = of_watches(vec![("host".to_owned(), host), ("guest".to_owned(), guest)]);
+        let words: Vec<(u64, EventKind)> = said.iter().map(|event| (event.at_ns, event.kind)).collect();
+        assert_eq!(words, [(0, good), (100, doubt), (300, doubt), (400, good)]);
+        assert_eq!(
+            (said[1].text.as_str(), said[2].text.as_str()),
+            ("host: lost", "guest: far")
+        );
+    }
+
+    #[test]
+    fn a_run_without_a_watch_is_a_doubt_for_ever() {
+        let host = vec![event(5, EventKind::ClockGood, "ok")];
+        let said = of_watches(vec![("host".to_owned(), host), ("guest".to_owned(), Vec::new())]);
+        assert_eq!(said.len(), 1);
+        assert_eq!(said[0].kind, EventKind::ClockDoubt);
+    }
+}

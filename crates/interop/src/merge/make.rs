@@ -1,0 +1,276 @@
+//! The merged recording and the series between the runs, made in one pass.
+
+use super::own::Own;
+use super::pairing::{Found, Pairing, Records, Seen};
+use super::source::Frames;
+use super::summary::Merged;
+use super::tally::Tally;
+use super::ways::{Way, ways};
+use super::{Merge, MergeError};
+use recording::{MAX_POINTS, Numbering, Record, SegmentWriter};
+use std::collections::HashMap;
+use store::{Batch, RunWriter, SealedSegment};
+use wire::sequence::Sequence;
+
+/// Records of a segment: what a packed column holds best.
+const RECORDS: usize = 1 << 18;
+
+/// Stands for a stamp that is not there.
+const NO_STAMP: i64 = i64::MIN;
+
+/// What of a record goes into the merged one: stamps on the first run's clock, at the merged run's points.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stamps {
+    samples: u16,
+    at_ns: [i64; MAX_POINTS],
+}
+
+impl Stamps {
+    pub(super) fn at(&self, point: usize) -> Option<i64> {
+        Some(self.at_ns[point]).filter(|ns| *ns != NO_STAMP)
+    }
+}
+
+/// What becomes of a stream in the merged recording.
+struct Numbered {
+    sequence: Sequence,
+    numbering: Numbering,
+    last_ns: Option<i64>,
+    is_known: bool,
+}
+
+pub(super) struct Maker<'a> {
+    pub(super) merge: &'a Merge,
+    pub(super) own: &'a Own,
+    /// First point of each run in the merged recording.
+    pub(super) bases: Vec<usize>,
+    pub(super) ways: Vec<Way>,
+    pub(super) tallies: Vec<HashMap<u16, Tally>>,
+    streams: HashMap<u16, Numbered>,
+    segment: SegmentWriter,
+    pub(super) window_end_ns: u64,
+    /// The newest frame, since the merged run's start.
+    last_ns: u64,
+    batch: Batch,
+    pub(super) merged: Merged,
+    failed: Option<MergeError>,
+}
+
+impl<'a> Maker<'a> {
+    pub(super) fn new(merge: &'a Merge, own: &'a Own) -> Self {
+        let mut bases = Vec::new();
+        let mut names = Vec::new();
+        for run in 0..merge.sources.len() {
+            bases.push(names.len());
+            names.extend((0..merge.sources[run].points.len()).map(|point| merge.point(run, point)));
+        }
+        let points: Vec<&str> = names.iter().map(String::as_str).collect();
+        let ways = ways(merge, own, &bases, names.len());
+        Self {
+            tallies: ways.iter().map(|_| HashMap::new()).collect(),
+            merged: Merged::new(merge, &names),
+            segment: SegmentWriter::new(&points),
+            window_end_ns: merge.window_ns().max(1),
+            last_ns: 0,
+            batch: Batch::default(),
+            streams: HashMap::new(),
+            failed: None,
+            bases,
+            ways,
+            own,
+            merge,
+        }
+    }
+
+    /// Reads all runs side by side, in order of time.
+    pub(super) fn read_all(&mut self, run: &mut RunWriter) -> Result<(), MergeError> {
+        let merge = self.merge;
+        let rates = merge.streams.known.iter().map(|info| info.rate).collect();
+        let mut pairing = Pairing::new(rates);
+        let mut frames: Vec<Frames> = merge.sources.iter().map(|_| Frames::new()).collect();
+        let mut next: Vec<Option<Seen<Stamps>>> = Vec::new();
+        for (index, frames) in frames.iter_mut().enumerate() {
+            next.push(self.next(index, frames)?);
+        }
+        loop {
+            let waiting = next
+                .iter()
+                .enumerate()
+                .filter_map(|(run, seen)| Some((run, seen.as_ref()?.at_ns)));
+            let Some((first, read_to_ns)) = waiting.min_by_key(|(_, at_ns)| *at_ns) else {
+                break;
+            };
+            if let Some(seen) = next[first].take() {
+                pairing.push(seen);
+            }
+            next[first] = self.next(first, &mut frames[first])?;
+            pairing.settle(read_to_ns, &mut |found, records| self.found(found, &records, run));
+            self.check()?;
+        }
+        pairing.finish(&mut |found, records| self.found(found, &records, run));
+        self.check()
+    }
+
+    fn check(&mut self) -> Result<(), MergeError> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// The next frame of a run whose stream is known.
+    fn next(&mut self, run: usize, frames: &mut Frames) -> Result<Option<Seen<Stamps>>, MergeError> {
+        let source = &self.merge.sources[run];
+        let (base, shift_ns) = (self.bases[run], self.merge.shifts_ns[run]);
+        loop {
+            let Some(frame) = frames.peek(source)? else {
+                return Ok(None);
+            };
+            let place = self.merge.streams.place(run, frame.stream);
+            let mut at_ns = [NO_STAMP; MAX_POINTS];
+            for point in 0..source.points.len() {
+                at_ns[base + point] = frame.stamp(point).map_or(NO_STAMP, |ns| ns - shift_ns);
+            }
+            let seen = place.map(|stream| Seen {
+                // At most four.
+                run: run as u8,
+                stream,
+                count: frame.count,
+                is_restart: frame.is_restart,
+                is_late: frame.is_late,
+                at_ns: frame.at_ns - shift_ns,
+                data: Stamps {
+                    samples: frame.samples,
+                    at_ns,
+                },
+            });
+            frames.step();
+            if seen.is_some() {
+                return Ok(seen);
+            }
+        }
+    }
+
+    fn found(&mut self, found: Found, records: &Records<'_, Stamps>, run: &mut RunWriter) {
+        if self.failed.is_none()
+            && let Err(error) = self.take(found, records, run)
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn take(&mut self, found: Found, records: &Records<'_, Stamps>, run: &mut RunWriter) -> Result<(), MergeError> {
+        let Some(first) = records.iter().flatten().next() else {
+            return Ok(());
+        };
+        let (stream, count) = (first.stream, first.count);
+        let since_ns = self.merge.since_start(0, first.at_ns + self.merge.shifts_ns[0]);
+        self.last_ns = self.last_ns.max(since_ns);
+        if since_ns >= self.window_end_ns {
+            self.close_windows(since_ns, run)?;
+        }
+        for way in 0..self.ways.len() {
+            self.count(way, found, records, (stream, count, since_ns), run)?;
+        }
+        self.merged.take(found, records);
+        self.record(found, records, (stream, count), run)
+    }
+
+    /// Writes the frame into the merged recording.
+    fn record(
+        &mut self,
+        found: Found,
+        records: &Records<'_, Stamps>,
+        (stream, count): (u16, u16),
+        run: &mut RunWriter,
+    ) -> Result<(), MergeError> {
+        let info = &self.merge.streams.known[usize::from(stream)];
+        let numbered = self.streams.entry(stream).or_insert_with(|| Numbered {
+            sequence: info.rate.map_or_else(Sequence::learning, Sequence::new),
+            numbering: Numbering::default(),
+            last_ns: None,
+            is_known: false,
+        });
+        let rate = numbered.sequence.rate();
+        let Some(first) = records.iter().flatten().next() else {
+            return Ok(());
+        };
+        let silent_ns = numbered.last_ns.map_or(0, |last| first.at_ns.saturating_sub(last));
+        let silent_ns = u64::try_from(silent_ns).unwrap_or(0);
+        let step = numbered.sequence.accept_after(count, silent_ns);
+        if found != Found::Again {
+            numbered.last_ns = Some(first.at_ns);
+        }
+        let (number, flags) = numbered.numbering.number(count, step, numbered.sequence.rate());
+        for asdu in 1..first.data.samples {
+            let step = numbered.sequence.accept(count.wrapping_add(asdu));
+            numbered
+                .numbering
+                .number(count.wrapping_add(asdu), step, numbered.sequence.rate());
+        }
+        if !numbered.is_known || rate != numbered.sequence.rate() {
+            numbered.is_known = true;
+            let rate = numbered.sequence.rate();
+            self.segment
+                .set_stream(recording::StreamInfo { rate, ..info.clone() })?;
+        }
+        let mut stamps = [None; MAX_POINTS];
+        for seen in records.iter().flatten() {
+            for (stamp, point) in stamps.iter_mut().zip(0..MAX_POINTS) {
+                *stamp = stamp.or(seen.data.at(point));
+            }
+        }
+        self.segment.push(&Record {
+            stream,
+            samples: first.data.samples,
+            flags,
+            number,
+            stamps,
+        })?;
+        if self.segment.records() >= RECORDS {
+            self.seal(run)?;
+        }
+        Ok(())
+    }
+
+    fn seal(&mut self, run: &mut RunWriter) -> Result<(), MergeError> {
+        if self.segment.records() == 0 {
+            return Ok(());
+        }
+        let (first_ns, last_ns) = self.segment.span_ns().unwrap_or_default();
+        let samples = self.segment.samples();
+        let octets = self.segment.seal()?;
+        Ok(run.add_segment(&SealedSegment {
+            first_ns,
+            last_ns,
+            samples,
+            octets,
+        })?)
+    }
+
+    fn close_windows(&mut self, at_ns: u64, run: &mut RunWriter) -> Result<(), MergeError> {
+        let window_ns = self.merge.window_ns().max(1);
+        let start_ns = at_ns / window_ns * window_ns;
+        for tally in self.tallies.iter_mut().flat_map(HashMap::values_mut) {
+            tally.close(self.window_end_ns, &mut self.batch);
+            if start_ns > self.window_end_ns {
+                // Nothing came for whole windows: the next one starts where something did.
+                tally.close(start_ns, &mut self.batch);
+            }
+        }
+        self.window_end_ns = start_ns + window_ns;
+        Ok(run.write(&std::mem::take(&mut self.batch))?)
+    }
+
+    /// Closes the recording and the series.
+    pub(super) fn finish(mut self, run: &mut RunWriter) -> Result<Merged, MergeError> {
+        self.seal(run)?;
+        let end_ns = self.last_ns + 1;
+        for (index, tallies) in self.tallies.iter_mut().enumerate() {
+            let way = self.ways[index];
+            for (stream, tally) in tallies {
+                tally.close(end_ns, &mut self.batch);
+                self.merged.note_tally((way.from_run, way.to_run, *stream), tally);
+            }
+        }
+        run.write(&std::mem::take(&mut self.batch))?;
+        Ok(self.merged)
+    }
+}

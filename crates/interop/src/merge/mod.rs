@@ -1,0 +1,231 @@
+//! Recordings of several runs as one: a host's and a guest's, each of which saw the same frames at its own points.
+//!
+//! Frames are found in all runs by stream, count and time, never by position ([`pairing`]). Whether a difference between two runs'
+//! stamps is a duration depends on their clocks: that relation is stated, checked where it can be, and goes into the verdict as an
+//! uncertainty. All of it is done in one pass over the recordings, in constant memory.
+
+mod clocks;
+mod make;
+mod own;
+mod pairing;
+mod phase;
+mod source;
+mod streams;
+mod summary;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod ways;
+
+pub use clocks::Relation;
+pub use summary::Merged;
+
+use make::Maker;
+use recording::{MAX_POINTS, SegmentError};
+use source::Source;
+use std::path::PathBuf;
+use store::model::RunState;
+use store::{RunWriter, StoreError};
+use streams::Streams;
+use units::Realtime;
+
+/// A run, and what its points are called by.
+#[derive(Debug, Clone)]
+pub struct Input {
+    /// The run file.
+    pub path: PathBuf,
+    /// `host` makes its point `nic` the point `host.nic`.
+    pub label: Option<String>,
+}
+
+/// Why runs cannot be merged.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    /// A run without a recording.
+    #[error("{0}: it has no recording that can be read: record with trace --record or subscribe --record")]
+    NoRecording(String),
+    /// Too few or too many runs.
+    #[error("{0} runs: it takes 2 to 4")]
+    Runs(usize),
+    /// Two runs of one name.
+    #[error("two runs are called {0}: give each a name of its own (--label)")]
+    Label(String),
+    /// More points than a recording can have.
+    #[error("{0} points in all: there is room for {MAX_POINTS} (trace with --point at fewer)")]
+    Points(usize),
+    /// More streams than a recording can have.
+    #[error("more than 4096 streams in all")]
+    Streams,
+    /// The stated relation of the clocks cannot be.
+    #[error("--clock: {0}")]
+    Clock(String),
+    /// A segment that contradicts itself.
+    #[error("{0}: a segment of its recording: {1}")]
+    Segment(String, SegmentError),
+    /// The merged recording.
+    #[error("cannot pack the merged recording: {0}")]
+    Pack(#[from] SegmentError),
+    /// A run file.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Runs that can be merged.
+#[derive(Debug)]
+pub struct Merge {
+    sources: Vec<Source>,
+    streams: Streams,
+    relation: Relation,
+    /// What is taken off each run's stamps, in ns, to have them on the first run's clock.
+    shifts_ns: Vec<i64>,
+    started_ns: i64,
+    ends_ns: i64,
+}
+
+impl Merge {
+    /// Opens the runs, in the order the frames pass them, and checks what can be checked.
+    ///
+    /// # Errors
+    /// What they lack, or why their clocks cannot relate as stated.
+    pub fn open(inputs: &[Input], relation: Relation) -> Result<Self, MergeError> {
+        if !(2..=pairing::MOST_RUNS).contains(&inputs.len()) {
+            return Err(MergeError::Runs(inputs.len()));
+        }
+        let mut sources = Vec::new();
+        for input in inputs {
+            sources.push(Source::open(&input.path, input.label.clone().unwrap_or_default())?);
+        }
+        name(&mut sources)?;
+        let points: usize = sources.iter().map(|source| source.points.len()).sum();
+        if points > MAX_POINTS {
+            return Err(MergeError::Points(points));
+        }
+        clocks::check(relation, &sources).map_err(MergeError::Clock)?;
+        let mut streams = Streams::default();
+        for source in &sources {
+            let added = streams.add_run(&source.label, &source.streams);
+            added.ok_or(MergeError::Streams)?;
+        }
+        let shifts_ns: Vec<i64> = (0..sources.len()).map(|run| relation.shift_ns(run)).collect();
+        let starts = sources.iter().zip(&shifts_ns);
+        let starts = starts.map(|(source, shift)| (source.info().started.as_ns() - shift, source.run.duration_ns()));
+        let started_ns = starts.clone().map(|(start, _)| start).min().unwrap_or(0);
+        let end = |(start, length): (i64, u64)| start.saturating_add(i64::try_from(length).unwrap_or(i64::MAX));
+        Ok(Self {
+            ends_ns: starts.map(end).max().unwrap_or(started_ns),
+            streams,
+            relation,
+            shifts_ns,
+            started_ns,
+            sources,
+        })
+    }
+
+    /// When the first of the runs started, on the first run's clock.
+    pub fn started(&self) -> Realtime {
+        Realtime::from_ns(self.started_ns)
+    }
+
+    /// From the first start to the last end.
+    pub fn duration_ns(&self) -> u64 {
+        u64::try_from(self.ends_ns - self.started_ns).unwrap_or(0)
+    }
+
+    /// Length of the first run's windows.
+    pub fn window_ns(&self) -> u64 {
+        self.sources[0].info().window_ns
+    }
+
+    /// Interrupted if one of the runs was.
+    pub fn state(&self) -> RunState {
+        let interrupted = self
+            .sources
+            .iter()
+            .any(|source| source.state() == RunState::Interrupted);
+        if interrupted {
+            RunState::Interrupted
+        } else {
+            RunState::Complete
+        }
+    }
+
+    /// Samples of all recordings.
+    pub fn samples(&self) -> u64 {
+        self.sources.iter().map(|source| source.samples).sum()
+    }
+
+    /// Writes the merged run, but for its end.
+    ///
+    /// # Errors
+    /// A recording cannot be read, or the run cannot be written.
+    pub fn write(&self, run: &mut RunWriter) -> Result<Merged, MergeError> {
+        own::facts(self, run)?;
+        let own = own::series(self, run)?;
+        own::events(self, &own, run)?;
+        let mut maker = Maker::new(self, &own);
+        maker.read_all(run)?;
+        let merged = maker.finish(run)?;
+        summary::say(self, &merged, run)?;
+        Ok(merged)
+    }
+
+    /// An instant of a run's own wall clock, in ns since the merged run's start.
+    fn since_start(&self, run: usize, at_ns: i64) -> u64 {
+        u64::try_from(at_ns - self.shifts_ns[run] - self.started_ns).unwrap_or(0)
+    }
+
+    /// A point of a run by its name in the merged one.
+    fn point(&self, run: usize, point: usize) -> String {
+        let source = &self.sources[run];
+        format!("{}.{}", source.label, source.points[point])
+    }
+}
+
+/// Gives each run without a name the name of its host, or where these are the same, of its command.
+fn name(sources: &mut [Source]) -> Result<(), MergeError> {
+    let hosts: Vec<Option<String>> = sources.iter().map(|source| host_name(source)).collect();
+    let are_distinct = |names: &[Option<String>]| {
+        (0..names.len()).all(|index| names[index].is_some() && !names[..index].contains(&names[index]))
+    };
+    let commands: Vec<Option<String>> = sources
+        .iter()
+        .map(|source| Some(source.info().command.clone()))
+        .collect();
+    for (index, source) in sources
+        .iter_mut()
+        .enumerate()
+        .filter(|(_, source)| source.label.is_empty())
+    {
+        let name = match (are_distinct(&hosts), are_distinct(&commands)) {
+            (true, _) => hosts[index].clone(),
+            (false, true) => commands[index].clone(),
+            (false, false) => None,
+        };
+        source.label = name.unwrap_or_else(|| format!("run{}", index + 1));
+    }
+    for (index, source) in sources.iter().enumerate() {
+        if sources[..index].iter().any(|other| other.label == source.label) {
+            return Err(MergeError::Label(source.label.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// The host's name as a word that can stand in the name of a series.
+fn host_name(source: &Source) -> Option<String> {
+    let found = source
+        .facts
+        .iter()
+        .find(|fact| fact.group == "kernel" && fact.name == "host name");
+    let text = found?.value.as_ref().ok()?;
+    let word = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_".contains(c) {
+            c
+        } else {
+            '-'
+        }
+    };
+    let name: String = text.split('.').next()?.chars().map(word).collect();
+    // That stands between two points.
+    Some(name.replace("-to-", "_to_")).filter(|name| !name.is_empty())
+}

@@ -1,0 +1,279 @@
+//! What each run says by itself: its hops as it counted them, its inventory, and what happened.
+
+use super::clocks::{Relation, words};
+use super::{Merge, MergeError};
+use std::collections::{HashMap, HashSet};
+use store::model::{Counters, Event, EventKind, Fact, RunState, SeriesId, SeriesSpec, Spike, Window, WindowRow};
+use store::{Batch, HistogramSpan, RunWriter};
+
+/// Group of the inventory for what was merged.
+pub(super) const GROUP: &str = "merge";
+
+/// The family of hops.
+const HOPS: &str = "hop/";
+
+/// Series that were taken over from the runs.
+#[derive(Debug, Default)]
+pub(super) struct Own {
+    /// By run and number there.
+    series: HashMap<(usize, SeriesId), SeriesId>,
+    /// Names that are taken.
+    pub(super) names: HashSet<String>,
+    /// Of each run and stream, what was lost between the first two points: of these frames there is no record.
+    pub(super) lost_first: HashMap<(usize, u16), Vec<Lost>>,
+}
+
+/// Frames that were lost in a window of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lost {
+    /// Start of the window, in ns since the merged run's.
+    pub(super) from_ns: u64,
+    /// Its end.
+    pub(super) to_ns: u64,
+    /// How many.
+    pub(super) frames: u64,
+}
+
+impl Own {
+    /// Whether a run has told hops of its own.
+    pub(super) fn has(&self, run: usize) -> bool {
+        self.series.keys().any(|(of, _)| *of == run)
+    }
+}
+
+/// Writes what was merged, and every run's inventory under its name.
+pub(super) fn facts(merge: &Merge, run: &mut RunWriter) -> Result<(), MergeError> {
+    let fact = |name: String, value: String, source: &str| Fact {
+        group: GROUP.to_owned(),
+        name,
+        value: Ok(value),
+        source: source.to_owned(),
+    };
+    let mut facts = vec![fact("clocks".to_owned(), merge.relation.text(), "--clock")];
+    for source in &merge.sources {
+        let info = source.info();
+        let text = format!(
+            "{} ({}), {} samples, at {}",
+            info.id,
+            info.command,
+            source.samples,
+            source.points.join(", ")
+        );
+        facts.push(fact(
+            format!("run {}", source.label),
+            text,
+            &source.run.path().display().to_string(),
+        ));
+    }
+    for source in &merge.sources {
+        facts.extend(source.facts.iter().map(|fact| Fact {
+            group: format!("{}: {}", source.label, fact.group),
+            ..fact.clone()
+        }));
+    }
+    Ok(run.add_facts(&facts)?)
+}
+
+/// Takes every run's hops over.
+pub(super) fn series(merge: &Merge, run: &mut RunWriter) -> Result<Own, MergeError> {
+    let mut own = Own::default();
+    for index in 0..merge.sources.len() {
+        for (id, spec) in merge.sources[index].run.series()? {
+            if let Some(hop) = hop_of(merge, index, &spec.name) {
+                take_over(merge, index, (id, &spec), &hop, &mut own, run)?;
+            }
+        }
+    }
+    Ok(own)
+}
+
+/// A hop of a run: its points, and what the stream is called there.
+struct Hop<'a> {
+    from: usize,
+    to: usize,
+    stream: &'a str,
+}
+
+fn hop_of<'a>(merge: &Merge, run: usize, name: &'a str) -> Option<Hop<'a>> {
+    let rest = name.strip_prefix(HOPS)?;
+    let points = &merge.sources[run].points;
+    let pairs = (0..points.len()).flat_map(|to| (0..to).map(move |from| (from, to)));
+    pairs.into_iter().find_map(|(from, to)| {
+        let way = format!("{}-to-{}/", points[from], points[to]);
+        let stream = rest.strip_prefix(way.as_str())?;
+        Some(Hop { from, to, stream })
+    })
+}
+
+fn take_over(
+    merge: &Merge,
+    index: usize,
+    (id, spec): (SeriesId, &SeriesSpec),
+    hop: &Hop<'_>,
+    own: &mut Own,
+    run: &mut RunWriter,
+) -> Result<(), MergeError> {
+    let source = &merge.sources[index];
+    let known = source.streams.iter().find(|info| info.name == hop.stream);
+    let place = known.and_then(|info| merge.streams.place(index, info.number));
+    let stream = place.map_or(hop.stream, |place| &merge.streams.known[usize::from(place)].name);
+    let name = format!(
+        "{HOPS}{}-to-{}/{stream}",
+        merge.point(index, hop.from),
+        merge.point(index, hop.to)
+    );
+    if !own.names.insert(name.clone()) {
+        return Ok(());
+    }
+    let mut settings = vec![("run".to_owned(), source.label.clone())];
+    settings.extend(spec.settings.iter().cloned());
+    let new = run.add_series(&SeriesSpec {
+        name,
+        settings,
+        ..spec.clone()
+    })?;
+    own.series.insert((index, id), new);
+    let rows = source.run.windows(id)?;
+    let shift_ns = merge.since_start(index, source.info().started.as_ns());
+    if let Some(place) = place.filter(|_| (hop.from, hop.to) == (0, 1)) {
+        let lost = rows.iter().filter(|row| row.counters.lost > 0).map(|row| Lost {
+            from_ns: row.start_ns + shift_ns,
+            to_ns: row.end_ns + shift_ns,
+            frames: row.counters.lost,
+        });
+        own.lost_first.insert((index, place), lost.collect());
+    }
+    let mut batch = Batch::default();
+    source
+        .run
+        .for_each_histogram(id, |span| batch.windows.extend(window(new, shift_ns, &rows, span)))?;
+    batch
+        .spikes
+        .extend(source.run.spikes(id)?.into_iter().map(|spike| Spike {
+            series: new,
+            at_ns: spike.at_ns + shift_ns,
+            ..spike
+        }));
+    batch
+        .causes
+        .extend(source.run.causes(id)?.into_iter().map(|total| (new, total)));
+    Ok(run.write(&batch)?)
+}
+
+/// The windows that a histogram covers, as one.
+fn window(series: SeriesId, shift_ns: u64, rows: &[WindowRow], span: HistogramSpan) -> Option<Window> {
+    let covered = || {
+        rows.iter()
+            .filter(|row| (span.start_ns..span.end_ns.max(span.start_ns + 1)).contains(&row.start_ns))
+    };
+    let mut counters = Counters::default();
+    covered().for_each(|row| counters.add(&row.counters));
+    let is_one = covered().count() == 1;
+    let samples = |row: &WindowRow| {
+        if is_one {
+            span.histogram.count()
+        } else {
+            row.counters.received
+        }
+    };
+    let sum = |row: &WindowRow| row.mean_ns.map_or(0.0, |mean| (mean * samples(row) as f64).round());
+    (covered().next().is_some()).then(|| Window {
+        series,
+        start_ns: span.start_ns + shift_ns,
+        end_ns: span.end_ns + shift_ns,
+        counters,
+        sum_ns: covered().map(|row| sum(row) as i128).sum(),
+        min_ns: covered().filter_map(|row| row.min_ns).min(),
+        max_ns: covered().filter_map(|row| row.max_ns).max(),
+        histogram: span.histogram.clone(),
+    })
+}
+
+/// Takes every run's events over, but for the words of its watch over the clock.
+pub(super) fn events(merge: &Merge, own: &Own, run: &mut RunWriter) -> Result<(), MergeError> {
+    let mut events = Vec::new();
+    for (index, source) in merge.sources.iter().enumerate() {
+        let shift_ns = merge.since_start(index, source.info().started.as_ns());
+        for event in source.run.events()?.into_iter().filter(|event| !is_word(event)) {
+            let series = event.series.map(|id| own.series.get(&(index, id)).copied());
+            let (series, kind) = match series {
+                // Of a series that is not in the merged run.
+                Some(None) => (None, EventKind::Note),
+                Some(known) => (known, event.kind),
+                None => (None, event.kind),
+            };
+            events.push(Event {
+                at_ns: event.at_ns + shift_ns,
+                kind,
+                series,
+                text: format!("{}: {}", source.label, event.text),
+            });
+        }
+        events.extend(state(merge, index));
+        if !source.holes.is_empty() {
+            let text = format!(
+                "{}: {} segments of its recording cannot be read, and their frames are not in the merged one: {}",
+                source.label,
+                source.holes.len(),
+                source.reasons.join("; ")
+            );
+            events.push(note(0, EventKind::Incomplete, text));
+        }
+    }
+    events.extend(
+        merge
+            .streams
+            .alike
+            .iter()
+            .map(|text| note(0, EventKind::Incomplete, text.clone())),
+    );
+    events.sort_by_key(|event| event.at_ns);
+    Ok(run.write(&Batch {
+        events,
+        ..Batch::default()
+    })?)
+}
+
+fn state(merge: &Merge, index: usize) -> Option<Event> {
+    let source = &merge.sources[index];
+    (source.state() == RunState::Interrupted).then(|| {
+        let end_ns = merge.since_start(index, source.info().started.as_ns()) + source.run.duration_ns();
+        note(
+            end_ns,
+            EventKind::Note,
+            format!("{}: the run was ended early", source.label),
+        )
+    })
+}
+
+/// The words of the runs' watches over their clocks, as those of the merged run.
+pub(super) fn clock_words(merge: &Merge, contradiction: Option<String>) -> Result<Vec<Event>, MergeError> {
+    let mut of_runs = Vec::new();
+    if matches!(merge.relation, Relation::Ptp(_)) {
+        for (index, source) in merge.sources.iter().enumerate() {
+            let shift_ns = merge.since_start(index, source.info().started.as_ns());
+            let events = source.run.events()?.into_iter();
+            let own = events
+                .filter(|event| is_word(event) && event.series.is_none())
+                .map(|event| Event {
+                    at_ns: event.at_ns + shift_ns,
+                    ..event
+                });
+            of_runs.push((source.label.clone(), own.collect()));
+        }
+    }
+    Ok(words(merge.relation, of_runs, contradiction))
+}
+
+fn is_word(event: &Event) -> bool {
+    matches!(event.kind, EventKind::ClockDoubt | EventKind::ClockGood)
+}
+
+fn note(at_ns: u64, kind: EventKind, text: String) -> Event {
+    Event {
+        at_ns,
+        kind,
+        series: None,
+        text,
+    }
+}

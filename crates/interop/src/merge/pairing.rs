@@ -1,0 +1,335 @@
+//! The same frame in the recordings of several runs.
+//!
+//! A frame is known by its stream and the count of its first sample; a count comes round about once a second, so two records are of one
+//! frame only if they lie less than half a second apart, and if no restart of the counter lies between them. Where more than one
+//! record could be the other half, none is taken: which one it is would be a guess.
+
+use super::phase::{Jump, LASTS_NS, Phase};
+use std::collections::VecDeque;
+
+/// Runs that can be put together.
+pub(crate) const MOST_RUNS: usize = 4;
+
+/// Two records further apart than this are not of one frame: half a turn of the counter.
+pub(crate) const WITHIN_NS: i64 = 500_000_000;
+
+/// Records of a run may come out of turn by this much.
+const OUT_OF_TURN_NS: i64 = 100_000_000;
+
+/// So long a frame waits for all that could be its other half, and for what could be the other half of those.
+const WAIT_NS: i64 = 2 * WITHIN_NS + OUT_OF_TURN_NS;
+
+/// A record of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen<T> {
+    /// Which run.
+    pub(crate) run: u8,
+    /// Which stream, by a number that is the same in all runs.
+    pub(crate) stream: u16,
+    /// smpCnt of its first sample.
+    pub(crate) count: u16,
+    /// Whether the counter started anew with it.
+    pub(crate) is_restart: bool,
+    /// Whether its number is not beyond those that came before: it is late, or came again, or the counter went back a little.
+    pub(crate) is_late: bool,
+    /// When it came, by a clock that all runs are taken to have.
+    pub(crate) at_ns: i64,
+    /// What else is known of it.
+    pub(crate) data: T,
+}
+
+/// What was found of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Once in each run that has it: one run, or several.
+    Whole,
+    /// It came again to a run in which it is known already; that record is alone.
+    Again,
+    /// It came to an earlier run twice, or may be one of two: the records stay alone.
+    Doubtful,
+}
+
+/// A frame with its records, by run.
+pub(crate) type Records<'a, T> = [Option<&'a Seen<T>>; MOST_RUNS];
+
+#[derive(Debug)]
+struct Entry<T> {
+    seen: Seen<T>,
+    is_open: bool,
+    /// The entry of the same stream and count before this one.
+    before: u64,
+}
+
+/// When a run's counter of a stream started anew.
+#[derive(Debug, Clone, Copy)]
+struct Restart {
+    run: u8,
+    at_ns: i64,
+    entry: u64,
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    /// Newest entry of each count.
+    newest: Vec<u64>,
+    restarts: VecDeque<Restart>,
+    /// Those that only the time shows.
+    jumps: VecDeque<Restart>,
+    phases: [Phase; MOST_RUNS],
+}
+
+impl Stream {
+    /// Notes a restart that the time shows, too.
+    fn note_jump(&mut self, run: u8, jump: Jump) {
+        let (entry, at_ns) = jump;
+        self.jumps.push_back(Restart { run, at_ns, entry });
+        self.note(run, jump);
+    }
+
+    /// Whether a record is so near a restart that it may be on either side of it.
+    fn is_unsure<T>(&self, seen: &Seen<T>) -> bool {
+        let mut jumps = self.jumps.iter().filter(|jump| jump.run == seen.run);
+        jumps.any(|jump| jump.at_ns.abs_diff(seen.at_ns) < LASTS_NS.unsigned_abs())
+    }
+
+    fn note(&mut self, run: u8, (entry, at_ns): Jump) {
+        if !self
+            .restarts
+            .iter()
+            .any(|known| known.run == run && known.entry == entry)
+        {
+            self.restarts.push_back(Restart { run, at_ns, entry });
+        }
+    }
+}
+
+/// No entry.
+const NONE: u64 = u64::MAX;
+
+/// The records that wait for their other halves.
+#[derive(Debug)]
+pub(crate) struct Pairing<T> {
+    entries: VecDeque<Entry<T>>,
+    /// Entries that have left.
+    gone: u64,
+    streams: Vec<Stream>,
+    /// Where the counter of each stream turns.
+    rates: Vec<Option<u32>>,
+    group: Vec<u64>,
+}
+
+impl<T> Pairing<T> {
+    /// Nothing waits yet; `rates` is where the counter of each stream turns, where that is known.
+    pub(crate) fn new(rates: Vec<Option<u32>>) -> Self {
+        Self {
+            rates,
+            entries: VecDeque::new(),
+            gone: 0,
+            streams: Vec::new(),
+            group: Vec::new(),
+        }
+    }
+
+    /// Takes a record. Those of one run come in its own order, and of all runs about in order of time.
+    pub(crate) fn push(&mut self, seen: Seen<T>) {
+        let number = self.gone + self.entries.len() as u64;
+        let index = usize::from(seen.stream);
+        if self.streams.len() <= index {
+            self.streams.resize_with(index + 1, Stream::default);
+        }
+        let stream = &mut self.streams[index];
+        let count = usize::from(seen.count);
+        if stream.newest.len() <= count {
+            stream.newest.resize(count + 1, NONE);
+        }
+        let before = std::mem::replace(&mut stream.newest[count], number);
+        if seen.is_restart {
+            stream.note(seen.run, (number, seen.at_ns));
+        }
+        if let Some(rate) = self.rates.get(index).copied().flatten() {
+            let phase = &mut stream.phases[usize::from(seen.run)];
+            let jumps = phase.take(seen.count, rate, number, seen.at_ns);
+            jumps
+                .into_iter()
+                .flatten()
+                .for_each(|jump| stream.note_jump(seen.run, jump));
+        }
+        self.entries.push_back(Entry {
+            seen,
+            is_open: true,
+            before,
+        });
+    }
+
+    /// Records that wait.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Settles what can be settled: all records up to `read_to_ns` have been pushed.
+    pub(crate) fn settle(&mut self, read_to_ns: i64, out: &mut impl FnMut(Found, Records<'_, T>)) {
+        while let Some(front) = self.entries.front() {
+            let at_ns = front.seen.at_ns;
+            if at_ns.saturating_add(WAIT_NS) > read_to_ns {
+                return;
+            }
+            if front.is_open {
+                self.settle_front(read_to_ns, out);
+            }
+            self.entries.pop_front();
+            self.gone += 1;
+        }
+    }
+
+    /// Settles all: no more records come.
+    pub(crate) fn finish(&mut self, out: &mut impl FnMut(Found, Records<'_, T>)) {
+        self.settle(i64::MAX, out);
+    }
+
+    fn settle_front(&mut self, read_to_ns: i64, out: &mut impl FnMut(Found, Records<'_, T>)) {
+        let stream = &mut self.streams[usize::from(self.entries[0].seen.stream)];
+        for run in 0..MOST_RUNS {
+            if let Some(jump) = stream.phases[run].lasts(read_to_ns) {
+                stream.note_jump(run as u8, jump);
+            }
+        }
+        let front = &self.entries[0].seen;
+        forget(&mut stream.restarts, front.at_ns);
+        forget(&mut stream.jumps, front.at_ns);
+        if stream.is_unsure(front) {
+            alone(Found::Doubtful, front, out);
+            return;
+        }
+        let mut group = std::mem::take(&mut self.group);
+        self.gather(&mut group);
+        let entry = |number: u64| &self.entries[(number - self.gone) as usize].seen;
+        let seen: Vec<&Seen<T>> = group.iter().map(|number| entry(*number)).collect();
+        tell(&seen, out);
+        for number in group.drain(..) {
+            let index = (number - self.gone) as usize;
+            self.entries[index].is_open = false;
+        }
+        self.group = group;
+    }
+
+    /// The front and all open entries that may be of the same frame, and those of its own run that may be the other half of these.
+    fn gather(&self, group: &mut Vec<u64>) {
+        let front = &self.entries[0].seen;
+        let stream = &self.streams[usize::from(front.stream)];
+        let newest = stream.newest[usize::from(front.count)];
+        let open = |number: &u64| {
+            let entry = &self.entries[(*number - self.gone) as usize];
+            entry.is_open && !stream.is_unsure(&entry.seen)
+        };
+        let same: Vec<u64> = self.chain(newest).filter(open).collect();
+        let entry = |number: u64| &self.entries[(number - self.gone) as usize].seen;
+        group.clear();
+        group.push(self.gone);
+        let near = |a: u64, b: u64| {
+            let apart = entry(a).at_ns.abs_diff(entry(b).at_ns);
+            apart < WITHIN_NS.unsigned_abs() && self.on_one_side(stream, a, b)
+        };
+        for number in same.iter().rev().filter(|number| **number != self.gone) {
+            if near(self.gone, *number) {
+                group.push(*number);
+            }
+        }
+        for at in 1..group.len() {
+            let other = group[at];
+            if entry(other).run == front.run {
+                continue;
+            }
+            for rival in &same {
+                let is_rival = entry(*rival).run == front.run && near(other, *rival);
+                if is_rival && !group.contains(rival) {
+                    group.push(*rival);
+                }
+            }
+        }
+    }
+
+    /// The entries from `newest` back, as far as they are here.
+    fn chain(&self, newest: u64) -> impl Iterator<Item = u64> + '_ {
+        let here = move |number: u64| (number != NONE && number >= self.gone).then_some(number);
+        std::iter::successors(here(newest), move |number| {
+            here(self.entries[(*number - self.gone) as usize].before)
+        })
+    }
+
+    /// Whether no restart lies between two entries.
+    fn on_one_side(&self, stream: &Stream, a: u64, b: u64) -> bool {
+        let restarts = &stream.restarts;
+        restarts.is_empty()
+            || restarts
+                .iter()
+                .all(|restart| self.is_after(restarts, a, restart) == self.is_after(restarts, b, restart))
+    }
+
+    /// Whether an entry came after a restart: in its own run by the order there, in another by when that run saw the restart, and
+    /// if it did not, by time.
+    fn is_after(&self, restarts: &VecDeque<Restart>, number: u64, restart: &Restart) -> bool {
+        let seen = &self.entries[(number - self.gone) as usize].seen;
+        if seen.run == restart.run {
+            return number >= restart.entry;
+        }
+        let own = restarts.iter().filter(|other| other.run == seen.run);
+        let apart = |other: &&Restart| other.at_ns.abs_diff(restart.at_ns);
+        match own
+            .min_by_key(apart)
+            .filter(|other| apart(other) < WITHIN_NS.unsigned_abs())
+        {
+            Some(other) => number >= other.entry,
+            None => seen.at_ns >= restart.at_ns,
+        }
+    }
+}
+
+/// Forgets restarts that no pair can lie around any more.
+fn forget(restarts: &mut VecDeque<Restart>, now_ns: i64) {
+    while restarts
+        .front()
+        .is_some_and(|restart| restart.at_ns.saturating_add(2 * WAIT_NS) < now_ns)
+    {
+        restarts.pop_front();
+    }
+}
+
+/// Tells what a group of records of one stream and count is.
+fn tell<T>(group: &[&Seen<T>], out: &mut impl FnMut(Found, Records<'_, T>)) {
+    if let [seen] = group {
+        return alone(Found::Whole, seen, out);
+    }
+    let has_timely = |run: u8| group.iter().any(|seen| seen.run == run && !seen.is_late);
+    // A late record beside one of its own run that is not came again; beside others' that are not, it may be another frame.
+    let is_again = |seen: &Seen<T>| seen.is_late && has_timely(seen.run);
+    let (again, rest): (Vec<&Seen<T>>, Vec<&Seen<T>>) = group.iter().copied().partition(|seen| is_again(seen));
+    let mut counts = [0_usize; MOST_RUNS];
+    rest.iter().for_each(|seen| counts[usize::from(seen.run)] += 1);
+    let last_run = counts.iter().rposition(|count| *count > 0).unwrap_or(0);
+    // One that came to the last run twice came twice; one that came to an earlier run twice may be either of the two later.
+    let is_double = counts[..last_run].iter().any(|count| *count > 1);
+    let is_mixed = rest.iter().any(|seen| seen.is_late) && rest.iter().any(|seen| !seen.is_late);
+    if is_double || is_mixed {
+        rest.into_iter().for_each(|seen| alone(Found::Doubtful, seen, out));
+    } else {
+        let mut records: Records<'_, T> = [None; MOST_RUNS];
+        let mut more = Vec::new();
+        for seen in rest {
+            match &mut records[usize::from(seen.run)] {
+                free @ None => *free = Some(seen),
+                Some(first) if seen.at_ns < first.at_ns => more.push(std::mem::replace(first, seen)),
+                Some(_) => more.push(seen),
+            }
+        }
+        out(Found::Whole, records);
+        more.into_iter().for_each(|seen| alone(Found::Again, seen, out));
+    }
+    again.into_iter().for_each(|seen| alone(Found::Again, seen, out));
+}
+
+fn alone<T>(found: Found, seen: &Seen<T>, out: &mut impl FnMut(Found, Records<'_, T>)) {
+    let mut records: Records<'_, T> = [None; MOST_RUNS];
+    records[usize::from(seen.run)] = Some(seen);
+    out(found, records);
+}

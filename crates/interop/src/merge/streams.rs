@@ -1,0 +1,189 @@
+//! Which streams of several runs are the same.
+//!
+//! A stream is its svID, destination, APPID and source, as far as a run knows them. The VLAN counts only where both runs saw one: a tag may
+//! have been taken off on the way. Where a stream could be either of two, it is neither.
+
+use recording::StreamInfo;
+
+/// The streams of all runs.
+#[derive(Debug, Default)]
+pub(crate) struct Streams {
+    /// What is known of each stream, from all runs that have it; its number is its place.
+    pub(crate) known: Vec<StreamInfo>,
+    /// Of each run, by the number there: the place in `known`.
+    of_run: Vec<Vec<Option<u16>>>,
+    /// Streams that could be either of two, in words.
+    pub(crate) alike: Vec<String>,
+}
+
+impl Streams {
+    /// Adds the next run's streams; `label` is the run's name. `None` when there are more than a recording can have.
+    pub(crate) fn add_run(&mut self, label: &str, streams: &[StreamInfo]) -> Option<()> {
+        let known = self.known.len();
+        let numbers = streams.iter().map(|info| usize::from(info.number)).max();
+        let mut of_run = vec![None; numbers.map_or(0, |highest| highest + 1)];
+        for info in streams {
+            let same = only(self.known[..known].iter(), |other| may_be_same(info, other));
+            let place = match same {
+                Only::One(place) => {
+                    let like = |other: &StreamInfo| may_be_same(other, &self.known[place]);
+                    if matches!(only(streams.iter(), like), Only::One(_)) {
+                        complete(&mut self.known[place], info);
+                        place
+                    } else {
+                        self.say_alike(label, info);
+                        self.add(label, info)?
+                    }
+                }
+                Only::None => self.add(label, info)?,
+                Only::Several => {
+                    self.say_alike(label, info);
+                    self.add(label, info)?
+                }
+            };
+            of_run[usize::from(info.number)] = u16::try_from(place).ok();
+        }
+        self.of_run.push(of_run);
+        Some(())
+    }
+
+    /// The place of a run's stream.
+    pub(crate) fn place(&self, run: usize, number: u16) -> Option<u16> {
+        *self.of_run.get(run)?.get(usize::from(number))?
+    }
+
+    fn add(&mut self, label: &str, info: &StreamInfo) -> Option<usize> {
+        let place = self.known.len();
+        let number = u16::try_from(place).ok().filter(|_| place < recording::MAX_STREAMS)?;
+        let sv_id = info.sv_id().to_owned();
+        let is_taken = |name: &String| self.known.iter().any(|other| other.name == *name);
+        let mut names = [info.name.clone(), format!("{}@{label}", info.name)].into_iter();
+        let name = names.find(|name| !is_taken(name));
+        let name = name.unwrap_or_else(|| format!("{}@{label}#{number}", info.name));
+        self.known.push(StreamInfo {
+            number,
+            sv_id: (name != sv_id).then_some(sv_id),
+            name,
+            ..info.clone()
+        });
+        Some(place)
+    }
+
+    fn say_alike(&mut self, label: &str, info: &StreamInfo) {
+        self.alike.push(format!(
+            "{label}: {} could be either of two streams (same svID, destination, APPID, and no source or VLAN that tells them apart): \
+             it is not paired",
+            info.name
+        ));
+    }
+}
+
+/// How many there are of something.
+enum Only {
+    None,
+    One(usize),
+    Several,
+}
+
+fn only<'a>(mut infos: impl Iterator<Item = &'a StreamInfo>, fits: impl Fn(&StreamInfo) -> bool) -> Only {
+    let Some(first) = infos.by_ref().position(&fits) else {
+        return Only::None;
+    };
+    match infos.any(fits) {
+        true => Only::Several,
+        false => Only::One(first),
+    }
+}
+
+/// Whether nothing that is known of both tells them apart.
+fn may_be_same(a: &StreamInfo, b: &StreamInfo) -> bool {
+    a.sv_id() == b.sv_id()
+        && agree(a.destination, b.destination)
+        && agree(a.appid, b.appid)
+        && agree(a.source, b.source)
+        && agree(a.vid, b.vid)
+        && agree(a.rate, b.rate)
+}
+
+fn agree<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+    a.zip(b).is_none_or(|(a, b)| a == b)
+}
+
+fn complete(known: &mut StreamInfo, info: &StreamInfo) {
+    known.destination = known.destination.or(info.destination);
+    known.appid = known.appid.or(info.appid);
+    known.source = known.source.or(info.source);
+    known.vid = known.vid.or(info.vid);
+    known.rate = known.rate.or(info.rate);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Streams;
+    use recording::StreamInfo;
+
+    fn stream(number: u16, name: &str, source: Option<u8>, vid: Option<u16>) -> StreamInfo {
+        StreamInfo {
+            sv_id: Some(name.split('@').next().expect("a part").to_owned()),
+            source: source.map(|last| [2, 0, 0, 0, 0, last]),
+            destination: Some([1, 12, 205, 4, 0, 1]),
+            appid: Some(0x4000),
+            vid,
+            ..StreamInfo::named(number, name)
+        }
+    }
+
+    fn places(runs: &[Vec<StreamInfo>]) -> (Vec<Vec<Option<u16>>>, usize) {
+        let mut streams = Streams::default();
+        for (run, infos) in runs.iter().enumerate() {
+            streams.add_run(&format!("run{run}"), infos).expect("room");
+        }
+        let of =
+            |run: usize, infos: &Vec<StreamInfo>| infos.iter().map(|info| streams.place(run, info.number)).collect();
+        let places = runs.iter().enumerate().map(|(run, infos)| of(run, infos)).collect();
+        (places, streams.alike.len())
+    }
+
+    #[test]
+    fn a_tag_may_be_taken_off_and_the_order_does_not_matter() {
+        let host = vec![stream(0, "MU01", Some(1), Some(5)), stream(1, "MU02", Some(2), Some(5))];
+        let guest = vec![stream(0, "MU02", Some(2), None), stream(1, "MU01", Some(1), None)];
+        assert_eq!(
+            places(&[host, guest]),
+            (vec![vec![Some(0), Some(1)], vec![Some(1), Some(0)]], 0)
+        );
+    }
+
+    #[test]
+    fn two_publishers_with_one_sv_id_are_told_apart_by_their_source() {
+        let host = vec![
+            stream(0, "MU01", Some(1), None),
+            stream(1, "MU01@02:…:02", Some(2), None),
+        ];
+        let guest = vec![
+            stream(0, "MU01", Some(2), None),
+            stream(1, "MU01@02:…:01", Some(1), None),
+        ];
+        assert_eq!(
+            places(&[host, guest]),
+            (vec![vec![Some(0), Some(1)], vec![Some(1), Some(0)]], 0)
+        );
+    }
+
+    #[test]
+    fn one_that_could_be_either_of_two_is_neither() {
+        let host = vec![
+            stream(0, "MU01", Some(1), None),
+            stream(1, "MU01@02:…:02", Some(2), None),
+        ];
+        let subscriber = vec![stream(0, "MU01", None, None)];
+        assert_eq!(
+            places(&[host.clone(), subscriber.clone()]),
+            (vec![vec![Some(0), Some(1)], vec![Some(2)]], 1)
+        );
+        assert_eq!(
+            places(&[subscriber, host]),
+            (vec![vec![Some(0)], vec![Some(1), Some(2)]], 2)
+        );
+    }
+}

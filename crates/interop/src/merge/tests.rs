@@ -1,0 +1,4 @@
+//! Frames of two runs found again: never the wrong one, and every one that can be.
+
+mod found;
+mod runs;

@@ -1,0 +1,290 @@
+//! Pairing by itself: streams with a counter of 50, which turns once a second.
+
+use crate::merge::pairing::{Found, Pairing, Seen, WITHIN_NS};
+use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
+use recording::{Numbering, flag};
+use wire::sequence::Sequence;
+
+const RATE: u16 = 50;
+const PERIOD_NS: i64 = 1_000_000_000 / RATE as i64;
+
+/// A frame: its place in the true sequence, its count, and when it came.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    truth: usize,
+    count: u16,
+    at_ns: i64,
+}
+
+/// What a run records of frames in the order they came to it: numbered as every recording is.
+fn recorded(run: u8, stream: u16, frames: &[Frame]) -> Vec<Seen<usize>> {
+    let (mut sequence, mut numbering) = (Sequence::new(u32::from(RATE)), Numbering::default());
+    let (mut last_ns, mut next) = (None, 0);
+    let mut seen = Vec::new();
+    for frame in frames {
+        let silent_ns = last_ns.map_or(0, |last| frame.at_ns - last);
+        last_ns = Some(frame.at_ns);
+        let step = sequence.accept_after(frame.count, u64::try_from(silent_ns).unwrap_or(0));
+        let (number, flags) = numbering.number(frame.count, step, Some(u32::from(RATE)));
+        let is_restart = flags & flag::RESTART != 0;
+        seen.push(Seen {
+            run,
+            stream,
+            count: frame.count,
+            is_restart,
+            is_late: !is_restart && number < next,
+            at_ns: frame.at_ns,
+            data: frame.truth,
+        });
+        next = if is_restart { number + 1 } else { next.max(number + 1) };
+    }
+    seen
+}
+
+/// What is found in runs that are read side by side, by time.
+#[derive(Debug, Default, PartialEq)]
+struct Outcome {
+    /// True sequence numbers of the first and the second run's record.
+    pairs: Vec<(usize, usize)>,
+    /// Records of the first and of the second run alone.
+    alone: [usize; 2],
+    again: usize,
+    doubtful: usize,
+    most_waiting: usize,
+}
+
+fn merge(runs: &[Vec<Seen<usize>>]) -> Outcome {
+    let mut pairing = Pairing::new(vec![Some(u32::from(RATE)); 2]);
+    let mut at = vec![0; runs.len()];
+    let mut outcome = Outcome::default();
+    let take =
+        |found: Found, records: [Option<&Seen<usize>>; 4], outcome: &mut Outcome| match (found, records[0], records[1])
+        {
+            (Found::Again, ..) => outcome.again += 1,
+            (Found::Doubtful, ..) => outcome.doubtful += 1,
+            (Found::Whole, Some(a), Some(b)) => outcome.pairs.push((a.data, b.data)),
+            (Found::Whole, Some(_), None) => outcome.alone[0] += 1,
+            (Found::Whole, None, _) => outcome.alone[1] += 1,
+        };
+    loop {
+        let heads = runs
+            .iter()
+            .enumerate()
+            .filter_map(|(run, seen)| Some((run, seen.get(at[run])?.at_ns)));
+        let Some((run, now_ns)) = heads.min_by_key(|(_, at_ns)| *at_ns) else {
+            break;
+        };
+        pairing.push(runs[run][at[run]]);
+        at[run] += 1;
+        pairing.settle(now_ns, &mut |found, records| take(found, records, &mut outcome));
+        outcome.most_waiting = outcome.most_waiting.max(pairing.waiting());
+    }
+    pairing.finish(&mut |found, records| take(found, records, &mut outcome));
+    outcome
+}
+
+/// `frames` frames from count 0 on, `delay_ns` behind the instants they are due.
+fn plain(frames: usize, delay_ns: i64) -> Vec<Frame> {
+    let frame = |truth: usize| Frame {
+        truth,
+        count: (truth % usize::from(RATE)) as u16,
+        at_ns: truth as i64 * PERIOD_NS + delay_ns,
+    };
+    (0..frames).map(frame).collect()
+}
+
+fn without(frames: &[Frame], lost: impl Fn(usize) -> bool) -> Vec<Frame> {
+    frames.iter().copied().filter(|frame| !lost(frame.truth)).collect()
+}
+
+fn of(host: &[Frame], guest: &[Frame]) -> Outcome {
+    let outcome = merge(&[recorded(0, 0, host), recorded(1, 0, guest)]);
+    assert!(outcome.pairs.iter().all(|(a, b)| a == b), "{:?}", outcome.pairs);
+    outcome
+}
+
+#[test]
+fn all_frames_are_found_over_many_turns_in_bounded_memory() {
+    let outcome = of(&plain(5_000, 0), &plain(5_000, 300_000));
+    assert_eq!((outcome.pairs.len(), outcome.alone), (5_000, [0, 0]));
+    assert!(outcome.most_waiting < 200, "{} waiting", outcome.most_waiting);
+}
+
+#[test]
+fn losses_on_either_side_move_nothing_also_at_the_turn() {
+    let (all, late) = (plain(1_000, 0), plain(1_000, 300_000));
+    // The frame with which the counter turns is lost in the guest, and others in the host.
+    let outcome = of(
+        &without(&all, |n| n % 77 == 3),
+        &without(&late, |n| n == 500 || n % 50 == 49),
+    );
+    let lost_in_host = (0..1_000).filter(|n| n % 77 == 3).count();
+    let lost_in_guest = (0..1_000).filter(|n| *n == 500 || n % 50 == 49).count();
+    let in_both = (0..1_000)
+        .filter(|n| n % 77 == 3 && (*n == 500 || n % 50 == 49))
+        .count();
+    assert_eq!(outcome.alone, [lost_in_guest - in_both, lost_in_host - in_both]);
+    assert_eq!(outcome.pairs.len(), 1_000 - lost_in_host - lost_in_guest + in_both);
+}
+
+#[test]
+fn an_outage_of_many_turns_and_different_starts_and_ends() {
+    let (all, late) = (plain(2_000, 0), plain(2_000, 300_000));
+    let outcome = of(
+        &without(&all, |n| n < 130),
+        &without(&late, |n| (400..700).contains(&n) || n > 1_800),
+    );
+    assert_eq!(outcome.pairs.len(), 1_801 - 130 - 300);
+    assert_eq!(outcome.alone, [300 + 199, 130]);
+}
+
+#[test]
+fn what_comes_again_is_counted_and_what_may_be_either_is_not_paired() {
+    let (all, late) = (plain(200, 0), plain(200, 300_000));
+    let mut twice = late.clone();
+    twice.insert(
+        101,
+        Frame {
+            at_ns: late[100].at_ns + 50_000,
+            ..late[100]
+        },
+    );
+    let outcome = of(&all, &twice);
+    assert_eq!((outcome.pairs.len(), outcome.again, outcome.doubtful), (200, 1, 0));
+    let mut twice = all.clone();
+    twice.insert(
+        101,
+        Frame {
+            at_ns: all[100].at_ns + 50_000,
+            ..all[100]
+        },
+    );
+    let outcome = of(&twice, &late);
+    assert_eq!(
+        (outcome.pairs.len(), outcome.again, outcome.doubtful),
+        (200, 1, 0),
+        "the copy is late by its number"
+    );
+}
+
+#[test]
+fn a_restart_is_no_other_frame_of_the_same_count() {
+    // The publisher starts again at 0 when it was at 20: counts 0 to 19 come round in 0.4 s.
+    let mut frames = plain(400, 0);
+    for frame in &mut frames[120..] {
+        frame.count = ((frame.truth - 120) % usize::from(RATE)) as u16;
+    }
+    let late: Vec<Frame> = frames
+        .iter()
+        .map(|frame| Frame {
+            at_ns: frame.at_ns + 300_000,
+            ..*frame
+        })
+        .collect();
+    let outcome = of(&frames, &late);
+    // Those within 0.3 s of the restart, in both runs, may be delayed ones of its other side.
+    assert_eq!((outcome.pairs.len(), outcome.doubtful), (400 - 29, 2 * 29));
+    // One of each pair of equal counts is lost on either side: none may be taken for the other.
+    let outcome = of(
+        &without(&frames, |n| (120..140).contains(&n)),
+        &without(&late, |n| (100..120).contains(&n)),
+    );
+    assert!((300..360).contains(&outcome.pairs.len()), "{}", outcome.pairs.len());
+}
+
+#[test]
+fn two_streams_do_not_touch() {
+    let host = [recorded(0, 0, &plain(100, 0)), recorded(0, 1, &plain(100, 100))];
+    let guest = [
+        recorded(1, 0, &plain(100, 400_000)),
+        recorded(1, 1, &without(&plain(100, 400_100), |n| n == 7)),
+    ];
+    let sides = [host, guest].map(|streams| {
+        let mut all = streams.concat();
+        all.sort_by_key(|seen| seen.at_ns);
+        all
+    });
+    let outcome = merge(&sides);
+    assert_eq!((outcome.pairs.len(), outcome.alone), (199, [1, 0]));
+}
+
+/// What one run records: for each frame whether it is lost, comes again, and how late it comes.
+fn fates() -> impl Strategy<Value = Vec<(u8, i64)>> {
+    prop::collection::vec((any::<u8>(), 0_i64..400_000_000), 600)
+}
+
+/// The true stream: jumps of the counter, at least a turn apart.
+fn truth() -> impl Strategy<Value = Vec<u16>> {
+    prop::collection::vec((60_usize..200, 0..RATE), 0..4).prop_map(|jumps| {
+        let (mut counts, mut count, mut jumps) = (Vec::new(), 0, jumps.into_iter());
+        let mut jump = jumps.next();
+        let mut since = 0;
+        while counts.len() < 600 {
+            if jump.is_some_and(|(after, _)| since == after) {
+                count = jump.map_or(0, |(_, to)| to);
+                jump = jumps.next();
+                since = 0;
+            }
+            counts.push(count);
+            count = (count + 1) % RATE;
+            since += 1;
+        }
+        counts
+    })
+}
+
+/// The frames that come to a run, in the order they come: some lost, some twice, a few very late, and swapped by that where
+/// `may_swap` says so.
+fn come(counts: &[u16], fates: &[(u8, i64)], delay_ns: i64, may_swap: bool) -> Vec<Frame> {
+    let (mut frames, mut not_before) = (Vec::new(), i64::MIN);
+    for (truth, (count, (fate, more_ns))) in counts.iter().zip(fates).enumerate() {
+        let is_late = fate % 16 == 1;
+        let late_ns = if is_late { more_ns / 4 } else { more_ns / 4_000 };
+        let mut at_ns = truth as i64 * PERIOD_NS + delay_ns + late_ns;
+        if !may_swap {
+            at_ns = at_ns.max(not_before);
+            not_before = at_ns + 1;
+        }
+        let frame = Frame {
+            truth,
+            count: *count,
+            at_ns,
+        };
+        if fate % 5 != 0 {
+            frames.push(frame);
+        }
+        if *fate > 250 {
+            frames.push(Frame {
+                at_ns: at_ns + 1_000,
+                ..frame
+            });
+        }
+    }
+    frames.sort_by_key(|frame| frame.at_ns);
+    frames
+}
+
+proptest! {
+    #[test]
+    fn no_pair_is_ever_wrong(counts in truth(), host in fates(), guest in fates(), swap in any::<bool>()) {
+        let host = recorded(0, 0, &come(&counts, &host, 0, false));
+        let guest = recorded(1, 0, &come(&counts, &guest, 1_000_000, swap));
+        let (in_host, in_guest) = (host.len(), guest.len());
+        let outcome = merge(&[host, guest]);
+        for (a, b) in &outcome.pairs {
+            prop_assert_eq!(a, b);
+        }
+        let told = outcome.pairs.len() * 2 + outcome.alone[0] + outcome.alone[1] + outcome.again + outcome.doubtful;
+        prop_assert_eq!(told, in_host + in_guest, "every record is told of once");
+        prop_assert!(outcome.pairs.len() > 100, "{} of some 400", outcome.pairs.len());
+    }
+}
+
+#[test]
+fn the_window_is_half_a_turn() {
+    let host = recorded(0, 0, &plain(1, 0));
+    let far = recorded(1, 0, &plain(1, WITHIN_NS));
+    assert_eq!(merge(&[host.clone(), far]).pairs.len(), 0);
+    let near = recorded(1, 0, &plain(1, WITHIN_NS - 1));
+    assert_eq!(merge(&[host, near]).pairs.len(), 1);
+}

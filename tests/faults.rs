@@ -1,0 +1,168 @@
+//! A plan whose wire makes faults: every one of them is in the counters, and an interface that goes away is no silent end.
+
+use serde_json::Value;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use support::{json, namespace, root_or_skip, run, series, start, stderr, wait};
+use sys::packet::{PacketPort, PortOptions};
+
+const PLAN: &str = r#"
+name = "faults"
+what = "Every fault is counted"
+limits = "substation"
+window = "500ms"
+fault_seed = 1
+
+[cpus]
+housekeeping = "first"
+measured = "rest"
+
+[[fault]]
+kind = "drop"
+to = "device"
+every = 100
+
+[[fault]]
+kind = "drop"
+to = "test-set"
+every = 29
+
+[[fault]]
+kind = "duplicate"
+to = "test-set"
+numbers = [10, 20, 30]
+
+[[step]]
+probe = "reflect"
+duration = "1s"
+interval = "1ms"
+policy = "other"
+
+[[step]]
+probe = "talk-listen"
+duration = "1s"
+interval = "1ms"
+policy = "other"
+"#;
+
+/// What the faults did, by step: the numbers injected in the plan's order.
+fn injected(document: &Value) -> Vec<Vec<u64>> {
+    let events = document["events"].as_array().expect("events");
+    let mut steps = Vec::new();
+    for event in events {
+        let text = event["text"].as_str().expect("text");
+        match event["kind"].as_str() {
+            Some("step-started") => steps.push(Vec::new()),
+            _ if text.starts_with("fault ") => {
+                let (_, done) = text.rsplit_once(": ").expect("what it did");
+                let number = done.split(' ').next().and_then(|word| word.parse().ok());
+                steps.last_mut().expect("a step").push(number.expect("a number"));
+            }
+            _ => {}
+        }
+    }
+    steps
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < patience, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn count(series: &Value, name: &str) -> u64 {
+    series[name].as_u64().unwrap_or_else(|| panic!("{name} in {series}"))
+}
+
+#[test]
+fn a_plan_proves_that_every_fault_is_counted() {
+    if !root_or_skip("a_plan_proves_that_every_fault_is_counted") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
+    std::fs::write(path("faults.toml"), PLAN).expect("writable");
+    let output = run(&[
+        "qualify",
+        &path("faults.toml"),
+        "--json",
+        "--out",
+        &path("run.triptime"),
+    ]);
+    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
+    let document = json(&output);
+    let steps = injected(&document);
+    let [round_trip, stream] = &steps[..] else {
+        panic!("{steps:?}")
+    };
+    let rtt = series(&document, "rtt/reflect");
+    // A loaded machine sends fewer than a thousand frames.
+    assert!(round_trip[0] > 0 && round_trip[1] > 0, "{steps:?}");
+    assert_eq!(count(rtt, "lost"), round_trip[0] + round_trip[1], "{rtt}");
+    assert_eq!((count(rtt, "duplicate"), round_trip[2]), (3, 3), "{rtt}");
+    let all = document["series"].as_array().expect("series");
+    let listened = all
+        .iter()
+        .find(|series| series["name"].as_str().is_some_and(|name| name.starts_with("listen/")));
+    let listened = listened.expect("what the listener got");
+    assert!(stream[0] == 0 && stream[1] > 0, "{steps:?}");
+    assert_eq!(count(listened, "lost"), stream[1], "{listened}");
+    assert_eq!(count(listened, "duplicate") + count(listened, "reordered"), 0);
+}
+
+#[test]
+fn a_removed_interface_ends_the_run_with_what_was_measured() {
+    if !root_or_skip("a_removed_interface_ends_the_run_with_what_was_measured") {
+        return;
+    }
+    for receive in ["block", "spin"] {
+        let namespace = namespace();
+        let directory = tempfile::tempdir().expect("tempdir");
+        let begin = |directory: &Path, words: &str| {
+            let mut words: Vec<&str> = words.split_whitespace().collect();
+            let out = directory.join(format!("{}.triptime", words[0]));
+            words.extend(["--json", "--quiet", "--out", out.to_str().expect("UTF-8")]);
+            namespace.run(|| start(&words)).expect("a thread in the namespace")
+        };
+        let listener = begin(
+            directory.path(),
+            &format!("listen v1 --interval 1ms --duration 60s --policy other --receive {receive}"),
+        );
+        let inside = namespace.run(|| PacketPort::open("v1", &PortOptions::default()));
+        let mut counter = inside.expect("a thread in it").expect("a port");
+        let own = std::process::id();
+        until("the listener listens", || {
+            let all = namespace.run(|| sys::packet::listeners("v1"));
+            let all = all.expect("a thread in it").expect("listeners");
+            let mut others = all.iter().filter_map(|one| one.process.as_ref());
+            others.any(|process| process.pid != own)
+        });
+        let talker = begin(directory.path(), "talk v0 --interval 1ms --duration 60s --policy other");
+        until("some frames came", || {
+            counter.link_statistics().is_ok_and(|counted| counted.received > 500)
+        });
+        namespace
+            .run(|| sys::link::delete("v0"))
+            .expect("a thread in it")
+            .expect("deleted");
+        drop(counter);
+        for (end, interface, name) in [(listener, "v1", "listen/test"), (talker, "v0", "talk/test")] {
+            let output = wait(end, &[name]);
+            assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+            assert!(
+                stderr(&output).contains(&format!("{interface} was removed")),
+                "{}",
+                stderr(&output)
+            );
+            let document = json(&output);
+            assert_eq!(document["run"]["state"], "interrupted");
+            let all = document["series"].as_array().expect("series");
+            let measured = all
+                .iter()
+                .find(|series| series["name"].as_str().is_some_and(|found| found.starts_with(name)));
+            assert!(count(measured.expect(name), "received") > 100, "{document}");
+        }
+    }
+}

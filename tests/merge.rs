@@ -1,0 +1,183 @@
+//! Runs of two network namespaces of one host, merged.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use support::bridge::{bed, inside};
+use support::{json, root_or_skip, run, stderr};
+use sys::netns::NetNs;
+
+/// Name of the thread that reads what the kernel counts: it is there once all points are watched.
+const READER: &str = "triptime-hops";
+
+/// A program that does not outlive its test.
+struct Running(Option<Child>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn running(mut command: Command) -> Running {
+    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    Running(Some(command.spawn().expect("started")))
+}
+
+/// A trace that goes on until it is told to end; all points are watched when this returns.
+fn trace(namespace: &NetNs, arguments: &str, out: &str) -> Running {
+    let mut words: Vec<&str> = arguments.split(' ').collect();
+    words.extend(["--record", "-q", "--no-flight-recorder", "--out", out]);
+    let mut traced = running(inside(namespace, &words));
+    let until = Instant::now() + Duration::from_secs(60);
+    while !traced.0.as_ref().is_some_and(|child| has_thread(child.id())) {
+        let ended = traced.0.as_mut().and_then(|child| child.try_wait().expect("asked"));
+        if ended.is_some() || Instant::now() > until {
+            let mut child = traced.0.take().expect("a program");
+            let _ = child.kill();
+            panic!("{arguments}: {}", stderr(&child.wait_with_output().expect("ended")));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    traced
+}
+
+/// nsenter becomes the program: its number stays.
+fn has_thread(process: u32) -> bool {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{process}/task")) else {
+        return false;
+    };
+    let mut names = tasks
+        .flatten()
+        .filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+    names.any(|name| name.trim() == READER)
+}
+
+fn end(mut traced: Running) {
+    let child = traced.0.take().expect("a program");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("told to end");
+    let output = child.wait_with_output().expect("ended");
+    assert!(output.status.success(), "{:?}: {}", output.status, stderr(&output));
+}
+
+fn count(series: &Value, name: &str) -> u64 {
+    series[name].as_u64().unwrap_or_else(|| panic!("{name} in {series}"))
+}
+
+/// A profile with one limit on the way between the runs.
+fn limits(directory: &Path, allowed: &str) -> String {
+    let path = directory.join(format!("{allowed}.toml"));
+    let text = format!(
+        "name = \"lab\"\nwhat = \"a test\"\n\n[[limit]]\nid = \"crossing.max\"\nseries = \"hop/host.port-to-guest.nic/*\"\n\
+         quantity = \"max\"\nallowed = \"{allowed}\"\nsource = \"this test\"\n"
+    );
+    std::fs::write(&path, text).expect("written");
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+fn merged(host: &str, guest: &str, clock: &str, out: &str, limits: &str) -> (Option<i32>, Value) {
+    let mut words = vec![
+        "merge", host, guest, "--label", "host", "--label", "guest", "--out", out, "--json",
+    ];
+    words.extend(["--limits", limits]);
+    if !clock.is_empty() {
+        words.extend(["--clock", clock]);
+    }
+    let output = run(&words);
+    assert!(
+        output.status.code() < Some(2) || output.status.code() == Some(3),
+        "{}",
+        stderr(&output)
+    );
+    (output.status.code(), json(&output))
+}
+
+#[test]
+fn the_crossing_between_two_namespaces_has_every_frame() {
+    if !root_or_skip("the_crossing_between_two_namespaces_has_every_frame") {
+        return;
+    }
+    let [publisher, switch, device] = bed();
+    let directory = tempfile::tempdir().expect("tempdir");
+    let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (host, guest) = (path("host.triptime"), path("guest.triptime"));
+    let received = path("received.triptime");
+    let subscriber = running(inside(&device, &["subscribe", "dut0", "-q", "--out", &received]));
+    let in_host = trace(&switch, "trace p-ts --point port=p-dut:tx", &host);
+    let in_guest = trace(&device, "trace dut0", &guest);
+    let sent = path("sent.triptime");
+    let publish = "publish ts0 --streams 2 --rate 4000 --policy other --duration 3s --json -q --out";
+    let mut words: Vec<&str> = publish.split(' ').collect();
+    words.push(&sent);
+    let published = inside(&publisher, &words).output().expect("started");
+    assert_eq!(published.status.code(), Some(0), "{}", stderr(&published));
+    let frames = count(support::series(&json(&published), "publish/lateness"), "received");
+    std::thread::sleep(Duration::from_millis(700));
+    end(in_host);
+    end(in_guest);
+    drop(subscriber);
+
+    let long = limits(directory.path(), "10s");
+    let (status, document) = merged(&host, &guest, "same-host", &path("one.triptime"), &long);
+    let (mut crossed, mut in_doubt) = (0, 0);
+    for id in ["MU01", "MU02"] {
+        let crossing = support::series(&document, &format!("hop/host.port-to-guest.nic/{id}"));
+        let inside = count(
+            support::series(&document, &format!("hop/guest.nic-to-guest.app/{id}")),
+            "lost",
+        );
+        assert_eq!(count(crossing, "lost"), 0, "{crossing}");
+        assert_eq!(
+            count(crossing, "received") + inside,
+            count(crossing, "expected"),
+            "{crossing}"
+        );
+        assert!(
+            count(crossing, "min") > 0 && crossing["clock"]["uncertainty"].as_u64() > Some(0),
+            "{crossing}"
+        );
+        crossed += count(crossing, "expected");
+        in_doubt += inside;
+    }
+    assert_eq!(crossed, frames, "every frame that was sent came to both");
+    assert_eq!(count(&document["recording"], "received"), frames);
+    assert_eq!(
+        status,
+        Some(if in_doubt == 0 { 0 } else { 3 }),
+        "{}",
+        document["checks"]
+    );
+
+    let (status, document) = merged(&host, &guest, "offset:5ms:1us", &path("wrong.triptime"), &long);
+    assert_eq!(status, Some(3), "frames that arrive before they are sent judge nothing");
+    let events = document["events"].as_array().expect("events");
+    let contradicted =
+        |event: &&Value| event["kind"] == "clock-doubt" && event["text"].to_string().contains("contradicted");
+    assert!(events.iter().any(|event| contradicted(&event)), "{events:?}");
+
+    let (status, document) = merged(&host, &guest, "", &path("unstated.triptime"), &long);
+    assert_eq!(status, Some(3));
+    let why = document["checks"][0]["why"].as_str().expect("a reason");
+    assert!(why.contains("was not stated"), "{why}");
+    let crossing = support::series(&document, "hop/host.port-to-guest.nic/MU01");
+    assert_eq!((count(crossing, "received"), count(crossing, "lost")), (0, 0));
+}
+
+#[test]
+fn what_cannot_be_merged_is_said() {
+    let directory = tempfile::tempdir().expect("tempdir");
+    let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (record, plain) = (path("hyp.record"), path("run.triptime"));
+    std::fs::write(&record, "20\n".repeat(50)).expect("written");
+    assert!(run(&["import", &record, "--out", &plain, "--json"]).status.success());
+    let output = run(&["merge", &plain, &plain]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("no recording"), "{}", stderr(&output));
+    let output = run(&["merge", &plain, &plain, "--clock", "gps"]);
+    assert!(stderr(&output).contains("no relation of clocks"), "{}", stderr(&output));
+}
