@@ -125,7 +125,8 @@ impl Bed {
             _forwarder: Some(Box::new(Arc::clone(&wire))),
             test_set: place(test_set, TEST_SET_IF),
             device: place(device, DEVICE_IF),
-            _switch: None,
+            switch: None,
+            entry: Entry::Device,
         };
         Ok((bed, wire))
     }

@@ -76,7 +76,7 @@ impl<'a> Hops<'a> {
             points: path.points.clone(),
             max_streams: u32::try_from(self.wanted.streams.len()).unwrap_or(u32::MAX),
             threshold_ns: self.wanted.threshold_ns,
-            record: None,
+            record: false,
             window_ns: self.wanted.window_ns,
             more_settings: self.wanted.more_settings.clone(),
         };
