@@ -1,5 +1,8 @@
 //! Hops traced end to end: a publisher, a bridge, and an application in another network namespace.
 
+#[path = "trace/follow.rs"]
+mod follow;
+
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;

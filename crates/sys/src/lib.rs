@@ -13,6 +13,7 @@ pub mod clock;
 pub mod cycles;
 mod error;
 pub mod ethtool;
+pub mod functions;
 pub mod link;
 pub mod memory;
 pub mod netns;

@@ -5,6 +5,8 @@
 // histogram. crates/trace/src/hops reads what is written here; build.sh builds it.
 
 #include "program.h"
+#define PLACE u64
+#include "sv_frame.h"
 #include "hops_maps.h"
 #include "hops_frame.h"
 

@@ -35,17 +35,6 @@ struct sk_buff {
 };
 #pragma clang attribute pop
 
-// What is read of a frame.
-struct frame {
-	struct stream_key key;
-	u16 smp_cnt;
-	u16 vlan;
-	u32 smp_cnt_at;
-	u32 id_at;
-	u32 id_octets;
-	u32 asdus;
-};
-
 // A number that is checked and used in the same register: verifiers before Linux 6.13 do not know that it is small because the
 // same number less one is, or a copy of it.
 inline_always u64 one_register(u64 number)
@@ -61,111 +50,11 @@ inline_always void trouble(u32 which)
 		(*count)++;
 }
 
-inline_always u32 big_endian(const u8 *octets)
-{
-	return octets[0] << 8 | octets[1];
-}
-
-#define AT_MOST (SCRATCH - 160)
 // Octets of a frame's beginning that suffice for short names.
 #define SHORT 64
 // Beyond its prefix there must be a word.
 #define LONGEST (PREFIX - 8)
 #define MOST_HELD 0xffff
-
-// Offsets have 64 bits: verifiers before Linux 6.8 forget what they know of a number when its lower half is moved to another
-// register.
-
-// The length of a BER element whose tag was read; moves `at` behind it. Lengths of up to two octets.
-inline_always s64 ber_length(const u8 *octets, u64 *at)
-{
-	u64 here = *at;
-	if (here > AT_MOST)
-		return -1;
-	u32 first = octets[here];
-	if (first < 0x80) {
-		*at = here + 1;
-		return first;
-	}
-	if (first == 0x81) {
-		*at = here + 2;
-		return octets[here + 1];
-	}
-	if (first == 0x82) {
-		*at = here + 3;
-		return big_endian(octets + here + 1);
-	}
-	return -1;
-}
-
-// Moves into an element with this tag; its length, or negative.
-inline_always s64 enter(const u8 *octets, u64 *at, u8 tag)
-{
-	u64 here = *at;
-	if (here > AT_MOST || octets[here] != tag)
-		return -1;
-	*at = here + 1;
-	return ber_length(octets, at);
-}
-
-inline_always u64 fnv1a(const u8 *octets, u64 at, u32 length)
-{
-	u64 hash = 0xcbf29ce484222325ull;
-#pragma clang loop unroll(disable)
-	for (u32 i = 0; i < ID_OCTETS; i++) {
-		if (i >= length)
-			break;
-		hash = (hash ^ octets[at + i]) * 0x100000001b3ull;
-	}
-	return hash;
-}
-
-// IEC 61850-9-2, clause 8: from APPID at `at`; `end` is where the captured octets end. 0 when it is whole.
-inline_always int parse_sv(const u8 *octets, u64 at, u32 end, struct frame *frame)
-{
-	frame->key.appid = big_endian(octets + at);
-	at += 8;
-	if (enter(octets, &at, 0x60) < 0)
-		return -1;
-	if (enter(octets, &at, 0x80) != 1 || at > AT_MOST)
-		return -1;
-	frame->asdus = octets[at];
-	at += 1;
-	// Security, optional.
-	if (at <= AT_MOST && octets[at] == 0x81) {
-		s64 length = enter(octets, &at, 0x81);
-		if (length < 0 || length > 255)
-			return -1;
-		at += length;
-	}
-	if (enter(octets, &at, 0xa2) < 0 || enter(octets, &at, 0x30) < 0)
-		return -1;
-	s64 length = enter(octets, &at, 0x80);
-	if (length < 1 || length > ID_OCTETS || at > AT_MOST)
-		return -1;
-	frame->id_at = at;
-	frame->id_octets = length;
-	if (at + length > end)
-		return -1;
-	at += length;
-	// datSet, optional.
-	if (at <= AT_MOST && octets[at] == 0x81) {
-		length = enter(octets, &at, 0x81);
-		if (length < 0 || length > 255)
-			return -1;
-		at += length;
-	}
-	if (enter(octets, &at, 0x82) != 2 || at > AT_MOST || at + 2 > end)
-		return -1;
-	frame->smp_cnt = big_endian(octets + at);
-	frame->smp_cnt_at = at;
-	return 0;
-}
-
-inline_always int is_vlan(u16 protocol)
-{
-	return protocol == ETH_8021Q || protocol == ETH_8021AD;
-}
 
 // Whether a frame at a later point must have been seen at the first.
 inline_always int must_be_known(u64 now)

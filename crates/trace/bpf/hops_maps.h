@@ -2,17 +2,10 @@
 //
 // What hops.bpf.c keeps, and where user space reads and sets it.
 
-// Octets as they lie in memory on the little-endian machines this is built for.
-#define ETH_SV 0xba88
-#define ETH_8021Q 0x0081
-#define ETH_8021AD 0xa888
-#define VLAN_NONE 0xffff
-
 #define POINTS 6
 #define SLOTS 2048
 // A frame that is older than this when it comes to a later point is not paired: smpCnt may have come round.
 #define EXPIRY_NS 500000000ull
-#define ID_OCTETS 129
 // Frames that passed the first point before it was opened may still come to later ones this long.
 #define BEGIN_NS 20000000ull
 #define REORDER_MOST 32
@@ -87,13 +80,6 @@ struct {
 	__type(value, struct sites);
 } sites SEC(".maps");
 
-// What a frame must have in common at every point. Not the VLAN, which a bridge may take off.
-struct stream_key {
-	u64 id_hash; // FNV-1a of the whole svID
-	u8 macs[12];
-	u16 appid;
-	u16 unused;
-};
 struct {
 	__uint(type, MAP_HASH);
 	__uint(max_entries, 1);
@@ -239,8 +225,6 @@ struct {
 } troubles SEC(".maps");
 
 // Octets of a frame that is taken apart. One per program, as it is with sites.
-#define SCRATCH 512
-#define FRAME_OCTETS 320
 struct scratch {
 	u8 octets[SCRATCH];
 };

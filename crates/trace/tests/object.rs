@@ -17,7 +17,7 @@ fn the_objects_are_built_from_the_sources() {
         .output()
         .expect("bash");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for name in ["flight", "hops"] {
+    for name in ["flight", "hops", "passage"] {
         let object = format!("{name}.o");
         let [committed, built] = [&folder, &place.path().to_path_buf()]
             .map(|folder| std::fs::read(folder.join(&object)).expect("an object"));

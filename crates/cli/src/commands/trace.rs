@@ -1,5 +1,6 @@
 //! `triptime trace`: transit of sampled values inside the host.
 
+mod follow;
 mod live;
 mod points;
 
@@ -18,12 +19,29 @@ use units::CpuList;
 /// Window when `--window` gives none; as of every command.
 const WINDOW_NS: u64 = 20_000_000_000;
 
+/// What times hops, writes a run file or loads the machine has nothing to do with single sampled values.
+const NOT_WITH_FOLLOW: [&str; 12] = [
+    "point",
+    "show_path",
+    "live",
+    "record",
+    "threshold",
+    "out",
+    "html",
+    "limits",
+    "window",
+    "no_flight_recorder",
+    "load",
+    "load_command",
+];
+
 /// Transit of sampled values inside this host: NIC -> bridge, macvlan, tap -> virtual machine, container or application
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples: triptime trace eth1 --live
           triptime trace eth1 --point tap=vnet0:tx --point vhost=vnet0:done --threshold 100us --duration 60s
-          triptime trace eth1 --show-path")]
+          triptime trace eth1 --show-path
+          triptime trace eth1 --follow --stream MU01")]
 pub(crate) struct TraceArgs {
     /// Interface at which the frames arrive: the point nic
     interface: String,
@@ -44,11 +62,22 @@ pub(crate) struct TraceArgs {
     /// Keep every frame with its stamps at all points in the run file: about 2 octets for each point
     #[arg(long)]
     record: bool,
+    /// Follow N whole sampled values of each stream through the kernel, as pwru follows packets, and list every tracepoint, and
+    /// where the kernel permits every function, that each came to [default N: 3]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "3", conflicts_with_all = NOT_WITH_FOLLOW,
+        value_parser = clap::value_parser!(u32).range(1..=100))]
+    follow: Option<u32>,
+    /// Follow only this stream
+    #[arg(long, value_name = "SVID", requires = "follow")]
+    stream: Option<String>,
+    /// Follow only sampled values with this smpCnt: one a second
+    #[arg(long, value_name = "COUNT", requires = "follow")]
+    smp_cnt: Option<u16>,
     /// Count durations from one point to the next above as overflow, and keep them with their cause [default: the limit on the
     /// maximum, if any]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     threshold: Option<u64>,
-    /// How long to trace [default: until interrupted]
+    /// How long to trace [default: until interrupted; with --follow until all are followed, 10s at the most]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
     /// Streams told apart at the most
@@ -62,6 +91,9 @@ pub(crate) struct TraceArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
+    if let Some(per_stream) = args.follow {
+        return follow::run(&args, per_stream);
+    }
     let chosen = points::choose(&args.interface, args.first.as_deref(), &args.point)?;
     if args.show_path {
         return points::show(&chosen);
@@ -103,11 +135,11 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
 
 fn attend(run: &mut Run, tracing: &Tracing, args: &TraceArgs, chosen: &Chosen) -> Result<(), ProbeError> {
     let mut screen = args.live.then(|| Screen::new(chosen.hops()));
-    run.pass(args.duration.unwrap_or(u64::MAX), "tracing", |_| {
+    run.pass(args.duration.unwrap_or(u64::MAX), "tracing", |session| {
         if let Some(screen) = &mut screen {
             screen.draw(&tracing.live().hops());
         }
-        match tracing.is_finished() {
+        match tracing.is_finished() && !session.stop.requested() {
             // Why, its end tells.
             true => Err(ProbeError::NoTraffic("tracing ended by itself".to_owned())),
             false => Ok(()),

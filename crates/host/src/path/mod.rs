@@ -11,6 +11,7 @@ mod points;
 
 pub use discover::discover;
 pub use holders::{Holder, HolderKind, Task};
+pub use namespaces::namespace_owners;
 pub use points::{PathEvent, PathPoint};
 
 use std::fmt;

@@ -74,6 +74,12 @@ fn ids(all: &[Found], own: u32) -> Result<BTreeMap<i32, u32>, SysError> {
     Ok(ids)
 }
 
+/// Whose network namespaces are, by inode number, as far as it may be read.
+pub fn namespace_owners() -> BTreeMap<u32, String> {
+    let places = places().into_iter();
+    places.map(|(inode, (_, whose))| (inode, whose)).collect()
+}
+
 /// By inode, a file that stands for the namespace, and whose it is.
 fn places() -> BTreeMap<u32, (PathBuf, String)> {
     let mut places = BTreeMap::new();

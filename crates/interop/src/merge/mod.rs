@@ -183,7 +183,7 @@ impl Merge {
 
 /// Gives each run without a name the name of its host, or where these are the same, of its command.
 fn name(sources: &mut [Source]) -> Result<(), MergeError> {
-    let hosts: Vec<Option<String>> = sources.iter().map(|source| host_name(source)).collect();
+    let hosts: Vec<Option<String>> = sources.iter().map(host_name).collect();
     let are_distinct = |names: &[Option<String>]| {
         (0..names.len()).all(|index| names[index].is_some() && !names[..index].contains(&names[index]))
     };

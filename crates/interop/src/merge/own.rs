@@ -146,7 +146,7 @@ fn take_over(
     let mut batch = Batch::default();
     source
         .run
-        .for_each_histogram(id, |span| batch.windows.extend(window(new, shift_ns, &rows, span)))?;
+        .for_each_histogram(id, |span| batch.windows.extend(window(new, shift_ns, &rows, &span)))?;
     batch
         .spikes
         .extend(source.run.spikes(id)?.into_iter().map(|spike| Spike {
@@ -161,7 +161,7 @@ fn take_over(
 }
 
 /// The windows that a histogram covers, as one.
-fn window(series: SeriesId, shift_ns: u64, rows: &[WindowRow], span: HistogramSpan) -> Option<Window> {
+fn window(series: SeriesId, shift_ns: u64, rows: &[WindowRow], span: &HistogramSpan) -> Option<Window> {
     let covered = || {
         rows.iter()
             .filter(|row| (span.start_ns..span.end_ns.max(span.start_ns + 1)).contains(&row.start_ns))

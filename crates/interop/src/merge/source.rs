@@ -2,7 +2,7 @@
 
 use super::MergeError;
 use recording::{Block, SegmentReader, StreamInfo, facts, flag};
-use std::path::PathBuf;
+use std::path::Path;
 use store::model::{Fact, RunInfo, RunState};
 use store::{RunFile, SegmentPlace, StoreError};
 
@@ -36,7 +36,7 @@ impl Source {
     ///
     /// # Errors
     /// The file cannot be read, or has no recording that can be put together with others.
-    pub(crate) fn open(path: &PathBuf, label: String) -> Result<Self, MergeError> {
+    pub(crate) fn open(path: &Path, label: String) -> Result<Self, MergeError> {
         let run = RunFile::open(path)?;
         let none = || MergeError::NoRecording(path.display().to_string());
         let totals = run.segment_totals()?.ok_or_else(none)?;

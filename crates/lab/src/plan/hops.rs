@@ -159,12 +159,12 @@ impl<'a> Hops<'a> {
     }
 }
 
-/// Starts tracing from a thread that runs before the loads on its CPU, as the one that traces then does too: the kernel takes seconds
-/// of CPU time to check the programs, and what is told late has no cause any more.
+/// Starts tracing from a thread that runs before the loads on its CPU: the kernel takes seconds of CPU time to check the programs.
+/// The thread that traces then is an ordinary one, so that the recorder comes before it.
 fn start_before_loads(config: &TraceConfig, recorder: &Recorder, stop: &Stop) -> Result<Tracing, ProbeError> {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            sys::thread::prefer();
+            sys::thread::prefer_alone();
             start(config, recorder, stop)
         });
         let started = thread.join();

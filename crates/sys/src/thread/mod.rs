@@ -79,6 +79,16 @@ pub fn prefer() {
     let _ = rustix::process::setpriority_process(None, -15);
 }
 
+/// Like [`prefer`], but for the calling thread alone: threads that it starts are ordinary ones (`SCHED_RESET_ON_FORK`).
+pub fn prefer_alone() {
+    let parameter = libc::sched_param { sched_priority: 0 };
+    let policy = libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: the pointer is to a sched_param that outlives the call; 0 means the calling thread.
+    if unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) } == 0 {
+        prefer();
+    }
+}
+
 /// The calling thread's number, as the kernel's events name it.
 pub fn number() -> i32 {
     rustix::thread::gettid().as_raw_nonzero().get()

@@ -126,7 +126,7 @@ fn address(word: &u32) -> u64 {
 
 /// # Safety
 /// As [`call`], and the command must be one that makes a descriptor.
-unsafe fn descriptor<T>(command: libc::c_int, attributes: &T) -> Result<OwnedFd, Errno> {
+pub(crate) unsafe fn descriptor<T>(command: libc::c_int, attributes: &T) -> Result<OwnedFd, Errno> {
     // SAFETY: passed on to the caller.
     let fd = unsafe { call(command, attributes) }?;
     // SAFETY: the descriptor was just made by bpf(2), close-on-exec, and nobody else has it.

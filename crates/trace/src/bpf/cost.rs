@@ -124,7 +124,7 @@ pub(crate) fn program_runs(program: &Program) -> Result<Option<Runs>, TraceError
 }
 
 /// `run_cnt` and `run_time_ns` of a program, which the kernel shows with its descriptor.
-fn read_runs(fd: i32) -> Result<Runs, TraceError> {
+pub(crate) fn read_runs(fd: i32) -> Result<Runs, TraceError> {
     let path = format!("/proc/self/fdinfo/{fd}");
     let text = std::fs::read_to_string(&path).map_err(|error| TraceError::file(&path, error))?;
     let field = |name: &str| {

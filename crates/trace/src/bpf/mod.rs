@@ -18,7 +18,7 @@ use units::Monotonic;
 
 pub(crate) use check::{can_run, kernel_release, memory_hint, possible_cpus};
 pub use cost::Cost;
-pub(crate) use cost::{Runs, program_runs};
+pub(crate) use cost::{Runs, program_runs, read_runs};
 
 /// `bpf/flight.bpf.c`, built by `bpf/build.sh`.
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/flight.o"));

@@ -1,0 +1,130 @@
+//! Single sampled values followed through the kernel, and what each passed.
+
+mod document;
+mod table;
+
+use super::TraceArgs;
+use crate::failure::Failure;
+use crate::verdict;
+use host::path::namespace_owners;
+use probes::Stop;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use sys::clock::monotonic;
+use sys::link::find;
+use sys::netns::NetNs;
+use trace::passage::{FollowCounts, FollowOptions, Follower, Listening, Passage, RING_OCTETS};
+use units::format_ns;
+
+/// How long at the most when `--duration` gives nothing.
+const AT_MOST_NS: u64 = 10_000_000_000;
+/// How long streams may take to come at first: as many cycles of any sampled values that somebody uses.
+const COME_NS: i64 = 1_000_000_000;
+/// A passage after whose last event nothing came for so long has ended, or the frame lies somewhere.
+const QUIET_NS: i64 = 100_000_000;
+/// How often the ring is emptied.
+const EVERY: Duration = Duration::from_millis(5);
+/// How many times it is emptied between looks at what came.
+const LOOK_EACH: u32 = 10;
+
+/// What is shown.
+struct Found {
+    interface: String,
+    /// Inode number of the own network namespace.
+    netns: u32,
+    /// Whose the others are.
+    owners: BTreeMap<u32, String>,
+    listening: Listening,
+    counts: FollowCounts,
+    passages: Vec<Passage>,
+}
+
+/// Follows `per_stream` frames of each stream; returns the exit status.
+pub(super) fn run(args: &TraceArgs, per_stream: u32) -> Result<u8, Failure> {
+    let netns = NetNs::current()?.inode()?;
+    let options = FollowOptions {
+        ifindex: find(&args.interface)?.index,
+        netns,
+        per_stream,
+        max_streams: args.max_streams,
+        smp_cnt: args.smp_cnt,
+        sv_id: args.stream.as_ref().map(|name| name.as_bytes().to_vec()),
+        ring_octets: RING_OCTETS,
+    };
+    let stop = interrupted()?;
+    let mut follower = Follower::start(options)?;
+    if !args.run.quiet {
+        let said = table::listening(follower.listening());
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());
+    }
+    let most_ns = args.duration.unwrap_or(AT_MOST_NS);
+    attend(&mut follower, &stop, most_ns, args.stream.is_some())?;
+    let found = Found {
+        interface: args.interface.clone(),
+        netns,
+        passages: follower.passages()?,
+        counts: follower.counts()?,
+        listening: follower.listening().clone(),
+        owners: namespace_owners(),
+    };
+    if found.passages.is_empty() {
+        return Err(nothing(args, &found.counts, most_ns));
+    }
+    verdict::write(&if args.run.json {
+        document::render(&found)
+    } else {
+        table::render(&found)
+    })?;
+    Ok(0)
+}
+
+fn interrupted() -> Result<Stop, Failure> {
+    let stop = Stop::new();
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop.flag()))
+            .map_err(|error| Failure::CouldNotMeasure(format!("signals: {error}")))?;
+    }
+    Ok(stop)
+}
+
+/// Waits until the frames that are wanted have come and gone, for `most_ns` at the most.
+fn attend(follower: &mut Follower, stop: &Stop, most_ns: u64, is_one_stream: bool) -> Result<(), Failure> {
+    let begin = follower.opened();
+    let most_ns = i64::try_from(most_ns).unwrap_or(i64::MAX);
+    let mut has_all = false;
+    for round in 1u32.. {
+        std::thread::sleep(EVERY);
+        follower.poll();
+        let now = monotonic();
+        if stop.requested() || now - begin >= most_ns {
+            break;
+        }
+        if round % LOOK_EACH == 0 && !has_all && (is_one_stream || now - begin >= COME_NS) {
+            has_all = follower.is_full()?;
+        }
+        if has_all && follower.last_event().is_some_and(|last| now - last >= QUIET_NS) {
+            break;
+        }
+    }
+    Ok(follower.close()?)
+}
+
+/// Why nothing was followed.
+fn nothing(args: &TraceArgs, counts: &FollowCounts, most_ns: u64) -> Failure {
+    let interface = &args.interface;
+    let time = format_ns(most_ns as f64);
+    let wanted = match (&args.stream, args.smp_cnt) {
+        (Some(sv_id), Some(smp_cnt)) => format!(" of {sv_id} with smpCnt {smp_cnt}"),
+        (Some(sv_id), None) => format!(" of {sv_id}"),
+        (None, Some(smp_cnt)) => format!(" with smpCnt {smp_cnt}"),
+        (None, None) => String::new(),
+    };
+    let others = match (counts.met, counts.malformed) {
+        (0, 0) => String::new(),
+        (met, malformed) => format!(" ({met} others did, and {malformed} malformed ones)"),
+    };
+    Failure::CouldNotMeasure(format!(
+        "no sampled values{wanted} came to {interface} in {time}{others}"
+    ))
+}

@@ -1,0 +1,123 @@
+//! A program at the beginnings of many kernel functions at once (kprobe.multi), by bpf(2).
+
+use crate::xdp::bpf::descriptor;
+use rustix::io::Errno;
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+const PROGRAM_LOAD: libc::c_int = 5;
+const LINK_CREATE: libc::c_int = 28;
+
+/// `BPF_PROG_TYPE_KPROBE`, `BPF_TRACE_KPROBE_MULTI`.
+const PROGRAM_TYPE_KPROBE: u32 = 2;
+const ATTACH_KPROBE_MULTI: u32 = 42;
+
+/// Octets for what the verifier says about a program that it refuses.
+const LOG_OCTETS: usize = 1 << 22;
+
+/// Head of `union bpf_attr` for loading a program.
+#[repr(C)]
+struct ProgramLoad {
+    kind: u32,
+    instructions: u32,
+    code: u64,
+    license: u64,
+    log_level: u32,
+    log_octets: u32,
+    log: u64,
+    kernel_version: u32,
+    flags: u32,
+    name: [u8; 16],
+    interface: u32,
+    expected_attach_type: u32,
+}
+
+/// Head of `union bpf_attr` for a link to many functions.
+#[repr(C)]
+struct LinkCreate {
+    program: u32,
+    target: u32,
+    attach_type: u32,
+    flags: u32,
+    multi_flags: u32,
+    count: u32,
+    symbols: u64,
+    addresses: u64,
+    cookies: u64,
+}
+
+/// Why the kernel refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{errno}{said}")]
+pub struct Refused {
+    /// What it returned.
+    pub errno: Errno,
+    /// The last line that its verifier said, if it said something.
+    pub said: String,
+}
+
+/// Has the kernel check and compile a program for the beginnings of functions; each instruction as a word in memory.
+///
+/// # Errors
+/// It refuses, and why.
+pub fn load(instructions: &[u64], license: &CStr) -> Result<OwnedFd, Refused> {
+    load_with(instructions, license, &mut []).map_err(|errno| {
+        // Once more, to be told why: what is said of a program that is taken would not fit.
+        let mut log = vec![0u8; LOG_OCTETS];
+        let _ = load_with(instructions, license, &mut log);
+        Refused {
+            errno,
+            said: last_line(&log),
+        }
+    })
+}
+
+fn load_with(instructions: &[u64], license: &CStr, log: &mut [u8]) -> Result<OwnedFd, Errno> {
+    let has_log = !log.is_empty();
+    let attributes = ProgramLoad {
+        kind: PROGRAM_TYPE_KPROBE,
+        instructions: u32::try_from(instructions.len()).unwrap_or(u32::MAX),
+        code: instructions.as_ptr().addr() as u64,
+        license: license.as_ptr().addr() as u64,
+        log_level: u32::from(has_log),
+        log_octets: u32::try_from(log.len()).unwrap_or(0),
+        log: if has_log { log.as_mut_ptr().addr() as u64 } else { 0 },
+        kernel_version: 0,
+        flags: 0,
+        name: [0; 16],
+        interface: 0,
+        expected_attach_type: ATTACH_KPROBE_MULTI,
+    };
+    // SAFETY: the instructions, the terminated licence and the log outlive the call and have the lengths given.
+    unsafe { descriptor(PROGRAM_LOAD, &attributes) }
+}
+
+/// Attaches the program to the beginnings of functions, each with a number that the program sees there, for as long as the
+/// descriptor returned is open.
+///
+/// # Errors
+/// It refuses: `EINVAL` before Linux 5.18 and without `CONFIG_FPROBE`, `ESRCH` when there is no such function.
+pub fn attach(program: &OwnedFd, functions: &[(CString, u64)]) -> Result<OwnedFd, Errno> {
+    let symbols: Vec<u64> = functions.iter().map(|(name, _)| name.as_ptr().addr() as u64).collect();
+    let cookies: Vec<u64> = functions.iter().map(|(_, cookie)| *cookie).collect();
+    let attributes = LinkCreate {
+        program: program.as_raw_fd().cast_unsigned(),
+        target: 0,
+        attach_type: ATTACH_KPROBE_MULTI,
+        flags: 0,
+        multi_flags: 0,
+        count: u32::try_from(functions.len()).unwrap_or(u32::MAX),
+        symbols: symbols.as_ptr().addr() as u64,
+        addresses: 0,
+        cookies: cookies.as_ptr().addr() as u64,
+    };
+    // SAFETY: as many addresses of terminated names, and as many words, as are given; all outlive the call.
+    unsafe { descriptor(LINK_CREATE, &attributes) }
+}
+
+fn last_line(log: &[u8]) -> String {
+    let end = log.iter().position(|octet| *octet == 0).unwrap_or(log.len());
+    let text = String::from_utf8_lossy(&log[..end]);
+    let mut lines = text.lines().filter(|line| !line.starts_with("processed "));
+    lines.next_back().map_or_else(String::new, |line| format!(": {line}"))
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
+//
+// A frame of sampled values taken apart, as far as its first smpCnt.
+
+// Octets as they lie in memory on the little-endian machines this is built for.
+#define ETH_SV 0xba88
+#define ETH_8021Q 0x0081
+#define ETH_8021AD 0xa888
+#define VLAN_NONE 0xffff
+
+#define ID_OCTETS 129
+// Octets of a frame that are looked at, and of the room they are in.
+#define FRAME_OCTETS 320
+#define SCRATCH 512
+
+// What a frame must have in common wherever it is met. Not the VLAN, which a bridge may take off.
+struct stream_key {
+	u64 id_hash; // FNV-1a of the whole svID
+	u8 macs[12];
+	u16 appid;
+	u16 unused;
+};
+
+// What is read of a frame.
+struct frame {
+	struct stream_key key;
+	u16 smp_cnt;
+	u16 vlan;
+	u32 smp_cnt_at;
+	u32 id_at;
+	u32 id_octets;
+	u32 asdus;
+};
+
+inline_always u32 big_endian(const u8 *octets)
+{
+	return octets[0] << 8 | octets[1];
+}
+
+#define AT_MOST (SCRATCH - 160)
+
+// Added to a place in the frame: 0. A program may give one that the verifier does not know to be 0, so that it forgets on which of
+// the many ways the frame was read up to there, and does not follow each of them through all that comes.
+#ifndef ZERO_OF
+#define ZERO_OF(octets) 0
+#endif
+
+// The type of a place in the frame. With 64 bits, verifiers before Linux 6.8 know more: they forget the bounds of a number whose
+// lower half is moved to another register.
+#ifndef PLACE
+#define PLACE u32
+#endif
+
+// The length of a BER element whose tag was read; moves `at` behind it. Lengths of up to two octets.
+inline_always s64 ber_length(const u8 *octets, PLACE *at)
+{
+	PLACE here = *at + ZERO_OF(octets);
+	if (here > AT_MOST)
+		return -1;
+	u32 first = octets[here];
+	if (first < 0x80) {
+		*at = here + 1;
+		return first;
+	}
+	if (first == 0x81) {
+		*at = here + 2;
+		return octets[here + 1];
+	}
+	if (first == 0x82) {
+		*at = here + 3;
+		return big_endian(octets + here + 1);
+	}
+	return -1;
+}
+
+// Moves into an element with this tag; its length, or negative.
+inline_always s64 enter(const u8 *octets, PLACE *at, u8 tag)
+{
+	PLACE here = *at;
+	if (here > AT_MOST || octets[here] != tag)
+		return -1;
+	*at = here + 1;
+	return ber_length(octets, at);
+}
+
+inline_always u64 fnv1a(const u8 *octets, PLACE at, u32 length)
+{
+	u64 hash = 0xcbf29ce484222325ull;
+#pragma clang loop unroll(disable)
+	for (u32 i = 0; i < ID_OCTETS; i++) {
+		if (i >= length)
+			break;
+		hash = (hash ^ octets[at + i]) * 0x100000001b3ull;
+	}
+	return hash;
+}
+
+// IEC 61850-9-2, clause 8: from APPID at `at`; `end` is where the captured octets end. 0 when it is whole.
+inline_always int parse_sv(const u8 *octets, PLACE at, u32 end, struct frame *frame)
+{
+	frame->key.appid = big_endian(octets + at);
+	at += 8;
+	if (enter(octets, &at, 0x60) < 0)
+		return -1;
+	if (enter(octets, &at, 0x80) != 1 || at > AT_MOST)
+		return -1;
+	frame->asdus = octets[at];
+	at += 1;
+	// Security, optional.
+	if (at <= AT_MOST && octets[at] == 0x81) {
+		s64 length = enter(octets, &at, 0x81);
+		if (length < 0 || length > 255)
+			return -1;
+		at += length;
+	}
+	if (enter(octets, &at, 0xa2) < 0 || enter(octets, &at, 0x30) < 0)
+		return -1;
+	s64 length = enter(octets, &at, 0x80);
+	if (length < 1 || length > ID_OCTETS || at > AT_MOST)
+		return -1;
+	frame->id_at = at;
+	frame->id_octets = length;
+	if (at + length > end)
+		return -1;
+	at += length;
+	// datSet, optional.
+	if (at <= AT_MOST && octets[at] == 0x81) {
+		length = enter(octets, &at, 0x81);
+		if (length < 0 || length > 255)
+			return -1;
+		at += length;
+	}
+	if (enter(octets, &at, 0x82) != 2 || at > AT_MOST || at + 2 > end)
+		return -1;
+	frame->smp_cnt = big_endian(octets + at);
+	frame->smp_cnt_at = at;
+	return 0;
+}
+
+inline_always int is_vlan(u16 protocol)
+{
+	return protocol == ETH_8021Q || protocol == ETH_8021AD;
+}

@@ -1,0 +1,260 @@
+//! The loaded programs and their maps.
+
+use super::btf::{Tracepoint, Types};
+use super::event::{Event, FOLLOW_WORDS, Follow, FollowedStream};
+use super::functions::{Functions, descriptors};
+use super::load::load;
+use super::passages::{Names, Passage, Served, assemble};
+use super::select;
+use super::{FollowCounts, FollowOptions, Listening};
+use crate::bpf::{can_run, program_runs};
+use crate::error::{TraceError, with_sources};
+use aya::maps::{Array, MapData, MapError, PerCpuArray, RingBuf};
+use aya::programs::BtfTracePoint;
+use aya::{Btf, Ebpf};
+use std::collections::{BTreeMap, BTreeSet};
+use units::Monotonic;
+
+/// The kernel's description of its types.
+const BTF: &str = "/sys/kernel/btf/vmlinux";
+
+/// Programs that note what a CPU is in the midst of, and their tracepoints: without them every event is the thread's.
+const CONTEXT: [(&str, &str); 4] = [
+    ("on_softirq_entry", "softirq_entry"),
+    ("on_softirq_exit", "softirq_exit"),
+    ("on_irq_entry", "irq_handler_entry"),
+    ("on_irq_exit", "irq_handler_exit"),
+];
+
+/// Frames that were under way when the last program began to listen have passed the interface by then.
+const SETTLE_NS: i64 = 20_000_000;
+
+/// Counters of troubles; as in `bpf/passage_maps.h`.
+const TROUBLES: u32 = 4;
+
+/// Sampled values being followed. Stops when dropped.
+pub struct Follower {
+    ebpf: Ebpf,
+    settings: Array<MapData, [u64; 2]>,
+    states: Array<MapData, [u64; 2]>,
+    follows: Array<MapData, [u64; FOLLOW_WORDS]>,
+    troubles: PerCpuArray<MapData, u64>,
+    ring: RingBuf<MapData>,
+    options: FollowOptions,
+    listening: Listening,
+    names: Names,
+    functions: Functions,
+    events: Vec<Event>,
+    opened: Monotonic,
+}
+
+impl Follower {
+    /// Listens to every tracepoint that there is, and chooses frames from then on.
+    ///
+    /// # Errors
+    /// What the kernel refused, and what to do.
+    pub fn start(options: FollowOptions) -> Result<Self, TraceError> {
+        can_run()?;
+        let octets = std::fs::read(BTF).map_err(|error| TraceError::NoBtf(error.to_string()))?;
+        let mut types = Types::parse(&octets).map_err(|why| TraceError::NoBtf(why.to_owned()))?;
+        let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
+        let (served, left_out) = select::tracepoints(types.tracepoints(1));
+        let mut ebpf = load(&btf, &options, &served)?;
+        let maps = descriptors(&ebpf);
+        let mut follower = Self {
+            settings: map(&mut ebpf, "settings")?.try_into().map_err(|error| failed(&error))?,
+            states: map(&mut ebpf, "states")?.try_into().map_err(|error| failed(&error))?,
+            follows: map(&mut ebpf, "follows")?.try_into().map_err(|error| failed(&error))?,
+            troubles: map(&mut ebpf, "troubles")?.try_into().map_err(|error| failed(&error))?,
+            ring: map(&mut ebpf, "events")?.try_into().map_err(|error| failed(&error))?,
+            ebpf,
+            options,
+            listening: Listening::default(),
+            names: names(&types, &served),
+            functions: Functions::default(),
+            events: Vec::new(),
+            opened: Monotonic::from_ns(0),
+        };
+        follower.choose_between(i64::MAX, i64::MAX)?;
+        follower.listening.left_out = left_out;
+        follower.attach(&served, &btf)?;
+        follower.functions = Functions::attach(&mut types, &btf, &mut follower.ebpf, &maps);
+        follower.listening.functions = follower.functions.count;
+        follower.listening.no_functions = follower.functions.missing.clone();
+        follower.names.functions = follower.functions.names.clone();
+        follower.opened = sys::clock::monotonic() + SETTLE_NS;
+        follower.choose_between(follower.opened.as_ns(), i64::MAX)?;
+        Ok(follower)
+    }
+
+    /// Attaches to every tracepoint that is there.
+    fn attach(&mut self, served: &[Tracepoint], btf: &Btf) -> Result<(), TraceError> {
+        let left_out = &mut self.listening.left_out;
+        for (program, tracepoint) in CONTEXT {
+            if let Err(why) = attach(&mut self.ebpf, program, tracepoint, btf) {
+                left_out.push((tracepoint.to_owned(), why));
+            }
+        }
+        let mut refused = String::new();
+        for (slot, tracepoint) in served.iter().enumerate() {
+            let name = &tracepoint.name;
+            match attach(&mut self.ebpf, &format!("slot_0{slot:o}"), name, btf) {
+                Ok(()) => self.listening.tracepoints.push(name.clone()),
+                Err(why) => {
+                    left_out.push((name.clone(), why.clone()));
+                    refused = why;
+                }
+            }
+        }
+        if self.listening.tracepoints.is_empty() {
+            return Err(TraceError::Program {
+                tracepoint: "every tracepoint".to_owned(),
+                reason: refused,
+            });
+        }
+        Ok(())
+    }
+
+    /// What is listened to, and what is not.
+    pub fn listening(&self) -> &Listening {
+        &self.listening
+    }
+
+    /// When it began to choose frames.
+    pub fn opened(&self) -> Monotonic {
+        self.opened
+    }
+
+    /// Takes what the programs have told since. Call it every few milliseconds: the ring has no room for more.
+    pub fn poll(&mut self) {
+        while let Some(item) = self.ring.next() {
+            self.events.extend(Event::of(&item));
+        }
+    }
+
+    /// When the last event came that was taken.
+    pub fn last_event(&self) -> Option<Monotonic> {
+        self.events.iter().map(|event| event.at).max()
+    }
+
+    /// What came so far.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn counts(&self) -> Result<FollowCounts, TraceError> {
+        let mut sums = [0u64; TROUBLES as usize];
+        for (which, sum) in (0..TROUBLES).zip(&mut sums) {
+            let counts = self.troubles.get(&which, 0).map_err(|error| failed(&error))?;
+            *sum = counts.iter().sum();
+        }
+        let [malformed, no_room, lost_events, met] = sums;
+        let follows = self.follows()?;
+        Ok(FollowCounts {
+            met,
+            chosen: follows.len() as u64,
+            streams: streams(&follows) as u64,
+            malformed,
+            no_room,
+            lost_events,
+            missed_runs: self.missed_runs()?,
+        })
+    }
+
+    /// Whether every stream that came has all the frames that were asked for.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn is_full(&self) -> Result<bool, TraceError> {
+        let follows = self.follows()?;
+        let wanted = streams(&follows) * self.options.per_stream as usize;
+        Ok(!follows.is_empty() && follows.len() == wanted)
+    }
+
+    /// Chooses no more frames; those that are followed are followed further.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn close(&mut self) -> Result<(), TraceError> {
+        self.choose_between(self.opened.as_ns(), sys::clock::monotonic().as_ns())
+    }
+
+    /// The passages so far, in the order of their beginnings.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn passages(&mut self) -> Result<Vec<Passage>, TraceError> {
+        self.poll();
+        Ok(assemble(&self.follows()?, &self.events, &self.names))
+    }
+
+    fn follows(&self) -> Result<BTreeMap<u32, Follow>, TraceError> {
+        let state = self.states.get(&0, 0).map_err(|error| failed(&error))?;
+        let mut follows = BTreeMap::new();
+        for number in 0..(state[1] as u32).min(self.follows.len()) {
+            let words = self.follows.get(&number, 0).map_err(|error| failed(&error))?;
+            follows.extend(Follow::of(&words).map(|follow| (number, follow)));
+        }
+        Ok(follows)
+    }
+
+    fn choose_between(&mut self, from_ns: i64, to_ns: i64) -> Result<(), TraceError> {
+        let words = [from_ns, to_ns].map(i64::cast_unsigned);
+        self.settings.set(0, words, 0).map_err(|error| failed(&error))
+    }
+
+    fn missed_runs(&self) -> Result<u64, TraceError> {
+        let mut missed = self.functions.missed_runs()?;
+        for (_, program) in self.ebpf.programs() {
+            missed += program_runs(program)?.map_or(0, |runs| runs.missed);
+        }
+        Ok(missed)
+    }
+}
+
+/// How many streams the frames are of.
+fn streams(follows: &BTreeMap<u32, Follow>) -> usize {
+    let streams: BTreeSet<&FollowedStream> = follows.values().map(|follow| &follow.stream).collect();
+    streams.len()
+}
+
+fn names(types: &Types, served: &[Tracepoint]) -> Names {
+    let served = served.iter().map(|tracepoint| Served {
+        name: tracepoint.name.as_str().into(),
+        frees: select::frees(&tracepoint.name),
+        has_reason: tracepoint.reason_at.is_some(),
+    });
+    Names {
+        tracepoints: served.collect(),
+        functions: Vec::new(),
+        reasons: types.values("skb_drop_reason"),
+        symbols: symbols(),
+    }
+}
+
+fn attach(ebpf: &mut Ebpf, program: &str, tracepoint: &str, btf: &Btf) -> Result<(), String> {
+    let program = ebpf.program_mut(program).ok_or("not in the eBPF object")?;
+    let program: &mut BtfTracePoint = program.try_into().map_err(|error| with_sources(&error))?;
+    program.load(tracepoint, btf).map_err(|error| with_sources(&error))?;
+    program.attach().map_err(|error| with_sources(&error))?;
+    Ok(())
+}
+
+fn map(ebpf: &mut Ebpf, name: &str) -> Result<aya::maps::Map, TraceError> {
+    ebpf.take_map(name)
+        .ok_or_else(|| TraceError::Object(format!("it has no map {name}")))
+}
+
+fn failed(error: &MapError) -> TraceError {
+    TraceError::Object(with_sources(error))
+}
+
+/// The kernel's functions by address, without the names of their modules; empty where it hides them.
+fn symbols() -> BTreeMap<u64, String> {
+    let mut symbols = aya::util::kernel_symbols().unwrap_or_default();
+    symbols.retain(|address, _| *address > 0);
+    for name in symbols.values_mut() {
+        let end = name.find(char::is_whitespace).unwrap_or(name.len());
+        name.truncate(end);
+    }
+    symbols
+}

@@ -1,0 +1,209 @@
+//! Functions that take an `sk_buff`: a program at the beginning of each, where the kernel permits it.
+
+use super::btf::Types;
+use super::load::OBJECT;
+use super::select::{ChosenFunction, POSITIONS, SENSIBLE, functions};
+use crate::bpf::{Runs, read_runs};
+use crate::error::{TraceError, with_sources};
+use aya::maps::Map;
+use aya::programs::KProbe;
+use aya::{Btf, Ebpf};
+use aya_obj::Object;
+use aya_obj::generated::bpf_insn;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::CString;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Functions that a program may be put at.
+const AVAILABLE: &str = "/sys/kernel/tracing/available_filter_functions";
+/// Descriptions of the types of the kernel and its modules.
+const DESCRIPTIONS: &str = "/sys/kernel/btf";
+/// The kernel has kprobes.
+const KPROBES: &str = "/sys/bus/event_source/devices/kprobe";
+
+/// Programs at functions; detached when dropped.
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    /// Their names, by the number that the program tells, less one.
+    pub(super) names: Vec<Arc<str>>,
+    /// How many have one.
+    pub(super) count: usize,
+    /// Why not all, or not in the best way.
+    pub(super) missing: Option<String>,
+    programs: Vec<OwnedFd>,
+    _links: Vec<OwnedFd>,
+}
+
+impl Functions {
+    /// Puts programs at all functions that may have one.
+    pub(super) fn attach(types: &mut Types, btf: &Btf, ebpf: &mut Ebpf, maps: &BTreeMap<String, RawFd>) -> Self {
+        let chosen = match available().and_then(|text| choose(types, &text)) {
+            Ok(chosen) => chosen,
+            Err(why) => return Self::none(&why),
+        };
+        let multi = relocated(btf, maps).and_then(|programs| Self::attach_multi(&chosen, &programs));
+        multi.unwrap_or_else(|why| Self::attach_single(&chosen, ebpf, &why))
+    }
+
+    fn none(why: &str) -> Self {
+        Self {
+            missing: Some(format!("{why}: tracepoints only")),
+            ..Self::default()
+        }
+    }
+
+    /// With one link for all functions that take their `sk_buff` in the same place.
+    fn attach_multi(chosen: &[ChosenFunction], programs: &[Vec<u64>]) -> Result<Self, String> {
+        let mut attached = Self {
+            names: chosen.iter().map(|function| function.name.as_str().into()).collect(),
+            ..Self::default()
+        };
+        let mut refused = 0;
+        for (position, instructions) in programs.iter().enumerate() {
+            let program = sys::functions::load(instructions, c"Dual BSD/GPL").map_err(|error| error.to_string())?;
+            // A module may go at any time, and takes none of the kernel's own functions with it.
+            for is_module in [false, true] {
+                let numbered = chosen.iter().zip(1u64..);
+                let of_kind = numbered
+                    .filter(|(function, _)| function.position == position && function.module.is_some() == is_module);
+                let functions: Vec<(CString, u64)> = of_kind
+                    .filter_map(|(function, number)| Some((CString::new(function.name.as_str()).ok()?, number)))
+                    .collect();
+                if functions.is_empty() {
+                    continue;
+                }
+                match sys::functions::attach(&program, &functions) {
+                    Ok(link) => {
+                        attached.count += functions.len();
+                        attached._links.push(link);
+                    }
+                    Err(errno) if is_module => {
+                        refused += functions.len();
+                        attached.missing = Some(format!("{refused} functions of modules: {errno}"));
+                    }
+                    Err(errno) => return Err(errno.to_string()),
+                }
+            }
+            attached.programs.push(program);
+        }
+        Ok(attached)
+    }
+
+    /// One by one, which takes so long that it is done for a few only.
+    fn attach_single(chosen: &[ChosenFunction], ebpf: &mut Ebpf, why_not_multi: &str) -> Self {
+        let sensible = chosen
+            .iter()
+            .filter(|function| SENSIBLE.contains(&function.name.as_str()));
+        let mut attached = Self::default();
+        let mut refused = None;
+        for function in sensible {
+            match probe(ebpf, function) {
+                Ok(()) => attached.count += 1,
+                Err(why) => refused = Some(format!("{}: {why}", function.name)),
+            }
+        }
+        if let (0, Some(refused)) = (attached.count, refused) {
+            return Self::none(&refused);
+        }
+        attached.missing = Some(format!(
+            "{} of {}, one by one, as this kernel does not take many at once ({why_not_multi}; it takes Linux 5.18 with \
+             CONFIG_FPROBE)",
+            attached.count,
+            chosen.len()
+        ));
+        attached
+    }
+
+    /// Runs that the kernel left out.
+    pub(super) fn missed_runs(&self) -> Result<u64, TraceError> {
+        let mut sum = Runs::default();
+        for program in &self.programs {
+            sum.add(read_runs(program.as_raw_fd())?);
+        }
+        Ok(sum.missed)
+    }
+}
+
+/// The kernel's list, or why there is none.
+fn available() -> Result<String, String> {
+    if !Path::new(KPROBES).exists() {
+        return Err("this kernel has no kprobes".to_owned());
+    }
+    std::fs::read_to_string(AVAILABLE).map_err(|error| format!("{AVAILABLE}: {error}"))
+}
+
+/// Functions of the kernel and of its modules.
+fn choose(types: &mut Types, available: &str) -> Result<Vec<ChosenFunction>, String> {
+    let mut chosen = functions(types.functions(1), available, None);
+    let modules = std::fs::read_dir(DESCRIPTIONS).map_err(|error| format!("{DESCRIPTIONS}: {error}"))?;
+    for module in modules.flatten() {
+        let name = module.file_name().to_string_lossy().into_owned();
+        if name == "vmlinux" || !available.contains(&format!("[{name}]")) {
+            continue;
+        }
+        let Ok(octets) = std::fs::read(module.path()) else {
+            continue;
+        };
+        let found = types.with_module(&octets, |types, first| types.functions(first));
+        chosen.extend(functions(found.unwrap_or_default(), available, Some(&name)));
+    }
+    Ok(chosen)
+}
+
+/// Descriptors of the object's maps, by name.
+pub(super) fn descriptors(ebpf: &Ebpf) -> BTreeMap<String, RawFd> {
+    let of = |map: &Map| match map {
+        Map::Array(map) | Map::HashMap(map) | Map::PerCpuArray(map) | Map::RingBuf(map) => {
+            Some(map.fd().as_fd().as_raw_fd())
+        }
+        _ => None,
+    };
+    let maps = ebpf.maps().filter_map(|(name, map)| Some((name.to_owned(), of(map)?)));
+    maps.collect()
+}
+
+/// The programs for functions, by position of the `sk_buff`, as this kernel takes them: aya loads none for many at once.
+fn relocated(btf: &Btf, descriptors: &BTreeMap<String, RawFd>) -> Result<Vec<Vec<u64>>, String> {
+    let mut object = Object::parse(OBJECT).map_err(|error| with_sources(&error))?;
+    object.relocate_btf(btf).map_err(|error| with_sources(&error))?;
+    let maps = std::mem::take(&mut object.maps);
+    let text: HashSet<usize> = object.functions.keys().map(|(section, _)| *section).collect();
+    let known = maps
+        .iter()
+        .filter_map(|(name, map)| Some((name.as_str(), *descriptors.get(name)?, map)));
+    object
+        .relocate_maps(known, &text)
+        .map_err(|error| with_sources(&error))?;
+    object.relocate_calls(&text).map_err(|error| with_sources(&error))?;
+    let program = |position: usize| {
+        let program = object.programs.get(&format!("function_{position}"))?;
+        let function = object.functions.get(&program.function_key())?;
+        Some(function.instructions.iter().map(word).collect())
+    };
+    let programs: Option<Vec<Vec<u64>>> = (0..POSITIONS).map(program).collect();
+    programs.ok_or_else(|| "not in the eBPF object".to_owned())
+}
+
+/// An instruction as it lies in memory.
+fn word(instruction: &bpf_insn) -> u64 {
+    let registers = instruction.dst_reg() | instruction.src_reg() << 4;
+    u64::from(instruction.code)
+        | u64::from(registers) << 8
+        | u64::from(instruction.off.cast_unsigned()) << 16
+        | u64::from(instruction.imm.cast_unsigned()) << 32
+}
+
+fn probe(ebpf: &mut Ebpf, function: &ChosenFunction) -> Result<(), String> {
+    let name = format!("function_{}", function.position);
+    let program = ebpf.program_mut(&name).ok_or("not in the eBPF object")?;
+    let program: &mut KProbe = program.try_into().map_err(|error| with_sources(&error))?;
+    if program.fd().is_err() {
+        program.load().map_err(|error| with_sources(&error))?;
+    }
+    program
+        .attach(&function.name, 0)
+        .map_err(|error| with_sources(&error))?;
+    Ok(())
+}

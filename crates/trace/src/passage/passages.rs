@@ -1,0 +1,350 @@
+//! From events to the passage of a frame: its `sk_buff`s, in what order it came where, and how it ended.
+
+use super::event::{Event, Follow, FollowedStream};
+use crate::event::softirq_name;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use units::Monotonic;
+
+/// What the programs' numbers stand for.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// By slot.
+    pub(super) tracepoints: Vec<Served>,
+    /// By number.
+    pub(super) functions: Vec<Arc<str>>,
+    /// Why frames are dropped, by number.
+    pub(super) reasons: BTreeMap<u32, String>,
+    /// The kernel's own functions, by address.
+    pub(super) symbols: BTreeMap<u64, String>,
+}
+
+/// A tracepoint that is listened to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Served {
+    pub(super) name: Arc<str>,
+    pub(super) frees: bool,
+    pub(super) has_reason: bool,
+}
+
+/// What met the frame.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    /// A tracepoint.
+    Tracepoint(Arc<str>),
+    /// The beginning of a function.
+    Function(Arc<str>),
+}
+
+/// Whose time it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Context {
+    /// The thread itself, by a system call or as a kernel thread.
+    Thread,
+    /// A softirq on top of the thread, with its vector.
+    Softirq(u32),
+    /// The handler of an interrupt on top of the thread, with its number.
+    Interrupt(u32),
+}
+
+/// Why a frame was dropped.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reason {
+    /// As the kernel counts them.
+    pub number: u32,
+    /// As the kernel calls it, without `SKB_DROP_REASON_`; `None` where it does not say.
+    pub name: Option<String>,
+}
+
+/// One event of a passage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// When.
+    pub at: Monotonic,
+    /// Since the passage began.
+    pub since_first_ns: u64,
+    /// Since the event before; of the first: 0.
+    pub delta_ns: u64,
+    /// At what.
+    pub what: What,
+    /// On which CPU.
+    pub cpu: u32,
+    /// Whose time it was.
+    pub context: Context,
+    /// The process of the thread that ran, or was interrupted.
+    pub pid: u32,
+    /// That thread.
+    pub tid: u32,
+    /// Its name.
+    pub comm: String,
+    /// The interface the frame belonged to.
+    pub interface: String,
+    /// Its number; 0: none.
+    pub ifindex: u32,
+    /// Inode number of its network namespace; 0: unknown.
+    pub netns: u32,
+    /// Which of the passage's `sk_buff`s, counted from 1.
+    pub skb: usize,
+    /// The frame itself was read, and not only its `sk_buff` recognised.
+    pub by_content: bool,
+    /// Why it was dropped.
+    pub reason: Option<Reason>,
+    /// Who freed it.
+    pub location: Option<String>,
+}
+
+/// How an `sk_buff` came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The one that was chosen.
+    First,
+    /// Shares its octets with that one.
+    CloneOf(usize),
+    /// Has octets of its own: a copy, or the same frame sent again.
+    Copy,
+}
+
+/// How an `sk_buff` ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// Used up.
+    Consumed,
+    /// Thrown away; `None`: this kernel gives no reasons.
+    Dropped(Option<Reason>),
+    /// Not seen to end: it is still there, or was given up without an event.
+    NotSeen,
+}
+
+/// An `sk_buff` of a passage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skb {
+    /// How it came to be.
+    pub origin: Origin,
+    /// How it ended.
+    pub end: End,
+}
+
+/// The way of one sampled value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// Its stream.
+    pub stream: FollowedStream,
+    /// The frame's first smpCnt.
+    pub smp_cnt: u16,
+    /// What it passed, in order.
+    pub steps: Vec<Step>,
+    /// Its `sk_buff`s.
+    pub skbs: Vec<Skb>,
+    /// Events that there was no room for.
+    pub lost_events: u32,
+}
+
+impl Passage {
+    /// From the first event to the last.
+    pub fn took_ns(&self) -> u64 {
+        self.steps.last().map_or(0, |step| step.since_first_ns)
+    }
+}
+
+impl What {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Tracepoint(name) | Self::Function(name) => name,
+        }
+    }
+
+    /// Whether it is the beginning of a function.
+    pub fn is_function(&self) -> bool {
+        matches!(self, Self::Function(_))
+    }
+}
+
+impl fmt::Display for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Thread => f.write_str("thread"),
+            Self::Softirq(vector) => write!(f, "softirq {}", softirq_name(*vector)),
+            Self::Interrupt(number) => write!(f, "interrupt {number}"),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => f.write_str(name),
+            None => write!(f, "reason {}", self.number),
+        }
+    }
+}
+
+/// Puts the events of each frame together.
+pub(super) fn assemble(follows: &BTreeMap<u32, Follow>, events: &[Event], names: &Names) -> Vec<Passage> {
+    let mut of_frame: BTreeMap<u32, Vec<&Event>> = BTreeMap::new();
+    for event in events {
+        of_frame.entry(event.follow).or_default().push(event);
+    }
+    let interfaces = interfaces(events);
+    let passages = follows.iter().filter_map(|(number, follow)| {
+        let mut events = of_frame.remove(number)?;
+        events.sort_by_key(|event| event.at);
+        let mut builder = Builder {
+            names,
+            interfaces: &interfaces,
+            passage: Passage {
+                stream: follow.stream.clone(),
+                smp_cnt: follow.smp_cnt,
+                steps: Vec::with_capacity(events.len()),
+                skbs: Vec::new(),
+                lost_events: follow.lost,
+            },
+            known: BTreeMap::new(),
+            heads: Vec::new(),
+        };
+        for event in events {
+            builder.add(event);
+        }
+        Some(builder.passage)
+    });
+    let mut passages: Vec<Passage> = passages.collect();
+    passages.sort_by_key(|passage| passage.steps.first().map(|step| step.at));
+    passages
+}
+
+/// Names of interfaces, by namespace and number: one that a socket took the device away from has only these.
+fn interfaces(events: &[Event]) -> BTreeMap<(u32, u32), &str> {
+    let named = events.iter().filter(|event| !event.interface.is_empty());
+    named
+        .map(|event| ((event.netns, event.ifindex), event.interface.as_str()))
+        .collect()
+}
+
+struct Builder<'a> {
+    names: &'a Names,
+    interfaces: &'a BTreeMap<(u32, u32), &'a str>,
+    passage: Passage,
+    /// `sk_buff`s by address.
+    known: BTreeMap<u64, usize>,
+    /// Where the octets of each are.
+    heads: Vec<u64>,
+}
+
+impl Builder<'_> {
+    fn add(&mut self, event: &Event) {
+        let number = self.number_of(event);
+        let served = self.names.tracepoints.get(event.slot as usize);
+        let is_freed = served.is_some_and(|served| served.frees);
+        let reason = served
+            .filter(|served| served.has_reason)
+            .map(|_| self.names.reason(event.reason));
+        if is_freed {
+            let is_drop = served.is_some_and(|served| &*served.name == "kfree_skb");
+            let is_consumed = reason.as_ref().and_then(|reason| reason.name.as_deref()) == Some("CONSUMED");
+            self.passage.skbs[number].end = if is_drop && !is_consumed {
+                End::Dropped(reason.clone())
+            } else {
+                End::Consumed
+            };
+        }
+        let first = self.passage.steps.first().map_or(event.at, |step| step.at);
+        let before = self.passage.steps.last().map_or(event.at, |step| step.at);
+        let since = |from: Monotonic| u64::try_from(event.at - from).unwrap_or(0);
+        let step = Step {
+            at: event.at,
+            since_first_ns: since(first),
+            delta_ns: since(before),
+            what: self.names.what(event),
+            cpu: event.cpu,
+            context: match (event.irq, event.softirq) {
+                (Some(number), _) => Context::Interrupt(number),
+                (None, Some(vector)) => Context::Softirq(vector),
+                (None, None) => Context::Thread,
+            },
+            pid: event.pid,
+            tid: event.tid,
+            comm: event.comm.clone(),
+            interface: self.interface(event),
+            ifindex: event.ifindex,
+            netns: event.netns,
+            skb: number + 1,
+            by_content: event.by_content,
+            reason,
+            location: served.and_then(|_| self.names.symbol(event.location)),
+        };
+        self.passage.steps.push(step);
+    }
+
+    fn number_of(&mut self, event: &Event) -> usize {
+        if let Some(number) = self.known.get(&event.skb).copied() {
+            // Functions that free it come behind its end, and see it unchanged; no tracepoint does.
+            let is_over = self.passage.skbs[number].end != End::NotSeen;
+            let is_tracepoint = self.names.tracepoints.get(event.slot as usize).is_some();
+            if !is_over || !is_tracepoint && self.heads[number] == event.head {
+                // Its octets may be moved while it lives.
+                self.heads[number] = event.head;
+                return number;
+            }
+        }
+        let number = self.passage.skbs.len();
+        let alike = self.heads.iter().position(|head| *head == event.head);
+        let origin = match alike {
+            _ if number == 0 => Origin::First,
+            Some(other) => Origin::CloneOf(other + 1),
+            None => Origin::Copy,
+        };
+        self.passage.skbs.push(Skb {
+            origin,
+            end: End::NotSeen,
+        });
+        self.heads.push(event.head);
+        self.known.insert(event.skb, number);
+        number
+    }
+
+    fn interface(&self, event: &Event) -> String {
+        if !event.interface.is_empty() || event.ifindex == 0 {
+            return event.interface.clone();
+        }
+        let known = self.interfaces.get(&(event.netns, event.ifindex));
+        known.map_or_else(|| format!("interface {}", event.ifindex), |name| (*name).to_owned())
+    }
+}
+
+impl Names {
+    fn what(&self, event: &Event) -> What {
+        match self.tracepoints.get(event.slot as usize) {
+            Some(served) => What::Tracepoint(Arc::clone(&served.name)),
+            // A program that is at one function only tells its address, and no number.
+            None => {
+                let numbered = (event.function as usize)
+                    .checked_sub(1)
+                    .and_then(|at| self.functions.get(at));
+                let known = || self.symbols.get(&event.location).map(|name| name.as_str().into());
+                What::Function(numbered.cloned().or_else(known).unwrap_or_else(|| "a function".into()))
+            }
+        }
+    }
+
+    fn reason(&self, number: u32) -> Reason {
+        let name = self.reasons.get(&number);
+        Reason {
+            number,
+            name: name.map(|name| {
+                name.trim_start_matches("SKB_DROP_REASON_")
+                    .trim_start_matches("SKB_")
+                    .to_owned()
+            }),
+        }
+    }
+
+    /// The function an address lies in.
+    fn symbol(&self, address: u64) -> Option<String> {
+        let (start, name) = self.symbols.range(..=address).next_back().filter(|_| address > 0)?;
+        Some(format!("{name}+{:#x}", address - start))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! Sampled values followed through this machine's kernel: where they were, in what order, and how they ended.
+
+#[path = "../hops/bed.rs"]
+mod bed;
+mod ways;
+
+use bed::Bed;
+use std::os::unix::fs::MetadataExt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use sys::netns::NetNs;
+use trace::passage::{FollowOptions, Follower, Passage, RING_OCTETS};
+use wire::ether::Mac;
+use wire::quality::SvQuality;
+use wire::sv::{Message, OwnedAsdu};
+
+/// The beds are alike, and a frame is known by what is in it: one at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A frame of this stream with this sample in it.
+pub(crate) fn frame(sv_id: &str, smp_cnt: u16) -> Message {
+    Message {
+        dst: Mac([1, 0x0c, 0xcd, 4, 0, 1]),
+        src: Mac([2, 0, 0, 0, 0, 7]),
+        tags: Vec::new(),
+        appid: 0x4000,
+        simulate: false,
+        asdus: vec![OwnedAsdu {
+            smp_cnt,
+            ..OwnedAsdu::new(sv_id, 1, 2, &[(0, SvQuality(0)); 8])
+        }],
+    }
+}
+
+/// The number of a namespace.
+pub(crate) fn inode(namespace: &NetNs) -> u32 {
+    let inode = std::fs::metadata(namespace.path()).expect("the namespace").ino();
+    u32::try_from(inode).expect("inodes of namespaces are small")
+}
+
+/// Frames are chosen when they come to this interface.
+pub(crate) fn options(namespace: &NetNs, interface: &str) -> FollowOptions {
+    let place = bed::place(namespace, interface, trace::hops::PointKind::Receive);
+    FollowOptions {
+        ifindex: place.ifindex,
+        netns: place.netns,
+        per_stream: 3,
+        max_streams: 8,
+        smp_cnt: None,
+        sv_id: None,
+        ring_octets: RING_OCTETS,
+    }
+}
+
+/// The follower; `None` after leaving the test out.
+pub(crate) fn follower(test: &str, options: FollowOptions) -> Option<Follower> {
+    match Follower::start(options) {
+        Ok(follower) => {
+            // Frames are chosen some milliseconds later.
+            std::thread::sleep(Duration::from_millis(30));
+            Some(follower)
+        }
+        Err(error @ (trace::TraceError::NoBtf(_) | trace::TraceError::MissingCapability { .. })) => {
+            testing::skip(test, &error.to_string());
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Sends these samples of a stream, a millisecond apart.
+pub(crate) fn send(bed: &Bed, sv_id: &str, smp_cnts: std::ops::Range<u16>) {
+    for smp_cnt in smp_cnts {
+        bed.send(&frame(sv_id, smp_cnt));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// So many passages, after all that is under way has come.
+pub(crate) fn passages(follower: &mut Follower, wanted: usize) -> Vec<Passage> {
+    let end = Instant::now() + Duration::from_secs(3);
+    while follower.counts().expect("the kernel").chosen < wanted as u64 && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(150));
+    follower.passages().expect("the kernel")
+}
