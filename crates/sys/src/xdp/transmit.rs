@@ -135,9 +135,14 @@ impl Socket {
                 return Err((index, errno));
             }
         }
-        self.flush().map_err(|errno| {
-            let sent = batch.len().saturating_sub(self.to_send.waiting() as usize);
-            (sent.min(batch.len() - 1), errno)
+        let (dropped, outcome) = self.flush();
+        let outcome = match dropped {
+            0 => outcome,
+            _ => outcome.and(Err(Errno::NOBUFS)),
+        };
+        outcome.map_err(|errno| {
+            let left = self.to_send.waiting() as usize + dropped;
+            (batch.len().saturating_sub(left).min(batch.len() - 1), errno)
         })
     }
 
@@ -148,23 +153,27 @@ impl Socket {
         }
     }
 
-    /// Has the kernel take what is queued.
-    fn flush(&mut self) -> Result<(), Errno> {
-        let mut idle_calls = 0;
+    /// Has the kernel take what is queued; how many of them the driver dropped, and what kept the rest.
+    fn flush(&mut self) -> (usize, Result<(), Errno>) {
+        let (mut idle_calls, mut dropped) = (0, 0);
         let mut waiting = self.to_send.waiting();
         while waiting > 0 && self.to_send.needs_wakeup() {
-            match wake_transmit(&self.fd) {
-                Ok(()) | Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) => {}
-                Err(errno) => return Err(errno),
-            }
+            let woken = wake_transmit(&self.fd);
             self.collect_sent();
             let before = std::mem::replace(&mut waiting, self.to_send.waiting());
-            idle_calls = if waiting < before { 0 } else { idle_calls + 1 };
+            let is_idle = waiting >= before;
+            match woken {
+                // It ends a call with the frame it dropped; one that is busy takes none along.
+                Err(Errno::BUSY) if !is_idle => dropped += 1,
+                Ok(()) | Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) => {}
+                Err(errno) => return (dropped, Err(errno)),
+            }
+            idle_calls = if is_idle { idle_calls + 1 } else { 0 };
             if idle_calls > MOST_IDLE_CALLS {
-                return Err(Errno::NOBUFS);
+                return (dropped, Err(Errno::NOBUFS));
             }
         }
-        Ok(())
+        (dropped, Ok(()))
     }
 
     /// Puts a frame into the ring of those to be sent.
