@@ -1,6 +1,7 @@
 //! From the host's network card to the application in a virtual machine, traced on both sides.
 
 use crate::machine::{Kernel, Left, Machine, Setup};
+use crate::merged::assert_merged;
 use crate::runs::{counts, not_timed, published, report};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::PathBuf;
@@ -112,7 +113,8 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
         .wait_with_output()
         .expect("its output");
     let (sent, traced) = (path("publish.triptime"), path("trace.triptime"));
-    let tracer = inside(&host, &["trace", "p-ts", "--window", "1s", "-q", "--out", &traced]);
+    let trace = ["trace", "p-ts", "--record", "--window", "1s", "-q", "--out", &traced];
+    let tracer = inside(&host, &trace);
     until(|| is_tracing(tracer.id()), "tracing on the host");
     let streams = streams.to_string();
     let publish = [
@@ -196,7 +198,10 @@ fn delivery(test: &str, kernel: Kernel, streams: u32, profile: &str) {
         return;
     }
     match deliver(kernel, streams, profile) {
-        Ok(runs) => assert_every_frame(&runs, streams),
+        Ok(runs) => {
+            assert_every_frame(&runs, streams);
+            assert_merged(&runs, streams);
+        }
         Err(why) => testing::skip(test, &why),
     }
 }

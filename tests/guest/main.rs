@@ -4,5 +4,6 @@
 mod delivery;
 mod image;
 mod machine;
+mod merged;
 mod runs;
 mod ways;

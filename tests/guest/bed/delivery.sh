@@ -8,7 +8,7 @@ triptime subscribe eth0 --receive block --window 1s --no-flight-recorder --quiet
     --out $folder/subscribe.triptime >$folder/subscribe.txt 2>&1 &
 subscriber=$!
 until_true has_packet_socket $subscriber
-start_trace delivery eth0 --no-flight-recorder
+start_trace delivery eth0 --record --no-flight-recorder
 echo "GUEST IS READY"
 read -r _
 end_trace

@@ -81,7 +81,13 @@ pub(crate) struct PublishArgs {
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Sending")]
     spin_ahead: u64,
     /// Once held up, still send the frames of up to N due instants, late and in a burst, before any are left out
-    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "replay", help_heading = "Sending")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        conflicts_with = "replay",
+        help_heading = "Sending"
+    )]
     catch_up: u64,
     #[command(flatten)]
     waveform: WaveformArgs,

@@ -1,0 +1,83 @@
+//! The recordings of a host and of its guest as one run.
+
+use crate::delivery::Runs;
+use crate::runs::counts;
+use std::path::Path;
+use support::{json, run, series, stderr};
+
+/// How well the guest's clock is known here: by when the first frame came to it, which took some time, too.
+const UNCERTAINTY: &str = "200ms";
+
+/// Every frame that QEMU took and that came to the guest has its stamps of both sides, and what did not come is lost in the crossing.
+pub(crate) fn assert_merged(runs: &Runs, streams: u32) {
+    let (host, guest) = (runs.host(), runs.guest());
+    let (handed, came) = (frames(&host), frames(&guest));
+    let first = came.first().expect("a frame came to the guest");
+    let same = |frame: &&Frame| (&frame.stream, &frame.smp_cnt) == (&first.stream, &first.smp_cnt);
+    let before = handed.iter().find(same).expect("it came to the host, too");
+    let offset_ns = first.first_ns.expect("the guest's network card") - before.last_ns.expect("taken by QEMU");
+
+    let out = host.with_file_name("merged.triptime");
+    let (host, guest) = (text(&host), text(&guest));
+    let clock = format!("--clock=offset:{offset_ns}ns:{UNCERTAINTY}");
+    let merged = run(&[
+        "merge",
+        host,
+        guest,
+        "--label",
+        "host",
+        "--label",
+        "guest",
+        &clock,
+        "--json",
+        "--out",
+        text(&out),
+    ]);
+    assert_eq!(merged.status.code(), Some(0), "{}", stderr(&merged));
+    let document = json(&merged);
+    let (mut crossed, mut lost) = (0, 0);
+    for number in 1..=streams {
+        let name = format!("hop/host.taken-to-guest.nic/MU{number:02}");
+        let (received, missing) = counts(&document, &name);
+        crossed += received;
+        lost += missing;
+        let uncertainty = series(&document, &name)["clock"]["uncertainty"].as_u64();
+        assert!(uncertainty >= Some(200_000_000), "{uncertainty:?}");
+    }
+    let taken = handed.iter().filter(|frame| frame.last_ns.is_some()).count() as u64;
+    assert_eq!(
+        crossed,
+        came.len() as u64,
+        "each frame in the guest is one that the host handed over"
+    );
+    assert!(crossed + lost <= taken, "{crossed} and {lost} of {taken}");
+}
+
+struct Frame {
+    stream: String,
+    smp_cnt: String,
+    /// Instants at the first and the last point.
+    first_ns: Option<i64>,
+    last_ns: Option<i64>,
+}
+
+/// What a run recorded.
+fn frames(file: &Path) -> Vec<Frame> {
+    let output = run(&["export", text(file), "--format", "frames"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let lines = String::from_utf8(output.stdout).expect("UTF-8");
+    let frame = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        Frame {
+            stream: fields[0].to_owned(),
+            smp_cnt: fields[1].to_owned(),
+            first_ns: fields[4].parse().ok(),
+            last_ns: fields[fields.len() - 1].parse().ok(),
+        }
+    };
+    lines.lines().skip(1).map(frame).collect()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
