@@ -259,17 +259,18 @@ fn in_guest<'a>(run: &'a RunView, own: Vec<&'a SeriesView>) -> Vec<&'a SeriesVie
 /// Series of the hops from one point to another; where there are several of a kind, an interface stands behind its name.
 fn hops<'a>(run: &'a RunView, from: &str, to: &str) -> Vec<&'a SeriesView> {
     let is_meant = |series: &&SeriesView| {
-        let hop = series
-            .spec
-            .name
-            .strip_prefix("hop/")
-            .and_then(|rest| rest.split('/').next());
-        hop.and_then(|hop| hop.split_once("-to-")).is_some_and(|(begin, end)| {
+        ends_of(series).is_some_and(|(begin, end)| {
             let ((run, begin), (other, end)) = (in_run(begin), in_run(end));
             run == other && run.is_none_or(|run| run == HOST) && is_called(begin, from) && is_called(end, to)
         })
     };
     run.series.iter().filter(is_meant).collect()
+}
+
+/// The points between which a hop's series was measured.
+fn ends_of(series: &SeriesView) -> Option<(&str, &str)> {
+    let hop = series.spec.name.strip_prefix("hop/")?.split('/').next()?;
+    hop.split_once("-to-")
 }
 
 /// A point of a merged run has the name of its own run before it.
@@ -283,12 +284,7 @@ fn in_run(point: &str) -> (Option<&str>, &str) {
 /// From the NIC to the application within one of the other runs of a merged one.
 fn merged_delivery(run: &RunView) -> Vec<&SeriesView> {
     let is_delivery = |series: &&SeriesView| {
-        let hop = series
-            .spec
-            .name
-            .strip_prefix("hop/")
-            .and_then(|rest| rest.split('/').next());
-        hop.and_then(|hop| hop.split_once("-to-")).is_some_and(|(begin, end)| {
+        ends_of(series).is_some_and(|(begin, end)| {
             let ((run, begin), (other, end)) = (in_run(begin), in_run(end));
             run == other && run.is_some_and(|run| run != HOST) && (begin, end) == ("nic", "app")
         })

@@ -12,8 +12,7 @@ use live::Screen;
 use points::Chosen;
 use probes::ProbeError;
 use probes::subscribe::ClockRelation;
-use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
-use store::model::Fact;
+use probes::trace::{TraceConfig, Tracing, start};
 use units::CpuList;
 
 /// Window when `--window` gives none; as of every command.
@@ -125,7 +124,7 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         stop.request();
         let summary = tracing.join()?;
         ended?;
-        run.session.recorder.add_facts(facts(&summary));
+        run.session.recorder.add_facts(summary.facts(points::GROUP));
         run.session.recorder.add_facts(summary.recording);
         drop(watch);
         Ok(())
@@ -145,33 +144,4 @@ fn attend(run: &mut Run, tracing: &Tracing, args: &TraceArgs, chosen: &Chosen) -
             false => Ok(()),
         }
     })
-}
-
-/// What the tracing cost and what it could not see, for the inventory.
-fn facts(summary: &TraceSummary) -> Vec<Fact> {
-    let fact = |name: &str, value, source: &str| Fact {
-        group: points::GROUP.to_owned(),
-        name: name.to_owned(),
-        value,
-        source: source.to_owned(),
-    };
-    let cost = match &summary.cost_ns {
-        Some(Ok(ns)) => Ok(format!("{ns:.0} ns, the kernel's own counting included")),
-        Some(Err(why)) => Err(why.clone()),
-        None => Err("it was not counted".to_owned()),
-    };
-    let troubles = &summary.troubles;
-    let not_timed = format!(
-        "{} malformed, {} of streams without room, {} of streams that the first point has not seen, {} missed by the kernel",
-        troubles.malformed, troubles.no_room, troubles.unknown_stream, troubles.missed_runs
-    );
-    vec![
-        fact(
-            "frames",
-            Ok(format!("{} of {} streams", summary.frames, summary.streams)),
-            "eBPF maps",
-        ),
-        fact("frames not timed", Ok(not_timed), "eBPF maps"),
-        fact("cost per frame at all points", cost, "BPF_ENABLE_STATS"),
-    ]
 }

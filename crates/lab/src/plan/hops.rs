@@ -5,7 +5,7 @@
 
 use crate::bed::{Bed, FIRST, FramePath};
 use probes::record::{Counted, CountedSpan, Events, Recorder};
-use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
+use probes::trace::{TraceConfig, Tracing, start};
 use probes::{ProbeError, Stop};
 use store::model::{Counters, EventKind, Fact, SeriesClock, SeriesSpec};
 
@@ -94,7 +94,7 @@ impl<'a> Hops<'a> {
     pub(super) fn finish(mut self, recorder: &Recorder) {
         match self.tracing.take().map(Tracing::join) {
             None => {}
-            Some(Ok(summary)) => recorder.add_facts(self.summary_facts(&summary)),
+            Some(Ok(summary)) => recorder.add_facts(summary.facts(&self.group())),
             Some(Err(ProbeError::NoTraffic(why))) => self.say_not_traced(recorder, &why),
             Some(Err(error)) => {
                 // What was counted until then is in the run, and not whole.
@@ -115,12 +115,17 @@ impl<'a> Hops<'a> {
         }
     }
 
+    /// Of the inventory.
+    fn group(&self) -> String {
+        match self.wanted.network {
+            Some(network) => format!("{GROUP} over {network}"),
+            None => GROUP.to_owned(),
+        }
+    }
+
     fn fact(&self, name: &str, value: Result<String, String>, source: &str) -> Fact {
         Fact {
-            group: match self.wanted.network {
-                Some(network) => format!("{GROUP} over {network}"),
-                None => GROUP.to_owned(),
-            },
+            group: self.group(),
             name: name.to_owned(),
             value,
             source: source.to_owned(),
@@ -137,25 +142,6 @@ impl<'a> Hops<'a> {
             facts.push(self.fact("not seen", Ok(path.unseen.join("; ")), source));
         }
         facts
-    }
-
-    fn summary_facts(&self, summary: &TraceSummary) -> Vec<Fact> {
-        let cost = match &summary.cost_ns {
-            Some(Ok(ns)) => Ok(format!("{ns:.0} ns, the kernel's own counting included")),
-            Some(Err(why)) => Err(why.clone()),
-            None => Err("it was not counted".to_owned()),
-        };
-        let troubles = &summary.troubles;
-        let not_timed = format!(
-            "{} malformed, {} of streams without room, {} of streams that the first point has not seen, {} missed by the kernel",
-            troubles.malformed, troubles.no_room, troubles.unknown_stream, troubles.missed_runs
-        );
-        let frames = format!("{} of {} streams", summary.frames, summary.streams);
-        vec![
-            self.fact("frames", Ok(frames), "eBPF maps"),
-            self.fact("frames not timed", Ok(not_timed), "eBPF maps"),
-            self.fact("cost per frame at all points", cost, "BPF_ENABLE_STATS"),
-        ]
     }
 }
 

@@ -1,22 +1,22 @@
 //! The one thread that writes: drains the rings, builds windows, has late samples explained.
 
 mod counted;
+mod drain;
+mod windows;
 
 use super::clock::ClockWatch;
-use super::feed::{AfterWord, Announcement, Record, Source};
+use super::feed::{AfterWord, Source};
 use super::reasons::Reasons;
 use super::recorder::{Command, Live, RecorderOptions, since};
 use super::signal::SpikeSignal;
 use super::tape::Reel;
-use super::why::{Question, QuestionKind};
-use super::window::{Closed, Open, Sample};
+use super::window::Open;
 use crate::stop::Stop;
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::model::{Event, EventKind, Fact, RunState, SeriesId, SeriesSpec};
+use store::model::{Event, EventKind, Fact, RunState, SeriesId};
 use store::{Batch, RunWriter, StoreError};
 use units::Monotonic;
 
@@ -25,9 +25,6 @@ const POLL_EXPLAINING: Duration = Duration::from_millis(50);
 
 /// How often they are drained without: soon enough for a capture to keep what was around a spike, and for who looks on.
 const POLL: Duration = Duration::from_millis(100);
-
-/// A window is closed this long after its end, so that records still in a ring find it open.
-const GRACE_NS: u64 = 100_000_000;
 
 struct FeedState {
     source: Source,
@@ -218,186 +215,6 @@ impl Work {
         }
     }
 
-    fn drain(&mut self, feed: &mut FeedState) {
-        self.announced(feed);
-        let thread = feed.source.thread.load();
-        if !feed.watched
-            && let Some((cpu, thread)) = thread
-        {
-            self.reasons.watch(cpu, thread);
-            feed.watched = true;
-        }
-        while let Ok(record) = feed.source.records.pop() {
-            let slot = match record {
-                Record::Sample { slot, .. } | Record::Count { slot, .. } | Record::Notice { slot, .. } => {
-                    usize::from(slot)
-                }
-            };
-            if feed.series.get(slot).is_some_and(Option::is_none) {
-                // The announcement was pushed before the record, so it is there by now.
-                self.announced(feed);
-            }
-            if feed.series.get(slot).is_some_and(Option::is_some) {
-                self.record(feed, slot, record);
-            }
-        }
-        for (slot, overrun) in feed.source.overruns.iter().enumerate() {
-            let n = overrun.swap(0, Ordering::Relaxed);
-            if n > 0
-                && let Some(Some(series)) = feed.series.get_mut(slot)
-            {
-                series.overrun(n);
-                let text = format!("{}: {n} records lost, the recorder fell behind", series.name());
-                self.batch.events.push(Event {
-                    at_ns: since(self.start, sys::clock::monotonic()),
-                    kind: EventKind::RecorderOverrun,
-                    series: Some(series.id()),
-                    text,
-                });
-            }
-        }
-    }
-
-    fn announced(&mut self, feed: &mut FeedState) {
-        while let Ok(Announcement { slot, length, label }) = feed.source.announcements.pop() {
-            let label = String::from_utf8_lossy(&label[..usize::from(length)]);
-            let spec = feed.source.describe.series(slot, &label);
-            let Some(series) = self.take_up(&spec.name).or_else(|| self.add_series(&spec, 0)) else {
-                return;
-            };
-            feed.known.push(series.id());
-            if let Some(place) = feed.series.get_mut(usize::from(slot)) {
-                *place = Some(series);
-            }
-        }
-    }
-
-    /// The series of that name whose feed has ended and was drained: a plan that goes in rounds measures it again.
-    fn take_up(&mut self, name: &str) -> Option<Open> {
-        let over = |feed: &&mut FeedState| is_over(feed);
-        let mut places = self.feeds.values_mut().filter(over).flat_map(|feed| &mut feed.series);
-        let mut series = places
-            .find(|place| place.as_ref().is_some_and(|series| series.name() == name))?
-            .take()?;
-        keep(&mut self.batch, series.pause());
-        Some(series)
-    }
-
-    fn record(&mut self, feed: &mut FeedState, slot: usize, record: Record) {
-        let Some(Some(series)) = feed.series.get_mut(slot) else {
-            return;
-        };
-        let at = match record {
-            Record::Sample { at, .. } | Record::Count { at, .. } | Record::Notice { at, .. } => at,
-        };
-        let at_ns = since(self.start, at);
-        match record {
-            Record::Sample { value_ns, .. } => series.measured(at_ns, value_ns),
-            Record::Count { .. } => series.measured(at_ns, 0),
-            Record::Notice { .. } => {}
-        }
-        self.open_window_of(series, at_ns);
-        match record {
-            Record::Sample {
-                repeat,
-                cpu,
-                value_ns,
-                sequence,
-                ..
-            } => {
-                if series.is_over(value_ns) {
-                    self.signal.set(at);
-                }
-                let kept = series.sample(Sample {
-                    at_ns,
-                    value_ns,
-                    repeat,
-                    cpu,
-                    sequence,
-                });
-                let asked = feed
-                    .source
-                    .describe
-                    .question(u16::try_from(slot).unwrap_or(0), value_ns)
-                    .filter(|kind| kept || *kind == QuestionKind::Gap);
-                if let Some(kind) = asked
-                    && let Some((_, thread)) = feed.source.thread.load()
-                {
-                    let question = Question {
-                        cpu: u32::from(cpu),
-                        thread,
-                        from: at - value_ns,
-                        to: at,
-                        kind,
-                    };
-                    let keep = series.keep(kept, value_ns);
-                    if let Some(answer) = self.reasons.ask(series.id(), &question, keep) {
-                        series.explain(keep, at_ns, answer);
-                    }
-                }
-            }
-            // Of a loss the measuring thread told who captures, as soon as it was likely.
-            Record::Count { counter, n, .. } => series.count(counter, n),
-            Record::Notice { code, a, b, .. } => {
-                let (kind, text) = feed.source.describe.notice(code, series.name(), a, b);
-                self.batch.events.push(Event {
-                    at_ns,
-                    kind,
-                    series: Some(series.id()),
-                    text,
-                });
-            }
-        }
-    }
-
-    /// Closes the series' window if this instant lies behind it, and opens the one it lies in.
-    fn open_window_of(&mut self, series: &mut Open, at_ns: u64) {
-        let end_ns = window_end(series.start_ns(), self.window_ns);
-        if at_ns >= end_ns {
-            push_window(&mut self.batch, series, end_ns);
-            self.skip_to(series, at_ns);
-        }
-    }
-
-    /// A series whose first window begins at `start_ns`.
-    fn add_series(&mut self, spec: &SeriesSpec, start_ns: u64) -> Option<Open> {
-        match self.writer.as_mut()?.add_series(spec) {
-            Ok(id) => Some(Open::new(id, spec, start_ns)),
-            Err(error) => {
-                self.fail(error);
-                None
-            }
-        }
-    }
-
-    /// After a gap without records the next window starts on the run's own grid, not where the last one ended.
-    fn skip_to(&mut self, series: &mut Open, at_ns: u64) {
-        let start_ns = at_ns / self.window_ns * self.window_ns;
-        if start_ns > series.start_ns() {
-            push_window(&mut self.batch, series, start_ns);
-        }
-    }
-
-    fn close_windows(&mut self, now_ns: u64, all: bool) {
-        let window_ns = self.window_ns;
-        let measured = self.feeds.values_mut().flat_map(|feed| {
-            let is_over = is_over(feed);
-            feed.series.iter_mut().flatten().map(move |series| (series, is_over))
-        });
-        for (series, is_over) in measured.chain(self.counted.values_mut().map(|series| (series, all))) {
-            let end_ns = window_end(series.start_ns(), window_ns);
-            if now_ns < end_ns + GRACE_NS && !all {
-                continue;
-            }
-            let end_ns = match is_over {
-                true => series.end_of_measuring(end_ns),
-                false if all => now_ns.max(series.start_ns() + 1).min(end_ns),
-                false => end_ns,
-            };
-            push_window(&mut self.batch, series, end_ns);
-        }
-    }
-
     fn write(&mut self) {
         if self.batch.is_empty() {
             return;
@@ -470,27 +287,5 @@ impl Work {
         live.clear();
         let series = self.feeds.values().flat_map(|feed| feed.series.iter().flatten());
         live.extend(series.chain(self.counted.values()).map(Open::live));
-    }
-}
-
-/// Where a window ends that begins at `start_ns`: on the run's grid, also if it began late.
-fn window_end(start_ns: u64, window_ns: u64) -> u64 {
-    (start_ns / window_ns + 1) * window_ns
-}
-
-/// Whether the measuring thread has ended, and everything it said is taken in.
-fn is_over(feed: &FeedState) -> bool {
-    feed.source.records.is_abandoned() && feed.source.records.is_empty()
-}
-
-fn push_window(batch: &mut Batch, series: &mut Open, end_ns: u64) {
-    keep(batch, series.close(end_ns));
-}
-
-fn keep(batch: &mut Batch, closed: Option<Closed>) {
-    if let Some(closed) = closed {
-        batch.windows.push(closed.window);
-        batch.spikes.extend(closed.spikes);
-        batch.flights.extend(closed.flights);
     }
 }

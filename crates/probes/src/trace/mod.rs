@@ -12,10 +12,11 @@ mod live;
 mod reader;
 mod record;
 mod series;
+mod summary;
 mod wall;
 
 pub use live::{LiveHop, LiveView};
-pub use reader::TraceSummary;
+pub use summary::TraceSummary;
 
 use crate::error::ProbeError;
 use crate::record::Recorder;

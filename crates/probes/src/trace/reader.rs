@@ -5,6 +5,7 @@ use super::floors::Floors;
 use super::live::LiveView;
 use super::record::Frames;
 use super::series::Names;
+use super::summary::TraceSummary;
 use crate::error::ProbeError;
 use crate::record::{Counted, CountedSpan, CountedSpike, Events, Recorder};
 use crate::stop::Stop;
@@ -15,7 +16,7 @@ use ::trace::hops::{
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
-use store::model::{Counters, EventKind, Fact};
+use store::model::{Counters, EventKind};
 use units::{Monotonic, Realtime};
 
 /// How often single durations are taken: soon enough that the flight recorder still has what happened around them.
@@ -29,22 +30,6 @@ const SETTLE: Duration = Duration::from_millis(5);
 
 /// How long the last frames may be under way.
 const LAST_FRAMES: Duration = Duration::from_millis(150);
-
-/// What came of it.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct TraceSummary {
-    /// Streams that were seen at the first point.
-    pub streams: usize,
-    /// Frames that were seen there.
-    pub frames: u64,
-    /// What kept frames from being timed.
-    pub troubles: Troubles,
-    /// Time in the programs per frame at the first point, in ns, by the kernel's statistics over one span, or why it is not
-    /// known.
-    pub cost_ns: Option<Result<f64, String>>,
-    /// What is to be known of the recording, where there is one.
-    pub recording: Vec<Fact>,
-}
 
 pub(super) struct Reader {
     tracer: HopTracer,

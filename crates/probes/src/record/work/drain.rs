@@ -1,0 +1,144 @@
+//! What the measuring threads say, taken from their rings.
+
+use super::windows::{is_over, keep};
+use super::{FeedState, Work};
+use crate::record::feed::{Announcement, Record};
+use crate::record::recorder::since;
+use crate::record::why::{Question, QuestionKind};
+use crate::record::window::{Open, Sample};
+use std::sync::atomic::Ordering;
+use store::model::{Event, EventKind};
+
+impl Work {
+    pub(super) fn drain(&mut self, feed: &mut FeedState) {
+        self.announced(feed);
+        let thread = feed.source.thread.load();
+        if !feed.watched
+            && let Some((cpu, thread)) = thread
+        {
+            self.reasons.watch(cpu, thread);
+            feed.watched = true;
+        }
+        while let Ok(record) = feed.source.records.pop() {
+            let slot = match record {
+                Record::Sample { slot, .. } | Record::Count { slot, .. } | Record::Notice { slot, .. } => {
+                    usize::from(slot)
+                }
+            };
+            if feed.series.get(slot).is_some_and(Option::is_none) {
+                // The announcement was pushed before the record, so it is there by now.
+                self.announced(feed);
+            }
+            if feed.series.get(slot).is_some_and(Option::is_some) {
+                self.record(feed, slot, record);
+            }
+        }
+        for (slot, overrun) in feed.source.overruns.iter().enumerate() {
+            let n = overrun.swap(0, Ordering::Relaxed);
+            if n > 0
+                && let Some(Some(series)) = feed.series.get_mut(slot)
+            {
+                series.overrun(n);
+                let text = format!("{}: {n} records lost, the recorder fell behind", series.name());
+                self.batch.events.push(Event {
+                    at_ns: since(self.start, sys::clock::monotonic()),
+                    kind: EventKind::RecorderOverrun,
+                    series: Some(series.id()),
+                    text,
+                });
+            }
+        }
+    }
+
+    pub(super) fn announced(&mut self, feed: &mut FeedState) {
+        while let Ok(Announcement { slot, length, label }) = feed.source.announcements.pop() {
+            let label = String::from_utf8_lossy(&label[..usize::from(length)]);
+            let spec = feed.source.describe.series(slot, &label);
+            let Some(series) = self.take_up(&spec.name).or_else(|| self.add_series(&spec, 0)) else {
+                return;
+            };
+            feed.known.push(series.id());
+            if let Some(place) = feed.series.get_mut(usize::from(slot)) {
+                *place = Some(series);
+            }
+        }
+    }
+
+    /// The series of that name whose feed has ended and was drained: a plan that goes in rounds measures it again.
+    pub(super) fn take_up(&mut self, name: &str) -> Option<Open> {
+        let over = |feed: &&mut FeedState| is_over(feed);
+        let mut places = self.feeds.values_mut().filter(over).flat_map(|feed| &mut feed.series);
+        let mut series = places
+            .find(|place| place.as_ref().is_some_and(|series| series.name() == name))?
+            .take()?;
+        keep(&mut self.batch, series.pause());
+        Some(series)
+    }
+
+    pub(super) fn record(&mut self, feed: &mut FeedState, slot: usize, record: Record) {
+        let Some(Some(series)) = feed.series.get_mut(slot) else {
+            return;
+        };
+        let at = match record {
+            Record::Sample { at, .. } | Record::Count { at, .. } | Record::Notice { at, .. } => at,
+        };
+        let at_ns = since(self.start, at);
+        match record {
+            Record::Sample { value_ns, .. } => series.measured(at_ns, value_ns),
+            Record::Count { .. } => series.measured(at_ns, 0),
+            Record::Notice { .. } => {}
+        }
+        self.open_window_of(series, at_ns);
+        match record {
+            Record::Sample {
+                repeat,
+                cpu,
+                value_ns,
+                sequence,
+                ..
+            } => {
+                if series.is_over(value_ns) {
+                    self.signal.set(at);
+                }
+                let kept = series.sample(Sample {
+                    at_ns,
+                    value_ns,
+                    repeat,
+                    cpu,
+                    sequence,
+                });
+                let asked = feed
+                    .source
+                    .describe
+                    .question(u16::try_from(slot).unwrap_or(0), value_ns)
+                    .filter(|kind| kept || *kind == QuestionKind::Gap);
+                if let Some(kind) = asked
+                    && let Some((_, thread)) = feed.source.thread.load()
+                {
+                    let question = Question {
+                        cpu: u32::from(cpu),
+                        thread,
+                        from: at - value_ns,
+                        to: at,
+                        kind,
+                    };
+                    let keep = series.keep(kept, value_ns);
+                    if let Some(answer) = self.reasons.ask(series.id(), &question, keep) {
+                        series.explain(keep, at_ns, answer);
+                    }
+                }
+            }
+            // Of a loss the measuring thread told who captures, as soon as it was likely.
+            Record::Count { counter, n, .. } => series.count(counter, n),
+            Record::Notice { code, a, b, .. } => {
+                let (kind, text) = feed.source.describe.notice(code, series.name(), a, b);
+                self.batch.events.push(Event {
+                    at_ns,
+                    kind,
+                    series: Some(series.id()),
+                    text,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What came of tracing.
+
+use ::trace::hops::Troubles;
+use store::model::Fact;
+
+/// What was traced, what it cost, and what could not be seen.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TraceSummary {
+    /// Streams that were seen at the first point.
+    pub streams: usize,
+    /// Frames that were seen there.
+    pub frames: u64,
+    /// What kept frames from being timed.
+    pub troubles: Troubles,
+    /// Time in the programs per frame at the first point, in ns, by the kernel's statistics over one span, or why it is not
+    /// known.
+    pub cost_ns: Option<Result<f64, String>>,
+    /// What is to be known of the recording, where there is one.
+    pub recording: Vec<Fact>,
+}
+
+impl TraceSummary {
+    /// What is to be known of it in the inventory, in this group; not what is known of the recording.
+    pub fn facts(&self, group: &str) -> Vec<Fact> {
+        let fact = |name: &str, value, source: &str| Fact {
+            group: group.to_owned(),
+            name: name.to_owned(),
+            value,
+            source: source.to_owned(),
+        };
+        let cost = match &self.cost_ns {
+            Some(Ok(ns)) => Ok(format!("{ns:.0} ns, the kernel's own counting included")),
+            Some(Err(why)) => Err(why.clone()),
+            None => Err("it was not counted".to_owned()),
+        };
+        let troubles = &self.troubles;
+        let not_timed = format!(
+            "{} malformed, {} of streams without room, {} of streams that the first point has not seen, {} missed by the kernel",
+            troubles.malformed, troubles.no_room, troubles.unknown_stream, troubles.missed_runs
+        );
+        let frames = format!("{} of {} streams", self.frames, self.streams);
+        vec![
+            fact("frames", Ok(frames), "eBPF maps"),
+            fact("frames not timed", Ok(not_timed), "eBPF maps"),
+            fact("cost per frame at all points", cost, "BPF_ENABLE_STATS"),
+        ]
+    }
+}
