@@ -111,7 +111,8 @@ impl Machine {
             "-M",
             "q35",
             "-accel",
-            "tcg",
+            // Two threads would race where the kernel patches its own code while another CPU runs it.
+            "tcg,thread=single",
             "-cpu",
             "max",
         ]);

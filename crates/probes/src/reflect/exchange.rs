@@ -30,6 +30,13 @@ const LONGEST_SLEEP_NS: i64 = 100_000_000;
 /// How long an interface that cannot be waited on is left alone.
 const UNWAITABLE_NS: i64 = 1_000_000;
 
+/// Round trips noted before they are counted and recorded: as with the reflector's answers, code that runs once in so many frames does
+/// not push the kernel's out of the instruction cache at each.
+const NOTED: usize = 8;
+
+/// Looks at the clock without an answer, after which what was noted is recorded: some ms.
+const QUIET_LOOKS: u32 = 1_000;
+
 /// A frame of our session, as it came.
 struct Came {
     frame: TestFrame,
@@ -37,6 +44,25 @@ struct Came {
     at: Monotonic,
     /// When its driver had it, and when we had it, on one clock.
     stamps: Option<(RxStamp, Realtime)>,
+}
+
+/// A round trip that was measured.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    rtt_ns: i64,
+    sequence: u64,
+    at: Monotonic,
+    reordered: bool,
+}
+
+impl Measured {
+    /// Where nothing is noted.
+    const NONE: Self = Self {
+        rtt_ns: 0,
+        sequence: 0,
+        at: Monotonic::from_ns(0),
+        reordered: false,
+    };
 }
 
 /// The initiator's port, its frames and their fate.
@@ -55,6 +81,8 @@ pub(super) struct Exchange {
     recording: bool,
     counted: Summary,
     sum_ns: u64,
+    noted: [Measured; NOTED],
+    notes: usize,
 }
 
 impl Exchange {
@@ -91,6 +119,8 @@ impl Exchange {
             recording: false,
             counted: Summary::default(),
             sum_ns: 0,
+            noted: [Measured::NONE; NOTED],
+            notes: 0,
         }
     }
 
@@ -159,6 +189,7 @@ impl Exchange {
 
     /// Says what was counted and waits at most `ns` for what the reflector counted.
     pub(super) fn part(&mut self, ns: i64, feed: &mut Feed) -> Result<Option<Summary>, ProbeError> {
+        self.record(feed);
         let summary = self.summary();
         if let Ok(mut bye) = TestFrameMut::new(&mut self.bye) {
             bye.set_summary(&summary);
@@ -192,6 +223,7 @@ impl Exchange {
             }
             self.give_up(now, feed);
             if self.tracker.under_way() == 0 {
+                self.record(feed);
                 sleep_until(due.min(now + LONGEST_SLEEP_NS));
             } else {
                 self.pause(due - now, feed);
@@ -201,9 +233,14 @@ impl Exchange {
 
     /// Takes answers until fewer than `frames` are under way.
     pub(super) fn await_room(&mut self, frames: u64, feed: &mut Feed) {
+        let mut quiet = 0;
         while self.tracker.under_way() >= frames && !self.stop.requested() {
             if self.look(feed) {
                 continue;
+            }
+            quiet += 1;
+            if quiet == QUIET_LOOKS {
+                self.record(feed);
             }
             self.give_up(sys::clock::monotonic(), feed);
             if self.tracker.under_way() >= frames {
@@ -226,6 +263,7 @@ impl Exchange {
     pub(super) fn close(&mut self, feed: &mut Feed) {
         let end = sys::clock::monotonic() + GIVE_UP_NS;
         self.take_until(end, feed, |exchange| exchange.tracker.unanswered() == 0);
+        self.record(feed);
         let now = sys::clock::monotonic();
         self.give_up(now + GIVE_UP_NS, feed);
         feed.count(series::RTT, Counter::Lost, now, self.tracker.unanswered());
@@ -249,6 +287,7 @@ impl Exchange {
         if self.config.receive == Receive::Spin {
             return;
         }
+        self.record(feed);
         // Stamps that are not taken would end every wait at once.
         if let Some(stages) = &mut self.stages {
             stages.collect(&self.port, None, feed);
@@ -327,7 +366,13 @@ impl Exchange {
         match arrival {
             Arrival::First { sent, reordered } => {
                 let rtt_ns = at - sent;
-                self.measured(rtt_ns, reordered, sequence, at, feed);
+                let measured = Measured {
+                    rtt_ns,
+                    sequence,
+                    at,
+                    reordered,
+                };
+                self.note(measured, feed);
                 if let (Some(stages), Some((stamp, seen))) = (&mut self.stages, came.stamps) {
                     let answer = Answer {
                         stamp,
@@ -346,7 +391,32 @@ impl Exchange {
         }
     }
 
-    fn measured(&mut self, rtt_ns: i64, reordered: bool, sequence: u64, now: Monotonic, feed: &mut Feed) {
+    #[inline]
+    fn note(&mut self, measured: Measured, feed: &mut Feed) {
+        self.noted[self.notes] = measured;
+        self.notes += 1;
+        let breaks = |most| measured.rtt_ns > i64::try_from(most).unwrap_or(i64::MAX);
+        if self.notes == NOTED || self.config.break_above_ns.is_some_and(breaks) {
+            self.record(feed);
+        }
+    }
+
+    /// Counts and records what was noted.
+    #[inline(never)]
+    pub(super) fn record(&mut self, feed: &mut Feed) {
+        let noted = self.noted;
+        for measured in &noted[..std::mem::take(&mut self.notes)] {
+            self.measured(measured, feed);
+        }
+    }
+
+    fn measured(&mut self, measured: &Measured, feed: &mut Feed) {
+        let Measured {
+            rtt_ns,
+            sequence,
+            at: now,
+            reordered,
+        } = *measured;
         feed.sample(series::RTT, now, rtt_ns, sequence);
         let rtt_ns = u64::try_from(rtt_ns).unwrap_or(0);
         let late = rtt_ns > self.config.late_after_ns;
