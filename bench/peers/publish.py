@@ -6,7 +6,7 @@ smpCnt stands for. Both publishers run SCHED_FIFO 60 on the same CPU, the receiv
 within one run. triptime counts a frame as due at its last sample, open61850 at its first; each is judged by its own.
 
     bench/peers/publish.py [--streams 30] [--rate 4800] [--asdus 1] [--seconds 5] [--rounds 4] [--cpus 1,0]
-                           [--spin-ahead 60us] [--far-thread] [--catch-up 0] [--json]
+                           [--spin-ahead 60us] [--far-thread] [--json]
 
 Over veth the far end's receive work is done by the sender's CPU, within its send call. With --far-thread it is done by a thread on
 the receiver's CPU, as behind a real NIC: for more frames than one CPU can both send and receive. Of more than 30 streams only
@@ -58,7 +58,7 @@ def contestants(options, folder):
     seconds = options.seconds + EXTRA_S
     publish = [TARGET / "triptime", "publish", "a0", "--quiet", "--streams", options.streams, "--rate", options.rate,
                "--asdus", options.asdus, "--policy", "fifo:60", "--cpu", options.cpus[0], "--spin-ahead", options.spin_ahead,
-               "--catch-up", options.catch_up, "--duration", f"{seconds}s", "--no-flight-recorder"]
+               "--duration", f"{seconds}s", "--no-flight-recorder"]
     peer = [peer_python(), "-c", OPEN61850, options.streams, options.rate, options.asdus, options.cpus[0], seconds]
     return {
         "triptime packet": (publish + ["--out", folder / "packet.triptime"], "last"),
@@ -124,7 +124,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--cpus", type=lambda words: words.split(","), default=["1", "0"], help="publisher, receiver")
     parser.add_argument("--spin-ahead", default="60us")
-    parser.add_argument("--catch-up", type=int, default=0, help="due instants that triptime sends late rather than leave out")
     parser.add_argument("--far-thread", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

@@ -80,15 +80,6 @@ pub(crate) struct PublishArgs {
     /// Sleep until this long before the due instant, then spin
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Sending")]
     spin_ahead: u64,
-    /// Once held up, still send the frames of up to N due instants, late and in a burst, before any are left out
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        conflicts_with = "replay",
-        help_heading = "Sending"
-    )]
-    catch_up: u64,
     #[command(flatten)]
     waveform: WaveformArgs,
     #[command(flatten)]
@@ -130,7 +121,6 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let config = PublishConfig {
         streams,
         spin_ahead_ns: args.spin_ahead,
-        catch_up: args.catch_up,
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,

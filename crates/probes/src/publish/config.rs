@@ -85,9 +85,6 @@ pub struct PublishConfig {
     pub streams: Vec<StreamConfig>,
     /// Sleep until this long before the due instant, then spin.
     pub spin_ahead_ns: u64,
-    /// Due instants that a publisher which was held up still sends, late and in a burst; those before are left out. 0: none, as a
-    /// merging unit does.
-    pub catch_up: u64,
     /// How long to publish; `None` until told to stop.
     pub duration_ns: Option<u64>,
     /// Scheduling policy.
@@ -104,7 +101,6 @@ impl Default for PublishConfig {
         Self {
             streams: vec![StreamConfig::default().numbered(0)],
             spin_ahead_ns: 0,
-            catch_up: 0,
             duration_ns: None,
             policy: Policy::Other,
             cpu: None,

@@ -95,7 +95,7 @@ impl Sender {
         let late_ns = sent - due;
         feed.samples(slot, sent, late_ns, frame, streams);
         let is_late = late_ns as f64 > group.pace.interval_ns();
-        let missed = group.go_on(sent, is_late, self.config.catch_up);
+        let missed = group.go_on(sent, is_late);
         if is_late {
             feed.count(slot, Counter::Late, sent, u64::from(streams));
             feed.count(slot, Counter::Missed, sent, missed * u64::from(streams));

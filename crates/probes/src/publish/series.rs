@@ -70,7 +70,6 @@ impl Describe for Publish {
                     config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
                 ),
                 ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
-                ("catch up".into(), format!("{} due instants", config.catch_up)),
                 ("late after".into(), format_ns(pace.interval_ns())),
             ],
         }
