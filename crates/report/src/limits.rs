@@ -73,6 +73,14 @@ impl Pattern {
         &self.0
     }
 
+    /// The first of the alternatives, for where there is little room: `rtt/* …`.
+    pub fn shortened(&self) -> String {
+        match self.0.split_once('|') {
+            Some((first, _)) => format!("{first} …"),
+            None => self.0.clone(),
+        }
+    }
+
     /// Whether a series' name fits.
     pub fn matches(&self, name: &str) -> bool {
         self.0.split('|').any(|one| fits(one, name))

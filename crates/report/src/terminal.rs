@@ -159,14 +159,10 @@ fn checks(report: &Report, paint: &Paint) -> String {
         table.note(&check.bound.map(|bound| bound.text()).unwrap_or_default());
     }
     for open in &judgement.not_measured {
-        let series = open.limit.series.as_str();
-        let shown = series
-            .split_once('|')
-            .map_or_else(|| series.to_owned(), |(first, _)| format!("{first} …"));
         table.row(vec![
             "not measured".into(),
             open.limit.id.clone(),
-            shown,
+            open.limit.series.shortened(),
             "–".into(),
             open.limit.allowed_text(),
         ]);

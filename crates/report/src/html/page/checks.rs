@@ -158,7 +158,7 @@ pub(super) fn not_measured(judgement: &Judgement) -> Vec<(String, String, String
         let limit = &open.limit;
         (
             limit.id.clone(),
-            limit.series.as_str().to_owned(),
+            limit.series.shortened(),
             limit.allowed_text(),
             limit.source.clone(),
         )
