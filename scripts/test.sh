@@ -4,7 +4,12 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+# Tests of the kernel's tracers read here; what is mounted for them is unmounted again.
+mounted=
+if [ "$(id -u)" -eq 0 ] && [ ! -e /sys/kernel/tracing/available_tracers ]; then
+    mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null && mounted=/sys/kernel/tracing
+fi
+trap 'rm -f "$log"; [ -z "$mounted" ] || umount "$mounted"' EXIT
 status=0
 # --no-fail-fast shows every failure in one run. The end-to-end tests put real-time threads on the CPUs: one at a time.
 {
