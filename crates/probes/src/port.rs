@@ -1,5 +1,6 @@
 //! The port a probe sends and receives through: one of the kernel's mechanisms, and a tap that captures what passes.
 
+use crate::error::ProbeError;
 use crate::tap::Tap;
 use sys::SysError;
 use sys::link::LinkStatistics;
@@ -203,6 +204,35 @@ impl Port {
         outcome
     }
 
+    /// Sends a batch as a publisher does, who goes on when the kernel has no room for frames or the interface is down: they are not
+    /// sent later. Returns how many those are.
+    ///
+    /// # Errors
+    /// What ends a publisher.
+    pub(crate) fn publish_all(&mut self, batch: &mut TxBatch) -> Result<u64, ProbeError> {
+        match self.send_all(batch) {
+            Ok(()) => Ok(0),
+            Err(partial) if is_passing(&partial.cause) => Ok((batch.len() - partial.sent) as u64),
+            Err(partial) => Err(partial.cause.into()),
+        }
+    }
+
+    /// As [`Port::publish_all`], with one frame.
+    ///
+    /// # Errors
+    /// What ends a publisher.
+    pub(crate) fn publish(&mut self, frame: &[u8]) -> Result<u64, ProbeError> {
+        refused(self.send(frame))
+    }
+
+    /// As [`Port::publish`], with a launch time.
+    ///
+    /// # Errors
+    /// What ends a publisher.
+    pub(crate) fn publish_at(&mut self, frame: &[u8], at: Tai) -> Result<u64, ProbeError> {
+        refused(self.send_at(frame, at))
+    }
+
     /// The oldest received frame not yet taken.
     #[inline]
     #[expect(
@@ -309,4 +339,18 @@ impl Frame<'_> {
             Self::Xdp(frame) => frame.data().len(),
         }
     }
+}
+
+/// How many frames (none or one) a send call refused, unless no other one would go either.
+fn refused(outcome: Result<(), SysError>) -> Result<u64, ProbeError> {
+    match outcome {
+        Ok(()) => Ok(0),
+        Err(cause) if is_passing(&cause) => Ok(1),
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+/// Whether frames may be taken again later.
+fn is_passing(cause: &SysError) -> bool {
+    cause.is_transient() || matches!(cause, SysError::InterfaceDown { .. })
 }

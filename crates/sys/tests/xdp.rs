@@ -425,6 +425,32 @@ fn memberships_last_as_long_as_the_port() {
 
 /// More frames than there are chunks, so that each is used again.
 #[test]
+fn frames_without_a_carrier_are_neither_sent_nor_kept() {
+    if !can_run("frames_without_a_carrier_are_neither_sent_nor_kept", NETWORK) {
+        return;
+    }
+    let pair = Pair::build(1500);
+    let mut sender = inside(&pair.a, || XdpSender::open("a0", 0, 1_522, 256));
+    let mut batch = TxBatch::new(300, 60);
+    for index in 0..300_u32 {
+        batch.frame_mut(index as usize).copy_from_slice(&frame(index, 60));
+    }
+    inside(&pair.b, || link::set_down("b0"));
+    // More than there is room for, and fewer: the kernel drops each of them.
+    for count in [300, 256, 200, 1] {
+        batch.set_count(count);
+        let partial = sender.send_all(&batch).expect_err("no carrier");
+        assert!(partial.sent == 0 && partial.cause.is_transient(), "{count}: {partial}");
+    }
+    assert!(sender.send(&frame(1_000, 60)).expect_err("no carrier").is_transient());
+    inside(&pair.b, || link::set_up("b0"));
+    let mut b = pair.port_b(&PortOptions::default());
+    batch.set_count(200);
+    sender.send_all(&batch).expect("sent");
+    (0..200).for_each(|sequence| receive(&mut b, |got| assert_eq!(number(got.data()), sequence)));
+}
+
+#[test]
 fn a_sender_sends_without_a_program_and_beside_a_packet_port() {
     if !can_run("a_sender_sends_without_a_program_and_beside_a_packet_port", NETWORK) {
         return;

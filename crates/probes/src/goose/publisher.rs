@@ -8,7 +8,6 @@ use crate::hot::HotThread;
 use crate::port::Port;
 use crate::record::{Counter, Feed, Recorder};
 use crate::stop::Stop;
-use sys::SysError;
 use sys::thread::RtThread;
 use sys::wait::{Wait, sleep_until};
 use units::Monotonic;
@@ -97,9 +96,13 @@ impl Publisher {
             if !self.blocks[index].make(|| utc_ns(due)) || wait.until(due) < due {
                 continue;
             }
-            self.send(index)?;
+            let refused = self.port.publish(self.blocks[index].frame())?;
             let sent = sys::clock::monotonic();
-            feed.sample(LATENESS, sent, sent - due, self.sent);
+            if refused == 0 {
+                feed.sample(LATENESS, sent, sent - due, self.sent);
+            }
+            feed.count(LATENESS, Counter::Lost, sent, refused);
+            self.refused += refused;
             self.sent += 1;
             let skipped = self.blocks[index].sent(sent - start);
             feed.count(LATENESS, Counter::Late, sent, u64::from(skipped.is_late));
@@ -128,17 +131,6 @@ impl Publisher {
                 return true;
             }
             sleep_until(now + LOOK_UP_NS);
-        }
-    }
-
-    fn send(&mut self, index: usize) -> Result<(), ProbeError> {
-        match self.port.send(self.blocks[index].frame()) {
-            Ok(()) => Ok(()),
-            Err(cause) if cause.is_transient() || matches!(cause, SysError::InterfaceDown { .. }) => {
-                self.refused += 1;
-                Ok(())
-            }
-            Err(cause) => Err(cause.into()),
         }
     }
 }

@@ -6,7 +6,6 @@ use crate::error::ProbeError;
 use crate::port::Port;
 use crate::record::{Counter, Feed};
 use crate::stop::Stop;
-use sys::SysError;
 use sys::wait::Wait;
 use units::Monotonic;
 
@@ -53,8 +52,8 @@ impl Sender {
             if wait.until(due) < due {
                 continue;
             }
-            self.send(index)?;
-            self.note(due, index, feed);
+            let refused = self.port.publish_all(self.groups[index].batch())?;
+            self.note(due, index, refused, feed);
         }
         Ok(())
     }
@@ -76,28 +75,19 @@ impl Sender {
         }
     }
 
-    fn send(&mut self, index: usize) -> Result<(), ProbeError> {
-        let batch = self.groups[index].batch();
-        match self.port.send_all(batch) {
-            Ok(()) => Ok(()),
-            Err(partial) if partial.cause.is_transient() || matches!(partial.cause, SysError::InterfaceDown { .. }) => {
-                self.refused += (batch.len() - partial.sent) as u64;
-                Ok(())
-            }
-            Err(partial) => Err(partial.cause.into()),
-        }
-    }
-
-    fn note(&mut self, due: Monotonic, index: usize, feed: &mut Feed) {
+    fn note(&mut self, due: Monotonic, index: usize, refused: u64, feed: &mut Feed) {
         let group = &mut self.groups[index];
         let (slot, frame, streams) = (group.slot, group.frame, group.streams());
         let sent = sys::clock::monotonic();
         let late_ns = sent - due;
-        feed.samples(slot, sent, late_ns, frame, streams);
+        let went = u64::from(streams).saturating_sub(refused);
+        feed.samples(slot, sent, late_ns, frame, u16::try_from(went).unwrap_or(streams));
+        feed.count(slot, Counter::Lost, sent, refused);
+        self.refused += refused;
         let is_late = late_ns as f64 > group.pace.interval_ns();
         let missed = group.go_on(sent, is_late);
         if is_late {
-            feed.count(slot, Counter::Late, sent, u64::from(streams));
+            feed.count(slot, Counter::Late, sent, went);
             feed.count(slot, Counter::Missed, sent, missed * u64::from(streams));
         }
     }

@@ -6,7 +6,6 @@ use crate::error::ProbeError;
 use crate::port::Port;
 use crate::record::{Counter, Feed};
 use crate::stop::Stop;
-use sys::SysError;
 use sys::packet::TxBatch;
 use sys::wait::Wait;
 use units::Monotonic;
@@ -87,8 +86,8 @@ impl Sender {
             }
             let first = place.round * self.config.recording.frames() as u64 + place.index as u64;
             self.gather(&mut place, now, end);
-            self.send()?;
-            self.note(first, feed);
+            let refused = self.port.publish_all(&mut self.batch)?;
+            self.note(first, refused, feed);
         }
         Ok(())
     }
@@ -116,26 +115,18 @@ impl Sender {
         self.batch.set_count(count);
     }
 
-    fn send(&mut self) -> Result<(), ProbeError> {
-        match self.port.send_all(&mut self.batch) {
-            Ok(()) => Ok(()),
-            Err(partial) if partial.cause.is_transient() || matches!(partial.cause, SysError::InterfaceDown { .. }) => {
-                self.refused += (self.batch.len() - partial.sent) as u64;
-                Ok(())
-            }
-            Err(partial) => Err(partial.cause.into()),
-        }
-    }
-
-    fn note(&self, first: u64, feed: &mut Feed) {
+    fn note(&mut self, first: u64, refused: u64, feed: &mut Feed) {
         let sent = sys::clock::monotonic();
         let late_after_ns = i64::try_from(self.config.late_after_ns).unwrap_or(i64::MAX);
         let mut late = 0;
-        for (due, number) in self.dues[..self.batch.len()].iter().zip(first..) {
+        let went = self.batch.len() - usize::try_from(refused).unwrap_or(0).min(self.batch.len());
+        for (due, number) in self.dues[..went].iter().zip(first..) {
             let late_ns = sent - *due;
             feed.sample(series::LATENESS, sent, late_ns, number);
             late += u64::from(late_ns > late_after_ns);
         }
         feed.count(series::LATENESS, Counter::Late, sent, late);
+        feed.count(series::LATENESS, Counter::Lost, sent, refused);
+        self.refused += refused;
     }
 }

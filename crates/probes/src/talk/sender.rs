@@ -9,7 +9,6 @@ use crate::record::{Counter, Feed};
 use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use sys::SysError;
 use sys::packet::TxEvent;
 use sys::wait::{Wait, WakeClock, sleep_until};
 use units::{Grid, Monotonic, Tai};
@@ -41,6 +40,8 @@ pub(super) struct Sender {
     lead_ns: i64,
     /// `CLOCK_TAI` minus `CLOCK_MONOTONIC`.
     tai_ahead_ns: i64,
+    /// Of the frame to be sent: one more with each cycle that is not missed.
+    number: u64,
     sent: u64,
     late: u64,
     missed: u64,
@@ -67,6 +68,7 @@ impl Sender {
             wait: Wait::spinning_ahead(spin_ns),
             lead_ns,
             tai_ahead_ns: Wait::on(WakeClock::Tai, 0).reading_at(Monotonic::from_ns(0)),
+            number: 0,
             sent: 0,
             late: 0,
             missed: 0,
@@ -98,9 +100,17 @@ impl Sender {
                 // A signal woke the thread early; the same cycle is still to come.
                 continue;
             }
-            self.send(launch)?;
+            let went = self.send(launch)?;
             let returned = sys::clock::monotonic();
-            self.account(ran - planned, ran, returned, feed);
+            match went {
+                true => self.account(ran - planned, ran, returned, feed),
+                // It never left: how late the thread ran says nothing about it.
+                false => feed.count(TALK, Counter::Lost, ran, 1),
+            }
+            self.number += 1;
+            if self.config.launch_time && self.number.is_multiple_of(CYCLES_PER_COLLECTION) {
+                self.collect(returned, feed);
+            }
             let next = next_cycle(&grid, cycle, returned + self.lead_ns);
             // Cycles behind the end were never due.
             let next = end.map_or(next, |end| next.min(end));
@@ -133,7 +143,7 @@ impl Sender {
         let launch = self.on_tai(due);
         self.frame.patch(&Change {
             cycle,
-            sequence: self.sent,
+            sequence: self.number,
             flags,
             due: launch,
         });
@@ -152,33 +162,25 @@ impl Sender {
         Tai::from_ns(at.as_ns() + self.tai_ahead_ns)
     }
 
-    fn send(&mut self, launch: Tai) -> Result<(), ProbeError> {
+    /// Sends the frame that was made; whether it went.
+    fn send(&mut self, launch: Tai) -> Result<bool, ProbeError> {
         let frame = self.frame.bytes();
-        let outcome = match self.config.launch_time {
-            true => self.port.send_at(frame, launch),
-            false => self.port.send(frame),
+        let refused = match self.config.launch_time {
+            true => self.port.publish_at(frame, launch)?,
+            false => self.port.publish(frame)?,
         };
-        match outcome {
-            // A link that is down takes no frame; the run goes on.
-            Err(error) if error.is_transient() || matches!(error, SysError::InterfaceDown { .. }) => {
-                self.refused += 1;
-                Ok(())
-            }
-            other => Ok(other?),
-        }
+        self.refused += refused;
+        Ok(refused == 0)
     }
 
     fn account(&mut self, delta_ns: i64, ran: Monotonic, returned: Monotonic, feed: &mut Feed) {
-        feed.sample(TALK, ran, delta_ns, self.sent);
-        feed.sample(SEND, returned, returned - ran, self.sent);
+        feed.sample(TALK, ran, delta_ns, self.number);
+        feed.sample(SEND, returned, returned - ran, self.number);
         let late = u64::try_from(delta_ns).is_ok_and(|ns| ns > self.config.late_after_ns);
         feed.count(TALK, Counter::Late, ran, u64::from(late));
         self.late += u64::from(late);
         self.max_ns = self.max_ns.max(delta_ns);
         self.sent += 1;
-        if self.config.launch_time && self.sent.is_multiple_of(CYCLES_PER_COLLECTION) {
-            self.collect(returned, feed);
-        }
     }
 
     /// Takes what the queueing discipline says of frames that missed their launch time: they never left.

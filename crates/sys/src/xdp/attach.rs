@@ -49,7 +49,7 @@ pub(super) fn bind(
     link: &LinkInfo,
     name: &Arc<str>,
     program: &Program,
-    socket: &Socket,
+    socket: &mut Socket,
     options: &XdpOptions,
 ) -> Result<(OwnedFd, XdpMode), SysError> {
     let native: &[XdpRunning] = match options.mode {

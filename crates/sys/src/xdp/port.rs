@@ -50,7 +50,7 @@ impl XdpPort {
         if !link.up {
             return Err(SysError::InterfaceDown { name });
         }
-        let socket = Socket::new(&name, options)?;
+        let mut socket = Socket::new(&name, options)?;
         let rx_queues = queues::receive_queues(&name);
         if rx_queues.is_some_and(|queues| options.queue >= queues) {
             return Err(SysError::Invalid {
@@ -65,7 +65,7 @@ impl XdpPort {
             socket.busy_poll(&name, poll)?;
         }
         let program = Program::load(&name, &options.ethertypes, options.queue)?;
-        let (attached, mode) = bind(&link, &name, &program, &socket, options)?;
+        let (attached, mode) = bind(&link, &name, &program, &mut socket, options)?;
         program.deliver(&name, options.queue, &socket.fd)?;
         Ok(Self {
             _program: attached,

@@ -37,6 +37,12 @@ pub(super) struct Socket {
     pub(super) ring_frames: u32,
     /// Send chunks that are with this side.
     pub(super) free: Vec<u64>,
+    /// Whether the kernel copies frames in the system call that sends them; else a driver takes them at any time.
+    pub(super) copies: bool,
+    /// Whether the kernel shows after each call what it has taken (Linux 6.17); older ones show it when the ring is empty.
+    pub(super) shows_taken: bool,
+    /// Frames that were dropped in calls that took no other: the kernel shows them as taken after a later call.
+    pub(super) unshown: u32,
 }
 
 impl Socket {
@@ -57,8 +63,8 @@ impl Socket {
         set(libc::XDP_UMEM_COMPLETION_RING, send_frames)?;
         set(libc::XDP_RX_RING, ring_frames)?;
         set(libc::XDP_TX_RING, send_frames)?;
-        // Older kernels send 32 with each call: a batch takes more calls.
-        let _ = set(XDP_MAX_TX_SKB_BUDGET, send_frames);
+        // Older kernels send 32 with each call: a batch takes more calls. What they have taken they show since the same version.
+        let shows_taken = set(XDP_MAX_TX_SKB_BUDGET, send_frames).is_ok();
         let offsets = offsets(&fd, name)?;
         let mut socket = Self {
             received: Ring::map(&fd, name, offsets.rx, libc::XDP_PGOFF_RX_RING as u64, ring_frames)?,
@@ -71,6 +77,9 @@ impl Socket {
             umem,
             fd,
             ring_frames,
+            copies: true,
+            shows_taken,
+            unshown: 0,
         };
         for index in 0..ring_frames as usize {
             socket.to_fill.push(socket.umem.address(index));
@@ -98,7 +107,8 @@ impl Socket {
 
     /// Binds to a queue of an interface. A queue that is taken is asked for again for a while: the kernel gives the queue of
     /// a socket that was closed back a moment later.
-    pub(super) fn bind(&self, interface: u32, queue: u32, form: XdpRunning) -> Result<(), Errno> {
+    pub(super) fn bind(&mut self, interface: u32, queue: u32, form: XdpRunning) -> Result<(), Errno> {
+        self.copies = form != XdpRunning::ZeroCopy;
         for _ in 0..BUSY_ATTEMPTS {
             match self.bind_once(interface, queue, form) {
                 Err(Errno::BUSY) => std::thread::sleep(BUSY_REST),

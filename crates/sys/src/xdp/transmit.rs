@@ -49,7 +49,7 @@ impl XdpSender {
             frame_bytes,
             ..XdpOptions::default()
         };
-        let socket = Socket::new(&name, &options)?;
+        let mut socket = Socket::new(&name, &options)?;
         // The word for copying without a program: no driver is asked for anything.
         let form = XdpRunning::Generic;
         socket
@@ -116,39 +116,59 @@ impl Socket {
         if !self.to_send.needs_wakeup() {
             return Ok(());
         }
-        let woken = wake_transmit(&self.fd);
-        // Here, and not before the next frame: that one is in a hurry.
-        self.collect_sent();
+        let woken = self.wake();
         match woken {
+            // Dropped. The kernel has seen it as taken before the next frame is queued.
+            Err(Errno::BUSY) if self.copies => {
+                let _ = self.wake();
+                Err(Errno::NOBUFS)
+            }
             Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) if !self.to_send.drained() => Ok(()),
             Err(Errno::BUSY) => Err(Errno::NOBUFS),
             outcome => outcome,
         }
     }
 
-    /// Sends a batch; otherwise how many frames went, and why the next one did not.
-    pub(super) fn send_all(&mut self, batch: &TxBatch, mtu: u32) -> Result<(), (usize, Errno)> {
-        for index in 0..batch.len() {
-            if let Err(errno) = self.queue(batch.frame(index), mtu) {
-                // Those before it are on their way.
-                let _ = self.flush();
-                return Err((index, errno));
-            }
-        }
-        let (dropped, outcome) = self.flush();
-        let outcome = match dropped {
-            0 => outcome,
-            _ => outcome.and(Err(Errno::NOBUFS)),
-        };
-        outcome.map_err(|errno| {
-            let left = self.to_send.waiting() as usize + dropped;
-            (batch.len().saturating_sub(left).min(batch.len() - 1), errno)
-        })
+    /// Has the kernel take what is queued, in one system call, and takes back what it is done with: here, and not before the next
+    /// frame, which is in a hurry.
+    #[inline]
+    fn wake(&mut self) -> Result<(), Errno> {
+        let woken = wake_transmit(&self.fd);
+        self.collect_sent();
+        woken
     }
 
-    /// Takes back what the kernel has not taken, so that it does not leave later: see [`Ring::take_back`](super::ring::Ring).
+    /// Sends a batch; otherwise how many frames went, and why the next one did not.
+    pub(super) fn send_all(&mut self, batch: &TxBatch, mtu: u32) -> Result<(), (usize, Errno)> {
+        let queued =
+            (0..batch.len()).try_for_each(|index| self.queue(batch.frame(index), mtu).map_err(|errno| (index, errno)));
+        // Those before one that finds no room are on their way, or kept back as any other.
+        let (dropped, flushed) = self.flush();
+        let (count, kept) = match queued {
+            Ok(()) => (batch.len(), flushed.err()),
+            Err((index, errno)) => (index, Some(errno)),
+        };
+        match kept.or((dropped > 0).then_some(Errno::NOBUFS)) {
+            None => Ok(()),
+            Some(errno) => {
+                let sent = count.saturating_sub(self.left() as usize + dropped);
+                Err((sent.min(batch.len() - 1), errno))
+            }
+        }
+    }
+
+    /// Frames that are queued and were not dropped.
+    fn left(&self) -> u32 {
+        self.to_send.waiting().saturating_sub(self.unshown)
+    }
+
+    /// Takes back what the kernel has not taken, so that it does not leave later: see [`Ring::take_back`](super::ring::Ring). Where the
+    /// kernel does not show what it has taken, frames stay, and leave with the next ones.
     fn take_back(&mut self) {
-        while let Some(descriptor) = self.to_send.take_back() {
+        while self.shows_taken && self.left() > 0 {
+            let Some(descriptor) = self.to_send.take_back() else {
+                return;
+            };
             self.free.push(descriptor.addr);
         }
     }
@@ -156,19 +176,22 @@ impl Socket {
     /// Has the kernel take what is queued; how many of them the driver dropped, and what kept the rest.
     fn flush(&mut self) -> (usize, Result<(), Errno>) {
         let (mut idle_calls, mut dropped) = (0, 0);
-        let mut waiting = self.to_send.waiting();
-        while waiting > 0 && self.to_send.needs_wakeup() {
-            let woken = wake_transmit(&self.fd);
-            self.collect_sent();
-            let before = std::mem::replace(&mut waiting, self.to_send.waiting());
-            let is_idle = waiting >= before;
+        while self.to_send.waiting() > 0 && self.to_send.needs_wakeup() {
+            let before = self.to_send.waiting();
+            let woken = self.wake();
+            let is_shown = self.to_send.waiting() < before;
+            if is_shown {
+                self.unshown = 0;
+            }
+            // It ends a call with the frame it dropped.
+            let is_dropped = woken == Err(Errno::BUSY) && self.copies;
+            dropped += usize::from(is_dropped);
+            self.unshown += u32::from(is_dropped && !is_shown);
             match woken {
-                // It ends a call with the frame it dropped; one that is busy takes none along.
-                Err(Errno::BUSY) if !is_idle => dropped += 1,
                 Ok(()) | Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) => {}
                 Err(errno) => return (dropped, Err(errno)),
             }
-            idle_calls = if is_idle { idle_calls + 1 } else { 0 };
+            idle_calls = if is_shown || is_dropped { 0 } else { idle_calls + 1 };
             if idle_calls > MOST_IDLE_CALLS {
                 return (dropped, Err(Errno::NOBUFS));
             }
