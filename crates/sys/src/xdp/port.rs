@@ -124,7 +124,8 @@ impl XdpPort {
     /// Sends one frame (from the destination address, without FCS): a copy into the port's memory, and one system call unless
     /// the driver needs none. Neither success nor an error allocates. Passes no queueing discipline.
     ///
-    /// A frame the driver has no room for stays queued and leaves with the next one.
+    /// With zero-copy, a frame the driver has no room for stays queued and leaves when there is; else a frame that is refused is not
+    /// sent later.
     ///
     /// # Errors
     /// [`SysError::SendQueueFull`] (see [`SysError::is_transient`]), [`SysError::FrameTooLong`], [`SysError::InterfaceDown`],
@@ -135,8 +136,8 @@ impl XdpPort {
         sent.map_err(|errno| self.refusal("send on", errno, frame.len()))
     }
 
-    /// Sends a batch: as [`XdpSender::send_all`](super::XdpSender::send_all), but frames the driver has no room for stay queued
-    /// and leave with the next ones.
+    /// Sends a batch: as [`XdpSender::send_all`](super::XdpSender::send_all), but with zero-copy frames the driver has no room for stay
+    /// queued.
     ///
     /// # Errors
     /// As [`XdpSender::send_all`](super::XdpSender::send_all).

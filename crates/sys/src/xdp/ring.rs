@@ -109,16 +109,23 @@ impl<T: Copy> Ring<T> {
         self.waiting() == 0
     }
 
-    /// Takes back the newest entry that the kernel has not taken, when this side produces. Only where the kernel takes entries
-    /// in system calls of this side, and none is under way: a driver without copying takes them at any time.
-    pub(super) fn take_back(&mut self) -> Option<T> {
-        if self.drained() {
-            return None;
+    /// Changes the entries that the kernel has not taken, as far as it shows, when this side produces. Only where the kernel takes
+    /// entries in system calls of this side, and none is under way: a driver without copying takes them at any time.
+    pub(super) fn change_waiting(&mut self, mut change: impl FnMut(&mut T)) {
+        for back in 1..=self.waiting() {
+            let at = self.entry(self.own.wrapping_sub(back));
+            // SAFETY: the entry lies inside the mapping, this side wrote it, and the kernel is not reading it.
+            unsafe {
+                let mut entry = at.read();
+                change(&mut entry);
+                at.write(entry);
+            }
         }
-        self.own = self.own.wrapping_sub(1);
-        self.word(self.offsets.producer).store(self.own, Ordering::Release);
-        // SAFETY: the entry lies inside the mapping, and this side wrote it.
-        Some(unsafe { self.entry(self.own).read() })
+    }
+
+    /// How many entries there is room for.
+    pub(super) fn entries(&self) -> usize {
+        self.mask as usize + 1
     }
 
     /// Whether the kernel only goes on when a system call wakes it (`XDP_RING_NEED_WAKEUP`).

@@ -39,10 +39,8 @@ pub(super) struct Socket {
     pub(super) free: Vec<u64>,
     /// Whether the kernel copies frames in the system call that sends them; else a driver takes them at any time.
     pub(super) copies: bool,
-    /// Whether the kernel shows after each call what it has taken (Linux 6.17); older ones show it when the ring is empty.
-    pub(super) shows_taken: bool,
-    /// Frames that were dropped in calls that took no other: the kernel shows them as taken after a later call.
-    pub(super) unshown: u32,
+    /// Send chunks of frames that were refused, which the kernel has still to go over.
+    pub(super) voided: Vec<u64>,
 }
 
 impl Socket {
@@ -63,8 +61,8 @@ impl Socket {
         set(libc::XDP_UMEM_COMPLETION_RING, send_frames)?;
         set(libc::XDP_RX_RING, ring_frames)?;
         set(libc::XDP_TX_RING, send_frames)?;
-        // Older kernels send 32 with each call: a batch takes more calls. What they have taken they show since the same version.
-        let shows_taken = set(XDP_MAX_TX_SKB_BUDGET, send_frames).is_ok();
+        // Older kernels send 32 with each call, and newer ones no fewer: a batch takes more calls.
+        let _ = set(XDP_MAX_TX_SKB_BUDGET, send_frames);
         let offsets = offsets(&fd, name)?;
         let mut socket = Self {
             received: Ring::map(&fd, name, offsets.rx, libc::XDP_PGOFF_RX_RING as u64, ring_frames)?,
@@ -78,8 +76,7 @@ impl Socket {
             fd,
             ring_frames,
             copies: true,
-            shows_taken,
-            unshown: 0,
+            voided: Vec::with_capacity(send_frames as usize),
         };
         for index in 0..ring_frames as usize {
             socket.to_fill.push(socket.umem.address(index));

@@ -81,11 +81,7 @@ impl XdpSender {
     #[inline]
     pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
         let sent = self.socket.send(frame, self.mtu);
-        sent.map_err(|errno| {
-            self.socket.take_back();
-            let chunk = self.socket.umem.chunk();
-            refusal("send on", &self.name, errno, frame.len(), self.mtu, chunk)
-        })
+        sent.map_err(|errno| self.refusal(errno, frame.len()))
     }
 
     /// Sends a batch with as few system calls as the kernel takes (one, from Linux 6.17 on).
@@ -93,39 +89,64 @@ impl XdpSender {
     /// # Errors
     /// How many frames went, and why the next one did not: as [`XdpSender::send`].
     pub fn send_all(&mut self, batch: &TxBatch) -> Result<(), PartialSend> {
-        self.socket.send_all(batch, self.mtu).map_err(|(sent, errno)| {
-            self.socket.take_back();
-            let (octets, chunk) = (batch.frame(sent).len(), self.socket.umem.chunk());
-            PartialSend {
-                sent,
-                cause: refusal("send on", &self.name, errno, octets, self.mtu, chunk),
-            }
+        let sent = self.socket.send_all(batch, self.mtu);
+        sent.map_err(|(sent, errno)| PartialSend {
+            sent,
+            cause: self.refusal(errno, batch.frame(sent).len()),
         })
     }
+
+    #[cold]
+    fn refusal(&self, errno: Errno, octets: usize) -> SysError {
+        refusal("send on", &self.name, errno, octets, self.mtu, self.socket.umem.chunk())
+    }
 }
+
+/// Octets that no chunk has: the kernel goes over descriptors with it.
+const TOO_LONG: u32 = u32::MAX;
 
 /// System calls in a row that take no frame along, after which the driver is taken to have no room.
 const MOST_IDLE_CALLS: u32 = 1_000;
 
+/// What became of queued frames.
+struct Flushed {
+    /// The driver dropped them.
+    dropped: usize,
+    /// The kernel has not taken them.
+    left: usize,
+    /// Why it has not.
+    stopped: Option<Errno>,
+}
+
 impl Socket {
-    /// Sends one frame. `EMSGSIZE` when it does not fit, `ENOBUFS` when there is no room or the driver dropped it; a frame the
-    /// driver has no room for stays queued, and the next system call takes it along.
+    /// Sends one frame. `EMSGSIZE` when it does not fit, `ENOBUFS` when there is no room or the driver dropped it. A frame that is
+    /// refused is not sent later; only with zero-copy, where the driver takes frames at any time, one it has no room for stays queued.
     #[inline]
     pub(super) fn send(&mut self, frame: &[u8], mtu: u32) -> Result<(), Errno> {
+        self.settle()?;
         self.queue(frame, mtu)?;
         if !self.to_send.needs_wakeup() {
             return Ok(());
         }
-        let woken = self.wake();
-        match woken {
-            // Dropped. The kernel has seen it as taken before the next frame is queued.
-            Err(Errno::BUSY) if self.copies => {
-                let _ = self.wake();
-                Err(Errno::NOBUFS)
-            }
-            Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) if !self.to_send.drained() => Ok(()),
-            Err(Errno::BUSY) => Err(Errno::NOBUFS),
-            outcome => outcome,
+        match self.wake() {
+            Ok(()) => Ok(()),
+            Err(errno) => self.refused(errno),
+        }
+    }
+
+    /// The first system call has not taken the one frame that is queued.
+    #[cold]
+    fn refused(&mut self, errno: Errno) -> Result<(), Errno> {
+        if !self.copies {
+            return match errno {
+                Errno::AGAIN | Errno::BUSY | Errno::NOBUFS => Ok(()),
+                errno => Err(errno),
+            };
+        }
+        let flushed = self.flush(1, Err(errno));
+        match flushed.stopped.or((flushed.dropped > 0).then_some(Errno::NOBUFS)) {
+            None => Ok(()),
+            Some(errno) => Err(errno),
         }
     }
 
@@ -138,65 +159,123 @@ impl Socket {
         woken
     }
 
-    /// Sends a batch; otherwise how many frames went, and why the next one did not.
+    /// Sends a batch; otherwise how many frames went, and why another one did not.
     pub(super) fn send_all(&mut self, batch: &TxBatch, mtu: u32) -> Result<(), (usize, Errno)> {
+        self.settle().map_err(|errno| (0, errno))?;
         let queued =
             (0..batch.len()).try_for_each(|index| self.queue(batch.frame(index), mtu).map_err(|errno| (index, errno)));
-        // Those before one that finds no room are on their way, or kept back as any other.
-        let (dropped, flushed) = self.flush();
-        let (count, kept) = match queued {
-            Ok(()) => (batch.len(), flushed.err()),
+        let waiting = self.to_send.waiting();
+        let flushed = match waiting > 0 && self.to_send.needs_wakeup() {
+            true => {
+                let woken = self.wake();
+                self.flush(waiting, woken)
+            }
+            false => Flushed {
+                dropped: 0,
+                left: 0,
+                stopped: None,
+            },
+        };
+        let (count, unqueued) = match queued {
+            Ok(()) => (batch.len(), None),
             Err((index, errno)) => (index, Some(errno)),
         };
-        match kept.or((dropped > 0).then_some(Errno::NOBUFS)) {
+        match unqueued
+            .or(flushed.stopped)
+            .or((flushed.dropped > 0).then_some(Errno::NOBUFS))
+        {
             None => Ok(()),
-            Some(errno) => {
-                let sent = count.saturating_sub(self.left() as usize + dropped);
-                Err((sent.min(batch.len() - 1), errno))
-            }
+            Some(errno) => Err((
+                count
+                    .saturating_sub(flushed.left + flushed.dropped)
+                    .min(batch.len() - 1),
+                errno,
+            )),
         }
     }
 
-    /// Frames that are queued and were not dropped.
-    fn left(&self) -> u32 {
-        self.to_send.waiting().saturating_sub(self.unshown)
-    }
-
-    /// Takes back what the kernel has not taken, so that it does not leave later: see [`Ring::take_back`](super::ring::Ring). Where the
-    /// kernel does not show what it has taken, frames stay, and leave with the next ones.
-    fn take_back(&mut self) {
-        while self.shows_taken && self.left() > 0 {
-            let Some(descriptor) = self.to_send.take_back() else {
-                return;
-            };
-            self.free.push(descriptor.addr);
-        }
-    }
-
-    /// Has the kernel take what is queued; how many of them the driver dropped, and what kept the rest.
-    fn flush(&mut self) -> (usize, Result<(), Errno>) {
-        let (mut idle_calls, mut dropped) = (0, 0);
-        while self.to_send.waiting() > 0 && self.to_send.needs_wakeup() {
-            let before = self.to_send.waiting();
-            let woken = self.wake();
-            let is_shown = self.to_send.waiting() < before;
-            if is_shown {
-                self.unshown = 0;
-            }
+    /// Has the kernel take what is queued: `waiting` frames before the system call that ended with `woken`, and more calls until
+    /// none is left or it is clear that it takes none. Those are not sent later.
+    fn flush(&mut self, mut waiting: u32, mut woken: Result<(), Errno>) -> Flushed {
+        // A call that only dropped a frame does not show that the kernel took it; a later one does.
+        let (mut dropped, mut unshown, mut idle_calls) = (0, 0, 0);
+        let stopped = loop {
+            let before = std::mem::replace(&mut waiting, self.to_send.waiting());
+            let is_shown = waiting < before;
             // It ends a call with the frame it dropped.
             let is_dropped = woken == Err(Errno::BUSY) && self.copies;
             dropped += usize::from(is_dropped);
-            self.unshown += u32::from(is_dropped && !is_shown);
+            unshown = if is_shown { 0 } else { unshown + u32::from(is_dropped) };
+            idle_calls = if is_shown || is_dropped { 0 } else { idle_calls + 1 };
             match woken {
                 Ok(()) | Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) => {}
-                Err(errno) => return (dropped, Err(errno)),
+                Err(errno) => break Some(errno),
             }
-            idle_calls = if is_shown || is_dropped { 0 } else { idle_calls + 1 };
+            if waiting == 0 || !self.to_send.needs_wakeup() {
+                break None;
+            }
             if idle_calls > MOST_IDLE_CALLS {
-                return (dropped, Err(Errno::NOBUFS));
+                break Some(Errno::NOBUFS);
+            }
+            woken = self.wake();
+        };
+        // Before Linux 6.17 the kernel shows what it took only when it has taken all: if it stopped within a batch, some that went are
+        // among those left.
+        let left = waiting.saturating_sub(unshown) as usize;
+        if self.copies && stopped.is_some() {
+            self.void();
+        }
+        Flushed { dropped, left, stopped }
+    }
+
+    /// Makes frames that the kernel has not taken invalid, so that it leaves them out when it takes frames again. Moving the ring's
+    /// end back instead would leave the kernel with an end beyond it.
+    fn void(&mut self) {
+        let (voided, free) = (&mut self.voided, &self.free);
+        self.to_send.change_waiting(|descriptor| {
+            let is_new = std::mem::replace(&mut descriptor.len, TOO_LONG) != TOO_LONG;
+            // One that is back was taken, and the kernel has not shown it.
+            if is_new && !free.contains(&descriptor.addr) {
+                voided.push(descriptor.addr);
+            }
+        });
+    }
+
+    /// Has the kernel go over what is left of frames that were refused. Nothing to do as long as none was.
+    #[inline]
+    fn settle(&mut self) -> Result<(), Errno> {
+        if !self.copies || (self.voided.is_empty() && self.to_send.drained()) {
+            return Ok(());
+        }
+        self.go_over_refused()
+    }
+
+    #[cold]
+    fn go_over_refused(&mut self) -> Result<(), Errno> {
+        // One in each call, and a call that shows it.
+        for _ in 0..self.to_send.waiting() + 2 {
+            if self.to_send.drained() {
+                break;
+            }
+            match self.wake() {
+                Ok(()) | Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) => {}
+                Err(errno) => return Err(errno),
             }
         }
-        (dropped, Ok(()))
+        if !self.to_send.drained() {
+            return Err(Errno::NOBUFS);
+        }
+        self.collect_sent();
+        self.reclaim();
+        Ok(())
+    }
+
+    /// Takes back the chunks of frames that were made invalid. Some kernels give them back, as those of frames they took unshown; others
+    /// do not: so only when no other chunk can be with the kernel.
+    fn reclaim(&mut self) {
+        if self.free.len() + self.voided.len() == self.to_send.entries() {
+            self.free.append(&mut self.voided);
+        }
     }
 
     /// Puts a frame into the ring of those to be sent.
@@ -241,6 +320,9 @@ impl Socket {
         while let Some(address) = self.sent.pop() {
             // Never more than there are chunks, so this does not allocate.
             self.free.push(address);
+            if !self.voided.is_empty() {
+                self.voided.retain(|voided| *voided != address);
+            }
         }
     }
 }
