@@ -4,6 +4,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Output};
+use std::time::Duration;
 use support::{json, namespace, root_or_skip, series, start, stderr, wait};
 use sys::netns::NetNs;
 
@@ -222,4 +223,138 @@ fn receive_queues_that_af_xdp_does_not_see_are_said() {
         let said = texts(&result);
         assert!(said.iter().any(|text| text.starts_with(&doubt)), "{said:?}");
     }
+}
+
+/// Octets of a line of `/proc/PID/stat` behind the name; user and system time in ticks of 10 ms are the 12th and 13th of them.
+fn cpu_ms(child: &Child) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("the child lives");
+    let behind = stat.rsplit_once(") ").expect("a name").1;
+    let ticks = behind
+        .split(' ')
+        .skip(11)
+        .take(2)
+        .map(|word| word.parse::<u64>().expect("ticks"));
+    10 * ticks.sum::<u64>()
+}
+
+#[test]
+fn an_initiator_that_comes_first_waits_asleep() {
+    if !root_or_skip("an_initiator_that_comes_first_waits_asleep") {
+        return;
+    }
+    let namespace = namespace();
+    let directory = tempfile::tempdir().expect("a directory");
+    for engine in ["packet", "packet-xdp", "xdp"] {
+        let end = |interface, more: &str| {
+            let options = format!("--engine {engine} --interval 0 --policy fifo:60 {more}");
+            begin(&namespace, directory.path(), interface, &options)
+        };
+        let near = end("v0", "--role initiator --cpu 0 --wait 20s --duration 500ms");
+        std::thread::sleep(Duration::from_millis(1_500));
+        // Starting takes some of it; spinning would take all.
+        assert!(cpu_ms(&near) < 750, "{engine}: {} ms", cpu_ms(&near));
+        let far = end("v1", "--role reflector --cpu 1");
+        let near = result(&wait(near, &["near"]));
+        kill_process(Pid::from_child(&far), Signal::INT).expect("told to end");
+        let far = result(&wait(far, &["far"]));
+        assert!(
+            series(&near, "rtt/reflect")["received"].as_u64() > Some(1_000),
+            "{engine}"
+        );
+        assert!(
+            !texts(&far).iter().any(|text| text.contains("dropped")),
+            "{engine}: {:?}",
+            texts(&far)
+        );
+        for name in ["v0.triptime", "v1.triptime"] {
+            std::fs::remove_file(directory.path().join(name)).expect("a run file");
+        }
+    }
+}
+
+#[test]
+fn ends_in_different_vlans_do_not_measure() {
+    if !root_or_skip("ends_in_different_vlans_do_not_measure") {
+        return;
+    }
+    let namespace = namespace();
+    for (near, far, says) in [
+        (
+            "--vlan 5:6",
+            "",
+            "answers frames of VLAN 5 with frames of no VLAN: give --vlan the same",
+        ),
+        ("", "--vlan 5:6", "nobody answered on v0"),
+        ("--vlan 5", "--vlan 6", "nobody answered on v0"),
+    ] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let end = |interface, more: String| begin(&namespace, directory.path(), interface, &more);
+        let far = end("v1", format!("--role reflector --engine block {far}"));
+        let near = end(
+            "v0",
+            format!("--role initiator --engine block --wait 1s --duration 1s {near}"),
+        );
+        let near = wait(near, &["near"]);
+        kill_process(Pid::from_child(&far), Signal::INT).expect("told to end");
+        let far = wait(far, &["far"]);
+        assert_eq!(near.status.code(), Some(3), "{}", stderr(&near));
+        assert!(stderr(&near).contains(says), "{}", stderr(&near));
+        assert_eq!(far.status.code(), Some(3), "{}", stderr(&far));
+        assert!(
+            stderr(&far).contains("ended before anything was measured"),
+            "{}",
+            stderr(&far)
+        );
+        assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 0);
+    }
+}
+
+#[test]
+fn an_end_that_nobody_asks_has_measured_nothing() {
+    if !root_or_skip("an_end_that_nobody_asks_has_measured_nothing") {
+        return;
+    }
+    let namespace = namespace();
+    let directory = tempfile::tempdir().expect("a directory");
+    let alone = begin(
+        &namespace,
+        directory.path(),
+        "v0",
+        "--role reflector --engine block --duration 300ms",
+    );
+    let alone = wait(alone, &["alone"]);
+    assert_eq!(alone.status.code(), Some(3), "{}", stderr(&alone));
+    assert!(stderr(&alone).contains("nothing to measure came"), "{}", stderr(&alone));
+    let waiting = begin(&namespace, directory.path(), "v0", "--engine block");
+    std::thread::sleep(Duration::from_millis(500));
+    kill_process(Pid::from_child(&waiting), Signal::INT).expect("told to end");
+    let waiting = wait(waiting, &["waiting"]);
+    assert_eq!(waiting.status.code(), Some(3), "{}", stderr(&waiting));
+    assert!(
+        stderr(&waiting).contains("ended before another end was found on v0"),
+        "{}",
+        stderr(&waiting)
+    );
+}
+
+#[test]
+fn limits_are_judged_at_the_end_that_measures() {
+    if !root_or_skip("limits_are_judged_at_the_end_that_measures") {
+        return;
+    }
+    let namespace = namespace();
+    let directory = tempfile::tempdir().expect("a directory");
+    let end = |interface, role: &str| {
+        let options = format!("--role {role} --engine block --interval 1ms --limits substation");
+        begin(&namespace, directory.path(), interface, &options)
+    };
+    let far = end("v1", "reflector");
+    let near = end("v0", "initiator --duration 500ms");
+    let near = wait(near, &["near"]);
+    kill_process(Pid::from_child(&far), Signal::INT).expect("told to end");
+    let far = wait(far, &["far"]);
+    let profiles = |output: &Output| json(output)["profiles"].as_array().expect("profiles").len();
+    assert_eq!(profiles(&near), 1, "{}", stderr(&near));
+    assert_eq!(far.status.code(), Some(0), "{}", stderr(&far));
+    assert_eq!(profiles(&far), 0);
 }

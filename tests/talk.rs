@@ -206,3 +206,38 @@ fn the_avb_plan_talks_over_its_own_bed() {
             .any(|check| check["limit"] == "talk.late" && check["series"] == "talk/avtp")
     );
 }
+
+#[test]
+fn without_a_carrier_nothing_passes() {
+    if !root_or_skip("without_a_carrier_nothing_passes") {
+        return;
+    }
+    let namespace = namespace();
+    namespace
+        .run(|| sys::link::set_down("v1"))
+        .expect("a thread in the namespace")
+        .expect("down");
+    let directory = tempfile::tempdir().expect("tempdir");
+    let talk = "talk v0 --interval 20ms --late-after 1s --duration 1s --policy other --limits avb --json";
+    let output = wait(begin(&namespace, &directory, talk), &[talk]);
+    let document = json(&output);
+    assert_eq!(document["verdict"], "inconclusive", "{document}");
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let checks = document["checks"].as_array().expect("checks");
+    let of_talk = |check: &&Value| check["series"].as_str().is_some_and(|name| name.starts_with("talk/"));
+    for check in checks.iter().filter(of_talk) {
+        assert!(
+            check["why"].as_str().is_some_and(|why| why.contains("no carrier")),
+            "{check}"
+        );
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let listen = "listen v0 --interval 20ms --duration 300ms --policy other";
+    let output = wait(begin(&namespace, &directory, listen), &[listen]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("v0 has no carrier: no frame leaves it"),
+        "{}",
+        stderr(&output)
+    );
+}

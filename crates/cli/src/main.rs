@@ -13,7 +13,7 @@ mod streams;
 mod time_sync;
 mod verdict;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use std::process::ExitCode;
 
 /// Measures, explains and judges whether a Linux host, virtual machine or container is fit for protection relays.
@@ -48,8 +48,19 @@ enum Command {
     Merge(commands::merge::MergeArgs),
 }
 
+/// Commands whose late samples are not asked about: for them the option that every measuring command has says nothing.
+const WITHOUT_FLIGHT_RECORDER: [&str; 4] = ["reflect", "listen", "publish", "subscribe"];
+
+fn parse() -> Result<Cli, clap::Error> {
+    let hide = |command: clap::Command| command.mut_arg("no_flight_recorder", |option| option.hide(true));
+    let command = WITHOUT_FLIGHT_RECORDER
+        .iter()
+        .fold(Cli::command(), |cli, name| cli.mut_subcommand(name, hide));
+    Cli::from_arg_matches(&command.try_get_matches()?)
+}
+
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(message) => return failure::show_usage(&message),
     };

@@ -39,6 +39,8 @@ pub(crate) struct Run {
     open_ended: bool,
     table: Option<Layout>,
     captures: Vec<Capture>,
+    /// What was found before measuring that makes it questionable.
+    doubts: Vec<String>,
 }
 
 /// What a command is started with.
@@ -141,6 +143,7 @@ impl Run {
             open_ended: start.open_ended,
             table: start.table,
             captures: Vec::new(),
+            doubts: Vec::new(),
         })
     }
 
@@ -149,10 +152,9 @@ impl Run {
     pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs, intent: &Intent) -> Result<Port, Failure> {
         let port = port.into();
         let events = self.session.recorder.events();
-        for doubt in preflight::doubts(port.interface(), intent)
-            .into_iter()
-            .chain(port.doubt())
-        {
+        self.doubts = preflight::doubts(port.interface(), intent);
+        self.doubts.extend(port.doubt());
+        for doubt in &self.doubts {
             events.write(EventKind::Note, format!("before measuring: {doubt}"));
         }
         let Some(path) = args.capture.capture.clone() else {
@@ -264,6 +266,7 @@ impl Run {
                     );
                 } else {
                     remove(&file);
+                    say_doubts(&self.doubts);
                 }
                 Err(error.into())
             }
@@ -271,6 +274,16 @@ impl Run {
                 // What was written before the disk was full is a run; it is shown, and the status says it is not whole.
                 verdict::show(&file, self.profile, &self.args)?;
                 Err(error.into())
+            }
+            (Ok(()), Ok(_)) if !has_windows(&file) => {
+                remove(&file);
+                say_doubts(&self.doubts);
+                let why = if told_to_end {
+                    "ended before anything was measured"
+                } else {
+                    "nothing to measure came"
+                };
+                Err(Failure::CouldNotMeasure(why.to_owned()))
             }
             (Ok(()), Ok(file)) => {
                 let status = verdict::show(&file, self.profile, &self.args)?;
@@ -321,6 +334,13 @@ fn has_windows(file: &Path) -> bool {
             .try_fold(false, |any, (id, _)| Ok(any || run.totals(*id)?.windows > 0))
     });
     any.unwrap_or(true)
+}
+
+/// What was found before measuring may be why nothing came, and is in no report then.
+fn say_doubts(doubts: &[String]) {
+    for doubt in doubts {
+        let _ = writeln!(std::io::stderr(), "triptime: {doubt}");
+    }
 }
 
 /// Removes a run in which nothing was measured.

@@ -11,6 +11,9 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use store::RunFile;
 
+/// Family of the only series of an end that returns frames.
+const TURNAROUND: &str = "turnaround";
+
 /// Exit status: a limit failed.
 const LIMIT_FAILED: u8 = 1;
 
@@ -21,6 +24,12 @@ pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Res
         write_html(&report, path)?;
     }
     print(&report, args.json, args.html.as_deref())?;
+    if only_reflected(&report.run) && args.limits.is_some() && !args.quiet {
+        let _ = writeln!(
+            std::io::stderr(),
+            "triptime: this end returned the frames: the limits are judged at the other one, which measured the round trips"
+        );
+    }
     Ok(status(&report))
 }
 
@@ -44,7 +53,15 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
             .transpose()?,
     };
     let recording = report::recording::read(&run)?;
-    Ok(Report::new(RunView::read(&run)?, profile.into_iter().collect()).with_recording(recording))
+    let view = RunView::read(&run)?;
+    let profile = profile.filter(|_| !only_reflected(&view));
+    Ok(Report::new(view, profile.into_iter().collect()).with_recording(recording))
+}
+
+/// Whether the run is of the end that returned frames: round trips are measured, and judged, at the other one, which may not be known
+/// before both have met.
+fn only_reflected(run: &RunView) -> bool {
+    run.info.command == "reflect" && run.series.iter().all(|series| series.family() == TURNAROUND)
 }
 
 /// Writes the report as one HTML file.

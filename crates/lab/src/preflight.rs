@@ -8,6 +8,15 @@ use units::CpuList;
 /// Stolen time in per mille of the time since boot that is worth a word.
 const NOTABLE_STEAL: f64 = 0.1;
 
+/// What sockets are bound to that get frames such as we measure: every EtherType (`ETH_P_ALL`), or one of ours.
+const OURS: [u16; 5] = [
+    3,
+    wire::test_frame::ETHER_TYPE,
+    wire::ether::SV,
+    wire::ether::GOOSE,
+    wire::avtp::ETHER_TYPE,
+];
+
 /// How a probe is to measure on an interface.
 #[derive(Debug, Clone, Default)]
 pub struct Intent {
@@ -49,7 +58,12 @@ fn listeners(interface: &str) -> Vec<String> {
             name(other)
         )
     };
-    others.iter().map(describe).collect()
+    others.iter().filter(|other| clones_ours(other)).map(describe).collect()
+}
+
+/// Whether the kernel hands a socket frames such as we measure: those of one bound to another EtherType it does not clone.
+fn clones_ours(other: &Listener) -> bool {
+    OURS.contains(&other.protocol)
 }
 
 fn throttling(intent: &Intent) -> Option<String> {

@@ -1,6 +1,8 @@
 //! One run: its file, its recorder, and what is watched beside the measurement.
 
+mod delays;
 pub mod flight;
+mod links;
 mod watch;
 
 use flight::Flight;
@@ -131,7 +133,7 @@ impl Session {
             events.write(EventKind::Refused, why);
         }
         let (dma_latency, idle) = hold_idle(spec.default_system, &events);
-        let watch = Watch::start(events);
+        let watch = Watch::start(events, spec.interfaces);
         Ok(Self {
             recorder,
             stop,

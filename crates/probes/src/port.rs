@@ -212,7 +212,7 @@ impl Port {
     pub(crate) fn publish_all(&mut self, batch: &mut TxBatch) -> Result<u64, ProbeError> {
         match self.send_all(batch) {
             Ok(()) => Ok(0),
-            Err(partial) if is_passing(&partial.cause) => Ok((batch.len() - partial.sent) as u64),
+            Err(partial) if partial.cause.is_passing() => Ok((batch.len() - partial.sent) as u64),
             Err(partial) => Err(partial.cause.into()),
         }
     }
@@ -345,12 +345,7 @@ impl Frame<'_> {
 fn refused(outcome: Result<(), SysError>) -> Result<u64, ProbeError> {
     match outcome {
         Ok(()) => Ok(0),
-        Err(cause) if is_passing(&cause) => Ok(1),
+        Err(cause) if cause.is_passing() => Ok(1),
         Err(cause) => Err(cause.into()),
     }
-}
-
-/// Whether frames may be taken again later.
-fn is_passing(cause: &SysError) -> bool {
-    cause.is_transient() || matches!(cause, SysError::InterfaceDown { .. })
 }

@@ -124,6 +124,14 @@ pub fn known(name: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| family.name == name)
 }
 
+/// Families whose samples are frames given to an interface: nobody there sees whether they left it.
+const SENDS: [&str; 3] = ["publish", "talk", "send"];
+
+/// Whether samples of this family are frames sent.
+pub(crate) fn sends_frames(name: &str) -> bool {
+    SENDS.contains(&name)
+}
+
 /// Families whose samples do not come out of a socket: frames our own socket drops are none of theirs.
 const WITHOUT_SOCKET: [&str; 6] = ["wakeup", "publish", "talk", "send", "task", "clock"];
 

@@ -239,6 +239,11 @@ impl SysError {
         matches!(self, Self::SendQueueFull { .. })
     }
 
+    /// Whether frames may be taken again later: the transmit queue was full, or the link is down.
+    pub fn is_passing(&self) -> bool {
+        self.is_transient() || matches!(self, Self::InterfaceDown { .. })
+    }
+
     /// The kernel's own word for it, where there is one.
     pub fn errno(&self) -> Option<i32> {
         match self {

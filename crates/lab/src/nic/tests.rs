@@ -43,6 +43,7 @@ fn link_of(kind: Option<&str>) -> LinkInfo {
         mtu: 1500,
         up: true,
         carrier: true,
+        carrier_losses: None,
         operstate: "up",
         ethernet: true,
         kind: kind.map(str::to_owned),

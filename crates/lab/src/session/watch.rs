@@ -1,5 +1,7 @@
-//! What happens to the machine while a run measures: time stolen by the hypervisor, real-time throttling.
+//! What happens to the machine while a run measures: time stolen by the hypervisor, real-time throttling, links that are lost.
 
+use super::delays::Delays;
+use super::links::Links;
 use host::Host;
 use probes::Stop;
 use probes::record::Events;
@@ -22,17 +24,28 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn start(events: Events) -> Self {
+    /// Watches the machine and these interfaces of the calling thread's network namespace.
+    pub(super) fn start(events: Events, interfaces: Vec<String>) -> Self {
         let stop = Stop::new();
         let watched = stop.clone();
         let thread = std::thread::spawn(move || {
             sys::thread::set_name("triptime-watch");
             let mut steal = Steal::default();
             let mut log = KernelLog::open(&events);
+            let mut delays = Delays::default();
+            if let Some(why) = Delays::unseen() {
+                events.write(EventKind::Refused, why);
+            }
+            let mut links = Links::new(interfaces);
             steal.look(&events);
+            links.look(&events);
             while !watched.requested() {
                 std::thread::park_timeout(EVERY);
                 steal.look(&events);
+                links.look(&events);
+                for text in delays.look() {
+                    events.write(EventKind::RtThrottled, text);
+                }
                 if let Some(log) = &mut log {
                     log.look(&events);
                 }
@@ -83,7 +96,9 @@ impl KernelLog {
         match opened {
             Ok(file) => Some(Self(file)),
             Err(error) => {
-                let text = format!("/dev/kmsg: {error}: real-time throttling would go unseen (needs CAP_SYSLOG)");
+                let text = format!(
+                    "/dev/kmsg: {error}: what the kernel says of real-time throttling goes unseen (needs CAP_SYSLOG)"
+                );
                 events.write(EventKind::Refused, text);
                 None
             }

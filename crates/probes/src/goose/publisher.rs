@@ -105,7 +105,12 @@ impl Publisher {
             self.refused += refused;
             self.sent += 1;
             let skipped = self.blocks[index].sent(sent - start);
-            feed.count(LATENESS, Counter::Late, sent, u64::from(skipped.is_late));
+            feed.count(
+                LATENESS,
+                Counter::Late,
+                sent,
+                u64::from(skipped.is_late && refused == 0),
+            );
             feed.count(LATENESS, Counter::Missed, sent, skipped.missed);
         }
         if let Some(end) = end_ns {

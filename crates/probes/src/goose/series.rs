@@ -56,7 +56,7 @@ impl Describe for Publish {
     fn notice(&self, _code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
         (
             EventKind::SocketDrop,
-            format!("{name}: the kernel had no room for {a} messages, they were not sent"),
+            format!("{name}: {a} messages were not sent: the kernel had no room for them, or the link was down"),
         )
     }
 }

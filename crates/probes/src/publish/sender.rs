@@ -17,7 +17,7 @@ pub(super) struct Sender {
     port: Port,
     groups: Vec<Group>,
     stop: Stop,
-    /// Frames the kernel had no room for.
+    /// Frames the kernel refused.
     refused: u64,
 }
 

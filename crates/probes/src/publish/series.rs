@@ -9,7 +9,7 @@ use units::format_ns;
 
 /// Slot of the first series.
 pub(super) const LATENESS: u16 = 0;
-/// Notice: the kernel had no room for frames.
+/// Notice: the kernel refused frames.
 pub(super) const REFUSED: u16 = 1;
 
 /// Names and settings of `publish/lateness`, or of `publish/lateness/PACE` where streams of several paces are published.
@@ -78,7 +78,7 @@ impl Describe for Publish {
     fn notice(&self, _code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
         (
             EventKind::SocketDrop,
-            format!("{name}: the kernel had no room for {a} frames, they were not sent"),
+            format!("{name}: {a} frames were not sent: the kernel had no room for them, or the link was down"),
         )
     }
 }

@@ -242,8 +242,11 @@ impl Feed {
         self.samples(slot, at, value_ns, sequence, 1);
     }
 
-    /// `repeat` samples of the same value.
+    /// `repeat` samples of the same value; none for 0.
     pub fn samples(&mut self, slot: u16, at: Monotonic, value_ns: i64, sequence: u64, repeat: u16) {
+        if repeat == 0 {
+            return;
+        }
         self.push(
             slot,
             Record::Sample {

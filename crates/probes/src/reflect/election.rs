@@ -51,7 +51,7 @@ pub(super) fn decide(config: &ReflectConfig, port: &mut Port, stop: &Stop) -> Re
 /// A queue that is full and a link that is down for the moment are not the end.
 fn bear(outcome: Result<(), SysError>) -> Result<(), ProbeError> {
     match outcome {
-        Err(error) if !error.is_transient() && !matches!(error, SysError::InterfaceDown { .. }) => Err(error.into()),
+        Err(error) if !error.is_passing() => Err(error.into()),
         _ => Ok(()),
     }
 }

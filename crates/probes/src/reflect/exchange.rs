@@ -3,7 +3,7 @@
 use super::link::LinkState;
 use super::stages::{Answer, Stages};
 use super::tracker::{Arrival, Tracker};
-use super::{Receive, ReflectConfig, Stamps, series};
+use super::{Receive, ReflectConfig, Stamps, series, tag_of};
 use crate::error::ProbeError;
 use crate::port::Port;
 use crate::record::{Counter, Feed};
@@ -11,7 +11,7 @@ use crate::stop::Stop;
 use sys::packet::{self, RxStamp};
 use sys::wait::sleep_until;
 use units::{Monotonic, Realtime};
-use wire::ether::{EthernetView, Mac};
+use wire::ether::{EthernetView, Mac, VlanTag};
 use wire::test_frame::{self, COUNTS, Kind, Summary, TestFrame, TestFrameMut};
 
 /// An answer that takes longer is waited for asleep: the thread must not spin for ever for a frame that is gone. Its round
@@ -41,6 +41,7 @@ const QUIET_LOOKS: u32 = 1_000;
 struct Came {
     frame: TestFrame,
     reflector: Mac,
+    tag: Option<VlanTag>,
     at: Monotonic,
     /// When its driver had it, and when we had it, on one clock.
     stamps: Option<(RxStamp, Realtime)>,
@@ -77,6 +78,8 @@ pub(super) struct Exchange {
     bye: Vec<u8>,
     session: u32,
     greeted: bool,
+    /// The tag its answer came with.
+    greeted_with: Option<VlanTag>,
     farewell: Option<Summary>,
     recording: bool,
     counted: Summary,
@@ -115,6 +118,7 @@ impl Exchange {
             tracker: Tracker::new(TRACKED_FRAMES),
             session,
             greeted: false,
+            greeted_with: None,
             farewell: None,
             recording: false,
             counted: Summary::default(),
@@ -179,12 +183,17 @@ impl Exchange {
         Ok(sent)
     }
 
-    /// Sends a greeting and waits at most `ns` for its answer.
+    /// Sends a greeting and waits, asleep, at most `ns` for its answer.
     pub(super) fn greet(&mut self, ns: i64, feed: &mut Feed) -> Result<bool, ProbeError> {
         self.greeted = false;
         let sent = self.send(Kind::Hello, 0, feed)?;
-        self.take_until(sent + ns, feed, |exchange| exchange.greeted);
+        self.take_until(sent + ns, feed, Self::sleep, |exchange| exchange.greeted);
         Ok(self.greeted)
+    }
+
+    /// The VLAN tag that the answer to the last greeting came with.
+    pub(super) fn greeted_with(&self) -> Option<VlanTag> {
+        self.greeted_with
     }
 
     /// Says what was counted and waits at most `ns` for what the reflector counted.
@@ -197,19 +206,25 @@ impl Exchange {
         let sent = sys::clock::monotonic();
         let outcome = self.port.send(&self.bye);
         self.link.after_send(outcome, sent, feed)?;
-        self.take_until(sent + ns, feed, |exchange| exchange.farewell.is_some());
+        self.take_until(sent + ns, feed, Self::sleep, |exchange| exchange.farewell.is_some());
         Ok(self.farewell)
     }
 
-    /// Takes answers, asleep in blocking mode, until `due` or until `is_done`.
-    pub(super) fn take_until(&mut self, due: Monotonic, feed: &mut Feed, is_done: impl Fn(&Self) -> bool) {
+    /// Takes answers until `due` or until `is_done`; `pause` is how it waits between two looks.
+    fn take_until(
+        &mut self,
+        due: Monotonic,
+        feed: &mut Feed,
+        pause: impl Fn(&mut Self, i64, &mut Feed),
+        is_done: impl Fn(&Self) -> bool,
+    ) {
         loop {
             self.look(feed);
             let left = due - sys::clock::monotonic();
             if is_done(self) || left <= 0 {
                 return;
             }
-            self.pause(left, feed);
+            pause(self, left, feed);
         }
     }
 
@@ -262,7 +277,7 @@ impl Exchange {
     /// What is on its way at the end gets the time it would have had, then counts as lost.
     pub(super) fn close(&mut self, feed: &mut Feed) {
         let end = sys::clock::monotonic() + GIVE_UP_NS;
-        self.take_until(end, feed, |exchange| exchange.tracker.unanswered() == 0);
+        self.take_until(end, feed, Self::pause, |exchange| exchange.tracker.unanswered() == 0);
         self.record(feed);
         let now = sys::clock::monotonic();
         self.give_up(now + GIVE_UP_NS, feed);
@@ -284,9 +299,13 @@ impl Exchange {
 
     /// In blocking mode, sleeps until a frame comes, at most `ns`.
     fn pause(&mut self, ns: i64, feed: &mut Feed) {
-        if self.config.receive == Receive::Spin {
-            return;
+        if self.config.receive == Receive::Block {
+            self.sleep(ns, feed);
         }
+    }
+
+    /// Sleeps until a frame comes, at most `ns`.
+    fn sleep(&mut self, ns: i64, feed: &mut Feed) {
         self.record(feed);
         // Stamps that are not taken would end every wait at once.
         if let Some(stages) = &mut self.stages {
@@ -309,7 +328,7 @@ impl Exchange {
                 took = true;
                 match came.frame.kind {
                     Kind::Probe => self.answered(&came, feed),
-                    Kind::Hello => self.greeted_by(came.reflector),
+                    Kind::Hello => self.greeted_by(&came),
                     Kind::Rest | Kind::Stream | Kind::Claim | Kind::Bye => {}
                 }
             }
@@ -339,6 +358,7 @@ impl Exchange {
                     return Some(Came {
                         frame: answer,
                         reflector: ethernet.src(),
+                        tag: tag_of(&frame, &ethernet),
                         at,
                         stamps,
                     });
@@ -348,11 +368,12 @@ impl Exchange {
         }
     }
 
-    fn greeted_by(&mut self, reflector: Mac) {
+    fn greeted_by(&mut self, came: &Came) {
         self.greeted = true;
+        self.greeted_with = came.tag;
         for frame in [&mut self.frame, &mut self.bye] {
             if let Ok(mut frame) = TestFrameMut::new(frame) {
-                frame.set_destination(reflector);
+                frame.set_destination(came.reflector);
             }
         }
     }

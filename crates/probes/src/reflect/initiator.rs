@@ -8,6 +8,7 @@ use crate::record::{Counter, Feed};
 use crate::stop::Stop;
 use sys::wait::sleep_until;
 use units::{Grid, Monotonic};
+use wire::ether::VlanTag;
 use wire::test_frame::Kind;
 
 /// Round trips before the first recorded one.
@@ -51,13 +52,28 @@ impl Initiator {
         let until = sys::clock::monotonic() + i64::try_from(patience_ns).unwrap_or(i64::MAX);
         while sys::clock::monotonic() < until && !self.exchange.stop.requested() {
             if self.exchange.greet(GREETING_NS, feed)? {
-                return Ok(());
+                return self.check_tag();
             }
         }
         if self.exchange.stop.requested() {
             return Ok(());
         }
         Err(super::nobody_answers(self.exchange.interface(), patience_ns))
+    }
+
+    /// What comes back without the tag it was sent with has gone half its way in another network.
+    fn check_tag(&self) -> Result<(), ProbeError> {
+        let (sent, came) = (self.exchange.config.vlan, self.exchange.greeted_with());
+        let vid = |tag: Option<VlanTag>| tag.map_or(0, VlanTag::vid);
+        if vid(sent) == vid(came) {
+            return Ok(());
+        }
+        Err(ProbeError::NoTraffic(format!(
+            "reflect: the far end of {} answers frames of {} with frames of {}: give --vlan the same at both ends",
+            self.exchange.interface(),
+            super::vlan_words(sent),
+            super::vlan_words(came),
+        )))
     }
 
     fn warm_up(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {

@@ -18,14 +18,14 @@ mod tracker;
 
 use crate::error::ProbeError;
 use crate::hot::{Body, HotThread, Running};
-use crate::port::Port;
+use crate::port::{Frame, Port};
 use crate::record::Recorder;
 use crate::rest::Rest;
 use crate::stop::Stop;
 use sys::packet::PortOptions;
 use sys::thread::{Policy, RtThread};
 use sys::xdp::{XdpOptions, XdpRequest};
-use wire::ether::{Mac, VlanTag};
+use wire::ether::{EthernetView, Mac, VlanTag};
 
 /// Which end of the round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,7 +206,10 @@ pub fn start(
     let mut role = config.role;
     if role == Role::Auto {
         let Some((decided, peer)) = election::decide(&config, &mut port, stop)? else {
-            return Running::start(Vec::new(), sys::clock::monotonic);
+            return Err(ProbeError::NoTraffic(format!(
+                "reflect: ended before another end was found on {}",
+                port.interface()
+            )));
         };
         role = decided;
         config.peer = config.peer.or(Some(peer));
@@ -248,6 +251,32 @@ pub fn start(
         own_files: true,
     };
     Running::start(vec![thread], || sys::clock::monotonic() + LEAD_NS)
+}
+
+/// The VLAN tag of a frame, in it or beside it; a port that was opened without `vlan_tags` sees none beside.
+fn tag_of(frame: &Frame<'_>, ethernet: &EthernetView<'_>) -> Option<VlanTag> {
+    let taken = frame.taken_tag();
+    taken.map_or_else(
+        || ethernet.vlan(),
+        |tag| {
+            Some(VlanTag {
+                tpid: tag.tpid,
+                tci: tag.tci,
+            })
+        },
+    )
+}
+
+/// Whether a frame with this tag is of our VLAN. The priority may have been changed on its way; identifier 0 is no VLAN.
+fn is_of(ours: VlanTag, tag: Option<VlanTag>) -> bool {
+    ours.vid() == tag.map_or(0, VlanTag::vid)
+}
+
+fn vlan_words(tag: Option<VlanTag>) -> String {
+    match tag.map(VlanTag::vid) {
+        None | Some(0) => "no VLAN".to_owned(),
+        Some(vid) => format!("VLAN {vid}"),
+    }
 }
 
 /// Nobody at the far end.

@@ -2,7 +2,7 @@
 
 use super::forward::Forward;
 use super::link::LinkState;
-use super::{Receive, ReflectConfig, Role, series};
+use super::{Receive, ReflectConfig, Role, is_of, series, tag_of};
 use crate::error::ProbeError;
 use crate::port::{Frame, Port};
 use crate::record::Feed;
@@ -88,6 +88,8 @@ impl Reflector {
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         // Until the roles were known it might have been the initiator, which stamps what it sends.
         self.port.end_tx_stamps();
+        // Greetings that came while this thread was being made ready may have found no place.
+        let _ = self.port.dropped();
         let begin = sys::clock::monotonic();
         let duration_ns = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
         // One that was elected stays as long as the initiator does.
@@ -160,6 +162,14 @@ impl Reflector {
         let to = ethernet.dst();
         // A packet socket also gets frames that a bridge floods to stations they are not meant for.
         if to != own && !to.is_multicast() {
+            return None;
+        }
+        // Answered in a VLAN it did not come in, it would measure two networks.
+        if self
+            .config
+            .vlan
+            .is_some_and(|ours| !is_of(ours, tag_of(&frame, &ethernet)))
+        {
             return None;
         }
         let request = TestFrame::parse(&ethernet).ok()?;

@@ -17,7 +17,7 @@ pub(super) struct Sender {
     batch: TxBatch,
     /// When each frame of the batch was due.
     dues: [Monotonic; MOST_AT_ONCE],
-    /// Frames the kernel had no room for.
+    /// Frames the kernel refused.
     refused: u64,
 }
 

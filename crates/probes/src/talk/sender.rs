@@ -46,7 +46,7 @@ pub(super) struct Sender {
     late: u64,
     missed: u64,
     max_ns: i64,
-    /// Frames the kernel had no room for.
+    /// Frames the kernel refused.
     refused: u64,
     /// Frames the queueing discipline dropped for their launch time.
     dropped: u64,

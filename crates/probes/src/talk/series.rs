@@ -13,7 +13,7 @@ pub(super) const SEND: u16 = 1;
 
 /// Notice: the warm-up slept through cycles (how many).
 pub(super) const LATE_START: u16 = 1;
-/// Notice: the kernel had no room for frames (how many).
+/// Notice: the kernel refused frames (how many).
 pub(super) const REFUSED: u16 = 2;
 /// Notice: the queueing discipline dropped frames for their launch time (how many).
 pub(super) const LAUNCH: u16 = 3;
@@ -92,7 +92,7 @@ impl Describe for Talk {
             ),
             REFUSED => (
                 EventKind::SocketDrop,
-                format!("{name}: the kernel had no room for {a} frames, they were not sent"),
+                format!("{name}: {a} frames were not sent: the kernel had no room for them, or the link was down"),
             ),
             _ => (
                 EventKind::SocketDrop,

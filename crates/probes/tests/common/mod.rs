@@ -67,6 +67,11 @@ impl Pair {
         inside(&self.b, || PacketPort::open("b0", options))
     }
 
+    /// Runs `work` in the first namespace and insists that it succeeds.
+    pub fn in_a<T: Send>(&self, work: impl FnOnce() -> Result<T, SysError> + Send) -> T {
+        inside(&self.a, work)
+    }
+
     /// Starts a program in the first namespace.
     pub fn spawn_a(&self, command: &mut Command) -> Child {
         inside(&self.a, || Ok(command.spawn().expect("the program starts")))
@@ -96,12 +101,12 @@ impl Pair {
         inside(&self.a, || link::delete("a0"));
     }
 
-    /// Largest payload of both ends.
-    /// That of `b0` alone.
+    /// Largest payload of `b0` alone.
     pub fn set_far_mtu(&self, octets: u32) {
         inside(&self.b, || link::set_mtu("b0", octets));
     }
 
+    /// Largest payload of both ends.
     pub fn set_mtu(&self, octets: u32) {
         inside(&self.a, || link::set_mtu("a0", octets));
         inside(&self.b, || link::set_mtu("b0", octets));

@@ -43,6 +43,8 @@ pub struct LinkInfo {
     /// The cable, or the peer, is there, and frames pass. The kernel acts on the carrier of a new veth or bridge late,
     /// by up to a second before Linux 6.8, and drops what is sent before: this is false until it has.
     pub carrier: bool,
+    /// How often it lost its carrier since it was made; `None` where the kernel does not tell.
+    pub carrier_losses: Option<u32>,
     /// RFC 2863 state as iproute2 writes it: `up`, `down`, `lowerlayerdown`, `unknown` (drivers that do not tell, `lo`).
     pub operstate: &'static str,
     /// It carries Ethernet frames (`ARPHRD_ETHER`; `lo` counts, its frames have the same header).

@@ -19,6 +19,9 @@ const CARRIER_COMES_LATER: [&str; 3] = ["veth", "bridge", "macvlan"];
 const IFLA_XDP: u16 = 43;
 const IFLA_XDP_PROG_ID: u16 = 4;
 
+/// How often the carrier was lost (linux/if_link.h).
+const IFLA_CARRIER_DOWN_COUNT: u16 = 48;
+
 /// RFC 2863 states by number (linux/if.h, `IF_OPER_*`), as iproute2 writes them.
 const OPERSTATES: [&str; 7] = [
     "unknown",
@@ -43,6 +46,7 @@ pub(super) fn link(payload: &[u8]) -> Option<LinkInfo> {
         mtu: 0,
         up: flags & libc::IFF_UP as u32 != 0,
         carrier: flags & READY == READY,
+        carrier_losses: None,
         operstate: OPERSTATES[0],
         ethernet: matches!(hardware, libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK),
         kind: None,
@@ -94,6 +98,7 @@ fn read_attribute(link: &mut LinkInfo, attribute: &NlaBuffer<&[u8]>) {
             let namespace = number(value).unwrap_or(u32::MAX).cast_signed();
             link.below = Below::Elsewhere { index, namespace };
         }
+        IFLA_CARRIER_DOWN_COUNT => link.carrier_losses = number(value),
         libc::IFLA_MASTER => link.master = number(value),
         IFLA_XDP => {
             link.xdp_program = NlasIterator::new(value)
