@@ -27,7 +27,7 @@ fn numbered(frame: &[u8]) -> Option<(u32, u64)> {
 }
 
 /// A rule about the frames that count.
-fn rule(which: Which, fault: Fault) -> Rule {
+pub(crate) fn rule(which: Which, fault: Fault) -> Rule {
     Rule::new(which, fault).when(|frame| numbered(frame).is_some())
 }
 
@@ -36,13 +36,13 @@ fn numbers(numbers: impl IntoIterator<Item = u64>) -> Which {
 }
 
 /// A listener at the device's end.
-struct Listener {
+pub(crate) struct Listener {
     run: Run,
     listening: Listening,
 }
 
 impl Listener {
-    fn start(bed: &FaultBed, interval: Duration) -> Self {
+    pub(crate) fn start(bed: &FaultBed, interval: Duration) -> Self {
         let mut run = Run::start();
         let period = Period::of_ns(u64::try_from(interval.as_nanos()).expect("short"));
         let far = port(bed, End::Device, &port_options(None));
@@ -52,7 +52,7 @@ impl Listener {
     }
 
     /// Waits until it has everything sound that came out of the wire.
-    fn wait_for(&self, bed: &FaultBed, journal: &Journal) {
+    pub(crate) fn wait_for(&self, bed: &FaultBed, journal: &Journal) {
         wait_until("held frames are out", || {
             let rules = bed.wire().counts(Way::ToDevice).rules;
             rules.iter().all(|rule| rule.held == 0)
@@ -68,7 +68,7 @@ impl Listener {
         });
     }
 
-    fn finish(self) -> Recorded {
+    pub(crate) fn finish(self) -> Recorded {
         self.run.stop.request();
         self.listening.running.join().expect("the listener ends well");
         self.run.finish()
@@ -76,10 +76,10 @@ impl Listener {
 }
 
 /// The test set's port.
-struct Sender(PacketPort);
+pub(crate) struct Sender(PacketPort);
 
 impl Sender {
-    fn open(bed: &FaultBed) -> Self {
+    pub(crate) fn open(bed: &FaultBed) -> Self {
         let options = PortOptions {
             ring_frames: 0,
             ..PortOptions::default()
@@ -104,7 +104,7 @@ impl Sender {
     }
 
     /// Sends the frames `first..first + count`, and waits every few frames until the wire has them.
-    fn send(&self, bed: &FaultBed, session: u32, first: u64, count: u64) {
+    pub(crate) fn send(&self, bed: &FaultBed, session: u32, first: u64, count: u64) {
         let mut sent = bed.wire().counts(Way::ToDevice).entered;
         for number in 0..count {
             sent += u64::from(self.one(session, first + number, 0));
@@ -118,7 +118,7 @@ impl Sender {
 }
 
 /// Of a stream whose first frame has none before it.
-fn assert_counted(recorded: &Recorded, counted: Counted) {
+pub(crate) fn assert_counted(recorded: &Recorded, counted: Counted) {
     let found = recorded.counters(STREAM);
     let expected = Counters {
         expected: counted.sent - 1,

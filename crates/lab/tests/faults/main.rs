@@ -1,6 +1,7 @@
 //! The counters of the probes against a wire whose every fault is known.
 
 mod bench;
+mod clock_steps;
 mod listen;
 mod outages;
 mod reflect;

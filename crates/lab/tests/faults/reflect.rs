@@ -45,7 +45,7 @@ fn rule(which: Which, fault: Fault) -> Rule {
 }
 
 /// A rule about those of the first frames that count: the initiator does not wait for a copy of its last answer.
-fn early(which: Which, fault: Fault) -> Rule {
+pub(crate) fn early(which: Which, fault: Fault) -> Rule {
     Rule::new(which, fault)
         .when(|frame| counted(frame).is_some_and(|sequence| sequence < WARM_UP_FRAMES + EARLY_FRAMES))
 }
@@ -55,7 +55,7 @@ fn numbers(numbers: impl IntoIterator<Item = u64>) -> Which {
 }
 
 /// Runs both ends over the bed until the initiator's duration is over.
-fn meet(bed: &FaultBed) -> Recorded {
+pub(crate) fn meet(bed: &FaultBed) -> Recorded {
     let options = port_options(&ReflectConfig::new(Role::Reflector));
     let mut run = Run::start();
     let far = port(bed, End::Device, &options);
@@ -70,7 +70,7 @@ fn meet(bed: &FaultBed) -> Recorded {
 
 /// What the initiator has to count, by what went into the wire and what came out of it, in which order. Nothing of this
 /// looks at the rules.
-fn by_the_journal(journal: &Journal) -> Counters {
+pub(crate) fn by_the_journal(journal: &Journal) -> Counters {
     let sent = journal.of(Way::ToDevice, Side::Entering, counted);
     let mut came = journal.of(Way::ToTestSet, Side::Leaving, counted);
     // A number that was never sent is the answer to nothing.
@@ -87,7 +87,7 @@ fn by_the_journal(journal: &Journal) -> Counters {
 }
 
 /// The initiator's counters without the cycles that it slept through.
-fn of_the_sent(recorded: &Recorded) -> Counters {
+pub(crate) fn of_the_sent(recorded: &Recorded) -> Counters {
     let rtt = recorded.counters("rtt/reflect");
     assert_eq!(rtt.expected, 1_000, "2 s in steps of 2 ms: {rtt:?}");
     Counters {
