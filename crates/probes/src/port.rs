@@ -5,6 +5,7 @@ use crate::tap::Tap;
 use sys::SysError;
 use sys::link::LinkStatistics;
 use sys::packet::{self, PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
+use sys::tcx::{TcxFrame, TcxPort};
 use sys::xdp::{XdpFrame, XdpPort, XdpSender};
 use units::{Monotonic, Tai};
 
@@ -24,6 +25,8 @@ enum Engine {
     Xdp(XdpPort),
     /// Receives through the ring, sends by AF_XDP.
     Mixed(PacketPort, XdpSender),
+    /// Receives at the tcx hook, sends by AF_XDP.
+    Tcx(TcxPort, XdpSender),
 }
 
 impl From<PacketPort> for Port {
@@ -56,6 +59,16 @@ impl From<(PacketPort, XdpSender)> for Port {
     }
 }
 
+impl From<(TcxPort, XdpSender)> for Port {
+    fn from((port, sender): (TcxPort, XdpSender)) -> Self {
+        Self {
+            engine: Engine::Tcx(port, sender),
+            tap: None,
+            numbered: 0,
+        }
+    }
+}
+
 impl Port {
     /// The same port, with everything it sends and receives shown to `tap` too.
     #[must_use]
@@ -71,6 +84,7 @@ impl Port {
             Engine::Xdp(port) => format!("AF_XDP, {}", port.mode()),
             Engine::Mixed(port, _) if port.ring_frames() == 0 => "AF_XDP, sends only".to_owned(),
             Engine::Mixed(..) => "AF_PACKET, TPACKET_V2 ring; sends by AF_XDP".to_owned(),
+            Engine::Tcx(..) => "tcx, mapped ring; sends by AF_XDP".to_owned(),
         }
     }
 
@@ -90,6 +104,7 @@ impl Port {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.mac(),
             Engine::Xdp(port) => port.mac(),
+            Engine::Tcx(port, _) => port.mac(),
         }
     }
 
@@ -98,6 +113,7 @@ impl Port {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.mtu(),
             Engine::Xdp(port) => port.mtu(),
+            Engine::Tcx(port, _) => port.mtu(),
         }
     }
 
@@ -106,6 +122,7 @@ impl Port {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.interface(),
             Engine::Xdp(port) => port.interface(),
+            Engine::Tcx(port, _) => port.interface(),
         }
     }
 
@@ -114,6 +131,7 @@ impl Port {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.ring_frames(),
             Engine::Xdp(port) => port.ring_frames(),
+            Engine::Tcx(port, _) => port.ring_frames(),
         }
     }
 
@@ -121,7 +139,7 @@ impl Port {
     pub fn packet(&self) -> Option<&PacketPort> {
         match &self.engine {
             Engine::Packet(port) => Some(port),
-            Engine::Xdp(_) | Engine::Mixed(..) => None,
+            Engine::Xdp(_) | Engine::Mixed(..) | Engine::Tcx(..) => None,
         }
     }
 
@@ -139,7 +157,7 @@ impl Port {
                 outcome
             }
             Engine::Xdp(port) => port.send(frame),
-            Engine::Mixed(_, sender) => sender.send(frame),
+            Engine::Mixed(_, sender) | Engine::Tcx(_, sender) => sender.send(frame),
         };
         self.sent(at, frame, outcome)
     }
@@ -174,7 +192,7 @@ impl Port {
         let outcome = match &mut self.engine {
             Engine::Packet(port) => port.send_at(frame, at),
             Engine::Xdp(port) => port.send(frame),
-            Engine::Mixed(_, sender) => sender.send(frame),
+            Engine::Mixed(_, sender) | Engine::Tcx(_, sender) => sender.send(frame),
         };
         self.sent(called, frame, outcome)
     }
@@ -193,7 +211,7 @@ impl Port {
         let outcome = match &mut self.engine {
             Engine::Packet(port) => port.send_all(batch),
             Engine::Xdp(port) => port.send_all(batch),
-            Engine::Mixed(_, sender) => sender.send_all(batch),
+            Engine::Mixed(_, sender) | Engine::Tcx(_, sender) => sender.send_all(batch),
         };
         if let (Some(tap), Some(at)) = (&mut self.tap, at) {
             let went = outcome.as_ref().map_or_else(|partial| partial.sent, |()| batch.len());
@@ -243,6 +261,7 @@ impl Port {
         let frame = match &mut self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => Frame::Packet(port.next()?),
             Engine::Xdp(port) => Frame::Xdp(port.next()?),
+            Engine::Tcx(port, _) => Frame::Tcx(port.next()?),
         };
         if let Some(tap) = &mut self.tap {
             tap.received(&frame);
@@ -258,6 +277,7 @@ impl Port {
         match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.wait(timeout_ns),
             Engine::Xdp(port) => port.wait(timeout_ns),
+            Engine::Tcx(port, _) => Ok(port.wait(timeout_ns)),
         }
     }
 
@@ -266,6 +286,7 @@ impl Port {
         let is_gone = match &self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.is_gone(),
             Engine::Xdp(port) => port.is_gone(),
+            Engine::Tcx(_, sender) => sender.is_gone(),
         };
         match is_gone {
             true => Err(SysError::InterfaceGone {
@@ -279,7 +300,7 @@ impl Port {
     pub(crate) fn link_statistics(&mut self) -> Option<LinkStatistics> {
         match &mut self.engine {
             Engine::Packet(port) | Engine::Mixed(port, _) => port.link_statistics().ok(),
-            Engine::Xdp(_) => None,
+            Engine::Xdp(_) | Engine::Tcx(..) => None,
         }
     }
 
@@ -291,6 +312,7 @@ impl Port {
             Engine::Xdp(port) => port
                 .statistics()
                 .map_or(0, |counted| counted.dropped + counted.ring_full),
+            Engine::Tcx(port, _) => port.dropped(),
         }
     }
 }
@@ -302,6 +324,8 @@ pub enum Frame<'a> {
     Packet(RxFrame<'a>),
     /// In an AF_XDP socket's memory.
     Xdp(XdpFrame<'a>),
+    /// In the ring of a tcx program.
+    Tcx(TcxFrame<'a>),
 }
 
 impl Frame<'_> {
@@ -311,6 +335,7 @@ impl Frame<'_> {
         match self {
             Self::Packet(frame) => frame.data(),
             Self::Xdp(frame) => frame.data(),
+            Self::Tcx(frame) => frame.data(),
         }
     }
 
@@ -320,6 +345,7 @@ impl Frame<'_> {
         match self {
             Self::Packet(frame) => frame.vlan(),
             Self::Xdp(_) => None,
+            Self::Tcx(frame) => frame.vlan(),
         }
     }
 
@@ -328,7 +354,7 @@ impl Frame<'_> {
     pub fn stamp(&self) -> Option<RxStamp> {
         match self {
             Self::Packet(frame) => Some(frame.stamp()),
-            Self::Xdp(_) => None,
+            Self::Xdp(_) | Self::Tcx(_) => None,
         }
     }
 
@@ -337,6 +363,7 @@ impl Frame<'_> {
         match self {
             Self::Packet(frame) => frame.original_len(),
             Self::Xdp(frame) => frame.data().len(),
+            Self::Tcx(frame) => frame.original_len(),
         }
     }
 }

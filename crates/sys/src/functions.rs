@@ -1,6 +1,6 @@
 //! A program at the beginnings of many kernel functions at once (kprobe.multi), by bpf(2).
 
-use crate::xdp::bpf::descriptor;
+use crate::bpf::descriptor;
 use rustix::io::Errno;
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -9,6 +9,7 @@
 #![allow(unsafe_code)]
 
 pub mod alloc;
+mod bpf;
 pub mod clock;
 pub mod cycles;
 mod error;
@@ -22,6 +23,7 @@ pub mod phc;
 pub mod privilege;
 mod sockopt;
 pub mod tap;
+pub mod tcx;
 pub mod thread;
 pub mod timex;
 pub mod wait;

@@ -23,6 +23,7 @@ use crate::record::Recorder;
 use crate::rest::Rest;
 use crate::stop::Stop;
 use sys::packet::PortOptions;
+use sys::tcx::TcxOptions;
 use sys::thread::{Policy, RtThread};
 use sys::xdp::{XdpOptions, XdpRequest};
 use wire::ether::{EthernetView, Mac, VlanTag};
@@ -166,6 +167,15 @@ pub fn xdp_options(config: &ReflectConfig, form: XdpRequest) -> XdpOptions {
         frame_bytes: config.frame_bytes.max(wire::test_frame::BYE_OCTETS) + VLAN_TAG,
         mode: form,
         ..XdpOptions::default()
+    }
+}
+
+/// How the receiver at the tcx hook for this probe is to be opened.
+pub fn tcx_options(config: &ReflectConfig) -> TcxOptions {
+    TcxOptions {
+        ethertypes: vec![wire::test_frame::ETHER_TYPE],
+        ring_frames: ring_frames(config),
+        frame_bytes: config.frame_bytes.max(wire::test_frame::BYE_OCTETS),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::mode::{XdpMode, XdpRefusal, XdpRequest, XdpRunning};
 use super::socket::{Socket, bind_refusal};
-use super::{XdpOptions, bpf, program};
+use super::{XdpOptions, program};
+use crate::bpf;
 use crate::error::SysError;
 use crate::link::LinkInfo;
-use crate::privilege::Capability;
 use rustix::io::Errno;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -24,16 +24,17 @@ impl Program {
     /// Loads the program for these EtherTypes, and a map with room for `queue`.
     pub(super) fn load(name: &Arc<str>, ethertypes: &[u16], queue: u32) -> Result<Self, SysError> {
         let map = bpf::socket_map(queue.saturating_add(1))
-            .map_err(|errno| refused("make a map of AF_XDP sockets for", name, errno))?;
+            .map_err(|errno| bpf::refused("make a map of AF_XDP sockets for", name, errno))?;
         let code = program::assemble(ethertypes, map.as_raw_fd())?;
-        let program = bpf::load(&code).map_err(|errno| refused("load an XDP program for", name, errno))?;
+        let program = bpf::load(bpf::PROGRAM_TYPE_XDP, &code)
+            .map_err(|errno| bpf::refused("load an XDP program for", name, errno))?;
         Ok(Self { program, map })
     }
 
     /// Attaches the program for as long as the descriptor returned is open.
     pub(super) fn attach(&self, link: &LinkInfo, form: XdpRunning) -> Result<OwnedFd, Errno> {
         let flags = if form == XdpRunning::Generic { GENERIC } else { NATIVE };
-        bpf::attach(&self.program, link.index, flags)
+        bpf::attach(&self.program, link.index, bpf::ATTACH_XDP, flags)
     }
 
     /// Has frames of `queue` go to `socket` from now on.
@@ -68,7 +69,7 @@ pub(super) fn bind(
         let attached = match program.attach(link, *first) {
             Ok(attached) => attached,
             Err(errno @ (Errno::PERM | Errno::ACCESS)) => {
-                return Err(refused("attach an XDP program to", name, errno));
+                return Err(bpf::refused("attach an XDP program to", name, errno));
             }
             Err(errno) => {
                 let why = attach_refusal(link, errno);
@@ -101,20 +102,6 @@ pub(super) fn bind(
         interface: Arc::clone(name),
         refused: refusals,
     })
-}
-
-/// A refusal that may be for a missing privilege: bpf(2) asks for both.
-fn refused(operation: &'static str, name: &Arc<str>, errno: Errno) -> SysError {
-    let missing = [Capability::NetAdmin, Capability::Bpf]
-        .into_iter()
-        .find(|capability| !crate::privilege::has(*capability));
-    match errno {
-        Errno::NOSYS => SysError::MissingFeature {
-            what: format!("{operation} {name}"),
-            needs: "CONFIG_BPF_SYSCALL",
-        },
-        _ => SysError::or_capability(missing.unwrap_or(Capability::Bpf), operation, Arc::clone(name), errno),
-    }
 }
 
 /// Why the program could not be attached, in words.

@@ -15,7 +15,6 @@
 //! longer or less long as the machine is busy or quiet (examples/rtt.rs).
 
 mod attach;
-pub(crate) mod bpf;
 mod mode;
 mod port;
 mod program;

@@ -117,8 +117,7 @@ impl XdpPort {
 
     /// Whether the interface is no longer there: one system call.
     pub fn is_gone(&self) -> bool {
-        // The kernel unbinds the socket of an interface that is removed.
-        matches!(wake_receive(&self.socket.fd), Some(Errno::NODEV | Errno::NXIO))
+        self.socket.is_gone()
     }
 
     /// Sends one frame (from the destination address, without FCS): a copy into the port's memory, and one system call unless

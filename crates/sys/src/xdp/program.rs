@@ -3,7 +3,7 @@
 //! Assembled here, so that nothing has to be compiled or found at run time. XDP sees a VLAN tag in the data unless the NIC
 //! has taken it out (`ethtool -k`: rx-vlan-offload); the EtherType is then at octet 16, behind two tags at 20.
 
-use super::bpf::Instruction;
+use crate::bpf::{Instruction, op};
 use crate::error::SysError;
 use crate::packet::MOST_ETHERTYPES;
 
@@ -121,15 +121,6 @@ fn taking(map: i32) -> [Instruction; 6] {
         op(CALL, 0, 0, 0, REDIRECT_MAP),
         op(EXIT, 0, 0, 0, 0),
     ]
-}
-
-const fn op(code: u8, destination: u8, source: u8, offset: i16, immediate: i32) -> Instruction {
-    Instruction {
-        code,
-        registers: destination | source << 4,
-        offset,
-        immediate,
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::XdpOptions;
 use super::mode::XdpRunning;
 use super::socket::{Socket, bind_refusal};
-use super::wake::wake_transmit;
+use super::wake::{wake_receive, wake_transmit};
 use crate::error::SysError;
 use crate::link;
 use crate::packet::{PartialSend, TxBatch, VlanTag};
@@ -74,6 +74,11 @@ impl XdpSender {
         self.mac
     }
 
+    /// Whether the interface is no longer there: one system call.
+    pub fn is_gone(&self) -> bool {
+        self.socket.is_gone()
+    }
+
     /// Sends one frame: as [`XdpPort::send`](super::XdpPort::send), but a frame that is refused is not sent later either.
     ///
     /// # Errors
@@ -119,6 +124,11 @@ struct Flushed {
 }
 
 impl Socket {
+    /// The kernel unbinds the socket of an interface that is removed.
+    pub(super) fn is_gone(&self) -> bool {
+        matches!(wake_receive(&self.fd), Some(Errno::NODEV | Errno::NXIO))
+    }
+
     /// Sends one frame. `EMSGSIZE` when it does not fit, `ENOBUFS` when there is no room or the driver dropped it. A frame that is
     /// refused is not sent later; only with zero-copy, where the driver takes frames at any time, one it has no room for stays queued.
     #[inline]

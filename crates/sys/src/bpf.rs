@@ -1,33 +1,54 @@
-//! The four commands of bpf(2) that an AF_XDP socket needs: a map, a program, a link, and the socket in the map.
+//! What is needed of bpf(2) to have a small program take frames at an interface: maps, a program, a link, and its instructions.
 //!
 //! Each structure is the head of the kernel's `union bpf_attr` (linux/bpf.h); what it does not reach counts as zero.
 
-use crate::error::last_errno;
+use crate::error::{SysError, last_errno};
+use crate::privilege::Capability;
 use rustix::io::Errno;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
 
 const MAP_CREATE: libc::c_int = 0;
 const MAP_UPDATE: libc::c_int = 2;
 const PROGRAM_LOAD: libc::c_int = 5;
 const LINK_CREATE: libc::c_int = 28;
 
-/// `BPF_MAP_TYPE_XSKMAP`, `BPF_PROG_TYPE_XDP`, `BPF_XDP`.
+/// `BPF_MAP_TYPE_ARRAY`, `BPF_MAP_TYPE_XSKMAP`, `BPF_F_MMAPABLE`.
+const ARRAY: u32 = 2;
 const XSKMAP: u32 = 17;
-const PROGRAM_TYPE_XDP: u32 = 6;
-const ATTACH_XDP: u32 = 37;
+const MAPPABLE: u32 = 1 << 10;
 
-/// The program calls no helper that asks for a GPL-compatible licence.
+/// `BPF_PROG_TYPE_XDP`, `BPF_XDP`.
+pub(crate) const PROGRAM_TYPE_XDP: u32 = 6;
+pub(crate) const ATTACH_XDP: u32 = 37;
+
+/// `BPF_PROG_TYPE_SCHED_CLS`, `BPF_TCX_INGRESS`, `BPF_F_BEFORE`: before all that are attached there.
+pub(crate) const PROGRAM_TYPE_TC: u32 = 3;
+pub(crate) const ATTACH_TCX_INGRESS: u32 = 46;
+pub(crate) const BEFORE: u32 = 1 << 3;
+
+/// The programs call no helper that asks for a GPL-compatible licence.
 const LICENSE: &std::ffi::CStr = c"Apache-2.0";
 
 /// One instruction (`struct bpf_insn`): operation, destination register in the low and source register in the high half of
 /// an octet, offset, immediate.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Instruction {
-    pub(super) code: u8,
-    pub(super) registers: u8,
-    pub(super) offset: i16,
-    pub(super) immediate: i32,
+pub(crate) struct Instruction {
+    pub(crate) code: u8,
+    pub(crate) registers: u8,
+    pub(crate) offset: i16,
+    pub(crate) immediate: i32,
+}
+
+/// An instruction of its parts.
+pub(crate) const fn op(code: u8, destination: u8, source: u8, offset: i16, immediate: i32) -> Instruction {
+    Instruction {
+        code,
+        registers: destination | source << 4,
+        offset,
+        immediate,
+    }
 }
 
 #[repr(C)]
@@ -64,8 +85,21 @@ struct LinkCreate {
     flags: u32,
 }
 
+/// An array of `entries` times `value_bytes`, which can be mapped.
+pub(crate) fn array(value_bytes: u32, entries: u32) -> Result<OwnedFd, Errno> {
+    let attributes = MapCreate {
+        kind: ARRAY,
+        key_bytes: 4,
+        value_bytes,
+        entries,
+        flags: MAPPABLE,
+    };
+    // SAFETY: the attributes hold no addresses.
+    unsafe { descriptor(MAP_CREATE, &attributes) }
+}
+
 /// A map of `entries` AF_XDP sockets, by receive queue.
-pub(super) fn socket_map(entries: u32) -> Result<OwnedFd, Errno> {
+pub(crate) fn socket_map(entries: u32) -> Result<OwnedFd, Errno> {
     let attributes = MapCreate {
         kind: XSKMAP,
         key_bytes: 4,
@@ -78,7 +112,7 @@ pub(super) fn socket_map(entries: u32) -> Result<OwnedFd, Errno> {
 }
 
 /// Puts a socket into the map, for the frames of `queue`.
-pub(super) fn insert(map: &OwnedFd, queue: u32, socket: &OwnedFd) -> Result<(), Errno> {
+pub(crate) fn insert(map: &OwnedFd, queue: u32, socket: &OwnedFd) -> Result<(), Errno> {
     let socket = word(socket.as_raw_fd());
     let attributes = MapUpdate {
         map: word(map.as_raw_fd()),
@@ -91,10 +125,10 @@ pub(super) fn insert(map: &OwnedFd, queue: u32, socket: &OwnedFd) -> Result<(), 
     unsafe { call(MAP_UPDATE, &attributes) }.map(|_| ())
 }
 
-/// Has the kernel check and compile an XDP program.
-pub(super) fn load(program: &[Instruction]) -> Result<OwnedFd, Errno> {
+/// Has the kernel check and compile a program.
+pub(crate) fn load(kind: u32, program: &[Instruction]) -> Result<OwnedFd, Errno> {
     let attributes = ProgramLoad {
-        kind: PROGRAM_TYPE_XDP,
+        kind,
         instructions: u32::try_from(program.len()).unwrap_or(u32::MAX),
         code: program.as_ptr().addr() as u64,
         license: LICENSE.as_ptr().addr() as u64,
@@ -105,15 +139,29 @@ pub(super) fn load(program: &[Instruction]) -> Result<OwnedFd, Errno> {
 
 /// Attaches the program to an interface for as long as the descriptor returned is open: it goes with the process, however
 /// that ends.
-pub(super) fn attach(program: &OwnedFd, interface: u32, flags: u32) -> Result<OwnedFd, Errno> {
+pub(crate) fn attach(program: &OwnedFd, interface: u32, attach_type: u32, flags: u32) -> Result<OwnedFd, Errno> {
     let attributes = LinkCreate {
         program: word(program.as_raw_fd()),
         interface,
-        attach_type: ATTACH_XDP,
+        attach_type,
         flags,
     };
     // SAFETY: the attributes hold no addresses.
     unsafe { descriptor(LINK_CREATE, &attributes) }
+}
+
+/// A refusal that may be for a missing privilege: bpf(2) asks for both.
+pub(crate) fn refused(operation: &'static str, name: &Arc<str>, errno: Errno) -> SysError {
+    let missing = [Capability::NetAdmin, Capability::Bpf]
+        .into_iter()
+        .find(|capability| !crate::privilege::has(*capability));
+    match errno {
+        Errno::NOSYS => SysError::MissingFeature {
+            what: format!("{operation} {name}"),
+            needs: "CONFIG_BPF_SYSCALL",
+        },
+        _ => SysError::or_capability(missing.unwrap_or(Capability::Bpf), operation, Arc::clone(name), errno),
+    }
 }
 
 fn word(fd: RawFd) -> u32 {

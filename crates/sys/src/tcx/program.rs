@@ -1,0 +1,247 @@
+//! The program: frames of the wanted EtherTypes are copied into a slot and dropped, all others go on.
+//!
+//! A slot is taken by an atomic addition, since each CPU may run the program at the same time, and its number is written last: who
+//! sees it sees the frame.
+
+use super::Shape;
+use super::ring::{DROPPED_AT, FRAME_AT, HEAD_AT, LENGTH_AT, NUMBER_AT, TAG_AT, TAIL_AT};
+use crate::bpf::{Instruction, op};
+use crate::error::SysError;
+use crate::packet::MOST_ETHERTYPES;
+
+/// Registers: 0 returns, 1 to 5 are arguments and scratch, 6 to 9 outlive calls, 10 is the stack.
+const R0: u8 = 0;
+const R1: u8 = 1;
+const R2: u8 = 2;
+const R3: u8 = 3;
+const R4: u8 = 4;
+const SKB: u8 = 6;
+const SLOT: u8 = 7;
+const NUMBER: u8 = 8;
+const CONTROL: u8 = 9;
+const STACK: u8 = 10;
+
+/// Operations (linux/bpf.h): class, size or kind, source.
+const LOAD_WORD: u8 = 0x61;
+const LOAD_LONG: u8 = 0x79;
+const LOAD_MAP: u8 = 0x18;
+const STORE_WORD: u8 = 0x63;
+const STORE_HALF: u8 = 0x6b;
+const STORE_NUMBER: u8 = 0x62;
+const ATOMIC: u8 = 0xdb;
+const MOVE: u8 = 0xbf;
+const MOVE_NUMBER: u8 = 0xb7;
+const ADD_NUMBER: u8 = 0x07;
+const AND_NUMBER: u8 = 0x57;
+const SUBTRACT: u8 = 0x1f;
+const JUMP: u8 = 0x05;
+const JUMP_EQUAL: u8 = 0x15;
+const JUMP_AT_LEAST: u8 = 0x35;
+const JUMP_AT_MOST: u8 = 0xb5;
+const CALL: u8 = 0x85;
+const EXIT: u8 = 0x95;
+
+/// Kinds of [`ATOMIC`].
+const ADD: i32 = 0;
+const FETCH_ADD: i32 = 1;
+const EXCHANGE: i32 = 0xe1;
+
+/// Source registers that say what a number is: a map's descriptor, and one whose first value is meant.
+const MAP_DESCRIPTOR: u8 = 1;
+const MAP_VALUE: u8 = 2;
+
+/// Helpers.
+const MAP_LOOKUP: i32 = 1;
+const LOAD_BYTES: i32 = 26;
+
+/// Offsets in `struct __sk_buff`.
+const LENGTH: i16 = 0;
+const PROTOCOL: i16 = 16;
+const VLAN_PRESENT: i16 = 20;
+const VLAN_TCI: i16 = 24;
+const VLAN_PROTOCOL: i16 = 28;
+
+/// Verdicts: `TCX_NEXT`, `TCX_DROP`.
+const NEXT: i32 = -1;
+const DROP: i32 = 2;
+
+/// Octets of an Ethernet header.
+const SHORTEST: i32 = 14;
+
+/// Where a jump leads to, until the addresses are known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Following,
+    Take,
+    Fits,
+    Untagged,
+    Copied,
+    Full,
+    Pass,
+}
+
+/// The program as it grows, and where its parts begin.
+#[derive(Default)]
+struct Code {
+    instructions: Vec<(Instruction, Option<Target>)>,
+    parts: Vec<(Target, usize)>,
+}
+
+impl Code {
+    fn add(&mut self, instructions: &[Instruction]) {
+        self.instructions.extend(instructions.iter().map(|one| (*one, None)));
+    }
+
+    fn jump(&mut self, code: u8, register: u8, number: i32, target: Target) {
+        self.instructions.push((op(code, register, 0, 0, number), Some(target)));
+    }
+
+    fn part(&mut self, target: Target) {
+        self.parts.push((target, self.instructions.len()));
+    }
+
+    fn resolved(self) -> Vec<Instruction> {
+        let at_of = |target| self.parts.iter().find(|(part, _)| *part == target).map(|(_, at)| *at);
+        let resolve = |(at, (instruction, target)): (usize, &(Instruction, Option<Target>))| Instruction {
+            offset: match target.and_then(at_of) {
+                Some(to) => i16::try_from(to - at - 1).expect("a hundred instructions"),
+                None => instruction.offset,
+            },
+            ..*instruction
+        };
+        self.instructions.iter().enumerate().map(resolve).collect()
+    }
+}
+
+/// The program for these EtherTypes and this ring.
+pub(super) fn assemble(ethertypes: &[u16], shape: &Shape) -> Result<Vec<Instruction>, SysError> {
+    if !(1..=MOST_ETHERTYPES).contains(&ethertypes.len()) {
+        return Err(SysError::Invalid {
+            what: format!("{} EtherTypes to take: 1 to {MOST_ETHERTYPES}", ethertypes.len()),
+        });
+    }
+    let mut code = Code::default();
+    code.add(&[op(MOVE, SKB, R1, 0, 0), op(LOAD_WORD, R2, SKB, PROTOCOL, 0)]);
+    for ethertype in ethertypes {
+        // The load is in the machine's order, the frame in the network's.
+        code.jump(JUMP_EQUAL, R2, i32::from(ethertype.to_be()), Target::Take);
+    }
+    code.jump(JUMP, 0, 0, Target::Pass);
+    code.part(Target::Take);
+    take_slot(&mut code, shape);
+    write_head(&mut code, shape);
+    write_frame(&mut code);
+    code.part(Target::Full);
+    code.add(&[
+        op(MOVE_NUMBER, R1, 0, 0, 1),
+        op(ATOMIC, CONTROL, R1, DROPPED_AT, ADD),
+        op(MOVE_NUMBER, R0, 0, 0, DROP),
+        op(EXIT, 0, 0, 0, 0),
+    ]);
+    code.part(Target::Pass);
+    code.add(&[op(MOVE_NUMBER, R0, 0, 0, NEXT), op(EXIT, 0, 0, 0, 0)]);
+    Ok(code.resolved())
+}
+
+/// A slot of our own, unless too many wait.
+fn take_slot(code: &mut Code, shape: &Shape) {
+    code.add(&[
+        op(LOAD_MAP, CONTROL, MAP_VALUE, 0, shape.control),
+        op(0, 0, 0, 0, 0),
+        op(LOAD_LONG, R1, CONTROL, HEAD_AT, 0),
+        op(LOAD_LONG, R2, CONTROL, TAIL_AT, 0),
+        op(SUBTRACT, R1, R2, 0, 0),
+    ]);
+    code.jump(JUMP_AT_LEAST, R1, shape.room.cast_signed(), Target::Full);
+    code.add(&[
+        op(MOVE_NUMBER, NUMBER, 0, 0, 1),
+        op(ATOMIC, CONTROL, NUMBER, HEAD_AT, FETCH_ADD),
+        op(MOVE, R1, NUMBER, 0, 0),
+        op(AND_NUMBER, R1, 0, 0, shape.mask.cast_signed()),
+        op(STORE_WORD, STACK, R1, -4, 0),
+        op(MOVE, R2, STACK, 0, 0),
+        op(ADD_NUMBER, R2, 0, 0, -4),
+        op(LOAD_MAP, R1, MAP_DESCRIPTOR, 0, shape.slots),
+        op(0, 0, 0, 0, 0),
+        op(CALL, 0, 0, 0, MAP_LOOKUP),
+    ]);
+    // Never: the mask keeps the number inside the map. The kernel insists on it.
+    code.jump(JUMP_EQUAL, R0, 0, Target::Pass);
+    code.add(&[op(MOVE, SLOT, R0, 0, 0)]);
+}
+
+/// Length and tag; leaves the octets to copy in the fourth argument.
+fn write_head(code: &mut Code, shape: &Shape) {
+    code.add(&[
+        op(LOAD_WORD, R4, SKB, LENGTH, 0),
+        op(STORE_WORD, SLOT, R4, LENGTH_AT, 0),
+        op(STORE_NUMBER, SLOT, 0, TAG_AT, 0),
+        op(LOAD_WORD, R1, SKB, VLAN_PRESENT, 0),
+    ]);
+    code.jump(JUMP_EQUAL, R1, 0, Target::Untagged);
+    code.add(&[
+        op(LOAD_WORD, R1, SKB, VLAN_TCI, 0),
+        op(STORE_HALF, SLOT, R1, TAG_AT, 0),
+        op(LOAD_WORD, R1, SKB, VLAN_PROTOCOL, 0),
+        op(STORE_HALF, SLOT, R1, TAG_AT + 2, 0),
+    ]);
+    code.part(Target::Untagged);
+    code.jump(JUMP_AT_MOST, R4, shape.frame_bytes.cast_signed(), Target::Fits);
+    code.add(&[op(MOVE_NUMBER, R4, 0, 0, shape.frame_bytes.cast_signed())]);
+    code.part(Target::Fits);
+}
+
+/// The frame, and then the slot's number, one more than that of the frame.
+fn write_frame(code: &mut Code) {
+    let copy = [
+        op(MOVE, R1, SKB, 0, 0),
+        op(MOVE_NUMBER, R2, 0, 0, 0),
+        op(MOVE, R3, SLOT, 0, 0),
+        op(ADD_NUMBER, R3, 0, 0, i32::from(FRAME_AT)),
+        op(CALL, 0, 0, 0, LOAD_BYTES),
+    ];
+    // A slot that was taken is written whatever comes, or the reader would wait for it for ever.
+    let none = op(STORE_NUMBER, SLOT, 0, LENGTH_AT, 0);
+    code.jump(JUMP_AT_LEAST, R4, SHORTEST, Target::Following);
+    code.add(&[none]);
+    code.jump(JUMP, 0, 0, Target::Copied);
+    code.part(Target::Following);
+    code.add(&copy);
+    code.jump(JUMP_EQUAL, R0, 0, Target::Copied);
+    code.add(&[none]);
+    code.part(Target::Copied);
+    code.add(&[
+        op(ADD_NUMBER, NUMBER, 0, 0, 1),
+        op(ATOMIC, SLOT, NUMBER, NUMBER_AT, EXCHANGE),
+        op(MOVE_NUMBER, R0, 0, 0, DROP),
+        op(EXIT, 0, 0, 0, 0),
+    ]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_ETHERTYPES, Shape, assemble};
+
+    const SHAPE: Shape = Shape {
+        control: 3,
+        slots: 4,
+        mask: 127,
+        room: 126,
+        frame_bytes: 1_518,
+    };
+
+    /// What the program does with frames is tested with the kernel's own verifier and compiler, in tests/tcx.rs.
+    #[test]
+    fn one_program_for_one_to_many_types() {
+        let lengths = [1, 2, MOST_ETHERTYPES].map(|types| {
+            let types: Vec<u16> = (0x8800..).take(types).collect();
+            assemble(&types, &SHAPE).expect("a program").len() - types.len()
+        });
+        assert!(lengths.iter().all(|length| *length == lengths[0]), "{lengths:?}");
+        for types in [0, MOST_ETHERTYPES + 1] {
+            let types: Vec<u16> = (0x8800..).take(types).collect();
+            let error = assemble(&types, &SHAPE).expect_err("none, and too many");
+            assert!(error.to_string().ends_with("EtherTypes to take: 1 to 64"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The memory that the program writes and this side reads: a map of slots, and one of counters.
+
+use super::Shape;
+use crate::bpf;
+use crate::error::SysError;
+use crate::packet::VlanTag;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use std::os::fd::OwnedFd;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counters: slots taken, frames read, frames without room. Each has a cache line of its own, since different CPUs write them.
+pub(super) const HEAD_AT: i16 = 0;
+pub(super) const TAIL_AT: i16 = 64;
+pub(super) const DROPPED_AT: i16 = 128;
+const CONTROL_OCTETS: u32 = 192;
+
+/// A slot: its number (one more than the frame's, 0 before the first), the frame's length, its tag (TCI and protocol, 0 for none), and
+/// the frame.
+pub(super) const NUMBER_AT: i16 = 0;
+pub(super) const LENGTH_AT: i16 = 8;
+pub(super) const TAG_AT: i16 = 12;
+pub(super) const FRAME_AT: i16 = 16;
+
+/// Slots begin at cache lines.
+const LINE: usize = 64;
+
+const MOST_RING_FRAMES: usize = 32_768;
+const FRAME_BYTES: std::ops::RangeInclusive<usize> = 14..=65_535;
+
+/// The program hears of this share of the ring at once that it is free: each time would cost it the line the counter is in.
+const TOLD_SHARE: u64 = 8;
+
+#[derive(Debug)]
+pub(super) struct Ring {
+    control: Mapping,
+    slots: Mapping,
+    control_fd: OwnedFd,
+    slots_fd: OwnedFd,
+    stride: usize,
+    mask: u32,
+    room: u32,
+    frame_bytes: usize,
+    /// Frames read, and how many of them the program knows of.
+    read: u64,
+    told: u64,
+}
+
+impl Ring {
+    pub(super) fn new(name: &Arc<str>, ring_frames: usize, frame_bytes: usize) -> Result<Self, SysError> {
+        if !(1..=MOST_RING_FRAMES).contains(&ring_frames) || !FRAME_BYTES.contains(&frame_bytes) {
+            return Err(SysError::Invalid {
+                what: format!(
+                    "a ring of {ring_frames} frames of {frame_bytes} octets: 1 to {MOST_RING_FRAMES} of 14 to 65535"
+                ),
+            });
+        }
+        // Every CPU may have found room before any of them took it.
+        let cpus = crate::thread::online_cpus().iter().count();
+        let slots_at_least = ring_frames + ring_frames / 4 + 2 + cpus;
+        let slots = slots_at_least.next_power_of_two();
+        let stride = (FRAME_AT as usize + frame_bytes).next_multiple_of(LINE);
+        let (slots, octets) = (word(slots), word(stride));
+        let refused = |errno| bpf::refused("make maps for frames of", name, errno);
+        let control_fd = bpf::array(CONTROL_OCTETS, 1).map_err(refused)?;
+        let slots_fd = bpf::array(octets, slots).map_err(refused)?;
+        Ok(Self {
+            control: Mapping::of(name, &control_fd, CONTROL_OCTETS as usize)?,
+            slots: Mapping::of(name, &slots_fd, slots as usize * stride)?,
+            control_fd,
+            slots_fd,
+            stride,
+            mask: slots - 1,
+            room: slots - word(cpus),
+            frame_bytes,
+            read: 0,
+            told: 0,
+        })
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        Shape::of(
+            &self.control_fd,
+            &self.slots_fd,
+            self.mask,
+            self.room,
+            word(self.frame_bytes),
+        )
+    }
+
+    pub(super) fn room(&self) -> usize {
+        self.room as usize - self.room as usize / TOLD_SHARE as usize
+    }
+
+    pub(super) fn dropped(&self) -> u64 {
+        self.control.counter(DROPPED_AT as usize).load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(super) fn has_one(&self) -> bool {
+        self.slots.counter(self.slot()).load(Ordering::Acquire) == self.read + 1
+    }
+
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<TcxFrame<'_>> {
+        self.has_one().then(|| TcxFrame { ring: self })
+    }
+
+    /// Octets before the slot of the oldest frame not yet read.
+    #[inline]
+    fn slot(&self) -> usize {
+        (self.read as u32 & self.mask) as usize * self.stride
+    }
+
+    #[inline]
+    fn release(&mut self) {
+        self.read += 1;
+        if (self.read - self.told) * TOLD_SHARE > u64::from(self.room) {
+            self.told = self.read;
+            self.control
+                .counter(TAIL_AT as usize)
+                .store(self.read, Ordering::Release);
+        }
+    }
+}
+
+/// A received frame, in the ring; its place is free when this is dropped.
+#[derive(Debug)]
+pub struct TcxFrame<'a> {
+    ring: &'a mut Ring,
+}
+
+impl TcxFrame<'_> {
+    /// The frame from its destination address, without FCS and without the tag that is in [`TcxFrame::vlan`]; cut to
+    /// [`TcxOptions::frame_bytes`](super::TcxOptions::frame_bytes).
+    #[inline]
+    pub fn data(&self) -> &[u8] {
+        let octets = self.original_len().min(self.ring.frame_bytes);
+        // SAFETY: a slot holds as many octets behind its head; the program wrote them before the number that was seen, and does not
+        // write them again before it is told that the slot is free.
+        unsafe { std::slice::from_raw_parts(self.at(FRAME_AT), octets) }
+    }
+
+    /// Octets the frame had when it was received.
+    #[inline]
+    pub fn original_len(&self) -> usize {
+        // SAFETY: an aligned word inside the slot, written as the frame was.
+        unsafe { self.at(LENGTH_AT).cast::<u32>().read() as usize }
+    }
+
+    /// The outer VLAN tag, which the kernel has taken out of the data.
+    #[inline]
+    pub fn vlan(&self) -> Option<VlanTag> {
+        // SAFETY: two aligned halves of a word inside the slot, written as the frame was.
+        let [tci, protocol] = unsafe { self.at(TAG_AT).cast::<[u16; 2]>().read() };
+        (protocol != 0).then(|| VlanTag {
+            tpid: u16::from_be(protocol),
+            tci,
+        })
+    }
+
+    #[inline]
+    fn at(&self, offset: i16) -> *const u8 {
+        // SAFETY: the slot lies inside the mapping, and the offset inside the slot.
+        unsafe { self.ring.slots.memory.as_ptr().add(self.ring.slot() + offset as usize) }
+    }
+}
+
+impl Drop for TcxFrame<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.ring.release();
+    }
+}
+
+/// The memory of a map.
+#[derive(Debug)]
+struct Mapping {
+    memory: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone; the program, the only other party, synchronises by the numbers.
+unsafe impl Send for Mapping {}
+// SAFETY: through a shared reference only atomic counters are touched, and octets read of slots that are with this side.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    fn of(name: &Arc<str>, map: &OwnedFd, octets: usize) -> Result<Self, SysError> {
+        let bytes = octets.next_multiple_of(rustix::param::page_size());
+        let (rights, flags) = (
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::SHARED | MapFlags::POPULATE,
+        );
+        // SAFETY: a new mapping at an address the kernel chooses, of a map that has as many pages.
+        let memory = unsafe { mmap(std::ptr::null_mut(), bytes, rights, flags, map, 0) }
+            .map_err(|errno| SysError::refused("map memory for frames of", Arc::clone(name), errno))?;
+        Ok(Self {
+            memory: NonNull::new(memory.cast()).expect("mmap does not return null"),
+            bytes,
+        })
+    }
+
+    /// The counter at `offset`, a multiple of 8 inside the mapping.
+    #[inline]
+    fn counter(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: an aligned word inside the mapping that both sides access atomically.
+        unsafe { AtomicU64::from_ptr(self.memory.as_ptr().add(offset).cast()) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this address and length, and nothing borrowed from it is left.
+        let unmapped = unsafe { munmap(self.memory.as_ptr().cast(), self.bytes) };
+        debug_assert!(unmapped.is_ok());
+    }
+}
+
+fn word(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
