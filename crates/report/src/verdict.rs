@@ -16,6 +16,7 @@ use crate::text::{count, plural};
 use crate::view::{RunView, SeriesView};
 use doubt::Doubt;
 pub use required::{NotApplicable, RequirementCheck, RequirementOpen};
+use store::model::setting;
 use units::format_ns;
 
 /// The answer to "is it within its limit?".
@@ -394,11 +395,12 @@ fn measure(series: &SeriesView, quantity: Quantity) -> Result<Measured, String> 
     }
 }
 
-/// Setting of a series without samples that says why it has none.
-const NOT_MEASURED: &str = "not measured";
-
 fn nothing_measured(series: &SeriesView) -> String {
-    let why = series.spec.settings.iter().find(|(name, _)| name == NOT_MEASURED);
+    let why = series
+        .spec
+        .settings
+        .iter()
+        .find(|(name, _)| name == setting::NOT_MEASURED);
     why.map_or_else(
         || "nothing was measured".to_owned(),
         |(_, why)| format!("nothing was measured: {why}"),

@@ -7,13 +7,10 @@ use crate::bed::{Bed, FIRST, FramePath};
 use probes::record::{Counted, CountedSpan, Events, Recorder};
 use probes::trace::{TraceConfig, Tracing, start};
 use probes::{ProbeError, Stop};
-use store::model::{Counters, EventKind, Fact, SeriesClock, SeriesSpec};
+use store::model::{EventKind, Fact, SeriesClock, SeriesSpec};
 
 /// Group of the inventory for what was traced.
 const GROUP: &str = "trace";
-
-/// Setting of a series that has no samples, and why. The report reads it.
-const NOT_MEASURED: &str = "not measured";
 
 /// What is to be traced.
 pub(super) struct Wanted<'a> {
@@ -94,24 +91,48 @@ impl<'a> Hops<'a> {
     pub(super) fn finish(mut self, recorder: &Recorder) {
         match self.tracing.take().map(Tracing::join) {
             None => {}
-            Some(Ok(summary)) => recorder.add_facts(summary.facts(&self.group())),
+            Some(Ok(summary)) => {
+                recorder.add_facts(summary.facts(&self.group()));
+                self.say_streams_missing(&summary.streams);
+            }
             Some(Err(ProbeError::NoTraffic(why))) => self.say_not_traced(recorder, &why),
             Some(Err(error)) => {
                 // What was counted until then is in the run, and not whole.
-                let text = format!("tracing ended before its time: {error}");
-                self.events.write(EventKind::HopGap, text);
+                let why = format!("tracing ended before its time: {error}");
+                self.events.write(EventKind::HopGap, why.clone());
+                self.wanted
+                    .streams
+                    .iter()
+                    .for_each(|stream| self.without_samples(stream, &why));
             }
         }
     }
 
+    /// Streams that never came to the first point, where at least one of them did.
+    fn say_streams_missing(&self, seen: &[String]) {
+        for stream in self.wanted.streams.iter().filter(|stream| !seen.contains(stream)) {
+            let why = format!("{stream} was never seen at {FIRST}");
+            self.events.write(EventKind::HopGap, why.clone());
+            self.without_samples(stream, &why);
+        }
+    }
+
     fn say_not_traced(&self, recorder: &Recorder, why: &str) {
+        // A gap, for in another round the same hops may be traced.
         let text = format!("hops are not traced: {why}");
-        self.events.write(EventKind::Refused, text);
+        self.events.write(EventKind::HopGap, text);
         recorder.add_facts(vec![self.fact("hops", Err(why.to_owned()), "eBPF")]);
-        for stream in &self.wanted.streams {
-            for hop in &self.hops {
-                self.counted.add(without_samples(&format!("hop/{hop}/{stream}"), why));
-            }
+        self.wanted
+            .streams
+            .iter()
+            .for_each(|stream| self.without_samples(stream, why));
+    }
+
+    /// The stream's series, for those that are not there yet: what judges them is undecided.
+    fn without_samples(&self, stream: &str, why: &str) {
+        for hop in &self.hops {
+            let series = hop_series(format!("hop/{hop}/{stream}"));
+            self.counted.add(CountedSpan::not_measured(series, why));
         }
     }
 
@@ -158,23 +179,14 @@ fn start_before_loads(config: &TraceConfig, recorder: &Recorder, stop: &Stop) ->
     })
 }
 
-/// A series that was to be measured, and was not.
-fn without_samples(name: &str, why: &str) -> CountedSpan {
-    CountedSpan {
-        series: SeriesSpec {
-            name: name.to_owned(),
-            what: "a frame's way inside this kernel".to_owned(),
-            clock: SeriesClock::Monotonic,
-            interval_ns: None,
-            threshold_ns: None,
-            settings: vec![(NOT_MEASURED.to_owned(), why.to_owned())],
-        },
-        at: sys::clock::monotonic(),
-        counters: Counters::default(),
-        sum_ns: 0,
-        min_ns: None,
-        max_ns: None,
-        samples: Vec::new(),
-        spikes: Vec::new(),
+/// A hop's series, of which nothing but its name is known.
+fn hop_series(name: String) -> SeriesSpec {
+    SeriesSpec {
+        name,
+        what: "a frame's way inside this kernel".to_owned(),
+        clock: SeriesClock::Monotonic,
+        interval_ns: None,
+        threshold_ns: None,
+        settings: Vec::new(),
     }
 }

@@ -43,6 +43,11 @@ impl Names {
         self.labels.get(stream as usize).map(String::as_str)
     }
 
+    /// What all streams that are known are called.
+    pub(super) fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
     /// What is known of a stream.
     pub(super) fn info(&self, stream: u32) -> Option<&StreamInfo> {
         self.streams.get(stream as usize)

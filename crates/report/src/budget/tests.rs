@@ -115,7 +115,7 @@ fn delivery_is_by_the_hops_where_no_application_gave_account() {
 #[test]
 fn hops_that_were_to_be_traced_and_were_not_leave_their_line_undecided() {
     let mut empty = series("hop/nic-to-edge/MU01", 0, 1, 10);
-    empty.spec.settings = vec![("not measured".to_owned(), "no BTF".to_owned())];
+    empty.spec.settings = vec![(setting::NOT_MEASURED.to_owned(), "no BTF".to_owned())];
     let run = run(vec![empty, series("arrival/MU01", 1_000, 50_000, 10)]);
     let profile = Profile::find("substation").expect("embedded");
     let judgement = Judgement::of(&run, &[profile]);
