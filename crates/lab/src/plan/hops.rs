@@ -3,9 +3,12 @@
 //! Where it cannot be done, the step goes on without it. Its series then stand in the run without samples and with the reason,
 //! so that what judges them is undecided and not left out.
 
+#[cfg(test)]
+mod tests;
+
 use crate::bed::{Bed, FIRST, FramePath};
 use probes::record::{Counted, CountedSpan, Events, Recorder};
-use probes::trace::{TraceConfig, Tracing, start};
+use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
 use probes::{ProbeError, Stop};
 use store::model::{EventKind, Fact, SeriesClock, SeriesSpec};
 
@@ -89,14 +92,19 @@ impl<'a> Hops<'a> {
 
     /// Waits for the end, and says in the run what came of it.
     pub(super) fn finish(mut self, recorder: &Recorder) {
-        match self.tracing.take().map(Tracing::join) {
-            None => {}
-            Some(Ok(summary)) => {
+        if let Some(tracing) = self.tracing.take() {
+            self.ended(tracing.join(), recorder);
+        }
+    }
+
+    fn ended(&self, outcome: Result<TraceSummary, ProbeError>, recorder: &Recorder) {
+        match outcome {
+            Ok(summary) => {
                 recorder.add_facts(summary.facts(&self.group()));
                 self.say_streams_missing(&summary.streams);
             }
-            Some(Err(ProbeError::NoTraffic(why))) => self.say_not_traced(recorder, &why),
-            Some(Err(error)) => {
+            Err(ProbeError::NoTraffic(why)) => self.say_not_traced(recorder, &why),
+            Err(error) => {
                 // What was counted until then is in the run, and not whole.
                 let why = format!("tracing ended before its time: {error}");
                 self.events.write(EventKind::HopGap, why.clone());
