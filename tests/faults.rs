@@ -54,6 +54,18 @@ policy = "other"
 trace = true
 "#;
 
+const LIMITS: &str = r#"
+name = "site"
+what = "no frame is sent within a nanosecond"
+
+[[limit]]
+id = "talk.max"
+series = "talk/*"
+quantity = "max"
+allowed = "1ns"
+source = "tests"
+"#;
+
 /// What the faults did, by step: the numbers injected in the plan's order.
 fn injected(document: &Value) -> Vec<Vec<u64>> {
     let events = document["events"].as_array().expect("events");
@@ -179,7 +191,10 @@ fn a_removed_interface_ends_the_run_with_what_was_measured() {
             let mut others = all.iter().filter_map(|one| one.process.as_ref());
             others.any(|process| process.pid != own)
         });
-        let talker = begin(directory.path(), "talk v0 --interval 1ms --duration 60s --policy other");
+        let limits = directory.path().join("site.toml");
+        std::fs::write(&limits, LIMITS).expect("writable");
+        let talk = "talk v0 --interval 1ms --duration 60s --policy other";
+        let talker = begin(directory.path(), &format!("{talk} --limits {}", limits.display()));
         until("some frames came", || {
             counter.link_statistics().is_ok_and(|counted| counted.received > 500)
         });
@@ -188,9 +203,10 @@ fn a_removed_interface_ends_the_run_with_what_was_measured() {
             .expect("a thread in it")
             .expect("deleted");
         drop(counter);
-        for (end, interface, name) in [(listener, "v1", "listen/test"), (talker, "v0", "talk/test")] {
+        // A limit that failed until then has failed; what is judged by none could not be measured.
+        for (end, interface, name, status) in [(listener, "v1", "listen/test", 3), (talker, "v0", "talk/test", 1)] {
             let output = wait(end, &[name]);
-            assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+            assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
             assert!(
                 stderr(&output).contains(&format!("{interface} was removed")),
                 "{}",

@@ -12,7 +12,7 @@ use std::path::Path;
 use store::RunFile;
 
 /// Exit status: a limit failed.
-const LIMIT_FAILED: u8 = 1;
+pub(crate) const LIMIT_FAILED: u8 = 1;
 
 /// Reports the run in `file`: JSON or text on standard output, HTML where asked. Returns the exit status.
 pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Result<u8, Failure> {
