@@ -31,9 +31,6 @@ const DELIVERY: &str = "delivery";
 /// at its NIC, that is the first point.
 const GUEST_NICS: [&str; 2] = ["edge", "nic"];
 
-/// The command of a run that was made of several.
-const MERGED: &str = "merge";
-
 /// What the host's run is called in it.
 const HOST: &str = "host";
 
@@ -140,6 +137,22 @@ pub struct Line {
     pub allowed_ns: Option<u64>,
     /// The verdict over the limits on a maximum of its series.
     pub verdict: Option<Verdict>,
+}
+
+impl Line {
+    /// What is said of a line that has no figure, with its verdict as `word` gives it where a limit asks for one; `None` of a line
+    /// that has one.
+    pub fn open(&self, word: impl Fn(Verdict) -> String) -> Option<String> {
+        let text = match &self.state {
+            State::Measured(_) => return None,
+            State::NotMeasured => "not measured".to_owned(),
+            State::Within(other) => format!("not alone: part of \u{201c}{other}\u{201d}"),
+        };
+        Some(match self.verdict {
+            Some(verdict) => format!("{}, {text}", word(verdict)),
+            None => text,
+        })
+    }
 }
 
 /// The whole budget.
@@ -305,7 +318,7 @@ impl<'a> Ends<'a> {
     /// `None` of what is no hop, and of one between two runs.
     fn of(run: &RunView, series: &'a SeriesView) -> Option<Self> {
         let HopName { from, to, .. } = HopName::parse(&series.spec.name)?;
-        if run.info.command != MERGED {
+        if !run.is_merged() {
             return Some(Self { run: None, from, to });
         }
         let ((run, from), (other, to)) = (hop::in_run(from)?, hop::in_run(to)?);

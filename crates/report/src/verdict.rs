@@ -5,6 +5,7 @@
 
 mod between_clocks;
 mod doubt;
+mod merged;
 mod required;
 #[cfg(test)]
 mod tests;
@@ -127,6 +128,8 @@ pub struct NotMeasured {
     pub profile: String,
     /// The limit.
     pub limit: Limit,
+    /// Why, and what to do; empty where it is simply not there.
+    pub why: String,
 }
 
 /// One profile's share of the judgement.
@@ -192,6 +195,7 @@ impl Judgement {
                 self.not_measured.push(NotMeasured {
                     profile: profile.name.clone(),
                     limit: limit.clone(),
+                    why: merged::no_such_run(run, limit),
                 });
             }
         }

@@ -1,4 +1,4 @@
-use super::{Budget, Line, MERGED, Measurement, State};
+use super::{Budget, Line, Measurement, State};
 use crate::limits::Profile;
 use crate::synthetic::{run, series};
 use crate::verdict::{Judgement, Verdict};
@@ -17,7 +17,7 @@ fn budget(series: Vec<SeriesView>) -> Budget {
 
 fn merged(series: Vec<SeriesView>) -> Budget {
     let mut run = run(series);
-    run.info.command = MERGED.to_owned();
+    run.info.command = "merge".to_owned();
     judged(&run).0
 }
 
