@@ -5,8 +5,8 @@ use std::fmt;
 /// The family of the series of hops.
 pub const FAMILY: &str = "hop";
 
-/// What stands between the points; no point has it in its name.
-const BETWEEN: &str = "-to-";
+/// What stands between the points; no point may have it in its name.
+pub const BETWEEN: &str = "-to-";
 
 /// From which point to which a series of frames is timed, and of which stream: `hop/nic-to-edge/MU01`.
 ///

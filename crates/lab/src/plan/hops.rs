@@ -46,7 +46,7 @@ impl<'a> Hops<'a> {
     pub(super) fn start(wanted: Wanted<'a>, recorder: &Recorder, stop: &Stop) -> Self {
         let path = wanted.bed.way();
         let hops = match &path {
-            Ok(path) if path.points.len() > 1 => path.hops(),
+            Ok(path) if path.points.len() > 1 => path.all_hops(),
             // What a way would have at least.
             _ => vec![format!("{FIRST}-to-edge"), "edge-to-app".to_owned()],
         };
@@ -68,7 +68,7 @@ impl<'a> Hops<'a> {
     }
 
     fn trace(&self, path: &FramePath, recorder: &Recorder, stop: &Stop) -> Result<Tracing, String> {
-        recorder.add_facts(self.path_facts(path));
+        recorder.add_facts(path.facts(&self.group()));
         if path.points.len() < 2 {
             return Err(format!("no second point is found: {}", path.unseen.join("; ")));
         }
@@ -129,7 +129,12 @@ impl<'a> Hops<'a> {
         // A gap, for in another round the same hops may be traced.
         let text = format!("hops are not traced: {why}");
         self.events.write(EventKind::HopGap, text);
-        recorder.add_facts(vec![self.fact("hops", Err(why.to_owned()), "eBPF")]);
+        recorder.add_facts(vec![Fact {
+            group: self.group(),
+            name: "hops".to_owned(),
+            value: Err(why.to_owned()),
+            source: "eBPF".to_owned(),
+        }]);
         self.wanted
             .streams
             .iter()
@@ -139,7 +144,7 @@ impl<'a> Hops<'a> {
     /// The stream's series, for those that are not there yet: what judges them is undecided.
     fn without_samples(&self, stream: &str, why: &str) {
         for hop in &self.hops {
-            let series = hop_series(format!("hop/{hop}/{stream}"));
+            let series = hop_series(format!("{}/{hop}/{stream}", store::hop::FAMILY));
             self.counted.add(CountedSpan::not_measured(series, why));
         }
     }
@@ -150,27 +155,6 @@ impl<'a> Hops<'a> {
             Some(network) => format!("{GROUP} over {network}"),
             None => GROUP.to_owned(),
         }
-    }
-
-    fn fact(&self, name: &str, value: Result<String, String>, source: &str) -> Fact {
-        Fact {
-            group: self.group(),
-            name: name.to_owned(),
-            value,
-            source: source.to_owned(),
-        }
-    }
-
-    fn path_facts(&self, path: &FramePath) -> Vec<Fact> {
-        let source = "rtnetlink, /proc";
-        let mut facts = vec![
-            self.fact("way", Ok(path.way.clone()), source),
-            self.fact("points", Ok(path.describe()), source),
-        ];
-        if !path.unseen.is_empty() {
-            facts.push(self.fact("not seen", Ok(path.unseen.join("; ")), source));
-        }
-        facts
     }
 }
 
