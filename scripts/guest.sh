@@ -4,7 +4,9 @@
 #   vmlinux   uncompressed, which QEMU boots at once
 #   modules/  what the guests load
 #   order     the modules' names, each behind those it needs
-# What is there already is kept. Ends with 3 and the reason when the package cannot be had.
+#   wanted    what was asked for when it was made
+# What is there already is kept, unless more is wanted now. Ends with 3 and the reason when the package cannot be had or holds
+# something else than is known here.
 set -euo pipefail
 
 kernel=${1:-}
@@ -23,7 +25,7 @@ mkdir -p "$root"
 # One at a time: tests of two crates may ask for the same kernel.
 exec 9>"$root/lock"
 flock 9
-[ -e "$root/$kernel/order" ] && exit 0
+[ "$(cat "$root/$kernel/wanted" 2>/dev/null)" = "${wanted[*]}" ] && exit 0
 
 work=$(mktemp -d "$root/$kernel.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -52,7 +54,7 @@ mkdir "$work/package"
 dpkg --fsys-tarfile "$work"/*.deb | tar -x -C "$work/package" --wildcards './boot/vmlinuz-*' './lib/modules/*/kernel/net/*' \
     './lib/modules/*/kernel/lib/*' './lib/modules/*/kernel/crypto/*' './lib/modules/*/kernel/arch/x86/crypto/*' \
     './lib/modules/*/kernel/drivers/net/*.ko*' './lib/modules/*/kernel/drivers/vhost/*' './lib/modules/*/kernel/drivers/virtio/*' \
-    './lib/modules/*/kernel/drivers/block/virtio_blk.ko*'
+    './lib/modules/*/kernel/drivers/block/virtio_blk.ko*' || cannot "the package of $kernel does not hold what it did"
 
 # The compressed kernel inside the boot image: its place and length stand in the header (Documentation/arch/x86/boot.rst). The last
 # four octets are its length unpacked.
@@ -94,5 +96,6 @@ add() {
 for module in "${wanted[@]}"; do
     add "$module"
 done
+echo "${wanted[*]}" >"$work/result/wanted"
 rm -rf "${root:?}/$kernel"
 mv "$work/result" "$root/$kernel"

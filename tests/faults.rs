@@ -43,6 +43,27 @@ probe = "talk-listen"
 duration = "1s"
 interval = "1ms"
 policy = "other"
+
+[[step]]
+probe = "sampled-values"
+duration = "2s"
+streams = 1
+rate = 1000
+asdus = 1
+policy = "other"
+trace = true
+"#;
+
+const LIMITS: &str = r#"
+name = "site"
+what = "no frame is sent within a nanosecond"
+
+[[limit]]
+id = "talk.max"
+series = "talk/*"
+quantity = "max"
+allowed = "1ns"
+source = "tests"
 "#;
 
 /// What the faults did, by step: the numbers injected in the plan's order.
@@ -91,10 +112,10 @@ fn a_plan_proves_that_every_fault_is_counted() {
         "--out",
         &path("run.triptime"),
     ]);
-    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{}", stderr(&output));
+    assert!(matches!(output.status.code(), Some(1 | 3)), "{}", stderr(&output));
     let document = json(&output);
     let steps = injected(&document);
-    let [round_trip, stream] = &steps[..] else {
+    let [round_trip, stream, samples] = &steps[..] else {
         panic!("{steps:?}")
     };
     let rtt = series(&document, "rtt/reflect");
@@ -110,6 +131,37 @@ fn a_plan_proves_that_every_fault_is_counted() {
     assert!(stream[0] == 0 && stream[1] > 0, "{steps:?}");
     assert_eq!(count(listened, "lost"), stream[1], "{listened}");
     assert_eq!(count(listened, "duplicate") + count(listened, "reordered"), 0);
+    losses_are_traced_to_their_hop(&document, samples[0]);
+    no_loss_passes(&document);
+}
+
+/// The thread that makes the faults has taken every frame, and those it dropped never come to the device.
+fn losses_are_traced_to_their_hop(document: &Value, dropped: u64) {
+    assert!(dropped > 0);
+    for (hop, lost) in [
+        ("nic-to-switch", 0),
+        ("switch-to-edge", dropped),
+        ("nic-to-edge", dropped),
+    ] {
+        let hop = series(document, &format!("hop/{hop}/MU01"));
+        assert_eq!(count(hop, "lost"), lost, "{hop}");
+        assert!(count(hop, "received") > 100, "{hop}");
+    }
+    // It has the publisher's CPU: one that spins would keep it from running.
+    let settings = &series(document, "publish/lateness")["settings"];
+    assert_eq!(settings["spin ahead"], "0 ns", "{settings}");
+}
+
+fn no_loss_passes(document: &Value) {
+    assert_ne!(document["verdict"], "pass");
+    let checks = document["checks"].as_array().expect("checks");
+    for limit in ["rtt.max", "transit.max"] {
+        let of_limit: Vec<&Value> = checks.iter().filter(|check| check["limit"] == limit).collect();
+        assert!(!of_limit.is_empty(), "{limit} is judged");
+        for check in of_limit {
+            assert_ne!(check["verdict"], "pass", "{check}");
+        }
+    }
 }
 
 #[test]
@@ -139,7 +191,10 @@ fn a_removed_interface_ends_the_run_with_what_was_measured() {
             let mut others = all.iter().filter_map(|one| one.process.as_ref());
             others.any(|process| process.pid != own)
         });
-        let talker = begin(directory.path(), "talk v0 --interval 1ms --duration 60s --policy other");
+        let limits = directory.path().join("site.toml");
+        std::fs::write(&limits, LIMITS).expect("writable");
+        let talk = "talk v0 --interval 1ms --duration 60s --policy other";
+        let talker = begin(directory.path(), &format!("{talk} --limits {}", limits.display()));
         until("some frames came", || {
             counter.link_statistics().is_ok_and(|counted| counted.received > 500)
         });
@@ -148,9 +203,10 @@ fn a_removed_interface_ends_the_run_with_what_was_measured() {
             .expect("a thread in it")
             .expect("deleted");
         drop(counter);
-        for (end, interface, name) in [(listener, "v1", "listen/test"), (talker, "v0", "talk/test")] {
+        // A limit that failed until then has failed; what is judged by none could not be measured.
+        for (end, interface, name, status) in [(listener, "v1", "listen/test", 3), (talker, "v0", "talk/test", 1)] {
             let output = wait(end, &[name]);
-            assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+            assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
             assert!(
                 stderr(&output).contains(&format!("{interface} was removed")),
                 "{}",

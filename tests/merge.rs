@@ -153,6 +153,25 @@ fn the_crossing_between_two_namespaces_has_every_frame() {
         document["checks"]
     );
 
+    let nameless = [
+        "merge",
+        &host,
+        &guest,
+        "--label",
+        "a",
+        "--label",
+        "b",
+        "--clock",
+        "same-host",
+    ];
+    let output = run(&[
+        &nameless[..],
+        &["--limits", "substation", "--out", &path("nameless.triptime")],
+    ]
+    .concat());
+    let said = "transit.max judges nothing: no run is called host (have: a, b): merge them with --label host";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
+
     let (status, document) = merged(&host, &guest, "offset:5ms:1us", &path("wrong.triptime"), &long);
     assert_eq!(status, Some(3), "frames that arrive before they are sent judge nothing");
     let events = document["events"].as_array().expect("events");

@@ -137,6 +137,9 @@ fn every_frame_is_traced(document: &Value) {
             // The kernel runs no program inside itself: what it left out is said.
             assert!(count(hop, "lost") == 0 || !gaps.is_empty(), "{hop}");
         }
+        let lost = |hop: &str| count(series(document, &format!("hop/{hop}/{stream}")), "lost");
+        assert_eq!(lost("nic-to-edge"), lost("nic-to-port") + lost("port-to-edge"));
+        assert_eq!(lost("nic-to-app"), lost("nic-to-edge") + lost("edge-to-app"));
     }
     let checks = document["checks"].as_array().expect("checks");
     let transit = checks.iter().filter(|check| check["limit"] == "transit.max");

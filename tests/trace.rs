@@ -2,6 +2,8 @@
 
 #[path = "trace/follow.rs"]
 mod follow;
+#[path = "trace/loss.rs"]
+mod loss;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -254,8 +254,8 @@ impl Run {
         match (outcome, closed) {
             (Err(error), Ok(file)) if is_of_the_interface(&error) && has_windows(&file) => {
                 // It was measured until then: that is shown, and the status says why it is not all.
-                verdict::show(&file, self.profile, &self.args)?;
-                Err(error.into())
+                let status = verdict::show(&file, self.profile, &self.args)?;
+                ended_early(status, error.into())
             }
             (Err(error), _) => {
                 if has_windows(&file) {
@@ -272,8 +272,8 @@ impl Run {
             }
             (Ok(()), Err(error)) => {
                 // What was written before the disk was full is a run; it is shown, and the status says it is not whole.
-                verdict::show(&file, self.profile, &self.args)?;
-                Err(error.into())
+                let status = verdict::show(&file, self.profile, &self.args)?;
+                ended_early(status, error.into())
             }
             (Ok(()), Ok(_)) if !has_windows(&file) => {
                 remove(&file);
@@ -315,6 +315,15 @@ fn beside(measured: &CpuList) -> CpuList {
     let allowed = sys::thread::allowed_cpus();
     let others = allowed.without(measured);
     if others.is_empty() { allowed } else { others }
+}
+
+/// The status of a run that ended before its time and was shown: a limit that failed has failed, however much was measured.
+fn ended_early(shown: u8, why: Failure) -> Result<u8, Failure> {
+    if shown != verdict::LIMIT_FAILED {
+        return Err(why);
+    }
+    let _ = writeln!(std::io::stderr(), "triptime: {why}");
+    Ok(shown)
 }
 
 /// Whether an interface that was removed ended the run.

@@ -29,50 +29,57 @@ pub(crate) struct SetArgs {
     nominal_frequency: Option<f64>,
 }
 
+/// A set of streams, as it was read.
+#[derive(Default)]
+pub(crate) struct NamedSet {
+    /// The sampled values, with what should be known about them.
+    pub(crate) selection: Selection,
+    /// The file.
+    pub(crate) file: String,
+    /// The GOOSE control blocks, where it is an SCL file.
+    pub(crate) gooses: Vec<Goose>,
+}
+
+impl NamedSet {
+    /// The GOOSE control blocks, as they are to come.
+    pub(crate) fn control_blocks(&self) -> Vec<ExpectedBlock> {
+        self.gooses.iter().map(expected_block).collect()
+    }
+}
+
 impl SetArgs {
-    /// The streams, with what should be known about them; `None` where no set was named. With `goose_too` an SCL file may have
-    /// GOOSE alone.
+    /// The streams; `None` where no set was named. With `goose_too` an SCL file may have GOOSE alone.
     ///
     /// # Errors
     /// A file that cannot be read or used.
-    pub(crate) fn read(&self, goose_too: bool) -> Result<Option<Selection>, Failure> {
+    pub(crate) fn read(&self, goose_too: bool) -> Result<Option<NamedSet>, Failure> {
         if let Some(path) = &self.set {
-            let (name, octets) = read(path)?;
-            let text = String::from_utf8(octets).map_err(|_| Failure::Usage(format!("{name}: not UTF-8 text")))?;
-            let streams = streamset::parse(&text, &name)?;
-            return Ok(Some(Selection {
-                streams,
+            let (file, octets) = read(path)?;
+            let text = String::from_utf8(octets).map_err(|_| Failure::Usage(format!("{file}: not UTF-8 text")))?;
+            let selection = Selection {
+                streams: streamset::parse(&text, &file)?,
                 notes: Vec::new(),
+            };
+            return Ok(Some(NamedSet {
+                selection,
+                file,
+                gooses: Vec::new(),
             }));
         }
         let Some(path) = &self.scl else { return Ok(None) };
-        let (name, document) = read_scl(path)?;
-        if goose_too && self.is_goose_alone(&document) {
-            return Ok(Some(Selection::default()));
-        }
-        Ok(Some(from_scl(&document, &name, &self.ied, self.nominal_frequency)?))
-    }
-
-    /// The GOOSE control blocks of the SCL file, as they are to come; none where no such file was named.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
-    pub(crate) fn control_blocks(&self) -> Result<Vec<ExpectedBlock>, Failure> {
-        let (_, gooses) = self.gooses()?;
-        Ok(gooses.iter().map(expected_block).collect())
-    }
-
-    /// The name of the SCL file and its GOOSE control blocks; none where no such file was named.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
-    pub(crate) fn gooses(&self) -> Result<(String, Vec<Goose>), Failure> {
-        let Some(path) = &self.scl else {
-            return Ok((String::new(), Vec::new()));
+        let (file, octets) = read(path)?;
+        let document = scl::parse_bytes(&octets).map_err(|error| Failure::Usage(format!("{file}: {error}")))?;
+        let selection = match goose_too && self.is_goose_alone(&document) {
+            true => Selection::default(),
+            false => from_scl(&document, &file, &self.ied, self.nominal_frequency)?,
         };
-        let (name, mut document) = read_scl(path)?;
-        document.gooses.retain(|goose| self.is_wanted(&goose.place.ied));
-        Ok((name, document.gooses))
+        let mut gooses = document.gooses;
+        gooses.retain(|goose| self.is_wanted(&goose.place.ied));
+        Ok(Some(NamedSet {
+            selection,
+            file,
+            gooses,
+        }))
     }
 
     fn is_goose_alone(&self, document: &Document) -> bool {
@@ -85,12 +92,6 @@ impl SetArgs {
     fn is_wanted(&self, ied: &String) -> bool {
         self.ied.is_empty() || self.ied.contains(ied)
     }
-}
-
-fn read_scl(path: &Path) -> Result<(String, Document), Failure> {
-    let (name, octets) = read(path)?;
-    let document = scl::parse_bytes(&octets).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-    Ok((name, document))
 }
 
 fn expected_block(goose: &Goose) -> ExpectedBlock {

@@ -7,7 +7,7 @@ use report::limits::Profile;
 use report::tables::{self, Layout};
 use report::verdict::Verdict;
 use report::view::RunView;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use store::RunFile;
 
@@ -15,7 +15,7 @@ use store::RunFile;
 const TURNAROUND: &str = "turnaround";
 
 /// Exit status: a limit failed.
-const LIMIT_FAILED: u8 = 1;
+pub(crate) const LIMIT_FAILED: u8 = 1;
 
 /// Reports the run in `file`: JSON or text on standard output, HTML where asked. Returns the exit status.
 pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Result<u8, Failure> {
@@ -74,21 +74,30 @@ pub(crate) fn write_html(report: &Report, path: &Path) -> Result<(), Failure> {
 
 /// Prints the report.
 pub(crate) fn print(report: &Report, json: bool, html: Option<&Path>) -> Result<(), Failure> {
-    let out = std::io::stdout().lock();
+    let out = io::stdout().lock();
     let text = if json {
         report.json()
     } else {
         report.text(out.is_terminal(), html)
     };
     drop(out);
-    write(&text)
+    write(&text)?;
+    say_not_judged(report);
+    Ok(())
+}
+
+/// Says on standard error which limits judge nothing for a reason that the user can do something about.
+fn say_not_judged(report: &Report) {
+    for open in report.judgement.not_measured.iter().filter(|open| !open.why.is_empty()) {
+        let _ = writeln!(io::stderr(), "triptime: {} judges nothing: {}", open.limit.id, open.why);
+    }
 }
 
 /// Writes to standard output. One that is closed early (`| head`) is no error.
 pub(crate) fn write(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::CouldNotMeasure(format!("cannot write the output: {error}")))
         }
         _ => Ok(()),

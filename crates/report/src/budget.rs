@@ -7,6 +7,7 @@ use crate::limits::Quantity;
 use crate::text::plural;
 use crate::verdict::{Judgement, Verdict};
 use crate::view::{RunView, SeriesView};
+use store::hop::{self, HopName};
 
 /// Time a trip message may take from application to application: transfer time class TT6 of IEC 61850-5, for messages of
 /// performance class P1.
@@ -19,11 +20,9 @@ struct Part {
     family: &'static str,
 }
 
-/// The family of the hops inside this kernel.
-const HOP: &str = "hop";
-
-/// Where a frame leaves the host's part of its way, the furthest first: the hop from the NIC there is the host's transit.
-const EDGES: [&str; 5] = ["vhost", "taken", "edge", "tap", "port"];
+/// Where a frame leaves the host's part of its way: the hop from the NIC there is the host's transit. A machine may have guests
+/// and containers, so that there are several kinds of the first; the others are for want of it, the furthest first.
+const EDGES: [&[&str]; 3] = [&["vhost", "taken", "edge"], &["tap"], &["port"]];
 
 /// The family of what lies between the guest's NIC and its application, by the application's own account.
 const DELIVERY: &str = "delivery";
@@ -32,7 +31,7 @@ const DELIVERY: &str = "delivery";
 /// at its NIC, that is the first point.
 const GUEST_NICS: [&str; 2] = ["edge", "nic"];
 
-/// What the host's run is called in a merged one.
+/// What the host's run is called in it.
 const HOST: &str = "host";
 
 /// The lines, in the order of the way.
@@ -50,7 +49,7 @@ const PARTS: [Part; 7] = [
     Part {
         title: "Host transit",
         what: "host's NIC to the edge of guest or container",
-        family: HOP,
+        family: hop::FAMILY,
     },
     Part {
         title: "Guest delivery",
@@ -138,6 +137,22 @@ pub struct Line {
     pub allowed_ns: Option<u64>,
     /// The verdict over the limits on a maximum of its series.
     pub verdict: Option<Verdict>,
+}
+
+impl Line {
+    /// What is said of a line that has no figure, with its verdict as `word` gives it where a limit asks for one; `None` of a line
+    /// that has one.
+    pub fn open(&self, word: impl Fn(Verdict) -> String) -> Option<String> {
+        let text = match &self.state {
+            State::Measured(_) => return None,
+            State::NotMeasured => "not measured".to_owned(),
+            State::Within(other) => format!("not alone: part of \u{201c}{other}\u{201d}"),
+        };
+        Some(match self.verdict {
+            Some(verdict) => format!("{}, {text}", word(verdict)),
+            None => text,
+        })
+    }
 }
 
 /// The whole budget.
@@ -239,7 +254,7 @@ fn of_part<'a>(run: &'a RunView, part: &Part) -> Vec<&'a SeriesView> {
         .collect();
     match part.family {
         DELIVERY if !merged_delivery(run).is_empty() => merged_delivery(run),
-        HOP => first_found(EDGES.map(|edge| hops(run, "nic", edge))),
+        hop::FAMILY => transit(run),
         DELIVERY if !of_family.iter().any(|series| series.max_ns.is_some()) => in_guest(run, of_family),
         _ => of_family,
     }
@@ -249,57 +264,77 @@ fn of_part<'a>(run: &'a RunView, part: &Part) -> Vec<&'a SeriesView> {
 fn in_guest<'a>(run: &'a RunView, own: Vec<&'a SeriesView>) -> Vec<&'a SeriesView> {
     let mut all = vec![own];
     // With a host's part of the way before it, the way from the NIC is not the guest's own.
-    let has_edge = EDGES.iter().any(|edge| !hops(run, "nic", edge).is_empty());
+    let has_edge = !transit(run).is_empty();
     let nics = GUEST_NICS.into_iter().filter(|nic| !has_edge || *nic != "nic");
-    all.extend(nics.map(|nic| hops(run, nic, "app")));
+    all.extend(nics.map(|nic| hops(run, nic, &["app"])));
     all.retain(|series| series.iter().any(|one| one.max_ns.is_some()));
     all.into_iter().next().unwrap_or_default()
 }
 
-/// Series of the hops from one point to another; where there are several of a kind, an interface stands behind its name.
-fn hops<'a>(run: &'a RunView, from: &str, to: &str) -> Vec<&'a SeriesView> {
+/// The host's transit by the furthest kind of edge that was measured. One that was to be measured and was not stays beside it, for
+/// its verdict.
+fn transit(run: &RunView) -> Vec<&SeriesView> {
+    let mut found = Vec::new();
+    for edges in EDGES {
+        found.extend(hops(run, "nic", edges));
+        if found.iter().any(|series: &&SeriesView| series.max_ns.is_some()) {
+            break;
+        }
+    }
+    found
+}
+
+/// Series of the hops from one kind of point to others, in the run called host if several are merged.
+fn hops<'a>(run: &'a RunView, from: &str, to: &[&str]) -> Vec<&'a SeriesView> {
     let is_meant = |series: &&SeriesView| {
-        ends_of(series).is_some_and(|(begin, end)| {
-            let ((run, begin), (other, end)) = (in_run(begin), in_run(end));
-            run == other && run.is_none_or(|run| run == HOST) && is_called(begin, from) && is_called(end, to)
+        Ends::of(run, series).is_some_and(|ends| {
+            ends.run.is_none_or(|run| run == HOST)
+                && is_called(ends.from, from)
+                && to.iter().any(|to| is_called(ends.to, to))
         })
     };
     run.series.iter().filter(is_meant).collect()
 }
 
-/// The points between which a hop's series was measured.
-fn ends_of(series: &SeriesView) -> Option<(&str, &str)> {
-    let hop = series.spec.name.strip_prefix("hop/")?.split('/').next()?;
-    hop.split_once("-to-")
-}
-
-/// A point of a merged run has the name of its own run before it.
-fn in_run(point: &str) -> (Option<&str>, &str) {
-    match point.split_once('.') {
-        Some((run, point)) => (Some(run), point),
-        None => (None, point),
-    }
-}
-
 /// From the NIC to the application within one of the other runs of a merged one.
 fn merged_delivery(run: &RunView) -> Vec<&SeriesView> {
     let is_delivery = |series: &&SeriesView| {
-        ends_of(series).is_some_and(|(begin, end)| {
-            let ((run, begin), (other, end)) = (in_run(begin), in_run(end));
-            run == other && run.is_some_and(|run| run != HOST) && (begin, end) == ("nic", "app")
+        Ends::of(run, series).is_some_and(|ends| {
+            ends.run.is_some_and(|run| run != HOST) && is_called(ends.from, "nic") && is_called(ends.to, "app")
         })
     };
     run.series.iter().filter(is_delivery).collect()
 }
 
+/// The points between which a hop's series was measured, within one run.
+struct Ends<'a> {
+    /// The run they are of, in a merged one.
+    run: Option<&'a str>,
+    from: &'a str,
+    to: &'a str,
+}
+
+impl<'a> Ends<'a> {
+    /// `None` of what is no hop, and of one between two runs.
+    fn of(run: &RunView, series: &'a SeriesView) -> Option<Self> {
+        let HopName { from, to, .. } = HopName::parse(&series.spec.name)?;
+        if !run.is_merged() {
+            return Some(Self { run: None, from, to });
+        }
+        let ((run, from), (other, to)) = (hop::in_run(from)?, hop::in_run(to)?);
+        (run == other).then_some(Self {
+            run: Some(run),
+            from,
+            to,
+        })
+    }
+}
+
+/// Whether a point is of this kind; where there are several, an interface stands behind its name.
 fn is_called(point: &str, name: &str) -> bool {
     point
         .strip_prefix(name)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-}
-
-fn first_found<const N: usize>(choices: [Vec<&SeriesView>; N]) -> Vec<&SeriesView> {
-    choices.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 fn measurement(series: &[&SeriesView]) -> Option<Measurement> {

@@ -170,6 +170,7 @@ struct NotMeasuredEntry {
     quantity: String,
     allowed: u64,
     unit: String,
+    why: String,
     source: String,
     profile: String,
 }
@@ -377,6 +378,7 @@ fn not_measured(report: &Report) -> Vec<NotMeasuredEntry> {
         quantity: open.limit.quantity.word().to_owned(),
         allowed: open.limit.allowed,
         unit: open.limit.quantity.unit().word().to_owned(),
+        why: open.why.clone(),
         source: open.limit.source.clone(),
         profile: open.profile.clone(),
     };

@@ -10,7 +10,7 @@ mod place;
 mod tests;
 
 pub use csv::csv;
-pub use frames::frames;
+pub use frames::{LeftOut, frames};
 pub use hlog::hlog;
 pub use openmetrics::openmetrics;
 pub use place::place;

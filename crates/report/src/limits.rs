@@ -81,9 +81,14 @@ impl Pattern {
         }
     }
 
+    /// The patterns one by one.
+    pub fn alternatives(&self) -> impl Iterator<Item = &str> {
+        self.0.split('|')
+    }
+
     /// Whether a series' name fits.
     pub fn matches(&self, name: &str) -> bool {
-        self.0.split('|').any(|one| fits(one, name))
+        self.alternatives().any(|one| fits(one, name))
     }
 }
 

@@ -166,6 +166,7 @@ fn checks(report: &Report, paint: &Paint) -> String {
             "–".into(),
             open.limit.allowed_text(),
         ]);
+        table.note(&open.why);
     }
     nics::requirements(report, paint, &mut table);
     section(paint, "Limits", &table)
@@ -223,50 +224,23 @@ fn budget_row(line: &Line, paint: &Paint) -> Vec<String> {
     let allowed = line
         .allowed_ns
         .map_or_else(|| "–".to_owned(), |ns| format_ns(ns as f64));
-    let blank = || "–".to_owned();
-    match &line.state {
-        State::NotMeasured => vec![
-            line.title.into(),
-            blank(),
-            blank(),
-            blank(),
-            allowed,
-            open(line, "not measured", paint),
-        ],
-        State::Within(other) => {
-            vec![
-                line.title.into(),
-                blank(),
-                blank(),
-                blank(),
-                allowed,
-                open(line, &format!("not alone: part of \"{other}\""), paint),
-            ]
-        }
-        State::Measured(measured) => {
-            let verdict = line
-                .verdict
-                .map_or_else(String::new, |verdict| paint.verdict(verdict, verdict.word()));
-            let remarks = [verdict, measured.worst.clone(), measured.note.clone()];
-            let remarks: Vec<String> = remarks.into_iter().filter(|remark| !remark.is_empty()).collect();
-            vec![
-                line.title.into(),
-                ns_or_dash(measured.p999_ns.map(|ns| ns as f64)),
-                format_ns(measured.max_ns as f64),
-                count(measured.samples),
-                allowed,
-                remarks.join(", "),
-            ]
-        }
-    }
-}
-
-/// What is said of a line that has no figure, with its verdict where a limit asks for one.
-fn open(line: &Line, text: &str, paint: &Paint) -> String {
-    match line.verdict {
-        Some(verdict) => format!("{}, {text}", paint.verdict(verdict, verdict.word())),
-        None => text.to_owned(),
-    }
+    let word = |verdict: Verdict| paint.verdict(verdict, verdict.word());
+    let State::Measured(measured) = &line.state else {
+        let blank = || "–".to_owned();
+        let text = line.open(word).unwrap_or_default();
+        return vec![line.title.into(), blank(), blank(), blank(), allowed, text];
+    };
+    let verdict = line.verdict.map_or_else(String::new, word);
+    let remarks = [verdict, measured.worst.clone(), measured.note.clone()];
+    let remarks: Vec<String> = remarks.into_iter().filter(|remark| !remark.is_empty()).collect();
+    vec![
+        line.title.into(),
+        ns_or_dash(measured.p999_ns.map(|ns| ns as f64)),
+        format_ns(measured.max_ns as f64),
+        count(measured.samples),
+        allowed,
+        remarks.join(", "),
+    ]
 }
 
 fn worst_samples(report: &Report, paint: &Paint) -> String {

@@ -5,6 +5,7 @@
 
 mod between_clocks;
 mod doubt;
+mod merged;
 mod required;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use crate::text::{count, plural};
 use crate::view::{RunView, SeriesView};
 use doubt::Doubt;
 pub use required::{NotApplicable, RequirementCheck, RequirementOpen};
+use store::model::setting;
 use units::format_ns;
 
 /// The answer to "is it within its limit?".
@@ -126,6 +128,8 @@ pub struct NotMeasured {
     pub profile: String,
     /// The limit.
     pub limit: Limit,
+    /// Why, and what to do; empty where it is simply not there.
+    pub why: String,
 }
 
 /// One profile's share of the judgement.
@@ -191,6 +195,7 @@ impl Judgement {
                 self.not_measured.push(NotMeasured {
                     profile: profile.name.clone(),
                     limit: limit.clone(),
+                    why: merged::no_such_run(run, limit),
                 });
             }
         }
@@ -394,11 +399,12 @@ fn measure(series: &SeriesView, quantity: Quantity) -> Result<Measured, String> 
     }
 }
 
-/// Setting of a series without samples that says why it has none.
-const NOT_MEASURED: &str = "not measured";
-
 fn nothing_measured(series: &SeriesView) -> String {
-    let why = series.spec.settings.iter().find(|(name, _)| name == NOT_MEASURED);
+    let why = series
+        .spec
+        .settings
+        .iter()
+        .find(|(name, _)| name == setting::NOT_MEASURED);
     why.map_or_else(
         || "nothing was measured".to_owned(),
         |(_, why)| format!("nothing was measured: {why}"),

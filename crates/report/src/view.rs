@@ -76,7 +76,15 @@ pub struct Figures {
     pub max: Option<i64>,
 }
 
+/// The command of a run that was made of several.
+const MERGED: &str = "merge";
+
 impl RunView {
+    /// Whether it was made of several runs: the points of its hops have their run's name before them then.
+    pub fn is_merged(&self) -> bool {
+        self.info.command == MERGED
+    }
+
     /// Events that touch a series: its own, and those of the whole run.
     pub fn events_of(&self, series: &SeriesView) -> impl Iterator<Item = &Event> {
         let id = series.id;

@@ -9,6 +9,7 @@
 mod columns;
 mod error;
 mod explanation;
+pub mod hop;
 mod merge;
 pub mod model;
 mod reader;

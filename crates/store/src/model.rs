@@ -59,8 +59,10 @@ pub struct SeriesSpec {
     pub settings: Vec<(String, String)>,
 }
 
-/// Settings that more than a person reads: the names under which a one-way series says how its two clocks agree.
+/// Settings that more than a person reads: why a series has no samples, and how the two clocks of a one-way series agree.
 pub mod setting {
+    /// Why a series that was to be measured has no samples, in words.
+    pub const NOT_MEASURED: &str = "not measured";
     /// How far the two clocks may be apart, as it was stated, in ns; or [`MEASURED`].
     pub const CLOCK_UNCERTAINTY_NS: &str = "clock uncertainty (ns)";
     /// How the two clocks relate, in words.

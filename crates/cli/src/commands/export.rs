@@ -1,6 +1,6 @@
 //! `triptime export`: a run in other programs' formats.
 
-use crate::failure::Failure;
+use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::verdict;
 use columnar::ColumnarError;
 use interop::cyclictest::{Dialect, write_json, write_text};
@@ -71,26 +71,32 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8, Failure> {
     }
     let Some(path) = &args.output else {
         let mut out = BufWriter::new(io::stdout().lock());
-        let written = write(args, &run, &mut out).and_then(|()| Ok(out.flush()?));
+        let written = write(args, &run, &mut out).and_then(|status| out.flush().map(|()| status).map_err(Into::into));
         return match written {
             Err(Unwritten::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
             other => ended(other, Path::new("standard output")),
         };
     };
-    ended(place(path, |out| write(args, &run, out)), path)
+    let mut status = 0;
+    let written = place(path, |out| {
+        status = write(args, &run, out)?;
+        Ok(())
+    });
+    ended(written.map(|()| status), path)
 }
 
-fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<(), Unwritten> {
+/// Returns the exit status: that of what could not be done where some of the run is not in it.
+fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8, Unwritten> {
     match args.format {
         Format::Json => out.write_all(verdict::read(&args.run, None)?.json().as_bytes())?,
         Format::Csv => csv(run, &mut out)?,
         Format::Frames => {
-            let unreadable = frames(run, &mut out)?;
-            if unreadable > 0 {
-                let _ = writeln!(
-                    io::stderr(),
-                    "triptime: {unreadable} segments of the recording cannot be read: their frames are missing"
-                );
+            let missing = frames(run, &mut out)?.said();
+            for what in &missing {
+                let _ = writeln!(io::stderr(), "triptime: {what}");
+            }
+            if !missing.is_empty() {
+                return Ok(COULD_NOT_MEASURE);
             }
         }
         Format::Hlog => hlog(run, &mut out)?,
@@ -101,7 +107,7 @@ fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<()
         Format::Perfetto => trace::perfetto::write(&flights(run)?, &mut out)?,
         Format::Parquet => return Err(Failure::Usage(TWO_FILES.into()).into()),
     }
-    Ok(())
+    Ok(0)
 }
 
 /// The worst samples with the kernel's events around them.
@@ -146,7 +152,8 @@ fn parquet(run: &RunFile, output: Option<&Path>) -> Result<u8, Failure> {
     ended(
         place(&spikes, |out| Ok::<(), Unwritten>(columnar::spikes(run, out)?)),
         &spikes,
-    )
+    )?;
+    Ok(0)
 }
 
 /// The two files that `output` stands for. A directory that is not there is made.
@@ -168,10 +175,10 @@ fn parquet_files(output: &Path) -> Result<(PathBuf, PathBuf), Failure> {
 }
 
 /// The exit status of an export to `path`.
-fn ended(written: Result<(), Unwritten>, path: &Path) -> Result<u8, Failure> {
+fn ended<T>(written: Result<T, Unwritten>, path: &Path) -> Result<T, Failure> {
     let path = path.display();
     match written {
-        Ok(()) => Ok(0),
+        Ok(done) => Ok(done),
         Err(Unwritten::Other(failure)) => Err(failure),
         Err(Unwritten::Output(error)) => match error.kind() {
             // A file that cannot be there is a mistake in the command line; a disk that is full is not.

@@ -5,7 +5,7 @@ mod scl_blocks;
 use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::run_file::Run;
-use crate::streams::SetArgs;
+use crate::streams::NamedSet;
 use probes::goose::{ControlBlock, GooseConfig, SuperviseConfig, parse};
 use std::path::{Path, PathBuf};
 use wire::goose::Simulation;
@@ -26,20 +26,20 @@ pub(crate) struct GooseArgs {
 }
 
 impl GooseArgs {
-    /// The control blocks to publish, if any, with what should be known about them. Those of an SCL file have the simulation bit
-    /// where `simulate` says so.
+    /// The control blocks to publish, if any, with what should be known about them. Those of the set, an SCL file, have the
+    /// simulation bit where `simulate` says so.
     pub(crate) fn blocks(
         &self,
-        set: &SetArgs,
+        set: &NamedSet,
         simulate: bool,
     ) -> Result<(Option<Vec<ControlBlock>>, Vec<String>), Failure> {
         if !self.goose_from_scl {
             let blocks = self.goose.as_deref().map(read).transpose()?;
             return Ok((blocks, Vec::new()));
         }
-        let (file, gooses) = set.gooses()?;
+        let NamedSet { file, gooses, .. } = set;
         let (mut blocks, mut notes) = (Vec::new(), Vec::new());
-        for goose in &gooses {
+        for goose in gooses {
             match scl_blocks::control_block(goose, simulate) {
                 Ok(block) => blocks.push(block),
                 Err(why) => notes.push(format!("{file}: {why}: left out")),

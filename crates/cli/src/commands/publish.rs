@@ -7,7 +7,7 @@ use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
 use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
-use crate::streams::{SetArgs, published};
+use crate::streams::{NamedSet, SetArgs, published};
 use crate::time_sync::TimeSyncArgs;
 use probes::Port;
 use probes::publish::{LONGEST_FRAME, PublishConfig, StreamConfig, port_options, start_all};
@@ -34,7 +34,8 @@ enum EngineArg {
 #[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "Examples:\n  triptime publish eth1 --streams 8 --profile F4800S2I4U4 --spin-ahead 60us --cpu 2 --duration 60s\n  \
-                  triptime publish eth1 --set bays.toml --cpu 2\n  triptime publish eth1 --scl station.scd --ied MU01 --cpu 2"
+                  triptime publish eth1 --set bays.toml --cpu 2\n  triptime publish eth1 --scl station.scd --ied MU01 --cpu 2\n  \
+                  triptime publish eth1 --scl station.scd --ied RELAY1 --goose-from-scl"
 )]
 pub(crate) struct PublishArgs {
     #[command(flatten)]
@@ -101,9 +102,10 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let replayed = replayed
         .map(|file| replay::config(file, &args.replay, args.rate, &args.port, args.spin_ahead))
         .transpose()?;
-    let (streams, notes) = to_publish(&args)?;
+    let set = args.set.read(args.goose.goose_from_scl)?;
+    let (streams, notes) = to_publish(&args, set.as_ref())?;
     let port = open(&args, streams.len())?;
-    let (blocks, of_blocks) = args.goose.blocks(&args.set, args.simulate)?;
+    let (blocks, of_blocks) = args.goose.blocks(&set.unwrap_or_default(), args.simulate)?;
     // The capture shows the sampled values, or GOOSE where there is nothing else.
     let is_beside = blocks.is_some() && !streams.is_empty();
     let beside = is_beside.then(|| PacketPort::open(&args.port.interface, &port_options()));
@@ -167,25 +169,26 @@ fn open(args: &PublishArgs, streams: usize) -> Result<Port, Failure> {
 }
 
 /// The streams to publish, with what should be known about them.
-fn to_publish(args: &PublishArgs) -> Result<(Vec<StreamConfig>, Vec<String>), Failure> {
+fn to_publish(args: &PublishArgs, set: Option<&NamedSet>) -> Result<(Vec<StreamConfig>, Vec<String>), Failure> {
     if let Some(capture) = args.replay.replay.as_deref().filter(|_| args.replay.on_grid) {
         return Ok((replay::streams(capture, args.rate)?, Vec::new()));
     }
-    let Selection { streams, notes } = streams(args)?;
+    let Selection { streams, notes } = streams(args, set);
     let streams = published(&streams, &mut args.waveform.read(args.run.quiet)?)?;
     Ok((streams, notes))
 }
 
 /// The streams of the set that is named, or so many that are alike but for their numbers.
-fn streams(args: &PublishArgs) -> Result<Selection, Failure> {
-    if let Some(mut selection) = args.set.read(args.goose.goose_from_scl)? {
+fn streams(args: &PublishArgs, set: Option<&NamedSet>) -> Selection {
+    if let Some(set) = set {
+        let mut selection = set.selection.clone();
         // A stream-set file says both, and the options are refused beside it.
         if args.set.scl.is_some() {
             for stream in &mut selection.streams {
                 (stream.smp_synch, stream.simulate) = (args.smp_synch, args.simulate);
             }
         }
-        return Ok(selection);
+        return selection;
     }
     let first = StreamSpec {
         destination: args.dst,
@@ -206,8 +209,8 @@ fn streams(args: &PublishArgs) -> Result<Selection, Failure> {
         Some(profile) => first.with_profile(profile),
         None => first,
     };
-    Ok(Selection {
+    Selection {
         streams: counted(&first, args.stream_count()),
         notes: Vec::new(),
-    })
+    }
 }

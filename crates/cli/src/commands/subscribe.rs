@@ -53,8 +53,9 @@ pub(crate) struct SubscribeArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
-    let Selection { streams, notes } = args.set.read(true)?.unwrap_or_default();
-    let control_blocks = args.set.control_blocks()?;
+    let set = args.set.read(true)?.unwrap_or_default();
+    let control_blocks = set.control_blocks();
+    let Selection { streams, notes } = set.selection;
     let port = PacketPort::open(&args.port.interface, &port_options())?;
     let begin = Start::probe("subscribe", args.port.measured(), args.port.duration).on(&args.port.interface);
     let mut run = Run::start(begin, args.run)?;

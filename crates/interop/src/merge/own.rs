@@ -3,14 +3,12 @@
 use super::clocks::{Relation, words};
 use super::{Merge, MergeError};
 use std::collections::{HashMap, HashSet};
+use store::hop::HopName;
 use store::model::{Counters, Event, EventKind, Fact, RunState, SeriesId, SeriesSpec, Spike, Window, WindowRow};
 use store::{Batch, HistogramSpan, RunWriter};
 
 /// Group of the inventory for what was merged.
 pub(super) const GROUP: &str = "merge";
-
-/// The family of hops.
-const HOPS: &str = "hop/";
 
 /// Series that were taken over from the runs.
 #[derive(Debug, Default)]
@@ -95,12 +93,15 @@ struct Hop<'a> {
 }
 
 fn hop_of<'a>(merge: &Merge, run: usize, name: &'a str) -> Option<Hop<'a>> {
-    let rest = name.strip_prefix(HOPS)?;
     let points = &merge.sources[run].points;
     let pairs = (0..points.len()).flat_map(|to| (0..to).map(move |from| (from, to)));
     pairs.into_iter().find_map(|(from, to)| {
-        let way = format!("{}-to-{}/", points[from], points[to]);
-        let stream = rest.strip_prefix(way.as_str())?;
+        let before = HopName {
+            from: &points[from],
+            to: &points[to],
+            stream: "",
+        };
+        let stream = name.strip_prefix(before.to_string().as_str())?;
         Some(Hop { from, to, stream })
     })
 }
@@ -117,11 +118,13 @@ fn take_over(
     let known = source.streams.iter().find(|info| info.name == hop.stream);
     let place = known.and_then(|info| merge.streams.place(index, info.number));
     let stream = place.map_or(hop.stream, |place| &merge.streams.known[usize::from(place)].name);
-    let name = format!(
-        "{HOPS}{}-to-{}/{stream}",
-        merge.point(index, hop.from),
-        merge.point(index, hop.to)
-    );
+    let (from, to) = (merge.point(index, hop.from), merge.point(index, hop.to));
+    let name = HopName {
+        from: &from,
+        to: &to,
+        stream,
+    }
+    .to_string();
     if !own.names.insert(name.clone()) {
         return Ok(());
     }

@@ -7,6 +7,7 @@ use super::tally::{Outcome, Tally};
 use super::{Merge, MergeError};
 use crate::logger::windows::Open;
 use store::RunWriter;
+use store::hop::HopName;
 use store::model::{SeriesClock, SeriesSpec, setting};
 
 /// A frame may be under way so long: within it before the end of a recording, one that is not there is not lost.
@@ -164,7 +165,7 @@ impl Maker<'_> {
             settings.push((setting::CLOCK_UNCERTAINTY_NS.to_owned(), apart));
         }
         let spec = SeriesSpec {
-            name: format!("hop/{from}-to-{to}/{name}"),
+            name: HopName { from, to, stream: name }.to_string(),
             what,
             clock: SeriesClock::Realtime,
             interval_ns: None,

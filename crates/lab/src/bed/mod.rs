@@ -26,7 +26,7 @@ use store::model::Fact;
 use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
-use way::Entry;
+use way::{Entry, over_taps};
 
 /// Name of the test set's interface.
 pub const TEST_SET_IF: &str = "ts0";
@@ -114,6 +114,7 @@ impl Bed {
     pub(crate) fn with_faults(faults: Faults) -> Result<(Self, Arc<Wire>), SysError> {
         let (wire, test_set, device) = FaultBed::build(faults)?.into_parts();
         let wire = Arc::new(wire);
+        let entry = Entry::Known(over_taps(&test_set, &device)?);
         let place = |namespace, interface: &str| Place {
             namespace: Some(namespace),
             interface: interface.to_owned(),
@@ -126,7 +127,7 @@ impl Bed {
             test_set: place(test_set, TEST_SET_IF),
             device: place(device, DEVICE_IF),
             switch: None,
-            entry: Entry::Device,
+            entry,
         };
         Ok((bed, wire))
     }

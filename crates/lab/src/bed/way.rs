@@ -2,6 +2,8 @@
 
 use super::{Bed, DEVICE_IF, Place, TEST_SET_IF, kernel};
 use host::path::{PathEvent, PathPoint, Way, discover};
+use store::hop::HopName;
+use store::model::Fact;
 use sys::SysError;
 use sys::link::find;
 use sys::netns::NetNs;
@@ -36,18 +38,25 @@ pub struct FramePath {
 }
 
 impl FramePath {
-    /// The points on a way that was found, of the calling thread's network namespace.
-    fn found(way: &Way) -> Result<Self, SysError> {
-        let first = point(FIRST, 0, way.interface(), &[PointKind::Receive])?;
-        let mut path = Self {
+    /// The interface of a way alone, behind the point `before` if there is one. It is of the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn at(way: &Way, before: Option<Point>) -> Result<Self, SysError> {
+        let mut points: Vec<Point> = before.into_iter().collect();
+        points.push(point(FIRST, 0, way.interface(), &[PointKind::Receive])?);
+        Ok(Self {
             way: way.to_string(),
-            points: vec![first],
+            points,
             unseen: way.unseen(),
-        };
+        })
+    }
+
+    /// Adds the points that are found on the way, as many as there is room for.
+    pub fn add_found(&mut self, way: &Way) {
         for found in way.points() {
-            path.add(&found);
+            self.add(&found);
         }
-        Ok(path)
     }
 
     fn add(&mut self, found: &PathPoint) {
@@ -82,14 +91,41 @@ impl FramePath {
         points.collect::<Vec<_>>().join(", ")
     }
 
-    /// Names of the series of hops: between neighbouring points, and from the first one to each further away.
+    /// What is to be known of it in the inventory, in this group.
+    pub fn facts(&self, group: &str) -> Vec<Fact> {
+        let fact = |name: &str, value: String| Fact {
+            group: group.to_owned(),
+            name: name.to_owned(),
+            value: Ok(value),
+            source: "/sys/class/net, rtnetlink, /proc".to_owned(),
+        };
+        let mut facts = vec![fact("way", self.way.clone()), fact("points", self.describe())];
+        if !self.unseen.is_empty() {
+            facts.push(fact("not seen", self.unseen.join("; ")));
+        }
+        facts
+    }
+
+    /// Names of the hops between neighbouring points: `nic-to-port`.
     pub fn hops(&self) -> Vec<String> {
-        let later = || self.points.iter().skip(1);
-        let neighbours = later().map(|point| format!("{}-to-{}", self.points[point.parent].name, point.name));
-        let whole = later().filter(|point| point.parent > 0);
-        neighbours
-            .chain(whole.map(|point| format!("{FIRST}-to-{}", point.name)))
-            .collect()
+        let later = self.points.iter().skip(1);
+        later.map(|point| self.hop(point.parent, point)).collect()
+    }
+
+    /// Names of all hops that have series: between neighbouring points, and from the first one to each further away.
+    pub fn all_hops(&self) -> Vec<String> {
+        let further = self.points.iter().filter(|point| point.parent > 0);
+        let whole = further.map(|point| self.hop(0, point));
+        self.hops().into_iter().chain(whole).collect()
+    }
+
+    fn hop(&self, from: usize, to: &Point) -> String {
+        let name = HopName {
+            from: &self.points[from].name,
+            to: &to.name,
+            stream: "",
+        };
+        name.way()
     }
 }
 
@@ -174,7 +210,12 @@ impl Bed {
     /// # Errors
     /// What the kernel refused.
     pub fn way(&self) -> Result<FramePath, SysError> {
-        let found = |interface: &str| FramePath::found(&discover(interface)?);
+        let found = |interface: &str| {
+            let way = discover(interface)?;
+            let mut path = FramePath::at(&way, None)?;
+            path.add_found(&way);
+            Ok(path)
+        };
         match (&self.entry, &self.switch) {
             (Entry::Known(path), _) => Ok(path.clone()),
             (Entry::Switch(port), Some(switch)) => switch.run(|| found(port))?,

@@ -120,3 +120,30 @@ fn bring_up(name: &str) -> Result<(), SysError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{End, FaultBed, Faults};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_wire_whose_interface_is_gone_says_so() {
+        let test = "a_wire_whose_interface_is_gone_says_so";
+        if !rustix::process::geteuid().is_root() || !std::path::Path::new("/dev/net/tun").exists() {
+            return testing::skip(test, "needs root and /dev/net/tun");
+        }
+        let bed = FaultBed::build(Faults::default()).expect("a bed");
+        assert_eq!(bed.wire().broken(), None);
+        let (namespace, name) = bed.end(End::TestSet);
+        let deleted = namespace.run(|| sys::link::delete(name));
+        deleted.expect("entered").expect("deleted");
+        let patience = Instant::now() + Duration::from_secs(10);
+        while bed.wire().broken().is_none() {
+            assert!(Instant::now() < patience, "nobody is told");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let why = bed.wire().broken().expect("broken");
+        assert!(why.contains(name), "{why}");
+        assert!(bed.end_wire().is_err());
+    }
+}

@@ -3,7 +3,7 @@
 use super::lane::{Lane, LaneCounts};
 use super::rule::Rule;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use sys::SysError;
@@ -56,7 +56,7 @@ pub struct Faults {
 #[derive(Debug)]
 pub struct Wire {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<Result<(), SysError>>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
@@ -64,6 +64,8 @@ struct Shared {
     to_device: Mutex<Lane>,
     to_test_set: Mutex<Lane>,
     end: AtomicBool,
+    /// What ended the thread before its time.
+    broken_by: OnceLock<SysError>,
 }
 
 impl Wire {
@@ -74,6 +76,7 @@ impl Wire {
             // Another seed, so that the two directions do not choose alike.
             to_test_set: Mutex::new(Lane::new(faults.to_test_set, !faults.seed)),
             end: AtomicBool::new(false),
+            broken_by: OnceLock::new(),
         });
         let mut carrier = Carrier {
             shared: Arc::clone(&shared),
@@ -85,7 +88,11 @@ impl Wire {
         };
         let thread = std::thread::Builder::new()
             .name("fault-wire".into())
-            .spawn(move || carrier.run())
+            .spawn(move || {
+                if let Err(error) = carrier.run() {
+                    let _ = carrier.shared.broken_by.set(error);
+                }
+            })
             .map_err(|error| SysError::Refused {
                 operation: "start",
                 target: "a thread".into(),
@@ -102,21 +109,25 @@ impl Wire {
         self.shared.lane(way).counts().clone()
     }
 
+    /// Why the wire carries nothing any more, if that is so.
+    pub fn broken(&self) -> Option<String> {
+        if let Some(error) = self.shared.broken_by.get() {
+            return Some(error.to_string());
+        }
+        let ended = self.thread.as_ref().is_some_and(JoinHandle::is_finished);
+        ended.then(|| "its thread panicked".to_owned())
+    }
+
     /// Ends the wire and says what broke it, if anything did.
     ///
     /// # Errors
     /// What reading from or writing to the taps met.
     pub fn end(mut self) -> Result<(), SysError> {
-        self.join()
-    }
-
-    fn join(&mut self) -> Result<(), SysError> {
         self.shared.end.store(true, Ordering::Relaxed);
-        match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(outcome)) => outcome,
-            Some(Err(panic)) => std::panic::resume_unwind(panic),
-            None => Ok(()),
+        if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
+            std::panic::resume_unwind(panic);
         }
+        self.shared.broken_by.get().cloned().map_or(Ok(()), Err)
     }
 }
 

@@ -19,7 +19,6 @@ const PORTS: &str = "nic";
 pub(super) struct Beds {
     ways: Vec<Way>,
     rounds: u32,
-    in_user_space: bool,
     wire: Option<FaultyWire>,
 }
 
@@ -80,14 +79,13 @@ impl Beds {
     pub(super) fn build(plan: &Plan, ports: Option<Bed>, recorder: &Recorder) -> Result<Self, SessionError> {
         let Some(networks) = &plan.bed else {
             return match plan.faults.is_empty() {
-                true => Self::usual(Bed::build()?, recorder),
+                true => Self::only(Bed::build()?, false, recorder),
                 false => Self::faulty(plan, recorder),
             };
         };
         let mut beds = Self {
             ways: Vec::new(),
             rounds: networks.rounds,
-            in_user_space: networks.networks.iter().any(|network| network.in_user_space()),
             wire: None,
         };
         let mut facts = Vec::new();
@@ -118,13 +116,12 @@ impl Beds {
         let (bed, wire) = Bed::with_faults(wire_faults)?;
         let counts = counts(&wire);
         Ok(Self {
-            in_user_space: true,
             wire: Some(FaultyWire {
                 wire,
                 faults: plan.faults.clone(),
                 looked_at: Mutex::new(counts),
             }),
-            ..Self::usual(bed, recorder)?
+            ..Self::only(bed, true, recorder)?
         })
     }
 
@@ -138,19 +135,25 @@ impl Beds {
         texts
     }
 
-    fn usual(bed: Bed, recorder: &Recorder) -> Result<Self, SessionError> {
+    /// Why the wire of a plan with faults carries nothing any more, if that is so.
+    pub(super) fn broken_wire(&self) -> Option<String> {
+        let why = self.wire.as_ref()?.wire.broken()?;
+        Some(format!("the wire that makes faults carries nothing any more: {why}"))
+    }
+
+    /// A bed that is compared with none.
+    fn only(bed: Bed, in_user_space: bool, recorder: &Recorder) -> Result<Self, SessionError> {
         recorder.events().write(EventKind::Note, bed.describe());
         recorder.add_facts(bed.nic_facts()?);
         let way = Way {
             bed,
             label: "reflect".to_owned(),
             compared: false,
-            in_user_space: false,
+            in_user_space,
         };
         Ok(Self {
             ways: vec![way],
             rounds: 1,
-            in_user_space: false,
             wire: None,
         })
     }
@@ -178,7 +181,7 @@ impl Beds {
 
     /// Whether a thread forwards frames on one of the ways.
     pub(super) fn in_user_space(&self) -> bool {
-        self.in_user_space
+        self.ways.iter().any(Way::in_user_space)
     }
 
     /// Every way as often as there are rounds: forwards, backwards, forwards.

@@ -11,6 +11,12 @@ use wire::ether::{self, EthernetView};
 use wire::sv;
 use wire::test_frame::{self, COUNTS, Kind, TestFrame};
 
+/// Chances are counted in parts of it.
+const MILLION: f64 = 1e6;
+
+/// The least chance that is not none.
+const LEAST_CHANCE: f64 = 1.0 / MILLION;
+
 /// What is done to a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -60,7 +66,7 @@ pub struct PlanFault {
     /// These, counted from 1.
     #[serde(default)]
     pub numbers: Option<Vec<u64>>,
-    /// Each with this chance, 0 to 1.
+    /// Each with this chance, 0.000001 to 1.
     #[serde(default)]
     pub chance: Option<f64>,
     /// Frames of this EtherType; without it those that the probes count.
@@ -75,7 +81,7 @@ pub struct PlanFault {
     /// The octet that is corrupted, from the start of the frame.
     #[serde(default)]
     pub offset: Option<usize>,
-    /// Its bits that are turned over (1).
+    /// Its bits that are turned over, as a mask (1); not 0.
     #[serde(default)]
     pub bits: Option<u8>,
 }
@@ -87,13 +93,17 @@ impl PlanFault {
             FaultKind::Drop => Fault::Drop,
             FaultKind::Duplicate => Fault::Duplicate,
             FaultKind::Delay => {
-                let time = self.time.ok_or_else(|| needs("time = \"3ms\""))?;
+                let time = self.time.filter(|time| time.0 > 0);
+                let time = time.ok_or_else(|| needs("time = \"3ms\" (more than 0)"))?;
                 Fault::Delay(std::time::Duration::from_nanos(time.0))
             }
             FaultKind::HoldBack => Fault::HoldBack(self.frames.filter(|n| *n > 0).ok_or_else(|| needs("frames = 1"))?),
             FaultKind::Corrupt => Fault::Corrupt {
                 offset: self.offset.ok_or_else(|| needs("offset = 20"))?,
-                bits: self.bits.unwrap_or(1),
+                bits: match self.bits {
+                    Some(0) => return Err(needs("bits = 1 (1 to 255: a mask)")),
+                    bits => bits.unwrap_or(1),
+                },
             },
         };
         let of = |kind: FaultKind| self.kind == kind;
@@ -112,15 +122,16 @@ impl PlanFault {
     fn which(&self) -> Result<Which, String> {
         match (self.every, &self.numbers, self.chance) {
             (Some(step), None, None) if step > 0 => Ok(Which::Every(step)),
-            (None, Some(numbers), None) if !numbers.contains(&0) => {
+            (None, Some(numbers), None) if !numbers.is_empty() && !numbers.contains(&0) => {
                 Ok(Which::Numbers(numbers.iter().copied().collect()))
             }
-            (None, None, Some(chance)) if (0.0..=1.0).contains(&chance) => {
+            (None, None, Some(chance)) if (LEAST_CHANCE..=1.0).contains(&chance) => {
                 // At most a million.
-                Ok(Which::Chance((chance * 1e6).round() as u32))
+                Ok(Which::Chance((chance * MILLION).round() as u32))
             }
             _ => Err(format!(
-                "a fault of kind \"{}\" needs one of every = 100 (1 or more), numbers = [3, 7] (from 1) and chance = 0.01 (0 to 1)",
+                "a fault of kind \"{}\" needs one of every = 100 (1 or more), numbers = [3, 7] (at least one, from 1) and \
+                 chance = 0.01 (0.000001 to 1)",
                 self.word()
             )),
         }

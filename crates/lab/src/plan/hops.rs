@@ -3,17 +3,17 @@
 //! Where it cannot be done, the step goes on without it. Its series then stand in the run without samples and with the reason,
 //! so that what judges them is undecided and not left out.
 
+#[cfg(test)]
+mod tests;
+
 use crate::bed::{Bed, FIRST, FramePath};
 use probes::record::{Counted, CountedSpan, Events, Recorder};
-use probes::trace::{TraceConfig, Tracing, start};
+use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
 use probes::{ProbeError, Stop};
-use store::model::{Counters, EventKind, Fact, SeriesClock, SeriesSpec};
+use store::model::{EventKind, Fact, SeriesClock, SeriesSpec};
 
 /// Group of the inventory for what was traced.
 const GROUP: &str = "trace";
-
-/// Setting of a series that has no samples, and why. The report reads it.
-const NOT_MEASURED: &str = "not measured";
 
 /// What is to be traced.
 pub(super) struct Wanted<'a> {
@@ -46,7 +46,7 @@ impl<'a> Hops<'a> {
     pub(super) fn start(wanted: Wanted<'a>, recorder: &Recorder, stop: &Stop) -> Self {
         let path = wanted.bed.way();
         let hops = match &path {
-            Ok(path) if path.points.len() > 1 => path.hops(),
+            Ok(path) if path.points.len() > 1 => path.all_hops(),
             // What a way would have at least.
             _ => vec![format!("{FIRST}-to-edge"), "edge-to-app".to_owned()],
         };
@@ -68,7 +68,7 @@ impl<'a> Hops<'a> {
     }
 
     fn trace(&self, path: &FramePath, recorder: &Recorder, stop: &Stop) -> Result<Tracing, String> {
-        recorder.add_facts(self.path_facts(path));
+        recorder.add_facts(path.facts(&self.group()));
         if path.points.len() < 2 {
             return Err(format!("no second point is found: {}", path.unseen.join("; ")));
         }
@@ -92,26 +92,60 @@ impl<'a> Hops<'a> {
 
     /// Waits for the end, and says in the run what came of it.
     pub(super) fn finish(mut self, recorder: &Recorder) {
-        match self.tracing.take().map(Tracing::join) {
-            None => {}
-            Some(Ok(summary)) => recorder.add_facts(summary.facts(&self.group())),
-            Some(Err(ProbeError::NoTraffic(why))) => self.say_not_traced(recorder, &why),
-            Some(Err(error)) => {
+        if let Some(tracing) = self.tracing.take() {
+            self.ended(tracing.join(), recorder);
+        }
+    }
+
+    fn ended(&self, outcome: Result<TraceSummary, ProbeError>, recorder: &Recorder) {
+        match outcome {
+            Ok(summary) => {
+                recorder.add_facts(summary.facts(&self.group()));
+                self.say_streams_missing(&summary.streams);
+            }
+            Err(ProbeError::NoTraffic(why)) => self.say_not_traced(recorder, &why),
+            Err(error) => {
                 // What was counted until then is in the run, and not whole.
-                let text = format!("tracing ended before its time: {error}");
-                self.events.write(EventKind::HopGap, text);
+                let why = format!("tracing ended before its time: {error}");
+                self.events.write(EventKind::HopGap, why.clone());
+                self.wanted
+                    .streams
+                    .iter()
+                    .for_each(|stream| self.without_samples(stream, &why));
             }
         }
     }
 
+    /// Streams that never came to the first point, where at least one of them did.
+    fn say_streams_missing(&self, seen: &[String]) {
+        for stream in self.wanted.streams.iter().filter(|stream| !seen.contains(stream)) {
+            let why = format!("{stream} was never seen at {FIRST}");
+            self.events.write(EventKind::HopGap, why.clone());
+            self.without_samples(stream, &why);
+        }
+    }
+
     fn say_not_traced(&self, recorder: &Recorder, why: &str) {
+        // A gap, for in another round the same hops may be traced.
         let text = format!("hops are not traced: {why}");
-        self.events.write(EventKind::Refused, text);
-        recorder.add_facts(vec![self.fact("hops", Err(why.to_owned()), "eBPF")]);
-        for stream in &self.wanted.streams {
-            for hop in &self.hops {
-                self.counted.add(without_samples(&format!("hop/{hop}/{stream}"), why));
-            }
+        self.events.write(EventKind::HopGap, text);
+        recorder.add_facts(vec![Fact {
+            group: self.group(),
+            name: "hops".to_owned(),
+            value: Err(why.to_owned()),
+            source: "eBPF".to_owned(),
+        }]);
+        self.wanted
+            .streams
+            .iter()
+            .for_each(|stream| self.without_samples(stream, why));
+    }
+
+    /// The stream's series, for those that are not there yet: what judges them is undecided.
+    fn without_samples(&self, stream: &str, why: &str) {
+        for hop in &self.hops {
+            let series = hop_series(format!("{}/{hop}/{stream}", store::hop::FAMILY));
+            self.counted.add(CountedSpan::not_measured(series, why));
         }
     }
 
@@ -121,27 +155,6 @@ impl<'a> Hops<'a> {
             Some(network) => format!("{GROUP} over {network}"),
             None => GROUP.to_owned(),
         }
-    }
-
-    fn fact(&self, name: &str, value: Result<String, String>, source: &str) -> Fact {
-        Fact {
-            group: self.group(),
-            name: name.to_owned(),
-            value,
-            source: source.to_owned(),
-        }
-    }
-
-    fn path_facts(&self, path: &FramePath) -> Vec<Fact> {
-        let source = "rtnetlink, /proc";
-        let mut facts = vec![
-            self.fact("way", Ok(path.way.clone()), source),
-            self.fact("points", Ok(path.describe()), source),
-        ];
-        if !path.unseen.is_empty() {
-            facts.push(self.fact("not seen", Ok(path.unseen.join("; ")), source));
-        }
-        facts
     }
 }
 
@@ -158,23 +171,14 @@ fn start_before_loads(config: &TraceConfig, recorder: &Recorder, stop: &Stop) ->
     })
 }
 
-/// A series that was to be measured, and was not.
-fn without_samples(name: &str, why: &str) -> CountedSpan {
-    CountedSpan {
-        series: SeriesSpec {
-            name: name.to_owned(),
-            what: "a frame's way inside this kernel".to_owned(),
-            clock: SeriesClock::Monotonic,
-            interval_ns: None,
-            threshold_ns: None,
-            settings: vec![(NOT_MEASURED.to_owned(), why.to_owned())],
-        },
-        at: sys::clock::monotonic(),
-        counters: Counters::default(),
-        sum_ns: 0,
-        min_ns: None,
-        max_ns: None,
-        samples: Vec::new(),
-        spikes: Vec::new(),
+/// A hop's series, of which nothing but its name is known.
+fn hop_series(name: String) -> SeriesSpec {
+    SeriesSpec {
+        name,
+        what: "a frame's way inside this kernel".to_owned(),
+        clock: SeriesClock::Monotonic,
+        interval_ns: None,
+        threshold_ns: None,
+        settings: Vec::new(),
     }
 }

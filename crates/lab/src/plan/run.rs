@@ -13,6 +13,7 @@ use host::Host;
 use probes::listen;
 use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig};
+use probes::record::Events;
 use probes::reflect::{self, Receive, ReflectConfig, Role};
 use probes::subscribe::{self, SubscribeConfig};
 use probes::talk;
@@ -102,12 +103,8 @@ impl Runner<'_> {
             let settings = self.settings(&own);
             events.write(EventKind::StepStarted, step.name());
             let outcome = self.step(step, beds, settings);
-            for text in beds
-                .filter(|_| step.needs_bed())
-                .map(Beds::faults_done)
-                .unwrap_or_default()
-            {
-                events.write(EventKind::Note, text);
+            if let Some(beds) = beds.filter(|_| step.needs_bed()) {
+                say_of_wire(beds, &events);
             }
             events.write(EventKind::StepStopped, step.name());
             own.stop(&events);
@@ -355,6 +352,16 @@ impl Runner<'_> {
             self.loads.look(&self.session.recorder.events());
             (self.work.progress)(self.session, name);
         }
+    }
+}
+
+/// What the wire of a plan with faults did, and whether it still does.
+fn say_of_wire(beds: &Beds, events: &Events) {
+    for text in beds.faults_done() {
+        events.write(EventKind::Note, text);
+    }
+    if let Some(text) = beds.broken_wire() {
+        events.write(EventKind::Incomplete, text);
     }
 }
 

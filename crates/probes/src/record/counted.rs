@@ -2,7 +2,7 @@
 
 use super::recorder::Command;
 use std::sync::mpsc::Sender;
-use store::model::{Counters, SeriesSpec};
+use store::model::{Counters, SeriesSpec, setting};
 use units::Monotonic;
 
 /// Samples of one series over a span of time within a window.
@@ -24,6 +24,29 @@ pub struct CountedSpan {
     pub samples: Vec<(u64, u64)>,
     /// Samples that may be worth keeping.
     pub spikes: Vec<CountedSpike>,
+}
+
+impl CountedSpan {
+    /// A span in which nothing came.
+    pub fn empty(series: SeriesSpec, at: Monotonic) -> Self {
+        Self {
+            series,
+            at,
+            counters: Counters::default(),
+            sum_ns: 0,
+            min_ns: None,
+            max_ns: None,
+            samples: Vec::new(),
+            spikes: Vec::new(),
+        }
+    }
+
+    /// A series that was to be measured and was not: what judges it is undecided, and says `why`. A series that is there already
+    /// keeps its settings, so that this adds nothing to it.
+    pub fn not_measured(mut series: SeriesSpec, why: &str) -> Self {
+        series.settings.push((setting::NOT_MEASURED.to_owned(), why.to_owned()));
+        Self::empty(series, sys::clock::monotonic())
+    }
 }
 
 /// One sample that may be worth keeping; it is among those counted.

@@ -1,5 +1,7 @@
 //! The thread that reads what the kernel counted.
 
+mod gaps;
+
 use super::TraceConfig;
 use super::floors::Floors;
 use super::live::LiveView;
@@ -147,15 +149,10 @@ impl Reader {
         let (Some(spec), Some(last)) = (self.names.spec(series), spikes.last()) else {
             return;
         };
+        let at = last.at;
         self.counted.add(CountedSpan {
-            series: spec,
-            at: last.at,
-            counters: Counters::default(),
-            sum_ns: 0,
-            min_ns: None,
-            max_ns: None,
-            samples: Vec::new(),
             spikes,
+            ..CountedSpan::empty(spec, at)
         });
     }
 
@@ -171,11 +168,8 @@ impl Reader {
                 .entry((reading.stream, reading.point))
                 .or_default()
                 .add(&reading.counts);
-            if reading.point > 0 {
-                let first = first_point(&readings, reading.stream);
-                self.hand_over(reading, &first, at);
-            }
         }
+        self.hand_over(&readings, at);
         self.say_troubles()
     }
 
@@ -201,32 +195,53 @@ impl Reader {
         }
     }
 
-    fn hand_over(&self, reading: &Reading, first: &HopCounts, at: Monotonic) {
-        let series = HopSeries {
-            stream: reading.stream,
-            point: reading.point,
-            total: false,
-        };
-        let counts = &reading.counts;
-        self.live
-            .add(&self.names.hop(series), &reading.hop, counts.sum_ns, counts.lost);
-        self.add(series, &reading.hop, counts, counts.sum_ns, first, at);
-        if reading.total.count() > 0 {
-            let total = HopSeries { total: true, ..series };
-            self.add(total, &reading.total, counts, counts.total_sum_ns, first, at);
+    fn hand_over(&self, readings: &[Reading], at: Monotonic) {
+        let points = &self.tracer.options().points;
+        for stream in self.tracer.streams() {
+            let of_stream = of_points(readings, stream.number, points.len());
+            for (number, point) in points.iter().enumerate().skip(1) {
+                let hop = HopSeries {
+                    stream: stream.number,
+                    point: number,
+                    total: false,
+                };
+                if let Some(reading) = of_stream[number] {
+                    self.hand_over_hop(hop, reading, of_stream[0], at);
+                }
+                if point.parent > 0 && stream.has_reached(number) {
+                    self.hand_over_total(hop, &of_stream, at);
+                }
+            }
         }
     }
 
-    fn add(
-        &self,
-        series: HopSeries,
-        found: &Distribution,
-        counts: &HopCounts,
-        sum_ns: u64,
-        first: &HopCounts,
-        at: Monotonic,
-    ) {
+    fn hand_over_hop(&self, series: HopSeries, reading: &Reading, first: Option<&Reading>, at: Monotonic) {
+        let counts = &reading.counts;
+        self.live
+            .add(&self.names.hop(series), &reading.hop, counts.sum_ns, counts.lost);
+        self.add(series, &reading.hop, counts, first, at);
+    }
+
+    /// From the first point on. What was lost anywhere on the way is lost to it, also in a span in which nothing came.
+    fn hand_over_total(&self, hop: HopSeries, of_stream: &[Option<&Reading>], at: Monotonic) {
+        let points = &self.tracer.options().points;
+        let before = |at: &usize| Some(points[*at].parent).filter(|parent| *parent > 0);
+        let lost_at = |at: usize| of_stream[at].map_or(0, |reading| reading.counts.lost);
+        let nothing = Distribution::default();
+        let (found, sum_ns) =
+            of_stream[hop.point].map_or((&nothing, 0), |reading| (&reading.total, reading.counts.total_sum_ns));
+        let counts = HopCounts {
+            lost: std::iter::successors(Some(hop.point), before).map(lost_at).sum(),
+            sum_ns,
+            ..HopCounts::default()
+        };
+        let total = HopSeries { total: true, ..hop };
+        self.add(total, found, &counts, of_stream[0], at);
+    }
+
+    fn add(&self, series: HopSeries, found: &Distribution, counts: &HopCounts, first: Option<&Reading>, at: Monotonic) {
         let Some(spec) = self.names.spec(series) else { return };
+        let first = first.map_or_else(HopCounts::default, |reading| reading.counts);
         let received = found.count();
         if received == 0 && counts.lost == 0 && first.duplicate == 0 {
             return;
@@ -241,10 +256,10 @@ impl Reader {
                 lost: counts.lost,
                 duplicate: first.duplicate,
                 reordered: first.reordered,
-                overflow: if series.total { 0 } else { counts.over },
+                overflow: counts.over,
                 ..Counters::default()
             },
-            sum_ns: i64::try_from(sum_ns).unwrap_or(i64::MAX),
+            sum_ns: i64::try_from(counts.sum_ns).unwrap_or(i64::MAX),
             min_ns: extreme(found.min_ns),
             max_ns: extreme(found.max_ns),
             samples: samples(found),
@@ -290,14 +305,12 @@ impl Reader {
         self.close_span(now)?;
         self.lost_under_way(now)?;
         self.finish_recording();
-        self.say_uncertain();
-        self.say_not_reached();
         let first = self.totals.iter().filter(|((_, point), _)| *point == 0);
         self.summary.frames = first.map(|(_, counts)| counts.seen).sum();
-        self.summary.streams = self.tracer.streams().len();
+        self.summary.streams = self.names.labels().to_vec();
         self.summary.troubles = self.tracer.troubles()?;
-        self.say_at_the_end();
-        if self.summary.streams == 0 {
+        self.say_gaps();
+        if self.summary.streams.is_empty() {
             return Err(self.no_traffic());
         }
         Ok(())
@@ -317,109 +330,29 @@ impl Reader {
     }
 
     fn lost_under_way(&self, now: Monotonic) -> Result<(), TraceError> {
-        for (stream, point, lost) in self.tracer.lost_under_way(now)? {
-            let reading = Reading {
-                stream,
-                point,
-                counts: HopCounts {
-                    lost,
-                    ..HopCounts::default()
-                },
-                hop: Distribution::default(),
-                total: Distribution::default(),
-            };
-            self.hand_over(&reading, &HopCounts::default(), now);
-        }
+        let lost = self.tracer.lost_under_way(now)?.into_iter();
+        let readings = lost.map(|(stream, point, lost)| Reading {
+            stream,
+            point,
+            counts: HopCounts {
+                lost,
+                ..HopCounts::default()
+            },
+            hop: Distribution::default(),
+            total: Distribution::default(),
+        });
+        self.hand_over(&readings.collect::<Vec<_>>(), now);
         Ok(())
-    }
-
-    /// Frames that could not be paired for certain.
-    fn say_uncertain(&self) {
-        for ((stream, point), counts) in self.totals.iter().filter(|((_, point), _)| *point > 0) {
-            let name = &self.tracer.options().points[*point].name;
-            let label = self.names.label(*stream).unwrap_or("?");
-            let first = &self.tracer.options().points[0].name;
-            for (count, why) in [
-                (
-                    counts.doubtful,
-                    format!("came twice to {first}, so which of the two it is cannot be told"),
-                ),
-                (
-                    counts.stale,
-                    format!("were not seen at {first} within the last half second"),
-                ),
-                (counts.skipped, "were not seen at the point before".to_owned()),
-            ] {
-                if count > 0 {
-                    let text = format!("{label}: {count} frames at {name} {why}: not measured");
-                    self.events.write(EventKind::HopGap, text);
-                }
-            }
-            if counts.again > 0 {
-                let text = format!(
-                    "{label}: {} frames came to {name} again: somebody else reads there too, and only the first is measured",
-                    counts.again
-                );
-                self.events.write(EventKind::Note, text);
-            }
-        }
-    }
-
-    /// Points that a stream never came to.
-    fn say_not_reached(&self) {
-        for stream in self.tracer.streams() {
-            let points = self.tracer.options().points.iter().enumerate().skip(1);
-            let missing = points.filter(|(number, _)| !stream.has_reached(*number));
-            let missing: Vec<&str> = missing.map(|(_, point)| point.name.as_str()).collect();
-            if let (false, Some(label)) = (missing.is_empty(), self.names.label(stream.number)) {
-                let text = format!("{label} was never seen at {}", missing.join(", "));
-                self.events.write(EventKind::Note, text);
-            }
-        }
-    }
-
-    fn say_at_the_end(&self) {
-        let troubles = &self.summary.troubles;
-        let first = &self.tracer.options().points[0].name;
-        for (count, what) in [
-            (troubles.malformed, "frames are no whole sampled values".to_owned()),
-            (
-                troubles.unknown_stream,
-                format!("frames at later points are of streams that never came to {first}"),
-            ),
-            (
-                troubles.missed_runs,
-                "events were not seen: the kernel does not run a program inside itself".to_owned(),
-            ),
-        ] {
-            if count > 0 {
-                self.events.write(EventKind::HopGap, format!("{count} {what}"));
-            }
-        }
-    }
-
-    fn no_traffic(&self) -> ProbeError {
-        let points = &self.tracer.options().points;
-        let kinds: Vec<&str> = points[0].places.iter().map(|place| place.kind.tracepoint()).collect();
-        let malformed = self.summary.troubles.malformed;
-        let more = if malformed > 0 {
-            format!(", but {malformed} frames of EtherType 0x88ba that are no whole sampled values")
-        } else {
-            String::new()
-        };
-        ProbeError::NoTraffic(format!(
-            "no sampled values came to the first point, {} ({}){more}",
-            points[0].name,
-            kinds.join(" or ")
-        ))
     }
 }
 
-fn first_point(readings: &[Reading], stream: u32) -> HopCounts {
-    let first = readings
-        .iter()
-        .find(|reading| reading.stream == stream && reading.point == 0);
-    first.map_or_else(HopCounts::default, |reading| reading.counts)
+/// A stream's readings by the number of their point.
+fn of_points(readings: &[Reading], stream: u32, points: usize) -> Vec<Option<&Reading>> {
+    let mut found = vec![None; points];
+    for reading in readings.iter().filter(|reading| reading.stream == stream) {
+        found[reading.point] = Some(reading);
+    }
+    found
 }
 
 /// The durations with the upper end of their bucket, which is at most 1.6 % more, but never outside the extremes.

@@ -1,6 +1,7 @@
 //! What the series of this probe are called and mean.
 
 use ::trace::hops::{HopSeries, Point, PointKind, StreamInfo};
+use store::hop::HopName;
 use store::model::{SeriesClock, SeriesSpec};
 use units::format_ns;
 
@@ -43,6 +44,11 @@ impl Names {
         self.labels.get(stream as usize).map(String::as_str)
     }
 
+    /// What all streams that are known are called.
+    pub(super) fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
     /// What is known of a stream.
     pub(super) fn info(&self, stream: u32) -> Option<&StreamInfo> {
         self.streams.get(stream as usize)
@@ -50,8 +56,16 @@ impl Names {
 
     /// `nic-to-tap`.
     pub(super) fn hop(&self, series: HopSeries) -> String {
+        self.name(series, "").way()
+    }
+
+    fn name<'a>(&'a self, series: HopSeries, stream: &'a str) -> HopName<'a> {
         let (from, to) = self.ends(series);
-        format!("{}-to-{}", from.name, to.name)
+        HopName {
+            from: &from.name,
+            to: &to.name,
+            stream,
+        }
     }
 
     fn ends(&self, series: HopSeries) -> (&Point, &Point) {
@@ -82,7 +96,7 @@ impl Names {
         }
         settings.extend(self.more_settings.iter().cloned());
         Some(SeriesSpec {
-            name: format!("hop/{}/{label}", self.hop(series)),
+            name: self.name(series, label).to_string(),
             what: format!(
                 "a frame's way inside this kernel: {} ({}) -> {} ({})",
                 from.name,

@@ -6,8 +6,8 @@ use store::model::Fact;
 /// What was traced, what it cost, and what could not be seen.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TraceSummary {
-    /// Streams that were seen at the first point.
-    pub streams: usize,
+    /// Streams that were seen at the first point, as their series call them.
+    pub streams: Vec<String>,
     /// Frames that were seen there.
     pub frames: u64,
     /// What kept frames from being timed.
@@ -38,7 +38,7 @@ impl TraceSummary {
             "{} malformed, {} of streams without room, {} of streams that the first point has not seen, {} missed by the kernel",
             troubles.malformed, troubles.no_room, troubles.unknown_stream, troubles.missed_runs
         );
-        let frames = format!("{} of {} streams", self.frames, self.streams);
+        let frames = format!("{} of {} streams", self.frames, self.streams.len());
         vec![
             fact("frames", Ok(frames), "eBPF maps"),
             fact("frames not timed", Ok(not_timed), "eBPF maps"),

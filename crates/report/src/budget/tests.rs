@@ -1,17 +1,47 @@
-use super::{Budget, Line, State};
+use super::{Budget, Line, Measurement, State};
 use crate::limits::Profile;
 use crate::synthetic::{run, series};
 use crate::verdict::{Judgement, Verdict};
-use crate::view::SeriesView;
+use crate::view::{RunView, SeriesView};
+use store::model::setting;
+
+fn judged(run: &RunView) -> (Budget, Judgement) {
+    let profile = Profile::find("substation").expect("embedded");
+    let judgement = Judgement::of(run, &[profile]);
+    (Budget::of(run, &judgement), judgement)
+}
 
 fn budget(series: Vec<SeriesView>) -> Budget {
-    let run = run(series);
-    let profile = Profile::find("substation").expect("embedded");
-    Budget::of(&run, &Judgement::of(&run, &[profile]))
+    judged(&run(series)).0
+}
+
+fn merged(series: Vec<SeriesView>) -> Budget {
+    let mut run = run(series);
+    run.info.command = "merge".to_owned();
+    judged(&run).0
+}
+
+/// A hop of a thousand frames.
+fn hop(name: &str, max_ns: i64) -> SeriesView {
+    series(name, 1_000, max_ns, 10)
+}
+
+/// One that was to be traced and was not.
+fn untraced(name: &str) -> SeriesView {
+    let mut empty = series(name, 0, 1, 10);
+    empty.spec.settings = vec![(setting::NOT_MEASURED.to_owned(), "no BTF".to_owned())];
+    empty
 }
 
 fn line<'a>(budget: &'a Budget, title: &str) -> &'a Line {
     budget.lines.iter().find(|line| line.title == title).expect(title)
+}
+
+fn measured<'a>(budget: &'a Budget, title: &str) -> &'a Measurement {
+    match &line(budget, title).state {
+        State::Measured(measured) => measured,
+        other => panic!("{title}: {other:?}"),
+    }
 }
 
 #[test]
@@ -45,9 +75,7 @@ fn a_line_shows_the_worst_of_its_series_and_their_verdict() {
         (wakeup.verdict, wakeup.allowed_ns),
         (Some(Verdict::Fail), Some(120_000))
     );
-    let State::Measured(measured) = &wakeup.state else {
-        panic!("measured")
-    };
+    let measured = measured(&budget, "Wake-up");
     assert_eq!((measured.max_ns, measured.worst.as_str()), (134_000, "wakeup/cpu2"));
     assert_eq!((measured.series, measured.samples), (2, 40_000));
     assert_eq!(measured.note, "1 of 3 series without samples");
@@ -60,10 +88,7 @@ fn a_quantile_that_one_series_cannot_give_is_not_shown() {
         series("wakeup/cpu1", 20_000, 34_000, 10),
         series("wakeup/cpu2", 100, 30_000, 10),
     ]);
-    let State::Measured(measured) = &line(&budget, "Wake-up").state else {
-        panic!("measured")
-    };
-    assert_eq!(measured.p999_ns, None);
+    assert_eq!(measured(&budget, "Wake-up").p999_ns, None);
 }
 
 #[test]
@@ -91,7 +116,6 @@ fn delivery_is_by_the_hops_where_no_application_gave_account() {
         State::Measured(measured) => Some(measured.worst.clone()),
         _ => None,
     };
-    let hop = |name: &str, max_ns| series(name, 1_000, max_ns, 10);
     let container = || {
         vec![
             hop("hop/nic-to-edge/MU01", 30_000),
@@ -114,12 +138,10 @@ fn delivery_is_by_the_hops_where_no_application_gave_account() {
 
 #[test]
 fn hops_that_were_to_be_traced_and_were_not_leave_their_line_undecided() {
-    let mut empty = series("hop/nic-to-edge/MU01", 0, 1, 10);
-    empty.spec.settings = vec![("not measured".to_owned(), "no BTF".to_owned())];
-    let run = run(vec![empty, series("arrival/MU01", 1_000, 50_000, 10)]);
-    let profile = Profile::find("substation").expect("embedded");
-    let judgement = Judgement::of(&run, &[profile]);
-    let budget = Budget::of(&run, &judgement);
+    let (budget, judgement) = judged(&run(vec![
+        untraced("hop/nic-to-edge/MU01"),
+        series("arrival/MU01", 1_000, 50_000, 10),
+    ]));
     let transit = line(&budget, "Host transit");
     assert_eq!(transit.state, State::Within("Publish to host edge"));
     assert_eq!(transit.verdict, Some(Verdict::Inconclusive));
@@ -135,25 +157,19 @@ fn lost_samples_are_noted() {
     let mut lossy = series("delivery/MU01", 1000, 20_000, 10);
     lossy.counters.lost = 3;
     let budget = budget(vec![lossy]);
-    let State::Measured(measured) = &line(&budget, "Guest delivery").state else {
-        panic!("measured")
-    };
-    assert_eq!(measured.note, "3 samples lost");
+    assert_eq!(measured(&budget, "Guest delivery").note, "3 samples lost");
 }
 
 #[test]
 fn the_host_s_transit_is_the_hop_from_the_nic_to_the_furthest_edge() {
     let budget = budget(vec![
-        series("hop/nic-to-port/MU01", 1_000, 20_000, 10),
-        series("hop/port-to-edge/MU01", 1_000, 25_000, 10),
-        series("hop/nic-to-edge/MU01", 1_000, 30_000, 10),
-        series("hop/nic-to-edge/MU02", 1_000, 130_000, 10),
-        series("hop/nic-to-app/MU01", 1_000, 60_000, 10),
+        hop("hop/nic-to-port/MU01", 20_000),
+        hop("hop/port-to-edge/MU01", 25_000),
+        hop("hop/nic-to-edge/MU01", 30_000),
+        hop("hop/nic-to-edge/MU02", 130_000),
+        hop("hop/nic-to-app/MU01", 60_000),
     ]);
-    let transit = line(&budget, "Host transit");
-    let State::Measured(measured) = &transit.state else {
-        panic!("measured")
-    };
+    let (transit, measured) = (line(&budget, "Host transit"), measured(&budget, "Host transit"));
     assert_eq!((measured.worst.as_str(), measured.series), ("hop/nic-to-edge/MU02", 2));
     assert_eq!(
         (transit.allowed_ns, transit.verdict),
@@ -164,18 +180,59 @@ fn the_host_s_transit_is_the_hop_from_the_nic_to_the_furthest_edge() {
 
 #[test]
 fn a_merged_run_has_the_hosts_transit_and_the_guests_delivery() {
-    let budget = budget(vec![
-        series("hop/host.nic-to-host.tap/MU01", 1000, 11_000, 10),
-        series("hop/host.nic-to-host.vhost/MU01", 1000, 34_000, 10),
-        series("hop/host.vhost-to-guest.nic/MU01", 1000, 500_000, 10),
-        series("hop/guest.nic-to-guest.app/MU.edge", 1000, 56_000, 10),
-        series("hop/host.nic-to-guest.app/MU01", 1000, 590_000, 10),
+    let budget = merged(vec![
+        hop("hop/host.nic-to-host.tap/MU01", 11_000),
+        hop("hop/host.nic-to-host.vhost/MU01", 34_000),
+        hop("hop/host.vhost-to-guest.nic/MU01", 500_000),
+        hop("hop/guest.nic-to-guest.app-eth1.100/MU.edge", 56_000),
+        hop("hop/host.nic-to-guest.app/MU01", 590_000),
     ]);
-    let max = |title: &str| match &line(&budget, title).state {
-        State::Measured(measured) => measured.max_ns,
-        other => panic!("{title}: {other:?}"),
-    };
+    let max = |title: &str| measured(&budget, title).max_ns;
     assert_eq!((max("Host transit"), max("Guest delivery")), (34_000, 56_000));
     assert_eq!(line(&budget, "Host transit").allowed_ns, Some(100_000));
     assert_eq!(line(&budget, "Guest delivery").allowed_ns, None);
+}
+
+#[test]
+fn of_guests_and_containers_the_worst_transit_is_shown_and_all_are_judged() {
+    let of = |container_ns| {
+        let budget = budget(vec![
+            hop("hop/nic-to-tap-vnet0/MU01", 9_000),
+            hop("hop/nic-to-vhost-vnet0/MU01", 40_000),
+            hop("hop/nic-to-port-veth1/MU01", 12_000),
+            hop("hop/nic-to-edge-veth1/MU01", container_ns),
+        ]);
+        let transit = line(&budget, "Host transit");
+        (measured(&budget, "Host transit").worst.clone(), transit.verdict)
+    };
+    assert_eq!(
+        of(130_000),
+        ("hop/nic-to-edge-veth1/MU01".to_owned(), Some(Verdict::Fail))
+    );
+    assert_eq!(
+        of(30_000),
+        ("hop/nic-to-vhost-vnet0/MU01".to_owned(), Some(Verdict::Pass))
+    );
+}
+
+#[test]
+fn an_edge_that_was_not_traced_hides_no_measured_one_and_keeps_its_verdict() {
+    let budget = budget(vec![
+        hop("hop/nic-to-tap/MU01", 9_000),
+        untraced("hop/nic-to-vhost/MU01"),
+    ]);
+    let (transit, measured) = (line(&budget, "Host transit"), measured(&budget, "Host transit"));
+    assert_eq!(measured.worst, "hop/nic-to-tap/MU01");
+    assert_eq!(measured.note, "1 of 2 series without samples");
+    assert_eq!(transit.verdict, Some(Verdict::Inconclusive));
+}
+
+#[test]
+fn a_dot_in_an_interface_is_no_run() {
+    let budget = budget(vec![
+        hop("hop/nic-to-port-eth1.100/MU01", 12_000),
+        hop("hop/nic-to-edge-eth1.100/MU01", 30_000),
+    ]);
+    let transit = measured(&budget, "Host transit");
+    assert_eq!(transit.worst, "hop/nic-to-edge-eth1.100/MU01");
 }

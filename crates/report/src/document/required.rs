@@ -43,6 +43,7 @@ pub(super) fn open(open: &RequirementOpen) -> NotMeasuredEntry {
         quantity: requirement.fact.clone(),
         allowed: requirement.allowed(),
         unit: requirement.unit.clone(),
+        why: String::new(),
         source: requirement.source.clone(),
         profile: open.profile.clone(),
     }

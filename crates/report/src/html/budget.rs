@@ -91,8 +91,10 @@ fn row(out: &mut String, line: &Line, scale: &Scale, y: f64) {
         escape(line.what)
     );
     match &line.state {
-        State::NotMeasured => unknown(out, middle, &open(line, "not measured")),
-        State::Within(other) => unknown(out, middle, &open(line, &format!("within \u{201c}{other}\u{201d}"))),
+        State::NotMeasured | State::Within(_) => {
+            let text = line.open(|verdict| verdict.word().to_owned());
+            unknown(out, middle, &text.unwrap_or_default());
+        }
         State::Measured(measured) => {
             let left = scale.at(scale.ends().0);
             let to = scale.at(measured.max_ns as f64);
@@ -151,12 +153,6 @@ fn row(out: &mut String, line: &Line, scale: &Scale, y: f64) {
             middle + 4.0
         );
     }
-}
-
-/// What is said of a line that has no figure, with its verdict where a limit asks for one.
-fn open(line: &Line, text: &str) -> String {
-    line.verdict
-        .map_or_else(|| text.to_owned(), |verdict| format!("{text}: {}", verdict.word()))
 }
 
 fn unknown(out: &mut String, middle: f64, text: &str) {

@@ -11,7 +11,7 @@ use crate::Report;
 use crate::tables::networks::{self, Networks};
 use crate::text::wall_clock;
 use crate::verdict::{Judgement, ProfileVerdict};
-use checks::{CheckRow, LimitGroup, groups, not_measured, tiles};
+use checks::{CheckRow, LimitGroup, NotMeasuredRow, groups, not_measured, tiles};
 use nics::{NicPart, NotApplicableRow};
 use series::{FamilyPart, families};
 use store::model::{Event, Fact, RunState, SeriesId};
@@ -33,7 +33,7 @@ pub(super) struct Page {
     pub(super) profiles: Vec<ProfileRow>,
     pub(super) tiles: Vec<CheckRow>,
     pub(super) groups: Vec<LimitGroup>,
-    pub(super) not_measured: Vec<(String, String, String, String)>,
+    pub(super) not_measured: Vec<NotMeasuredRow>,
     pub(super) not_applicable: Vec<NotApplicableRow>,
     pub(super) nics: Vec<NicPart>,
     pub(super) nic_headings: [&'static str; 7],

@@ -4,6 +4,7 @@ pub(crate) mod chart;
 
 use crate::text::{count, ns_or_dash, rfc3339};
 use ::recording::{Figures, LatencySurvey, SegmentReader, Survey};
+use store::hop::HopName;
 use store::{RunFile, StoreError};
 use units::{Realtime, format_ns};
 
@@ -63,12 +64,11 @@ fn ways(run: &RunFile) -> Result<Option<Vec<(String, String)>>, StoreError> {
     let mut ways = Vec::new();
     let mut any = false;
     for (id, spec) in run.series()? {
-        let hop = spec.name.strip_prefix("hop/").and_then(|rest| rest.split_once('/'));
-        let Some(way) = hop.and_then(|(hop, _)| hop.split_once("-to-")) else {
+        let Some(hop) = HopName::parse(&spec.name) else {
             continue;
         };
         any = true;
-        let way = (way.0.to_owned(), way.1.to_owned());
+        let way = (hop.from.to_owned(), hop.to.to_owned());
         if !ways.contains(&way) && run.totals(id)?.samples > 0 {
             ways.push(way);
         }

@@ -419,3 +419,24 @@ fn each_profile_has_its_own_verdict() {
     assert_eq!(judgement.verdict, Verdict::Fail);
     assert_eq!(judgement.sentence(), "2 checks: 1 over the limit, 1 within.");
 }
+
+#[test]
+fn a_limit_on_a_merged_run_that_is_not_there_says_so() {
+    let profile = Profile::find("substation").expect("embedded");
+    let why = |command: &str, name: &str| {
+        let mut run = run(vec![series(name, SAMPLES, 60_000, 10)]);
+        run.info.command = command.to_owned();
+        let judgement = Judgement::of(&run, std::slice::from_ref(&profile));
+        let open = judgement.not_measured.into_iter();
+        open.filter(|open| open.limit.id == "transit.max")
+            .map(|open| open.why)
+            .next()
+    };
+    assert_eq!(
+        why("merge", "hop/run1.nic-to-run2.app/MU01").as_deref(),
+        Some("no run is called host (have: run1, run2): merge them with --label host")
+    );
+    assert_eq!(why("merge", "hop/host.nic-to-guest.app/MU01").as_deref(), Some(""));
+    assert_eq!(why("merge", "hop/host.nic-to-host.edge/MU01"), None, "judged");
+    assert_eq!(why("trace", "hop/nic-to-app/MU01").as_deref(), Some(""));
+}

@@ -122,16 +122,40 @@ fn stated(basic: Basic, text: &str) -> Option<Value> {
             "false" | "0" => Some(Value::Boolean(false)),
             _ => None,
         },
-        Basic::Integer(_) | Basic::Enumerated => text.parse().ok().map(Value::Integer),
-        Basic::Unsigned(_) => text.parse().ok().map(Value::Unsigned),
-        Basic::Float(64) => text.parse().ok().map(Value::Float64),
-        Basic::Float(_) => text.parse().ok().map(Value::Float32),
+        Basic::Integer(bits) => signed(text).filter(|value| has_room(*value, bits)).map(Value::Integer),
+        Basic::Enumerated => signed(text).map(Value::Integer),
+        Basic::Unsigned(bits) => unsigned(text, bits).map(Value::Unsigned),
+        Basic::Float(64) => text
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite())
+            .map(Value::Float64),
+        Basic::Float(_) => text
+            .parse()
+            .ok()
+            .filter(|value: &f32| value.is_finite())
+            .map(Value::Float32),
         Basic::DoublePoint => one_of(text, ["intermediate-state", "off", "on", "bad-state"]),
         Basic::StepCommand => one_of(text, ["stop", "lower", "higher", "reserved"]),
         // Those of the run, whatever the file says.
         Basic::Quality | Basic::Timestamp => usual(basic),
         Basic::Text | Basic::Bits | Basic::Unknown => None,
     }
+}
+
+fn signed(text: &str) -> Option<i64> {
+    text.parse().ok()
+}
+
+/// Whether a signed integer of so many bits can be this.
+fn has_room(value: i64, bits: u8) -> bool {
+    // From the sign on, all bits are alike.
+    bits >= 64 || matches!(value >> bits.saturating_sub(1), 0 | -1)
+}
+
+fn unsigned(text: &str, bits: u8) -> Option<u64> {
+    let value: u64 = text.parse().ok()?;
+    (bits >= 64 || value >> bits == 0).then_some(value)
 }
 
 /// Two bits by their name or number.
@@ -149,8 +173,8 @@ fn two_bits(bits: u8) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::control_block;
-    use scl::{Document, Goose};
+    use super::{control_block, stated};
+    use scl::{Basic, Document, Goose};
     use wire::goose::Value;
 
     const STATION: &str = include_str!("../../../../scl/tests/data/station.scd");
@@ -206,6 +230,34 @@ mod tests {
             why.contains("XCBR1.Pos.stVal[ST]: it is a text") && why.starts_with("line "),
             "{why}"
         );
+    }
+
+    #[test]
+    fn a_number_has_room_in_its_type() {
+        let cases = [
+            (Basic::Integer(8), "127", Some(Value::Integer(127))),
+            (Basic::Integer(8), "-128", Some(Value::Integer(-128))),
+            (Basic::Integer(8), "300", None),
+            (Basic::Integer(8), "128", None),
+            (Basic::Integer(8), "-129", None),
+            (Basic::Integer(24), "8388608", None),
+            (Basic::Integer(32), "-2147483648", Some(Value::Integer(-2_147_483_648))),
+            (
+                Basic::Integer(64),
+                "9223372036854775807",
+                Some(Value::Integer(i64::MAX)),
+            ),
+            (Basic::Enumerated, "300", Some(Value::Integer(300))),
+            (Basic::Unsigned(8), "255", Some(Value::Unsigned(255))),
+            (Basic::Unsigned(8), "256", None),
+            (Basic::Unsigned(8), "-1", None),
+            (Basic::Unsigned(32), "4294967296", None),
+            (Basic::Float(32), "1e39", None),
+            (Basic::Float(64), "1e39", Some(Value::Float64(1e39))),
+        ];
+        for (basic, text, value) in cases {
+            assert_eq!(stated(basic, text), value, "{basic} {text}");
+        }
     }
 
     #[test]

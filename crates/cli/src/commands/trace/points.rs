@@ -1,8 +1,10 @@
 //! Which points to trace at: those named, or those on the way that is found.
 
 use crate::failure::Failure;
-use host::path::{self, PathPoint, Way};
+use host::path::discover;
+use lab::bed::FramePath;
 use std::io::Write;
+use store::hop;
 use store::model::Fact;
 use sys::link::find;
 use sys::netns::NetNs;
@@ -11,97 +13,55 @@ use trace::hops::{MOST_POINTS, Place, Point, PointKind};
 /// Group of the inventory for what was traced.
 pub(super) const GROUP: &str = "trace";
 
-/// Name of the point at which the interface receives: the first one, if none before it is named.
-const NIC: &str = "nic";
-
 /// The points, and the way they lie on.
 pub(super) struct Chosen {
-    way: Way,
-    points: Vec<Point>,
-    /// What is not traced, and why.
-    unseen: Vec<String>,
+    interface: String,
+    path: FramePath,
 }
 
 impl Chosen {
     pub(super) fn points(&self) -> Vec<Point> {
-        self.points.clone()
+        self.path.points.clone()
     }
 
     /// Names of the hops between neighbouring points.
     pub(super) fn hops(&self) -> Vec<String> {
-        let later = self.points.iter().skip(1);
-        later
-            .map(|point| format!("{}-to-{}", self.points[point.parent].name, point.name))
-            .collect()
+        self.path.hops()
     }
 
     pub(super) fn facts(&self) -> Vec<Fact> {
-        let fact = |name: &str, value: String| Fact {
-            group: GROUP.to_owned(),
-            name: name.to_owned(),
-            value: Ok(value),
-            source: "/sys/class/net, rtnetlink, /proc".to_owned(),
-        };
-        let mut facts = vec![fact("way", self.way.to_string())];
-        facts.push(fact("points", self.describe()));
-        if !self.unseen.is_empty() {
-            facts.push(fact("not seen", self.unseen.join("; ")));
-        }
-        facts
-    }
-
-    fn describe(&self) -> String {
-        let points = self.points.iter().map(|point| {
-            let kinds: Vec<&str> = point.places.iter().map(|place| place.kind.tracepoint()).collect();
-            format!("{} ({})", point.name, kinds.join(" or "))
-        });
-        points.collect::<Vec<_>>().join(", ")
+        self.path.facts(GROUP)
     }
 }
 
 /// The points: one before the interface if one is named, the interface, then those named, or those that are found.
 pub(super) fn choose(interface: &str, before: Option<&str>, named: &[String]) -> Result<Chosen, Failure> {
-    let way = path::discover(interface)?;
+    let way = discover(interface)?;
     let netns = own_namespace()?;
-    let mut points = Vec::new();
-    if let Some(text) = before {
-        points.push(parse("--first", text, netns, 0)?);
-    }
-    points.push(Point {
-        name: NIC.to_owned(),
-        places: vec![Place {
-            ifindex: find(interface)?.index,
-            netns,
-            kind: PointKind::Receive,
-        }],
-        parent: 0,
-    });
-    refuse_double("--first", before.unwrap_or_default(), &points)?;
-    let mut chosen = Chosen {
-        points,
-        unseen: way.unseen(),
-        way,
-    };
+    let first = before.map(|text| parse("--first", text, netns, 0)).transpose()?;
+    let mut path = FramePath::at(&way, first)?;
+    refuse_double("--first", before.unwrap_or_default(), &path.points)?;
     if named.is_empty() {
-        take_found(&mut chosen);
-    } else {
-        for text in named {
-            chosen
-                .points
-                .push(parse("--point", text, netns, chosen.points.len() - 1)?);
-            refuse_double("--point", text, &chosen.points)?;
-        }
-        if chosen.points.len() > MOST_POINTS {
-            let most = MOST_POINTS - 1 - usize::from(before.is_some());
-            let beside = if before.is_some() {
-                "the interface and the first"
-            } else {
-                "the interface"
-            };
-            return Err(Failure::Usage(format!("--point: at most {most} beside {beside}")));
-        }
+        path.add_found(&way);
     }
-    Ok(chosen)
+    for text in named {
+        let last = path.points.len() - 1;
+        path.points.push(parse("--point", text, netns, last)?);
+        refuse_double("--point", text, &path.points)?;
+    }
+    if path.points.len() > MOST_POINTS {
+        let most = MOST_POINTS - 1 - usize::from(before.is_some());
+        let beside = if before.is_some() {
+            "the interface and the first"
+        } else {
+            "the interface"
+        };
+        return Err(Failure::Usage(format!("--point: at most {most} beside {beside}")));
+    }
+    Ok(Chosen {
+        interface: interface.to_owned(),
+        path,
+    })
 }
 
 /// Refuses a last point that has the name of another.
@@ -115,58 +75,23 @@ fn refuse_double(option: &str, text: &str, points: &[Point]) -> Result<(), Failu
     }
 }
 
-fn take_found(chosen: &mut Chosen) {
-    for found in chosen.way.points() {
-        if chosen.points.len() == MOST_POINTS {
-            chosen
-                .unseen
-                .push(format!("{}: there is room for {MOST_POINTS} points", found.name));
-            continue;
-        }
-        let before = found.before.as_deref().unwrap_or(NIC);
-        // A point behind one that there was no room for hangs on nothing.
-        let Some(parent) = chosen.points.iter().position(|point| point.name == before) else {
-            continue;
-        };
-        chosen.points.push(Point {
-            name: found.name.clone(),
-            places: places(&found),
-            parent,
-        });
-    }
-}
-
-fn places(found: &PathPoint) -> Vec<Place> {
-    let kinds: &[PointKind] = match found.event {
-        path::PathEvent::Receive => &[PointKind::Receive],
-        path::PathEvent::Transmit => &[PointKind::Transmit],
-        path::PathEvent::Taken => &[PointKind::Consume],
-        path::PathEvent::Application => &[PointKind::Read, PointKind::Consume],
-    };
-    let place = |kind: &PointKind| Place {
-        ifindex: found.ifindex,
-        netns: found.netns,
-        kind: *kind,
-    };
-    kinds.iter().map(place).collect()
-}
-
 /// Refuses what cannot be traced.
 pub(super) fn check(chosen: &Chosen) -> Result<(), Failure> {
-    if chosen.points.len() > 1 {
+    if chosen.path.points.len() > 1 {
         return Ok(());
     }
     Err(Failure::CouldNotMeasure(format!(
         "no second point is found behind {}: name one with --point ({})",
-        chosen.way.interface(),
-        chosen.unseen.join("; ")
+        chosen.interface,
+        chosen.path.unseen.join("; ")
     )))
 }
 
 /// Shows the way and the points on standard output.
 pub(super) fn show(chosen: &Chosen) -> Result<u8, Failure> {
-    let mut text = format!("{}points: {}\n", chosen.way, chosen.describe());
-    for unseen in &chosen.unseen {
+    let path = &chosen.path;
+    let mut text = format!("{}points: {}\n", path.way, path.describe());
+    for unseen in &path.unseen {
         text.push_str(&format!("not seen: {unseen}\n"));
     }
     let shown = std::io::stdout().write_all(text.as_bytes());
@@ -182,6 +107,9 @@ fn parse(option: &str, text: &str, own: u32, parent: usize) -> Result<Point, Fai
         .ok_or_else(|| refuse("write it as NAME=INTERFACE:EVENT, such as tap=vnet0:tx"))?;
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
         return Err(refuse("a name of letters, digits, -, _ and ."));
+    }
+    if name.contains(hop::BETWEEN) {
+        return Err(refuse("-to- stands between two points: leave it out of the name"));
     }
     let (place, event) = rest.split_once(':').unwrap_or((rest, "rx"));
     let kinds = match event {
@@ -241,6 +169,7 @@ mod tests {
             ("lo", "NAME=INTERFACE"),
             ("a=lo:up", "have: rx, tx"),
             ("a/b=lo", "letters"),
+            ("a-to-b=lo", "between two points"),
             ("a=nosuch0", "no such interface"),
             ("a=lo@/nosuch", "/nosuch"),
         ] {

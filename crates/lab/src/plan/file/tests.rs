@@ -253,9 +253,20 @@ fn a_fault_that_cannot_be_is_refused() {
             "kind = \"drop\"\nto = \"device\"\nevery = 2\nchance = 0.5",
             "needs one of every",
         ),
-        ("kind = \"drop\"\nto = \"device\"\nchance = 2.0", "0 to 1"),
+        ("kind = \"drop\"\nto = \"device\"\nchance = 2.0", "0.000001 to 1"),
         ("kind = \"drop\"\nto = \"device\"\nnumbers = [0]", "from 1"),
+        ("kind = \"drop\"\nto = \"device\"\nnumbers = []", "at least one"),
+        ("kind = \"drop\"\nto = \"device\"\nchance = 1e-7", "0.000001 to 1"),
+        ("kind = \"drop\"\nto = \"device\"\nchance = 0.0", "0.000001 to 1"),
         ("kind = \"delay\"\nto = \"device\"\nevery = 2", "needs time = "),
+        (
+            "kind = \"delay\"\nto = \"device\"\nevery = 2\ntime = \"0s\"",
+            "time = \"3ms\" (more than 0)",
+        ),
+        (
+            "kind = \"corrupt\"\nto = \"device\"\nevery = 2\noffset = 20\nbits = 0",
+            "needs bits = 1 (1 to 255: a mask)",
+        ),
         ("kind = \"hold-back\"\nto = \"device\"\nevery = 2", "needs frames = 1"),
         ("kind = \"corrupt\"\nto = \"device\"\nevery = 2", "needs offset = "),
         (

@@ -153,15 +153,26 @@ pub(super) fn groups(report: &Report) -> Vec<LimitGroup> {
         .collect()
 }
 
-pub(super) fn not_measured(judgement: &Judgement) -> Vec<(String, String, String, String)> {
+/// A limit or requirement that judges nothing in this run.
+pub(in crate::html) struct NotMeasuredRow {
+    pub(in crate::html) limit: String,
+    pub(in crate::html) series: String,
+    pub(in crate::html) allowed: String,
+    pub(in crate::html) source: String,
+    /// Why; empty where it is simply not there.
+    pub(in crate::html) why: String,
+}
+
+pub(super) fn not_measured(judgement: &Judgement) -> Vec<NotMeasuredRow> {
     let row = |open: &NotMeasured| {
         let limit = &open.limit;
-        (
-            limit.id.clone(),
-            limit.series.shortened(),
-            limit.allowed_text(),
-            limit.source.clone(),
-        )
+        NotMeasuredRow {
+            limit: limit.id.clone(),
+            series: limit.series.shortened(),
+            allowed: limit.allowed_text(),
+            source: limit.source.clone(),
+            why: open.why.clone(),
+        }
     };
     judgement.not_measured.iter().map(row).collect()
 }

@@ -1,6 +1,6 @@
 //! The interfaces that were measured on, and what the profile requires of them, as the page shows them.
 
-use super::checks::{CheckRow, LimitGroup};
+use super::checks::{CheckRow, LimitGroup, NotMeasuredRow};
 use super::{FactRow, fact_row};
 use crate::Report;
 use crate::limits::word_of;
@@ -88,15 +88,16 @@ pub(super) fn not_applicable(report: &Report) -> Vec<NotApplicableRow> {
     rows
 }
 
-pub(super) fn not_asked(report: &Report) -> Vec<(String, String, String, String)> {
+pub(super) fn not_asked(report: &Report) -> Vec<NotMeasuredRow> {
     let row = |open: &RequirementOpen| {
         let requirement = &open.requirement;
-        (
-            requirement.id.clone(),
-            requirement.group.as_str().to_owned(),
-            requirement.wanted_text(),
-            requirement.source.clone(),
-        )
+        NotMeasuredRow {
+            limit: requirement.id.clone(),
+            series: requirement.group.as_str().to_owned(),
+            allowed: requirement.wanted_text(),
+            source: requirement.source.clone(),
+            why: String::new(),
+        }
     };
     report.judgement.not_asked.iter().map(row).collect()
 }

@@ -1,0 +1,116 @@
+//! What was not traced, said in the run at its end.
+
+use super::Reader;
+use crate::error::ProbeError;
+use crate::record::CountedSpan;
+use ::trace::hops::HopSeries;
+use store::model::EventKind;
+
+impl Reader {
+    /// Says all of it.
+    pub(super) fn say_gaps(&self) {
+        self.say_uncertain();
+        self.say_not_reached();
+        self.say_troubles_of_all();
+    }
+
+    /// Frames that could not be paired for certain.
+    fn say_uncertain(&self) {
+        for ((stream, point), counts) in self.totals.iter().filter(|((_, point), _)| *point > 0) {
+            let name = &self.tracer.options().points[*point].name;
+            let label = self.names.label(*stream).unwrap_or("?");
+            let first = &self.tracer.options().points[0].name;
+            for (count, why) in [
+                (
+                    counts.doubtful,
+                    format!("came twice to {first}, so which of the two it is cannot be told"),
+                ),
+                (
+                    counts.stale,
+                    format!("were not seen at {first} within the last half second"),
+                ),
+                (counts.skipped, "were not seen at the point before".to_owned()),
+            ] {
+                if count > 0 {
+                    let text = format!("{label}: {count} frames at {name} {why}: not measured");
+                    self.events.write(EventKind::HopGap, text);
+                }
+            }
+            if counts.again > 0 {
+                let text = format!(
+                    "{label}: {} frames came to {name} again: somebody else reads there too, and only the first is measured",
+                    counts.again
+                );
+                self.events.write(EventKind::Note, text);
+            }
+        }
+    }
+
+    /// Points that a stream never came to: whether it was to is not known, so that what judges them is undecided.
+    fn say_not_reached(&self) {
+        let points = &self.tracer.options().points;
+        for stream in self.tracer.streams() {
+            let Some(label) = self.names.label(stream.number) else {
+                continue;
+            };
+            let missing = (1..points.len()).filter(|number| !stream.has_reached(*number));
+            let missing: Vec<usize> = missing.collect();
+            if missing.is_empty() {
+                continue;
+            }
+            let names: Vec<&str> = missing.iter().map(|number| points[*number].name.as_str()).collect();
+            let text = format!("{label} was never seen at {}", names.join(", "));
+            self.events.write(EventKind::Note, text);
+            for (point, name) in missing.into_iter().zip(names) {
+                let why = format!("{label} was never seen at {name}");
+                self.add_not_measured(stream.number, point, &why);
+            }
+        }
+    }
+
+    fn add_not_measured(&self, stream: u32, point: usize, why: &str) {
+        let has_total = self.tracer.options().points[point].parent > 0;
+        for total in [false, true].into_iter().filter(|total| has_total || !total) {
+            if let Some(spec) = self.names.spec(HopSeries { stream, point, total }) {
+                self.counted.add(CountedSpan::not_measured(spec, why));
+            }
+        }
+    }
+
+    fn say_troubles_of_all(&self) {
+        let troubles = &self.summary.troubles;
+        let first = &self.tracer.options().points[0].name;
+        for (count, what) in [
+            (troubles.malformed, "frames are no whole sampled values".to_owned()),
+            (
+                troubles.unknown_stream,
+                format!("frames at later points are of streams that never came to {first}"),
+            ),
+            (
+                troubles.missed_runs,
+                "events were not seen: the kernel does not run a program inside itself".to_owned(),
+            ),
+        ] {
+            if count > 0 {
+                self.events.write(EventKind::HopGap, format!("{count} {what}"));
+            }
+        }
+    }
+
+    /// The error of a tracer that saw no stream.
+    pub(super) fn no_traffic(&self) -> ProbeError {
+        let points = &self.tracer.options().points;
+        let kinds: Vec<&str> = points[0].places.iter().map(|place| place.kind.tracepoint()).collect();
+        let malformed = self.summary.troubles.malformed;
+        let more = if malformed > 0 {
+            format!(", but {malformed} frames of EtherType 0x88ba that are no whole sampled values")
+        } else {
+            String::new()
+        };
+        ProbeError::NoTraffic(format!(
+            "no sampled values came to the first point, {} ({}){more}",
+            points[0].name,
+            kinds.join(" or ")
+        ))
+    }
+}

@@ -1,0 +1,36 @@
+//! Limits on the hops of one of several merged runs.
+
+use crate::limits::Limit;
+use crate::view::RunView;
+use std::collections::BTreeSet;
+use store::hop::{self, HopName};
+
+/// Why a limit has nothing to judge in a merged run: it is on hops of a run by its name, and none is called so. Empty where that
+/// is not why.
+pub(super) fn no_such_run(run: &RunView, limit: &Limit) -> String {
+    if !run.is_merged() {
+        return String::new();
+    }
+    let merged = runs(run);
+    let wanted: BTreeSet<String> = limit.series.alternatives().filter_map(wanted).collect();
+    if wanted.is_empty() || wanted.iter().any(|name| merged.contains(name.as_str())) {
+        return String::new();
+    }
+    let wanted = wanted.into_iter().collect::<Vec<_>>().join(", ");
+    let merged = merged.into_iter().collect::<Vec<_>>().join(", ");
+    format!("no run is called {wanted} (have: {merged}): merge them with --label {wanted}")
+}
+
+/// Names of the runs that the hops are of.
+fn runs(run: &RunView) -> BTreeSet<&str> {
+    let hops = run.series.iter().filter_map(|series| HopName::parse(&series.spec.name));
+    let points = hops.flat_map(|hop| [hop.from, hop.to]);
+    points.filter_map(hop::in_run).map(|(run, _)| run).collect()
+}
+
+/// The run that a pattern is on: `host` of `hop/host.nic-to-host.edge*`.
+fn wanted(pattern: &str) -> Option<String> {
+    let as_name = format!("{pattern}/");
+    let (run, _) = hop::in_run(HopName::parse(&as_name)?.from)?;
+    Some(run.to_owned())
+}
