@@ -5,7 +5,7 @@ use super::pairing::{Found, Pairing, Records, Seen};
 use super::source::Frames;
 use super::summary::Merged;
 use super::tally::Tally;
-use super::ways::{Way, ways};
+use super::ways::{Kind, Way, ways};
 use super::{Merge, MergeError};
 use recording::{MAX_POINTS, Numbering, Record, SegmentWriter};
 use std::collections::HashMap;
@@ -126,7 +126,9 @@ impl<'a> Maker<'a> {
             let place = self.merge.streams.place(run, frame.stream);
             let mut at_ns = [NO_STAMP; MAX_POINTS];
             for point in 0..source.points.len() {
-                at_ns[base + point] = frame.stamp(point).map_or(NO_STAMP, |ns| ns - shift_ns);
+                at_ns[base + point] = frame
+                    .stamp(point)
+                    .map_or(NO_STAMP, |ns| ns.saturating_sub(shift_ns).max(NO_STAMP + 1));
             }
             let seen = place.map(|stream| Seen {
                 // At most four.
@@ -135,7 +137,7 @@ impl<'a> Maker<'a> {
                 count: frame.count,
                 is_restart: frame.is_restart,
                 is_late: frame.is_late,
-                at_ns: frame.at_ns - shift_ns,
+                at_ns: frame.at_ns.saturating_sub(shift_ns),
                 data: Stamps {
                     samples: frame.samples,
                     at_ns,
@@ -161,7 +163,7 @@ impl<'a> Maker<'a> {
             return Ok(());
         };
         let (stream, count) = (first.stream, first.count);
-        let since_ns = self.merge.since_start(0, first.at_ns + self.merge.shifts_ns[0]);
+        let since_ns = self.merge.since(first.at_ns);
         self.last_ns = self.last_ns.max(since_ns);
         if since_ns >= self.window_end_ns {
             self.close_windows(since_ns, run)?;
@@ -255,22 +257,40 @@ impl<'a> Maker<'a> {
                 tally.close(start_ns, &mut self.batch);
             }
         }
-        self.window_end_ns = start_ns + window_ns;
+        self.window_end_ns = start_ns.saturating_add(window_ns);
         Ok(run.write(&std::mem::take(&mut self.batch))?)
     }
 
     /// Closes the recording and the series.
     pub(super) fn finish(mut self, run: &mut RunWriter) -> Result<Merged, MergeError> {
         self.seal(run)?;
-        let end_ns = self.last_ns + 1;
-        for (index, tallies) in self.tallies.iter_mut().enumerate() {
-            let way = self.ways[index];
-            for (stream, tally) in tallies {
-                tally.close(end_ns, &mut self.batch);
-                self.merged.note_tally((way.from_run, way.to_run, *stream), tally);
-            }
+        self.begin_lost_streams(run)?;
+        let tallies = self.tallies.iter().flat_map(HashMap::values);
+        let lost_ns = tallies.filter_map(Tally::loses_until_ns).max();
+        let end_ns = self.last_ns.saturating_add(1).max(lost_ns.unwrap_or(0));
+        if end_ns > self.window_end_ns {
+            self.close_windows(end_ns - 1, run)?;
+        }
+        for tally in self.tallies.iter_mut().flat_map(HashMap::values_mut) {
+            tally.finish(end_ns, &mut self.batch);
+            self.merged.note_tally(tally);
         }
         run.write(&std::mem::take(&mut self.batch))?;
         Ok(self.merged)
+    }
+
+    /// Begins the series of streams of which nothing came to a second point: all that is known of them is what was lost.
+    fn begin_lost_streams(&mut self, run: &mut RunWriter) -> Result<(), MergeError> {
+        let Some(index) = self.ways.iter().position(|way| way.kind == Kind::Whole) else {
+            return Ok(());
+        };
+        let (own, way) = (self.own, self.ways[index]);
+        for ((of, stream), lost) in &own.lost_first {
+            if *of == way.from_run && !lost.is_empty() && !self.tallies[index].contains_key(stream) {
+                let tally = self.tally(way, *stream, 0, run)?;
+                self.tallies[index].insert(*stream, tally);
+            }
+        }
+        Ok(())
     }
 }
