@@ -7,13 +7,10 @@ use super::summary::Merged;
 use super::tally::Tally;
 use super::ways::{Kind, Way, ways};
 use super::{Merge, MergeError};
-use recording::{MAX_POINTS, Numbering, Record, SegmentWriter};
+use crate::segments;
+use recording::{MAX_POINTS, NumberedStream, Record, SegmentWriter};
 use std::collections::HashMap;
-use store::{Batch, RunWriter, SealedSegment};
-use wire::sequence::Sequence;
-
-/// Records of a segment: what a packed column holds best.
-const RECORDS: usize = 1 << 18;
+use store::{Batch, RunWriter};
 
 /// Stands for a stamp that is not there.
 const NO_STAMP: i64 = i64::MIN;
@@ -31,14 +28,6 @@ impl Stamps {
     }
 }
 
-/// What becomes of a stream in the merged recording.
-struct Numbered {
-    sequence: Sequence,
-    numbering: Numbering,
-    last_ns: Option<i64>,
-    is_known: bool,
-}
-
 pub(super) struct Maker<'a> {
     pub(super) merge: &'a Merge,
     pub(super) own: &'a Own,
@@ -46,7 +35,7 @@ pub(super) struct Maker<'a> {
     pub(super) bases: Vec<usize>,
     pub(super) ways: Vec<Way>,
     pub(super) tallies: Vec<HashMap<u16, Tally>>,
-    streams: HashMap<u16, Numbered>,
+    streams: HashMap<u16, NumberedStream>,
     segment: SegmentWriter,
     pub(super) window_end_ns: u64,
     /// The newest frame, since the merged run's start.
@@ -172,44 +161,31 @@ impl<'a> Maker<'a> {
             self.count(way, found, records, (stream, count, since_ns), run)?;
         }
         self.merged.take(found, records);
-        self.record(found, records, (stream, count), run)
+        self.record(records, (stream, count), run)
     }
 
     /// Writes the frame into the merged recording.
     fn record(
         &mut self,
-        found: Found,
         records: &Records<'_, Stamps>,
         (stream, count): (u16, u16),
         run: &mut RunWriter,
     ) -> Result<(), MergeError> {
-        let info = &self.merge.streams.known[usize::from(stream)];
-        let numbered = self.streams.entry(stream).or_insert_with(|| Numbered {
-            sequence: info.rate.map_or_else(Sequence::learning, Sequence::new),
-            numbering: Numbering::default(),
-            last_ns: None,
-            is_known: false,
-        });
-        let rate = numbered.sequence.rate();
         let Some(first) = records.iter().flatten().next() else {
             return Ok(());
         };
-        let silent_ns = numbered.last_ns.map_or(0, |last| first.at_ns.saturating_sub(last));
-        let silent_ns = u64::try_from(silent_ns).unwrap_or(0);
-        let step = numbered.sequence.accept_after(count, silent_ns);
-        if found != Found::Again {
-            numbered.last_ns = Some(first.at_ns);
-        }
-        let (number, flags) = numbered.numbering.number(count, step, numbered.sequence.rate());
+        let info = &self.merge.streams.known[usize::from(stream)];
+        let numbered = self
+            .streams
+            .entry(stream)
+            .or_insert_with(|| NumberedStream::new(info.rate));
+        let rate = numbered.sequence().rate();
+        let (number, flags) = numbered.number(count, first.at_ns);
         for asdu in 1..first.data.samples {
-            let step = numbered.sequence.accept(count.wrapping_add(asdu));
-            numbered
-                .numbering
-                .number(count.wrapping_add(asdu), step, numbered.sequence.rate());
+            numbered.number(count.wrapping_add(asdu), first.at_ns);
         }
-        if !numbered.is_known || rate != numbered.sequence.rate() {
-            numbered.is_known = true;
-            let rate = numbered.sequence.rate();
+        if !self.segment.knows(stream) || rate != numbered.sequence().rate() {
+            let rate = numbered.sequence().rate();
             self.segment
                 .set_stream(recording::StreamInfo { rate, ..info.clone() })?;
         }
@@ -219,32 +195,14 @@ impl<'a> Maker<'a> {
                 *stamp = stamp.or(seen.data.at(point));
             }
         }
-        self.segment.push(&Record {
+        let record = Record {
             stream,
             samples: first.data.samples,
             flags,
             number,
             stamps,
-        })?;
-        if self.segment.records() >= RECORDS {
-            self.seal(run)?;
-        }
-        Ok(())
-    }
-
-    fn seal(&mut self, run: &mut RunWriter) -> Result<(), MergeError> {
-        if self.segment.records() == 0 {
-            return Ok(());
-        }
-        let (first_ns, last_ns) = self.segment.span_ns().unwrap_or_default();
-        let samples = self.segment.samples();
-        let octets = self.segment.seal()?;
-        Ok(run.add_segment(&SealedSegment {
-            first_ns,
-            last_ns,
-            samples,
-            octets,
-        })?)
+        };
+        segments::push(&mut self.segment, &record, run)
     }
 
     fn close_windows(&mut self, at_ns: u64, run: &mut RunWriter) -> Result<(), MergeError> {
@@ -263,7 +221,7 @@ impl<'a> Maker<'a> {
 
     /// Closes the recording and the series.
     pub(super) fn finish(mut self, run: &mut RunWriter) -> Result<Merged, MergeError> {
-        self.seal(run)?;
+        segments::seal::<MergeError>(&mut self.segment, run)?;
         self.begin_lost_streams(run)?;
         let tallies = self.tallies.iter().flat_map(HashMap::values);
         let lost_ns = tallies.filter_map(Tally::loses_until_ns).max();
