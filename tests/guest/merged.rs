@@ -35,12 +35,14 @@ pub(crate) fn assert_merged(runs: &Runs, streams: u32) {
     ]);
     assert_eq!(merged.status.code(), Some(0), "{}", stderr(&merged));
     let document = json(&merged);
-    let (mut crossed, mut lost) = (0, 0);
+    let (mut crossed, mut lost, mut lost_inside, mut due) = (0, 0, 0, 0);
     for number in 1..=streams {
         let name = format!("hop/host.taken-to-guest.nic/MU{number:02}");
         let (received, missing) = counts(&document, &name);
         crossed += received;
         lost += missing;
+        due += series(&document, &name)["expected"].as_u64().expect("a count");
+        lost_inside += counts(&document, &format!("hop/guest.nic-to-guest.app/MU{number:02}")).1;
         let uncertainty = series(&document, &name)["clock"]["uncertainty"].as_u64();
         assert!(uncertainty >= Some(200_000_000), "{uncertainty:?}");
     }
@@ -50,7 +52,14 @@ pub(crate) fn assert_merged(runs: &Runs, streams: u32) {
         came.len() as u64,
         "each frame in the guest is one that the host handed over"
     );
-    assert!(crossed + lost <= taken, "{crossed} and {lost} of {taken}");
+    // The guest traced from before the first frame until well after the last one.
+    assert_eq!(due, taken, "each frame that was handed over was due");
+    // The guest has no record of a frame that it lost between its own points.
+    assert_eq!(
+        lost + lost_inside,
+        taken - crossed,
+        "{lost} lost on the way, {lost_inside} in the guest; {crossed} of {taken} came"
+    );
 }
 
 struct Frame {

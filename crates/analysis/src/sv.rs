@@ -4,9 +4,6 @@ use crate::sink::{Budget, EventKind, Notes};
 use crate::spacing::Counts;
 use wire::ether::Mac;
 use wire::sequence::{Accounting, Sequence, Settled, Step};
-
-/// A silence from which on the counter alone does not tell what was lost.
-const SILENCE_NS: u64 = 500_000_000;
 use wire::sv::{FastPath, Frame};
 
 /// The changing parts of one ASDU.
@@ -105,12 +102,13 @@ impl SvStream {
     ) -> u64 {
         let (mut all, mut measured) = (0, 0);
         let mut silent_ns = self.silence_ns(time_ns);
-        self.is_silence_counted = false;
+        let silences = self.sequence.silences();
         for sample in samples {
             all += 1;
             measured += u64::from(self.sample(sample, time_ns, silent_ns, budget, notes));
             silent_ns = 0;
         }
+        self.is_silence_counted = self.sequence.silences() > silences;
         self.asdus = self.asdus.max(all);
         if self.sequence.certain_restarts() > self.restarts {
             self.tell_restart(budget, notes);
@@ -125,17 +123,6 @@ impl SvStream {
             return 0;
         };
         u64::try_from(now.saturating_sub(before)).unwrap_or(0)
-    }
-
-    /// Whether these lost samples are those of a silence.
-    #[inline]
-    fn explains(&self, lost: u32, silent_ns: u64) -> bool {
-        let Some(rate) = self.sequence.rate().filter(|_| silent_ns >= SILENCE_NS) else {
-            return false;
-        };
-        let due = u128::from(silent_ns) * u128::from(rate) / 1_000_000_000;
-        // As wide of it as the sequence takes it.
-        due.abs_diff(u128::from(lost) + 1) <= u128::from(rate.div_ceil(4))
     }
 
     /// Whether the last frame came after a silence, and the samples of that time are among those that are lost.
@@ -175,15 +162,7 @@ impl SvStream {
             self.newest_ns = time_ns;
         }
         match step {
-            Step::First | Step::OutOfOrder => true,
-            Step::Next => {
-                self.is_silence_counted |= self.explains(0, silent_ns);
-                true
-            }
-            Step::Gap(lost) => {
-                self.is_silence_counted |= self.explains(lost, silent_ns);
-                true
-            }
+            Step::First | Step::Next | Step::Gap(_) | Step::OutOfOrder => true,
             Step::Duplicate | Step::TooLate => false,
             Step::Restart => {
                 self.jump = Jump {

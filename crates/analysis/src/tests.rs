@@ -1,14 +1,14 @@
 //! Small captures made by hand: every counter, and random faults counted exactly.
 
 mod faults;
+mod protocols;
+mod stamps;
 
 use crate::{Analysis, Config, Detail, Event, EventKind, Identity, Sink, StreamSummary, Summary, Window};
 use capture::{Frame, LinkType};
 use wire::ether::{Mac, VlanTag};
-use wire::goose;
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu};
-use wire::test_frame::{Kind as TestKind, TestFrame};
 
 /// Nominal spacing of the streams of these tests: 4000 frames/s.
 const SPACING_NS: i64 = 250_000;
@@ -146,86 +146,6 @@ fn the_rate_is_learned_and_counts_beyond_it_are_seen() {
         kept.events[0].text.contains("the first: 4000 in frame 1501"),
         "{:?}",
         kept.events
-    );
-}
-
-#[test]
-fn the_worst_gap_has_its_frame_and_thresholds_count() {
-    let mut frames = even(0..200);
-    for (time_ns, _) in &mut frames[150..] {
-        *time_ns = time_ns.map(|ns| ns + 1_000_000);
-    }
-    let limit = Kept {
-        threshold_ns: Some(SPACING_NS as u64),
-        ..Kept::default()
-    };
-    let (summary, _) = analyse_with(CONFIG, limit, &frames);
-    let stream = only(&summary);
-    let worst = stream.worst[0];
-    assert_eq!((worst.ns, worst.frame), (SPACING_NS + 1_000_000, 151));
-    assert_eq!(worst.at_ns, (150 * SPACING_NS + 1_000_000) as u64);
-    assert_eq!(stream.tally.counts.overflow, 1);
-    assert_eq!(stream.worst.len(), 100);
-}
-
-#[test]
-fn frames_that_come_at_once_are_a_burst() {
-    let mut frames = even(0..300);
-    for (at, (time_ns, _)) in (0..).zip(&mut frames[100..110]) {
-        *time_ns = Some(110 * SPACING_NS + at * 5_000);
-    }
-    for (time_ns, _) in &mut frames[110..] {
-        *time_ns = time_ns.map(|ns| ns + SPACING_NS);
-    }
-    let stream = &analyse(&frames).0.streams[0];
-    assert_eq!((stream.bursts.count, stream.bursts.longest), (1, 10));
-    assert_eq!(stream.nominal_ns.map(|ns| ns / 1_000), Some(SPACING_NS / 1_000));
-}
-
-#[test]
-fn windows_are_of_capture_time_and_skip_silence() {
-    let config = Config {
-        window_ns: Some(1_000_000),
-        ..CONFIG
-    };
-    let mut frames = even(0..8);
-    frames.push((Some(10 * 1_000_000 + 5), sv("MU01", 10)));
-    let (summary, kept) = analyse_with(config, Kept::default(), &frames);
-    assert_eq!(
-        kept.windows,
-        [
-            (0, 0, 1_000_000, 3, 0),
-            (0, 1_000_000, 2_000_000, 4, 0),
-            (0, 10_000_000, 10_000_005, 1, 2)
-        ]
-    );
-    assert_eq!(only(&summary).tally.histogram.count(), 8, "the total has all windows");
-    assert_eq!(only(&summary).tally.max_ns, Some(10_000_005 - 7 * SPACING_NS));
-}
-
-#[test]
-fn stamps_that_go_back_or_are_missing_are_told() {
-    let mut frames = even(0..20);
-    frames[10].0 = Some(8 * SPACING_NS);
-    frames[15].0 = None;
-    let (summary, kept) = analyse(&frames);
-    let stream = only(&summary);
-    assert_eq!((summary.stamps_back, stream.stamps_back), (1, 1));
-    assert_eq!((summary.unstamped, stream.unstamped), (1, 1));
-    assert_eq!(
-        (stream.tally.counts.clipped, stream.tally.min_ns),
-        (1, Some(-SPACING_NS))
-    );
-    assert_eq!(
-        stream.tally.counts.received, 17,
-        "two spacings beside the frame without a stamp are not known"
-    );
-    let kinds: Vec<EventKind> = kept.events.iter().map(|event| event.kind).collect();
-    assert_eq!(kinds, [EventKind::StampsBack, EventKind::Unstamped]);
-    assert!(
-        kept.events[0].text.contains("frame 11 is 250 µs before"),
-        "{:?}",
-        kept.events[0]
     );
 }
 
@@ -401,102 +321,4 @@ fn an_empty_capture_has_nothing() {
     let (summary, kept) = analyse(&[]);
     assert_eq!((summary.frames, summary.first_ns, summary.streams.len()), (0, None, 0));
     assert!(kept.windows.is_empty());
-}
-
-#[test]
-fn test_frames_and_avtp_are_followed_by_their_counters() {
-    let test = |kind, session, sequence| {
-        let frame = TestFrame {
-            kind,
-            flags: 0,
-            session,
-            sequence,
-            sent_ns: 0,
-        };
-        frame.encode(Mac([2, 0, 0, 0, 0, 2]), Mac([2, 0, 0, 0, 0, 1]), None, 64)
-    };
-    let avtp = |sequence: u8| {
-        let header = [2, 0x80, sequence, 0, 0, 0x1b, 0x21, 0, 0, 1, 0, 7];
-        [
-            &[0x91, 0xe0, 0xf0, 0, 0xe, 0x80, 2, 0, 0, 0, 0, 1, 0x22, 0xf0][..],
-            &header,
-            &[0; 40],
-        ]
-        .concat()
-    };
-    let mut frames: Vec<Vec<u8>> = vec![test(TestKind::Hello, 0xabcd, 999)];
-    frames.extend([0, 1, 4, 3, 5, 5].map(|sequence| test(TestKind::Probe, 0xabcd, sequence)));
-    frames.extend((0..600_u32).filter(|n| n % 100 != 99).map(|n| avtp(n as u8)));
-    let stamped: Vec<Stamped> = (0..).zip(frames).map(|(at, data)| (Some(at * 125_000), data)).collect();
-    let (summary, kept) = analyse(&stamped);
-    assert_eq!(kept.labels, ["test-0000abcd", "avtp-001b210000010007"]);
-    let counts = |at: usize| {
-        let counts = &summary.streams[at].tally.counts;
-        (counts.received, counts.lost, counts.duplicate, counts.reordered)
-    };
-    assert_eq!(counts(0), (4, 1, 1, 1));
-    assert_eq!(counts(1), (593, 5, 0, 0), "the last of them is not missed");
-    assert_eq!(summary.other, 1, "a greeting is no sample");
-}
-
-#[test]
-fn goose_states_and_silence_become_events() {
-    let message = |st_num: u32, sq_num: u32| {
-        let message = goose::Message {
-            st_num,
-            sq_num,
-            time_allowed_to_live: 100,
-            ..goose_message()
-        };
-        message.encode().unwrap()
-    };
-    let ms = |ms: i64| Some(ms * 1_000_000);
-    let frames = [
-        (ms(0), message(4, 7)),
-        (ms(50), message(4, 8)),
-        (ms(60), message(5, 0)),
-        (ms(60), message(5, 0)),
-        (ms(64), message(5, 1)),
-        (ms(264), message(7, 2)),
-        // Another protocol brings the end of the capture.
-        (ms(400), sv("MU01", 0)),
-    ];
-    let (summary, kept) = analyse(&frames);
-    let stream = &summary.streams[0];
-    let Detail::Goose(counts) = stream.detail else {
-        panic!("GOOSE")
-    };
-    assert_eq!((counts.states, counts.expired, counts.begun_late), (2, 2, 1));
-    let tally = &stream.tally.counts;
-    assert_eq!(
-        (tally.lost, tally.duplicate, tally.received),
-        (3, 1, 4),
-        "a state and two messages"
-    );
-    assert_eq!((tally.late, stream.tally.max_ns), (2, Some(200_000_000)));
-    let texts: Vec<&str> = kept.events.iter().map(|event| event.text.as_str()).collect();
-    assert_eq!(
-        texts,
-        [
-            "first seen with stNum 4, sqNum 7 (frame 1)",
-            "stNum 4 -> 5 (frame 3)",
-            "silent for 200 ms where timeAllowedtoLive was 100 ms (until frame 6)",
-            "stNum 5 -> 7 (frame 6); 1 state between them never came; it begins with sqNum 2, not 0: messages were lost, or \
-             the publisher does not reset it",
-            "no message for 136 ms when the capture ended; timeAllowedtoLive was 100 ms"
-        ]
-    );
-}
-
-fn goose_message() -> goose::Message {
-    let vectors: &str = include_str!("../../wire/tests/data/vectors.json");
-    let at = vectors.find("\"goose_initial\"").unwrap();
-    let hex = &vectors[at..];
-    let hex = hex[hex.find("\"hex\"").unwrap() + 5..].split('"').nth(1).unwrap();
-    let octets: Vec<u8> = (0..hex.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap())
-        .collect();
-    let ethernet = wire::ether::EthernetView::parse(&octets).unwrap();
-    goose::Message::from(&goose::Frame::parse(&ethernet).unwrap())
 }

@@ -11,4 +11,5 @@ pub mod export;
 pub mod import;
 pub mod logger;
 pub mod merge;
+mod segments;
 pub mod svtrace;

@@ -7,7 +7,7 @@ use common::{Pair, Recorded, Run, can_run};
 use faults::{Fault, Script, StreamSpec};
 use probes::ProbeError;
 use probes::subscribe::{ClockRelation, SubscribeConfig, port_options, start};
-use recording::{SegmentReader, Survey};
+use recording::{SegmentReader, Survey, facts};
 use std::sync::atomic::Ordering;
 use store::model::{Counters, EventKind};
 use sys::packet::PortOptions;
@@ -229,6 +229,12 @@ fn every_sample_is_recorded_with_both_stamps() {
     };
     let recorded = subscribe(&config, &faults::interleave(&scripts, 5));
     let totals = recorded.file.segment_totals().expect("readable").expect("segments");
+    let to_ns = instant(&recorded, facts::TO);
+    assert!(
+        totals.last_ns <= to_ns,
+        "until {to_ns}, with stamps until {}",
+        totals.last_ns
+    );
     let mut survey = Survey::new((totals.first_ns, totals.last_ns));
     let mut reader = SegmentReader::new();
     let take = |octets: Result<&[u8], String>| survey.take(reader.read(octets.expect("there")).expect("whole"));
@@ -249,6 +255,41 @@ fn every_sample_is_recorded_with_both_stamps() {
         assert_eq!(stream.latencies[0].count(), script.received);
         assert_eq!(stream.latencies[0].figures().negative, 0);
     }
+}
+
+/// From when on, or until when, every frame is said to be in the recording.
+fn instant(recorded: &Recorded, name: &str) -> i64 {
+    let known = recorded.file.facts().expect("readable");
+    let mut found = known
+        .iter()
+        .filter(|fact| fact.group == facts::GROUP && fact.name == name);
+    let value = found.next().expect("said once").value.as_deref().expect("known");
+    assert!(found.next().is_none(), "{name} is said twice");
+    facts::instant_of(value).expect("an instant")
+}
+
+/// Of silence at the end nothing is in the recording, but that it was listened to.
+#[test]
+fn a_recording_lasts_as_long_as_it_was_listened() {
+    if !can_run("a_recording_lasts_as_long_as_it_was_listened") {
+        return;
+    }
+    let config = SubscribeConfig {
+        record: true,
+        duration_ns: Some(900_000_000),
+        ..config()
+    };
+    let pair = Pair::build();
+    let mut run = Run::start();
+    let subscription = start(&config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect("it starts");
+    let script = Script::make(&StreamSpec::new("QUIET", 1), &[], 20, 1);
+    let sender = pair.port_a(&PortOptions::default());
+    sender.send(&script.frames()[0]).expect("sent");
+    subscription.running.join().expect("it ends well");
+    let recorded = run.finish();
+    let heard_ns = instant(&recorded, facts::TO) - instant(&recorded, facts::FROM);
+    // But for what the wall clock may be slewed by meanwhile.
+    assert!(heard_ns >= 899_000_000, "{heard_ns} ns");
 }
 
 #[test]

@@ -25,7 +25,7 @@ mod writer;
 
 pub use block::{Block, Instants, MAX_POINTS, MAX_RECORDS, MAX_SAMPLES, Record, flag, instants};
 pub use error::SegmentError;
-pub use numbering::Numbering;
+pub use numbering::{NumberedStream, Numbering};
 pub use reader::{Segment, SegmentReader};
 pub use stream::{MAX_STREAMS, StreamInfo};
 pub use survey::{

@@ -1,7 +1,7 @@
 //! From the count of a sample to its number: the count plus whole turns of the counter, from where the stream's sequence placed it.
 
 use crate::block::flag;
-use wire::sequence::Step;
+use wire::sequence::{Sequence, Step};
 
 /// A counter of unknown rate is taken to run this far.
 const ALL_COUNTS: u64 = 65_536;
@@ -56,6 +56,44 @@ impl Numbering {
     }
 }
 
+/// A stream whose samples are numbered by its counter and by the time between them.
+#[derive(Debug, Clone)]
+pub struct NumberedStream {
+    sequence: Sequence,
+    numbering: Numbering,
+    /// Instant of the newest sample.
+    newest_ns: Option<i64>,
+}
+
+impl NumberedStream {
+    /// A stream of so many samples a second; learned where not given.
+    pub fn new(rate: Option<u32>) -> Self {
+        Self {
+            sequence: rate.map_or_else(Sequence::learning, Sequence::new),
+            numbering: Numbering::default(),
+            newest_ns: None,
+        }
+    }
+
+    /// Number and [`flag`]s of the next sample, which came at `at_ns` of any one clock.
+    pub fn number(&mut self, smp_cnt: u16, at_ns: i64) -> (u64, u8) {
+        let silent_ns = self.newest_ns.map_or(0, |newest| at_ns.saturating_sub(newest));
+        let step = self
+            .sequence
+            .accept_after(smp_cnt, u64::try_from(silent_ns).unwrap_or(0));
+        // One that came again, or late, ends no silence of those that are due.
+        if matches!(step, Step::First | Step::Next | Step::Gap(_) | Step::Restart) {
+            self.newest_ns = Some(at_ns);
+        }
+        self.numbering.number(smp_cnt, step, self.sequence.rate())
+    }
+
+    /// What its counter says.
+    pub fn sequence(&self) -> &Sequence {
+        &self.sequence
+    }
+}
+
 /// The next number beyond `newest` whose count is `count`.
 fn next_with(newest: u64, count: u64, turn: u64) -> u64 {
     newest + 1 + (count % turn + turn - (newest + 1) % turn) % turn
@@ -63,7 +101,7 @@ fn next_with(newest: u64, count: u64, turn: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Numbering, next_with};
+    use super::{NumberedStream, Numbering, next_with};
     use crate::{StreamInfo, flag};
     use wire::sequence::{Sequence, Step};
 
@@ -98,6 +136,17 @@ mod tests {
             (2, 2_000),
             "the first turn, and when the second told the rate"
         );
+    }
+
+    #[test]
+    fn a_silence_is_counted_by_time_whatever_came_late_in_it() {
+        let mut stream = NumberedStream::new(Some(4_000));
+        assert_eq!(stream.number(100, 0), (100, 0));
+        assert_eq!(stream.number(101, 250_000), (101, 0));
+        // The copy of the first one, late, ends no silence.
+        assert_eq!(stream.number(100, 400_000_000), (100, 0));
+        assert_eq!(stream.number(101, 1_000_250_000), (4_101, 0));
+        assert_eq!(stream.sequence().counters().lost, 3_999);
     }
 
     #[test]

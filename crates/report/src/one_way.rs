@@ -9,16 +9,13 @@ mod tests;
 use crate::limits::Quantity;
 use crate::text::plural;
 use crate::view::{RunView, SeriesView};
-use store::model::{Event, EventKind, WindowRow, setting};
+use store::model::{Event, EventKind, STEP_NOTICED_NS, WindowRow, setting};
 use units::format_ns;
 
 /// Series that a measured uncertainty is taken from, and what each stands for.
 const OFFSET: &str = "clock/ptp-offset";
 const DELAY: &str = "clock/ptp-delay";
 const CARD: &str = "clock/phc-offset";
-
-/// A step of the wall clock is noticed at most this long after it.
-const STEP_NOTICED_NS: u64 = 200_000_000;
 
 /// A span of time in which the clocks are not known to agree.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -75,6 +75,10 @@ pub mod setting {
     pub const PUBLISHER_UNCERTAINTY_NS: &str = "publisher's clock uncertainty (ns)";
 }
 
+/// A step of the wall clock is noticed, and its [`EventKind::ClockStep`] dated, at most this long after it: the recorder looks ten times a
+/// second, and may be held up.
+pub const STEP_NOTICED_NS: u64 = 200_000_000;
+
 /// Number of a series in its run, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeriesId(pub u32);

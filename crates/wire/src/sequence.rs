@@ -81,6 +81,7 @@ pub struct Sequence {
     /// Samples in a row that were too late.
     too_late_in_a_row: u32,
     before_restart: Option<Before>,
+    silences: u64,
     counters: Counters,
 }
 
@@ -111,6 +112,7 @@ impl Sequence {
             skipped: [0; WORDS],
             too_late_in_a_row: 0,
             before_restart: None,
+            silences: 0,
             counters: Counters::default(),
         }
     }
@@ -147,6 +149,11 @@ impl Sequence {
         self.counters.restarts - u64::from(self.before_restart.is_some())
     }
 
+    /// Silences of half a second or more so far of which time and count together told what was lost.
+    pub fn silences(&self) -> u64 {
+        self.silences
+    }
+
     /// Takes the next sample's count, of a stream that is not known to have been silent.
     #[inline]
     pub fn accept(&mut self, smp_cnt: u16) -> Step {
@@ -179,6 +186,7 @@ impl Sequence {
         if silent_ns > SILENCE_NS
             && let Some(ahead) = self.ahead_by_time(ahead, silent_ns)
         {
+            self.silences += 1;
             self.go_on(count, ahead)
         } else if ahead == 1 {
             self.go_on(count, 1)

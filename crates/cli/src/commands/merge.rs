@@ -102,7 +102,15 @@ fn fill(merge: &Merge, mut writer: RunWriter, limits: Option<&str>) -> Result<()
 fn failure(error: MergeError) -> Failure {
     match error {
         MergeError::Store(error) => error.into(),
-        other => Failure::Usage(format!("merge: {other}")),
+        MergeError::NoRecording(_) | MergeError::Segment(..) | MergeError::Pack(_) => {
+            Failure::CouldNotMeasure(format!("merge: {error}"))
+        }
+        MergeError::Merged(_)
+        | MergeError::Runs(_)
+        | MergeError::Label(_)
+        | MergeError::Points(_)
+        | MergeError::Streams
+        | MergeError::Clock(_) => Failure::Usage(format!("merge: {error}")),
     }
 }
 

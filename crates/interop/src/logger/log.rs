@@ -2,10 +2,9 @@
 
 use super::LoggerError;
 use super::lines::{Lines, parse};
-use recording::{MAX_STREAMS, Numbering, flag};
+use recording::{MAX_STREAMS, NumberedStream};
 use std::collections::HashMap;
 use std::io::Read;
-use wire::sequence::{Sequence, Step};
 
 /// A sample as the logger saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +13,7 @@ pub(crate) struct Logged {
     pub(crate) stream: usize,
     pub(crate) smp_cnt: u16,
     pub(crate) number: u64,
-    /// [`flag`]s.
+    /// [`recording::flag`]s.
     pub(crate) flags: u8,
     /// Nanoseconds since 1970.
     pub(crate) at_ns: i64,
@@ -23,9 +22,7 @@ pub(crate) struct Logged {
 /// One stream of a file.
 pub(crate) struct LoggedStream {
     pub(crate) name: Vec<u8>,
-    pub(crate) sequence: Sequence,
-    numbering: Numbering,
-    last_ns: Option<i64>,
+    pub(crate) samples: NumberedStream,
     /// The stream that came after this one last time.
     after: usize,
 }
@@ -102,7 +99,7 @@ impl<R: Read> Log<R> {
             self.streams[self.before].after = stream;
             self.before = stream;
             self.samples += 1;
-            let (number, flags) = self.streams[stream].number(line.smp_cnt, at_ns);
+            let (number, flags) = self.streams[stream].samples.number(line.smp_cnt, at_ns);
             let smp_cnt = line.smp_cnt;
             return Ok(Some(Logged {
                 stream,
@@ -124,22 +121,8 @@ impl LoggedStream {
     fn new(name: Vec<u8>, rate: Option<u32>) -> Self {
         Self {
             name,
-            sequence: rate.map_or_else(Sequence::learning, Sequence::new),
-            numbering: Numbering::default(),
-            last_ns: None,
+            samples: NumberedStream::new(rate),
             after: 0,
         }
-    }
-
-    fn number(&mut self, smp_cnt: u16, at_ns: i64) -> (u64, u8) {
-        let silent_ns = self.last_ns.map_or(0, |last| at_ns.saturating_sub(last));
-        let step = self
-            .sequence
-            .accept_after(smp_cnt, u64::try_from(silent_ns).unwrap_or(0));
-        if matches!(step, Step::First | Step::Next | Step::Gap(_) | Step::Restart) {
-            self.last_ns = Some(at_ns);
-        }
-        let (number, flags) = self.numbering.number(smp_cnt, step, self.sequence.rate());
-        (number, flags & flag::KNOWN)
     }
 }

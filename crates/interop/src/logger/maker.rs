@@ -4,14 +4,12 @@ use super::log::{Log, Logged};
 use super::pair::Publisher;
 use super::windows::Open;
 use super::{Imported, LoggerError, LoggerOptions, Relation};
+use crate::segments;
 use recording::{Record, SegmentWriter, StreamInfo, flag};
 use std::io::Read;
 use store::model::{Event, EventKind, SeriesClock, SeriesSpec};
-use store::{Batch, RunWriter, SealedSegment};
+use store::{Batch, RunWriter};
 use units::format_ns;
-
-/// Records of a segment: what a packed column holds best.
-const RECORDS: usize = 1 << 18;
 
 /// Makes records, segments and windows of samples.
 pub(super) struct Maker<'a> {
@@ -56,17 +54,15 @@ impl<'a> Maker<'a> {
         self.know(log, logged.stream, run)?;
         // The logger's streams are fewer than a recording can have, which fits.
         let stream = logged.stream as u16;
-        self.segment.push(&Record {
+        let record = Record {
             stream,
             samples: 1,
             flags,
             number,
             stamps,
-        })?;
+        };
+        segments::push::<LoggerError>(&mut self.segment, &record, run)?;
         self.imported.samples += 1;
-        if self.segment.records() >= RECORDS {
-            self.seal(run)?;
-        }
         let at_ns = u64::try_from(logged.at_ns.saturating_sub(self.options.started_ns)).unwrap_or(0);
         self.imported.duration_ns = self.imported.duration_ns.max(at_ns);
         if at_ns >= self.window_end_ns {
@@ -111,7 +107,7 @@ impl<'a> Maker<'a> {
 
     /// Makes a stream known that is new, or whose rate was just learned.
     fn know<R: Read>(&mut self, log: &Log<R>, stream: usize, run: &mut RunWriter) -> Result<(), LoggerError> {
-        let rate = log.streams[stream].sequence.rate();
+        let rate = log.streams[stream].samples.sequence().rate();
         if self.segment.knows(stream as u16) && self.rates[stream] == rate {
             return Ok(());
         }
@@ -174,21 +170,6 @@ impl<'a> Maker<'a> {
         Ok(run.write(&std::mem::take(&mut self.batch))?)
     }
 
-    fn seal(&mut self, run: &mut RunWriter) -> Result<(), LoggerError> {
-        if self.segment.records() == 0 {
-            return Ok(());
-        }
-        let (first_ns, last_ns) = self.segment.span_ns().unwrap_or_default();
-        let samples = self.segment.samples();
-        let octets = self.segment.seal()?;
-        Ok(run.add_segment(&SealedSegment {
-            first_ns,
-            last_ns,
-            samples,
-            octets,
-        })?)
-    }
-
     pub(super) fn note(&mut self, kind: EventKind, text: String) {
         self.batch.events.push(Event {
             at_ns: 0,
@@ -236,7 +217,7 @@ impl<'a> Maker<'a> {
             .log
             .streams
             .iter()
-            .map(|stream| u64::from(stream.sequence.counters().lost > 0))
+            .map(|stream| u64::from(stream.samples.sequence().counters().lost > 0))
             .sum();
         if missing > 0 {
             let text = format!(
@@ -250,7 +231,7 @@ impl<'a> Maker<'a> {
     }
 
     pub(super) fn finish(mut self, run: &mut RunWriter) -> Result<Imported, LoggerError> {
-        self.seal(run)?;
+        segments::seal::<LoggerError>(&mut self.segment, run)?;
         let end_ns = self.imported.duration_ns + 1;
         self.series
             .iter_mut()

@@ -1,7 +1,7 @@
 //! How the clocks of the runs relate.
 
 use super::source::Source;
-use store::model::{Event, EventKind};
+use store::model::{Event, EventKind, STEP_NOTICED_NS};
 use units::format_ns;
 
 /// How the clocks of two runs that follow each other relate, as it was stated.
@@ -56,11 +56,17 @@ impl Relation {
 /// Facts by which one clock is known as such.
 const OF_ONE_HOST: [(&str, &str); 2] = [("kernel", "boot id"), ("clock", "clock source")];
 
+/// Clocks further apart than ten years are no clocks of two machines: a unit was mistaken.
+const FURTHEST_NS: u64 = 3_653 * 86_400 * 1_000_000_000;
+
 /// Whether the runs can have clocks that relate so, or why not.
 pub(super) fn check(relation: Relation, sources: &[Source]) -> Result<(), String> {
     match relation {
         Relation::Offset(..) if sources.len() != 2 => {
-            Err("an offset is between two runs: merge these first".to_owned())
+            Err("an offset is between two runs: of more, state ptp:UNCERTAINTY, or nothing".to_owned())
+        }
+        Relation::Offset(ns, _) if ns.unsigned_abs() > FURTHEST_NS => {
+            Err(format!("an offset of {} is more than ten years", format_ns(ns as f64)))
         }
         Relation::SameHost => sources.windows(2).try_for_each(|pair| same_host(&pair[0], &pair[1])),
         Relation::Unstated | Relation::Ptp(_) | Relation::Offset(..) => Ok(()),
@@ -97,8 +103,8 @@ fn value<'a>(source: &'a Source, group: &str, name: &str) -> Result<&'a str, Str
 
 /// When the clocks are not known to agree, as words of a watch: `clock-doubt` and `clock-good`.
 ///
-/// Of runs under PTP, whenever the watch of one of them says so. Of others, never, but where the frames themselves contradict what was
-/// stated: then all the time.
+/// Of runs under PTP, whenever the watch of one of them says so. Of runs whose offset was stated, from the first step of either clock on:
+/// it is another offset then. Where the frames themselves contradict what was stated, all the time.
 pub(super) fn words(
     relation: Relation,
     of_runs: Vec<(String, Vec<Event>)>,
@@ -115,16 +121,34 @@ pub(super) fn words(
     }
     match relation {
         Relation::Unstated => Vec::new(),
-        Relation::SameHost | Relation::Offset(..) => vec![word(0, EventKind::ClockGood, relation.text())],
+        Relation::SameHost => vec![word(0, EventKind::ClockGood, relation.text())],
+        Relation::Offset(..) => {
+            let mut words = vec![word(0, EventKind::ClockGood, relation.text())];
+            if let Some((label, step)) = first_step(&of_runs) {
+                let since_ns = step.at_ns.saturating_sub(STEP_NOTICED_NS);
+                let text = format!("{label}: {}: the stated offset is of before", step.text);
+                words.push(word(since_ns, EventKind::ClockDoubt, text));
+            }
+            words
+        }
         Relation::Ptp(_) => of_watches(of_runs),
     }
+}
+
+fn first_step(of_runs: &[(String, Vec<Event>)]) -> Option<(&str, &Event)> {
+    let events = of_runs
+        .iter()
+        .flat_map(|(label, events)| events.iter().map(move |event| (label.as_str(), event)));
+    let steps = events.filter(|(_, event)| event.kind == EventKind::ClockStep);
+    steps.min_by_key(|(_, event)| event.at_ns)
 }
 
 /// The words of several watches as those of one: it is in doubt while one of them is.
 fn of_watches(of_runs: Vec<(String, Vec<Event>)>) -> Vec<Event> {
     let mut doubts: Vec<Option<String>> = Vec::new();
     let mut words: Vec<(u64, usize, Event)> = Vec::new();
-    for (run, (label, events)) in of_runs.into_iter().enumerate() {
+    for (run, (label, mut events)) in of_runs.into_iter().enumerate() {
+        events.retain(|event| event.kind != EventKind::ClockStep);
         let nobody = events.is_empty();
         doubts.push(nobody.then(|| format!("{label}: nobody watched its clock (trace --ptp)")));
         let labelled = events.into_iter().map(|event| Event {

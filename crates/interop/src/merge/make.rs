@@ -5,15 +5,12 @@ use super::pairing::{Found, Pairing, Records, Seen};
 use super::source::Frames;
 use super::summary::Merged;
 use super::tally::Tally;
-use super::ways::{Way, ways};
+use super::ways::{Kind, Way, ways};
 use super::{Merge, MergeError};
-use recording::{MAX_POINTS, Numbering, Record, SegmentWriter};
+use crate::segments;
+use recording::{MAX_POINTS, NumberedStream, Record, SegmentWriter};
 use std::collections::HashMap;
-use store::{Batch, RunWriter, SealedSegment};
-use wire::sequence::Sequence;
-
-/// Records of a segment: what a packed column holds best.
-const RECORDS: usize = 1 << 18;
+use store::{Batch, RunWriter};
 
 /// Stands for a stamp that is not there.
 const NO_STAMP: i64 = i64::MIN;
@@ -31,14 +28,6 @@ impl Stamps {
     }
 }
 
-/// What becomes of a stream in the merged recording.
-struct Numbered {
-    sequence: Sequence,
-    numbering: Numbering,
-    last_ns: Option<i64>,
-    is_known: bool,
-}
-
 pub(super) struct Maker<'a> {
     pub(super) merge: &'a Merge,
     pub(super) own: &'a Own,
@@ -46,7 +35,7 @@ pub(super) struct Maker<'a> {
     pub(super) bases: Vec<usize>,
     pub(super) ways: Vec<Way>,
     pub(super) tallies: Vec<HashMap<u16, Tally>>,
-    streams: HashMap<u16, Numbered>,
+    streams: HashMap<u16, NumberedStream>,
     segment: SegmentWriter,
     pub(super) window_end_ns: u64,
     /// The newest frame, since the merged run's start.
@@ -126,7 +115,9 @@ impl<'a> Maker<'a> {
             let place = self.merge.streams.place(run, frame.stream);
             let mut at_ns = [NO_STAMP; MAX_POINTS];
             for point in 0..source.points.len() {
-                at_ns[base + point] = frame.stamp(point).map_or(NO_STAMP, |ns| ns - shift_ns);
+                at_ns[base + point] = frame
+                    .stamp(point)
+                    .map_or(NO_STAMP, |ns| ns.saturating_sub(shift_ns).max(NO_STAMP + 1));
             }
             let seen = place.map(|stream| Seen {
                 // At most four.
@@ -135,7 +126,7 @@ impl<'a> Maker<'a> {
                 count: frame.count,
                 is_restart: frame.is_restart,
                 is_late: frame.is_late,
-                at_ns: frame.at_ns - shift_ns,
+                at_ns: frame.at_ns.saturating_sub(shift_ns),
                 data: Stamps {
                     samples: frame.samples,
                     at_ns,
@@ -161,7 +152,7 @@ impl<'a> Maker<'a> {
             return Ok(());
         };
         let (stream, count) = (first.stream, first.count);
-        let since_ns = self.merge.since_start(0, first.at_ns + self.merge.shifts_ns[0]);
+        let since_ns = self.merge.since(first.at_ns);
         self.last_ns = self.last_ns.max(since_ns);
         if since_ns >= self.window_end_ns {
             self.close_windows(since_ns, run)?;
@@ -170,44 +161,31 @@ impl<'a> Maker<'a> {
             self.count(way, found, records, (stream, count, since_ns), run)?;
         }
         self.merged.take(found, records);
-        self.record(found, records, (stream, count), run)
+        self.record(records, (stream, count), run)
     }
 
     /// Writes the frame into the merged recording.
     fn record(
         &mut self,
-        found: Found,
         records: &Records<'_, Stamps>,
         (stream, count): (u16, u16),
         run: &mut RunWriter,
     ) -> Result<(), MergeError> {
-        let info = &self.merge.streams.known[usize::from(stream)];
-        let numbered = self.streams.entry(stream).or_insert_with(|| Numbered {
-            sequence: info.rate.map_or_else(Sequence::learning, Sequence::new),
-            numbering: Numbering::default(),
-            last_ns: None,
-            is_known: false,
-        });
-        let rate = numbered.sequence.rate();
         let Some(first) = records.iter().flatten().next() else {
             return Ok(());
         };
-        let silent_ns = numbered.last_ns.map_or(0, |last| first.at_ns.saturating_sub(last));
-        let silent_ns = u64::try_from(silent_ns).unwrap_or(0);
-        let step = numbered.sequence.accept_after(count, silent_ns);
-        if found != Found::Again {
-            numbered.last_ns = Some(first.at_ns);
-        }
-        let (number, flags) = numbered.numbering.number(count, step, numbered.sequence.rate());
+        let info = &self.merge.streams.known[usize::from(stream)];
+        let numbered = self
+            .streams
+            .entry(stream)
+            .or_insert_with(|| NumberedStream::new(info.rate));
+        let rate = numbered.sequence().rate();
+        let (number, flags) = numbered.number(count, first.at_ns);
         for asdu in 1..first.data.samples {
-            let step = numbered.sequence.accept(count.wrapping_add(asdu));
-            numbered
-                .numbering
-                .number(count.wrapping_add(asdu), step, numbered.sequence.rate());
+            numbered.number(count.wrapping_add(asdu), first.at_ns);
         }
-        if !numbered.is_known || rate != numbered.sequence.rate() {
-            numbered.is_known = true;
-            let rate = numbered.sequence.rate();
+        if !self.segment.knows(stream) || rate != numbered.sequence().rate() {
+            let rate = numbered.sequence().rate();
             self.segment
                 .set_stream(recording::StreamInfo { rate, ..info.clone() })?;
         }
@@ -217,32 +195,14 @@ impl<'a> Maker<'a> {
                 *stamp = stamp.or(seen.data.at(point));
             }
         }
-        self.segment.push(&Record {
+        let record = Record {
             stream,
             samples: first.data.samples,
             flags,
             number,
             stamps,
-        })?;
-        if self.segment.records() >= RECORDS {
-            self.seal(run)?;
-        }
-        Ok(())
-    }
-
-    fn seal(&mut self, run: &mut RunWriter) -> Result<(), MergeError> {
-        if self.segment.records() == 0 {
-            return Ok(());
-        }
-        let (first_ns, last_ns) = self.segment.span_ns().unwrap_or_default();
-        let samples = self.segment.samples();
-        let octets = self.segment.seal()?;
-        Ok(run.add_segment(&SealedSegment {
-            first_ns,
-            last_ns,
-            samples,
-            octets,
-        })?)
+        };
+        segments::push(&mut self.segment, &record, run)
     }
 
     fn close_windows(&mut self, at_ns: u64, run: &mut RunWriter) -> Result<(), MergeError> {
@@ -255,22 +215,40 @@ impl<'a> Maker<'a> {
                 tally.close(start_ns, &mut self.batch);
             }
         }
-        self.window_end_ns = start_ns + window_ns;
+        self.window_end_ns = start_ns.saturating_add(window_ns);
         Ok(run.write(&std::mem::take(&mut self.batch))?)
     }
 
     /// Closes the recording and the series.
     pub(super) fn finish(mut self, run: &mut RunWriter) -> Result<Merged, MergeError> {
-        self.seal(run)?;
-        let end_ns = self.last_ns + 1;
-        for (index, tallies) in self.tallies.iter_mut().enumerate() {
-            let way = self.ways[index];
-            for (stream, tally) in tallies {
-                tally.close(end_ns, &mut self.batch);
-                self.merged.note_tally((way.from_run, way.to_run, *stream), tally);
-            }
+        segments::seal::<MergeError>(&mut self.segment, run)?;
+        self.begin_lost_streams(run)?;
+        let tallies = self.tallies.iter().flat_map(HashMap::values);
+        let lost_ns = tallies.filter_map(Tally::loses_until_ns).max();
+        let end_ns = self.last_ns.saturating_add(1).max(lost_ns.unwrap_or(0));
+        if end_ns > self.window_end_ns {
+            self.close_windows(end_ns - 1, run)?;
+        }
+        for tally in self.tallies.iter_mut().flat_map(HashMap::values_mut) {
+            tally.finish(end_ns, &mut self.batch);
+            self.merged.note_tally(tally);
         }
         run.write(&std::mem::take(&mut self.batch))?;
         Ok(self.merged)
+    }
+
+    /// Begins the series of streams of which nothing came to a second point: all that is known of them is what was lost.
+    fn begin_lost_streams(&mut self, run: &mut RunWriter) -> Result<(), MergeError> {
+        let Some(index) = self.ways.iter().position(|way| way.kind == Kind::Whole) else {
+            return Ok(());
+        };
+        let (own, way) = (self.own, self.ways[index]);
+        for ((of, stream), lost) in &own.lost_first {
+            if *of == way.from_run && !lost.is_empty() && !self.tallies[index].contains_key(stream) {
+                let tally = self.tally(way, *stream, 0, run)?;
+                self.tallies[index].insert(*stream, tally);
+            }
+        }
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@ mod make;
 mod own;
 mod pairing;
 mod phase;
+mod restarts;
 mod source;
 mod streams;
 mod summary;
@@ -44,6 +45,9 @@ pub enum MergeError {
     /// A run without a recording.
     #[error("{0}: it has no recording that can be read: record with trace --record or subscribe --record")]
     NoRecording(String),
+    /// A run that is a merged one itself.
+    #[error("{0}: it is a merged run: merge the runs that it was made of, all at once (up to {most})", most = pairing::MOST_RUNS)]
+    Merged(String),
     /// Too few or too many runs.
     #[error("{0} runs: it takes 2 to 4")]
     Runs(usize),
@@ -108,7 +112,8 @@ impl Merge {
         }
         let shifts_ns: Vec<i64> = (0..sources.len()).map(|run| relation.shift_ns(run)).collect();
         let starts = sources.iter().zip(&shifts_ns);
-        let starts = starts.map(|(source, shift)| (source.info().started.as_ns() - shift, source.run.duration_ns()));
+        let since = |source: &Source, shift: &i64| source.info().started.as_ns().saturating_sub(*shift);
+        let starts = starts.map(|(source, shift)| (since(source, shift), source.run.duration_ns()));
         let started_ns = starts.clone().map(|(start, _)| start).min().unwrap_or(0);
         let end = |(start, length): (i64, u64)| start.saturating_add(i64::try_from(length).unwrap_or(i64::MAX));
         Ok(Self {
@@ -128,7 +133,7 @@ impl Merge {
 
     /// From the first start to the last end.
     pub fn duration_ns(&self) -> u64 {
-        u64::try_from(self.ends_ns - self.started_ns).unwrap_or(0)
+        u64::try_from(self.ends_ns.saturating_sub(self.started_ns)).unwrap_or(0)
     }
 
     /// Length of the first run's windows.
@@ -171,7 +176,12 @@ impl Merge {
 
     /// An instant of a run's own wall clock, in ns since the merged run's start.
     fn since_start(&self, run: usize, at_ns: i64) -> u64 {
-        u64::try_from(at_ns - self.shifts_ns[run] - self.started_ns).unwrap_or(0)
+        self.since(at_ns.saturating_sub(self.shifts_ns[run]))
+    }
+
+    /// An instant of the first run's clock, in ns since the merged run's start.
+    fn since(&self, at_ns: i64) -> u64 {
+        u64::try_from(at_ns.saturating_sub(self.started_ns)).unwrap_or(0)
     }
 
     /// A point of a run by its name in the merged one.

@@ -17,6 +17,8 @@ pub(super) struct Own {
     series: HashMap<(usize, SeriesId), SeriesId>,
     /// Names that are taken.
     pub(super) names: HashSet<String>,
+    /// Series that were not taken over, in words.
+    left_out: Vec<String>,
     /// Of each run and stream, what was lost between the first two points: of these frames there is no record.
     pub(super) lost_first: HashMap<(usize, u16), Vec<Lost>>,
 }
@@ -126,6 +128,11 @@ fn take_over(
     }
     .to_string();
     if !own.names.insert(name.clone()) {
+        let text = format!(
+            "{}: of two series {name} only the first is in the merged run",
+            source.label
+        );
+        own.left_out.push(text);
         return Ok(());
     }
     let mut settings = vec![("run".to_owned(), source.label.clone())];
@@ -140,8 +147,8 @@ fn take_over(
     let shift_ns = merge.since_start(index, source.info().started.as_ns());
     if let Some(place) = place.filter(|_| (hop.from, hop.to) == (0, 1)) {
         let lost = rows.iter().filter(|row| row.counters.lost > 0).map(|row| Lost {
-            from_ns: row.start_ns + shift_ns,
-            to_ns: row.end_ns + shift_ns,
+            from_ns: row.start_ns.saturating_add(shift_ns),
+            to_ns: row.end_ns.saturating_add(shift_ns),
             frames: row.counters.lost,
         });
         own.lost_first.insert((index, place), lost.collect());
@@ -154,7 +161,7 @@ fn take_over(
         .spikes
         .extend(source.run.spikes(id)?.into_iter().map(|spike| Spike {
             series: new,
-            at_ns: spike.at_ns + shift_ns,
+            at_ns: spike.at_ns.saturating_add(shift_ns),
             ..spike
         }));
     batch
@@ -167,7 +174,7 @@ fn take_over(
 fn window(series: SeriesId, shift_ns: u64, rows: &[WindowRow], span: &HistogramSpan) -> Option<Window> {
     let covered = || {
         rows.iter()
-            .filter(|row| (span.start_ns..span.end_ns.max(span.start_ns + 1)).contains(&row.start_ns))
+            .filter(|row| (span.start_ns..span.end_ns.max(span.start_ns.saturating_add(1))).contains(&row.start_ns))
     };
     let mut counters = Counters::default();
     covered().for_each(|row| counters.add(&row.counters));
@@ -182,8 +189,8 @@ fn window(series: SeriesId, shift_ns: u64, rows: &[WindowRow], span: &HistogramS
     let sum = |row: &WindowRow| row.mean_ns.map_or(0.0, |mean| (mean * samples(row) as f64).round());
     (covered().next().is_some()).then(|| Window {
         series,
-        start_ns: span.start_ns + shift_ns,
-        end_ns: span.end_ns + shift_ns,
+        start_ns: span.start_ns.saturating_add(shift_ns),
+        end_ns: span.end_ns.saturating_add(shift_ns),
         counters,
         sum_ns: covered().map(|row| sum(row) as i128).sum(),
         min_ns: covered().filter_map(|row| row.min_ns).min(),
@@ -206,7 +213,7 @@ pub(super) fn events(merge: &Merge, own: &Own, run: &mut RunWriter) -> Result<()
                 None => (None, event.kind),
             };
             events.push(Event {
-                at_ns: event.at_ns + shift_ns,
+                at_ns: event.at_ns.saturating_add(shift_ns),
                 kind,
                 series,
                 text: format!("{}: {}", source.label, event.text),
@@ -223,13 +230,8 @@ pub(super) fn events(merge: &Merge, own: &Own, run: &mut RunWriter) -> Result<()
             events.push(note(0, EventKind::Incomplete, text));
         }
     }
-    events.extend(
-        merge
-            .streams
-            .alike
-            .iter()
-            .map(|text| note(0, EventKind::Incomplete, text.clone())),
-    );
+    let left_out = own.left_out.iter();
+    events.extend(left_out.map(|text| note(0, EventKind::Incomplete, text.clone())));
     events.sort_by_key(|event| event.at_ns);
     Ok(run.write(&Batch {
         events,
@@ -240,26 +242,60 @@ pub(super) fn events(merge: &Merge, own: &Own, run: &mut RunWriter) -> Result<()
 fn state(merge: &Merge, index: usize) -> Option<Event> {
     let source = &merge.sources[index];
     (source.state() == RunState::Interrupted).then(|| {
-        let end_ns = merge.since_start(index, source.info().started.as_ns()) + source.run.duration_ns();
+        let start_ns = merge.since_start(index, source.info().started.as_ns());
         note(
-            end_ns,
+            start_ns.saturating_add(source.run.duration_ns()),
             EventKind::Note,
             format!("{}: the run was ended early", source.label),
         )
     })
 }
 
+/// What stands in the way of finding every frame of a run in its recording and by its stamps: kinds of its events, and what they mean.
+const BLIND: [(EventKind, &str); 3] = [
+    (
+        EventKind::RecorderOverrun,
+        "frames are not in its recording, and are not lost",
+    ),
+    (
+        EventKind::SocketDrop,
+        "its own socket dropped frames, which may be those that are missing",
+    ),
+    (EventKind::ClockStep, "a frame may not be found by its stamps then"),
+];
+
+/// Why frames may be missing in a run's recording that it had, or may not be found in it.
+pub(super) fn blind(merge: &Merge, index: usize) -> Result<Vec<(u64, String)>, MergeError> {
+    let source = &merge.sources[index];
+    let shift_ns = merge.since_start(index, source.info().started.as_ns());
+    let mut reasons = Vec::new();
+    let events = source.run.events()?;
+    for (kind, meaning) in BLIND {
+        let is_of_recording = |event: &&Event| kind != EventKind::RecorderOverrun || event.series.is_none();
+        let mut of_kind = events.iter().filter(|event| event.kind == kind).filter(is_of_recording);
+        if let Some(first) = of_kind.next() {
+            let more = match of_kind.count() {
+                0 => String::new(),
+                n => format!(", and {n} more"),
+            };
+            let text = format!("{}: {}{more}: {meaning}", source.label, first.text);
+            reasons.push((first.at_ns.saturating_add(shift_ns), text));
+        }
+    }
+    Ok(reasons)
+}
+
 /// The words of the runs' watches over their clocks, as those of the merged run.
 pub(super) fn clock_words(merge: &Merge, contradiction: Option<String>) -> Result<Vec<Event>, MergeError> {
     let mut of_runs = Vec::new();
-    if matches!(merge.relation, Relation::Ptp(_)) {
+    if matches!(merge.relation, Relation::Ptp(_) | Relation::Offset(..)) {
         for (index, source) in merge.sources.iter().enumerate() {
             let shift_ns = merge.since_start(index, source.info().started.as_ns());
             let events = source.run.events()?.into_iter();
             let own = events
-                .filter(|event| is_word(event) && event.series.is_none())
+                .filter(|event| event.series.is_none() && (is_word(event) || event.kind == EventKind::ClockStep))
                 .map(|event| Event {
-                    at_ns: event.at_ns + shift_ns,
+                    at_ns: event.at_ns.saturating_add(shift_ns),
                     ..event
                 });
             of_runs.push((source.label.clone(), own.collect()));

@@ -2,9 +2,11 @@
 //!
 //! A frame is known by its stream and the count of its first sample; a count comes round about once a second, so two records are of one
 //! frame only if they lie less than half a second apart, and if no restart of the counter lies between them. Where more than one
-//! record could be the other half, none is taken: which one it is would be a guess.
+//! record could be the other half, none is taken: which one it is would be a guess. Nor is a record taken to be alone whose other
+//! half may be one that cannot be told from another frame's: see [`Found::Doubtful`].
 
 use super::phase::{Jump, LASTS_NS, Phase};
+use super::restarts::{Restarts, Side};
 use std::collections::VecDeque;
 
 /// Runs that can be put together.
@@ -45,7 +47,7 @@ pub(crate) enum Found {
     Whole,
     /// It came again to a run in which it is known already; that record is alone.
     Again,
-    /// It came to an earlier run twice, or may be one of two: the records stay alone.
+    /// It came to an earlier run twice, or may be one of two, or its other half may: the records stay alone.
     Doubtful,
 }
 
@@ -56,49 +58,47 @@ pub(crate) type Records<'a, T> = [Option<&'a Seen<T>>; MOST_RUNS];
 struct Entry<T> {
     seen: Seen<T>,
     is_open: bool,
+    /// Runs, by bit, that have a record which may be its other half, and was told doubtful.
+    doubted_by: u8,
     /// The entry of the same stream and count before this one.
     before: u64,
 }
 
-/// When a run's counter of a stream started anew.
-#[derive(Debug, Clone, Copy)]
-struct Restart {
-    run: u8,
-    at_ns: i64,
-    entry: u64,
-}
+/// Records of one count that may wait near each other; where there are more, the counter does not turn once a second.
+const MOST_ALIKE: usize = 32;
 
 #[derive(Debug, Default)]
 struct Stream {
     /// Newest entry of each count.
     newest: Vec<u64>,
-    restarts: VecDeque<Restart>,
-    /// Those that only the time shows.
-    jumps: VecDeque<Restart>,
+    restarts: Restarts,
     phases: [Phase; MOST_RUNS],
+    /// When the counter was none: see [`Stream::is_wild`].
+    wild: Option<(i64, i64)>,
 }
 
 impl Stream {
-    /// Notes a restart that the time shows, too.
-    fn note_jump(&mut self, run: u8, jump: Jump) {
-        let (entry, at_ns) = jump;
-        self.jumps.push_back(Restart { run, at_ns, entry });
-        self.note(run, jump);
+    /// Notes that the counter told nothing from `from_ns` to `to_ns`.
+    fn note_wild(&mut self, from_ns: i64, to_ns: i64) {
+        let before = self.wild.filter(|wild| from_ns <= wild.1.saturating_add(2 * WAIT_NS));
+        self.wild = Some(before.map_or((from_ns, to_ns), |wild| (wild.0.min(from_ns), wild.1.max(to_ns))));
     }
 
-    /// Whether a record is so near a restart that it may be on either side of it.
+    /// Whether the counter starts anew, or comes to the same count, so often around `at_ns` that it tells no frame from another.
+    fn is_wild(&self, at_ns: i64) -> bool {
+        let near =
+            |wild: (i64, i64)| (wild.0.saturating_sub(WITHIN_NS)..=wild.1.saturating_add(WITHIN_NS)).contains(&at_ns);
+        self.wild.is_some_and(near)
+    }
+
+    /// Whether a record is one that cannot be told from another frame's.
     fn is_unsure<T>(&self, seen: &Seen<T>) -> bool {
-        let mut jumps = self.jumps.iter().filter(|jump| jump.run == seen.run);
-        jumps.any(|jump| jump.at_ns.abs_diff(seen.at_ns) < LASTS_NS.unsigned_abs())
+        self.is_wild(seen.at_ns) || self.restarts.is_near_jump(seen.run, seen.at_ns, LASTS_NS)
     }
 
-    fn note(&mut self, run: u8, (entry, at_ns): Jump) {
-        if !self
-            .restarts
-            .iter()
-            .any(|known| known.run == run && known.entry == entry)
-        {
-            self.restarts.push_back(Restart { run, at_ns, entry });
+    fn note(&mut self, run: u8, jump: Jump, is_by_time: bool) {
+        if !self.restarts.note(run, jump, is_by_time) {
+            self.note_wild(self.restarts.first_ns().unwrap_or(jump.1), jump.1);
         }
     }
 }
@@ -144,7 +144,7 @@ impl<T> Pairing<T> {
         }
         let before = std::mem::replace(&mut stream.newest[count], number);
         if seen.is_restart {
-            stream.note(seen.run, (number, seen.at_ns));
+            stream.note(seen.run, (number, seen.at_ns), false);
         }
         if let Some(rate) = self.rates.get(index).copied().flatten() {
             let phase = &mut stream.phases[usize::from(seen.run)];
@@ -152,13 +152,26 @@ impl<T> Pairing<T> {
             jumps
                 .into_iter()
                 .flatten()
-                .for_each(|jump| stream.note_jump(seen.run, jump));
+                .for_each(|jump| stream.note(seen.run, jump, true));
         }
+        self.watch_count(&seen, before);
         self.entries.push_back(Entry {
             seen,
             is_open: true,
+            doubted_by: 0,
             before,
         });
+    }
+
+    /// Looks whether the same count came too often lately.
+    fn watch_count(&mut self, seen: &Seen<T>, before: u64) {
+        let at_ns = |number: u64| self.entries[(number - self.gone) as usize].seen.at_ns;
+        let near = |number: &u64| at_ns(*number).saturating_add(WITHIN_NS) > seen.at_ns;
+        let Some(oldest) = self.chain(before).take_while(near).nth(MOST_ALIKE) else {
+            return;
+        };
+        let from_ns = at_ns(oldest);
+        self.streams[usize::from(seen.stream)].note_wild(from_ns, seen.at_ns);
     }
 
     /// Records that wait.
@@ -191,21 +204,35 @@ impl<T> Pairing<T> {
         let stream = &mut self.streams[usize::from(self.entries[0].seen.stream)];
         for run in 0..MOST_RUNS {
             if let Some(jump) = stream.phases[run].lasts(read_to_ns) {
-                stream.note_jump(run as u8, jump);
+                stream.note(run as u8, jump, true);
             }
         }
         let front = &self.entries[0].seen;
-        forget(&mut stream.restarts, front.at_ns);
-        forget(&mut stream.jumps, front.at_ns);
+        let at_ns = front.at_ns;
+        stream.restarts.forget(at_ns.saturating_sub(2 * WAIT_NS));
         if stream.is_unsure(front) {
             alone(Found::Doubtful, front, out);
+            // While the counter is none, so are the records near this one.
+            if stream.wild.is_none_or(|wild| !(wild.0..=wild.1).contains(&at_ns)) {
+                self.doubt_near(&[self.gone]);
+            }
             return;
         }
         let mut group = std::mem::take(&mut self.group);
         self.gather(&mut group);
+        let doubted_by = self.doubted_by(&group);
         let entry = |number: u64| &self.entries[(number - self.gone) as usize].seen;
         let seen: Vec<&Seen<T>> = group.iter().map(|number| entry(*number)).collect();
-        tell(&seen, out);
+        let runs = seen.iter().fold(0, |runs, seen| runs | 1 << seen.run);
+        let is_doubtful = doubted_by & !runs != 0;
+        match is_doubtful {
+            // What is missing may be a record that nobody can tell from another frame's.
+            true => seen.iter().for_each(|seen| alone(Found::Doubtful, seen, out)),
+            false => tell(&seen, out),
+        }
+        if is_doubtful {
+            self.doubt_near(&group);
+        }
         for number in group.drain(..) {
             let index = (number - self.gone) as usize;
             self.entries[index].is_open = false;
@@ -226,10 +253,7 @@ impl<T> Pairing<T> {
         let entry = |number: u64| &self.entries[(number - self.gone) as usize].seen;
         group.clear();
         group.push(self.gone);
-        let near = |a: u64, b: u64| {
-            let apart = entry(a).at_ns.abs_diff(entry(b).at_ns);
-            apart < WITHIN_NS.unsigned_abs() && self.on_one_side(stream, a, b)
-        };
+        let near = |a: u64, b: u64| self.are_near(a, b) && self.side(stream, a, b) == Side::Same;
         for number in same.iter().rev().filter(|number| **number != self.gone) {
             if near(self.gone, *number) {
                 group.push(*number);
@@ -249,49 +273,60 @@ impl<T> Pairing<T> {
         }
     }
 
+    /// Runs, by bit, that have a record which may be of the same frame as the group, and is in doubt.
+    fn doubted_by(&self, group: &[u64]) -> u8 {
+        let entry = |number: u64| &self.entries[(number - self.gone) as usize];
+        let front = &entry(group[0]).seen;
+        let stream = &self.streams[usize::from(front.stream)];
+        let newest = stream.newest[usize::from(front.count)];
+        let told = group.iter().fold(0, |runs, number| runs | entry(*number).doubted_by);
+        let others = self.chain(newest).filter(|number| !group.contains(number));
+        others.fold(told, |runs, other| {
+            let is_in_doubt = |number: &u64| {
+                let is_unsure = entry(other).is_open && stream.is_unsure(&entry(other).seen);
+                self.are_near(*number, other) && (is_unsure || self.side(stream, *number, other) == Side::Unsure)
+            };
+            let of_other = entry(other).seen.run;
+            match group.iter().any(is_in_doubt) {
+                true => runs | 1 << of_other,
+                false => runs,
+            }
+        })
+    }
+
+    /// Tells the records near these, which were told doubtful, that their other halves may be among them.
+    fn doubt_near(&mut self, told: &[u64]) {
+        let front = &self.entries[0].seen;
+        let newest = self.streams[usize::from(front.stream)].newest[usize::from(front.count)];
+        let same: Vec<u64> = self.chain(newest).filter(|number| !told.contains(number)).collect();
+        for number in same {
+            let near = told.iter().filter(|other| self.are_near(**other, number));
+            let run = |other: &u64| self.entries[(*other - self.gone) as usize].seen.run;
+            let runs = near.map(run).fold(0, |runs, run| runs | 1 << run);
+            self.entries[(number - self.gone) as usize].doubted_by |= runs;
+        }
+    }
+
+    fn are_near(&self, a: u64, b: u64) -> bool {
+        let at_ns = |number: u64| self.entries[(number - self.gone) as usize].seen.at_ns;
+        at_ns(a).abs_diff(at_ns(b)) < WITHIN_NS.unsigned_abs()
+    }
+
+    /// On which sides of the stream's restarts two entries lie.
+    fn side(&self, stream: &Stream, a: u64, b: u64) -> Side {
+        let of = |number: u64| {
+            let seen = &self.entries[(number - self.gone) as usize].seen;
+            (seen.run, number, seen.at_ns)
+        };
+        stream.restarts.side(of(a), of(b))
+    }
+
     /// The entries from `newest` back, as far as they are here.
     fn chain(&self, newest: u64) -> impl Iterator<Item = u64> + '_ {
         let here = move |number: u64| (number != NONE && number >= self.gone).then_some(number);
         std::iter::successors(here(newest), move |number| {
             here(self.entries[(*number - self.gone) as usize].before)
         })
-    }
-
-    /// Whether no restart lies between two entries.
-    fn on_one_side(&self, stream: &Stream, a: u64, b: u64) -> bool {
-        let restarts = &stream.restarts;
-        restarts.is_empty()
-            || restarts
-                .iter()
-                .all(|restart| self.is_after(restarts, a, restart) == self.is_after(restarts, b, restart))
-    }
-
-    /// Whether an entry came after a restart: in its own run by the order there, in another by when that run saw the restart, and
-    /// if it did not, by time.
-    fn is_after(&self, restarts: &VecDeque<Restart>, number: u64, restart: &Restart) -> bool {
-        let seen = &self.entries[(number - self.gone) as usize].seen;
-        if seen.run == restart.run {
-            return number >= restart.entry;
-        }
-        let own = restarts.iter().filter(|other| other.run == seen.run);
-        let apart = |other: &&Restart| other.at_ns.abs_diff(restart.at_ns);
-        match own
-            .min_by_key(apart)
-            .filter(|other| apart(other) < WITHIN_NS.unsigned_abs())
-        {
-            Some(other) => number >= other.entry,
-            None => seen.at_ns >= restart.at_ns,
-        }
-    }
-}
-
-/// Forgets restarts that no pair can lie around any more.
-fn forget(restarts: &mut VecDeque<Restart>, now_ns: i64) {
-    while restarts
-        .front()
-        .is_some_and(|restart| restart.at_ns.saturating_add(2 * WAIT_NS) < now_ns)
-    {
-        restarts.pop_front();
     }
 }
 

@@ -47,7 +47,7 @@ impl Phase {
             return [None; 2];
         }
         let own_ns = i64::from(count) * TURN_NS / i64::from(rate);
-        let phase_ns = (at_ns - own_ns).rem_euclid(TURN_NS);
+        let phase_ns = at_ns.saturating_sub(own_ns).rem_euclid(TURN_NS);
         let Some(base_ns) = self.base_ns else {
             self.base_ns = Some(phase_ns);
             (self.since_ns, self.last_ns) = (at_ns, at_ns);
@@ -61,7 +61,7 @@ impl Phase {
             self.base_ns = Some(base_ns + off_ns.min(elapsed_ns / DRIFT_PART));
             return [None; 2];
         }
-        if off_ns < 0 && at_ns - self.since_ns < LASTS_NS {
+        if off_ns < 0 && at_ns.saturating_sub(self.since_ns) < LASTS_NS {
             // The first ones were late.
             self.base_ns = Some(phase_ns);
             self.suspect = None;

@@ -6,6 +6,9 @@ use std::path::Path;
 use store::model::{Fact, RunInfo, RunState};
 use store::{RunFile, SegmentPlace, StoreError};
 
+/// Command of a merged run: neither the uncertainty of its stamps nor what contradicted its clocks is in its recording.
+const COMMAND: &str = "merge";
+
 /// The oldest format whose counts can be relied on.
 const OLDEST_FORMAT: u16 = 2;
 
@@ -38,6 +41,9 @@ impl Source {
     /// The file cannot be read, or has no recording that can be put together with others.
     pub(crate) fn open(path: &Path, label: String) -> Result<Self, MergeError> {
         let run = RunFile::open(path)?;
+        if run.info().command == COMMAND {
+            return Err(MergeError::Merged(path.display().to_string()));
+        }
         let none = || MergeError::NoRecording(path.display().to_string());
         let totals = run.segment_totals()?.ok_or_else(none)?;
         let facts = run.facts()?;
@@ -47,11 +53,10 @@ impl Source {
                 .filter(|fact| fact.group == facts::GROUP && fact.name == name);
             of_recording.next().and_then(|fact| fact.value.as_deref().ok())
         };
+        let (first_ns, last_ns) = span(&run, (totals.first_ns, totals.last_ns));
         let covers_ns = (
-            about(facts::FROM)
-                .and_then(facts::instant_of)
-                .unwrap_or(totals.first_ns),
-            about(facts::TO).and_then(facts::instant_of).unwrap_or(totals.last_ns),
+            about(facts::FROM).and_then(facts::instant_of).unwrap_or(first_ns),
+            about(facts::TO).and_then(facts::instant_of).unwrap_or(last_ns),
         );
         let uncertainty_ns = about(facts::UNCERTAINTY).and_then(facts::duration_of).unwrap_or(0);
         let segments = run.segment_places()?;
@@ -125,6 +130,17 @@ impl Source {
         }
         None
     }
+}
+
+/// From when to when a run recorded that does not say so. Of one that was closed, all the time: what it did not hear then was lost. Of
+/// another, as long as there are stamps: when it ended is not known.
+fn span(run: &RunFile, stamps_ns: (i64, i64)) -> (i64, i64) {
+    if run.state() == RunState::Interrupted {
+        return stamps_ns;
+    }
+    let started_ns = run.info().started.as_ns();
+    let length_ns = i64::try_from(run.duration_ns()).unwrap_or(i64::MAX);
+    (started_ns, started_ns.saturating_add(length_ns))
 }
 
 fn self_head(reader: &mut SegmentReader, octets: &[u8]) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! Which streams of several runs are the same.
 //!
 //! A stream is its svID, destination, APPID and source, as far as a run knows them. The VLAN counts only where both runs saw one: a tag may
-//! have been taken off on the way. Where a stream could be either of two, it is neither.
+//! have been taken off on the way. Where a stream could be either of two, it is neither, and of neither is anything known in the other run.
 
 use recording::StreamInfo;
 
@@ -12,8 +12,30 @@ pub(crate) struct Streams {
     pub(crate) known: Vec<StreamInfo>,
     /// Of each run, by the number there: the place in `known`.
     of_run: Vec<Vec<Option<u16>>>,
-    /// Streams that could be either of two, in words.
-    pub(crate) alike: Vec<String>,
+    /// Streams that could be either of two.
+    pub(crate) alike: Vec<Alike>,
+}
+
+/// A stream of a run that could be either of two.
+#[derive(Debug)]
+pub(crate) struct Alike {
+    /// The run.
+    run: usize,
+    /// Its place, and those of the streams of earlier runs that it could be.
+    own: u16,
+    others: Vec<u16>,
+    /// In words.
+    pub(crate) text: String,
+}
+
+impl Alike {
+    /// Whether frames of a stream may be in a run under the other's name.
+    fn hides(&self, run: usize, stream: u16) -> bool {
+        match stream == self.own {
+            true => run < self.run,
+            false => run == self.run && self.others.contains(&stream),
+        }
+    }
 }
 
 impl Streams {
@@ -22,6 +44,7 @@ impl Streams {
         let known = self.known.len();
         let numbers = streams.iter().map(|info| usize::from(info.number)).max();
         let mut of_run = vec![None; numbers.map_or(0, |highest| highest + 1)];
+        let run = self.of_run.len();
         for info in streams {
             let same = only(self.known[..known].iter(), |other| may_be_same(info, other));
             let place = match same {
@@ -31,15 +54,11 @@ impl Streams {
                         complete(&mut self.known[place], info);
                         place
                     } else {
-                        self.say_alike(label, info);
-                        self.add(label, info)?
+                        self.add_alike((run, known), label, info)?
                     }
                 }
                 Only::None => self.add(label, info)?,
-                Only::Several => {
-                    self.say_alike(label, info);
-                    self.add(label, info)?
-                }
+                Only::Several => self.add_alike((run, known), label, info)?,
             };
             of_run[usize::from(info.number)] = u16::try_from(place).ok();
         }
@@ -50,6 +69,11 @@ impl Streams {
     /// The place of a run's stream.
     pub(crate) fn place(&self, run: usize, number: u16) -> Option<u16> {
         *self.of_run.get(run)?.get(usize::from(number))?
+    }
+
+    /// What hides frames of a stream from a run, or from those that are compared with it.
+    pub(crate) fn hiding(&self, run: usize, stream: u16) -> impl Iterator<Item = &Alike> {
+        self.alike.iter().filter(move |alike| alike.hides(run, stream))
     }
 
     fn add(&mut self, label: &str, info: &StreamInfo) -> Option<usize> {
@@ -69,12 +93,22 @@ impl Streams {
         Some(place)
     }
 
-    fn say_alike(&mut self, label: &str, info: &StreamInfo) {
-        self.alike.push(format!(
-            "{label}: {} could be either of two streams (same svID, destination, APPID, and no source or VLAN that tells them apart): \
-             it is not paired",
-            info.name
-        ));
+    /// Adds a stream that could be either of two as one of its own; the first `known` streams are of earlier runs.
+    fn add_alike(&mut self, (run, known): (usize, usize), label: &str, info: &StreamInfo) -> Option<usize> {
+        let others = self.known[..known].iter().filter(|other| may_be_same(info, other));
+        let others = others.map(|other| other.number).collect();
+        let own = self.add(label, info)?;
+        self.alike.push(Alike {
+            run,
+            own: u16::try_from(own).ok()?,
+            others,
+            text: format!(
+                "{label}: {} could be either of two streams (same svID, destination, APPID, and no source or VLAN that tells them apart): \
+                 it is not paired",
+                info.name
+            ),
+        });
+        Some(own)
     }
 }
 
@@ -185,5 +219,25 @@ mod tests {
             places(&[subscriber, host]),
             (vec![vec![Some(0)], vec![Some(1), Some(2)]], 2)
         );
+    }
+
+    #[test]
+    fn of_what_could_be_either_nothing_is_known_in_the_other_run() {
+        let host = vec![
+            stream(0, "MU01", Some(1), None),
+            stream(1, "MU01@02:…:02", Some(2), None),
+            stream(2, "MU02", Some(3), None),
+        ];
+        let subscriber = vec![stream(0, "MU01", None, None), stream(1, "MU02", Some(3), None)];
+        let mut streams = Streams::default();
+        streams.add_run("host", &host).expect("room");
+        streams.add_run("guest", &subscriber).expect("room");
+        let hidden = |run: usize| {
+            (0..4)
+                .map(|stream| streams.hiding(run, stream).count())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(hidden(1), [1, 1, 0, 0], "both of the host's from the guest");
+        assert_eq!(hidden(0), [0, 0, 0, 1], "the guest's from the host");
     }
 }

@@ -2,8 +2,8 @@
 
 use super::pairing::{Found, MOST_RUNS, Records};
 use super::tally::Tally;
+use super::ways::{Kind, Way};
 use super::{Merge, MergeError, own};
-use std::collections::HashMap;
 use store::model::{Event, EventKind, SeriesId};
 use store::{Batch, RunWriter};
 use units::format_ns;
@@ -17,6 +17,34 @@ pub struct Crossing {
     pub doubtful: u64,
     /// Frames of the later run that the earlier one should have recorded, and did not.
     pub strange: u64,
+}
+
+/// A series between two runs.
+#[derive(Debug, Clone)]
+pub(super) struct Between {
+    series: SeriesId,
+    from: usize,
+    to: usize,
+    stream: u16,
+    is_crossing: bool,
+    found: Crossing,
+}
+
+impl Between {
+    pub(super) fn new(series: SeriesId, way: Way, stream: u16) -> Self {
+        Self {
+            series,
+            from: way.from_run,
+            to: way.to_run,
+            stream,
+            is_crossing: way.kind == Kind::Crossing,
+            found: Crossing::default(),
+        }
+    }
+
+    fn is_between(&self, run: usize) -> bool {
+        self.from <= run && run <= self.to
+    }
 }
 
 /// What came of merging.
@@ -35,9 +63,7 @@ pub struct Merged {
     pub(super) relation: String,
     pub(super) earliest_ns: i64,
     pub(super) points: Vec<String>,
-    /// Series that were made: from run, to run, stream.
-    pub(super) series: Vec<(SeriesId, usize, usize, u16)>,
-    of_streams: HashMap<(usize, u16), Crossing>,
+    pub(super) between: Vec<Between>,
     runs: usize,
 }
 
@@ -63,8 +89,7 @@ impl Merged {
             relation,
             earliest_ns: 0,
             points: points.to_vec(),
-            series: Vec::new(),
-            of_streams: HashMap::new(),
+            between: Vec::new(),
             runs: merge.sources.len(),
         }
     }
@@ -75,20 +100,22 @@ impl Merged {
         self.whole += u64::from(whole);
     }
 
-    pub(super) fn note_tally(&mut self, (from, to, stream): (usize, usize, u16), tally: &Tally) {
-        if to != from + 1 || (self.runs == 2 && self.of_streams.contains_key(&(from, stream))) {
+    /// Notes what a series came to.
+    pub(super) fn note_tally(&mut self, tally: &Tally) {
+        let Some(between) = self.between.iter_mut().find(|between| between.series == tally.series) else {
             return;
-        }
-        let crossing = Crossing {
+        };
+        between.found = Crossing {
             paired: tally.paired,
             doubtful: tally.doubtful,
             strange: tally.strange,
         };
-        let sum = &mut self.crossings[from];
-        sum.paired += crossing.paired;
-        sum.doubtful += crossing.doubtful;
-        sum.strange += crossing.strange;
-        self.of_streams.insert((from, stream), crossing);
+        if between.is_crossing {
+            let sum = &mut self.crossings[between.from];
+            sum.paired += tally.paired;
+            sum.doubtful += tally.doubtful;
+            sum.strange += tally.strange;
+        }
     }
 }
 
@@ -124,34 +151,54 @@ pub(super) fn say(merge: &Merge, merged: &Merged, run: &mut RunWriter) -> Result
                     frame, their wall clocks were taken to agree within half a second";
         say(EventKind::Note, None, text.to_owned());
     }
-    for (series, from, to, stream) in &merged.series {
-        let Some(crossing) = merged.of_streams.get(&(*from, *stream)).filter(|_| to == &(from + 1)) else {
-            continue;
-        };
-        let name = &merge.streams.known[usize::from(*stream)].name;
-        if crossing.doubtful > 0 {
-            let text = format!(
-                "{name}: {} records may be of either of two frames (came twice, or beside a restart): not paired",
-                crossing.doubtful
-            );
-            say(EventKind::Incomplete, Some(*series), text);
-        }
-        if crossing.strange > 0 {
-            let text = format!(
-                "{name}: {} frames in {} are not in {}, which recorded then",
-                crossing.strange, labels[*to], labels[*from]
-            );
-            // Of a stream that comes another way, nothing is missing.
-            let kind = if crossing.paired > 0 {
-                EventKind::Incomplete
-            } else {
-                EventKind::Note
-            };
-            say(kind, Some(*series), text);
+    for between in &merged.between {
+        missing(merge, between, &mut |kind, text| say(kind, Some(between.series), text));
+    }
+    for index in 0..merge.sources.len() {
+        for (at_ns, text) in own::blind(merge, index)? {
+            let of_run = merged.between.iter().filter(|between| between.is_between(index));
+            events.extend(of_run.map(|between| Event {
+                at_ns,
+                kind: EventKind::Incomplete,
+                series: Some(between.series),
+                text: text.clone(),
+            }));
         }
     }
     Ok(run.write(&Batch {
         events,
         ..Batch::default()
     })?)
+}
+
+/// What of a series between runs is not known to be lost or not.
+fn missing(merge: &Merge, between: &Between, say: &mut dyn FnMut(EventKind, String)) {
+    let name = &merge.streams.known[usize::from(between.stream)].name;
+    let label = |run: usize| merge.sources[run].label.as_str();
+    let Crossing {
+        paired,
+        doubtful,
+        strange,
+    } = between.found;
+    if doubtful > 0 {
+        let text = format!(
+            "{name}: {doubtful} records may be of either of two frames (came twice, or beside a restart or a step of a clock): not paired"
+        );
+        say(EventKind::Incomplete, text);
+    }
+    if strange > 0 {
+        let (to, from) = (label(between.to), label(between.from));
+        let text = format!("{name}: {strange} frames in {to} are not in {from}, which recorded then");
+        // Of a stream that comes another way, nothing is missing.
+        let kind = match paired > 0 {
+            true => EventKind::Incomplete,
+            false => EventKind::Note,
+        };
+        say(kind, text);
+    }
+    for run in [between.from, between.to] {
+        for alike in merge.streams.hiding(run, between.stream) {
+            say(EventKind::Incomplete, alike.text.clone());
+        }
+    }
 }

@@ -4,6 +4,10 @@ use super::own::Lost;
 use crate::logger::windows::Open;
 use std::collections::VecDeque;
 use store::Batch;
+use store::model::{SeriesId, Window};
+
+/// Windows with losses that are held back.
+const HELD: usize = 2;
 
 /// What became of a frame on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,13 +24,19 @@ pub(super) enum Outcome {
 
 /// A series in the making.
 pub(super) struct Tally {
+    pub(super) series: SeriesId,
     open: Open,
+    /// Windows with losses that may turn out to be none: other runs' windows begin at other times, and the kernel tells a loss half a
+    /// second late.
+    held: VecDeque<Window>,
     /// Frames that count as lost here and were lost further on: those of another run's first hop, which has no record of them.
     lost_later: VecDeque<Lost>,
-    credit: i64,
+    /// Frames among these that have a record.
+    recorded_later: u64,
     /// Frames that were lost before, without a record, and are lost here, too.
     lost_before: VecDeque<Lost>,
-    debit: u64,
+    /// Frames among these that have a record.
+    recorded_before: u64,
     /// Frames that were paired.
     pub(super) paired: u64,
     /// Records that were not paired because they may be either of two.
@@ -36,20 +46,23 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn new(open: Open, lost_later: &[Lost], lost_before: &[Lost]) -> Self {
+    /// A series whose first window begins at `start_ns`.
+    pub(super) fn new(series: SeriesId, start_ns: u64, lost_later: Vec<Lost>, lost_before: Vec<Lost>) -> Self {
         Self {
-            open,
-            lost_later: lost_later.iter().copied().collect(),
-            credit: 0,
-            lost_before: lost_before.iter().copied().collect(),
-            debit: 0,
+            series,
+            open: Open::starting(series, start_ns),
+            held: VecDeque::new(),
+            lost_later: lost_later.into(),
+            recorded_later: 0,
+            lost_before: lost_before.into(),
+            recorded_before: 0,
             paired: 0,
             doubtful: 0,
             strange: 0,
         }
     }
 
-    /// Counts a frame of so many samples that was due at `at_ns` since the run's start.
+    /// Counts a frame that was due at `at_ns` since the run's start.
     pub(super) fn count(&mut self, outcome: Outcome, at_ns: u64, smp_cnt: u16) {
         self.paired += u64::from(matches!(outcome, Outcome::Took(_) | Outcome::Passed));
         match outcome {
@@ -65,8 +78,8 @@ impl Tally {
 
     /// Whether a frame with a record is among those of `lost_before` and `lost_later`, too: it is known by its record.
     pub(super) fn recorded(&mut self, before: bool, later: bool) {
-        self.debit += u64::from(before);
-        self.credit -= i64::from(later);
+        self.recorded_before += u64::from(before);
+        self.recorded_later += u64::from(later);
     }
 
     /// Counts a frame that came again.
@@ -74,21 +87,102 @@ impl Tally {
         self.open.counters().duplicate += 1;
     }
 
+    /// When the last frame was lost of which there is no record, if one was that is not counted yet.
+    pub(super) fn loses_until_ns(&self) -> Option<u64> {
+        self.lost_before.iter().map(|lost| lost.to_ns).max()
+    }
+
     /// Closes the window at `end_ns`.
     pub(super) fn close(&mut self, end_ns: u64, batch: &mut Batch) {
-        while let Some(lost) = self.lost_later.pop_front_if(|lost| lost.from_ns < end_ns) {
-            self.credit += i64::try_from(lost.frames).unwrap_or(i64::MAX);
+        self.take_lost_before(end_ns);
+        let mut closed = Batch::default();
+        self.open.close(end_ns, &mut closed);
+        batch.spikes.append(&mut closed.spikes);
+        self.held.extend(closed.windows);
+        self.take_lost_later(end_ns);
+        let is_settled = |window: &Window| window.counters.lost == 0;
+        while self.lost_later.is_empty() || self.held.len() > HELD || self.held.front().is_some_and(is_settled) {
+            let Some(window) = self.held.pop_front() else { break };
+            batch.windows.push(window);
         }
-        let counters = self.open.counters();
-        let taken = u64::try_from(self.credit).unwrap_or(0).min(counters.lost);
-        counters.lost -= taken;
-        self.credit -= taken as i64;
+    }
+
+    /// Closes the window at `end_ns` for good.
+    pub(super) fn finish(&mut self, end_ns: u64, batch: &mut Batch) {
+        self.close(end_ns, batch);
+        self.take_lost_later(u64::MAX);
+        batch.windows.extend(self.held.drain(..));
+    }
+
+    /// Counts as lost here what was lost before.
+    fn take_lost_before(&mut self, end_ns: u64) {
         while let Some(lost) = self.lost_before.pop_front_if(|lost| lost.from_ns < end_ns) {
-            let known = lost.frames.min(self.debit);
-            self.debit -= known;
+            let known = lost.frames.min(self.recorded_before);
+            self.recorded_before -= known;
+            let counters = self.open.counters();
             counters.lost += lost.frames - known;
             counters.expected += lost.frames - known;
         }
-        self.open.close(end_ns, batch);
+    }
+
+    /// Takes from what is counted as lost in the newest windows what was lost further on in those that have ended since. What is left of
+    /// it is of frames that did not come here, and hides no other loss.
+    fn take_lost_later(&mut self, end_ns: u64) {
+        while let Some(mut lost) = self.lost_later.pop_front_if(|lost| lost.to_ns <= end_ns) {
+            let known = lost.frames.min(self.recorded_later);
+            self.recorded_later -= known;
+            lost.frames -= known;
+            for window in &mut self.held {
+                let taken = lost.frames.min(window.counters.lost);
+                window.counters.lost -= taken;
+                lost.frames -= taken;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lost, Outcome, Tally};
+    use store::Batch;
+    use store::model::SeriesId;
+
+    const WINDOW_NS: u64 = 1_000;
+
+    /// Frames lost in each window of a series of so many, where another run lost what it says.
+    fn lost(in_windows: &[u64], later: &[Lost]) -> Vec<u64> {
+        let mut tally = Tally::new(SeriesId(0), 0, later.to_vec(), Vec::new());
+        let mut batch = Batch::default();
+        for (index, lost) in in_windows.iter().enumerate() {
+            tally.count(Outcome::Passed, 0, 0);
+            (0..*lost).for_each(|_| tally.count(Outcome::Lost, 0, 0));
+            tally.close((index as u64 + 1) * WINDOW_NS, &mut batch);
+        }
+        tally.finish(in_windows.len() as u64 * WINDOW_NS, &mut batch);
+        batch.windows.iter().map(|window| window.counters.lost).collect()
+    }
+
+    fn later(window: u64, frames: u64) -> Lost {
+        Lost {
+            from_ns: window * WINDOW_NS,
+            to_ns: (window + 1) * WINDOW_NS,
+            frames,
+        }
+    }
+
+    #[test]
+    fn what_was_lost_further_on_is_no_loss_here() {
+        assert_eq!(lost(&[0, 5, 0], &[later(1, 3)]), [0, 2, 0]);
+        assert_eq!(
+            lost(&[0, 5, 0], &[later(2, 3)]),
+            [0, 2, 0],
+            "it was told in the window after"
+        );
+    }
+
+    #[test]
+    fn it_hides_no_loss_of_another_time() {
+        assert_eq!(lost(&[0, 0, 0, 0, 5], &[later(0, 3)]), [0, 0, 0, 0, 5]);
+        assert_eq!(lost(&[5, 0, 0, 0, 0], &[later(3, 3)]), [5, 0, 0, 0, 0]);
     }
 }

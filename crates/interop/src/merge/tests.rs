@@ -1,4 +1,7 @@
 //! Frames of two runs found again: never the wrong one, and every one that can be.
 
+mod bed;
+mod clocks;
 mod found;
+mod losses;
 mod runs;

@@ -1,11 +1,12 @@
 //! What is counted between points: within runs that counted nothing themselves, from each run to the next, and over all.
 
 use super::make::{Maker, Stamps};
+use super::own::Lost;
 use super::own::Own;
-use super::pairing::{Found, MOST_RUNS, Records, Seen};
+use super::pairing::{Found, MOST_RUNS, Records, Seen, WITHIN_NS};
+use super::summary::Between;
 use super::tally::{Outcome, Tally};
 use super::{Merge, MergeError};
-use crate::logger::windows::Open;
 use store::RunWriter;
 use store::hop::HopName;
 use store::model::{SeriesClock, SeriesSpec, setting};
@@ -13,9 +14,21 @@ use store::model::{SeriesClock, SeriesSpec, setting};
 /// A frame may be under way so long: within it before the end of a recording, one that is not there is not lost.
 const UNDER_WAY_NS: i64 = 100_000_000;
 
+/// What a way is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Within a run.
+    Own,
+    /// From a run's last point to the first of the next.
+    Crossing,
+    /// From the first run's first point to the last run's last, where that is more than a crossing.
+    Whole,
+}
+
 /// From one point of the merged recording to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Way {
+    pub(super) kind: Kind,
     pub(super) from_run: usize,
     pub(super) to_run: usize,
     pub(super) from: usize,
@@ -46,8 +59,8 @@ impl Maker<'_> {
         let outcome = match (found, from, to) {
             (Found::Again, ..) => None,
             (Found::Doubtful, ..) => before.map(|_| Outcome::Unknown),
-            (Found::Whole, Some(from), Some(to)) => Some(self.took(way, to - from)),
-            (Found::Whole, Some(from), None) => self.absent(way, from, records),
+            (Found::Whole, Some(from), Some(to)) => Some(self.took(way, to.saturating_sub(from))),
+            (Found::Whole, Some(from), None) => self.absent(way, stream, from, records),
             // It was not seen at the end of the earlier run's way, and came to the later one.
             (Found::Whole, None, Some(_)) => before.map(|_| Outcome::Passed),
             (Found::Whole, None, None) => None,
@@ -67,16 +80,14 @@ impl Maker<'_> {
             self.bases[way.from_run],
             self.merge.sources[way.from_run].points.len(),
         );
-        let at_ns = to
-            .or(from)
-            .map_or(0, |at| self.merge.since_start(0, at + self.merge.shifts_ns[0]));
+        let at_ns = to.or(from).map_or(0, |at| self.merge.since(at));
         let Some(tally) = self.tallies[index].get_mut(&stream) else {
             return Ok(());
         };
         if let Some(outcome) = outcome {
             tally.count(outcome, at_ns, count);
         }
-        if way.from_run != way.to_run {
+        if way.kind != Kind::Own {
             tally.recorded(hidden_before, hidden);
         }
         tally.strange += u64::from(is_strange);
@@ -88,14 +99,13 @@ impl Maker<'_> {
     }
 
     fn took(&mut self, way: Way, ns: i64) -> Outcome {
-        if way.from_run == way.to_run {
+        if way.kind == Kind::Own {
             return Outcome::Took(ns);
         }
         match self.merged.apart_ns {
             None => Outcome::Passed,
             Some(apart_ns) => {
-                let is_crossing = way.to_run == way.from_run + 1 && way.to == self.bases[way.to_run];
-                if is_crossing && ns < 0 && ns.unsigned_abs() > apart_ns {
+                if way.kind == Kind::Crossing && ns < 0 && ns.unsigned_abs() > apart_ns {
                     self.merged.contradicted += 1;
                     self.merged.earliest_ns = self.merged.earliest_ns.min(ns);
                 }
@@ -105,7 +115,7 @@ impl Maker<'_> {
     }
 
     /// What it means that a frame that was at `from_ns` at the beginning of a way has no stamp at its end.
-    fn absent(&self, way: Way, from_ns: i64, records: &Records<'_, Stamps>) -> Option<Outcome> {
+    fn absent(&self, way: Way, stream: u16, from_ns: i64, records: &Records<'_, Stamps>) -> Option<Outcome> {
         if records[way.to_run].is_some() {
             // The later run saw it at another point.
             return Some(match way.to == self.bases[way.to_run] {
@@ -117,10 +127,11 @@ impl Maker<'_> {
             return Some(Outcome::Unknown);
         }
         let (from, to) = self.covers(way.to_run);
-        if from_ns < from || from_ns > to - UNDER_WAY_NS {
+        if from_ns < from || from_ns > to.saturating_sub(UNDER_WAY_NS) {
             return None;
         }
-        Some(match self.in_hole(way.to_run, from_ns) {
+        let is_hidden = self.in_hole(way.to_run, from_ns) || self.is_alike(way.to_run, stream);
+        Some(match is_hidden {
             true => Outcome::Unknown,
             false => Outcome::Lost,
         })
@@ -129,28 +140,67 @@ impl Maker<'_> {
     /// Whether a run must have seen a frame that a later one saw.
     fn must_be_known(&self, run: usize, later: &Seen<Stamps>) -> bool {
         let (from, to) = self.covers(run);
-        (from + UNDER_WAY_NS..=to).contains(&later.at_ns) && !self.in_hole(run, later.at_ns)
+        (from.saturating_add(UNDER_WAY_NS)..=to).contains(&later.at_ns)
+            && !self.in_hole(run, later.at_ns)
+            && !self.is_alike(run, later.stream)
+    }
+
+    /// Whether a stream's frames may be in a run under another's name.
+    fn is_alike(&self, run: usize, stream: u16) -> bool {
+        self.merge.streams.hiding(run, stream).next().is_some()
     }
 
     /// From when to when a run's recording holds every frame, on the first run's clock.
     fn covers(&self, run: usize) -> (i64, i64) {
         let (from, to) = self.merge.sources[run].covers_ns;
         let shift_ns = self.merge.shifts_ns[run];
-        let apart_ns = i64::try_from(self.merged.apart_ns.unwrap_or(0)).unwrap_or(0);
-        (from - shift_ns + apart_ns, to - shift_ns - apart_ns)
+        let apart_ns = self.apart_ns();
+        let on_first = |ns: i64| ns.saturating_sub(shift_ns);
+        (
+            on_first(from).saturating_add(apart_ns),
+            on_first(to).saturating_sub(apart_ns),
+        )
+    }
+
+    /// How far two runs' clocks may be apart: where nothing was stated, as far as the same frame is looked for.
+    fn apart_ns(&self) -> i64 {
+        let stated = self.merged.apart_ns.map(|ns| i64::try_from(ns).unwrap_or(i64::MAX));
+        stated.unwrap_or(WITHIN_NS)
     }
 
     fn in_hole(&self, run: usize, at_ns: i64) -> bool {
         let shift_ns = self.merge.shifts_ns[run];
+        let around_ns = self.apart_ns().saturating_add(UNDER_WAY_NS);
         let mut holes = self.merge.sources[run].holes.iter();
-        holes.any(|(from, to)| (from - shift_ns - UNDER_WAY_NS..=to - shift_ns + UNDER_WAY_NS).contains(&at_ns))
+        holes.any(|(from, to)| {
+            let from = from.saturating_sub(shift_ns).saturating_sub(around_ns);
+            let to = to.saturating_sub(shift_ns).saturating_add(around_ns);
+            (from..=to).contains(&at_ns)
+        })
     }
 
-    fn tally(&mut self, way: Way, stream: u16, since_ns: u64, run: &mut RunWriter) -> Result<Tally, MergeError> {
+    /// What a run lost between its first two points while another one recorded.
+    fn lost_first(&self, run: usize, stream: u16, during: usize) -> Vec<Lost> {
+        let (from, to) = self.covers(during);
+        let (from_ns, to_ns) = (self.merge.since(from), self.merge.since(to));
+        let lost = self.own.lost_first.get(&(run, stream)).into_iter().flatten();
+        lost.copied()
+            .filter(|lost| lost.to_ns > from_ns && lost.from_ns < to_ns)
+            .collect()
+    }
+
+    /// A new series.
+    pub(super) fn tally(
+        &mut self,
+        way: Way,
+        stream: u16,
+        since_ns: u64,
+        run: &mut RunWriter,
+    ) -> Result<Tally, MergeError> {
         let merge = self.merge;
         let (from, to) = (&self.merged.points[way.from], &self.merged.points[way.to]);
         let name = &merge.streams.known[usize::from(stream)].name;
-        let is_own = way.from_run == way.to_run;
+        let is_own = way.kind == Kind::Own;
         let what = match is_own {
             true => format!("{from} -> {to}, one by one as recorded"),
             false => format!("{from} -> {to}: stamps of two runs, frames paired by stream, smpCnt and time"),
@@ -173,15 +223,17 @@ impl Maker<'_> {
             settings,
         };
         let series = run.add_series(&spec)?;
-        self.merged.series.push((series, way.from_run, way.to_run, stream));
-        let lost = |run: usize| self.own.lost_first.get(&(run, stream)).map_or(&[][..], Vec::as_slice);
-        let is_crossing = !is_own && way.to_run == way.from_run + 1 && way.to == self.bases[way.to_run];
-        let is_whole = !is_own && way.from == self.bases[way.from_run];
-        Ok(Tally::new(
-            Open::starting(series, since_ns.max(self.window_end_ns - merge.window_ns().max(1))),
-            if is_crossing { lost(way.to_run) } else { &[] },
-            if is_whole { lost(way.from_run) } else { &[] },
-        ))
+        if !is_own {
+            self.merged.between.push(Between::new(series, way, stream));
+        }
+        let start_ns = since_ns.max(self.window_end_ns - merge.window_ns().max(1));
+        let (mut later, mut before) = (Vec::new(), Vec::new());
+        match way.kind {
+            Kind::Own => {}
+            Kind::Crossing => later = self.lost_first(way.to_run, stream, way.from_run),
+            Kind::Whole => before = self.lost_first(way.from_run, stream, way.from_run),
+        }
+        Ok(Tally::new(series, start_ns, later, before))
     }
 }
 
@@ -197,33 +249,26 @@ fn hides_a_loss(found: Found, after: Option<&Seen<Stamps>>, base: usize, points:
 pub(super) fn ways(merge: &Merge, own: &Own, bases: &[usize], points: usize) -> Vec<Way> {
     let runs = merge.sources.len();
     let last_point = |run: usize| bases.get(run + 1).map_or(points, |next| *next) - 1;
+    let way = |kind: Kind, (from_run, from): (usize, usize), (to_run, to): (usize, usize)| Way {
+        kind,
+        from_run,
+        to_run,
+        from,
+        to,
+    };
     let mut ways = Vec::new();
     for run in 0..runs {
         if !own.has(run) {
-            ways.extend((bases[run]..last_point(run)).map(|from| Way {
-                from_run: run,
-                to_run: run,
-                from,
-                to: from + 1,
-            }));
+            let points = bases[run]..last_point(run);
+            ways.extend(points.map(|from| way(Kind::Own, (run, from), (run, from + 1))));
         }
         if run + 1 < runs {
-            ways.push(Way {
-                from_run: run,
-                to_run: run + 1,
-                from: last_point(run),
-                to: bases[run + 1],
-            });
+            ways.push(way(Kind::Crossing, (run, last_point(run)), (run + 1, bases[run + 1])));
         }
     }
-    let whole = Way {
-        from_run: 0,
-        to_run: runs - 1,
-        from: 0,
-        to: last_point(runs - 1),
-    };
-    if !ways.contains(&whole) {
-        ways.push(whole);
+    // Two runs of one point each are one crossing, and no more.
+    if points > 2 {
+        ways.push(way(Kind::Whole, (0, 0), (runs - 1, last_point(runs - 1))));
     }
     debug_assert!(runs <= MOST_RUNS, "checked when they were opened");
     ways

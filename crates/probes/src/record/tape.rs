@@ -5,11 +5,13 @@
 //! and the loss is counted.
 
 use super::feed::LABEL_BYTES;
-use recording::{Block, MAX_POINTS, Record, SegmentError, SegmentWriter, StreamInfo};
+use recording::{Block, MAX_POINTS, Record, SegmentError, SegmentWriter, StreamInfo, facts};
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use store::SealedSegment;
+use store::model::Fact;
+use units::Realtime;
 
 /// A segment is sealed once it spans this much time.
 const SPAN_NS: i64 = 1_000_000_000;
@@ -116,11 +118,42 @@ impl TapeLabel {
     }
 }
 
+/// From when to when every frame was to be recorded, in ns since 1970; [`Block::NO_STAMP`] while it is not known.
+struct Span {
+    from_ns: AtomicI64,
+    to_ns: AtomicI64,
+}
+
+impl Span {
+    fn unknown() -> Self {
+        Self {
+            from_ns: AtomicI64::new(Block::NO_STAMP),
+            to_ns: AtomicI64::new(Block::NO_STAMP),
+        }
+    }
+
+    /// What was said of it since the last look, as facts.
+    fn take_facts(&self) -> Vec<Fact> {
+        let ends = [(facts::FROM, &self.from_ns), (facts::TO, &self.to_ns)];
+        let said = ends.into_iter().filter_map(|(name, end)| {
+            let ns = end.swap(Block::NO_STAMP, Ordering::Relaxed);
+            (ns != Block::NO_STAMP).then(|| Fact {
+                group: facts::GROUP.to_owned(),
+                name: name.to_owned(),
+                value: Ok(facts::instant(ns)),
+                source: "clock_gettime".to_owned(),
+            })
+        });
+        said.collect()
+    }
+}
+
 /// The measuring thread's end of its ring.
 pub struct Tape<const N: usize> {
     records: Producer<Slot<N>>,
     streams: Producer<TapeStream>,
     overrun: Arc<AtomicU64>,
+    span: Arc<Span>,
 }
 
 impl<const N: usize> Tape<N> {
@@ -130,10 +163,12 @@ impl<const N: usize> Tape<N> {
         touch(&mut records, &mut source);
         let (streams, stream_source) = RingBuffer::new(ANNOUNCED);
         let overrun = Arc::new(AtomicU64::new(0));
+        let span = Arc::new(Span::unknown());
         let source = TapeSource {
             records: source,
             streams: stream_source,
             overrun: Arc::clone(&overrun),
+            span: Arc::clone(&span),
             segment: SegmentWriter::new(points),
             begun_ns: None,
             waiting: None,
@@ -142,8 +177,19 @@ impl<const N: usize> Tape<N> {
             records,
             streams,
             overrun,
+            span,
         };
         (tape, source)
+    }
+
+    /// Says that every frame is recorded that comes from `at` on.
+    pub fn begin(&self, at: Realtime) {
+        self.span.from_ns.store(at.as_ns(), Ordering::Relaxed);
+    }
+
+    /// Says that every frame is recorded that came until `at`.
+    pub fn end(&self, at: Realtime) {
+        self.span.to_ns.store(at.as_ns(), Ordering::Relaxed);
     }
 
     /// Makes a stream known, or known better; must come before its first record. Not for each frame: the ring is short.
@@ -185,6 +231,9 @@ pub(super) trait Reel: Send {
 
     /// Records lost since the last look.
     fn take_overrun(&self) -> u64;
+
+    /// What is to be known of the recording, as far as it was said since the last look.
+    fn take_facts(&self) -> Vec<Fact>;
 }
 
 /// The recorder's end.
@@ -192,6 +241,7 @@ pub(super) struct TapeSource<const N: usize> {
     records: Consumer<Slot<N>>,
     streams: Consumer<TapeStream>,
     overrun: Arc<AtomicU64>,
+    span: Arc<Span>,
     segment: SegmentWriter,
     /// First stamp of the segment in the making.
     begun_ns: Option<i64>,
@@ -236,6 +286,10 @@ impl<const N: usize> Reel for TapeSource<N> {
 
     fn take_overrun(&self) -> u64 {
         self.overrun.swap(0, Ordering::Relaxed)
+    }
+
+    fn take_facts(&self) -> Vec<Fact> {
+        self.span.take_facts()
     }
 }
 

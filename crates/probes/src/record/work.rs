@@ -182,7 +182,9 @@ impl Work {
     fn drain_tapes(&mut self, now_ns: u64, is_end: bool) {
         let mut sealed = Vec::new();
         let mut said = Vec::new();
+        let mut facts = Vec::new();
         for tape in &mut self.tapes {
+            facts.append(&mut tape.take_facts());
             let mut keep = |segment| sealed.push(segment);
             let mut packed = tape.drain(&mut keep);
             if is_end && packed.is_ok() {
@@ -205,6 +207,7 @@ impl Work {
             series: None,
             text,
         }));
+        self.add_facts(&facts);
         for segment in sealed {
             if self.failure.is_none()
                 && let Some(writer) = &mut self.writer

@@ -13,7 +13,7 @@ use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use sys::link::LinkStatistics;
-use units::Monotonic;
+use units::{Monotonic, Realtime};
 use wire::ether::{self, EthernetView, VlanTag};
 use wire::sv::Frame;
 
@@ -32,6 +32,8 @@ struct Table {
     unplaced: u64,
     /// When receiving began.
     started: Monotonic,
+    /// When the newest frame came: the kernel's stamp, or the application's.
+    newest: Realtime,
     goose: Blocks,
     /// What the interface had counted before.
     counted_before: Option<LinkStatistics>,
@@ -59,6 +61,7 @@ impl Receiver {
             first_malformed_at: 0,
             unplaced: 0,
             started: Monotonic::from_ns(0),
+            newest: Realtime::from_ns(0),
             config,
         };
         Self {
@@ -75,11 +78,25 @@ impl Receiver {
 
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         self.table.started = sys::clock::monotonic();
+        if let Some(tape) = feed.tape() {
+            tape.begin(sys::clock::realtime());
+        }
         self.table.goose.begin(feed);
         let mut accepted = 0;
         let received = self.reception.run(&mut accepted, &mut self.table, feed);
+        self.end_recording(feed);
         let ended = self.end(accepted, feed);
         received.and(ended)
+    }
+
+    /// Says until when every frame is in the recording: those that still wait are not.
+    fn end_recording(&mut self, feed: &mut Feed) {
+        let Some(tape) = feed.tape() else { return };
+        let now = sys::clock::realtime();
+        tape.end(match self.reception.port.wait(0) {
+            Ok(true) => self.table.newest,
+            Ok(false) | Err(_) => now,
+        });
     }
 
     fn end(&mut self, accepted: u64, feed: &mut Feed) -> Result<(), ProbeError> {
@@ -136,6 +153,7 @@ impl Table {
 
 impl Account for Table {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
+        self.newest = arrival.kernel.unwrap_or(arrival.wall);
         if let Some(kernel) = arrival.kernel {
             feed.sample(DELIVERY, arrival.at, arrival.wall - kernel, 0);
         }

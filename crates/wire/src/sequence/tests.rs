@@ -78,12 +78,14 @@ fn a_silence_is_lost_to_the_sample_however_long_it_was() {
                 let step = sequence.accept_after(next, silent_ns.max(500_000_001));
                 assert_eq!(step, Step::Gap(skipped), "{silent_ms} ms at {rate}/s");
                 assert_eq!(sequence.counters().lost, u64::from(skipped));
+                assert_eq!(sequence.silences(), 1);
             }
             // The counter stands elsewhere: another publisher, or the same one with another phase.
             let elsewhere = ((skipped + rate / 3) % rate) as u16;
             let by_count = sequence.clone().accept(elsewhere);
             let step = sequence.accept_after(elsewhere, u64::from(silent_ms) * 1_000_000);
             assert_eq!(step, by_count, "{silent_ms} ms at {rate}/s");
+            assert_eq!(sequence.silences(), 0);
         }
     }
 }

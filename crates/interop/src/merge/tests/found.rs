@@ -48,6 +48,8 @@ struct Outcome {
     pairs: Vec<(usize, usize)>,
     /// Records of the first and of the second run alone.
     alone: [usize; 2],
+    /// Of each run, the true numbers of those alone.
+    lonely: [Vec<usize>; 2],
     again: usize,
     doubtful: usize,
     most_waiting: usize,
@@ -63,8 +65,14 @@ fn merge(runs: &[Vec<Seen<usize>>]) -> Outcome {
             (Found::Again, ..) => outcome.again += 1,
             (Found::Doubtful, ..) => outcome.doubtful += 1,
             (Found::Whole, Some(a), Some(b)) => outcome.pairs.push((a.data, b.data)),
-            (Found::Whole, Some(_), None) => outcome.alone[0] += 1,
-            (Found::Whole, None, _) => outcome.alone[1] += 1,
+            (Found::Whole, Some(a), None) => {
+                outcome.alone[0] += 1;
+                outcome.lonely[0].push(a.data);
+            }
+            (Found::Whole, None, b) => {
+                outcome.alone[1] += 1;
+                outcome.lonely[1].extend(b.map(|seen| seen.data));
+            }
         };
     loop {
         let heads = runs
@@ -192,6 +200,79 @@ fn a_restart_is_no_other_frame_of_the_same_count() {
     assert!((300..360).contains(&outcome.pairs.len()), "{}", outcome.pairs.len());
 }
 
+/// No frame that both runs have may be told as one that only one of them has.
+fn assert_none_is_falsely_alone(host: &[Frame], guest: &[Frame], outcome: &Outcome) {
+    let has = |frames: &[Frame], truth: usize| frames.iter().any(|frame| frame.truth == truth);
+    let wrong = |alone: &[usize], other: &[Frame]| alone.iter().copied().filter(|n| has(other, *n)).collect::<Vec<_>>();
+    let (of_host, of_guest) = (wrong(&outcome.lonely[0], guest), wrong(&outcome.lonely[1], host));
+    assert!(of_host.is_empty() && of_guest.is_empty(), "{of_host:?}, {of_guest:?}");
+}
+
+#[test]
+fn a_step_of_one_runs_clock_makes_no_losses() {
+    for step_ns in [-300_000_000, -40_000_000, 40_000_000, 300_000_000] {
+        let (host, mut guest) = (plain(1_000, 0), plain(1_000, 300_000));
+        guest[400..].iter_mut().for_each(|frame| frame.at_ns += step_ns);
+        let outcome = of(&host, &guest);
+        assert_none_is_falsely_alone(&host, &guest, &outcome);
+        assert!(outcome.pairs.len() > 900, "{} pairs", outcome.pairs.len());
+    }
+}
+
+#[test]
+fn a_restart_that_one_run_did_not_see_makes_no_losses() {
+    // The publisher starts again at 20 when it was at 20, half a second later: by its counts the host cannot tell.
+    let mut frames = plain(500, 0);
+    for frame in &mut frames[120..] {
+        frame.at_ns += 500_000_000;
+    }
+    let late: Vec<Frame> = frames
+        .iter()
+        .map(|frame| Frame {
+            at_ns: frame.at_ns + 5_000_000,
+            ..*frame
+        })
+        .collect();
+    // The guest missed the frames on both sides of it.
+    let guest = without(&late, |n| (90..150).contains(&n));
+    let outcome = of(&frames, &guest);
+    assert_none_is_falsely_alone(&frames, &guest, &outcome);
+}
+
+#[test]
+fn a_counter_that_is_none_is_told_in_bounded_time() {
+    let begun = std::time::Instant::now();
+    // Backwards and forwards at 4000/s; and one that stands still.
+    for counts in [[0_u16, 25], [7, 7]] {
+        let frame = |truth: usize| Frame {
+            truth,
+            count: counts[truth % 2],
+            at_ns: truth as i64 * 250_000,
+        };
+        let frames: Vec<Frame> = (0..20_000).map(frame).collect();
+        let seen = |run: u8| {
+            let seen = |frame: &Frame| Seen {
+                run,
+                stream: 0,
+                count: frame.count,
+                is_restart: counts[0] != counts[1],
+                is_late: false,
+                at_ns: frame.at_ns + i64::from(run) * 100_000,
+                data: frame.truth,
+            };
+            frames.iter().map(seen).collect::<Vec<_>>()
+        };
+        let outcome = merge(&[seen(0), seen(1)]);
+        assert_eq!(outcome.pairs, [], "nothing tells one from another");
+        assert_eq!((outcome.doubtful, outcome.alone), (40_000, [0, 0]));
+    }
+    assert!(
+        begun.elapsed() < std::time::Duration::from_secs(20),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
 #[test]
 fn two_streams_do_not_touch() {
     let host = [recorded(0, 0, &plain(100, 0)), recorded(0, 1, &plain(100, 100))];
@@ -277,6 +358,29 @@ proptest! {
         let told = outcome.pairs.len() * 2 + outcome.alone[0] + outcome.alone[1] + outcome.again + outcome.doubtful;
         prop_assert_eq!(told, in_host + in_guest, "every record is told of once");
         prop_assert!(outcome.pairs.len() > 100, "{} of some 400", outcome.pairs.len());
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_loss_is_told_that_is_none(
+        counts in truth(),
+        host in fates(),
+        guest in fates(),
+        at in 50_usize..550,
+        step_ns in -250_000_000_i64..250_000_000,
+        is_of_guest in any::<bool>(),
+    ) {
+        let mut runs = [come(&counts, &host, 0, false), come(&counts, &guest, 1_000_000, false)];
+        for frame in runs[usize::from(is_of_guest)].iter_mut().filter(|frame| frame.truth >= at) {
+            frame.at_ns += step_ns;
+        }
+        let [host, guest] = &runs;
+        let outcome = merge(&[recorded(0, 0, host), recorded(1, 0, guest)]);
+        for (a, b) in &outcome.pairs {
+            prop_assert_eq!(a, b);
+        }
+        assert_none_is_falsely_alone(host, guest, &outcome);
     }
 }
 

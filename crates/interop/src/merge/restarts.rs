@@ -1,0 +1,106 @@
+//! When the counter of a stream started anew, as each run saw it.
+
+use super::pairing::WITHIN_NS;
+use super::phase::Jump;
+use std::collections::VecDeque;
+
+/// Restarts that are remembered at a time; a counter with more of them within two seconds tells no frame from another. All runs see
+/// each, and every two records are held against every one.
+const MOST: usize = 32;
+
+#[derive(Debug, Clone, Copy)]
+struct Restart {
+    run: u8,
+    at_ns: i64,
+    entry: u64,
+    /// Whether the time of the records shows it, and the counts may not.
+    is_by_time: bool,
+}
+
+/// Where two records lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// No restart is between them.
+    Same,
+    /// One is.
+    Apart,
+    /// One is by the order in one run, which the other run did not see: there it may be anywhere near.
+    Unsure,
+}
+
+/// The restarts of one stream.
+#[derive(Debug, Default)]
+pub(super) struct Restarts {
+    known: VecDeque<Restart>,
+}
+
+impl Restarts {
+    /// Notes a restart; `false` when there is no room.
+    pub(super) fn note(&mut self, run: u8, (entry, at_ns): Jump, is_by_time: bool) -> bool {
+        let same = |known: &&mut Restart| known.run == run && known.entry == entry;
+        if let Some(known) = self.known.iter_mut().find(same) {
+            known.is_by_time |= is_by_time;
+            return true;
+        }
+        if self.known.len() >= MOST {
+            return false;
+        }
+        self.known.push_back(Restart {
+            run,
+            at_ns,
+            entry,
+            is_by_time,
+        });
+        true
+    }
+
+    /// Forgets those before `before_ns`, which no pair can lie around any more.
+    pub(super) fn forget(&mut self, before_ns: i64) {
+        while self.known.front().is_some_and(|restart| restart.at_ns < before_ns) {
+            self.known.pop_front();
+        }
+    }
+
+    /// When the oldest one was.
+    pub(super) fn first_ns(&self) -> Option<i64> {
+        self.known.front().map(|restart| restart.at_ns)
+    }
+
+    /// Whether one that only the time shows is less than `within_ns` from an instant of its run.
+    pub(super) fn is_near_jump(&self, run: u8, at_ns: i64, within_ns: i64) -> bool {
+        let mut jumps = self.known.iter().filter(|known| known.is_by_time && known.run == run);
+        jumps.any(|jump| jump.at_ns.abs_diff(at_ns) < within_ns.unsigned_abs())
+    }
+
+    /// On which sides of them two records lie, each by its run, its place among all records, and its time.
+    pub(super) fn side(&self, a: (u8, u64, i64), b: (u8, u64, i64)) -> Side {
+        let mut side = Side::Same;
+        for restart in &self.known {
+            let (of_a, of_b) = (self.is_after(a, restart), self.is_after(b, restart));
+            if of_a.0 != of_b.0 {
+                match of_a.1 && of_b.1 {
+                    true => return Side::Apart,
+                    false => side = Side::Unsure,
+                }
+            }
+        }
+        side
+    }
+
+    /// Whether a record came after a restart, and whether that is certain: in its own run by the order there, in another by when that
+    /// run saw the restart, and if it did not, by time, which is a guess.
+    fn is_after(&self, (run, entry, at_ns): (u8, u64, i64), restart: &Restart) -> (bool, bool) {
+        if run == restart.run {
+            return (entry >= restart.entry, true);
+        }
+        let own = self.known.iter().filter(|other| other.run == run);
+        let apart = |other: &&Restart| other.at_ns.abs_diff(restart.at_ns);
+        match own
+            .min_by_key(apart)
+            .filter(|other| apart(other) < WITHIN_NS.unsigned_abs())
+        {
+            Some(other) => (entry >= other.entry, true),
+            None => (at_ns >= restart.at_ns, false),
+        }
+    }
+}

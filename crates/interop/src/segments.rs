@@ -1,0 +1,38 @@
+//! Records, packed into a run's segments as they come.
+
+use recording::{Record, SegmentError, SegmentWriter};
+use store::{RunWriter, SealedSegment, StoreError};
+
+/// Records of a segment: what a packed column holds best.
+const RECORDS: usize = 1 << 18;
+
+/// Takes a record; a segment that is full with it is written.
+pub(crate) fn push<E>(segment: &mut SegmentWriter, record: &Record, run: &mut RunWriter) -> Result<(), E>
+where
+    E: From<SegmentError> + From<StoreError>,
+{
+    segment.push(record)?;
+    match segment.records() >= RECORDS {
+        true => seal(segment, run),
+        false => Ok(()),
+    }
+}
+
+/// Writes what there is as a segment.
+pub(crate) fn seal<E>(segment: &mut SegmentWriter, run: &mut RunWriter) -> Result<(), E>
+where
+    E: From<SegmentError> + From<StoreError>,
+{
+    if segment.records() == 0 {
+        return Ok(());
+    }
+    let (first_ns, last_ns) = segment.span_ns().unwrap_or_default();
+    let samples = segment.samples();
+    let octets = segment.seal()?;
+    Ok(run.add_segment(&SealedSegment {
+        first_ns,
+        last_ns,
+        samples,
+        octets,
+    })?)
+}
