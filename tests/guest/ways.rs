@@ -36,6 +36,7 @@ fn assert_bed(left: &Left, bed: &str, way: &[&str], hops: &[&str]) {
     for hop in hops {
         let (timed, _) = counts(&traced, &format!("hop/{hop}/MU01"));
         let (_, point) = hop.split_once("-to-").expect("two points");
+        assert!(timed > 100, "{bed}: {hop}: {timed} of {sent} timed");
         let came = timed + not_timed(&traced, "MU01", point);
         assert_eq!(came, sent, "{bed}: {hop}: {}", traced["events"]);
     }
