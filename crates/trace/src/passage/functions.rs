@@ -160,7 +160,7 @@ fn choose(types: &mut Types, available: &str) -> Result<Vec<ChosenFunction>, Str
 /// Descriptors of the object's maps, by name.
 pub(super) fn descriptors(ebpf: &Ebpf) -> BTreeMap<String, RawFd> {
     let of = |map: &Map| match map {
-        Map::Array(map) | Map::HashMap(map) | Map::PerCpuArray(map) | Map::RingBuf(map) => {
+        Map::Array(map) | Map::HashMap(map) | Map::LruHashMap(map) | Map::PerCpuArray(map) | Map::RingBuf(map) => {
             Some(map.fd().as_fd().as_raw_fd())
         }
         _ => None,
@@ -170,16 +170,22 @@ pub(super) fn descriptors(ebpf: &Ebpf) -> BTreeMap<String, RawFd> {
 }
 
 /// The programs for functions, by position of the `sk_buff`, as this kernel takes them: aya loads none for many at once.
-fn relocated(btf: &Btf, descriptors: &BTreeMap<String, RawFd>) -> Result<Vec<Vec<u64>>, String> {
+pub(super) fn relocated(btf: &Btf, descriptors: &BTreeMap<String, RawFd>) -> Result<Vec<Vec<u64>>, String> {
     let mut object = Object::parse(OBJECT).map_err(|error| with_sources(&error))?;
     object.relocate_btf(btf).map_err(|error| with_sources(&error))?;
     let maps = std::mem::take(&mut object.maps);
     let text: HashSet<usize> = object.functions.keys().map(|(section, _)| *section).collect();
-    let known = maps
+    let descriptor = |name: &String| {
+        descriptors
+            .get(name)
+            .ok_or_else(|| format!("no descriptor of the map {name}"))
+    };
+    let known: Result<Vec<_>, String> = maps
         .iter()
-        .filter_map(|(name, map)| Some((name.as_str(), *descriptors.get(name)?, map)));
+        .map(|(name, map)| Ok((name.as_str(), *descriptor(name)?, map)))
+        .collect();
     object
-        .relocate_maps(known, &text)
+        .relocate_maps(known?.into_iter(), &text)
         .map_err(|error| with_sources(&error))?;
     object.relocate_calls(&text).map_err(|error| with_sources(&error))?;
     let program = |position: usize| {

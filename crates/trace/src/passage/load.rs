@@ -89,9 +89,21 @@ fn positions(served: &[Tracepoint], position: impl Fn(&Tracepoint) -> Option<usi
 mod tests {
     use super::load;
     use crate::bpf::{can_run, program_runs};
+    use crate::passage::functions::{descriptors, relocated};
+    use crate::passage::select::POSITIONS;
     use crate::passage::{FollowOptions, RING_OCTETS};
     use aya::Btf;
     use aya::programs::KProbe;
+
+    const OPTIONS: FollowOptions = FollowOptions {
+        ifindex: 1,
+        netns: 1,
+        per_stream: 1,
+        max_streams: 1,
+        smp_cnt: None,
+        sv_id: None,
+        ring_octets: RING_OCTETS,
+    };
 
     /// Runs that the kernel left out are known of programs of functions, too.
     #[test]
@@ -100,21 +112,28 @@ mod tests {
         if let Err(error) = can_run() {
             return testing::skip(test, &error.to_string());
         }
-        let options = FollowOptions {
-            ifindex: 1,
-            netns: 1,
-            per_stream: 1,
-            max_streams: 1,
-            smp_cnt: None,
-            sv_id: None,
-            ring_octets: RING_OCTETS,
-        };
         let btf = Btf::from_sys_fs().expect("types");
-        let mut ebpf = load(&btf, &options, &[]).expect("an object");
+        let mut ebpf = load(&btf, &OPTIONS, &[]).expect("an object");
         let program = ebpf.program_mut("function_0").expect("a program");
         assert!(program_runs(program).expect("the kernel").is_none(), "it is not loaded");
         let kprobe: &mut KProbe = program.try_into().expect("for functions");
         kprobe.load().expect("loaded");
         assert!(program_runs(program).expect("the kernel").is_some());
+    }
+
+    /// A program for many functions asks the same maps as the others; this machine's verifier takes it.
+    #[test]
+    fn programs_for_many_functions_have_all_their_maps() {
+        let test = "maps of a program for functions";
+        if let Err(error) = can_run() {
+            return testing::skip(test, &error.to_string());
+        }
+        let btf = Btf::from_sys_fs().expect("types");
+        let ebpf = load(&btf, &OPTIONS, &[]).expect("an object");
+        let programs = relocated(&btf, &descriptors(&ebpf)).expect("all maps are there");
+        assert_eq!(programs.len(), POSITIONS);
+        for instructions in &programs {
+            sys::functions::load(instructions, c"Dual BSD/GPL").expect("the verifier takes it");
+        }
     }
 }

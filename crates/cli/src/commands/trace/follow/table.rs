@@ -57,7 +57,7 @@ pub(super) fn render(found: &Found) -> String {
         }
     }
     if found.counts.missed_functions.is_none() {
-        text.push_str("whether functions began that the kernel did not show, it does not tell\n");
+        text.push_str("this kernel does not tell whether it left out events of functions\n");
     }
     text
 }
