@@ -108,7 +108,8 @@ fn attend(follower: &mut Follower, stop: &Stop, most_ns: u64, is_one_stream: boo
         }
     }
     follower.close()?;
-    Ok(u64::try_from(monotonic() - begin).unwrap_or(0))
+    // Not the little that it takes to notice that the time is over.
+    Ok(u64::try_from((monotonic() - begin).min(most_ns)).unwrap_or(0))
 }
 
 /// Why there is nothing to show.
