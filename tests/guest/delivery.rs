@@ -86,9 +86,32 @@ fn inside(namespace: &NetNs, arguments: &[&str]) -> Child {
         .expect("started")
 }
 
+/// A program that is under way. Killed when dropped.
+struct Running(Option<Child>);
+
+impl Running {
+    fn id(&self) -> Pid {
+        Pid::from_child(self.0.as_ref().expect("it is under way"))
+    }
+
+    /// Waits for it to end well.
+    fn ended(mut self, arguments: &[&str]) {
+        ended(self.0.take().expect("it is under way"), arguments);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
 /// Whether all points are watched: then the thread that reads their counts is started.
-fn is_tracing(process: u32) -> bool {
-    let tasks = std::fs::read_dir(format!("/proc/{process}/task"));
+fn is_tracing(process: Pid) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", process.as_raw_nonzero()));
     tasks.into_iter().flatten().flatten().any(|task| {
         let name = std::fs::read_to_string(task.path().join("comm"));
         name.is_ok_and(|name| name.trim() == "triptime-hops")
@@ -114,7 +137,7 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
         .expect("its output");
     let (sent, traced) = (path("publish.triptime"), path("trace.triptime"));
     let trace = ["trace", "p-ts", "--record", "--window", "1s", "-q", "--out", &traced];
-    let tracer = inside(&host, &trace);
+    let tracer = Running(Some(inside(&host, &trace)));
     until(|| is_tracing(tracer.id()), "tracing on the host");
     let streams = streams.to_string();
     let publish = [
@@ -133,8 +156,8 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
     ended(inside(&publisher, &publish), &publish);
     // The guest may be behind.
     std::thread::sleep(Duration::from_millis(500));
-    kill_process(Pid::from_child(&tracer), Signal::INT).expect("interrupted");
-    ended(tracer, &["trace"]);
+    kill_process(tracer.id(), Signal::INT).expect("interrupted");
+    tracer.ended(&["trace"]);
     machine.go_on();
     Ok(Runs {
         guest: machine.finish(),

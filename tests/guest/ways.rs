@@ -2,6 +2,7 @@
 
 use crate::machine::{Kernel, Left, Machine, Setup};
 use crate::runs::{counts, not_timed, published, report};
+use serde_json::Value;
 use store::{Cause, RunFile};
 use support::root_or_skip;
 
@@ -36,6 +37,7 @@ fn assert_bed(left: &Left, bed: &str, way: &[&str], hops: &[&str]) {
     for hop in hops {
         let (timed, _) = counts(&traced, &format!("hop/{hop}/MU01"));
         let (_, point) = hop.split_once("-to-").expect("two points");
+        assert!(timed > 100, "{bed}: {hop}: {timed} of {sent} timed");
         let came = timed + not_timed(&traced, "MU01", point);
         assert_eq!(came, sent, "{bed}: {hop}: {}", traced["events"]);
     }
@@ -122,5 +124,81 @@ fn assert_blocker_is_found(left: &Left) {
     assert!(
         !elsewhere.iter().any(|(found, _)| *found),
         "the hop before it was not blocked"
+    );
+}
+
+/// Sampled values followed inside a guest with this kernel; `None` after leaving the test out.
+fn follow(test: &str, kernel: Kernel) -> Option<Value> {
+    if !root_or_skip(test) {
+        return None;
+    }
+    let setup = Setup {
+        kernel,
+        scenario: "follow.sh",
+        programs: &[],
+        built: &[],
+        network: None,
+    };
+    let left = match Machine::boot(&setup) {
+        Ok(machine) => machine.finish(),
+        Err(why) => {
+            testing::skip(test, &why);
+            return None;
+        }
+    };
+    assert_eq!(left.text("follow/passages.status"), "0", "{}", left.console);
+    Some(serde_json::from_str(&left.text("follow/passages.json")).expect("JSON"))
+}
+
+/// Both passages lead from the bridge's port over tracepoints and functions to the container's interface.
+fn assert_followed(document: &Value, functions: u64) {
+    let listening = &document["listening"];
+    assert!(
+        listening["tracepoints"].as_array().expect("a list").len() > 20,
+        "{listening:#}"
+    );
+    assert!(listening["functions"].as_u64() >= Some(functions), "{listening:#}");
+    let passages = document["passages"].as_array().expect("a list");
+    assert_eq!(passages.len(), 2);
+    for passage in passages {
+        let steps = passage["steps"].as_array().expect("a list");
+        assert_eq!(steps[0]["interface"], "p-ts");
+        assert!(steps.iter().any(|step| step["interface"] == "dut0"), "{passage:#}");
+        for (event, kind) in [("netif_receive_skb", "tracepoint"), ("__netif_receive_skb", "function")] {
+            let is_it = |step: &Value| {
+                step["kind"] == kind && step["event"].as_str().is_some_and(|name| name.starts_with(event))
+            };
+            assert!(steps.iter().any(is_it), "no {event}: {passage:#}");
+        }
+    }
+}
+
+#[test]
+fn sampled_values_are_followed_through_tracepoints_and_functions() {
+    let test = "sampled_values_are_followed_through_tracepoints_and_functions";
+    let Some(document) = follow(test, Kernel::Rt612) else {
+        return;
+    };
+    // All at once.
+    assert_followed(&document, 500);
+    assert!(
+        document["counts"]["missed_functions"].is_u64(),
+        "{}",
+        document["counts"]
+    );
+}
+
+#[test]
+fn sampled_values_are_followed_by_an_older_kernel() {
+    let test = "sampled_values_are_followed_by_an_older_kernel";
+    let Some(document) = follow(test, Kernel::Rt61) else {
+        return;
+    };
+    // One by one, and it does not tell what it left out.
+    assert_followed(&document, 20);
+    assert!(
+        document["counts"]["missed_functions"].is_null(),
+        "{}",
+        document["counts"]
     );
 }

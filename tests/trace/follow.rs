@@ -186,6 +186,12 @@ fn what_cannot_be_followed_is_said() {
         ),
         (&["p-ts", "--smp-cnt", "7"], 2, "--follow"),
         (&["p-ts", "--follow", "--live"], 2, "cannot be used with"),
+        (
+            &["p-ts", "--follow", "--first", "a=p-ts:queue"],
+            2,
+            "cannot be used with",
+        ),
+        (&["p-ts", "--follow", "--ptp", "auto"], 2, "cannot be used with"),
         (&["p-ts", "--follow", "0"], 2, "invalid value"),
         (&["nosuch0", "--follow"], 2, "have: "),
     ] {

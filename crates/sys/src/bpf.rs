@@ -183,7 +183,7 @@ pub(crate) unsafe fn descriptor<T>(command: libc::c_int, attributes: &T) -> Resu
 
 /// # Safety
 /// Addresses in the attributes must be of what the command expects there.
-unsafe fn call<T>(command: libc::c_int, attributes: &T) -> Result<RawFd, Errno> {
+pub(crate) unsafe fn call<T>(command: libc::c_int, attributes: &T) -> Result<RawFd, Errno> {
     // SAFETY: the pointer is to a whole T, and the length is T's; the rest is the caller's promise.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>()) };
     match RawFd::try_from(result) {

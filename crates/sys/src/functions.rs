@@ -1,11 +1,12 @@
 //! A program at the beginnings of many kernel functions at once (kprobe.multi), by bpf(2).
 
-use crate::bpf::descriptor;
+use crate::bpf::{call, descriptor};
 use rustix::io::Errno;
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 const PROGRAM_LOAD: libc::c_int = 5;
+const OBJECT_INFO: libc::c_int = 15;
 const LINK_CREATE: libc::c_int = 28;
 
 /// `BPF_PROG_TYPE_KPROBE`, `BPF_TRACE_KPROBE_MULTI`.
@@ -44,6 +45,28 @@ struct LinkCreate {
     symbols: u64,
     addresses: u64,
     cookies: u64,
+}
+
+/// Head of `union bpf_attr` for asking what an object is.
+#[repr(C)]
+struct ObjectInfo {
+    object: RawFd,
+    octets: u32,
+    info: u64,
+}
+
+/// `struct bpf_link_info` of a link to many functions, up to what is read.
+#[repr(C)]
+#[derive(Default)]
+struct LinkInfo {
+    kind: u32,
+    id: u32,
+    program: u32,
+    padding: u32,
+    addresses: u64,
+    count: u32,
+    flags: u32,
+    missed: u64,
 }
 
 /// Why the kernel refused.
@@ -113,6 +136,25 @@ pub fn attach(program: &OwnedFd, functions: &[(CString, u64)]) -> Result<OwnedFd
     };
     // SAFETY: as many addresses of terminated names, and as many words, as are given; all outlive the call.
     unsafe { descriptor(LINK_CREATE, &attributes) }
+}
+
+/// How often a function began and the link's program was not run, as the CPU was at work on such a beginning already.
+///
+/// Kernels before Linux 6.7 do not count it, and leave it 0.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn missed(link: &OwnedFd) -> Result<u64, Errno> {
+    let mut info = LinkInfo::default();
+    let attributes = ObjectInfo {
+        object: link.as_raw_fd(),
+        octets: size_of::<LinkInfo>() as u32,
+        info: (&raw mut info).addr() as u64,
+    };
+    // SAFETY: the kernel writes no more octets of the information than are given, and it outlives the call; it asks for no list of
+    // addresses, as there is no room for one.
+    unsafe { call(OBJECT_INFO, &attributes) }?;
+    Ok(info.missed)
 }
 
 fn last_line(log: &[u8]) -> String {

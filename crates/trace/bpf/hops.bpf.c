@@ -5,6 +5,7 @@
 // histogram. crates/trace/src/hops reads what is written here; build.sh builds it.
 
 #include "program.h"
+#include "kernel.h"
 #define PLACE u64
 #include "sv_frame.h"
 #include "hops_maps.h"
@@ -23,9 +24,10 @@ static __attribute__((noinline)) int account_lost(struct entry *entry, u32 strea
 		// It was lost where it came to the point before.
 		if (parent != 0 && !entry->offset_ns[parent - 1])
 			continue;
+		// Of the point's first kind. Only programs of the first point count this.
 		struct cell *cell = cell_of(this_cpu(), stream, point);
 		if (cell)
-			cell->lost++;
+			__sync_fetch_and_add(&cell->lost, 1);
 	}
 	return 0;
 }
@@ -108,13 +110,13 @@ inline_always u32 bucket_of(u64 ns)
 	return ((shift + 1) << SUB_BITS) + ((ns >> shift) & ((1u << SUB_BITS) - 1));
 }
 
-inline_always void count_duration(u32 histogram_number, u32 ns)
+inline_always void count_duration(u32 histogram_number, u32 ns, u32 is_own)
 {
 	struct histogram *histogram = map_lookup(&histograms, &histogram_number);
 	u32 bucket = bucket_of(ns);
 	if (!histogram || bucket >= BUCKETS)
 		return;
-	if (own_histograms)
+	if (is_own)
 		histogram->buckets[bucket]++;
 	else
 		__sync_fetch_and_add(&histogram->buckets[bucket], 1);
@@ -174,7 +176,7 @@ inline_always void note_extremes(struct cell *cell, u32 ns, u32 total_ns)
 }
 
 inline_always void at_later_point(u16 smp_cnt, u32 stream, u32 cpu, struct cell *cell, struct entry *entry, u64 now,
-				  u32 number, u32 parent, u32 histogram, u32 kind)
+				  u32 number, u32 parent, u32 histogram, u32 is_own, u32 kind)
 {
 	u32 state = entry->state;
 	u64 passed_ns = now - entry->first_at;
@@ -223,11 +225,11 @@ inline_always void at_later_point(u16 smp_cnt, u32 stream, u32 cpu, struct cell 
 	u32 series = 2 * (stream * POINTS + number);
 	u32 histograms_of = own_histograms ? cpu * most_streams + stream : stream;
 	u32 histogram_number = histograms_of * histogram_count + histogram;
-	count_duration(histogram_number, ns);
+	count_duration(histogram_number, ns, is_own);
 	tell_if_long(series, ns, now, smp_cnt);
 	if (parent != 0) {
 		cell->total_sum_ns += total_ns;
-		count_duration(histogram_number + 1, total_ns);
+		count_duration(histogram_number + 1, total_ns, is_own);
 		tell_if_long(series + 1, total_ns, now, smp_cnt);
 	}
 }
@@ -271,6 +273,7 @@ inline_always int at_point(struct sk_buff *skb, const struct net_device *dev, u3
 	if (place >= PLACES)
 		return 0;
 	u32 number = places[place].number, parent = places[place].parent, histogram = places[place].histogram;
+	u32 cell_number = places[place].cell, is_own = own_histograms && !places[place].is_shared;
 	u64 now = ktime_get_ns();
 	if (number == 0 && (now < settings.opened_at || now >= settings.closed_at))
 		return 0;
@@ -280,15 +283,15 @@ inline_always int at_point(struct sk_buff *skb, const struct net_device *dev, u3
 		return 0;
 	struct site *site = &here->of[place];
 	u32 stream = site->next;
-	struct cell *cell = cell_of(cpu, stream, number);
+	struct cell *cell = cell_of(cpu, stream, cell_number);
 	s64 smp_cnt = cell ? recognise(skb, cell) : -1;
 	if (smp_cnt < 0) {
-		smp_cnt = take_apart(skb, number, kind);
+		smp_cnt = take_apart(skb, number, cell_number, kind);
 		if (smp_cnt < 0)
 			return 0;
 		stream = smp_cnt >> 16;
-		come_behind(site, stream, number);
-		cell = cell_of(cpu, stream, number);
+		come_behind(site, stream, cell_number);
+		cell = cell_of(cpu, stream, cell_number);
 	}
 	struct table *table = map_lookup(&tables, &stream);
 	if (!cell || !table)
@@ -300,7 +303,7 @@ inline_always int at_point(struct sk_buff *skb, const struct net_device *dev, u3
 	if (number == 0)
 		at_first_point(smp_cnt, stream, cell, entry, now);
 	else
-		at_later_point(smp_cnt, stream, cpu, cell, entry, now, number, parent, histogram, kind);
+		at_later_point(smp_cnt, stream, cpu, cell, entry, now, number, parent, histogram, is_own, kind);
 	return 0;
 }
 

@@ -2,52 +2,12 @@
 //
 // Which stream a frame is of, and its first smpCnt: recognised by how it begins, else taken apart.
 
-// Of the kernel's structures, what is read here.
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct ns_common {
-	unsigned int inum;
-};
-struct net {
-	struct ns_common ns;
-};
-typedef struct {
-	struct net *net;
-} possible_net_t;
-struct net_device {
-	int ifindex;
-	possible_net_t nd_net;
-};
-struct sock_common {
-	possible_net_t skc_net;
-};
-struct sock {
-	struct sock_common __sk_common;
-};
-struct sk_buff {
-	struct net_device *dev;
-	struct sock *sk;
-	u16 protocol;
-	u16 mac_header;
-	u16 vlan_proto, vlan_tci;
-	int skb_iif;
-	unsigned int tail;
-	unsigned char *head;
-};
-#pragma clang attribute pop
-
 // A number that is checked and used in the same register: verifiers before Linux 6.13 do not know that it is small because the
 // same number less one is, or a copy of it.
 inline_always u64 one_register(u64 number)
 {
 	__asm__ volatile("" : "+r"(number));
 	return number;
-}
-
-inline_always void trouble(u32 which)
-{
-	u64 *count = map_lookup(&troubles, &which);
-	if (count)
-		(*count)++;
 }
 
 // Octets of a frame's beginning that suffice for short names.
@@ -108,9 +68,9 @@ inline_always s64 find_stream(struct frame *frame, const u8 *octets, int may_add
 	return number;
 }
 
-inline_always struct cell *cell_of(u32 cpu, u32 stream, u32 point)
+inline_always struct cell *cell_of(u32 cpu, u32 stream, u32 number)
 {
-	u32 key = (cpu * most_streams + stream) * point_count + point;
+	u32 key = (cpu * most_streams + stream) * cell_count + number;
 	return map_lookup(&cells, &key);
 }
 
@@ -187,9 +147,9 @@ inline_always s64 recognise(struct sk_buff *skb, const struct cell *cell)
 }
 
 // Keeps how the stream's frames begin at this point.
-inline_always void learn(const u8 *octets, u32 prefix_octets, u32 stream, u32 point)
+inline_always void learn(const u8 *octets, u32 prefix_octets, u32 stream, u32 cell_number)
 {
-	struct cell *cell = cell_of(this_cpu(), stream, point);
+	struct cell *cell = cell_of(this_cpu(), stream, cell_number);
 	if (!cell || prefix_octets >= LONGEST || cell->prefix_octets == BUSY)
 		return;
 	*(volatile u32 *)&cell->prefix_octets = BUSY;
@@ -202,15 +162,15 @@ inline_always void learn(const u8 *octets, u32 prefix_octets, u32 stream, u32 po
 }
 
 // Remembers that this stream came at the site, behind the one before.
-inline_always void come_behind(struct site *site, u32 stream, u32 point)
+inline_always void come_behind(struct site *site, u32 stream, u32 cell_number)
 {
-	struct cell *before = cell_of(this_cpu(), site->last, point);
+	struct cell *before = cell_of(this_cpu(), site->last, cell_number);
 	if (before)
 		before->next = stream;
 }
 
 // Takes the frame apart; its stream << 16 and smpCnt, or negative. Stands in the object once.
-static __attribute__((noinline)) s64 take_apart(struct sk_buff *skb, u32 point, u32 kind)
+static __attribute__((noinline)) s64 take_apart(struct sk_buff *skb, u32 point, u32 cell_number, u32 kind)
 {
 	if (!skb)
 		return -1;
@@ -244,6 +204,6 @@ static __attribute__((noinline)) s64 take_apart(struct sk_buff *skb, u32 point, 
 	s64 stream = find_stream(&frame, octets, point == 0);
 	if (stream < 0)
 		return -1;
-	learn(octets, frame.smp_cnt_at, stream, point);
+	learn(octets, frame.smp_cnt_at, stream, cell_number);
 	return stream << 16 | frame.smp_cnt;
 }

@@ -27,6 +27,8 @@ struct place {
 	u32 number;
 	u32 parent;    // of the first point: its own number
 	u32 histogram; // of those of a stream, that since the parent; the next is that since the first point, where that is another
+	u32 cell;      // of those of a stream; of the point's first kind it has the point's number
+	u32 is_shared; // whether programs of other kinds count in the histogram, too
 };
 volatile const struct place places[PLACES] = {};
 volatile const u32 place_count = 0;
@@ -37,6 +39,8 @@ volatile const u64 wanted[KINDS] = {};
 // Of each point, the one before it.
 volatile const u32 parents[POINTS] = {};
 volatile const u32 point_count = 0;
+// Cells of a stream on one CPU: of each point, one for each kind of event it is made of. One program may interrupt another.
+volatile const u32 cell_count = 0;
 // Histograms of a stream.
 volatile const u32 histogram_count = 0;
 volatile const u32 own_histograms = 0; // whether each CPU has its own
@@ -151,7 +155,7 @@ struct extreme {
 	u32 total_min_ns;
 };
 
-// Of one stream at one point, on one CPU, since the start. What every frame takes stands together.
+// Of one stream at one point by one kind of event, on one CPU, since the start. What every frame takes stands together.
 struct cell {
 	// How its frames begin here, up to the first smpCnt: a frame that begins so is of this stream and need not be taken apart. 0
 	// while there is none, BUSY while it is written.
@@ -177,7 +181,7 @@ struct cell {
 struct {
 	__uint(type, MAP_ARRAY);
 	__uint(map_flags, MAP_MMAPABLE);
-	__uint(max_entries, 1); // by CPU, stream and point
+	__uint(max_entries, 1); // by CPU, stream, and point and kind
 	__type(key, u32);
 	__type(value, struct cell);
 } cells SEC(".maps");
@@ -217,12 +221,7 @@ struct {
 } durations SEC(".maps");
 
 enum trouble { MALFORMED, NO_ROOM, UNKNOWN_STREAM, RING_FULL, TROUBLES };
-struct {
-	__uint(type, MAP_PERCPU_ARRAY);
-	__uint(max_entries, TROUBLES);
-	__type(key, u32);
-	__type(value, u64);
-} troubles SEC(".maps");
+#include "troubles.h"
 
 // Octets of a frame that is taken apart. One per program, as it is with sites.
 struct scratch {

@@ -8,44 +8,12 @@
 // reads what is written here; build.sh builds it.
 
 #include "program.h"
+#include "kernel.h"
 // The last octet of the room is never used.
 #define ZERO_OF(octets) octets[SCRATCH - 1]
 #include "sv_frame.h"
 #include "passage_maps.h"
 #include "passage_frame.h"
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct ns_common {
-	unsigned int inum;
-};
-struct net {
-	struct ns_common ns;
-};
-typedef struct {
-	struct net *net;
-} possible_net_t;
-struct net_device {
-	int ifindex;
-	possible_net_t nd_net;
-	char name[16];
-};
-struct sock_common {
-	possible_net_t skc_net;
-};
-struct sock {
-	struct sock_common __sk_common;
-};
-struct sk_buff {
-	struct net_device *dev;
-	struct sock *sk;
-	unsigned int len, data_len;
-	u16 protocol;
-	u16 mac_header;
-	u16 vlan_proto, vlan_tci;
-	int skb_iif;
-	unsigned char *head, *data;
-};
-#pragma clang attribute pop
 
 #define MAC_UNSET 0xffff
 
@@ -102,7 +70,8 @@ inline_always void note_carrier(const struct sight *sight, u32 number)
 	if (known && known->number == number && known->is_freed)
 		return;
 	struct carrier carrier = {.number = number, .is_freed = sight->is_freed, .head = sight->head};
-	map_update(&carriers, &sight->skb, &carrier, 0);
+	if (map_update(&carriers, &sight->skb, &carrier, 0))
+		trouble(NOT_KEPT);
 }
 
 static __attribute__((noinline)) int at_sight(struct scratch *scratch)
@@ -114,12 +83,12 @@ static __attribute__((noinline)) int at_sight(struct scratch *scratch)
 	struct state *state = map_lookup(&states, &zero);
 	if (!set || !state)
 		return 0;
-	u32 is_here = sight->ifindex == look_ifindex && sight->netns == look_netns;
-	u32 may_choose = is_here && now >= set->opened_at && now < set->closed_at;
-	if (!may_choose && now >= state->active_until)
+	u32 is_here = sight->ifindex == look_ifindex && sight->netns == look_netns && now < set->closed_at;
+	u32 is_open = is_here && now >= set->opened_at;
+	if (!is_here && now >= state->active_until)
 		return 0;
 	u32 by_content = 0;
-	s64 found = number_of(scratch, sight, now, may_choose, &by_content);
+	s64 found = number_of(scratch, sight, now, is_here, is_open, &by_content);
 	if (found < 0)
 		return 0;
 	u32 number = found;
@@ -138,6 +107,7 @@ inline_always struct sight *begin(struct scratch *scratch, u64 skb, u32 slot, u6
 	sight->function = 0;
 	sight->reason = 0;
 	sight->is_freed = 0;
+	sight->is_once = 0;
 	sight->ifindex = 0;
 	sight->netns = 0;
 	return sight;
@@ -156,6 +126,7 @@ static __attribute__((noinline)) int at_skb(struct sk_buff *skb, u32 slot, u32 r
 	struct sight *sight = begin(scratch, (u64)skb, slot, location);
 	sight->reason = reason;
 	sight->is_freed = frees[slot & (SLOTS - 1)];
+	sight->is_once = comes_once[slot & (SLOTS - 1)];
 	sight->dev = (u64)dev;
 	if (dev) {
 		sight->ifindex = dev->ifindex;

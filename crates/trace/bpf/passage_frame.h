@@ -5,15 +5,13 @@
 // linux/errno.h: the map is full.
 #define E2BIG 7
 
-// As in user space.
+// FNV-1a's numbers, taken by words. event.rs does the same with an svID.
 #define HASH_BASIS 0xcbf29ce484222325ull
 #define HASH_PRIME 0x100000001b3ull
-
-inline_always void trouble(u32 which)
+inline_always u64 hash_word(u64 hash, u64 word)
 {
-	u64 *count = map_lookup(&troubles, &which);
-	if (count)
-		(*count)++;
+	hash = (hash ^ word) * HASH_PRIME;
+	return hash ^ hash >> 32;
 }
 
 inline_always u32 is_sv_type(u16 protocol)
@@ -44,7 +42,7 @@ inline_always u64 *count_word(u16 smp_cnt)
 	return map_lookup(&counts, &word);
 }
 
-// Reads the frame; whether it is one of sampled values.
+// Reads the frame; 1: it is one of sampled values, negative: one that is not whole.
 inline_always int read_frame(struct scratch *scratch, const struct sight *sight, struct frame *frame)
 {
 	u32 held = sight->held;
@@ -66,11 +64,7 @@ inline_always int read_frame(struct scratch *scratch, const struct sight *sight,
 	if (type != ETH_SV)
 		return 0;
 	__builtin_memcpy(frame->key.macs, octets, 12);
-	if (parse_sv(octets, at, held, frame)) {
-		trouble(MALFORMED);
-		return 0;
-	}
-	return 1;
+	return parse_sv(octets, at, held, frame) ? -1 : 1;
 }
 
 // Reads the svID, and hashes it by words: a loop over octets has more ways out than the verifier is quick with.
@@ -82,10 +76,8 @@ inline_always int read_id(struct scratch *scratch, struct frame *frame)
 		return 0;
 	u64 hash = HASH_BASIS ^ octets;
 #pragma clang loop unroll(full)
-	for (u32 i = 0; i < ID_WORDS; i++) {
-		hash = (hash ^ scratch->id[i]) * HASH_PRIME;
-		hash ^= hash >> 32;
-	}
+	for (u32 i = 0; i < ID_WORDS; i++)
+		hash = hash_word(hash, scratch->id[i]);
 	frame->key.id_hash = hash;
 	return 1;
 }
@@ -139,22 +131,42 @@ inline_always s64 choose(struct scratch *scratch, struct frame *frame, struct so
 	return number;
 }
 
-// Which of the chosen frames this is; negative: none. The interface's own frames may become one.
-inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, u64 now, u32 may_choose, u32 *by_content)
+// Whether the frame comes to the interface for the first time; notes that it came.
+inline_always int is_first_time(const struct sought *sought, u64 now)
+{
+	const u64 *words = (const u64 *)sought;
+	u64 hash = HASH_BASIS;
+#pragma clang loop unroll(full)
+	for (u32 i = 0; i < sizeof(*sought) / sizeof(*words); i++)
+		hash = hash_word(hash, words[i]);
+	u32 slot = hash % NOTES;
+	struct note *note = map_lookup(&notes, &slot);
+	if (!note)
+		return 1;
+	// Another CPU may have noted it a little later than this one looked at the clock.
+	if (note->hash == hash && (s64)(now - note->at) < (s64)EXPIRY_NS)
+		return 0;
+	note->hash = hash;
+	note->at = now;
+	return 1;
+}
+
+// Which of the chosen frames this is; negative: none. One that comes to the interface for the first time may become one.
+inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, u64 now, u32 is_here, u32 is_open, u32 *by_content)
 {
 	struct frame *frame = &scratch->frame;
-	if (!sight->is_whole || !read_frame(scratch, sight, frame)) {
+	int read = sight->is_whole ? read_frame(scratch, sight, frame) : 0;
+	if (read <= 0) {
+		if (read < 0 && is_open && sight->is_once)
+			trouble(MALFORMED);
 		struct carrier *carrier = map_lookup(&carriers, &sight->skb);
 		return carrier && !carrier->is_freed && carrier->head == sight->head ? (s64)carrier->number : -1;
 	}
 	*by_content = 1;
-	if (may_choose)
-		trouble(MET);
 	u64 *word = count_word(frame->smp_cnt);
 	if (!word)
 		return -1;
-	may_choose = may_choose && (only_smp_cnt > 0xffff || only_smp_cnt == frame->smp_cnt);
-	if (!may_choose && !(*word >> (frame->smp_cnt & 63) & 1))
+	if (!is_here && !(*word >> (frame->smp_cnt & 63) & 1))
 		return -1;
 	if (!read_id(scratch, frame))
 		return -1;
@@ -169,5 +181,11 @@ inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, 
 		if (follow && now - follow->began_at < EXPIRY_NS)
 			return number;
 	}
-	return may_choose ? choose(scratch, frame, sought, now) : -1;
+	// Before choosing begins frames are noted only: those that are under way then are not chosen in the midst of their way.
+	if (!is_here || !is_first_time(sought, now) || !is_open)
+		return -1;
+	trouble(MET);
+	if (only_smp_cnt <= 0xffff && only_smp_cnt != frame->smp_cnt)
+		return -1;
+	return choose(scratch, frame, sought, now);
 }

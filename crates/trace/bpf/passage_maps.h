@@ -16,8 +16,9 @@
 volatile const u8 skb_at[SLOTS] = {};
 volatile const u8 reason_at[SLOTS] = {};
 volatile const u8 location_at[SLOTS] = {};
-// By slot, whether the sk_buff is free after it.
+// By slot, whether the sk_buff is free after it, and whether each frame comes to it once at an interface.
 volatile const u8 frees[SLOTS] = {};
+volatile const u8 comes_once[SLOTS] = {};
 
 // The interface at which frames are chosen.
 volatile const u32 look_ifindex = 0;
@@ -28,7 +29,7 @@ volatile const u32 only_smp_cnt = 0x10000;
 volatile const u32 quota = 1;
 
 struct settings {
-	u64 opened_at; // from then on frames are chosen
+	u64 opened_at; // from then on frames are chosen; before, they are noted
 	u64 closed_at; // until then
 };
 struct {
@@ -92,16 +93,30 @@ struct {
 	__type(value, u32);
 } chosen SEC(".maps");
 
-// The same, by sk_buff, for where the frame itself cannot be read. One that is freed is no frame's, though what frees it may still
-// come by and be recognised by content.
+// Frames that came to the interface lately, by a hash of what they are known by. The newest takes the place: those that are under
+// way at the same time are far fewer.
+#define NOTES 16384
+struct note {
+	u64 hash;
+	u64 at;
+};
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, NOTES);
+	__type(key, u32);
+	__type(value, struct note);
+} notes SEC(".maps");
+
+// The chosen ones by sk_buff, for where the frame itself cannot be read. One that is freed is no frame's, though what frees it may still
+// come by and be recognised by content. Those that were not met for long make room.
 struct carrier {
 	u32 number;
 	u32 is_freed;
 	u64 head; // its octets: with others it is another frame's
 };
 struct {
-	__uint(type, MAP_HASH);
-	__uint(max_entries, 4096);
+	__uint(type, MAP_LRU_HASH);
+	__uint(max_entries, 1);
 	__type(key, u64);
 	__type(value, struct carrier);
 } carriers SEC(".maps");
@@ -154,13 +169,8 @@ struct {
 	__uint(max_entries, 1 << 20);
 } events SEC(".maps");
 
-enum trouble { MALFORMED, NO_ROOM, RING_FULL, MET, TROUBLES };
-struct {
-	__uint(type, MAP_PERCPU_ARRAY);
-	__uint(max_entries, TROUBLES);
-	__type(key, u32);
-	__type(value, u64);
-} troubles SEC(".maps");
+enum trouble { MALFORMED, NO_ROOM, RING_FULL, MET, NOT_KEPT, TROUBLES };
+#include "troubles.h"
 
 // A frame as it was met.
 struct sight {
@@ -178,6 +188,7 @@ struct sight {
 	u32 function;
 	u32 reason;
 	u32 is_freed;
+	u32 is_once; // each frame comes there once
 };
 
 // What is known of a frame. Not on the stack, where the verifier would follow each way on which it came about through all that

@@ -30,5 +30,5 @@ static void *(*ringbuf_reserve)(void *, u64, u64) = (void *)131;
 static void (*ringbuf_submit)(void *, u64) = (void *)132;
 static u64 (*function_address)(void *) = (void *)173;
 static u64 (*attach_cookie)(void *) = (void *)174;
-enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_RINGBUF = 27 };
+enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_LRU_HASH = 9, MAP_RINGBUF = 27 };
 enum { NOEXIST = 1, NO_WAKEUP = 1 };

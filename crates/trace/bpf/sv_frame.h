@@ -15,7 +15,7 @@
 
 // What a frame must have in common wherever it is met. Not the VLAN, which a bridge may take off.
 struct stream_key {
-	u64 id_hash; // FNV-1a of the whole svID
+	u64 id_hash; // of the whole svID, each program by a function of its own
 	u8 macs[12];
 	u16 appid;
 	u16 unused;

@@ -18,9 +18,10 @@ use units::CpuList;
 /// Window when `--window` gives none; as of every command.
 const WINDOW_NS: u64 = 20_000_000_000;
 
-/// What times hops, writes a run file or loads the machine has nothing to do with single sampled values.
-const NOT_WITH_FOLLOW: [&str; 12] = [
+/// What times hops, writes a run file, watches its clock or loads the machine has nothing to do with single sampled values.
+const NOT_WITH_FOLLOW: [&str; 19] = [
     "point",
+    "first",
     "show_path",
     "live",
     "record",
@@ -29,9 +30,15 @@ const NOT_WITH_FOLLOW: [&str; 12] = [
     "html",
     "limits",
     "window",
+    "file_budget",
     "no_flight_recorder",
     "load",
     "load_command",
+    "ptp",
+    "ptp_domain",
+    "ptp_interval",
+    "ptp_limit",
+    "grandmaster",
 ];
 
 /// Transit of sampled values inside this host: NIC -> bridge, macvlan, tap -> virtual machine, container or application

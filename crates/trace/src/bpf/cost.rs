@@ -114,11 +114,8 @@ fn runs(ebpf: &Ebpf) -> Result<[Runs; 2], TraceError> {
     Ok(sums)
 }
 
-/// Of one program; `None` when it is not loaded, as one that this kernel does not have.
+/// Of one program of any type; `None` when it is not loaded, as one that this kernel does not have.
 pub(crate) fn program_runs(program: &Program) -> Result<Option<Runs>, TraceError> {
-    let Program::BtfTracePoint(program) = program else {
-        return Ok(None);
-    };
     let Ok(fd) = program.fd() else { return Ok(None) };
     read_runs(fd.as_fd().as_raw_fd()).map(Some)
 }

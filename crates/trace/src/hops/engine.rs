@@ -1,7 +1,7 @@
 //! The loaded programs and their maps.
 
 use super::layout::{BUCKETS, Cell, Extremes, SETTING_WORDS, TROUBLES, entries};
-use super::load::{check, histogram_of, histograms, kinds, load, own_histograms};
+use super::load::{cells, cells_of, check, histogram_of, histograms, kinds, load, own_histograms};
 use super::maps::{Maps, failed};
 use super::reading::{Distribution, Duration, HopCounts, Reading, StreamInfo, Troubles};
 use super::{HopOptions, HopSeries, PointKind};
@@ -340,14 +340,16 @@ impl HopTracer {
         Ok(())
     }
 
-    /// What each CPU counted of a stream at a point.
+    /// What each CPU counted of a stream at a point, by each kind of event.
     fn cells(&self, stream: u32, point: usize) -> Result<Vec<Cell>, MapError> {
-        let points = self.options.points.len() as u32;
-        let cell = |cpu: &u32| {
-            let key = (cpu * self.options.max_streams + stream) * points + point as u32;
-            self.maps.cells.get(&key, 0).map(|words| Cell::of(&words))
-        };
-        self.cpus.iter().map(cell).collect()
+        let all = cells(&self.options.points);
+        let of_point: Vec<u32> = cells_of(&all, point).collect();
+        let keys = self.cpus.iter().flat_map(|cpu| {
+            let first = (cpu * self.options.max_streams + stream) * all.len() as u32;
+            of_point.iter().map(move |number| first + number)
+        });
+        let cell = |key: u32| self.maps.cells.get(&key, 0).map(|words| Cell::of(&words));
+        keys.map(cell).collect()
     }
 
     /// What was counted since the last reading; nothing of a series that is no other than that of the hop.

@@ -16,7 +16,7 @@ pub const BUCKETS: usize = 1536;
 const SUB_BITS: usize = 6;
 /// Words of what is known of a stream.
 pub(super) const INFO_WORDS: usize = 21;
-/// Words of what is counted of a stream at a point.
+/// Words of what is counted of a stream at a point by one kind of event.
 pub(super) const CELL_WORDS: usize = 40;
 /// Words of what came to the places on one CPU; the first is 0 if nothing did.
 pub(super) const SITES_WORDS: usize = 8 + PLACES;
@@ -78,7 +78,7 @@ fn half(words: &[u64], at: usize) -> u32 {
     (words[at / 2] >> (32 * (at % 2))) as u32
 }
 
-/// What one CPU counted of a stream at a point.
+/// What one CPU counted of a stream at a point by one kind of event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell {
     /// At the first point: frames that came.

@@ -51,6 +51,7 @@ pub(super) fn load(btf: &Btf, options: &HopOptions, reads_in_place: bool) -> Res
     let (points, streams) = (options.points.len() as u32, options.max_streams);
     let ring_octets = if options.tell_all { RING_FOR_ALL } else { RING_FOR_LONG };
     let (places, place_count) = places(&options.points);
+    let cell_count = cells(&options.points).len() as u32;
     let parents: [u32; POINTS] =
         std::array::from_fn(|at| options.points.get(at).map_or(0, |point| point.parent as u32));
     let histogram_count = histograms(&options.points).count() as u32;
@@ -61,6 +62,7 @@ pub(super) fn load(btf: &Btf, options: &HopOptions, reads_in_place: bool) -> Res
         .override_global("place_count", &place_count, true)
         .override_global("parents", &parents, true)
         .override_global("point_count", &points, true)
+        .override_global("cell_count", &cell_count, true)
         .override_global("histogram_count", &histogram_count, true)
         .override_global("own_histograms", &u32::from(own_histograms(options)), true)
         .override_global("reads_in_place", &u32::from(reads_in_place), true)
@@ -72,7 +74,7 @@ pub(super) fn load(btf: &Btf, options: &HopOptions, reads_in_place: bool) -> Res
         .map_max_entries("progresses", streams)
         .map_max_entries("tables", streams)
         .map_max_entries("sites", possible_cpus())
-        .map_max_entries("cells", possible_cpus() * streams * points)
+        .map_max_entries("cells", possible_cpus() * streams * cell_count)
         .map_max_entries("histograms", histogram_cpus(options) * streams * histogram_count)
         .map_max_entries("floors", 2 * streams * POINTS as u32)
         .map_max_entries("durations", ring_octets)
@@ -89,17 +91,30 @@ pub(super) fn load(btf: &Btf, options: &HopOptions, reads_in_place: bool) -> Res
     })
 }
 
-/// Of each place: interface, namespace, kind, point, the point before it, and the first of its histograms.
-type Places = [[u32; 6]; PLACES];
+/// Of each place: interface, namespace, kind, point, the point before it, the first of its histograms, its cell, and whether
+/// programs of other kinds count in the same histograms.
+type Places = [[u32; 8]; PLACES];
 
 fn places(points: &[Point]) -> (Places, u32) {
     let mut places = Places::default();
+    let cells = &cells(points);
     let all = points.iter().enumerate().flat_map(|(number, point)| {
         let histogram = histogram_of(points, number, false).unwrap_or(0);
+        let is_shared = u32::from(cells_of(cells, number).count() > 1);
         let of = move |place: &Place| {
-            let kind = kind_number(place.kind);
+            let cell = cells.iter().position(|cell| *cell == (number, Some(place.kind)));
+            let (kind, cell) = (kind_number(place.kind), cell.unwrap_or(number) as u32);
             let (number, parent) = (number as u32, point.parent as u32);
-            [place.ifindex, place.netns, kind, number, parent, histogram]
+            [
+                place.ifindex,
+                place.netns,
+                kind,
+                number,
+                parent,
+                histogram,
+                cell,
+                is_shared,
+            ]
         };
         point.places.iter().map(of)
     });
@@ -109,6 +124,36 @@ fn places(points: &[Point]) -> (Places, u32) {
         count += 1;
     }
     (places, count)
+}
+
+/// What a cell counts: the events of one kind at a point; of no kind, at a point without places.
+pub(super) type CellOf = (usize, Option<PointKind>);
+
+/// The cells of a stream on one CPU. A program may interrupt that of another kind, so each kind of a point counts in a cell of its
+/// own. Those of the points' first kinds come first, in the order of the points: the programs look for them there.
+pub(super) fn cells(points: &[Point]) -> Vec<CellOf> {
+    let kinds = |point: &Point| point.places.iter().map(|place| place.kind).collect::<Vec<_>>();
+    let first = points
+        .iter()
+        .enumerate()
+        .map(|(number, point)| (number, kinds(point).first().copied()));
+    let mut cells: Vec<CellOf> = first.collect();
+    for (number, point) in points.iter().enumerate() {
+        for kind in kinds(point) {
+            if !cells.contains(&(number, Some(kind))) {
+                cells.push((number, Some(kind)));
+            }
+        }
+    }
+    cells
+}
+
+/// The numbers of a point's cells.
+pub(super) fn cells_of(cells: &[CellOf], point: usize) -> impl Iterator<Item = u32> + '_ {
+    let numbered = (0..).zip(cells);
+    numbered
+        .filter(move |(_, (of, _))| *of == point)
+        .map(|(number, _)| number)
 }
 
 /// The histograms of a stream: of each later point since the one before, and since the first where that is another.
@@ -133,7 +178,7 @@ fn histogram_cpus(options: &HopOptions) -> u32 {
 /// What the largest maps take.
 fn megabytes(options: &HopOptions) -> usize {
     let histograms = histograms(&options.points).count() * histogram_cpus(options) as usize * BUCKETS * 4;
-    let cells = options.points.len() * possible_cpus() as usize * CELL_WORDS * 8;
+    let cells = cells(&options.points).len() * possible_cpus() as usize * CELL_WORDS * 8;
     (options.max_streams as usize * (TABLE_WORDS * 8 + histograms + cells)) >> 20
 }
 
@@ -160,4 +205,42 @@ pub(super) fn kinds(points: &[Point]) -> BTreeSet<PointKind> {
 
 fn kind_number(kind: PointKind) -> u32 {
     PointKind::ALL.iter().position(|other| *other == kind).unwrap_or(0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cells, cells_of, places};
+    use crate::hops::{Place, Point, PointKind};
+
+    #[test]
+    fn kinds_of_one_point_count_apart() {
+        let point = |kinds: &[PointKind]| Point {
+            name: "a".to_owned(),
+            places: kinds
+                .iter()
+                .map(|kind| Place {
+                    ifindex: 7,
+                    netns: 1,
+                    kind: *kind,
+                })
+                .collect(),
+            parent: 0,
+        };
+        let points = [
+            point(&[PointKind::Receive]),
+            point(&[PointKind::Read, PointKind::Consume, PointKind::Read]),
+            point(&[PointKind::Transmit]),
+        ];
+        let found = cells(&points);
+        assert_eq!(found.len(), 4);
+        let numbers = [0, 1, 2].map(|point| cells_of(&found, point).collect::<Vec<_>>());
+        assert_eq!(numbers, [vec![0], vec![1, 3], vec![2]]);
+        let (places, count) = places(&points);
+        let of_places: Vec<[u32; 2]> = places[..count as usize]
+            .iter()
+            .map(|place| [place[6], place[7]])
+            .collect();
+        // Cell, and whether the histograms are shared.
+        assert_eq!(of_places, [[0, 0], [1, 1], [3, 1], [1, 1], [2, 0]]);
+    }
 }

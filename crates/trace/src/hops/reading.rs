@@ -10,8 +10,6 @@ const NO_VLAN: u16 = 0xffff;
 const MAC_OCTETS: usize = 6;
 /// Where the svID begins in what is known of a stream.
 const ID_AT: usize = 32;
-/// Counters of [`HopCounts`].
-const COUNTS: usize = 12;
 
 /// A stream as its first frame showed it at the first point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,10 +88,10 @@ pub struct HopCounts {
 }
 
 impl HopCounts {
-    /// What each CPU counted, added up.
-    pub(super) fn of<'cell>(cpus: impl Iterator<Item = &'cell Cell>, point: usize) -> Self {
+    /// What was counted in these cells, added up.
+    pub(super) fn of<'cell>(cells: impl Iterator<Item = &'cell Cell>, point: usize) -> Self {
         let mut sum = Self::default();
-        for cell in cpus {
+        for cell in cells {
             let [over, lost, duplicate, doubtful, again, stale, early, skipped, reordered] = cell.counters;
             sum.add(&Self {
                 seen: cell.paired + doubtful + again + stale + early + skipped,
@@ -113,71 +111,33 @@ impl HopCounts {
         sum
     }
 
-    fn from_words(words: [u64; COUNTS]) -> Self {
-        let [
-            seen,
-            paired,
-            over,
-            lost,
-            duplicate,
-            doubtful,
-            again,
-            stale,
-            skipped,
-            sum_ns,
-            total_sum_ns,
-            reordered,
-        ] = words;
+    /// Each counter of both.
+    fn each(&self, other: &Self, of: impl Fn(u64, u64) -> u64) -> Self {
         Self {
-            seen,
-            paired,
-            over,
-            lost,
-            duplicate,
-            doubtful,
-            again,
-            stale,
-            skipped,
-            sum_ns,
-            total_sum_ns,
-            reordered,
+            seen: of(self.seen, other.seen),
+            paired: of(self.paired, other.paired),
+            over: of(self.over, other.over),
+            lost: of(self.lost, other.lost),
+            duplicate: of(self.duplicate, other.duplicate),
+            doubtful: of(self.doubtful, other.doubtful),
+            again: of(self.again, other.again),
+            stale: of(self.stale, other.stale),
+            skipped: of(self.skipped, other.skipped),
+            sum_ns: of(self.sum_ns, other.sum_ns),
+            total_sum_ns: of(self.total_sum_ns, other.total_sum_ns),
+            reordered: of(self.reordered, other.reordered),
         }
-    }
-
-    fn words(&self) -> [u64; COUNTS] {
-        [
-            self.seen,
-            self.paired,
-            self.over,
-            self.lost,
-            self.duplicate,
-            self.doubtful,
-            self.again,
-            self.stale,
-            self.skipped,
-            self.sum_ns,
-            self.total_sum_ns,
-            self.reordered,
-        ]
     }
 
     /// What was counted since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let mut words = self.words();
-        for (word, before) in words.iter_mut().zip(earlier.words()) {
-            *word = word.saturating_sub(before);
-        }
-        Self::from_words(words)
+        self.each(earlier, u64::saturating_sub)
     }
 
     /// Adds what was counted elsewhere.
     pub fn add(&mut self, other: &Self) {
-        let mut words = self.words();
-        for (word, more) in words.iter_mut().zip(other.words()) {
-            *word += more;
-        }
-        *self = Self::from_words(words);
+        *self = self.each(other, |count, more| count + more);
     }
 }
 

@@ -1,8 +1,14 @@
 //! The kernel's description of its own types (BTF), as far as it tells which tracepoints and functions take an `sk_buff`.
 //!
-//! Pure: octets in, names out. The layout is that of the kernel's `Documentation/bpf/btf.rst`.
+//! The parser is pure: octets in, names out. The layout is that of the kernel's `Documentation/bpf/btf.rst`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Descriptions of the types of the kernel and its modules, each of its name.
+const DESCRIPTIONS: &str = "/sys/kernel/btf";
+/// The kernel's own.
+const KERNEL: &str = "vmlinux";
 
 const MAGIC: u16 = 0xeb9f;
 const TYPE_OCTETS: usize = 12;
@@ -126,8 +132,9 @@ impl Types {
                 .strip_prefix("btf_trace_")
                 .filter(|_| of.kind == TYPEDEF)?;
             // The first argument is the tracer's own.
-            let arguments = self.prototype(self.pointed(of.about)?)?.split_off(1);
-            let skb_at = self.skb_among(&arguments)?;
+            let prototype = self.prototype(self.pointed(of.about)?)?;
+            let arguments = prototype.get(1..)?;
+            let skb_at = self.skb_among(arguments)?;
             Some(Tracepoint {
                 name: name.to_owned(),
                 skb_at,
@@ -216,6 +223,21 @@ impl Types {
         let end = rest.iter().position(|octet| *octet == 0).unwrap_or(0);
         std::str::from_utf8(&rest[..end]).unwrap_or_default()
     }
+}
+
+/// The description of the kernel's own types.
+pub(super) fn kernel() -> std::io::Result<Vec<u8>> {
+    std::fs::read(Path::new(DESCRIPTIONS).join(KERNEL))
+}
+
+/// Names of the modules that are loaded, and the descriptions of their types; without those that cannot be read.
+pub(super) fn modules() -> Result<Vec<(String, Vec<u8>)>, String> {
+    let entries = std::fs::read_dir(DESCRIPTIONS).map_err(|error| format!("{DESCRIPTIONS}: {error}"))?;
+    let modules = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok().filter(|name| name != KERNEL)?;
+        Some((name, std::fs::read(entry.path()).ok()?))
+    });
+    Ok(modules.collect())
 }
 
 /// Octets that follow a type.

@@ -1,7 +1,7 @@
 //! The loaded programs and their maps.
 
-use super::btf::{Tracepoint, Types};
-use super::event::{Event, FOLLOW_WORDS, Follow, FollowedStream};
+use super::btf::{self, Tracepoint, Types};
+use super::event::{Event, FOLLOW_WORDS, Follow};
 use super::functions::{Functions, descriptors};
 use super::load::load;
 use super::passages::{Names, Passage, Served, assemble};
@@ -15,10 +15,7 @@ use aya::{Btf, Ebpf};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Monotonic;
 
-/// The kernel's description of its types.
-const BTF: &str = "/sys/kernel/btf/vmlinux";
-
-/// Programs that note what a CPU is in the midst of, and their tracepoints: without them every event is the thread's.
+/// Programs that note what a CPU is in the midst of, and their tracepoints: without one of them it is not known of any event.
 const CONTEXT: [(&str, &str); 4] = [
     ("on_softirq_entry", "softirq_entry"),
     ("on_softirq_exit", "softirq_exit"),
@@ -30,7 +27,7 @@ const CONTEXT: [(&str, &str); 4] = [
 const SETTLE_NS: i64 = 20_000_000;
 
 /// Counters of troubles; as in `bpf/passage_maps.h`.
-const TROUBLES: u32 = 4;
+const TROUBLES: u32 = 5;
 
 /// Sampled values being followed. Stops when dropped.
 pub struct Follower {
@@ -45,20 +42,33 @@ pub struct Follower {
     names: Names,
     functions: Functions,
     events: Vec<Event>,
+    known: Known,
     opened: Monotonic,
 }
 
+/// Frames that were chosen, as far as they were read.
+#[derive(Default)]
+struct Known {
+    frames: BTreeSet<u32>,
+    streams: BTreeSet<Vec<u8>>,
+}
+
 impl Follower {
-    /// Listens to every tracepoint that there is, and chooses frames from then on.
+    /// Listens to every tracepoint of the kernel itself, and chooses frames from then on. Those that came to the interface
+    /// before, and may be under way there, are not chosen.
     ///
     /// # Errors
     /// What the kernel refused, and what to do.
     pub fn start(options: FollowOptions) -> Result<Self, TraceError> {
         can_run()?;
-        let octets = std::fs::read(BTF).map_err(|error| TraceError::NoBtf(error.to_string()))?;
+        let octets = btf::kernel().map_err(|error| TraceError::NoBtf(error.to_string()))?;
         let mut types = Types::parse(&octets).map_err(|why| TraceError::NoBtf(why.to_owned()))?;
         let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
-        let (served, left_out) = select::tracepoints(types.tracepoints(1));
+        let (served, mut left_out) = select::tracepoints(types.tracepoints(1));
+        for (module, octets) in btf::modules().unwrap_or_default() {
+            let found = types.with_module(&octets, Types::tracepoints);
+            left_out.extend(select::of_modules(found.unwrap_or_default(), &module));
+        }
         let mut ebpf = load(&btf, &options, &served)?;
         let maps = descriptors(&ebpf);
         let mut follower = Self {
@@ -73,6 +83,7 @@ impl Follower {
             names: names(&types, &served),
             functions: Functions::default(),
             events: Vec::new(),
+            known: Known::default(),
             opened: Monotonic::from_ns(0),
         };
         follower.choose_between(i64::MAX, i64::MAX)?;
@@ -93,6 +104,7 @@ impl Follower {
         for (program, tracepoint) in CONTEXT {
             if let Err(why) = attach(&mut self.ebpf, program, tracepoint, btf) {
                 left_out.push((tracepoint.to_owned(), why));
+                self.names.has_context = false;
             }
         }
         let mut refused = String::new();
@@ -141,22 +153,24 @@ impl Follower {
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn counts(&self) -> Result<FollowCounts, TraceError> {
+    pub fn counts(&mut self) -> Result<FollowCounts, TraceError> {
         let mut sums = [0u64; TROUBLES as usize];
         for (which, sum) in (0..TROUBLES).zip(&mut sums) {
             let counts = self.troubles.get(&which, 0).map_err(|error| failed(&error))?;
             *sum = counts.iter().sum();
         }
-        let [malformed, no_room, lost_events, met] = sums;
-        let follows = self.follows()?;
+        let [malformed, no_room, lost_events, met, not_kept] = sums;
+        self.learn_chosen()?;
         Ok(FollowCounts {
             met,
-            chosen: follows.len() as u64,
-            streams: streams(&follows) as u64,
+            chosen: self.known.frames.len() as u64,
+            streams: self.known.streams.len() as u64,
             malformed,
             no_room,
             lost_events,
+            not_kept,
             missed_runs: self.missed_runs()?,
+            missed_functions: self.functions.missed(),
         })
     }
 
@@ -164,10 +178,10 @@ impl Follower {
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn is_full(&self) -> Result<bool, TraceError> {
-        let follows = self.follows()?;
-        let wanted = streams(&follows) * self.options.per_stream as usize;
-        Ok(!follows.is_empty() && follows.len() == wanted)
+    pub fn is_full(&mut self) -> Result<bool, TraceError> {
+        self.learn_chosen()?;
+        let wanted = self.known.streams.len() * self.options.per_stream as usize;
+        Ok(wanted > 0 && self.known.frames.len() == wanted)
     }
 
     /// Chooses no more frames; those that are followed are followed further.
@@ -184,17 +198,40 @@ impl Follower {
     /// The kernel refuses.
     pub fn passages(&mut self) -> Result<Vec<Passage>, TraceError> {
         self.poll();
-        Ok(assemble(&self.follows()?, &self.events, &self.names))
+        let mut follows = BTreeMap::new();
+        for number in 0..self.chosen()? {
+            follows.extend(self.follow(number)?.map(|follow| (number, follow)));
+        }
+        Ok(assemble(&follows, &self.events, &self.names))
     }
 
-    fn follows(&self) -> Result<BTreeMap<u32, Follow>, TraceError> {
+    /// How many frames were chosen so far; the last ones may not be written yet.
+    fn chosen(&self) -> Result<u32, TraceError> {
         let state = self.states.get(&0, 0).map_err(|error| failed(&error))?;
-        let mut follows = BTreeMap::new();
-        for number in 0..(state[1] as u32).min(self.follows.len()) {
-            let words = self.follows.get(&number, 0).map_err(|error| failed(&error))?;
-            follows.extend(Follow::of(&words).map(|follow| (number, follow)));
+        Ok((state[1] as u32).min(self.follows.len()))
+    }
+
+    fn follow(&self, number: u32) -> Result<Option<Follow>, TraceError> {
+        let words = self.follows.get(&number, 0).map_err(|error| failed(&error))?;
+        Ok(Follow::of(&words))
+    }
+
+    /// Reads the frames that were chosen since: there may be very many, and the ring waits meanwhile.
+    fn learn_chosen(&mut self) -> Result<(), TraceError> {
+        let chosen = self.chosen()?;
+        if self.known.frames.len() == chosen as usize {
+            return Ok(());
         }
-        Ok(follows)
+        for number in 0..chosen {
+            if self.known.frames.contains(&number) {
+                continue;
+            }
+            if let Some(follow) = self.follow(number)? {
+                self.known.frames.insert(number);
+                self.known.streams.insert(follow.stream.key());
+            }
+        }
+        Ok(())
     }
 
     fn choose_between(&mut self, from_ns: i64, to_ns: i64) -> Result<(), TraceError> {
@@ -211,12 +248,6 @@ impl Follower {
     }
 }
 
-/// How many streams the frames are of.
-fn streams(follows: &BTreeMap<u32, Follow>) -> usize {
-    let streams: BTreeSet<&FollowedStream> = follows.values().map(|follow| &follow.stream).collect();
-    streams.len()
-}
-
 fn names(types: &Types, served: &[Tracepoint]) -> Names {
     let served = served.iter().map(|tracepoint| Served {
         name: tracepoint.name.as_str().into(),
@@ -228,6 +259,7 @@ fn names(types: &Types, served: &[Tracepoint]) -> Names {
         functions: Vec::new(),
         reasons: types.values("skb_drop_reason"),
         symbols: symbols(),
+        has_context: true,
     }
 }
 

@@ -81,6 +81,19 @@ pub struct FollowedStream {
     pub asdus: u16,
 }
 
+impl FollowedStream {
+    /// What the programs tell streams apart by: not the VLAN, which a bridge may take off.
+    pub(super) fn key(&self) -> Vec<u8> {
+        [
+            &self.destination[..],
+            &self.source,
+            &self.appid.to_be_bytes(),
+            &self.sv_id,
+        ]
+        .concat()
+    }
+}
+
 /// A frame that is followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Follow {
@@ -112,7 +125,7 @@ impl Follow {
     }
 }
 
-/// As the programs know an svID: FNV-1a's numbers, by words.
+/// As the programs know an svID: FNV-1a's numbers, by words, as `read_id` in `bpf/passage_frame.h`.
 pub(super) fn id_hash(sv_id: &[u8]) -> u64 {
     let mut octets = [0u8; 8 * ID_WORDS];
     for (octet, of_id) in octets.iter_mut().zip(sv_id) {

@@ -1,9 +1,9 @@
 //! Functions that take an `sk_buff`: a program at the beginning of each, where the kernel permits it.
 
-use super::btf::Types;
+use super::btf::{Types, modules};
 use super::load::OBJECT;
 use super::select::{ChosenFunction, POSITIONS, SENSIBLE, functions};
-use crate::bpf::{Runs, read_runs};
+use crate::bpf::{Runs, kernel_release, read_runs};
 use crate::error::{TraceError, with_sources};
 use aya::maps::Map;
 use aya::programs::KProbe;
@@ -18,10 +18,11 @@ use std::sync::Arc;
 
 /// Functions that a program may be put at.
 const AVAILABLE: &str = "/sys/kernel/tracing/available_filter_functions";
-/// Descriptions of the types of the kernel and its modules.
-const DESCRIPTIONS: &str = "/sys/kernel/btf";
 /// The kernel has kprobes.
 const KPROBES: &str = "/sys/bus/event_source/devices/kprobe";
+
+/// From this kernel on it tells what a link to many functions missed ("bpf: Add missed value to kprobe_multi link info").
+const TELLS_MISSED: (u32, u32) = (6, 7);
 
 /// Programs at functions; detached when dropped.
 #[derive(Debug, Default)]
@@ -33,7 +34,7 @@ pub(super) struct Functions {
     /// Why not all, or not in the best way.
     pub(super) missing: Option<String>,
     programs: Vec<OwnedFd>,
-    _links: Vec<OwnedFd>,
+    links: Vec<OwnedFd>,
 }
 
 impl Functions {
@@ -77,7 +78,7 @@ impl Functions {
                 match sys::functions::attach(&program, &functions) {
                     Ok(link) => {
                         attached.count += functions.len();
-                        attached._links.push(link);
+                        attached.links.push(link);
                     }
                     Err(errno) if is_module => {
                         refused += functions.len();
@@ -124,6 +125,16 @@ impl Functions {
         }
         Ok(sum.missed)
     }
+
+    /// Beginnings of functions that no program was run at; `None`: the kernel does not tell.
+    pub(super) fn missed(&self) -> Option<u64> {
+        if self.count == 0 {
+            return Some(0);
+        }
+        let tells = !self.links.is_empty() && kernel_release().is_some_and(|release| release >= TELLS_MISSED);
+        let missed = self.links.iter().map(|link| sys::functions::missed(link).ok());
+        missed.sum::<Option<u64>>().filter(|_| tells)
+    }
 }
 
 /// The kernel's list, or why there is none.
@@ -137,17 +148,11 @@ fn available() -> Result<String, String> {
 /// Functions of the kernel and of its modules.
 fn choose(types: &mut Types, available: &str) -> Result<Vec<ChosenFunction>, String> {
     let mut chosen = functions(types.functions(1), available, None);
-    let modules = std::fs::read_dir(DESCRIPTIONS).map_err(|error| format!("{DESCRIPTIONS}: {error}"))?;
-    for module in modules.flatten() {
-        let name = module.file_name().to_string_lossy().into_owned();
-        if name == "vmlinux" || !available.contains(&format!("[{name}]")) {
-            continue;
+    for (name, octets) in modules()? {
+        if available.contains(&format!("[{name}]")) {
+            let found = types.with_module(&octets, Types::functions);
+            chosen.extend(functions(found.unwrap_or_default(), available, Some(&name)));
         }
-        let Ok(octets) = std::fs::read(module.path()) else {
-            continue;
-        };
-        let found = types.with_module(&octets, |types, first| types.functions(first));
-        chosen.extend(functions(found.unwrap_or_default(), available, Some(&name)));
     }
     Ok(chosen)
 }
@@ -155,7 +160,7 @@ fn choose(types: &mut Types, available: &str) -> Result<Vec<ChosenFunction>, Str
 /// Descriptors of the object's maps, by name.
 pub(super) fn descriptors(ebpf: &Ebpf) -> BTreeMap<String, RawFd> {
     let of = |map: &Map| match map {
-        Map::Array(map) | Map::HashMap(map) | Map::PerCpuArray(map) | Map::RingBuf(map) => {
+        Map::Array(map) | Map::HashMap(map) | Map::LruHashMap(map) | Map::PerCpuArray(map) | Map::RingBuf(map) => {
             Some(map.fd().as_fd().as_raw_fd())
         }
         _ => None,
@@ -165,16 +170,22 @@ pub(super) fn descriptors(ebpf: &Ebpf) -> BTreeMap<String, RawFd> {
 }
 
 /// The programs for functions, by position of the `sk_buff`, as this kernel takes them: aya loads none for many at once.
-fn relocated(btf: &Btf, descriptors: &BTreeMap<String, RawFd>) -> Result<Vec<Vec<u64>>, String> {
+pub(super) fn relocated(btf: &Btf, descriptors: &BTreeMap<String, RawFd>) -> Result<Vec<Vec<u64>>, String> {
     let mut object = Object::parse(OBJECT).map_err(|error| with_sources(&error))?;
     object.relocate_btf(btf).map_err(|error| with_sources(&error))?;
     let maps = std::mem::take(&mut object.maps);
     let text: HashSet<usize> = object.functions.keys().map(|(section, _)| *section).collect();
-    let known = maps
+    let descriptor = |name: &String| {
+        descriptors
+            .get(name)
+            .ok_or_else(|| format!("no descriptor of the map {name}"))
+    };
+    let known: Result<Vec<_>, String> = maps
         .iter()
-        .filter_map(|(name, map)| Some((name.as_str(), *descriptors.get(name)?, map)));
+        .map(|(name, map)| Ok((name.as_str(), *descriptor(name)?, map)))
+        .collect();
     object
-        .relocate_maps(known, &text)
+        .relocate_maps(known?.into_iter(), &text)
         .map_err(|error| with_sources(&error))?;
     object.relocate_calls(&text).map_err(|error| with_sources(&error))?;
     let program = |position: usize| {

@@ -3,13 +3,19 @@
 use super::FollowOptions;
 use super::btf::Tracepoint;
 use super::event::id_hash;
-use super::select::{NO_ARGUMENT, SLOTS, frees};
+use super::select::{NO_ARGUMENT, SLOTS, comes_once, frees};
 use crate::bpf::memory_hint;
 use crate::error::{TraceError, with_sources};
 use aya::{Btf, Ebpf, EbpfLoader};
 
 /// `bpf/passage.bpf.c`, built by `bpf/build.sh`.
 pub(super) static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/passage.o"));
+
+/// `sk_buff`s of a frame that there is room for, as far as all of them take no more than some megabytes; those that were not met
+/// for long make room.
+const CARRIERS_OF_FRAME: u32 = 16;
+const LEAST_CARRIERS: u32 = 1 << 12;
+const MOST_CARRIERS: u32 = 1 << 16;
 
 /// With any smpCnt.
 const ANY_SMP_CNT: u32 = 0x1_0000;
@@ -19,10 +25,8 @@ pub(super) fn load(btf: &Btf, options: &FollowOptions, served: &[Tracepoint]) ->
     let skb_at = positions(served, |tracepoint| Some(tracepoint.skb_at));
     let reason_at = positions(served, |tracepoint| tracepoint.reason_at);
     let location_at = positions(served, |tracepoint| tracepoint.location_at);
-    let mut freeing = [0u8; SLOTS];
-    for (slot, tracepoint) in freeing.iter_mut().zip(served) {
-        *slot = u8::from(frees(&tracepoint.name));
-    }
+    let freeing = flags(served, frees);
+    let once = flags(served, comes_once);
     let only_id = options.sv_id.as_deref().map_or(0, id_hash);
     let only_smp_cnt = options.smp_cnt.map_or(ANY_SMP_CNT, u32::from);
     let frames = options.max_streams.saturating_mul(options.per_stream).max(1);
@@ -32,6 +36,7 @@ pub(super) fn load(btf: &Btf, options: &FollowOptions, served: &[Tracepoint]) ->
         .override_global("reason_at", &reason_at, true)
         .override_global("location_at", &location_at, true)
         .override_global("frees", &freeing, true)
+        .override_global("comes_once", &once, true)
         .override_global("look_ifindex", &options.ifindex, true)
         .override_global("look_netns", &options.netns, true)
         .override_global("only_id", &only_id, true)
@@ -40,6 +45,7 @@ pub(super) fn load(btf: &Btf, options: &FollowOptions, served: &[Tracepoint]) ->
         .map_max_entries("streams", options.max_streams)
         .map_max_entries("follows", frames)
         .map_max_entries("chosen", frames)
+        .map_max_entries("carriers", carriers(frames))
         .map_max_entries("events", options.ring_octets)
         .load(OBJECT);
     loaded.map_err(|error| {
@@ -54,6 +60,21 @@ pub(super) fn load(btf: &Btf, options: &FollowOptions, served: &[Tracepoint]) ->
     })
 }
 
+/// Room for the `sk_buff`s of this many frames. A switch makes one for each of its ports.
+fn carriers(frames: u32) -> u32 {
+    frames
+        .saturating_mul(CARRIERS_OF_FRAME)
+        .clamp(LEAST_CARRIERS, MOST_CARRIERS)
+}
+
+fn flags(served: &[Tracepoint], is_set: impl Fn(&str) -> bool) -> [u8; SLOTS] {
+    let mut flags = [0; SLOTS];
+    for (flag, tracepoint) in flags.iter_mut().zip(served) {
+        *flag = u8::from(is_set(&tracepoint.name));
+    }
+    flags
+}
+
 fn positions(served: &[Tracepoint], position: impl Fn(&Tracepoint) -> Option<usize>) -> [u8; SLOTS] {
     let mut positions = [NO_ARGUMENT; SLOTS];
     for (slot, tracepoint) in positions.iter_mut().zip(served) {
@@ -62,4 +83,57 @@ fn positions(served: &[Tracepoint], position: impl Fn(&Tracepoint) -> Option<usi
             .unwrap_or(NO_ARGUMENT);
     }
     positions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::load;
+    use crate::bpf::{can_run, program_runs};
+    use crate::passage::functions::{descriptors, relocated};
+    use crate::passage::select::POSITIONS;
+    use crate::passage::{FollowOptions, RING_OCTETS};
+    use aya::Btf;
+    use aya::programs::KProbe;
+
+    const OPTIONS: FollowOptions = FollowOptions {
+        ifindex: 1,
+        netns: 1,
+        per_stream: 1,
+        max_streams: 1,
+        smp_cnt: None,
+        sv_id: None,
+        ring_octets: RING_OCTETS,
+    };
+
+    /// Runs that the kernel left out are known of programs of functions, too.
+    #[test]
+    fn the_runs_of_a_program_for_functions_are_read() {
+        let test = "runs of a program for functions";
+        if let Err(error) = can_run() {
+            return testing::skip(test, &error.to_string());
+        }
+        let btf = Btf::from_sys_fs().expect("types");
+        let mut ebpf = load(&btf, &OPTIONS, &[]).expect("an object");
+        let program = ebpf.program_mut("function_0").expect("a program");
+        assert!(program_runs(program).expect("the kernel").is_none(), "it is not loaded");
+        let kprobe: &mut KProbe = program.try_into().expect("for functions");
+        kprobe.load().expect("loaded");
+        assert!(program_runs(program).expect("the kernel").is_some());
+    }
+
+    /// A program for many functions asks the same maps as the others; this machine's verifier takes it.
+    #[test]
+    fn programs_for_many_functions_have_all_their_maps() {
+        let test = "maps of a program for functions";
+        if let Err(error) = can_run() {
+            return testing::skip(test, &error.to_string());
+        }
+        let btf = Btf::from_sys_fs().expect("types");
+        let ebpf = load(&btf, &OPTIONS, &[]).expect("an object");
+        let programs = relocated(&btf, &descriptors(&ebpf)).expect("all maps are there");
+        assert_eq!(programs.len(), POSITIONS);
+        for instructions in &programs {
+            sys::functions::load(instructions, c"Dual BSD/GPL").expect("the verifier takes it");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Single sampled values followed through the kernel: every tracepoint, and where the kernel permits every function, that has
 //! the frame's `sk_buff` as an argument.
 //!
-//! Which those are is found in the kernel's description of its own types (BTF). A frame is chosen when it comes to the
+//! Which those are, of the kernel itself and for functions of its modules, is found in the kernel's description of its own types (BTF). A frame is chosen when it comes to the
 //! interface that is looked at, and is known from then on by its content (stream and first smpCnt) wherever it comes, also when
 //! it is cloned or copied; where the content cannot be read, by its `sk_buff`. Other frames are let go in the kernel.
 //!
@@ -59,18 +59,25 @@ pub struct Listening {
 /// What came, and what could not be followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FollowCounts {
-    /// Frames of sampled values that came to the interface while frames were chosen.
+    /// Frames of sampled values that came to the interface while frames were chosen. One that came again within half a second, as
+    /// a duplicate, counts once.
     pub met: u64,
     /// Frames that are followed.
     pub chosen: u64,
     /// Streams that frames were chosen of.
     pub streams: u64,
-    /// Frames that are not whole.
+    /// Frames that are not whole, where the interface receives them or hands them to its driver.
     pub malformed: u64,
     /// Frames of streams that there was no room for.
     pub no_room: u64,
     /// Events that there was no room for in the ring.
     pub lost_events: u64,
+    /// `sk_buff`s of frames that are followed that there was no room for: where the frame itself could not be read they were not
+    /// recognised.
+    pub not_kept: u64,
     /// Events that the kernel did not show, as the program was at work on that CPU already.
     pub missed_runs: u64,
+    /// Beginnings of functions that it did not show as it was at work on another there; `None`: this kernel does not tell (before
+    /// Linux 6.7, or with functions one by one).
+    pub missed_functions: Option<u64>,
 }

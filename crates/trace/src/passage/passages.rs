@@ -18,6 +18,8 @@ pub(super) struct Names {
     pub(super) reasons: BTreeMap<u32, String>,
     /// The kernel's own functions, by address.
     pub(super) symbols: BTreeMap<u64, String>,
+    /// Whether softirqs and interrupts are watched from their beginnings to their ends.
+    pub(super) has_context: bool,
 }
 
 /// A tracepoint that is listened to.
@@ -40,6 +42,8 @@ pub enum What {
 /// Whose time it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Context {
+    /// Not known: what the CPU was in the midst of could not be watched.
+    Unknown,
     /// The thread itself, by a system call or as a kernel thread.
     Thread,
     /// A softirq on top of the thread, with its vector.
@@ -164,6 +168,7 @@ impl What {
 impl fmt::Display for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Unknown => f.write_str("unknown"),
             Self::Thread => f.write_str("thread"),
             Self::Softirq(vector) => write!(f, "softirq {}", softirq_name(*vector)),
             Self::Interrupt(number) => write!(f, "interrupt {number}"),
@@ -257,11 +262,7 @@ impl Builder<'_> {
             delta_ns: since(before),
             what: self.names.what(event),
             cpu: event.cpu,
-            context: match (event.irq, event.softirq) {
-                (Some(number), _) => Context::Interrupt(number),
-                (None, Some(vector)) => Context::Softirq(vector),
-                (None, None) => Context::Thread,
-            },
+            context: self.names.context(event),
             pid: event.pid,
             tid: event.tid,
             comm: event.comm.clone(),
@@ -324,6 +325,15 @@ impl Names {
                 let known = || self.symbols.get(&event.location).map(|name| name.as_str().into());
                 What::Function(numbered.cloned().or_else(known).unwrap_or_else(|| "a function".into()))
             }
+        }
+    }
+
+    fn context(&self, event: &Event) -> Context {
+        match (event.irq, event.softirq) {
+            _ if !self.has_context => Context::Unknown,
+            (Some(number), _) => Context::Interrupt(number),
+            (None, Some(vector)) => Context::Softirq(vector),
+            (None, None) => Context::Thread,
         }
     }
 

@@ -13,6 +13,9 @@ const ARGUMENTS: usize = 6;
 /// After these the `sk_buff` is free.
 const FREEING: [&str; 2] = ["consume_skb", "kfree_skb"];
 
+/// To these each frame comes once at an interface: when it is received, when its driver gets it.
+const ONCE: [&str; 2] = ["netif_receive_skb", "net_dev_start_xmit"];
+
 /// After these the `sk_buff` may be free already, and its memory another frame's.
 const TOO_LATE: [&str; 1] = ["net_dev_xmit"];
 
@@ -118,6 +121,11 @@ pub(super) fn frees(tracepoint: &str) -> bool {
     FREEING.contains(&tracepoint)
 }
 
+/// Whether a frame comes to this tracepoint once at an interface.
+pub(super) fn comes_once(tracepoint: &str) -> bool {
+    ONCE.contains(&tracepoint)
+}
+
 /// Those tracepoints that can be served, and the others with why.
 pub(super) fn tracepoints(found: Vec<Tracepoint>) -> (Vec<Tracepoint>, Vec<(String, String)>) {
     let (mut served, mut left_out) = (Vec::new(), Vec::new());
@@ -137,9 +145,15 @@ pub(super) fn tracepoints(found: Vec<Tracepoint>) -> (Vec<Tracepoint>, Vec<(Stri
     (served, left_out)
 }
 
+/// The same of a module: the loader attaches to tracepoints of the kernel itself only.
+pub(super) fn of_modules(found: Vec<Tracepoint>, module: &str) -> impl Iterator<Item = (String, String)> + '_ {
+    let why = format!("it is the module {module}'s");
+    found.into_iter().map(move |tracepoint| (tracepoint.name, why.clone()))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{NO_ARGUMENT, SLOTS, functions, tracepoints};
+    use super::{NO_ARGUMENT, SLOTS, functions, of_modules, tracepoints};
     use crate::passage::btf::{Function, Tracepoint};
 
     fn tracepoint(name: &str, skb_at: usize) -> Tracepoint {
@@ -164,6 +178,14 @@ mod tests {
         ];
         assert_eq!(left_out, expected.map(|(name, why)| (name.to_owned(), why.to_owned())));
         assert!(SLOTS < usize::from(NO_ARGUMENT));
+    }
+
+    #[test]
+    fn tracepoints_of_modules_are_named_with_why() {
+        let found = vec![tracepoint("ovs_do_execute_action", 1)];
+        let left_out: Vec<(String, String)> = of_modules(found, "openvswitch").collect();
+        let expected = ("ovs_do_execute_action", "it is the module openvswitch's");
+        assert_eq!(left_out, [(expected.0.to_owned(), expected.1.to_owned())]);
     }
 
     #[test]

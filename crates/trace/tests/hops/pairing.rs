@@ -2,6 +2,7 @@
 
 use crate::bed::{Bed, place, send_port, wait_for_carrier};
 use crate::{counts, frame, point, read, three_points, tracer};
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, recv};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use sys::clock::monotonic;
@@ -274,6 +275,36 @@ fn a_packet_socket_is_a_point_whether_it_reads_or_has_a_ring() {
     }
     let readings = read(&mut tracer);
     assert_eq!(counts(&readings, 0, 3), HopCounts::default(), "nobody took them");
+    // Both at once: each frame is timed by who has it first, and counted again by the other.
+    let _ring = bed.device.run(|| sys::packet::PacketPort::open("dut0", &listen));
+    let reader = bed.device.run(reader).expect("to enter");
+    for smp_cnt in 30..50 {
+        bed.send(&frame("MU01", &[smp_cnt]));
+    }
+    let mut octets = [0; 512];
+    let mut taken = 0;
+    while recv(&reader, &mut octets, RecvFlags::empty()).is_ok() {
+        taken += u32::from(octets[12..14] == [0x88, 0xba]);
+    }
+    assert_eq!(taken, 20);
+    let readings = read(&mut tracer);
+    let app = counts(&readings, 0, 3);
+    assert_eq!((app.paired, app.again), (20, 20), "{app:?}");
+    let reading = readings.iter().find(|reading| reading.point == 3).expect("a reading");
+    assert_eq!((reading.hop.count(), reading.total.count()), (20, 20));
+}
+
+/// A packet socket without a ring, for whatever comes to any interface of the namespace: it gets frames before one that is bound
+/// to an interface, and so both see them.
+fn reader() -> rustix::fd::OwnedFd {
+    let protocol = rustix::net::Protocol::from_raw(u32::from(0x0003_u16.to_be()).try_into().expect("not 0"));
+    let socket = rustix::net::socket_with(
+        AddressFamily::PACKET,
+        SocketType::RAW,
+        SocketFlags::NONBLOCK | SocketFlags::CLOEXEC,
+        Some(protocol),
+    );
+    socket.expect("a socket")
 }
 
 #[test]

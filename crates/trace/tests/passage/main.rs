@@ -2,10 +2,12 @@
 
 #[path = "../hops/bed.rs"]
 mod bed;
+mod counts;
 mod ways;
 
 use bed::Bed;
 use std::os::unix::fs::MetadataExt;
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use sys::netns::NetNs;
@@ -56,14 +58,22 @@ pub(crate) fn options(namespace: &NetNs, interface: &str) -> FollowOptions {
     }
 }
 
+/// A bed, and frames that are followed from the port of its bridge on, with these changes to what is followed; `None` after
+/// leaving the test out.
+pub(crate) fn set_up(test: &str, change: impl FnOnce(&mut FollowOptions)) -> Option<(Bed, Follower)> {
+    let bed = Bed::build(test)?;
+    let mut options = options(&bed.switch, "p-ts");
+    change(&mut options);
+    let follower = follower(test, options)?;
+    // Frames are chosen some milliseconds later.
+    std::thread::sleep(Duration::from_millis(30));
+    Some((bed, follower))
+}
+
 /// The follower; `None` after leaving the test out.
 pub(crate) fn follower(test: &str, options: FollowOptions) -> Option<Follower> {
     match Follower::start(options) {
-        Ok(follower) => {
-            // Frames are chosen some milliseconds later.
-            std::thread::sleep(Duration::from_millis(30));
-            Some(follower)
-        }
+        Ok(follower) => Some(follower),
         Err(error @ (trace::TraceError::NoBtf(_) | trace::TraceError::MissingCapability { .. })) => {
             testing::skip(test, &error.to_string());
             None
@@ -78,6 +88,20 @@ pub(crate) fn send(bed: &Bed, sv_id: &str, smp_cnts: std::ops::Range<u16>) {
         bed.send(&frame(sv_id, smp_cnt));
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Lets frames wait in the queue of an interface, so many as this says; `None` after leaving the test out.
+pub(crate) fn slow_down(test: &str, namespace: &NetNs, interface: &str, room: &[&str]) -> Option<()> {
+    let mut command = Command::new("nsenter");
+    command.arg(format!("--net={}", namespace.path().display()));
+    command.args(["tc", "qdisc", "replace", "dev", interface, "root"]);
+    command.args(["tbf", "rate", "200kbit", "burst", "2kb"]).args(room);
+    let output = command.output().expect("util-linux");
+    if !output.status.success() {
+        testing::skip(test, &String::from_utf8_lossy(&output.stderr));
+        return None;
+    }
+    Some(())
 }
 
 /// So many passages, after all that is under way has come.

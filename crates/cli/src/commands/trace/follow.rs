@@ -59,7 +59,7 @@ pub(super) fn run(args: &TraceArgs, per_stream: u32) -> Result<u8, Failure> {
         let _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());
     }
     let most_ns = args.duration.unwrap_or(AT_MOST_NS);
-    attend(&mut follower, &stop, most_ns, args.stream.is_some())?;
+    let took_ns = attend(&mut follower, &stop, most_ns, args.stream.is_some())?;
     let found = Found {
         interface: args.interface.clone(),
         netns,
@@ -69,7 +69,7 @@ pub(super) fn run(args: &TraceArgs, per_stream: u32) -> Result<u8, Failure> {
         owners: namespace_owners(),
     };
     if found.passages.is_empty() {
-        return Err(nothing(args, &found.counts, most_ns));
+        return Err(Failure::CouldNotMeasure(nothing(args, &found.counts, took_ns)));
     }
     verdict::write(&if args.run.json {
         document::render(&found)
@@ -88,8 +88,8 @@ fn interrupted() -> Result<Stop, Failure> {
     Ok(stop)
 }
 
-/// Waits until the frames that are wanted have come and gone, for `most_ns` at the most.
-fn attend(follower: &mut Follower, stop: &Stop, most_ns: u64, is_one_stream: bool) -> Result<(), Failure> {
+/// Waits until the frames that are wanted have come and gone, for `most_ns` at the most; returns for how long frames were chosen.
+fn attend(follower: &mut Follower, stop: &Stop, most_ns: u64, is_one_stream: bool) -> Result<u64, Failure> {
     let begin = follower.opened();
     let most_ns = i64::try_from(most_ns).unwrap_or(i64::MAX);
     let mut has_all = false;
@@ -107,13 +107,28 @@ fn attend(follower: &mut Follower, stop: &Stop, most_ns: u64, is_one_stream: boo
             break;
         }
     }
-    Ok(follower.close()?)
+    follower.close()?;
+    // Not the little that it takes to notice that the time is over.
+    Ok(u64::try_from((monotonic() - begin).min(most_ns)).unwrap_or(0))
 }
 
-/// Why nothing was followed.
-fn nothing(args: &TraceArgs, counts: &FollowCounts, most_ns: u64) -> Failure {
+/// Why there is nothing to show.
+fn nothing(args: &TraceArgs, counts: &FollowCounts, took_ns: u64) -> String {
     let interface = &args.interface;
-    let time = format_ns(most_ns as f64);
+    let time = format_ns(took_ns as f64);
+    if counts.chosen > 0 {
+        let (chosen, lost, missed) = (counts.chosen, counts.lost_events, table::not_shown(counts));
+        return format!(
+            "{chosen} sampled values that came to {interface} in {time} were followed, and none of their events was kept: {lost} \
+             found no room in the ring, {missed} were not shown by the kernel"
+        );
+    }
+    if counts.no_room > 0 {
+        let no_room = counts.no_room;
+        return format!(
+            "{no_room} sampled values came to {interface} in {time}, of streams that there was no room for (--max-streams)"
+        );
+    }
     let wanted = match (&args.stream, args.smp_cnt) {
         (Some(sv_id), Some(smp_cnt)) => format!(" of {sv_id} with smpCnt {smp_cnt}"),
         (Some(sv_id), None) => format!(" of {sv_id}"),
@@ -124,7 +139,8 @@ fn nothing(args: &TraceArgs, counts: &FollowCounts, most_ns: u64) -> Failure {
         (0, 0) => String::new(),
         (met, malformed) => format!(" ({met} others did, and {malformed} malformed ones)"),
     };
-    Failure::CouldNotMeasure(format!(
-        "no sampled values{wanted} came to {interface} in {time}{others}"
-    ))
+    format!("no sampled values{wanted} came to {interface} in {time}{others}")
 }
+
+#[cfg(test)]
+mod tests;

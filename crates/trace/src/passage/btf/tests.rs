@@ -125,10 +125,21 @@ fn tracepoints_functions_and_reasons_are_found() {
 }
 
 #[test]
+fn a_tracepoint_without_any_argument_is_none_with_a_frame() {
+    let mut kernel = kernel();
+    kernel.prototype(&[]); // 21
+    kernel.add("", 2, 21, &[], 0); // 22
+    kernel.add("btf_trace_strange", 8, 22, &[], 0); // 23
+    let types = Types::parse(&kernel.octets()).expect("whole");
+    assert_eq!(types.tracepoints(1).len(), 2);
+}
+
+#[test]
 fn a_module_stands_on_the_kernel_and_leaves_no_trace() {
     let kernel = kernel();
     let mut module = Writer::behind(&kernel);
     module.add("tun_net_xmit", 12, 18, &[], 0); // 21
+    module.add("btf_trace_ovs_do_execute_action", 8, 13, &[], 0); // 22
     let mut types = Types::parse(&kernel.octets()).expect("whole");
     for _ in 0..2 {
         let found = types.with_module(&module.octets(), |types, first| {
@@ -136,6 +147,9 @@ fn a_module_stands_on_the_kernel_and_leaves_no_trace() {
             types.functions(first)
         });
         assert_eq!(found, Ok(vec![function("tun_net_xmit", 1)]));
+        let found = types.with_module(&module.octets(), Types::tracepoints).expect("whole");
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].name.as_str(), found[0].skb_at), ("ovs_do_execute_action", 2));
         assert_eq!(types.functions(1), [function("packet_rcv", 1)]);
     }
 }

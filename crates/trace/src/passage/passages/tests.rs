@@ -23,6 +23,7 @@ fn names() -> Names {
             (3, "SKB_DROP_REASON_NO_SOCKET".to_owned()),
         ]),
         symbols: BTreeMap::from([(0x1000, "br_forward".to_owned()), (0x2000, "veth_xmit".to_owned())]),
+        has_context: true,
     }
 }
 
@@ -217,4 +218,20 @@ fn a_spike_shows_in_the_summary_at_its_place() {
     ];
     assert_eq!(figures, expected);
     assert!(summarize(&[]).is_empty());
+}
+
+#[test]
+fn what_a_cpu_was_in_the_midst_of_is_unknown_where_it_was_not_watched() {
+    let names = Names {
+        has_context: false,
+        ..names()
+    };
+    let in_thread = Event {
+        softirq: None,
+        ..event(2_000, CONSUME, 1)
+    };
+    let passages = assemble(&follows(1), &[event(1_000, RECEIVE, 1), in_thread], &names);
+    let contexts = passages[0].steps.iter().map(|step| step.context);
+    assert!(contexts.eq([Context::Unknown, Context::Unknown]));
+    assert_eq!(Context::Unknown.to_string(), "unknown");
 }

@@ -34,7 +34,9 @@ pub(super) fn render(found: &Found) -> String {
             "malformed": counts.malformed,
             "no_room": counts.no_room,
             "lost_events": counts.lost_events,
+            "not_kept": counts.not_kept,
             "missed_runs": counts.missed_runs,
+            "missed_functions": counts.missed_functions,
         },
         "namespaces": namespaces(found),
         "passages": found.passages.iter().map(passage).collect::<Vec<_>>(),
@@ -88,6 +90,7 @@ fn skb((number, skb): (usize, &Skb)) -> Value {
 
 fn step(step: &Step) -> Value {
     let (context, number) = match step.context {
+        Context::Unknown => ("unknown", None),
         Context::Thread => ("thread", None),
         Context::Softirq(vector) => ("softirq", Some(vector)),
         Context::Interrupt(number) => ("interrupt", Some(number)),

@@ -2,7 +2,7 @@
 
 use super::Found;
 use std::collections::BTreeMap;
-use trace::passage::{Context, End, Listening, Origin, Passage, Step, summarize};
+use trace::passage::{End, FollowCounts, Listening, Origin, Passage, Step, summarize};
 use units::format_ns;
 
 /// What is listened to, in a line or two.
@@ -39,8 +39,12 @@ pub(super) fn render(found: &Found) -> String {
             "events found no room in the ring: the lists are not whole",
         ),
         (
-            found.counts.missed_runs,
+            not_shown(&found.counts),
             "events were not shown by the kernel: the lists may not be whole",
+        ),
+        (
+            found.counts.not_kept,
+            "of the kernel's buffers were not kept in mind: the lists may not be whole",
         ),
         (
             found.counts.no_room,
@@ -52,7 +56,15 @@ pub(super) fn render(found: &Found) -> String {
             text.push_str(&format!("{count} {what}\n"));
         }
     }
+    if found.counts.missed_functions.is_none() {
+        text.push_str("this kernel does not tell whether it left out events of functions\n");
+    }
     text
+}
+
+/// Events that the kernel is known not to have shown.
+pub(super) fn not_shown(counts: &FollowCounts) -> u64 {
+    counts.missed_runs + counts.missed_functions.unwrap_or(0)
 }
 
 /// Short names for namespaces other than the own one.
@@ -145,10 +157,7 @@ fn row(step: &Step, passage: &Passage, namespaces: &Namespaces<'_>) -> [String; 
         format_ns(step.since_first_ns as f64),
         format_ns(step.delta_ns as f64),
         step.cpu.to_string(),
-        match step.context {
-            Context::Thread => "thread".to_owned(),
-            over => over.to_string(),
-        },
+        step.context.to_string(),
         format!("{}/{}", step.comm, step.tid),
         format!("#{}{origin}", step.skb),
         namespaces.place(&step.interface, step.netns),
