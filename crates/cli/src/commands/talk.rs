@@ -119,7 +119,8 @@ fn check(args: &TalkArgs) -> Result<(), Failure> {
         ));
     }
     let interface = &args.port.interface;
-    if args.listen.as_ref() == Some(interface) {
+    // The loopback interface alone hears itself.
+    if args.listen.as_ref() == Some(interface) && interface != "lo" {
         return refuse(format!(
             "--listen {interface} is the port that sends, which does not hear its own frames: name the one they arrive at"
         ));
