@@ -1,52 +1,18 @@
-//! `triptime pcap`: the streams of a capture, with Wireshark's tshark as the oracle, and verdicts that are never wrong.
+//! `triptime pcap`: the streams of a capture, with Wireshark's tshark as the oracle, and the listing.
+
+mod pcap_captures;
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use capture::write::PcapWriter;
+use pcap_captures::{SPACING_NS, START_NS, capture_of, have, pcap, template, text};
 use serde_json::Value;
-use support::{json, run, series, stderr};
-use wire::ether::{Mac, VlanTag};
-use wire::quality::SvQuality;
-use wire::sv::{Message, OwnedAsdu, Template};
-
-const START_NS: i64 = 1_790_000_000_000_000_000;
-const SPACING_NS: i64 = 250_000;
-
-fn template(stream: u8) -> Template {
-    Template::new(&Message {
-        dst: Mac([1, 0x0c, 0xcd, 4, 0, stream]),
-        src: Mac([2, 0, 0, 0, 0, stream]),
-        tags: vec![VlanTag::new(4, false, 1)],
-        appid: 0x4000 + u16::from(stream),
-        simulate: false,
-        asdus: vec![OwnedAsdu::new(&format!("MU{stream:02}"), 1, 2, &[(0, SvQuality(0)); 8])],
-    })
-    .expect("encodes")
-}
-
-/// A capture of `streams` streams of 4000 samples/s. `edit` gets stream and sample, and answers how often it is written and
-/// by how much its stamp is moved.
-fn capture_of(path: &Path, streams: u8, samples: i64, edit: impl Fn(u8, i64) -> (usize, i64)) {
-    let mut writer = PcapWriter::new(BufWriter::new(File::create(path).unwrap())).unwrap();
-    let mut templates: Vec<Template> = (0..streams).map(template).collect();
-    for sample in 0..samples {
-        for (stream, template) in (0..).zip(&mut templates) {
-            template.asdu_mut(0).unwrap().set_smp_cnt((sample % 4_000) as u16);
-            let (times, moved_ns) = edit(stream, sample);
-            for time in 0..times as i64 {
-                // An odd number of ns, so that every unit of stamps rounds.
-                let jitter_ns = (sample * 7_919 + i64::from(stream) * 104_729) % 5_003 + time;
-                let time_ns = START_NS + sample * SPACING_NS + i64::from(stream) * 10_000 + jitter_ns + moved_ns;
-                writer.write(time_ns, template.bytes()).unwrap();
-            }
-        }
-    }
-    writer.finish().unwrap();
-}
+use support::{json, series, stderr};
+use wire::sv::Template;
 
 /// What one stream is, by either tool.
 #[derive(Debug, PartialEq, Eq)]
@@ -103,14 +69,6 @@ fn nanoseconds(text: &str) -> i64 {
     seconds.parse::<i64>().unwrap() * 1_000_000_000 + format!("{part:0<9}").parse::<i64>().unwrap()
 }
 
-fn pcap(arguments: &[&str]) -> Output {
-    run(&[&["pcap"], arguments].concat())
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
 /// Every SV stream as triptime sees it.
 fn ours(capture: &Path, run_file: &Path) -> (BTreeMap<String, Stream>, Value) {
     let output = pcap(&[text(capture), "--json", "--out", text(run_file)]);
@@ -129,14 +87,6 @@ fn ours(capture: &Path, run_file: &Path) -> (BTreeMap<String, Stream>, Value) {
     };
     let streams = document["series"].as_array().unwrap().iter().filter_map(of).collect();
     (streams, document)
-}
-
-fn have(test: &str, program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok();
-    if !found {
-        testing::skip(test, &format!("no {program}: run scripts/need.sh test"));
-    }
-    found
 }
 
 #[test]
@@ -240,17 +190,6 @@ fn the_vectors_have_the_streams_of_tshark() {
     }
 }
 
-/// A profile with one limit on the longest spacing.
-fn profile(directory: &Path, quantity: &str, allowed: &str) -> PathBuf {
-    let path = directory.join(format!("{quantity}.toml"));
-    let limit = format!(
-        "name = \"site\"\nwhat = \"test\"\n[[limit]]\nid = \"limit\"\nseries = \"spacing/*\"\nquantity = \"{quantity}\"\n\
-         allowed = {allowed}\nsource = \"test\"\n"
-    );
-    std::fs::write(&path, limit).unwrap();
-    path
-}
-
 /// Samples of each SV stream that never came, and those that came again, by tshark's stamps and smpCnt: each is the sample
 /// with that smpCnt that was due next to its stamp.
 fn lost_by_tshark(capture: &Path) -> BTreeMap<String, (u64, u64)> {
@@ -338,138 +277,6 @@ fn late_frames_and_silences_are_counted_as_tshark_has_them() {
     );
 }
 
-/// Verdict, why, and exit status of a capture under a limit.
-fn judged(capture: &Path, limits: &Path, more: &[&str]) -> (String, String, Option<i32>) {
-    let directory = tempfile::tempdir().unwrap();
-    let out = directory.path().join("run.triptime");
-    let arguments = [text(capture), "--json", "--limits", text(limits), "--out", text(&out)];
-    let output = pcap(&[&arguments, more].concat());
-    let document = json(&output);
-    let why = document["checks"][0]["why"].as_str().unwrap().to_owned();
-    (
-        document["verdict"].as_str().unwrap().to_owned(),
-        why,
-        output.status.code(),
-    )
-}
-
-#[test]
-fn verdicts_follow_the_limits() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("whole.pcap");
-    capture_of(&path, 2, 5_000, |stream, sample| {
-        (usize::from((stream, sample) != (1, 2_000)), 0)
-    });
-    let max = profile(directory.path(), "max", "\"600us\"");
-    let lost = profile(directory.path(), "lost", "0");
-    let (verdict, why, status) = judged(&path, &lost, &[]);
-    assert_eq!((verdict.as_str(), status), ("fail", Some(1)), "{why}");
-    let clean = directory.path().join("clean.pcap");
-    capture_of(&clean, 2, 5_000, |_, _| (1, 0));
-    for limits in [&max, &lost] {
-        let (verdict, why, status) = judged(&clean, limits, &[]);
-        assert_eq!((verdict.as_str(), status), ("pass", Some(0)), "{why}");
-    }
-    let tight = profile(directory.path(), "max", "\"250us\"");
-    let (verdict, why, status) = judged(&clean, &tight, &[]);
-    assert_eq!((verdict.as_str(), status), ("fail", Some(1)), "{why}");
-}
-
-#[test]
-fn what_is_not_whole_is_never_a_pass() {
-    let test = "what_is_not_whole_is_never_a_pass";
-    let directory = tempfile::tempdir().unwrap();
-    let max = profile(directory.path(), "max", "\"1s\"");
-    let lost = profile(directory.path(), "lost", "0");
-    let clean = directory.path().join("clean.pcap");
-    capture_of(&clean, 2, 2_000, |_, _| (1, 0));
-    let assert_open = |capture: &Path, limits: &Path, more: &[&str], part: &str| {
-        let (verdict, why, status) = judged(capture, limits, more);
-        assert_eq!((verdict.as_str(), status), ("inconclusive", Some(3)), "{why}");
-        assert!(why.contains(part), "no {part:?} in {why:?}");
-    };
-
-    let cut = directory.path().join("cut.pcap");
-    let octets = std::fs::read(&clean).unwrap();
-    std::fs::write(&cut, &octets[..octets.len() - 5]).unwrap();
-    for limits in [&max, &lost] {
-        assert_open(&cut, limits, &[], "ended early");
-        assert_open(
-            &clean,
-            limits,
-            &["--max-streams", "1"],
-            "2000 frames of the capture could not be read",
-        );
-    }
-
-    let back = directory.path().join("back.pcap");
-    capture_of(&back, 2, 2_000, |_, sample| {
-        (1, if sample >= 1_000 { -2_000_000 } else { 0 })
-    });
-    assert_open(&back, &max, &[], "clock-step");
-
-    if !have(test, "editcap") {
-        return;
-    }
-    // Some frames are cut: nothing shows which stream they were of.
-    let short = directory.path().join("short.pcap");
-    let mut editcap = Command::new("editcap");
-    assert!(
-        editcap
-            .args(["-F", "nsecpcap", "-s", "80"])
-            .arg(&clean)
-            .arg(&short)
-            .status()
-            .unwrap()
-            .success()
-    );
-    let mixed = directory.path().join("mixed.pcap");
-    let mut mergecap = Command::new("mergecap");
-    assert!(
-        mergecap
-            .args(["-F", "nsecpcap", "-a", "-w"])
-            .args([&mixed, &clean, &short])
-            .status()
-            .unwrap()
-            .success()
-    );
-    for limits in [&max, &lost] {
-        assert_open(&mixed, limits, &[], "4000 frames of the capture could not be read");
-    }
-}
-
-#[test]
-fn a_capture_without_streams_or_cut_without_limits() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("arp.pcap");
-    let mut arp = vec![0xff; 60];
-    arp[12..14].copy_from_slice(&[8, 6]);
-    let mut writer = PcapWriter::new(File::create(&path).unwrap()).unwrap();
-    writer.write(START_NS, &arp).unwrap();
-    writer.finish().unwrap();
-    let out = directory.path().join("run.triptime");
-    let output = pcap(&[text(&path), "--json", "--out", text(&out)]);
-    assert_eq!(output.status.code(), Some(3));
-    assert!(
-        stderr(&output).contains("no stream of sampled values"),
-        "{}",
-        stderr(&output)
-    );
-    assert!(output.stdout.is_empty() && !out.exists());
-
-    let cut = directory.path().join("cut.pcap");
-    capture_of(&cut, 1, 100, |_, _| (1, 0));
-    let octets = std::fs::read(&cut).unwrap();
-    std::fs::write(&cut, &octets[..octets.len() - 5]).unwrap();
-    for arguments in [&[text(&cut)][..], &[text(&cut), "--out", text(&out)]] {
-        let output = pcap(arguments);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains("the capture is cut"), "{}", stderr(&output));
-        assert!(String::from_utf8_lossy(&output.stdout).contains("99 frames"));
-    }
-    assert!(out.exists(), "what came before the cut is a run");
-}
-
 #[test]
 fn a_file_that_is_there_stays_as_it_is() {
     let directory = tempfile::tempdir().unwrap();
@@ -500,39 +307,5 @@ fn the_listing_writes_no_file_and_reads_standard_input() {
         std::fs::read_dir(directory.path()).unwrap().count(),
         1,
         "only the capture"
-    );
-}
-
-#[test]
-fn worst_gaps_carry_frame_numbers_into_the_report() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("gap.pcap");
-    capture_of(&path, 1, 5_000, |_, sample| {
-        (1, if sample >= 3_000 { 5_000_000 } else { 0 })
-    });
-    let limits = profile(directory.path(), "max", "\"1ms\"");
-    let (out, html) = (
-        directory.path().join("run.triptime"),
-        directory.path().join("report.html"),
-    );
-    let arguments = ["--limits", text(&limits), "--out", text(&out), "--html", text(&html)];
-    let output = pcap(&[&[text(&path)][..], &arguments].concat());
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let report = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        report.starts_with("FAIL") && report.contains("before frame 3001"),
-        "{report}"
-    );
-    assert!(std::fs::read_to_string(&html).unwrap().contains("spacing/MU00"));
-    let run = store::RunFile::open(&out).unwrap();
-    let (id, spec) = run.series().unwrap().remove(0);
-    let spike = run.spikes(id).unwrap().remove(0);
-    assert_eq!(spike.sequence, Some(3_001));
-    assert!(
-        spike.value_ns > 5_000_000
-            && spec
-                .settings
-                .iter()
-                .any(|(_, value)| value.contains("frame of the capture"))
     );
 }

@@ -26,6 +26,11 @@ impl GooseStream {
         self.0.rules().lost()
     }
 
+    /// Places where sqNum left out at least one message.
+    pub(crate) fn gaps(&self) -> u64 {
+        self.0.rules().gaps()
+    }
+
     pub(crate) fn duplicates(&self) -> u64 {
         self.0.rules().duplicates()
     }
@@ -99,12 +104,7 @@ fn say(outcome: Outcome, message: Numbers, before: Option<Numbers>, budget: &mut
             };
             format!("stNum {from} -> {st_num} (frame {frame}){missed}{begun}")
         }),
-        Outcome::Restart if st_num == from => notes.write(budget, EventKind::State, || {
-            format!("sqNum went back to {sq_num} without a new stNum (frame {frame}): the publisher began again")
-        }),
-        Outcome::Restart => notes.write(budget, EventKind::State, || {
-            format!("stNum went back from {from} to {st_num} (frame {frame}): the publisher began again")
-        }),
+        Outcome::Restart => notes.write(budget, EventKind::State, || restart(message, before, frame)),
         Outcome::Old if st_num == from => notes.write(budget, EventKind::Change, || {
             format!("an old message of stNum {st_num}, sqNum {sq_num} while that state was live (frame {frame})")
         }),
@@ -112,6 +112,26 @@ fn say(outcome: Outcome, message: Numbers, before: Option<Numbers>, budget: &mut
             format!("an old message of stNum {st_num} while stNum {from} was live (frame {frame})")
         }),
         Outcome::Repetition(_) => {}
+    }
+}
+
+/// With lower numbers, or with some further ahead than the time allows.
+fn restart(message: Numbers, before: Option<Numbers>, frame: u64) -> String {
+    let Numbers { st_num, sq_num, .. } = message;
+    let before = before.unwrap_or(message);
+    let (what, from, to) = match st_num == before.st_num {
+        true => ("sqNum", before.sq_num, sq_num),
+        false => ("stNum", before.st_num, st_num),
+    };
+    match to > from {
+        true => format!(
+            "{what} jumped from {from} to {to} (frame {frame}), by more messages than the time since the last one allows: the \
+             publisher began again, or it is another one"
+        ),
+        false if what == "sqNum" => {
+            format!("sqNum went back to {to} without a new stNum (frame {frame}): the publisher began again")
+        }
+        false => format!("stNum went back from {from} to {to} (frame {frame}): the publisher began again"),
     }
 }
 

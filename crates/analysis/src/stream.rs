@@ -299,7 +299,10 @@ impl Stream {
                     too_late: counters.too_late,
                 }
             }
-            Protocol::Goose(goose) => Detail::Goose(goose.counts()),
+            Protocol::Goose(goose) => Detail::Goose {
+                counts: goose.counts(),
+                gaps: goose.gaps(),
+            },
             Protocol::Counted(numbered) => Detail::Counted {
                 gaps: numbered.order.gaps,
                 restarts: numbered.order.restarts,

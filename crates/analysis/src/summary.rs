@@ -104,7 +104,12 @@ pub enum Detail {
         too_late: u64,
     },
     /// GOOSE.
-    Goose(GooseCounts),
+    Goose {
+        /// What the messages were.
+        counts: GooseCounts,
+        /// Places where sqNum left out at least one message.
+        gaps: u64,
+    },
     /// AVTP and test frames.
     Counted {
         /// Places where at least one frame was missing.

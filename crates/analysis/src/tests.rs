@@ -1,6 +1,7 @@
 //! Small captures made by hand: every counter, and random faults counted exactly.
 
 mod faults;
+mod goose;
 mod protocols;
 mod stamps;
 

@@ -155,7 +155,12 @@ pub(crate) fn appid(text: &str) -> Result<u16, String> {
 
 /// A VLAN such as `100` or `100:4`: identifier and priority (default 4).
 pub(crate) fn vlan(text: &str) -> Result<VlanTag, String> {
-    let error = || format!("\"{text}\" is not a VLAN: write it as 100, or 100:4 with its priority");
+    let error = || {
+        format!(
+            "\"{text}\" is not a VLAN: write its identifier, 0 to 4095, and its priority, 0 to 7, as 100:4, or 100 for \
+             priority 4"
+        )
+    };
     let (vid, pcp) = text.split_once(':').unwrap_or((text, "4"));
     let vid: u16 = vid.parse().map_err(|_| error())?;
     let pcp: u8 = pcp.parse().map_err(|_| error())?;
@@ -220,7 +225,10 @@ mod tests {
         let tag = vlan("100:6").expect("valid");
         assert_eq!((tag.vid(), tag.pcp()), (100, 6));
         assert_eq!(vlan("5").expect("valid").pcp(), 4);
-        assert!(vlan("5000").is_err() && vlan("1:9").is_err() && vlan("x").is_err());
+        for wrong in ["5000", "1:9", "x"] {
+            let error = vlan(wrong).expect_err(wrong);
+            assert!(error.contains("0 to 4095") && error.contains("0 to 7"), "{error}");
+        }
         assert_eq!(window("1s"), Ok(1_000_000_000));
         assert!(window("0").is_err() && window("99ms").is_err());
         assert!(positive_duration("0").is_err() && positive_duration("10").is_err());

@@ -26,7 +26,7 @@ pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Res
     print(&report, args.json, args.html.as_deref())?;
     if only_reflected(&report.run) && args.limits.is_some() && !args.quiet {
         let _ = writeln!(
-            std::io::stderr(),
+            io::stderr(),
             "triptime: this end returned the frames: the limits are judged at the other one, which measured the round trips"
         );
     }

@@ -287,6 +287,36 @@ fn an_interval_that_is_not_the_streams_is_told() {
     assert_eq!(stream_events(&listen(&right, &frames), "listen/sv-MU01"), [""; 0]);
 }
 
+/// 4800 frames a second where `--interval` says 4000: all of them came, and those of the first second that are beyond 4000 leave
+/// it undecided whether any is missing.
+#[test]
+fn a_stream_of_a_higher_rate_than_the_interval_says_has_lost_nothing() {
+    if !can_run("a_stream_of_a_higher_rate_than_the_interval_says_has_lost_nothing") {
+        return;
+    }
+    let config = ListenConfig {
+        late_after_ns: 3_600_000_000_000,
+        ..ListenConfig::every(Period::of_ns(250_000))
+    };
+    let one = (3_000..9_700_u32).map(|number| samples("MU01", (number % 4_800) as u16, 1, &[]));
+    let two = (1_500..4_900_u32).map(|number| samples("MU02", (2 * number % 4_800) as u16, 2, &[]));
+    let recorded = listen(&config, &one.chain(two).collect::<Vec<_>>());
+    for (name, rate, sent, beyond) in [("sv-MU01", 4_800, 6_700, 800), ("sv-MU02", 2_400, 3_400, 0)] {
+        let series = format!("listen/{name}");
+        let whole = Expected {
+            received: sent - beyond - 1,
+            ..Expected::default()
+        };
+        assert_eq!(counted(&recorded, &series), whole, "{name}");
+        let told = stream_events(&recorded, &series);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].ends_with(&format!("give --interval {rate}/s")), "{told:?}");
+        let events = recorded.events(&series).into_iter();
+        let doubts = events.filter(|event| event.kind == EventKind::Incomplete).count();
+        assert_eq!(doubts, usize::from(beyond > 0), "{name}");
+    }
+}
+
 /// The counter alone shows 0.7 s as a jump back, and 1 s as nothing.
 #[test]
 fn a_silence_of_another_publisher_costs_the_frames_of_its_time() {

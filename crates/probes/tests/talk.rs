@@ -108,7 +108,7 @@ fn every_frame_is_numbered_and_both_ends_are_marked() {
         let marked = |flags: u16| own.iter().filter(move |(own, _)| own.flags == flags);
         // A warm-up that is held up takes fewer frames to its sixteenth cycle.
         assert!((1..=16).contains(&marked(1).count()), "{framing:?}");
-        assert_eq!(marked(2).count(), 3);
+        assert!(marked(2).count() >= 3, "{framing:?}");
         assert!(marked(2).all(|(own, _)| own.sequence == sent));
         let numbers: Vec<u64> = marked(0).map(|(own, _)| own.sequence).collect();
         assert_eq!(numbers, (0..sent).collect::<Vec<_>>(), "{framing:?}");
@@ -122,6 +122,15 @@ fn every_frame_is_numbered_and_both_ends_are_marked() {
                 let steps: u64 = counts.windows(2).map(|pair| (pair[1] + 1_000 - pair[0]) % 1_000).sum();
                 let missed = recorded.counters("talk/sv").missed;
                 assert!(steps < sent + missed && steps + 1 >= sent, "{steps} {sent} {missed}");
+                // The end marks go on cycle by cycle: a capture shows nothing as lost that was not missed.
+                let ends: Vec<u64> = marked(2).map(|(_, count)| *count).collect();
+                let next = ends.windows(2).filter(|pair| pair[1] == (pair[0] + 1) % 1_000).count();
+                assert_eq!(next + 1, ends.len(), "{ends:?}");
+                let last = counts[counts.len() - 1];
+                assert!(
+                    (ends[0] + 1_000 - last) % 1_000 <= missed + 1,
+                    "{last} {missed} {ends:?}"
+                );
             }
         }
     }

@@ -297,9 +297,16 @@ fn list(names: &[String]) -> String {
 }
 
 fn refusals(refused: &[XdpRefusal]) -> String {
-    let each: Vec<String> = refused
-        .iter()
-        .map(|refusal| format!("AF_XDP ({}) refused: {}", refusal.form, refusal.why))
+    let alike = refused.chunk_by(|one, next| one.why == next.why);
+    let each: Vec<String> = alike
+        .filter_map(|alike| {
+            let forms: Vec<String> = alike.iter().map(|refusal| refusal.form.to_string()).collect();
+            Some(format!(
+                "AF_XDP ({}) refused: {}",
+                forms.join(" and "),
+                alike.first()?.why
+            ))
+        })
         .collect();
     each.join("; ")
 }

@@ -21,7 +21,7 @@ pub use data::{Data, Entries};
 pub use frame::{Frame, Inspection, inspect};
 pub use message::Message;
 pub use parse::Fields;
-pub use rules::{Counts, Instants, Numbers, Outcome, Rules};
+pub use rules::{Counts, Instants, Numbers, Outcome, Rules, SHORTEST_INTERVAL_NS};
 pub use schedule::{Curve, Progress};
 pub use supervisor::{Expectation, Marks, REFUSALS, Refusal, Refused, Settings, Simulation, Supervisor, Verdict};
 pub use template::Template;

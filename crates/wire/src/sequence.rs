@@ -70,6 +70,9 @@ pub enum Step {
 #[derive(Debug, Clone)]
 pub struct Sequence {
     rate: u32,
+    /// Whether `rate` is that of the stream, or was given as that.
+    is_rate_known: bool,
+    /// While the wrap has not shown the rate.
     learner: Option<RateLearner>,
     newest: Option<u32>,
     /// Bit n: the count n behind the newest one was seen.
@@ -105,6 +108,7 @@ impl Sequence {
         let rate = rate.clamp(1, 1 << 16);
         Self {
             rate,
+            is_rate_known: true,
             learner: None,
             newest: None,
             seen: 0,
@@ -120,19 +124,36 @@ impl Sequence {
     /// Supervises a stream of unknown rate: the counter is taken to run to 65535 until its wrap shows the rate.
     pub fn learning() -> Self {
         Self {
+            is_rate_known: false,
             learner: Some(RateLearner::new()),
             ..Self::new(1 << 16)
         }
     }
 
+    /// Supervises a stream that is said to have this rate. Where its wrap shows that of another profile, that one is taken.
+    pub fn checking(rate: u32) -> Self {
+        Self {
+            learner: Some(RateLearner::new()),
+            ..Self::new(rate)
+        }
+    }
+
+    /// Counts and rate are of frames, with so many samples in each. To be said before the first one.
+    #[must_use]
+    pub fn of_frames(mut self, asdus: u16) -> Self {
+        self.learner = self.learner.map(|_| RateLearner::of_frames(asdus));
+        self
+    }
+
     /// Samples per second; `None` while it is not known.
     pub fn rate(&self) -> Option<u32> {
-        self.learner.is_none().then_some(self.rate)
+        self.is_rate_known.then_some(self.rate)
     }
 
     /// From here on the counter runs from 0 to `rate - 1`; what was counted stays.
     pub fn set_rate(&mut self, rate: u32) {
         self.rate = rate.clamp(1, 1 << 16);
+        self.is_rate_known = true;
         self.learner = None;
         // Both are in counts of the rate before.
         self.skipped.fill(0);
@@ -167,8 +188,8 @@ impl Sequence {
     /// that time are lost.
     #[inline]
     pub fn accept_after(&mut self, smp_cnt: u16, silent_ns: u64) -> Step {
-        if let Some(rate) = self.learner.as_mut().and_then(|learner| learner.observe(smp_cnt)) {
-            self.set_rate(rate);
+        if self.learner.is_some() {
+            self.look_for_rate(smp_cnt);
         }
         self.counters.asdus += 1;
         let count = u32::from(smp_cnt);
@@ -194,7 +215,7 @@ impl Sequence {
             self.late(behind)
         } else if ahead < self.rate.div_ceil(2) {
             self.go_on(count, u64::from(ahead))
-        } else if self.learner.is_none() && self.is_skipped(count) && self.too_late_in_a_row < self.rate / 4 {
+        } else if self.is_rate_known && self.is_skipped(count) && self.too_late_in_a_row < self.rate / 4 {
             self.too_late_in_a_row += 1;
             self.counters.too_late += 1;
             Step::TooLate
@@ -211,6 +232,30 @@ impl Sequence {
             self.begin(count);
             self.counters.restarts += 1;
             Step::Restart
+        }
+    }
+
+    /// Looks whether the count before this one was the last of a second.
+    fn look_for_rate(&mut self, smp_cnt: u16) {
+        let Some(mut learner) = self.learner.take() else { return };
+        let highest = learner.highest();
+        let shown = learner.observe(smp_cnt);
+        match shown {
+            Some(rate) if !self.is_rate_known => self.set_rate(rate),
+            // It is what was said.
+            Some(rate) if rate == self.rate => {}
+            // Two wraps that agree may have lost the same counts; a profile's rate is none by chance.
+            Some(rate) if learner.is_known(rate) => {
+                self.set_rate(rate);
+                // The stream came as far as that, though its last counts may have been beyond the rate that was said.
+                let newest = highest.min(rate - 1);
+                if self.newest != Some(newest) {
+                    self.begin(newest);
+                }
+                // That it was one and no loss just there is certain when the next wrap shows it too.
+                self.learner = Some(learner);
+            }
+            _ => self.learner = Some(learner),
         }
     }
 
@@ -246,7 +291,7 @@ impl Sequence {
     /// Counts that the stream moved on by in `silent_ns`, if its counter, `ahead` of the newest, stands about where it must then.
     #[cold]
     fn ahead_by_time(&self, ahead: u32, silent_ns: u64) -> Option<u64> {
-        if self.learner.is_some() {
+        if !self.is_rate_known {
             return None;
         }
         let (rate, ahead) = (u64::from(self.rate), u64::from(ahead));

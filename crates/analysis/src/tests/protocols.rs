@@ -1,9 +1,7 @@
 //! Streams that are no sampled values: GOOSE, test frames, AVTP.
 
-use super::{Stamped, analyse, sv};
-use crate::Detail;
+use super::{Stamped, analyse};
 use wire::ether::Mac;
-use wire::goose;
 use wire::test_frame::{Kind as TestKind, TestFrame};
 
 #[test]
@@ -40,66 +38,4 @@ fn test_frames_and_avtp_are_followed_by_their_counters() {
     assert_eq!(counts(0), (4, 1, 1, 1));
     assert_eq!(counts(1), (593, 5, 0, 0), "the last of them is not missed");
     assert_eq!(summary.other, 1, "a greeting is no sample");
-}
-
-#[test]
-fn goose_states_and_silence_become_events() {
-    let message = |st_num: u32, sq_num: u32| {
-        let message = goose::Message {
-            st_num,
-            sq_num,
-            time_allowed_to_live: 100,
-            ..goose_message()
-        };
-        message.encode().unwrap()
-    };
-    let ms = |ms: i64| Some(ms * 1_000_000);
-    let frames = [
-        (ms(0), message(4, 7)),
-        (ms(50), message(4, 8)),
-        (ms(60), message(5, 0)),
-        (ms(60), message(5, 0)),
-        (ms(64), message(5, 1)),
-        (ms(264), message(7, 2)),
-        // Another protocol brings the end of the capture.
-        (ms(400), sv("MU01", 0)),
-    ];
-    let (summary, kept) = analyse(&frames);
-    let stream = &summary.streams[0];
-    let Detail::Goose(counts) = stream.detail else {
-        panic!("GOOSE")
-    };
-    assert_eq!((counts.states, counts.expired, counts.begun_late), (2, 2, 1));
-    let tally = &stream.tally.counts;
-    assert_eq!(
-        (tally.lost, tally.duplicate, tally.received),
-        (3, 1, 4),
-        "a state and two messages"
-    );
-    assert_eq!((tally.late, stream.tally.max_ns), (2, Some(200_000_000)));
-    let texts: Vec<&str> = kept.events.iter().map(|event| event.text.as_str()).collect();
-    assert_eq!(
-        texts,
-        [
-            "first seen with stNum 4, sqNum 7 (frame 1)",
-            "stNum 4 -> 5 (frame 3)",
-            "silent for 200 ms where timeAllowedtoLive was 100 ms (until frame 6)",
-            "stNum 5 -> 7 (frame 6); 1 state between them never came; it begins with sqNum 2, not 0: messages were lost, or \
-             the publisher does not reset it",
-            "no message for 136 ms when the capture ended; timeAllowedtoLive was 100 ms"
-        ]
-    );
-}
-
-fn goose_message() -> goose::Message {
-    let vectors: &str = include_str!("../../../wire/tests/data/vectors.json");
-    let at = vectors.find("\"goose_initial\"").unwrap();
-    let hex = &vectors[at..];
-    let hex = hex[hex.find("\"hex\"").unwrap() + 5..].split('"').nth(1).unwrap();
-    let octets: Vec<u8> = (0..hex.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap())
-        .collect();
-    let ethernet = wire::ether::EthernetView::parse(&octets).unwrap();
-    goose::Message::from(&goose::Frame::parse(&ethernet).unwrap())
 }

@@ -6,7 +6,7 @@ use crate::run_file::{Run, Start};
 use lab::preflight::Intent;
 use probes::listen::{self, ListenConfig, Listening};
 use probes::talk::search::{Outcome, Search};
-use probes::talk::{TalkConfig, port_options, start};
+use probes::talk::{Framing, TalkConfig, port_options, start};
 use probes::{Port, ProbeError};
 use std::time::Duration;
 use sys::packet::PacketPort;
@@ -51,9 +51,9 @@ pub(crate) struct TalkArgs {
     /// VLAN and priority, such as 2:3
     #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]
     vlan: Option<VlanTag>,
-    /// Octets of a test frame, without frame check sequence and tag
-    #[arg(long, value_name = "OCTETS", default_value_t = MIN_OCTETS)]
-    size: usize,
+    /// Octets of a test frame, without frame check sequence and tag [default: 60]
+    #[arg(long, value_name = "OCTETS")]
+    size: Option<usize>,
     /// Let the etf queueing discipline send each frame at its due instant (SO_TXTIME); refused where there is none
     #[arg(long)]
     launch_time: bool,
@@ -72,12 +72,7 @@ pub(crate) struct TalkArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
-    if args.search && args.run.limits.is_some() {
-        return Err(Failure::Usage(
-            "talk: --search tries spin-aheads that are too short: judge the one it finds with --spin-ahead and --limits"
-                .into(),
-        ));
-    }
+    check(args)?;
     let port = PacketPort::open(&args.port.interface, &port_options(args.launch_time))?;
     let measured: CpuList = args.port.cpu.into_iter().chain(args.listen_cpu).collect();
     let ends = args.port.duration.or(args.search.then_some(SEARCH_STEP_NS));
@@ -107,6 +102,32 @@ pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
     run.finish(outcome.map_err(Into::into))
 }
 
+/// Options that do not go together.
+fn check(args: &TalkArgs) -> Result<(), Failure> {
+    let refuse = |why: String| Err(Failure::Usage(format!("talk: {why}")));
+    if args.search && args.run.limits.is_some() {
+        return refuse(
+            "--search tries spin-aheads that are too short: judge the one it finds with --spin-ahead and --limits"
+                .into(),
+        );
+    }
+    let framing = Framing::from(args.framing);
+    if args.size.is_some() && framing != Framing::Test {
+        return refuse(format!(
+            "--size is of test frames: those of --framing {} have the length that their protocol gives them",
+            framing.word()
+        ));
+    }
+    let interface = &args.port.interface;
+    // The loopback interface alone hears itself.
+    if args.listen.as_ref() == Some(interface) && interface != "lo" {
+        return refuse(format!(
+            "--listen {interface} is the port that sends, which does not hear its own frames: name the one they arrive at"
+        ));
+    }
+    Ok(())
+}
+
 fn config(args: &TalkArgs, run: &Run) -> TalkConfig {
     let every = TalkConfig::every(args.interval);
     let late_after_ns = args.late_after.unwrap_or(match args.search {
@@ -117,7 +138,7 @@ fn config(args: &TalkArgs, run: &Run) -> TalkConfig {
         framing: args.framing.into(),
         destination: args.dst,
         vlan: args.vlan,
-        frame_bytes: args.size,
+        frame_bytes: args.size.unwrap_or(MIN_OCTETS),
         spin_ahead_ns: args.spin_ahead,
         late_after_ns,
         launch_time: args.launch_time,

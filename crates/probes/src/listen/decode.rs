@@ -80,7 +80,11 @@ pub(super) enum Number {
         epoch: bool,
     },
     /// By the smpCnt of its first sample, in frames: it wraps each second.
-    Samples { count: u16 },
+    Samples {
+        count: u16,
+        /// Samples in the frame.
+        asdus: u16,
+    },
 }
 
 /// What our talker says of a frame.
@@ -150,5 +154,6 @@ fn samples(first: &sv::Asdu<'_>, asdus: usize) -> Number {
     let asdus = u16::try_from(asdus).unwrap_or(1).max(1);
     Number::Samples {
         count: first.smp_cnt() / asdus,
+        asdus,
     }
 }

@@ -99,10 +99,14 @@ impl Describe for Listen {
                  --interval {a}/s",
                 self.config.period
             ),
-            notice::OUT_OF_RANGE => format!(
-                "{stream}: {a} frames have a smpCnt beyond the {} frames a second that --interval says",
-                crate::talk::per_second(self.config.period).unwrap_or_default()
-            ),
+            notice::OUT_OF_RANGE => {
+                let text = format!(
+                    "{stream}: {a} frames have a smpCnt beyond the {} frames a second that --interval says: what is missing among \
+                     them is not known",
+                    crate::talk::per_second(self.config.period).unwrap_or_default()
+                );
+                return (EventKind::Incomplete, text);
+            }
             _ => format!(
                 "{a} frames of more streams than the {} that are told apart",
                 self.config.max_streams

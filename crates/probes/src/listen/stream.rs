@@ -6,13 +6,16 @@ use super::series::{notice, slot};
 use crate::reception::Arrival;
 use crate::record::{Counter, Feed};
 use units::{Monotonic, Realtime};
-use wire::sequence::{Accounting, KNOWN_RATES, RateLearner, Sequence, Settled, Step as SampleStep};
+use wire::sequence::{Accounting, Sequence, Settled, Step as SampleStep};
 
 /// A counter this many behind the newest one is late; further behind, it has wrapped.
 const LATE_COUNTS: u32 = 16;
 
 /// New starts of one stream that are told one by one; two talkers in one stream would fill the run with them.
 const RESTARTS_TOLD: u64 = 20;
+
+/// Rates of one stream, other than the one given, that are told.
+const RATES_TOLD: u64 = 4;
 
 /// How a stream is judged.
 #[derive(Debug, Clone, Copy)]
@@ -32,20 +35,32 @@ struct Samples {
     out_of_range: u64,
     /// New starts that were told.
     restarts: u64,
-    /// Until the rate is seen from where smpCnt wraps: the one that was given may be another.
-    learner: Option<RateLearner>,
+    /// Other rates that were told.
+    other_rates: u64,
 }
 
 impl Samples {
-    fn new(per_second: Option<u32>) -> Self {
+    fn new(per_second: Option<u32>, asdus: u16) -> Self {
+        // The rate that was given may be another than the stream's.
+        let sequence = per_second.map_or_else(Sequence::learning, Sequence::checking);
         Self {
-            sequence: per_second.map_or_else(Sequence::learning, Sequence::new),
+            sequence: sequence.of_frames(asdus),
             accounting: Accounting::default(),
             newest: None,
             out_of_range: 0,
             restarts: 0,
-            learner: per_second.map(|_| RateLearner::new()),
+            other_rates: 0,
         }
+    }
+
+    /// The rate that was taken in place of `before`, if that is still to be told.
+    fn other_rate(&mut self, before: Option<u32>) -> Option<u32> {
+        let rate = self.sequence.rate()?;
+        if before.is_none_or(|before| before == rate) || self.other_rates >= RATES_TOLD {
+            return None;
+        }
+        self.other_rates += 1;
+        Some(rate)
     }
 
     /// New starts among `all` that were not told yet.
@@ -61,7 +76,8 @@ pub(super) struct Stream {
     number: u16,
     pace: Pace,
     order: Order,
-    samples: Samples,
+    /// From the first frame that is counted by its samples.
+    samples: Option<Samples>,
     session: Option<u32>,
     epoch: Option<bool>,
     /// How many frames the talker says it sent.
@@ -79,7 +95,7 @@ impl Stream {
             number,
             pace,
             order: Order::default(),
-            samples: Samples::new(pace.per_second),
+            samples: None,
             session: None,
             epoch: None,
             sent: None,
@@ -98,25 +114,22 @@ impl Stream {
                 mark,
             } => self.own(session, sequence, mark, arrival, feed),
             Number::Counter { value, modulus, epoch } => self.counted(value, modulus, epoch, arrival, feed),
-            Number::Samples { count } => self.sampled(count, arrival, feed),
+            Number::Samples { count, asdus } => self.sampled(count, asdus, arrival, feed),
         }
     }
 
-    fn sampled(&mut self, count: u16, arrival: &Arrival, feed: &mut Feed) {
-        let samples = &mut self.samples;
-        if let Some(rate) = samples.learner.as_mut().and_then(|learner| learner.observe(count)) {
-            samples.learner = None;
-            // Two wraps that agree may have lost the same frames; a profile's rate is none by chance.
-            if self.pace.per_second != Some(rate) && KNOWN_RATES.contains(&rate) {
-                samples.sequence.set_rate(rate);
-                feed.notice(slot(self.number), notice::OTHER_RATE, arrival.at, u64::from(rate), 0);
-            }
-        }
+    fn sampled(&mut self, count: u16, asdus: u16, arrival: &Arrival, feed: &mut Feed) {
+        let per_second = self.pace.per_second;
+        let samples = self.samples.get_or_insert_with(|| Samples::new(per_second, asdus));
         let silent_ns = samples.newest.map_or(0, |newest| arrival.silence_ns(&newest));
+        let rate = samples.sequence.rate();
         let step = samples.sequence.accept_after(count, silent_ns);
+        if let Some(other) = samples.other_rate(rate) {
+            feed.notice(slot(self.number), notice::OTHER_RATE, arrival.at, u64::from(other), 0);
+        }
         if matches!(
             step,
-            SampleStep::First | SampleStep::Next | SampleStep::Gap(_) | SampleStep::Restart
+            SampleStep::First | SampleStep::Next | SampleStep::Gap(_) | SampleStep::Restart | SampleStep::OutOfRange
         ) {
             samples.newest = Some(*arrival);
         }
@@ -130,19 +143,31 @@ impl Stream {
             }
             // The time since what was sent before is no delta.
             SampleStep::Restart => self.before = arrival.kernel,
-            SampleStep::OutOfRange => samples.out_of_range += 1,
+            // Not measured, but it came: what follows it is not late.
+            SampleStep::OutOfRange => {
+                samples.out_of_range += 1;
+                self.before = arrival.kernel;
+            }
             SampleStep::Duplicate | SampleStep::TooLate => {}
         }
-        let certain = self.samples.sequence.certain_restarts();
-        for _ in 0..self.samples.untold(certain) {
-            self.began_anew(arrival.at, feed);
-        }
+        self.tell_samples(arrival.at, feed);
+    }
+
+    /// What is certain by now of frames that are counted by their samples.
+    fn tell_samples(&mut self, at: Monotonic, feed: &mut Feed) {
+        let Some(samples) = &mut self.samples else { return };
+        let untold = samples.untold(samples.sequence.certain_restarts());
         let Samples {
             sequence, accounting, ..
-        } = &mut self.samples;
-        if accounting.is_due(sequence.counters()) {
-            let settled = accounting.look(sequence.counters());
-            self.report(settled, arrival.at, feed);
+        } = samples;
+        let settled = accounting
+            .is_due(sequence.counters())
+            .then(|| accounting.look(sequence.counters()));
+        for _ in 0..untold {
+            self.began_anew(at, feed);
+        }
+        if let Some(settled) = settled {
+            self.report(settled, at, feed);
         }
     }
 
@@ -267,14 +292,13 @@ impl Stream {
 
     /// The same for samples; the stream has ended.
     fn settle_samples(&mut self, at: Monotonic, feed: &mut Feed) {
-        let Samples {
-            sequence, accounting, ..
-        } = &mut self.samples;
-        let settled = accounting.last_look(sequence.counters());
-        self.stale += sequence.counters().too_late;
-        let restarts = sequence.counters().restarts;
+        let Some(samples) = &mut self.samples else { return };
+        let counters = *samples.sequence.counters();
+        let settled = samples.accounting.last_look(&counters);
+        let untold = samples.untold(counters.restarts);
+        self.stale += counters.too_late;
         self.report(settled, at, feed);
-        for _ in 0..self.samples.untold(restarts) {
+        for _ in 0..untold {
             self.began_anew(at, feed);
         }
     }
@@ -284,10 +308,11 @@ impl Stream {
         self.settle(at, feed);
         self.settle_samples(at, feed);
         let untold = self.restarts.saturating_sub(RESTARTS_TOLD);
+        let out_of_range = self.samples.as_ref().map_or(0, |samples| samples.out_of_range);
         for (code, count) in [
             (notice::MORE_RESTARTS, untold),
             (notice::STALE, self.stale),
-            (notice::OUT_OF_RANGE, self.samples.out_of_range),
+            (notice::OUT_OF_RANGE, out_of_range),
         ] {
             if count > 0 {
                 feed.notice(slot(self.number), code, at, count, 0);

@@ -8,7 +8,7 @@
 //! launch time: the queueing discipline or the NIC sends it. The series is then how late it was handed over.
 //!
 //! Every frame carries the fields of a test frame, so that `listen` accounts for each one whatever the framing. Frames of the
-//! warm-up and three after the last are marked: a listener knows by them whether the first and the last ones are missing.
+//! warm-up and those of 15 ms after the last are marked: a listener knows by them whether the first and the last ones are missing.
 //!
 //! Hooks: AF_PACKET on one interface, one send call each interval. Produces: `talk/LABEL` (talker delta), `send/LABEL` (the
 //! send call). Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy; `CAP_NET_ADMIN` and an ETF queueing discipline for

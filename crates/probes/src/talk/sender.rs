@@ -10,18 +10,18 @@ use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use sys::packet::TxEvent;
-use sys::wait::{Wait, WakeClock, sleep_until};
+use sys::wait::{Wait, WakeClock};
 use units::{Grid, Monotonic, Tai};
 
 /// Cycles before the first recorded one: they bring code and data of the loop into memory and caches.
 const WARM_UP_CYCLES: u64 = 16;
 
-/// Frames that say that the last one was sent: more than one, since they can be lost like any other.
-const END_FRAMES: u64 = 3;
+/// The frames behind the last one say that it was sent, in cycles without a hole: a counter that runs on each second shows none as
+/// lost then. They go on for so long that one which is overtaken on its way still comes before the last of them.
+const END_NS: i64 = 15_000_000;
 
-/// The end is said this long after the last frame, and again after as long: a frame that is overtaken on its way still comes
-/// before it.
-const END_AFTER_NS: i64 = 5_000_000;
+/// At least so many of them, since they can be lost like any other.
+const END_FRAMES: u64 = 3;
 
 /// Launch errors are collected after so many cycles; the kernel keeps some thousands.
 const CYCLES_PER_COLLECTION: u64 = 256;
@@ -118,7 +118,7 @@ impl Sender {
             feed.count(TALK, Counter::Missed, returned, next - cycle - 1);
             cycle = next;
         }
-        self.say_end(&grid)
+        self.say_end(&grid, cycle)
     }
 
     /// Sends marked frames until the loop is warm; returns the first cycle to count.
@@ -194,13 +194,20 @@ impl Sender {
         self.dropped += dropped;
     }
 
-    fn say_end(&mut self, grid: &Grid) -> Result<(), ProbeError> {
-        for _ in 0..END_FRAMES {
-            let cycle = grid.first_after(sys::clock::monotonic() + END_AFTER_NS);
+    /// Goes on from cycle `first` with marked frames. A stall is made up for here: these frames are no measurement, and a cycle
+    /// left out would look like a loss.
+    fn say_end(&mut self, grid: &Grid, first: u64) -> Result<(), ProbeError> {
+        let until = grid.due(first) + END_NS;
+        let (mut cycle, mut said) = (first, 0);
+        while said < END_FRAMES || grid.due(cycle) < until {
             let due = grid.due(cycle);
             let launch = self.make(cycle, mark::END, due);
-            sleep_until(due - self.lead_ns);
+            let planned = due - self.lead_ns;
+            // A signal may wake the thread early.
+            while self.wait.until(planned) < planned {}
             self.send(launch)?;
+            said += 1;
+            cycle += 1;
         }
         Ok(())
     }

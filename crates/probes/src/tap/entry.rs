@@ -39,11 +39,6 @@ impl Entry {
         }
     }
 
-    /// Octets of the entry and what follows.
-    pub(super) fn octets(&self) -> usize {
-        BYTES + self.length as usize
-    }
-
     pub(super) fn to_bytes(self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
         bytes[..8].copy_from_slice(&self.at_ns.to_le_bytes());

@@ -1,7 +1,12 @@
-//! The other end of the ring: keeps the last seconds, writes what is wanted.
+//! The other end of the ring: keeps the last seconds, writes what is wanted, in the order of the instants.
+//!
+//! Frames come out of the ring in the order in which the measuring thread dealt with them. After a stall that is not the order of
+//! their instants: the frame sent now comes before those that the kernel received meanwhile. So each is held for a while before
+//! it is written.
 
 use super::Extent;
-use super::entry::{BYTES, Entry, Kind};
+use super::entry::{BYTES, Entry};
+use super::held::{Held, Queue};
 use crate::record::SpikeSignal;
 use capture::{Captured, Direction, PcapngWriter};
 use rtrb::Consumer;
@@ -12,14 +17,24 @@ use std::time::Duration;
 /// How often the ring is emptied.
 pub(super) const LOOK: Duration = Duration::from_millis(10);
 
-/// Most octets kept, whatever the time they cover.
+/// Most octets kept for what may go wrong later, whatever the time they cover.
 pub(super) const MOST_KEPT: usize = 64 << 20;
+
+/// Most octets held for the order alone.
+pub(super) const MOST_HELD: usize = 16 << 20;
+
+/// A frame is written when one so much younger has come: the thread that measures needs far less to take what waits for it after
+/// a stall.
+const HOLD_NS: i64 = 500_000_000;
 
 /// How much longer frames are kept than they are wanted before a spike: the recorder tells of it some time later.
 const NOTICE_NS: i64 = 300_000_000;
 
 /// Spans of time by which frames are counted that there was no room for.
 const SPANS: i64 = 1_024;
+
+/// Most spikes that wait for a frame to be marked.
+const MOST_MARKS: usize = 64;
 
 /// Octets of the two addresses, behind which a VLAN tag stands.
 const ADDRESSES: usize = 12;
@@ -30,26 +45,23 @@ pub(super) struct Keeper<W> {
     writer: PcapngWriter<W>,
     extent: Extent,
     signal: SpikeSignal,
-    /// The first spike that no frame was marked for, `CLOCK_MONOTONIC`.
-    spike_ns: i64,
-    /// Entries of the last seconds, one after the other.
-    kept: VecDeque<u8>,
+    /// Spikes that no frame was marked for, `CLOCK_MONOTONIC`.
+    unmarked: Vec<i64>,
+    held: Queue,
     /// Most octets of them.
-    most_kept: usize,
-    /// What there was no room for among them: the end of a span of time, and how many frames of it.
+    most_held: usize,
+    /// Spans of time whose frames are written, `CLOCK_MONOTONIC`.
+    wanted: VecDeque<(i64, i64)>,
+    /// What there was no room for: the end of a span of time, and how many frames of it.
     crowded_out: VecDeque<(i64, u64)>,
-    /// Of these, frames that were wanted after all.
-    left_out: u64,
-    /// Instant of the newest frame, `CLOCK_MONOTONIC`.
-    newest_ns: i64,
-    /// `CLOCK_MONOTONIC` instant up to which everything is written.
-    write_until_ns: i64,
-    /// Whether a frame at or after the spike is still to be marked.
-    is_unmarked: bool,
+    /// Nothing more comes: what is held can be written.
+    is_over: bool,
     /// What `CLOCK_REALTIME` is ahead of `CLOCK_MONOTONIC`.
     ahead_ns: i64,
     frame: Vec<u8>,
-    written: u64,
+    /// Stamp of the frame that was written last.
+    last_stamp_ns: i64,
+    kept: Kept,
 }
 
 /// What a keeper came to.
@@ -59,6 +71,16 @@ pub(super) struct Kept {
     pub(super) written: u64,
     /// Frames that are wanted and not in it, since there was no room to keep them until that was known.
     pub(super) left_out: u64,
+    /// Frames in it whose stamp is before that of the frame before: they came when that was written already.
+    pub(super) out_of_order: u64,
+}
+
+/// What becomes of the oldest frame.
+#[derive(Debug, Clone, Copy)]
+enum Fate {
+    Written,
+    Forgotten,
+    CrowdedOut,
 }
 
 impl<W: Write> Keeper<W> {
@@ -67,24 +89,23 @@ impl<W: Write> Keeper<W> {
         writer: PcapngWriter<W>,
         extent: Extent,
         signal: SpikeSignal,
-        most_kept: usize,
+        most_held: usize,
     ) -> Self {
         Self {
             ring,
             writer,
             extent,
             signal,
-            spike_ns: i64::MIN,
-            kept: VecDeque::new(),
-            most_kept,
+            unmarked: Vec::new(),
+            held: Queue::new(),
+            most_held,
+            wanted: VecDeque::new(),
             crowded_out: VecDeque::new(),
-            left_out: 0,
-            newest_ns: i64::MIN,
-            write_until_ns: i64::MIN,
-            is_unmarked: false,
+            is_over: false,
             ahead_ns: 0,
             frame: Vec::new(),
-            written: 0,
+            last_stamp_ns: i64::MIN,
+            kept: Kept::default(),
         }
     }
 
@@ -92,135 +113,135 @@ impl<W: Write> Keeper<W> {
     pub(super) fn take(&mut self) -> io::Result<()> {
         let pair = sys::clock::pair();
         self.ahead_ns = pair.realtime.as_ns() - pair.monotonic.as_ns();
-        self.look_for_spikes()?;
-        while let Some(entry) = self.next_entry() {
-            self.place(&entry)?;
+        self.look_for_spikes();
+        self.release()?;
+        while let Some(frame) = self.next_frame() {
+            self.held.insert(frame);
+            self.release()?;
         }
         Ok(())
     }
 
-    fn look_for_spikes(&mut self) -> io::Result<()> {
+    fn look_for_spikes(&mut self) {
         let Some((first, last)) = self.signal.take() else {
-            return Ok(());
+            return;
         };
-        if !self.is_unmarked {
-            self.spike_ns = first.as_ns();
-            self.is_unmarked = true;
+        if self.unmarked.len() < MOST_MARKS {
+            self.unmarked.push(first.as_ns());
         }
-        let Extent::Around(ns) = self.extent else {
-            return Ok(());
-        };
-        let ns = i64::try_from(ns).unwrap_or(i64::MAX);
-        let until_ns = last.as_ns().saturating_add(ns);
-        self.write_until_ns = self.write_until_ns.max(until_ns);
-        self.write_kept(first.as_ns().saturating_sub(ns), until_ns)
+        let ns = self.around_ns();
+        self.want(first.as_ns().saturating_sub(ns), last.as_ns().saturating_add(ns));
     }
 
-    /// Writes what is wanted of what is kept, and closes the file.
+    /// Writes what is wanted of what is held, and closes the file.
     pub(super) fn finish(mut self, missed: u64) -> io::Result<Kept> {
         self.take()?;
-        if let Extent::Around(ns) = self.extent {
-            let ns = i64::try_from(ns).unwrap_or(i64::MAX);
-            // From the last frame on, not from now: it may be long ago.
-            self.write_kept(self.newest_ns.saturating_sub(ns), i64::MAX)?;
-        }
+        // From the last frame on, not from now: it may be long ago.
+        self.want(self.held.newest_ns().saturating_sub(self.around_ns()), i64::MAX);
+        self.is_over = true;
+        self.release()?;
         let now_ns = sys::clock::realtime().as_ns();
-        self.writer.finish(now_ns, missed + self.left_out)?;
-        Ok(Kept {
-            written: self.written,
-            left_out: self.left_out,
-        })
+        self.writer.finish(now_ns, missed + self.kept.left_out)?;
+        Ok(self.kept)
     }
 
-    /// The next entry of the ring, what follows it in `frame`.
-    fn next_entry(&mut self) -> Option<Entry> {
+    /// The next frame of the ring.
+    fn next_frame(&mut self) -> Option<Held> {
         let mut header = [0; BYTES];
         copy_out(&mut self.ring, &mut header)?;
         let entry = Entry::from_bytes(header);
         self.frame.resize(entry.length as usize, 0);
         // Header and frame were put in together.
         copy_out(&mut self.ring, &mut self.frame)?;
-        Some(entry)
+        Some(Held::new(&entry, &self.frame, self.ahead_ns))
     }
 
-    fn place(&mut self, entry: &Entry) -> io::Result<()> {
-        let at_ns = self.monotonic(entry);
-        self.newest_ns = self.newest_ns.max(at_ns);
+    /// How long frames are wanted before and after a spike.
+    fn around_ns(&self) -> i64 {
         match self.extent {
-            Extent::All => self.write(entry),
-            Extent::Around(_) if at_ns <= self.write_until_ns => self.write(entry),
-            Extent::Around(ns) => {
-                self.kept.extend(entry.to_bytes());
-                self.kept.extend(&self.frame);
-                let wanted_ns = i64::try_from(ns).unwrap_or(i64::MAX).saturating_add(NOTICE_NS);
-                self.forget_before(at_ns.saturating_sub(wanted_ns));
-                self.make_room(wanted_ns);
-                Ok(())
+            Extent::All => i64::MAX,
+            Extent::Around(ns) => i64::try_from(ns).unwrap_or(i64::MAX),
+        }
+    }
+
+    /// From now on the frames of this span of time are wanted. Counts those of them that are gone.
+    fn want(&mut self, from_ns: i64, until_ns: i64) {
+        match self.wanted.back_mut().filter(|(_, known_ns)| *known_ns >= from_ns) {
+            Some((first_ns, last_ns)) => {
+                *first_ns = (*first_ns).min(from_ns);
+                *last_ns = (*last_ns).max(until_ns);
+            }
+            None => self.wanted.push_back((from_ns, until_ns)),
+        }
+        self.forget_crowded_out(from_ns);
+        while let Some((_, count)) = self.crowded_out.front().filter(|(end_ns, _)| *end_ns <= until_ns) {
+            self.kept.left_out += count;
+            self.crowded_out.pop_front();
+        }
+    }
+
+    /// Deals with the oldest frames for as long as it is known what becomes of them.
+    fn release(&mut self) -> io::Result<()> {
+        while let Some(fate) = self.held.oldest().and_then(|frame| self.fate(frame)) {
+            let Some(frame) = self.held.take_oldest() else { break };
+            match fate {
+                Fate::Written => self.write(&frame)?,
+                Fate::Forgotten => {}
+                Fate::CrowdedOut => self.crowd_out(frame.at_ns),
             }
         }
+        Ok(())
     }
 
-    fn forget_before(&mut self, oldest_ns: i64) {
-        while let Some(first) = self.first_kept().filter(|first| self.monotonic(first) < oldest_ns) {
-            self.kept.drain(..first.octets());
+    /// What becomes of the oldest frame; `None` when that is not known yet.
+    fn fate(&self, frame: &Held) -> Option<Fate> {
+        let newest_ns = self.held.newest_ns();
+        let is_full = self.held.octets() > self.most_held;
+        let is_in_order = self.is_over || is_full || frame.at_ns <= newest_ns.saturating_sub(HOLD_NS);
+        let is_wanted = |&(from_ns, until_ns): &(i64, i64)| (from_ns..=until_ns).contains(&frame.at_ns);
+        if self.extent == Extent::All || self.wanted.iter().any(is_wanted) {
+            return is_in_order.then_some(Fate::Written);
         }
+        // Behind what is wanted, it would no longer be in order.
+        let is_passed = self.wanted.back().is_some_and(|(from_ns, _)| *from_ns > frame.at_ns);
+        if is_passed || frame.at_ns < newest_ns.saturating_sub(self.kept_for_ns()) {
+            return Some(Fate::Forgotten);
+        }
+        is_full.then_some(Fate::CrowdedOut)
+    }
+
+    /// How long frames are kept that nothing was wanted of yet.
+    fn kept_for_ns(&self) -> i64 {
+        self.around_ns().saturating_add(NOTICE_NS)
+    }
+
+    fn forget_crowded_out(&mut self, oldest_ns: i64) {
         while self.crowded_out.front().is_some_and(|(end_ns, _)| *end_ns < oldest_ns) {
             self.crowded_out.pop_front();
         }
     }
 
-    /// Forgets the oldest frames that there is no room for, and remembers how many and from when: frames are wanted for
-    /// `wanted_ns`.
-    fn make_room(&mut self, wanted_ns: i64) {
-        let span_ns = (wanted_ns / SPANS).max(1);
-        while self.kept.len() > self.most_kept
-            && let Some(first) = self.first_kept()
-        {
-            self.kept.drain(..first.octets());
-            let end_ns = (self.monotonic(&first) / span_ns + 1) * span_ns;
-            match self.crowded_out.back_mut().filter(|(known_ns, _)| *known_ns >= end_ns) {
-                Some((_, count)) => *count += 1,
-                None => self.crowded_out.push_back((end_ns, 1)),
-            }
+    /// Remembers when a frame was for which there was no room.
+    fn crowd_out(&mut self, at_ns: i64) {
+        let span_ns = (self.kept_for_ns() / SPANS).max(1);
+        let end_ns = (at_ns / span_ns + 1) * span_ns;
+        match self.crowded_out.back_mut().filter(|(known_ns, _)| *known_ns >= end_ns) {
+            Some((_, count)) => *count += 1,
+            None => self.crowded_out.push_back((end_ns, 1)),
         }
+        self.forget_crowded_out(self.held.newest_ns().saturating_sub(self.kept_for_ns()));
     }
 
-    fn first_kept(&self) -> Option<Entry> {
-        let mut header = [0; BYTES];
-        if self.kept.len() < BYTES {
-            return None;
+    fn write(&mut self, frame: &Held) -> io::Result<()> {
+        // Spans of time that are over: frames come in order.
+        while self.wanted.len() > 1 && self.wanted.front().is_some_and(|(_, until_ns)| *until_ns < frame.at_ns) {
+            self.wanted.pop_front();
         }
-        for (place, octet) in header.iter_mut().zip(&self.kept) {
-            *place = *octet;
-        }
-        Some(Entry::from_bytes(header))
-    }
-
-    /// Writes the kept frames from `from_ns` to `until_ns`, forgets those before, and counts those that are wanted and gone.
-    fn write_kept(&mut self, from_ns: i64, until_ns: i64) -> io::Result<()> {
-        self.forget_before(from_ns);
-        while let Some((_, count)) = self.crowded_out.front().filter(|(end_ns, _)| *end_ns <= until_ns) {
-            self.left_out += count;
-            self.crowded_out.pop_front();
-        }
-        while let Some(entry) = self.first_kept().filter(|entry| self.monotonic(entry) <= until_ns) {
-            self.kept.drain(..BYTES);
-            self.frame.clear();
-            self.frame.extend(self.kept.drain(..entry.length as usize));
-            self.write(&entry)?;
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, entry: &Entry) -> io::Result<()> {
-        let direction = match entry.kind {
-            Kind::Sent => Direction::Outbound,
-            Kind::Received | Kind::ReceivedAt => Direction::Inbound,
-        };
-        let marks = self.is_unmarked && self.monotonic(entry) >= self.spike_ns;
-        self.is_unmarked &= !marks;
-        let data = &self.frame[..];
-        let tag = entry.tag.filter(|_| data.len() >= ADDRESSES);
+        let waiting = self.unmarked.len();
+        self.unmarked.retain(|spike_ns| *spike_ns > frame.at_ns);
+        let marks = self.unmarked.len() < waiting;
+        let data = &frame.data[..];
+        let tag = frame.tag.filter(|_| data.len() >= ADDRESSES);
         let tag_octets = tag.map(|tag| {
             let [a, b] = tag.tpid.to_be_bytes();
             let [c, d] = tag.tci.to_be_bytes();
@@ -229,23 +250,21 @@ impl<W: Write> Keeper<W> {
         let tag_octets = tag_octets.as_ref().map_or(&[][..], |octets| &octets[..]);
         let (addresses, rest) = data.split_at(data.len().min(ADDRESSES));
         self.writer.write(&Captured {
-            time_ns: self.monotonic(entry) + self.ahead_ns,
-            direction,
+            time_ns: frame.stamp_ns,
+            direction: match frame.is_sent {
+                true => Direction::Outbound,
+                false => Direction::Inbound,
+            },
             pieces: &[addresses, tag_octets, rest],
             // A tag has 4 octets.
-            original_len: entry.original_len + tag_octets.len() as u32,
+            original_len: frame.original_len + tag_octets.len() as u32,
             comment: marks
                 .then_some("triptime: a sample over its threshold, or a loss, was noticed just before this frame"),
         })?;
-        self.written += 1;
+        self.kept.written += 1;
+        self.kept.out_of_order += u64::from(frame.stamp_ns < self.last_stamp_ns);
+        self.last_stamp_ns = frame.stamp_ns;
         Ok(())
-    }
-
-    fn monotonic(&self, entry: &Entry) -> i64 {
-        match entry.kind {
-            Kind::ReceivedAt => entry.at_ns - self.ahead_ns,
-            _ => entry.at_ns,
-        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Capturing what a probe sends and receives, without holding it up.
 //!
 //! The measuring thread copies each frame into a ring; a thread of its own keeps the last seconds of them, and writes those
-//! around a spike, or all, into a pcapng file with nanosecond stamps. Sent frames are stamped just before the send call,
-//! received ones by the kernel. What does not fit the ring is counted and missing in the file, never waited for.
+//! around a spike, or all, into a pcapng file with nanosecond stamps, in the order of these. Sent frames are stamped just before the
+//! send call, received ones by the kernel. What does not fit the ring is counted and missing in the file, never waited for.
 
 mod entry;
+mod held;
 mod keeper;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,7 @@ mod tests;
 use crate::port::Frame;
 use crate::record::SpikeSignal;
 use entry::{Entry, Kind};
-use keeper::{Keeper, Kept, MOST_KEPT};
+use keeper::{Keeper, Kept, MOST_HELD, MOST_KEPT};
 use rtrb::{Producer, RingBuffer};
 use std::fmt;
 use std::path::PathBuf;
@@ -77,6 +78,9 @@ pub struct Captured {
     /// Frames that are missing because more came within the time asked for than are kept in memory; to within a thousandth
     /// of that time.
     pub left_out: u64,
+    /// Frames in the file whose stamp is before that of the frame before: they came too late to be put in their place, or the
+    /// wall clock was set back.
+    pub out_of_order: u64,
 }
 
 impl fmt::Display for Captured {
@@ -93,6 +97,13 @@ impl fmt::Display for Captured {
                  --capture-around, or for everything with --capture-all",
                 self.left_out,
                 MOST_KEPT >> 20
+            )?;
+        }
+        if self.out_of_order > 0 {
+            let times = self.out_of_order;
+            write!(
+                f,
+                "; stamps go back {times} times: frames came too late to be put in order, or the clock was set back"
             )?;
         }
         Ok(())
@@ -124,7 +135,11 @@ pub fn start(spec: &CaptureSpec) -> Result<(Tap, Capture), CaptureError> {
     let (ring, source) = RingBuffer::new(RING_BYTES);
     let missed = Arc::new(AtomicU64::new(0));
     let is_over = Arc::new(AtomicBool::new(false));
-    let mut keeper = Keeper::new(source, writer, spec.extent, spec.signal.clone(), MOST_KEPT);
+    let most_held = match spec.extent {
+        Extent::All => MOST_HELD,
+        Extent::Around(_) => MOST_KEPT,
+    };
+    let mut keeper = Keeper::new(source, writer, spec.extent, spec.signal.clone(), most_held);
     let (over, lost) = (Arc::clone(&is_over), Arc::clone(&missed));
     let thread = std::thread::spawn(move || {
         while !over.load(Ordering::Acquire) {
@@ -158,11 +173,16 @@ impl Capture {
             .join()
             .unwrap_or_else(|_| Err(std::io::Error::other("the writing thread panicked")));
         match outcome {
-            Ok(Kept { written, left_out }) => Ok(Captured {
+            Ok(Kept {
+                written,
+                left_out,
+                out_of_order,
+            }) => Ok(Captured {
                 path: self.path,
                 written,
                 missed: self.missed.load(Ordering::Acquire),
                 left_out,
+                out_of_order,
             }),
             Err(why) => Err(CaptureError { path: self.path, why }),
         }

@@ -74,6 +74,92 @@ fn everything_or_what_is_around_a_spike_and_before_the_end() {
     }
 }
 
+/// Milliseconds of the frames `order` as they come out of the ring, one call of `take` after each `batch`.
+fn written_of(extent: Extent, order: &[u64], batch: usize) -> (Vec<u8>, u64, u64) {
+    let file = NamedTempFile::new().expect("a file");
+    let (mut tap, mut keeper, signal) = tapped(extent, &file);
+    signal.set(at(0));
+    for some in order.chunks(batch) {
+        for &ms in some {
+            tap.sent(at(0) + ms as i64 * 1_000_000, &[(ms / 10) as u8; 60]);
+        }
+        keeper.take().expect("taken");
+    }
+    let kept = keeper.finish(0).expect("finished");
+    (first_octets(&file), kept.written, kept.out_of_order)
+}
+
+#[test]
+fn frames_dealt_with_after_a_stall_are_written_where_they_belong() {
+    // The thread stalls from 100 ms to 400 ms; then it takes what came meanwhile, ten between each two that it sends.
+    let mut order: Vec<u64> = (0..100).step_by(10).collect();
+    for (turn, missed) in (100..400).step_by(10).collect::<Vec<u64>>().chunks(10).enumerate() {
+        order.push(400 + 10 * turn as u64);
+        order.extend(missed);
+    }
+    order.extend((430..2_000).step_by(10));
+    let sorted: Vec<u8> = (0..200).collect();
+    for extent in [Extent::All, Extent::Around(10 * SECOND as u64)] {
+        for batch in [1, 7, 1_000] {
+            let written = written_of(extent, &order, batch);
+            assert_eq!(written, (sorted.clone(), 200, 0), "{extent:?}, {batch} at once");
+        }
+    }
+}
+
+#[test]
+fn a_frame_that_comes_too_late_to_be_put_in_order_is_written_and_counted() {
+    let order: Vec<u64> = (0..2_000)
+        .step_by(10)
+        .filter(|ms| *ms != 500)
+        .chain([500, 2_000, 2_010])
+        .collect();
+    for extent in [Extent::All, Extent::Around(10 * SECOND as u64)] {
+        let (octets, written, out_of_order) = written_of(extent, &order, 1);
+        assert_eq!((written, out_of_order), (202, 1), "{extent:?}");
+        assert_eq!(octets.iter().filter(|octet| **octet == 50).count(), 1);
+        assert_eq!(octets.windows(2).filter(|pair| pair[1] < pair[0]).count(), 1);
+    }
+}
+
+#[test]
+fn no_more_is_held_for_the_order_than_there_is_room_for() {
+    let file = NamedTempFile::new().expect("a file");
+    let (mut tap, mut keeper, _signal) = tapped_with(Extent::All, &file, 10 * (BYTES + 60));
+    // All within a ms, so that none is old enough to be written for that.
+    for frame in 0..100_u8 {
+        tap.sent(at(0) + i64::from(frame) * 10_000, &[frame; 60]);
+    }
+    keeper.take().expect("taken");
+    assert!(
+        std::fs::metadata(file.path()).expect("a file").len() > 90 * 60,
+        "all but ten are written"
+    );
+    assert_eq!(keeper.finish(0).expect("finished").written, 100);
+    assert_eq!(first_octets(&file), (0..100).collect::<Vec<u8>>());
+}
+
+#[test]
+fn of_two_spikes_apart_only_what_is_around_each_is_written() {
+    let file = NamedTempFile::new().expect("a file");
+    let (mut tap, mut keeper, signal) = tapped(Extent::Around(20_000_000), &file);
+    for frame in 0..200_u8 {
+        tap.sent(at(0) + i64::from(frame) * 10_000_000, &[frame; 60]);
+        if frame == 80 || frame == 100 {
+            // Both are known before the frames around the first one are old enough to be written.
+            signal.set(at(0) + i64::from(frame - 10) * 10_000_000);
+        }
+        keeper.take().expect("taken");
+    }
+    let kept = keeper.finish(0).expect("finished");
+    assert_eq!((kept.left_out, kept.out_of_order), (0, 0));
+    let expected: Vec<u8> = (68..=72).chain(88..=92).chain(197..200).collect();
+    assert_eq!(first_octets(&file), expected);
+    let file = std::fs::read(file.path()).expect("read");
+    let marks = file.windows(8).filter(|octets| *octets == b"a sample").count();
+    assert_eq!(marks, 2, "each spike is marked");
+}
+
 #[test]
 fn of_several_spikes_noticed_at_once_none_is_left_out() {
     let file = NamedTempFile::new().expect("a file");

@@ -128,7 +128,10 @@ fn nothing_measured_is_null_not_zero() {
             &json!("rtt.max"),
             &json!("transit.max"),
             &json!("age.max"),
-            &json!("age.mean")
+            &json!("age.mean"),
+            &json!("spacing.lost"),
+            &json!("goose.lost"),
+            &json!("goose.expired")
         ]
     );
 }
@@ -154,7 +157,7 @@ fn requirements_are_checks_of_the_same_shape_and_interfaces_stand_beside_them() 
     let text = Report::new(measured, vec![Profile::find("avb").expect("embedded")]).json();
     let document: Value = serde_json::from_str(&text).expect("JSON");
     let checks = document["checks"].as_array().expect("checks");
-    assert_eq!(checks.len(), 4);
+    assert_eq!(checks.len(), 5);
     assert!(checks.iter().all(|check| keys(check) == keys(&checks[0])));
     let eee = &checks[1];
     assert_eq!((&eee["limit"], &eee["series"]), (&json!("nic.eee"), &json!("nic eth1")));
@@ -179,6 +182,10 @@ fn requirements_are_checks_of_the_same_shape_and_interfaces_stand_beside_them() 
     assert_eq!(nics[0]["facts"]["kind"], Value::Null, "not known");
     assert_eq!(nics[1]["name"], "ts0");
     let not_applicable = document["not_applicable"].as_array().expect("a list");
-    assert_eq!(not_applicable.len(), 5, "tx-frames of igc, and four of the veth");
-    assert_eq!(not_applicable[1]["why"], "veth has no such thing");
+    assert_eq!(
+        not_applicable.len(),
+        8,
+        "rx-frames and tx-frames of igc, and six of the veth"
+    );
+    assert_eq!(not_applicable[2]["why"], "veth has no such thing");
 }

@@ -30,7 +30,7 @@ fn verdict_and_figures_are_those_of_the_run() {
     let report = report(synthetic::qualify(2, 10));
     let page = visible(&report.html().expect("rendered"));
     assert!(page.contains("data-verdict=\"pass\""));
-    assert!(page.contains("All 7 checks are within their limits."));
+    assert!(page.contains("All 9 checks are within their limits."));
     for series in &report.run.series {
         let max = units::format_ns(series.max_ns.expect("a maximum") as f64);
         let cell = format!("data-max-of=\"{}\">{max}</td>", series.spec.name);
@@ -93,7 +93,7 @@ fn a_run_without_anything_still_gives_a_page() {
     assert!(page.contains("Nothing was measured that a limit applies to."));
     assert_eq!(
         page.matches("not measured</span>").count(),
-        5,
+        8,
         "each limit of the profile"
     );
     let empty = synthetic::run(vec![synthetic::series("wakeup/cpu1", 0, 1, 10)]);
@@ -165,7 +165,7 @@ fn interfaces_have_a_part_of_their_own_with_every_fact() {
     }
     assert!(!page[to..].contains("nic eth1"), "not in the inventory again");
     assert!(page.contains("eee is on, in use; wanted: off"));
-    assert!(page.contains("nic.eee, nic.adaptive-rx, nic.rx-usecs, nic.tx-frames: veth has no such thing."));
+    assert!(page.contains("nic.rx-usecs, nic.rx-frames, nic.tx-usecs, nic.tx-frames: veth has no such thing."));
     assert!(
         !visible(&html(synthetic::qualify(1, 2))).contains("id=\"interfaces\""),
         "only where there are some"

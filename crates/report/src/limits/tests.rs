@@ -52,6 +52,9 @@ fn embedded_profiles_parse_and_name_their_sources() {
         ("transit.max", 100_000),
         ("age.max", 692_000),
         ("age.mean", 315_000),
+        ("spacing.lost", 0),
+        ("goose.lost", 0),
+        ("goose.expired", 0),
     ];
     assert_eq!(allowed, wanted);
     assert_eq!(Profile::find("avb").expect("embedded").limits[0].allowed, 50_000);
@@ -253,6 +256,8 @@ fn avb_requires_of_the_card_what_its_source_says_and_substation_nothing() {
         ("nic.eee", "eee", "off"),
         ("nic.adaptive-rx", "adaptive-rx", "off"),
         ("nic.rx-usecs", "rx-usecs", "at most 20 us"),
+        ("nic.rx-frames", "rx-frames", "at most 1"),
+        ("nic.tx-usecs", "tx-usecs", "at most 20 us"),
         ("nic.tx-frames", "tx-frames", "at most 1"),
     ];
     assert_eq!(wanted, expected.map(|(id, fact, text)| (id, fact, text.to_owned())));

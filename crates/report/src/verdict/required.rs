@@ -158,6 +158,8 @@ mod tests {
         let mut facts = card_facts("eth1");
         set(&mut facts, "eee", Ok("off"));
         set(&mut facts, "rx-usecs", Ok("20"));
+        set(&mut facts, "rx-frames", Ok("0"));
+        set(&mut facts, "tx-usecs", Ok("0"));
         set(&mut facts, "tx-frames", Ok("1"));
         set(&mut facts, "adaptive-rx", Ok("off"));
         facts
@@ -176,28 +178,40 @@ mod tests {
             ("nic.eee", Some(1), Verdict::Fail),
             ("nic.adaptive-rx", Some(1), Verdict::Fail),
             ("nic.rx-usecs", Some(3), Verdict::Pass),
+            ("nic.tx-usecs", Some(3), Verdict::Pass),
         ];
         assert_eq!(answers, wanted, "3 is a mode there: adaptive-rx fails it");
         assert_eq!(judgement.requirements[0].why, "eee is on, in use; wanted: off");
-        assert_eq!(judgement.not_applicable.len(), 1, "igc has no tx-frames");
-        assert_eq!(judgement.sentence(), "4 checks: 2 not as required, 2 within.");
+        assert_eq!(
+            judgement.not_applicable.len(),
+            2,
+            "igc has no rx-frames and no tx-frames"
+        );
+        assert_eq!(judgement.sentence(), "5 checks: 2 not as required, 3 within.");
     }
 
     #[test]
     fn a_card_as_the_guide_wants_it_passes() {
         let judgement = judge(&wakeups(good_card()));
         assert_eq!(judgement.verdict, Verdict::Pass, "{:?}", judgement.requirements);
-        assert_eq!(judgement.sentence(), "All 5 checks are within their limits.");
-        let mut more = good_card();
-        set(&mut more, "rx-usecs", Ok("21"));
-        let judgement = judge(&wakeups(more));
-        assert_eq!(judgement.verdict, Verdict::Fail);
-        let failed = judgement
-            .requirements
-            .iter()
-            .find(|check| check.verdict == Verdict::Fail)
-            .expect("one");
-        assert_eq!(failed.why, "rx-usecs is 21; wanted: at most 20 us");
+        assert_eq!(judgement.sentence(), "All 7 checks are within their limits.");
+        for (fact, value, why) in [
+            ("rx-usecs", "21", "rx-usecs is 21; wanted: at most 20 us"),
+            ("tx-usecs", "5000", "tx-usecs is 5000; wanted: at most 20 us"),
+            ("rx-frames", "128", "rx-frames is 128; wanted: at most 1"),
+            ("tx-frames", "25", "tx-frames is 25; wanted: at most 1"),
+        ] {
+            let mut more = good_card();
+            set(&mut more, fact, Ok(value));
+            let judgement = judge(&wakeups(more));
+            assert_eq!(judgement.verdict, Verdict::Fail);
+            let failed = judgement
+                .requirements
+                .iter()
+                .find(|check| check.verdict == Verdict::Fail)
+                .expect("one");
+            assert_eq!(failed.why, why);
+        }
     }
 
     #[test]
@@ -220,7 +234,7 @@ mod tests {
     fn what_cannot_be_hinders_no_verdict_and_is_shown() {
         let judgement = judge(&wakeups(veth_facts("ts0")));
         assert_eq!((judgement.verdict, judgement.requirements.len()), (Verdict::Pass, 0));
-        assert_eq!(judgement.not_applicable.len(), 4);
+        assert_eq!(judgement.not_applicable.len(), 6);
         assert_eq!(judgement.not_applicable[0].why, "veth has no such thing");
         let both = judge(&wakeups([veth_facts("ts0"), card_facts("eth1")].concat()));
         assert_eq!(both.verdict, Verdict::Fail, "the card beside it is still judged");
@@ -248,7 +262,7 @@ mod tests {
     fn a_run_without_an_interface_is_judged_without_them() {
         let judgement = judge(&wakeups(crate::synthetic::facts()));
         assert_eq!(judgement.verdict, Verdict::Pass);
-        assert_eq!((judgement.requirements.len(), judgement.not_asked.len()), (0, 4));
+        assert_eq!((judgement.requirements.len(), judgement.not_asked.len()), (0, 6));
     }
 
     #[test]

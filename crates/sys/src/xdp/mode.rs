@@ -60,9 +60,16 @@ pub struct XdpMode {
 impl fmt::Display for XdpMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.running)?;
-        for (index, refusal) in self.refused.iter().enumerate() {
-            let before = if index == 0 { " (" } else { "; " };
-            write!(f, "{before}{} refused: {}", refusal.form, refusal.why)?;
+        // What one reason refused is said with it once.
+        for (index, alike) in self.refused.chunk_by(|one, next| one.why == next.why).enumerate() {
+            f.write_str(if index == 0 { " (" } else { "; " })?;
+            for (place, refusal) in alike.iter().enumerate() {
+                let before = if place == 0 { "" } else { " and " };
+                write!(f, "{before}{}", refusal.form)?;
+            }
+            if let Some(first) = alike.first() {
+                write!(f, " refused: {}", first.why)?;
+            }
         }
         f.write_str(if self.refused.is_empty() { "" } else { ")" })
     }
@@ -86,6 +93,11 @@ mod tests {
         assert_eq!(
             mode.to_string(),
             "generic, copy (native, zero-copy refused: no; native, copy refused: never)"
+        );
+        mode.refused[1].why = "no".to_owned();
+        assert_eq!(
+            mode.to_string(),
+            "generic, copy (native, zero-copy and native, copy refused: no)"
         );
     }
 }

@@ -2,12 +2,23 @@
 //!
 //! Rules of IEC 61850-8-1 as a subscriber applies them: a new state has a higher stNum and begins with sqNum 0; repetitions
 //! count sqNum up; the next message comes within timeAllowedtoLive. What is behind the last message is old while that one is
-//! live (the replay rule of IEC 62351-6), and a publisher that began again after that.
+//! live (the replay rule of IEC 62351-6), and a publisher that began again after that. What is further ahead than the time since the
+//! last message allows is no loss either, however many numbers it left out: see [`SHORTEST_INTERVAL_NS`].
 
 use super::Frame;
 use crate::order::{Order, Place};
+use crate::sequence::WINDOW;
 
 const NS_PER_MS: f64 = 1e6;
+
+/// No publisher sends the messages of one control block closer than this for long: more numbers than the time allows are not lost,
+/// but were never sent. IEC 61850-8-1 leaves the retransmission curve to the publisher, but states MinTime and timeAllowedtoLive in
+/// whole milliseconds; devices begin with 1 to 20 ms and double that. This is a tenth of the shortest of them, and the shortest
+/// that `publish` sends.
+pub const SHORTEST_INTERVAL_NS: u64 = 100_000;
+
+/// So many messages may be missing whatever the time: one that was held up on its way, or states that changed at once.
+const ALWAYS_ALLOWED: u64 = WINDOW as u64;
 
 /// What the messages of a stream were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,11 +29,13 @@ pub struct Counts {
     pub repetitions: u64,
     /// States that never came: stNum jumped over them. Each had at least one message, which is counted as lost.
     pub missed_states: u64,
-    /// States that did not begin with sqNum 0: their first messages were lost, or the publisher does not reset it.
+    /// States that did not begin with sqNum 0: their first messages were lost, or, where the time does not allow that, the publisher
+    /// does not reset it.
     pub begun_late: u64,
     /// Messages from before the last one, too far back to be late, while that was live: replayed, or of a second publisher.
     pub old: u64,
-    /// Times the publisher began again with lower numbers, after the last message had expired.
+    /// Times the publisher began again: with lower numbers, after the last message had expired, or with numbers further ahead than
+    /// the time since the last message allows.
     pub restarts: u64,
     /// Times no message came for longer than the last one allowed.
     pub expired: u64,
@@ -162,6 +175,11 @@ impl Rules {
         self.order.lost + self.counts.missed_states
     }
 
+    /// Places where sqNum left out at least one message.
+    pub fn gaps(&self) -> u64 {
+        self.order.gaps
+    }
+
     /// Messages that came again.
     pub fn duplicates(&self) -> u64 {
         self.order.duplicates
@@ -180,7 +198,11 @@ impl Rules {
             return (Outcome::First, None);
         };
         let overdue = self.overdue(at).or(self.is_expired.then_some(0));
-        let outcome = self.place(message, last.message, overdue.is_some());
+        let time = Time {
+            is_overdue: overdue.is_some(),
+            most_missing: most_missing(at.since(last.at)),
+        };
+        let outcome = self.place(message, last.message, time);
         if !outcome.is_taken() {
             return (outcome, None);
         }
@@ -245,24 +267,30 @@ impl Rules {
         self.is_expired = false;
     }
 
-    fn place(&mut self, message: Numbers, last: Numbers, is_overdue: bool) -> Outcome {
+    fn place(&mut self, message: Numbers, last: Numbers, time: Time) -> Outcome {
         let ahead = message.st_num.wrapping_sub(last.st_num);
         if ahead == 0 {
-            return self.repetition(message.sq_num, last.sq_num, is_overdue);
+            return self.repetition(message.sq_num, last.sq_num, time);
         }
         // stNum goes from its highest value to 1: close to both ends, a lower one may be the next.
         let wrapped = message.st_num < last.st_num && ahead < 1 << 16;
         if message.st_num > last.st_num || wrapped {
             let missed = u64::from(ahead) - 1 - u64::from(wrapped && ahead > 1);
-            self.new_state(message.sq_num);
+            let Some(most_missing) = time.most_missing.checked_sub(missed) else {
+                return match wrapped {
+                    true => self.behind(message.sq_num, time.is_overdue),
+                    false => self.restart(message.sq_num),
+                };
+            };
+            self.new_state(message.sq_num, most_missing);
             self.counts.states += 1;
             self.counts.missed_states += missed;
             return Outcome::NewState(missed);
         }
-        self.behind(message.sq_num, is_overdue)
+        self.behind(message.sq_num, time.is_overdue)
     }
 
-    fn repetition(&mut self, sq_num: u32, last: u32, is_overdue: bool) -> Outcome {
+    fn repetition(&mut self, sq_num: u32, last: u32, time: Time) -> Outcome {
         // sqNum goes from its highest value to 1; one from before that may come late.
         let round = u64::from(u32::MAX);
         let base = match sq_num.abs_diff(last) > u32::MAX / 2 {
@@ -272,8 +300,13 @@ impl Rules {
         };
         let number = number(base, sq_num);
         match self.order.place(number) {
-            Place::Restart => return self.behind(sq_num, is_overdue),
-            Place::Duplicate if is_overdue && sq_num < last => return self.behind(sq_num, is_overdue),
+            Place::Restart => return self.behind(sq_num, time.is_overdue),
+            Place::Duplicate if time.is_overdue && sq_num < last => return self.behind(sq_num, time.is_overdue),
+            // Lower, and no round further on: it is behind after all.
+            Place::Gap(missing) if missing > time.most_missing && sq_num < last => {
+                return self.behind(sq_num, time.is_overdue);
+            }
+            Place::Gap(missing) if missing > time.most_missing => return self.restart(sq_num),
             _ => {}
         }
         self.base = self.base.max(base);
@@ -287,21 +320,47 @@ impl Rules {
             self.counts.old += 1;
             return Outcome::Old;
         }
-        self.order.settle();
-        self.base = 0;
-        self.order.begin(number(0, sq_num));
+        self.restart(sq_num)
+    }
+
+    fn restart(&mut self, sq_num: u32) -> Outcome {
+        self.begin(sq_num);
         self.counts.restarts += 1;
         Outcome::Restart
     }
 
-    /// A state is due to begin with sqNum 0: begins before it, so that what is missing until `sq_num` counts.
-    fn new_state(&mut self, sq_num: u32) {
+    /// A state is due to begin with sqNum 0: what is missing until `sq_num` is lost, where the time allows that.
+    fn new_state(&mut self, sq_num: u32, most_missing: u64) {
+        self.counts.begun_late += u64::from(sq_num != 0);
+        self.begin(sq_num);
+        if u64::from(sq_num) <= most_missing {
+            self.order.begin(number(0, 0) - 1);
+            self.order.accept(number(0, sq_num));
+        }
+    }
+
+    /// Goes on from `sq_num`; what is missing before it is settled.
+    fn begin(&mut self, sq_num: u32) {
         self.order.settle();
         self.base = 0;
-        self.order.begin(number(0, 0) - 1);
-        self.order.accept(number(0, sq_num));
-        self.counts.begun_late += u64::from(sq_num != 0);
+        self.order.begin(number(0, sq_num));
     }
+}
+
+/// What the time since the last message says of the next one.
+#[derive(Debug, Clone, Copy)]
+struct Time {
+    /// The last message has expired.
+    is_overdue: bool,
+    /// So many messages may have been sent and lost.
+    most_missing: u64,
+}
+
+/// Messages that may have been lost in this time; any number where it is not known.
+fn most_missing(elapsed_ns: Option<i64>) -> u64 {
+    let Some(elapsed_ns) = elapsed_ns else { return u64::MAX };
+    let elapsed_ns = u64::try_from(elapsed_ns).unwrap_or(0);
+    ALWAYS_ALLOWED + elapsed_ns / SHORTEST_INTERVAL_NS
 }
 
 /// sqNum as a number that only grows: 1 more, so that there is one before 0.

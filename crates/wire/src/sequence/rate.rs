@@ -8,8 +8,10 @@ pub const KNOWN_RATES: [u32; 6] = [4000, 4800, 5760, 12_800, 14_400, 15_360];
 /// Watches a counter until its wrap shows the rate: at once when the highest count is that of a known profile (up to 16
 /// lost samples around the wrap are forgiven), otherwise when two wraps in a row agree. Only a step back to the first counts
 /// of a second is a wrap; a sample that comes far too late is none.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct RateLearner {
+    /// Samples that one count stands for.
+    asdus: u32,
     last: Option<u32>,
     highest: u32,
     candidate: Option<u32>,
@@ -25,10 +27,38 @@ struct Before {
     since: u32,
 }
 
+impl Default for RateLearner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl RateLearner {
     /// Knows nothing yet.
     pub fn new() -> Self {
-        Self::default()
+        Self::of_frames(1)
+    }
+
+    /// The same, of a counter of frames with so many samples in each: the rate is in frames per second. 0 is taken as 1.
+    pub fn of_frames(asdus: u16) -> Self {
+        Self {
+            asdus: u32::from(asdus).max(1),
+            last: None,
+            highest: 0,
+            candidate: None,
+            before: None,
+        }
+    }
+
+    /// Whether `rate` is that of a known profile.
+    pub(super) fn is_known(&self, rate: u32) -> bool {
+        rate.checked_mul(self.asdus)
+            .is_some_and(|samples| KNOWN_RATES.contains(&samples))
+    }
+
+    /// The highest count since the last wrap.
+    pub(super) fn highest(&self) -> u32 {
+        self.highest
     }
 
     /// Takes the next count; returns the rate once it is known.
@@ -52,10 +82,7 @@ impl RateLearner {
         }
         let seen = self.highest + 1;
         self.highest = count;
-        if let Some(known) = KNOWN_RATES
-            .into_iter()
-            .find(|&rate| rate >= seen && rate - seen <= WINDOW)
-        {
+        if let Some(known) = (seen..=seen + WINDOW).find(|&rate| self.is_known(rate)) {
             return Some(known);
         }
         let agreed = self.candidate == Some(seen);

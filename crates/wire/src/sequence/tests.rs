@@ -280,3 +280,62 @@ fn a_restart_is_certain_when_as_many_samples_follow_as_a_frame_has() {
         .collect();
     assert_eq!(certain, [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1]);
 }
+
+/// What a stream that is said to have `said` frames a second, and has `sent` of `asdus` samples, shows over four seconds.
+fn checked(said: u32, sent: u32, asdus: u16, lost: impl Fn(u32) -> bool) -> Sequence {
+    let mut sequence = Sequence::checking(said).of_frames(asdus);
+    for place in (sent / 2..4 * sent).filter(|place| !lost(*place)) {
+        sequence.accept((place % sent) as u16);
+    }
+    sequence
+}
+
+#[test]
+fn another_rate_than_was_said_costs_nothing_that_came() {
+    for sent in super::KNOWN_RATES {
+        for said in [100, 1_000, 4_000, 4_800, 8_000, 14_400, 60_000] {
+            let sequence = checked(said, sent, 1, |_| false);
+            let counters = sequence.counters();
+            assert_eq!(
+                (sequence.rate(), counters.lost, counters.restarts, counters.duplicates),
+                (Some(sent), 0, 0, 0),
+                "{sent}/s, said to be {said}/s"
+            );
+            let beyond = u64::from(sent.saturating_sub(said.max(sent / 2)));
+            assert_eq!(counters.out_of_range, beyond, "{sent}/s, said to be {said}/s");
+        }
+    }
+}
+
+#[test]
+fn what_is_lost_around_the_wrap_that_shows_the_rate_is_counted() {
+    for said in [4_000, 4_800, 14_400] {
+        let sequence = checked(said, 4_800, 1, |place| (4_795..4_803).contains(&place));
+        assert_eq!((sequence.rate(), sequence.counters().lost), (Some(4_800), 8), "{said}");
+    }
+}
+
+#[test]
+fn the_rate_of_frames_with_several_samples_is_found() {
+    // F4800S2, F14400S6, F12800S8 of IEC 61869-9.
+    for (sent, asdus) in [(2_400, 2), (2_400, 6), (1_600, 8)] {
+        for said in [1_000, 2_000, 4_000, 4_800] {
+            let sequence = checked(said, sent, asdus, |_| false);
+            assert_eq!(sequence.rate(), Some(sent), "{said} {asdus}");
+            assert_eq!(sequence.counters().lost, 0, "{said} {asdus}");
+        }
+    }
+    // With one sample in each frame it is no profile's.
+    assert_eq!(checked(4_800, 2_400, 1, |_| false).rate(), Some(4_800));
+}
+
+#[test]
+fn a_loss_that_looks_like_another_rate_does_so_until_the_next_wrap() {
+    // From 3995 on to the end of the second nothing comes.
+    let sequence = checked(4_800, 4_800, 1, |place| (3_995..4_800).contains(&place));
+    assert_eq!(sequence.rate(), Some(4_800));
+    assert!(sequence.counters().out_of_range > 0, "told as a doubt");
+    // Where the wrap has shown the rate that was said, nothing shows another one.
+    let later = checked(4_800, 4_800, 1, |place| (8_795..9_600).contains(&place));
+    assert_eq!((later.counters().lost, later.counters().out_of_range), (805, 0));
+}

@@ -164,7 +164,7 @@ fn row(stream: &StreamSummary) -> [String; 15] {
 fn rate(stream: &StreamSummary) -> String {
     match stream.detail {
         Detail::SampledValues { rate: Some(rate), .. } => format!("{rate}/s"),
-        Detail::Goose(_) => "-".to_owned(),
+        Detail::Goose { .. } => "-".to_owned(),
         Detail::SampledValues { .. } | Detail::Counted { .. } => {
             let per_second = stream.frames_per_second();
             per_second.map_or_else(|| "-".to_owned(), |rate| format!("~{rate:.0}/s"))
@@ -222,9 +222,10 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
                 ),
             );
         }
-        Detail::Goose(c) => {
+        Detail::Goose { counts: c, gaps } => {
             let repeated = plural(c.repetitions, "repetition");
             add(1, format!("{}, {repeated}", plural(c.states, "new state")));
+            add(gaps, format!("sqNum had {}", plural(gaps, "gap")));
             add(
                 c.expired,
                 format!("silent beyond timeAllowedtoLive {}", plural(c.expired, "time")),

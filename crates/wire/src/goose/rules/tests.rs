@@ -1,6 +1,6 @@
 //! The rules on short sequences: (ms, stNum, sqNum, timeAllowedtoLive).
 
-use super::{Instants, Numbers, Outcome, Rules};
+use super::{Instants, Numbers, Outcome, Rules, SHORTEST_INTERVAL_NS};
 use crate::order::Place;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop_oneof};
@@ -157,6 +157,62 @@ fn far_back_in_one_state_is_old_while_live_and_a_restart_after() {
 }
 
 #[test]
+fn a_jump_that_the_time_does_not_explain_is_no_loss() {
+    // 4 ms after the last message at most 16 and 40 are missing.
+    for (sq_num, lost_then) in [(66, 55), (67, 56), (68, 0), (u32::MAX, 0)] {
+        let (outcomes, rules) = run(&[(0.0, 3, 10, 1000), (4.0, 3, sq_num, 1000), (8.0, 3, sq_num, 1000)]);
+        let expected = match lost_then {
+            0 => Outcome::Restart,
+            missing => Outcome::Repetition(Place::Gap(missing)),
+        };
+        assert_eq!(outcomes[1], expected, "{sq_num}");
+        assert_eq!(
+            outcomes[2],
+            Outcome::Repetition(Place::Duplicate),
+            "it goes on from there"
+        );
+        let restarts = u64::from(lost_then == 0);
+        assert_eq!((rules.gaps(), rules.counts.restarts), (1 - restarts, restarts));
+        assert_eq!(lost(rules), lost_then);
+    }
+    // In an hour they may have been sent and lost.
+    let (_, rules) = run(&[(0.0, 3, 10, 1000), (3.6e6, 3, 3_000_000, 1000)]);
+    assert_eq!(lost(rules), 3_000_000 - 11);
+    // No clock tells: what the numbers say.
+    let mut rules = Rules::default();
+    for sq_num in [10, 1_000_000] {
+        let message = Numbers {
+            st_num: 3,
+            sq_num,
+            tal_ms: 1000,
+        };
+        rules.accept(message, Instants::default());
+    }
+    assert_eq!(lost(rules), 1_000_000 - 11);
+}
+
+#[test]
+fn states_that_the_time_does_not_explain_are_not_missed() {
+    let (outcomes, rules) = run(&[(0.0, 3, 10, 1000), (4.0, u32::MAX - 7, 0, 1000)]);
+    assert_eq!(outcomes[1], Outcome::Restart);
+    assert_eq!(
+        (rules.counts.missed_states, rules.counts.states, lost(rules)),
+        (0, 0, 0)
+    );
+    // A publisher that counts sqNum on through its states.
+    let (outcomes, rules) = run(&[
+        (0.0, 3, 900_000, 1000),
+        (4.0, 4, 900_001, 1000),
+        (8.0, 4, 900_003, 1000),
+    ]);
+    assert_eq!(outcomes[1], Outcome::NewState(0));
+    assert_eq!((rules.counts.begun_late, lost(rules)), (1, 1));
+    // stNum beyond its highest, but much further than in 4 ms: it is behind.
+    let (outcomes, rules) = run(&[(0.0, u32::MAX, 3, 2000), (4.0, 60_000, 0, 2000)]);
+    assert_eq!((outcomes[1], lost(rules)), (Outcome::Old, 0));
+}
+
+#[test]
 fn a_factor_tolerates_silence() {
     let silent = |factor: f64, ms: f64| {
         let mut rules = Rules::new(factor);
@@ -244,6 +300,25 @@ proptest! {
     }
 
     #[test]
+    fn no_more_is_lost_than_the_time_allows(
+        messages in vec((numbers(), numbers(), 0..200_u32, 0..3_000_000_i64), 1..60),
+    ) {
+        let mut rules = Rules::default();
+        let (mut now_ns, mut last_ns, mut most) = (0, 0, 0);
+        for (st_num, sq_num, tal_ms, after_ns) in messages {
+            now_ns += after_ns;
+            let message = Numbers { st_num, sq_num, tal_ms };
+            let (outcome, _) = rules.accept(message, Instants::stamped(Some(now_ns)));
+            if outcome.is_taken() {
+                most += 16 + (now_ns - last_ns).unsigned_abs() / SHORTEST_INTERVAL_NS;
+                last_ns = now_ns;
+            }
+        }
+        rules.finish(Instants::default());
+        prop_assert!(rules.lost() <= most, "{} of {most}", rules.lost());
+    }
+
+    #[test]
     fn what_is_left_out_of_a_sound_sequence_is_lost(states in vec(1..40_u32, 1..12), keep in vec(any::<bool>(), 500)) {
         let sound = states.iter().zip(1_u32..).flat_map(|(count, st_num)| (0..*count).map(move |sq_num| (st_num, sq_num)));
         let sound: Vec<(u32, u32)> = sound.collect();
@@ -253,7 +328,7 @@ proptest! {
         let mut left_out = 0;
         for (n, (st_num, sq_num)) in sound.iter().copied().enumerate() {
             if n == 0 || keep[n] || is_last(n) {
-                rules.accept(Numbers { st_num, sq_num, tal_ms: 1_000 }, Instants::stamped(Some(n as i64)));
+                rules.accept(Numbers { st_num, sq_num, tal_ms: 1_000 }, at(n as f64));
             } else {
                 left_out += 1;
             }

@@ -1,0 +1,222 @@
+//! `triptime pcap`: verdicts of a capture, which are never wrong, and its exit status.
+
+mod pcap_captures;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use capture::write::PcapWriter;
+use pcap_captures::{START_NS, capture_of, have, pcap, text};
+use support::{json, stderr};
+
+/// A profile with one limit on the longest spacing.
+fn profile(directory: &Path, quantity: &str, allowed: &str) -> PathBuf {
+    let path = directory.join(format!("{quantity}.toml"));
+    let limit = format!(
+        "name = \"site\"\nwhat = \"test\"\n[[limit]]\nid = \"limit\"\nseries = \"spacing/*\"\nquantity = \"{quantity}\"\n\
+         allowed = {allowed}\nsource = \"test\"\n"
+    );
+    std::fs::write(&path, limit).unwrap();
+    path
+}
+
+/// Verdict, why, and exit status of a capture under a limit.
+fn judged(capture: &Path, limits: &Path, more: &[&str]) -> (String, String, Option<i32>) {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("run.triptime");
+    let arguments = [text(capture), "--json", "--limits", text(limits), "--out", text(&out)];
+    let output = pcap(&[&arguments, more].concat());
+    let document = json(&output);
+    let why = document["checks"][0]["why"].as_str().unwrap().to_owned();
+    (
+        document["verdict"].as_str().unwrap().to_owned(),
+        why,
+        output.status.code(),
+    )
+}
+
+#[test]
+fn verdicts_follow_the_limits() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("whole.pcap");
+    capture_of(&path, 2, 5_000, |stream, sample| {
+        (usize::from((stream, sample) != (1, 2_000)), 0)
+    });
+    let max = profile(directory.path(), "max", "\"600us\"");
+    let lost = profile(directory.path(), "lost", "0");
+    let (verdict, why, status) = judged(&path, &lost, &[]);
+    assert_eq!((verdict.as_str(), status), ("fail", Some(1)), "{why}");
+    let clean = directory.path().join("clean.pcap");
+    capture_of(&clean, 2, 5_000, |_, _| (1, 0));
+    for limits in [&max, &lost] {
+        let (verdict, why, status) = judged(&clean, limits, &[]);
+        assert_eq!((verdict.as_str(), status), ("pass", Some(0)), "{why}");
+    }
+    let tight = profile(directory.path(), "max", "\"250us\"");
+    let (verdict, why, status) = judged(&clean, &tight, &[]);
+    assert_eq!((verdict.as_str(), status), ("fail", Some(1)), "{why}");
+}
+
+#[test]
+fn what_is_not_whole_is_never_a_pass() {
+    let test = "what_is_not_whole_is_never_a_pass";
+    let directory = tempfile::tempdir().unwrap();
+    let max = profile(directory.path(), "max", "\"1s\"");
+    let lost = profile(directory.path(), "lost", "0");
+    let clean = directory.path().join("clean.pcap");
+    capture_of(&clean, 2, 2_000, |_, _| (1, 0));
+    let assert_open = |capture: &Path, limits: &Path, more: &[&str], part: &str| {
+        let (verdict, why, status) = judged(capture, limits, more);
+        assert_eq!((verdict.as_str(), status), ("inconclusive", Some(3)), "{why}");
+        assert!(why.contains(part), "no {part:?} in {why:?}");
+    };
+
+    let cut = directory.path().join("cut.pcap");
+    let octets = std::fs::read(&clean).unwrap();
+    std::fs::write(&cut, &octets[..octets.len() - 5]).unwrap();
+    for limits in [&max, &lost] {
+        assert_open(&cut, limits, &[], "ended early");
+        assert_open(
+            &clean,
+            limits,
+            &["--max-streams", "1"],
+            "2000 frames of the capture could not be read",
+        );
+    }
+
+    let back = directory.path().join("back.pcap");
+    capture_of(&back, 2, 2_000, |_, sample| {
+        (1, if sample >= 1_000 { -2_000_000 } else { 0 })
+    });
+    assert_open(&back, &max, &[], "clock-step");
+
+    if !have(test, "editcap") {
+        return;
+    }
+    // Some frames are cut: nothing shows which stream they were of.
+    let short = directory.path().join("short.pcap");
+    let mut editcap = Command::new("editcap");
+    assert!(
+        editcap
+            .args(["-F", "nsecpcap", "-s", "80"])
+            .arg(&clean)
+            .arg(&short)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mixed = directory.path().join("mixed.pcap");
+    let mut mergecap = Command::new("mergecap");
+    assert!(
+        mergecap
+            .args(["-F", "nsecpcap", "-a", "-w"])
+            .args([&mixed, &clean, &short])
+            .status()
+            .unwrap()
+            .success()
+    );
+    for limits in [&max, &lost] {
+        assert_open(&mixed, limits, &[], "4000 frames of the capture could not be read");
+    }
+}
+
+#[test]
+fn a_capture_without_streams_or_cut_without_limits() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("arp.pcap");
+    let mut arp = vec![0xff; 60];
+    arp[12..14].copy_from_slice(&[8, 6]);
+    let mut writer = PcapWriter::new(File::create(&path).unwrap()).unwrap();
+    writer.write(START_NS, &arp).unwrap();
+    writer.finish().unwrap();
+    let out = directory.path().join("run.triptime");
+    let output = pcap(&[text(&path), "--json", "--out", text(&out)]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        stderr(&output).contains("no stream of sampled values"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(output.stdout.is_empty() && !out.exists());
+
+    let cut = directory.path().join("cut.pcap");
+    capture_of(&cut, 1, 100, |_, _| (1, 0));
+    let octets = std::fs::read(&cut).unwrap();
+    std::fs::write(&cut, &octets[..octets.len() - 5]).unwrap();
+    for arguments in [&[text(&cut)][..], &[text(&cut), "--out", text(&out)]] {
+        let output = pcap(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("the capture is cut"), "{}", stderr(&output));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("99 frames"));
+    }
+    assert!(out.exists(), "what came before the cut is a run");
+}
+
+/// What the profiles of the program say of a capture: the verdict, and the limits that failed.
+fn judged_by(profile: &str, capture: &Path) -> (String, Vec<String>) {
+    let out = capture.with_extension("triptime");
+    let output = pcap(&[text(capture), "--json", "--limits", profile, "--out", text(&out)]);
+    let document = json(&output);
+    std::fs::remove_file(&out).unwrap();
+    let checks = document["checks"].as_array().unwrap().iter();
+    let failed = checks.filter(|check| check["verdict"] == "fail");
+    (
+        document["verdict"].as_str().unwrap().to_owned(),
+        failed
+            .map(|check| check["limit"].as_str().unwrap().to_owned())
+            .collect(),
+    )
+}
+
+#[test]
+fn the_profiles_of_the_program_judge_a_capture() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("bay.pcap");
+    // Each frame as PRP brings it, and as a mirror port shows it: twice.
+    capture_of(&path, 3, 5_000, |_, _| (2, 0));
+    for profile in ["substation", "avb"] {
+        assert_eq!(judged_by(profile, &path), ("pass".to_owned(), vec![]), "{profile}");
+    }
+    capture_of(&path, 3, 5_000, |stream, sample| {
+        (usize::from((stream, sample) != (1, 2_000)), 0)
+    });
+    for profile in ["substation", "avb"] {
+        let lost = vec!["spacing.lost".to_owned()];
+        assert_eq!(judged_by(profile, &path), ("fail".to_owned(), lost), "{profile}");
+    }
+}
+
+#[test]
+fn worst_gaps_carry_frame_numbers_into_the_report() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("gap.pcap");
+    capture_of(&path, 1, 5_000, |_, sample| {
+        (1, if sample >= 3_000 { 5_000_000 } else { 0 })
+    });
+    let limits = profile(directory.path(), "max", "\"1ms\"");
+    let (out, html) = (
+        directory.path().join("run.triptime"),
+        directory.path().join("report.html"),
+    );
+    let arguments = ["--limits", text(&limits), "--out", text(&out), "--html", text(&html)];
+    let output = pcap(&[&[text(&path)][..], &arguments].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        report.starts_with("FAIL") && report.contains("before frame 3001"),
+        "{report}"
+    );
+    assert!(std::fs::read_to_string(&html).unwrap().contains("spacing/MU00"));
+    let run = store::RunFile::open(&out).unwrap();
+    let (id, spec) = run.series().unwrap().remove(0);
+    let spike = run.spikes(id).unwrap().remove(0);
+    assert_eq!(spike.sequence, Some(3_001));
+    assert!(
+        spike.value_ns > 5_000_000
+            && spec
+                .settings
+                .iter()
+                .any(|(_, value)| value.contains("frame of the capture"))
+    );
+}
