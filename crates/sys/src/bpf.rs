@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 const MAP_CREATE: libc::c_int = 0;
 const MAP_UPDATE: libc::c_int = 2;
-const PROGRAM_LOAD: libc::c_int = 5;
-const LINK_CREATE: libc::c_int = 28;
+pub(crate) const PROGRAM_LOAD: libc::c_int = 5;
+pub(crate) const LINK_CREATE: libc::c_int = 28;
 
 /// `BPF_MAP_TYPE_ARRAY`, `BPF_MAP_TYPE_XSKMAP`, `BPF_F_MMAPABLE`.
 const ARRAY: u32 = 2;
@@ -48,6 +48,56 @@ pub(crate) const fn op(code: u8, destination: u8, source: u8, offset: i16, immed
         registers: destination | source << 4,
         offset,
         immediate,
+    }
+}
+
+/// A program as it grows: instructions, jumps to parts of it, and where the parts begin.
+#[derive(Debug)]
+pub(crate) struct Assembly<T> {
+    instructions: Vec<(Instruction, Option<T>)>,
+    parts: Vec<(T, usize)>,
+}
+
+impl<T> Default for Assembly<T> {
+    fn default() -> Self {
+        Self {
+            instructions: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy + PartialEq> Assembly<T> {
+    pub(crate) fn add(&mut self, instructions: &[Instruction]) {
+        self.instructions.extend(instructions.iter().map(|one| (*one, None)));
+    }
+
+    /// A jump to `target` when `register` and `number` are as `code` says.
+    pub(crate) fn jump(&mut self, code: u8, register: u8, number: i32, target: T) {
+        self.jump_by(op(code, register, 0, 0, number), target);
+    }
+
+    /// The jump `instruction`, to `target`.
+    pub(crate) fn jump_by(&mut self, instruction: Instruction, target: T) {
+        self.instructions.push((instruction, Some(target)));
+    }
+
+    /// Here begins `part`.
+    pub(crate) fn part(&mut self, part: T) {
+        self.parts.push((part, self.instructions.len()));
+    }
+
+    /// The instructions, with the distances of their jumps.
+    pub(crate) fn resolved(self) -> Vec<Instruction> {
+        let at_of = |target| self.parts.iter().find(|(part, _)| *part == target).map(|(_, at)| *at);
+        let resolve = |(at, (instruction, target)): (usize, &(Instruction, Option<T>))| Instruction {
+            offset: match target.and_then(at_of) {
+                Some(to) => i16::try_from(to - at - 1).expect("a few hundred instructions, jumped forwards"),
+                None => instruction.offset,
+            },
+            ..*instruction
+        };
+        self.instructions.iter().enumerate().map(resolve).collect()
     }
 }
 

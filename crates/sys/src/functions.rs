@@ -1,13 +1,11 @@
 //! A program at the beginnings of many kernel functions at once (kprobe.multi), by bpf(2).
 
-use crate::bpf::{call, descriptor};
+use crate::bpf::{LINK_CREATE, PROGRAM_LOAD, call, descriptor};
 use rustix::io::Errno;
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-const PROGRAM_LOAD: libc::c_int = 5;
 const OBJECT_INFO: libc::c_int = 15;
-const LINK_CREATE: libc::c_int = 28;
 
 /// `BPF_PROG_TYPE_KPROBE`, `BPF_TRACE_KPROBE_MULTI`.
 const PROGRAM_TYPE_KPROBE: u32 = 2;

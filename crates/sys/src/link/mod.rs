@@ -205,6 +205,21 @@ pub fn set_master(name: &str, bridge: &str) -> Result<(), SysError> {
     )
 }
 
+/// One interface that carries Ethernet frames, and is up.
+///
+/// # Errors
+/// No such interface (lists those there are), not Ethernet, down.
+pub(crate) fn find_ready(name: &str) -> Result<LinkInfo, SysError> {
+    let link = find(name)?;
+    match link {
+        LinkInfo {
+            ethernet: false, name, ..
+        } => Err(SysError::NotEthernet { name }),
+        LinkInfo { up: false, name, .. } => Err(SysError::InterfaceDown { name: name.into() }),
+        ready => Ok(ready),
+    }
+}
+
 /// Brings `name` up. A veth has carrier when both ends are up.
 ///
 /// # Errors

@@ -57,14 +57,8 @@ impl TcxPort {
     /// No such interface (lists those there are), not Ethernet, down, a kernel without tcx, `CAP_NET_ADMIN` or `CAP_BPF` missing,
     /// options that cannot be, or what the kernel refused.
     pub fn open(interface: &str, options: &TcxOptions) -> Result<Self, SysError> {
-        let link = link::find(interface)?;
-        if !link.ethernet {
-            return Err(SysError::NotEthernet { name: link.name });
-        }
+        let link = link::find_ready(interface)?;
         let name: Arc<str> = link.name.into();
-        if !link.up {
-            return Err(SysError::InterfaceDown { name });
-        }
         let ring = Ring::new(&name, options.ring_frames, options.frame_bytes)?;
         let code = program::assemble(&options.ethertypes, &ring.shape())?;
         let program = bpf::load(bpf::PROGRAM_TYPE_TC, &code)

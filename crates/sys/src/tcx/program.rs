@@ -5,7 +5,7 @@
 
 use super::Shape;
 use super::ring::{DROPPED_AT, FRAME_AT, HEAD_AT, LENGTH_AT, NUMBER_AT, TAG_AT, TAIL_AT};
-use crate::bpf::{Instruction, op};
+use crate::bpf::{Assembly, Instruction, op};
 use crate::error::SysError;
 use crate::packet::MOST_ETHERTYPES;
 
@@ -80,39 +80,6 @@ enum Target {
     Pass,
 }
 
-/// The program as it grows, and where its parts begin.
-#[derive(Default)]
-struct Code {
-    instructions: Vec<(Instruction, Option<Target>)>,
-    parts: Vec<(Target, usize)>,
-}
-
-impl Code {
-    fn add(&mut self, instructions: &[Instruction]) {
-        self.instructions.extend(instructions.iter().map(|one| (*one, None)));
-    }
-
-    fn jump(&mut self, code: u8, register: u8, number: i32, target: Target) {
-        self.instructions.push((op(code, register, 0, 0, number), Some(target)));
-    }
-
-    fn part(&mut self, target: Target) {
-        self.parts.push((target, self.instructions.len()));
-    }
-
-    fn resolved(self) -> Vec<Instruction> {
-        let at_of = |target| self.parts.iter().find(|(part, _)| *part == target).map(|(_, at)| *at);
-        let resolve = |(at, (instruction, target)): (usize, &(Instruction, Option<Target>))| Instruction {
-            offset: match target.and_then(at_of) {
-                Some(to) => i16::try_from(to - at - 1).expect("a hundred instructions"),
-                None => instruction.offset,
-            },
-            ..*instruction
-        };
-        self.instructions.iter().enumerate().map(resolve).collect()
-    }
-}
-
 /// The program for these EtherTypes and this ring.
 pub(super) fn assemble(ethertypes: &[u16], shape: &Shape) -> Result<Vec<Instruction>, SysError> {
     if !(1..=MOST_ETHERTYPES).contains(&ethertypes.len()) {
@@ -120,7 +87,7 @@ pub(super) fn assemble(ethertypes: &[u16], shape: &Shape) -> Result<Vec<Instruct
             what: format!("{} EtherTypes to take: 1 to {MOST_ETHERTYPES}", ethertypes.len()),
         });
     }
-    let mut code = Code::default();
+    let mut code = Assembly::default();
     code.add(&[op(MOVE, SKB, R1, 0, 0), op(LOAD_WORD, R2, SKB, PROTOCOL, 0)]);
     for ethertype in ethertypes {
         // The load is in the machine's order, the frame in the network's.
@@ -144,7 +111,7 @@ pub(super) fn assemble(ethertypes: &[u16], shape: &Shape) -> Result<Vec<Instruct
 }
 
 /// A slot of our own, unless too many wait.
-fn take_slot(code: &mut Code, shape: &Shape) {
+fn take_slot(code: &mut Assembly<Target>, shape: &Shape) {
     code.add(&[
         op(LOAD_MAP, CONTROL, MAP_VALUE, 0, shape.control),
         op(0, 0, 0, 0, 0),
@@ -171,7 +138,7 @@ fn take_slot(code: &mut Code, shape: &Shape) {
 }
 
 /// Length and tag; leaves the octets to copy in the fourth argument.
-fn write_head(code: &mut Code, shape: &Shape) {
+fn write_head(code: &mut Assembly<Target>, shape: &Shape) {
     code.add(&[
         op(LOAD_WORD, R4, SKB, LENGTH, 0),
         op(STORE_WORD, SLOT, R4, LENGTH_AT, 0),
@@ -192,7 +159,7 @@ fn write_head(code: &mut Code, shape: &Shape) {
 }
 
 /// The frame, and then the slot's number, one more than that of the frame.
-fn write_frame(code: &mut Code) {
+fn write_frame(code: &mut Assembly<Target>) {
     let copy = [
         op(MOVE, R1, SKB, 0, 0),
         op(MOVE_NUMBER, R2, 0, 0, 0),

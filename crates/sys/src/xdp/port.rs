@@ -42,14 +42,8 @@ impl XdpPort {
     /// No such interface (lists those there are), not Ethernet, down, `CAP_NET_RAW` (socket), `CAP_NET_ADMIN` or `CAP_BPF`
     /// (program) missing, options out of range, no such queue, another XDP program there, or what the kernel refused.
     pub fn open(interface: &str, options: &XdpOptions) -> Result<Self, SysError> {
-        let link = link::find(interface)?;
-        if !link.ethernet {
-            return Err(SysError::NotEthernet { name: link.name });
-        }
+        let link = link::find_ready(interface)?;
         let name: Arc<str> = link.name.as_str().into();
-        if !link.up {
-            return Err(SysError::InterfaceDown { name });
-        }
         let mut socket = Socket::new(&name, options)?;
         let rx_queues = queues::receive_queues(&name);
         if rx_queues.is_some_and(|queues| options.queue >= queues) {

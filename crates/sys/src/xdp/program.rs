@@ -3,7 +3,7 @@
 //! Assembled here, so that nothing has to be compiled or found at run time. XDP sees a VLAN tag in the data unless the NIC
 //! has taken it out (`ethtool -k`: rx-vlan-offload); the EtherType is then at octet 16, behind two tags at 20.
 
-use crate::bpf::{Instruction, op};
+use crate::bpf::{Assembly, Instruction, op};
 use crate::error::SysError;
 use crate::packet::MOST_ETHERTYPES;
 
@@ -46,10 +46,9 @@ const REDIRECT_MAP: i32 = 51;
 /// Verdict: on to the kernel's stack.
 const PASS: i32 = 2;
 
-/// Where a jump leads to, until the addresses are known.
+/// Where a jump leads to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
-    Next,
     Pass,
     Take,
     Block(usize),
@@ -65,50 +64,40 @@ pub(super) fn assemble(ethertypes: &[u16], map: i32) -> Result<Vec<Instruction>,
             ),
         });
     }
-    let mut code = vec![(op(MOVE, R6, R1, 0, 0), Target::Next)];
-    let mut blocks = Vec::new();
+    let mut code = Assembly::default();
+    code.add(&[op(MOVE, R6, R1, 0, 0)]);
     if !ethertypes.is_empty() {
-        code.push((op(LOAD_WORD, R2, R1, DATA, 0), Target::Next));
-        code.push((op(LOAD_WORD, R3, R1, DATA_END, 0), Target::Next));
+        code.add(&[op(LOAD_WORD, R2, R1, DATA, 0), op(LOAD_WORD, R3, R1, DATA_END, 0)]);
         for (index, position) in POSITIONS.into_iter().enumerate() {
-            blocks.push(code.len());
+            code.part(Target::Block(index));
             let tags = if index + 1 < POSITIONS.len() { &TAGS[..] } else { &[] };
             block(&mut code, position, ethertypes, tags, Target::Block(index + 1));
         }
     }
-    let take = code.len();
-    code.extend(taking(map).map(|instruction| (instruction, Target::Next)));
-    let pass = code.len();
+    code.part(Target::Take);
+    code.add(&taking(map));
     // The kernel refuses a program with a part that nothing leads to.
     if !ethertypes.is_empty() {
-        code.push((op(MOVE_NUMBER, R0, 0, 0, PASS), Target::Next));
-        code.push((op(EXIT, 0, 0, 0, 0), Target::Next));
+        code.part(Target::Pass);
+        code.add(&[op(MOVE_NUMBER, R0, 0, 0, PASS), op(EXIT, 0, 0, 0, 0)]);
     }
-    let resolved = code.into_iter().enumerate().map(|(at, (mut instruction, target))| {
-        let to = match target {
-            Target::Next => return instruction,
-            Target::Pass => pass,
-            Target::Take => take,
-            Target::Block(index) => blocks[index],
-        };
-        instruction.offset = i16::try_from(to - at - 1).expect("a few hundred instructions");
-        instruction
-    });
-    Ok(resolved.collect())
+    Ok(code.resolved())
 }
 
 /// One block: too short passes, a wanted EtherType is taken, a tag goes on with the next block, anything else passes.
-fn block(code: &mut Vec<(Instruction, Target)>, position: i16, ethertypes: &[u16], tags: &[u16], onward: Target) {
-    code.push((op(MOVE, R4, R2, 0, 0), Target::Next));
-    code.push((op(ADD_NUMBER, R4, 0, 0, i32::from(position) + 2), Target::Next));
-    code.push((op(JUMP_GREATER, R4, R3, 0, 0), Target::Pass));
-    code.push((op(LOAD_HALF, R5, R2, position, 0), Target::Next));
+fn block(code: &mut Assembly<Target>, position: i16, ethertypes: &[u16], tags: &[u16], onward: Target) {
+    code.add(&[
+        op(MOVE, R4, R2, 0, 0),
+        op(ADD_NUMBER, R4, 0, 0, i32::from(position) + 2),
+    ]);
+    code.jump_by(op(JUMP_GREATER, R4, R3, 0, 0), Target::Pass);
+    code.add(&[op(LOAD_HALF, R5, R2, position, 0)]);
     let wanted = ethertypes.iter().map(|ethertype| (*ethertype, Target::Take));
     for (value, target) in wanted.chain(tags.iter().map(|tag| (*tag, onward))) {
         // The load is in the machine's order, the frame in the network's.
-        code.push((op(JUMP_EQUAL, R5, 0, 0, i32::from(value.to_be())), target));
+        code.jump(JUMP_EQUAL, R5, i32::from(value.to_be()), target);
     }
-    code.push((op(JUMP, 0, 0, 0, 0), Target::Pass));
+    code.jump(JUMP, 0, 0, Target::Pass);
 }
 
 /// Hands the frame to the socket of its queue, or to the kernel's stack where the queue has none.

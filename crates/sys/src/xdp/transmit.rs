@@ -35,14 +35,8 @@ impl XdpSender {
     /// No such interface (lists those there are), not Ethernet, down, `CAP_NET_RAW` missing, `frame_bytes` above
     /// [`MOST_FRAME_BYTES`](super::MOST_FRAME_BYTES), the queue taken, or what the kernel refused.
     pub fn open(interface: &str, queue: u32, frame_bytes: usize, frames: usize) -> Result<Self, SysError> {
-        let link = link::find(interface)?;
-        if !link.ethernet {
-            return Err(SysError::NotEthernet { name: link.name });
-        }
+        let link = link::find_ready(interface)?;
         let name: Arc<str> = link.name.into();
-        if !link.up {
-            return Err(SysError::InterfaceDown { name });
-        }
         let options = XdpOptions {
             ring_frames: 1,
             send_frames: frames,
