@@ -132,6 +132,19 @@ pub(crate) fn sends_frames(name: &str) -> bool {
     SENDS.contains(&name)
 }
 
+/// Whether samples of this family are frames sent when they are due, so that those left out are counted.
+pub(crate) fn paces_frames(name: &str) -> bool {
+    matches!(name, "publish" | "talk")
+}
+
+/// Families of streams that a publisher or talker of the same run may have sent.
+const OF_A_STREAM: [&str; 5] = ["spacing", "arrival", "age", "delivery", "listen"];
+
+/// Whether samples of this family are frames of a stream.
+pub(crate) fn is_of_a_stream(name: &str) -> bool {
+    OF_A_STREAM.contains(&name)
+}
+
 /// Families whose samples do not come out of a socket: frames our own socket drops are none of theirs.
 const WITHOUT_SOCKET: [&str; 6] = ["wakeup", "publish", "talk", "send", "task", "clock"];
 

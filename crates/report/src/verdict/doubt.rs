@@ -89,6 +89,7 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
     }
     if quantity == Quantity::Lost {
         unaccounted(series, "they may be lost too", &mut doubts);
+        doubts.extend(never_sent(run, series));
     }
     if series.counters.received == 0 && !by_value && nature != Nature::Received {
         doubts.push(plain("nothing was received".to_owned()));
@@ -97,6 +98,24 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
     events(run, series, (nature, quantity), clocks, &mut doubts);
     interrupted(run, nature, &mut doubts);
     doubts
+}
+
+/// Frames that a sender of the same run left out, or could not hand over, are missing at its receivers: not more than those need be lost.
+fn never_sent(run: &RunView, series: &SeriesView) -> Option<Doubt> {
+    if !crate::family::is_of_a_stream(series.family()) {
+        return None;
+    }
+    let of_sender = |sender: &&SeriesView| crate::family::paces_frames(sender.family());
+    let left_out = |sender: &SeriesView| sender.counters.missed + sender.counters.lost;
+    let never_sent: u64 = run.series.iter().filter(of_sender).map(left_out).sum();
+    let lost = series.counters.lost;
+    (1..=never_sent).contains(&lost).then(|| Doubt {
+        text: format!(
+            "the sender in this run left out {}: they may be those",
+            plural(never_sent, "frame")
+        ),
+        explains_excess: true,
+    })
 }
 
 fn plain(text: String) -> Doubt {

@@ -241,6 +241,29 @@ fn an_event_of_another_series_leaves_this_one_alone() {
 }
 
 #[test]
+fn frames_that_the_sender_left_out_are_not_the_hosts_loss() {
+    let judged = |family: &str, missed, refused, lost| {
+        let mut run = run(vec![
+            series("spacing/MU01", SAMPLES, 60_000, 10),
+            series(family, SAMPLES, 60_000, 10),
+        ]);
+        run.series[0].counters.lost = lost;
+        (run.series[1].counters.missed, run.series[1].counters.lost) = (missed, refused);
+        let mut profile = profile(Quantity::Lost, 0);
+        profile.limits[0].series = Pattern::new("spacing/*");
+        let check = Judgement::of(&run, &[profile]).checks.remove(0);
+        (check.verdict, check.why)
+    };
+    let (verdict, why) = judged("publish/lateness", 5, 3, 8);
+    assert_eq!(verdict, Verdict::Inconclusive);
+    assert!(why.contains("the sender in this run left out 8 frames"), "{why}");
+    assert_eq!(judged("talk/sv", 8, 0, 8).0, Verdict::Inconclusive);
+    assert_eq!(judged("publish/lateness", 5, 3, 9).0, Verdict::Fail);
+    assert_eq!(judged("wakeup/cpu1", 5, 3, 8).0, Verdict::Fail);
+    assert_eq!(judged("publish/lateness", 5, 3, 0).0, Verdict::Pass);
+}
+
+#[test]
 fn drops_in_a_socket_do_not_touch_series_without_one() {
     for (name, wanted) in [("rtt/reflect", Verdict::Inconclusive), ("wakeup/cpu1", Verdict::Pass)] {
         let mut run = run(vec![series(name, SAMPLES, 60_000, 10)]);
