@@ -242,18 +242,19 @@ fn an_event_of_another_series_leaves_this_one_alone() {
 
 #[test]
 fn frames_that_the_sender_left_out_are_not_the_hosts_loss() {
-    let judged = |family: &str, missed, refused, lost| {
+    let judged_of = |receiver: &str, family: &str, missed, refused, lost| {
         let mut run = run(vec![
-            series("spacing/MU01", SAMPLES, 60_000, 10),
+            series(receiver, SAMPLES, 60_000, 10),
             series(family, SAMPLES, 60_000, 10),
         ]);
         run.series[0].counters.lost = lost;
         (run.series[1].counters.missed, run.series[1].counters.lost) = (missed, refused);
         let mut profile = profile(Quantity::Lost, 0);
-        profile.limits[0].series = Pattern::new("spacing/*");
+        profile.limits[0].series = Pattern::new(receiver);
         let check = Judgement::of(&run, &[profile]).checks.remove(0);
         (check.verdict, check.why)
     };
+    let judged = |family: &str, missed, refused, lost| judged_of("spacing/MU01", family, missed, refused, lost);
     let (verdict, why) = judged("publish/lateness", 5, 3, 8);
     assert_eq!(verdict, Verdict::Inconclusive);
     assert!(why.contains("the sender in this run left out 8 frames"), "{why}");
@@ -261,6 +262,8 @@ fn frames_that_the_sender_left_out_are_not_the_hosts_loss() {
     assert_eq!(judged("publish/lateness", 5, 3, 9).0, Verdict::Fail);
     assert_eq!(judged("wakeup/cpu1", 5, 3, 8).0, Verdict::Fail);
     assert_eq!(judged("publish/lateness", 5, 3, 0).0, Verdict::Pass);
+    // Of other frames.
+    assert_eq!(judged_of("rtt/reflect", "publish/lateness", 5, 3, 8).0, Verdict::Fail);
 }
 
 #[test]
