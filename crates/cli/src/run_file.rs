@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::RunFile;
-use store::model::{EventKind, RunState};
+use store::model::{EventKind, RunState, setting};
 use sys::SysError;
 use units::CpuList;
 
@@ -252,13 +252,13 @@ impl Run {
         let file = self.session.file().to_path_buf();
         let closed = self.session.finish(state);
         match (outcome, closed) {
-            (Err(error), Ok(file)) if is_of_the_interface(&error) && has_windows(&file) => {
+            (Err(error), Ok(file)) if is_of_the_interface(&error) && has_something(&file) => {
                 // It was measured until then: that is shown, and the status says why it is not all.
                 let status = verdict::show(&file, self.profile, &self.args)?;
                 ended_early(status, error.into())
             }
             (Err(error), _) => {
-                if has_windows(&file) {
+                if has_something(&file) {
                     let _ = writeln!(
                         std::io::stderr(),
                         "triptime: what was measured is in {}",
@@ -275,7 +275,7 @@ impl Run {
                 let status = verdict::show(&file, self.profile, &self.args)?;
                 ended_early(status, error.into())
             }
-            (Ok(()), Ok(_)) if !has_windows(&file) => {
+            (Ok(()), Ok(_)) if !has_something(&file) => {
                 remove(&file);
                 say_doubts(&self.doubts);
                 let why = if told_to_end {
@@ -334,13 +334,14 @@ fn is_of_the_interface(error: &SessionError) -> bool {
     )
 }
 
-/// Whether anything was measured into the run at `file`. When that cannot be told, it is kept.
-fn has_windows(file: &Path) -> bool {
+/// Whether anything was measured into the run at `file`, or it says why not. When that cannot be told, it is kept.
+fn has_something(file: &Path) -> bool {
     let any = RunFile::open(file).and_then(|run| {
         let series = run.series()?;
-        series
-            .iter()
-            .try_fold(false, |any, (id, _)| Ok(any || run.totals(*id)?.windows > 0))
+        series.iter().try_fold(false, |any, (id, spec)| {
+            let says_why = spec.settings.iter().any(|(name, _)| name == setting::NOT_MEASURED);
+            Ok(any || says_why || run.totals(*id)?.windows > 0)
+        })
     });
     any.unwrap_or(true)
 }

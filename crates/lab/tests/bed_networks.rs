@@ -165,7 +165,7 @@ fn has_points(bed: &Bed, network: Network) {
         (0..chain.len()).map(before).collect::<Vec<_>>(),
         "one behind the other"
     );
-    let hops = path.hops();
+    let hops = path.all_hops();
     assert!(hops.contains(&"nic-to-app".to_owned()), "{hops:?}");
     assert_eq!(hops.len(), 2 * (chain.len() - 1) - 1, "{hops:?}");
 }
