@@ -5,5 +5,6 @@ mod delivery;
 mod image;
 mod machine;
 mod merged;
+mod round_trip;
 mod runs;
 mod ways;

@@ -9,6 +9,10 @@ use store::{Cause, CauseTotal};
 /// not leave a spike unexplained, and a threshold set far too low must not keep the recorder from draining.
 const PER_ROUND: u32 = 400;
 
+/// Kept samples of each series that are looked at in a round however many of others came before: one stall makes samples of many
+/// series large at once, and each is to say why.
+const OF_EACH: u32 = 8;
+
 /// Flights kept per series and window: they are the larger part of a run file in which much goes wrong.
 const FLIGHTS_PER_WINDOW: usize = 20;
 
@@ -28,6 +32,8 @@ pub(super) struct Reasons {
     explain: Option<Box<dyn Explain>>,
     /// Of others, and of samples that are kept.
     asked: [u32; 2],
+    /// Of samples that are kept, by series.
+    asked_of: BTreeMap<SeriesId, u32>,
     totals: BTreeMap<(SeriesId, Cause), CauseTotal>,
 }
 
@@ -36,6 +42,7 @@ impl Reasons {
         Self {
             explain,
             asked: [0; 2],
+            asked_of: BTreeMap::new(),
             totals: BTreeMap::new(),
         }
     }
@@ -53,6 +60,7 @@ impl Reasons {
     /// A new round of draining begins.
     pub(super) fn observe(&mut self) {
         self.asked = [0; 2];
+        self.asked_of.clear();
         if let Some(explain) = &mut self.explain {
             explain.observe();
         }
@@ -61,9 +69,13 @@ impl Reasons {
     /// Where the time of a sample went; `None` where nobody can tell.
     pub(super) fn ask(&mut self, series: SeriesId, question: &Question, keep: Keep) -> Option<Answer> {
         let explain = self.explain.as_mut()?;
-        let asked = &mut self.asked[usize::from(keep != Keep::Nothing)];
+        let is_kept = keep != Keep::Nothing;
+        let asked = &mut self.asked[usize::from(is_kept)];
         *asked += 1;
-        let answer = if *asked > PER_ROUND {
+        let of_series = self.asked_of.entry(series).or_insert(0);
+        *of_series += u32::from(is_kept);
+        let is_among_first = is_kept && *of_series <= OF_EACH;
+        let answer = if *asked > PER_ROUND && !is_among_first {
             Answer::unknown(question, "not looked at: too many at once")
         } else {
             explain.explain(question, keep == Keep::Flight)
@@ -128,7 +140,7 @@ impl Flights {
 
 #[cfg(test)]
 mod tests {
-    use super::{FLIGHTS_PER_WINDOW, Flights, Keep, PER_ROUND, Reasons};
+    use super::{FLIGHTS_PER_WINDOW, Flights, Keep, OF_EACH, PER_ROUND, Reasons};
     use crate::record::why::{Answer, Explain, Question, QuestionKind};
     use store::model::{Fact, SeriesId};
     use store::{Cause, CauseTotal};
@@ -184,6 +196,26 @@ mod tests {
         reasons.observe();
         let answer = reasons.ask(series, &question, Keep::Nothing).expect("an answer");
         assert_eq!(answer.explanation.cause, Cause::Thread);
+    }
+
+    #[test]
+    fn a_few_kept_samples_of_each_series_are_looked_at() {
+        let mut reasons = Reasons::new(Some(Box::new(Always)));
+        let question = Question {
+            cpu: 1,
+            thread: 7,
+            from: Monotonic::from_ns(0),
+            to: Monotonic::from_ns(10),
+            kind: QuestionKind::WakeUp,
+        };
+        let mut ask = |series| {
+            let answer = reasons.ask(SeriesId(series), &question, Keep::Explanation);
+            answer.expect("an answer").explanation.cause
+        };
+        (0..PER_ROUND).for_each(|_| assert_eq!(ask(0), Cause::Thread));
+        assert_eq!(ask(0), Cause::Unexplained);
+        (0..OF_EACH).for_each(|_| assert_eq!(ask(1), Cause::Thread));
+        assert_eq!(ask(1), Cause::Unexplained);
     }
 
     #[test]
