@@ -6,7 +6,8 @@ mkdir -p $folder
 add_publisher
 until_true has_carrier publisher ts0
 options="--engine tcx --policy other --interval 10ms --quiet"
-within publisher triptime reflect ts0 --role reflector $options --out $folder/far.triptime >$folder/far.txt 2>&1 &
+nsenter --net=/run/netns/publisher triptime reflect ts0 --role reflector $options --out $folder/far.triptime \
+    >$folder/far.txt 2>&1 &
 far=$!
 say "measuring"
 triptime reflect p-ts --role initiator $options --wait 60s --duration 2s --json --out $folder/near.triptime \
