@@ -8,12 +8,13 @@
 
 #![allow(missing_docs)]
 
+use interop::segments;
 use recording::{Record, SegmentWriter, StreamInfo};
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use store::RunWriter;
 use store::model::{RunInfo, RunState};
-use store::{RunWriter, SealedSegment};
 use units::Realtime;
 
 const RATE: u64 = 4_800;
@@ -91,26 +92,10 @@ fn run_file(path: &str, samples: u64, streams: u16) -> Result<(), Box<dyn Error>
             ..StreamInfo::named(number, format!("MU{number:02}"))
         })?;
     }
-    let second = RATE as usize * usize::from(streams);
-    let mut keep = |segment: &mut SegmentWriter| -> Result<(), Box<dyn Error>> {
-        let (first_ns, last_ns) = segment.span_ns().unwrap_or_default();
-        let samples = segment.samples();
-        let octets = segment.seal()?;
-        Ok(run.add_segment(&SealedSegment {
-            first_ns,
-            last_ns,
-            samples,
-            octets,
-        })?)
-    };
     records(samples, streams, |record| {
-        segment.push(record)?;
-        if segment.records() >= second.clamp(65_536, 262_144) {
-            keep(&mut segment)?;
-        }
-        Ok(())
+        segments::push::<Box<dyn Error>>(&mut segment, record, &mut run)
     })?;
-    keep(&mut segment)?;
+    segments::seal::<Box<dyn Error>>(&mut segment, &mut run)?;
     run.finish(RunState::Complete, samples / u64::from(streams) * 1_000_000_000 / RATE)?;
     Ok(())
 }

@@ -8,19 +8,19 @@
 #![allow(missing_docs)]
 
 use interop::merge::{Input, Merge, Relation};
+use interop::segments;
 use recording::{Record, SegmentWriter, StreamInfo, facts, instants};
 use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use store::RunWriter;
 use store::model::{Fact, RunInfo, RunState};
-use store::{RunWriter, SealedSegment};
 use units::Realtime;
 
 const RATE: u64 = 4_000;
 const PERIOD_NS: i64 = 250_000;
 const START_NS: i64 = 1_790_000_000_000_000_000;
-const RECORDS: usize = 1 << 18;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -99,32 +99,18 @@ fn record(path: &Path, samples: u64, streams: u16, later_ns: i64) -> Result<(), 
             }
             let jitter_ns = i64::from(noise as u16 & 0x0fff);
             let at_ns = START_NS + number as i64 * PERIOD_NS + i64::from(stream) * 700 + later_ns + jitter_ns;
-            segment.push(&Record {
+            let record = Record {
                 stream,
                 samples: 1,
                 flags: 0,
                 number,
                 stamps: instants([Some(at_ns), Some(at_ns + 9_000)]),
-            })?;
-            if segment.records() >= RECORDS {
-                seal(&mut segment, &mut run)?;
-            }
+            };
+            segments::push::<Box<dyn Error>>(&mut segment, &record, &mut run)?;
         }
     }
-    seal(&mut segment, &mut run)?;
+    segments::seal::<Box<dyn Error>>(&mut segment, &mut run)?;
     Ok(run.finish(RunState::Complete, (end_ns - START_NS) as u64)?)
-}
-
-fn seal(segment: &mut SegmentWriter, run: &mut RunWriter) -> Result<(), Box<dyn Error>> {
-    let (first_ns, last_ns) = segment.span_ns().unwrap_or_default();
-    let samples = segment.samples();
-    let octets = segment.seal()?;
-    Ok(run.add_segment(&SealedSegment {
-        first_ns,
-        last_ns,
-        samples,
-        octets,
-    })?)
 }
 
 fn peak() -> Result<String, Box<dyn Error>> {

@@ -11,5 +11,5 @@ pub mod export;
 pub mod import;
 pub mod logger;
 pub mod merge;
-mod segments;
+pub mod segments;
 pub mod svtrace;

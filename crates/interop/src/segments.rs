@@ -1,4 +1,4 @@
-//! Records, packed into a run's segments as they come.
+//! Records of a recording, packed into a run's segments as they come (`docs/formats/recording.md`).
 
 use recording::{Record, SegmentError, SegmentWriter};
 use store::{RunWriter, SealedSegment, StoreError};
@@ -7,7 +7,10 @@ use store::{RunWriter, SealedSegment, StoreError};
 const RECORDS: usize = 1 << 18;
 
 /// Takes a record; a segment that is full with it is written.
-pub(crate) fn push<E>(segment: &mut SegmentWriter, record: &Record, run: &mut RunWriter) -> Result<(), E>
+///
+/// # Errors
+/// A record that does not fit the segment, or a file that cannot be written.
+pub fn push<E>(segment: &mut SegmentWriter, record: &Record, run: &mut RunWriter) -> Result<(), E>
 where
     E: From<SegmentError> + From<StoreError>,
 {
@@ -18,8 +21,11 @@ where
     }
 }
 
-/// Writes what there is as a segment.
-pub(crate) fn seal<E>(segment: &mut SegmentWriter, run: &mut RunWriter) -> Result<(), E>
+/// Writes what there is as a segment; nothing where there is nothing.
+///
+/// # Errors
+/// As [`push`].
+pub fn seal<E>(segment: &mut SegmentWriter, run: &mut RunWriter) -> Result<(), E>
 where
     E: From<SegmentError> + From<StoreError>,
 {

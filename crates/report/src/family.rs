@@ -132,11 +132,6 @@ pub(crate) fn sends_frames(name: &str) -> bool {
     SENDS.contains(&name)
 }
 
-/// Whether samples of this family are frames sent when they are due, so that those left out are counted.
-pub(crate) fn paces_frames(name: &str) -> bool {
-    matches!(name, "publish" | "talk")
-}
-
 /// Families of streams that a publisher or talker of the same run may have sent.
 const OF_A_STREAM: [&str; 5] = ["spacing", "arrival", "age", "delivery", "listen"];
 

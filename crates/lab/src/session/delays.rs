@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use units::format_ns;
 
-/// A wait for the CPU that no thread of ours makes another one wait. The kernel takes the CPU away from spinning real-time threads
-/// for some 50 ms of each second (`sched_rt_runtime_us`; from Linux 6.12 on a deadline server for the others), without a word in its
-/// log.
+/// What a thread has to have waited for its CPU since the last look. The kernel takes the CPU away from spinning real-time threads for
+/// some 50 ms of each second (`sched_rt_runtime_us`; from Linux 6.12 on a deadline server for the others), without a word in its log.
 const NOTABLE_NS: u64 = 10_000_000;
+
+/// And on average each time: threads of ours that share a CPU make each other wait for as long as they spin ahead, tens of microseconds.
+const LONG_WAIT_NS: u64 = 1_000_000;
 
 /// Field `policy` of `/proc/PID/stat`, counted from the one behind the name (proc(5)).
 const POLICY_FIELD: usize = 38;
@@ -35,7 +37,8 @@ impl Delays {
         )
     }
 
-    /// Tells of threads that since the last look have waited, each time, far longer than threads make each other wait.
+    /// Tells of threads that since the last look have waited far longer than threads make each other wait. A thread that wakes
+    /// thousands of times between two looks and waits long once among them goes unseen: its waits are short on average.
     pub(super) fn look(&mut self) -> Vec<String> {
         let mut told = Vec::new();
         let Ok(threads) = fs::read_dir("/proc/self/task") else {
@@ -52,9 +55,7 @@ impl Delays {
                 continue;
             }
             let before = self.0.insert(id, now);
-            if let Some(ns) = before.and_then(|before| mean_wait_ns(before, now))
-                && ns >= NOTABLE_NS
-            {
+            if let Some(ns) = before.and_then(|before| held_up_ns(before, now)) {
                 let (name, wait) = (read("comm"), format_ns(ns as f64));
                 told.push(format!(
                     "{}: ready to run, it waited {wait} for its CPU: throttled by the kernel, or held up by a thread of higher priority",
@@ -74,10 +75,11 @@ fn waited(schedstat: &str) -> Option<Waited> {
     })
 }
 
-fn mean_wait_ns(before: Waited, now: Waited) -> Option<u64> {
-    now.ns
-        .checked_sub(before.ns)?
-        .checked_div(now.times.checked_sub(before.times)?)
+/// What it has waited in between, if that is more than others of ours make it wait.
+fn held_up_ns(before: Waited, now: Waited) -> Option<u64> {
+    let ns = now.ns.checked_sub(before.ns)?;
+    let mean_ns = ns.checked_div(now.times.checked_sub(before.times)?)?;
+    (ns >= NOTABLE_NS && mean_ns >= LONG_WAIT_NS).then_some(ns)
 }
 
 fn is_real_time(stat: &str) -> bool {

@@ -146,6 +146,14 @@ mod tests {
     use store::{Cause, CauseTotal};
     use units::Monotonic;
 
+    const QUESTION: Question = Question {
+        cpu: 1,
+        thread: 7,
+        from: Monotonic::from_ns(0),
+        to: Monotonic::from_ns(10),
+        kind: QuestionKind::WakeUp,
+    };
+
     struct Always;
 
     impl Explain for Always {
@@ -164,16 +172,9 @@ mod tests {
     #[test]
     fn totals_add_up_and_the_surplus_of_a_round_is_counted_as_unexplained() {
         let mut reasons = Reasons::new(Some(Box::new(Always)));
-        let question = Question {
-            cpu: 1,
-            thread: 7,
-            from: Monotonic::from_ns(0),
-            to: Monotonic::from_ns(10),
-            kind: QuestionKind::WakeUp,
-        };
         let series = SeriesId(0);
         for _ in 0..PER_ROUND + 5 {
-            reasons.ask(series, &question, Keep::Nothing);
+            reasons.ask(series, &QUESTION, Keep::Nothing);
         }
         let total = |cause, count: u32| CauseTotal {
             cause,
@@ -187,29 +188,22 @@ mod tests {
         ];
         assert_eq!(reasons.take_totals(), expected);
         assert_eq!(reasons.take_totals(), []);
-        let answer = reasons.ask(series, &question, Keep::Explanation).expect("an answer");
+        let answer = reasons.ask(series, &QUESTION, Keep::Explanation).expect("an answer");
         assert_eq!(
             answer.explanation.cause,
             Cause::Thread,
             "a kept sample is looked at all the same"
         );
         reasons.observe();
-        let answer = reasons.ask(series, &question, Keep::Nothing).expect("an answer");
+        let answer = reasons.ask(series, &QUESTION, Keep::Nothing).expect("an answer");
         assert_eq!(answer.explanation.cause, Cause::Thread);
     }
 
     #[test]
     fn a_few_kept_samples_of_each_series_are_looked_at() {
         let mut reasons = Reasons::new(Some(Box::new(Always)));
-        let question = Question {
-            cpu: 1,
-            thread: 7,
-            from: Monotonic::from_ns(0),
-            to: Monotonic::from_ns(10),
-            kind: QuestionKind::WakeUp,
-        };
         let mut ask = |series| {
-            let answer = reasons.ask(SeriesId(series), &question, Keep::Explanation);
+            let answer = reasons.ask(SeriesId(series), &QUESTION, Keep::Explanation);
             answer.expect("an answer").explanation.cause
         };
         (0..PER_ROUND).for_each(|_| assert_eq!(ask(0), Cause::Thread));

@@ -105,9 +105,14 @@ fn never_sent(run: &RunView, series: &SeriesView) -> Option<Doubt> {
     if !crate::family::is_of_a_stream(series.family()) {
         return None;
     }
-    let of_sender = |sender: &&SeriesView| crate::family::paces_frames(sender.family());
-    let left_out = |sender: &SeriesView| sender.counters.missed + sender.counters.lost;
-    let never_sent: u64 = run.series.iter().filter(of_sender).map(left_out).sum();
+    // A listener counts by the numbers a talker gives, and one that misses a cycle gives it none.
+    let left_out = |sender: &SeriesView| match (sender.family(), series.family()) {
+        ("publish", _) => sender.counters.missed + sender.counters.lost,
+        ("talk", "listen") => sender.counters.lost,
+        ("talk", _) => sender.counters.missed + sender.counters.lost,
+        _ => 0,
+    };
+    let never_sent: u64 = run.series.iter().map(left_out).sum();
     let lost = series.counters.lost;
     (1..=never_sent).contains(&lost).then(|| Doubt {
         text: format!(

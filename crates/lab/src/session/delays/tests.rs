@@ -1,4 +1,4 @@
-use super::{Delays, Waited, is_real_time, mean_wait_ns, waited};
+use super::{Delays, Waited, held_up_ns, is_real_time, waited};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use sys::thread::{Policy, RtThread};
@@ -21,9 +21,15 @@ fn many_short_waits_are_not_a_long_one() {
             times: 10
         }
     );
-    assert_eq!(mean_wait_ns(before, at("9 241000000 4010")), Some(60_000));
-    assert_eq!(mean_wait_ns(before, at("9 51000000 11")), Some(50_000_000));
-    assert_eq!(mean_wait_ns(before, before), None);
+    assert_eq!(held_up_ns(before, at("9 241000000 4010")), None, "60 us each");
+    assert_eq!(held_up_ns(before, at("9 51000000 11")), Some(50_000_000));
+    assert_eq!(
+        held_up_ns(before, at("9 41000000 17")),
+        Some(40_000_000),
+        "one of them long"
+    );
+    assert_eq!(held_up_ns(before, at("9 6000000 11")), None, "5 ms");
+    assert_eq!(held_up_ns(before, before), None);
     assert_eq!(waited("5 x"), None);
 }
 
