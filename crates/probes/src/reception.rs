@@ -1,10 +1,13 @@
 //! Receiving until told to stop: what `subscribe` and `listen` have in common.
 
+mod kernel_clock;
+
 use crate::error::ProbeError;
 use crate::port::{Frame, Port};
 use crate::record::Feed;
 use crate::reflect::Receive;
 use crate::stop::Stop;
+use kernel_clock::KernelClock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::packet::RxStamp;
@@ -34,26 +37,25 @@ pub(crate) struct Arrival {
     pub(crate) wall: Realtime,
     /// The kernel's receive stamp, unless the NIC's own clock made it.
     pub(crate) kernel: Option<Realtime>,
+    /// When the kernel had the frame, whatever the wall clock did meanwhile: what tells how long a stream was silent. An application
+    /// that was held up has not heard the stream, but the kernel has. Without a stamp, when the application had it.
+    pub(crate) heard: Monotonic,
 }
 
 impl Arrival {
-    fn of(frame: &Frame<'_>) -> Self {
+    fn of(frame: &Frame<'_>, clock: &mut KernelClock) -> Self {
         let at = sys::clock::monotonic();
         let wall = sys::clock::realtime();
         let kernel = match frame.stamp() {
             Some(RxStamp::Software(stamp) | RxStamp::Socket(stamp)) => Some(stamp),
             Some(RxStamp::Hardware(_)) | None => None,
         };
-        Self { at, wall, kernel }
-    }
-
-    /// How long nothing came since `before`, by every clock that says so: an application that was held up has not heard the
-    /// stream, but the kernel has; and a step of the wall clock is no silence.
-    pub(crate) fn silence_ns(&self, before: &Self) -> u64 {
-        let by_application = self.at - before.at;
-        let by_kernel = self.kernel.zip(before.kernel).map(|(now, before)| now - before);
-        let silent_ns = by_kernel.map_or(by_application, |ns| ns.min(by_application));
-        u64::try_from(silent_ns).unwrap_or(0)
+        Self {
+            at,
+            wall,
+            kernel,
+            heard: clock.hear(kernel, at, wall),
+        }
     }
 }
 
@@ -86,7 +88,7 @@ pub(crate) struct Reception {
 
 impl Reception {
     /// Receives until the duration is over, a stop is asked for or the interface is gone. `accepted` is how many frames were
-    /// accounted for.
+    /// accounted for. Every frame that the kernel had before the instant that is returned was taken.
     ///
     /// # Errors
     /// The interface was removed.
@@ -95,15 +97,33 @@ impl Reception {
         accepted: &mut u64,
         account: &mut impl Account,
         feed: &mut Feed,
-    ) -> Result<(), ProbeError> {
+    ) -> (Monotonic, Result<(), ProbeError>) {
         let duration = self.duration_ns.and_then(|ns| i64::try_from(ns).ok());
         let end = duration.map(|ns| sys::clock::monotonic() + ns);
+        let mut clock = KernelClock::default();
+        let outcome = self.receive(end, &mut clock, accepted, account, feed);
+        let now = sys::clock::monotonic();
+        let until = end.filter(|end| *end < now && outcome.is_ok()).unwrap_or(now);
+        // What waits came while it was measured: an application that was held up has not looked yet.
+        self.take_all(Until::Rest(until), &mut clock, accepted, account, feed);
+        self.frames.store(*accepted, Ordering::Relaxed);
+        (until, outcome)
+    }
+
+    fn receive(
+        &mut self,
+        end: Option<Monotonic>,
+        clock: &mut KernelClock,
+        accepted: &mut u64,
+        account: &mut impl Account,
+        feed: &mut Feed,
+    ) -> Result<(), ProbeError> {
         let mut is_down = false;
         let mut now = sys::clock::monotonic();
         let mut last_came = now;
         let mut looked = now;
         while !self.stop.requested() {
-            let last = self.take_all(end, accepted, account, feed);
+            let last = self.take_all(Until::End(end), clock, accepted, account, feed);
             account.look(now, feed);
             if let Some(at) = last
                 && is_down
@@ -147,26 +167,48 @@ impl Reception {
     /// Takes what is there; returns when the last frame came.
     fn take_all(
         &mut self,
-        end: Option<Monotonic>,
+        until: Until,
+        clock: &mut KernelClock,
         accepted: &mut u64,
         account: &mut impl Account,
         feed: &mut Feed,
     ) -> Option<Monotonic> {
         let mut last = None;
         while let Some(frame) = self.port.next() {
-            let arrival = Arrival::of(&frame);
+            let arrival = Arrival::of(&frame, clock);
+            // Looked at with every frame: a sender that is faster than we are never lets the ring run empty.
+            if until.is_over(arrival.heard) {
+                return Some(arrival.at);
+            }
             let vlan = frame.taken_tag().map(|tag| VlanTag {
                 tpid: tag.tpid,
                 tci: tag.tci,
             });
             *accepted += u64::from(account.take(frame.data(), vlan, &arrival, feed));
             last = Some(arrival.at);
-            // Looked at after every frame: a sender that is faster than we are never lets the ring run empty.
-            if self.stop.requested() || end.is_some_and(|end| arrival.at >= end) {
+            if matches!(until, Until::End(_)) && self.stop.requested() {
                 break;
             }
         }
         last
+    }
+}
+
+/// Which frames are taken.
+#[derive(Clone, Copy)]
+enum Until {
+    /// Those before the end, if there is one, and before a stop is asked for.
+    End(Option<Monotonic>),
+    /// Those that came before this instant.
+    Rest(Monotonic),
+}
+
+impl Until {
+    fn is_over(self, heard: Monotonic) -> bool {
+        match self {
+            Self::End(end) => end.is_some_and(|end| heard >= end),
+            Self::Rest(until) => heard >= until,
+        }
     }
 }
 
@@ -181,34 +223,5 @@ pub(crate) fn link_text(is_down: bool, interface: &str) -> String {
     match is_down {
         true => format!("{interface} is down: nothing comes"),
         false => format!("frames come again on {interface}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Arrival;
-    use units::{Monotonic, Realtime};
-
-    #[test]
-    fn neither_a_clock_step_nor_a_held_up_application_is_a_silence() {
-        let arrival = |at: i64, kernel: Option<i64>| Arrival {
-            at: Monotonic::from_ns(at),
-            wall: Realtime::from_ns(0),
-            kernel: kernel.map(Realtime::from_ns),
-        };
-        let before = arrival(1_000, Some(5_000));
-        assert_eq!(
-            arrival(1_100, Some(2_000_005_000)).silence_ns(&before),
-            100,
-            "clock stepped on"
-        );
-        assert_eq!(
-            arrival(1_100, Some(-7_000)).silence_ns(&before),
-            0,
-            "clock stepped back"
-        );
-        assert_eq!(arrival(3_000_001_000, Some(5_100)).silence_ns(&before), 100, "held up");
-        assert_eq!(arrival(3_000, Some(7_000)).silence_ns(&before), 2_000);
-        assert_eq!(arrival(3_000, None).silence_ns(&before), 2_000);
     }
 }

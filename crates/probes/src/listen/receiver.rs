@@ -61,13 +61,12 @@ impl Receiver {
 
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
         let mut accepted = 0;
-        let received = self.reception.run(&mut accepted, &mut self.table, feed);
-        let ended = self.end(accepted, feed);
+        let (until, received) = self.reception.run(&mut accepted, &mut self.table, feed);
+        let ended = self.end(accepted, until, feed);
         received.and(ended)
     }
 
-    fn end(&mut self, accepted: u64, feed: &mut Feed) -> Result<(), ProbeError> {
-        let now = sys::clock::monotonic();
+    fn end(&mut self, accepted: u64, now: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         for stream in &mut self.table.streams {
             stream.end(now, feed);
         }

@@ -121,7 +121,9 @@ impl Stream {
     fn sampled(&mut self, count: u16, asdus: u16, arrival: &Arrival, feed: &mut Feed) {
         let per_second = self.pace.per_second;
         let samples = self.samples.get_or_insert_with(|| Samples::new(per_second, asdus));
-        let silent_ns = samples.newest.map_or(0, |newest| arrival.silence_ns(&newest));
+        let silent_ns = samples
+            .newest
+            .map_or(0, |newest| u64::try_from(arrival.heard - newest.heard).unwrap_or(0));
         let rate = samples.sequence.rate();
         let step = samples.sequence.accept_after(count, silent_ns);
         if let Some(other) = samples.other_rate(rate) {

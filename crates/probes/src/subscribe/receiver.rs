@@ -83,9 +83,9 @@ impl Receiver {
         }
         self.table.goose.begin(feed);
         let mut accepted = 0;
-        let received = self.reception.run(&mut accepted, &mut self.table, feed);
+        let (until, received) = self.reception.run(&mut accepted, &mut self.table, feed);
         self.end_recording(feed);
-        let ended = self.end(accepted, feed);
+        let ended = self.end(accepted, until, feed);
         received.and(ended)
     }
 
@@ -99,8 +99,7 @@ impl Receiver {
         });
     }
 
-    fn end(&mut self, accepted: u64, feed: &mut Feed) -> Result<(), ProbeError> {
-        let now = sys::clock::monotonic();
+    fn end(&mut self, accepted: u64, now: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         for stream in &mut self.table.streams {
             stream.end(now, feed);
             stream.account_for_silence(self.table.started, now, feed);

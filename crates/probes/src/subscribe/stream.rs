@@ -208,7 +208,9 @@ impl Stream {
     pub(super) fn frame(&mut self, samples: impl Iterator<Item = Sample>, arrival: &Arrival, feed: &mut Feed) {
         let mut counted = 0;
         let mut last = 0;
-        let mut silent_ns = self.newest.map_or(0, |newest| arrival.silence_ns(&newest));
+        let mut silent_ns = self
+            .newest
+            .map_or(0, |newest| u64::try_from(arrival.heard - newest.heard).unwrap_or(0));
         for sample in samples {
             last = sample.smp_cnt;
             counted += u16::from(self.sample(sample, silent_ns, arrival, feed));
