@@ -1,27 +1,45 @@
-//! Supervision of one SV stream by its sample counter: what was lost, doubled, late, or restarted.
+//! Supervision of one SV stream by its sample counter and by time: what was lost, doubled, late, contradicted, or restarted.
+//!
+//! The rules are the same for every command that follows a stream. A sample is placed by its count; where instants are known, time tells
+//! a loss from a jump of the counter, and how many turns of the counter a silence took. What cannot be known is a [`Finding`] that is a
+//! doubt: see [`What::is_doubt`].
 
 mod accounting;
+mod finding;
+mod history;
+mod jump;
+mod learn;
+mod line;
+mod pace;
 mod rate;
+mod silence;
 
 pub use accounting::{Accounting, Settled};
+pub(crate) use finding::packed;
+pub use finding::{Finding, What};
+pub use history::Contents;
 pub use rate::{KNOWN_RATES, RateLearner};
+
+use finding::Findings;
+use history::{History, Likeness, REMEMBERED};
+use jump::{Before, Strays};
+use learn::Pending;
+use line::Line;
+use pace::Pace;
 
 /// A sample up to this many counts behind the newest one is late; one further behind is too late to be taken back from those
 /// that are lost.
 pub const WINDOW: u32 = 16;
-
-/// A stream that was silent for longer than this may have lost more than its counter shows: time tells.
-const SILENCE_NS: u64 = 500_000_000;
-
-/// Highest rate at which every count of a second is remembered as come or missing.
-const REMEMBERED: u32 = 1 << 14;
 
 const WORDS: usize = REMEMBERED as usize / 64;
 
 /// Most samples in a frame: so many can come late together.
 const MOST_ASDUS: u32 = 8;
 
-/// What the stream's counters say. Every sample falls in exactly one of: in order, first after a gap, duplicate, out of
+/// A loss in a silence this long is told as one.
+const INTERRUPTION_NS: i64 = 100_000_000;
+
+/// What the stream's counters say. Every sample falls in exactly one of: in order, first after a gap, duplicate, conflicting, out of
 /// order, restart, too late, out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
@@ -31,18 +49,45 @@ pub struct Counters {
     pub lost: u64,
     /// Places where at least one count was missing. Stays counted when the missing sample arrives late.
     pub gaps: u64,
-    /// Counts that came again within the window.
+    /// Counts that came again, with the same contents as far as these are known.
     pub duplicates: u64,
+    /// Counts that came again with other contents.
+    pub conflicting: u64,
     /// Counts that came late, at most 16 behind the newest.
     pub out_of_order: u64,
-    /// Jumps of half a second or more that the time since the sample before does not explain: the publisher started again or
-    /// resynchronised. Not a loss.
+    /// Jumps of the counter that the time since the sample before does not explain: the publisher started again or
+    /// resynchronised. Not a loss, and a doubt.
     pub restarts: u64,
     /// Samples that came more than 16 counts late: they were missing, and stay lost, or the stream went on behind them where
     /// it had been.
     pub too_late: u64,
     /// Counts at or beyond the sample rate. They do not move the stream.
     pub out_of_range: u64,
+}
+
+/// One sample, as far as its sequence is concerned.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    /// Its count.
+    pub smp_cnt: u16,
+    /// Its contents, where they are compared.
+    pub contents: Option<Contents>,
+    /// When it came, in ns of any one clock that does not step; `None` where that is not known.
+    pub at_ns: Option<i64>,
+    /// Nothing at all was seen of the network since the sample before, so that a silence may be a step of the clock.
+    pub alone: bool,
+}
+
+impl From<u16> for Sample {
+    /// A sample of which only the count is known.
+    fn from(smp_cnt: u16) -> Self {
+        Self {
+            smp_cnt,
+            contents: None,
+            at_ns: None,
+            alone: false,
+        }
+    }
 }
 
 /// What one sample was.
@@ -56,14 +101,23 @@ pub enum Step {
     Gap(u32),
     /// Already seen.
     Duplicate,
+    /// Already seen, with other contents.
+    Conflicting,
     /// Late.
     OutOfOrder,
     /// Missing for so long that it stays lost.
     TooLate,
-    /// A jump of half a second or more.
+    /// A jump that time does not explain, or a wrap of a counter whose rate is not known.
     Restart,
     /// At or beyond the sample rate.
     OutOfRange,
+}
+
+impl Step {
+    /// Whether the stream moved on with it.
+    pub fn is_newest(self) -> bool {
+        matches!(self, Self::First | Self::Next | Self::Gap(_) | Self::Restart)
+    }
 }
 
 /// The state of one stream.
@@ -75,30 +129,27 @@ pub struct Sequence {
     /// While the wrap has not shown the rate.
     learner: Option<RateLearner>,
     newest: Option<u32>,
+    /// Number of the newest sample, in order of the schedule.
+    index: u64,
+    /// When it came.
+    newest_ns: Option<i64>,
+    line: Line,
+    pace: Pace,
     /// Bit n: the count n behind the newest one was seen.
     seen: u32,
     /// Bit n: the count n behind the newest one was counted as lost.
     missing: u32,
     /// A bit for each count: the stream skipped it when it last came by.
     skipped: [u64; WORDS],
+    history: History,
     /// Samples in a row that were too late.
     too_late_in_a_row: u32,
-    before_restart: Option<Before>,
-    silences: u64,
+    before: Option<Before>,
+    strays: Strays,
+    pending: Pending,
+    is_silent: bool,
     counters: Counters,
-}
-
-/// Where the stream was before a restart that its next samples may show to be none.
-#[derive(Debug, Clone, Copy)]
-struct Before {
-    newest: u32,
-    seen: u32,
-    missing: u32,
-    lost: u64,
-    gaps: u64,
-    doubled_or_swapped: u64,
-    /// Samples that followed the restart, with the one that looked like it.
-    since: u32,
+    findings: Findings,
 }
 
 impl Sequence {
@@ -111,17 +162,26 @@ impl Sequence {
             is_rate_known: true,
             learner: None,
             newest: None,
+            index: 0,
+            newest_ns: None,
+            line: Line::default(),
+            pace: Pace::default(),
             seen: 0,
             missing: 0,
             skipped: [0; WORDS],
+            history: History::default(),
             too_late_in_a_row: 0,
-            before_restart: None,
-            silences: 0,
+            before: None,
+            strays: Strays::default(),
+            pending: Pending::default(),
+            is_silent: false,
             counters: Counters::default(),
+            findings: Findings::default(),
         }
     }
 
-    /// Supervises a stream of unknown rate: the counter is taken to run to 65535 until its wrap shows the rate.
+    /// Supervises a stream of unknown rate: the counter is taken to run to 65535 until its wrap, or its wrap and its pace, show the rate.
+    /// What happened before that is decided then.
     pub fn learning() -> Self {
         Self {
             is_rate_known: false,
@@ -145,19 +205,16 @@ impl Sequence {
         self
     }
 
+    /// The contents of samples are compared. To be said before the first one; takes 64 KiB.
+    #[must_use]
+    pub fn comparing(mut self) -> Self {
+        self.history = History::new();
+        self
+    }
+
     /// Samples per second; `None` while it is not known.
     pub fn rate(&self) -> Option<u32> {
         self.is_rate_known.then_some(self.rate)
-    }
-
-    /// From here on the counter runs from 0 to `rate - 1`; what was counted stays.
-    pub fn set_rate(&mut self, rate: u32) {
-        self.rate = rate.clamp(1, 1 << 16);
-        self.is_rate_known = true;
-        self.learner = None;
-        // Both are in counts of the rate before.
-        self.skipped.fill(0);
-        self.before_restart = None;
     }
 
     /// The counters so far.
@@ -165,148 +222,107 @@ impl Sequence {
         &self.counters
     }
 
+    /// The count of the newest sample.
+    pub fn newest(&self) -> Option<u16> {
+        self.newest.and_then(|newest| u16::try_from(newest).ok())
+    }
+
     /// Restarts that the samples since have not shown to be one that came far too late: these are never taken back.
     pub fn certain_restarts(&self) -> u64 {
-        self.counters.restarts - u64::from(self.before_restart.is_some())
+        self.counters.restarts - u64::from(self.before.as_ref().is_some_and(Before::is_restart))
     }
 
-    /// Silences of half a second or more so far of which time and count together told what was lost.
-    pub fn silences(&self) -> u64 {
-        self.silences
-    }
-
-    /// Takes the next sample's count, of a stream that is not known to have been silent.
+    /// What was found since this was last asked, oldest first. To be asked after every sample.
     #[inline]
-    pub fn accept(&mut self, smp_cnt: u16) -> Step {
-        self.accept_after(smp_cnt, 0)
+    pub fn take_finding(&mut self) -> Option<Finding> {
+        self.findings.take()
     }
 
-    /// Takes the next sample's count, which came `silent_ns` after the newest one.
-    ///
-    /// The counter alone cannot tell an interruption of half a second or more from a restart of the publisher, nor one of a whole
-    /// second from none. Where the stream was silent for that long and its counter stands where the time says, the samples of
-    /// that time are lost.
+    /// Adds what somebody else found in the stream, to be told and counted with the rest.
+    pub fn find(&mut self, what: What, a: u64, b: u64) {
+        self.findings.push(what, a, b);
+    }
+
+    /// Takes the next sample.
     #[inline]
-    pub fn accept_after(&mut self, smp_cnt: u16, silent_ns: u64) -> Step {
+    pub fn accept(&mut self, sample: impl Into<Sample>) -> Step {
+        let sample = sample.into();
         if self.learner.is_some() {
-            self.look_for_rate(smp_cnt);
+            self.look_for_rate(&sample);
         }
         self.counters.asdus += 1;
-        let count = u32::from(smp_cnt);
+        let count = u32::from(sample.smp_cnt);
         if count >= self.rate {
             self.counters.out_of_range += 1;
+            self.findings
+                .push(What::OutOfRange, u64::from(count), u64::from(self.rate));
             return Step::OutOfRange;
         }
-        self.doubt_restart(count);
-        let Some(newest) = self.newest else {
-            self.begin(count);
-            return Step::First;
-        };
+        if self.before.is_some() {
+            self.doubt_jump(count);
+        }
+        match self.newest {
+            Some(newest) => self.place(newest, count, &sample),
+            None => {
+                self.begin(count, &sample);
+                Step::First
+            }
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, newest: u32, count: u32, sample: &Sample) -> Step {
         let ahead = (count + self.rate - newest) % self.rate;
         let behind = (newest + self.rate - count) % self.rate;
-        if silent_ns > SILENCE_NS
-            && let Some(ahead) = self.ahead_by_time(ahead, silent_ns)
+        if let Some(silent_ns) = self.silence_before(sample)
+            && let Some(step) = self.after_silence(count, ahead, silent_ns, sample)
         {
-            self.silences += 1;
-            self.go_on(count, ahead)
-        } else if ahead == 1 {
-            self.go_on(count, 1)
+            return step;
+        }
+        if ahead == 1 {
+            self.go_on(count, 1, sample)
         } else if behind <= WINDOW.min(self.rate / 4) {
-            self.late(behind)
-        } else if ahead < self.rate.div_ceil(2) {
-            self.go_on(count, u64::from(ahead))
-        } else if self.is_rate_known && self.is_skipped(count) && self.too_late_in_a_row < self.rate / 4 {
-            self.too_late_in_a_row += 1;
-            self.counters.too_late += 1;
-            Step::TooLate
+            self.late(count, behind, sample)
+        } else if ahead <= WINDOW {
+            self.go_on(count, u64::from(ahead), sample)
         } else {
-            self.before_restart = Some(Before {
-                newest,
-                seen: self.seen,
-                missing: self.missing,
-                lost: self.counters.lost,
-                gaps: self.counters.gaps,
-                doubled_or_swapped: self.counters.duplicates + self.counters.out_of_order,
-                since: 1,
-            });
-            self.begin(count);
-            self.counters.restarts += 1;
-            Step::Restart
+            self.jump(count, ahead, sample)
         }
     }
 
-    /// Looks whether the count before this one was the last of a second.
-    fn look_for_rate(&mut self, smp_cnt: u16) {
-        let Some(mut learner) = self.learner.take() else { return };
-        let highest = learner.highest();
-        let shown = learner.observe(smp_cnt);
-        match shown {
-            Some(rate) if !self.is_rate_known => self.set_rate(rate),
-            // It is what was said.
-            Some(rate) if rate == self.rate => {}
-            // Two wraps that agree may have lost the same counts; a profile's rate is none by chance.
-            Some(rate) if learner.is_known(rate) => {
-                self.set_rate(rate);
-                // The stream came as far as that, though its last counts may have been beyond the rate that was said.
-                let newest = highest.min(rate - 1);
-                if self.newest != Some(newest) {
-                    self.begin(newest);
-                }
-                // That it was one and no loss just there is certain when the next wrap shows it too.
-                self.learner = Some(learner);
-            }
-            _ => self.learner = Some(learner),
-        }
-    }
-
-    /// Takes a restart back when the stream goes on where it was before, a few samples later: those that looked like a new
-    /// stream, one frame's at most, came far too late.
-    fn doubt_restart(&mut self, count: u32) {
-        let Some(mut before) = self.before_restart else { return };
-        let ahead = (count + self.rate - before.newest) % self.rate;
-        if (1..=WINDOW.min(self.rate / 4)).contains(&ahead) {
-            self.counters.restarts -= 1;
-            // Those that were doubled or swapped among them are counted as that.
-            let other = self.counters.duplicates + self.counters.out_of_order - before.doubled_or_swapped;
-            self.counters.too_late += u64::from(before.since).saturating_sub(other);
-            (self.counters.lost, self.counters.gaps) = (before.lost, before.gaps);
-            (self.newest, self.seen, self.missing) = (Some(before.newest), before.seen, before.missing);
-            self.before_restart = None;
-        } else {
-            before.since += 1;
-            self.before_restart = (before.since <= MOST_ASDUS).then_some(before);
-            if self.before_restart.is_none() {
-                // It was one: what the stream before skipped is no part of this one.
-                self.skipped.fill(0);
-            }
-        }
-    }
-
-    fn begin(&mut self, count: u32) {
+    /// The stream begins, or begins anew, with this sample.
+    fn begin(&mut self, count: u32, sample: &Sample) {
         self.newest = Some(count);
         self.seen = 1;
         self.missing = 0;
+        self.index += 1;
+        self.line = Line::default();
+        self.pace = Pace::default();
+        self.came(count, sample);
     }
 
-    /// Counts that the stream moved on by in `silent_ns`, if its counter, `ahead` of the newest, stands about where it must then.
-    #[cold]
-    fn ahead_by_time(&self, ahead: u32, silent_ns: u64) -> Option<u64> {
-        if !self.is_rate_known {
-            return None;
+    /// The newest sample is there.
+    #[inline]
+    fn came(&mut self, count: u32, sample: &Sample) {
+        if let Some(at_ns) = sample.at_ns {
+            match self.is_rate_known {
+                true => self.line.came(self.index, self.rate, at_ns),
+                false => self.pace.came(count, at_ns),
+            }
+            self.is_silent = false;
         }
-        let (rate, ahead) = (u64::from(self.rate), u64::from(ahead));
-        let elapsed = u128::from(silent_ns) * u128::from(rate) / 1_000_000_000;
-        let elapsed = u64::try_from(elapsed).ok()?;
-        let seconds = (elapsed + rate / 2).checked_sub(ahead)? / rate;
-        let by_time = ahead + seconds * rate;
-        // A quarter of a second: the frame before the silence, or the one after it, may have been held up.
-        (by_time > 0 && by_time.abs_diff(elapsed) <= rate.div_ceil(4)).then_some(by_time)
+        self.newest_ns = sample.at_ns;
+        match &mut self.before {
+            Some(before) => before.keep(count, sample.contents),
+            None => self.history.set(count, sample.contents),
+        }
     }
 
     /// The stream moved on by `ahead` counts, to `count`.
     #[inline]
-    fn go_on(&mut self, count: u32, ahead: u64) -> Step {
+    fn go_on(&mut self, count: u32, ahead: u64, sample: &Sample) -> Step {
         self.newest = Some(count);
+        self.index += ahead;
         self.too_late_in_a_row = 0;
         let shift = u32::try_from(ahead).unwrap_or(u32::MAX);
         let shifted = |bits: u32| bits.checked_shl(shift).unwrap_or(0);
@@ -315,18 +331,30 @@ impl Sequence {
         if let Some(word) = self.skipped.get_mut(word(count)) {
             *word &= !bit(count);
         }
+        let silent_ns = self.newest_ns.zip(sample.at_ns).map_or(0, |(before, now)| now - before);
+        self.came(count, sample);
         if ahead == 1 {
             return Step::Next;
         }
-        let lost = ahead - 1;
+        self.lose(count, ahead - 1, silent_ns)
+    }
+
+    /// So many counts are missing before `count`.
+    #[cold]
+    fn lose(&mut self, count: u32, lost: u64, silent_ns: i64) -> Step {
         self.counters.gaps += 1;
         self.counters.lost += lost;
-        self.skip(count, lost);
+        if silent_ns >= INTERRUPTION_NS {
+            self.findings.push(What::Interrupted, silent_ns.unsigned_abs(), lost);
+        }
+        match &mut self.before {
+            Some(before) => before.skips(count, lost),
+            None => self.skip(count, lost),
+        }
         Step::Gap(u32::try_from(lost).unwrap_or(u32::MAX))
     }
 
     /// Remembers the `lost` counts before `count`; of more than a second's, the last second's.
-    #[cold]
     fn skip(&mut self, count: u32, lost: u64) {
         let most = self.rate.min(REMEMBERED) - 1;
         for back in 1..=u32::try_from(lost).unwrap_or(most).min(most) {
@@ -334,27 +362,52 @@ impl Sequence {
             if let Some(word) = self.skipped.get_mut(word(skipped)) {
                 *word |= bit(skipped);
             }
+            self.history.forget(skipped);
         }
     }
 
     fn is_skipped(&self, count: u32) -> bool {
-        self.skipped.get(word(count)).is_some_and(|word| word & bit(count) != 0)
+        let since_the_jump = self
+            .before
+            .as_ref()
+            .is_some_and(|before| before.has_skipped(count, self.rate));
+        since_the_jump || self.skipped.get(word(count)).is_some_and(|word| word & bit(count) != 0)
     }
 
-    fn late(&mut self, behind: u32) -> Step {
+    fn late(&mut self, count: u32, behind: u32, sample: &Sample) -> Step {
         let bit = 1 << behind;
         if self.seen & bit != 0 {
-            self.counters.duplicates += 1;
-            return Step::Duplicate;
+            return match self.likeness(count, sample.contents) {
+                Likeness::Other => {
+                    self.counters.conflicting += 1;
+                    self.findings.push(What::Conflict, u64::from(count), 0);
+                    Step::Conflicting
+                }
+                _ => {
+                    self.counters.duplicates += 1;
+                    Step::Duplicate
+                }
+            };
         }
         self.seen |= bit;
         self.counters.out_of_order += 1;
+        if self.before.is_none() {
+            self.history.set(count, sample.contents);
+        }
         // Not missing: it belongs to the time before the stream's first sample, so it was never counted as lost.
         if self.missing & bit != 0 {
             self.missing &= !bit;
             self.counters.lost -= 1;
         }
         Step::OutOfOrder
+    }
+
+    /// How the contents are to those of the same count in the stream as it stands.
+    fn likeness(&self, count: u32, contents: Option<Contents>) -> Likeness {
+        match &self.before {
+            Some(before) => before.likeness(count, contents),
+            None => self.history.compare(count, contents),
+        }
     }
 }
 

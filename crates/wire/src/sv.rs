@@ -13,6 +13,7 @@
 mod fast_path;
 mod frame;
 mod inspect;
+mod marks;
 mod message;
 mod parse;
 mod profile;
@@ -21,6 +22,7 @@ mod template;
 pub use fast_path::{FastAsdu, FastAsdus, FastPath};
 pub use frame::{Asdu, Asdus, Frame, Members};
 pub use inspect::{Inspection, PartialAsdu, inspect};
+pub use marks::{Fingerprints, Marks};
 pub use message::{Message, OwnedAsdu};
 pub use profile::{Profile, ProfileError};
 pub use template::{AsduMut, Template};

@@ -9,6 +9,8 @@ pub struct Settled {
     pub lost: u64,
     /// Counts that came again.
     pub duplicates: u64,
+    /// Counts that came again with other contents.
+    pub conflicting: u64,
     /// Counts that came late.
     pub out_of_order: u64,
 }
@@ -49,11 +51,13 @@ impl Accounting {
         self.settled = Settled {
             lost: lost.max(before.lost),
             duplicates: counters.duplicates,
+            conflicting: counters.conflicting,
             out_of_order: counters.out_of_order,
         };
         Settled {
             lost: self.settled.lost - before.lost,
             duplicates: self.settled.duplicates - before.duplicates,
+            conflicting: self.settled.conflicting - before.conflicting,
             out_of_order: self.settled.out_of_order - before.out_of_order,
         }
     }
@@ -61,7 +65,8 @@ impl Accounting {
 
 /// Samples that moved the stream on: only they push a lost one out of the window.
 fn progress(counters: &Counters) -> u64 {
-    counters.asdus - counters.duplicates - counters.out_of_order - counters.too_late - counters.out_of_range
+    let moved_nothing = counters.duplicates + counters.conflicting + counters.out_of_order + counters.too_late;
+    counters.asdus - moved_nothing - counters.out_of_range
 }
 
 #[cfg(test)]
@@ -134,6 +139,7 @@ mod tests {
             Settled {
                 lost: 40,
                 duplicates: 16,
+                conflicting: 0,
                 out_of_order: 0
             }
         );

@@ -56,6 +56,11 @@ impl RateLearner {
             .is_some_and(|samples| KNOWN_RATES.contains(&samples))
     }
 
+    /// Samples that one count stands for.
+    pub(super) fn asdus(&self) -> u32 {
+        self.asdus
+    }
+
     /// The highest count since the last wrap.
     pub(super) fn highest(&self) -> u32 {
         self.highest

@@ -1,4 +1,4 @@
-use super::{Sequence, Step};
+use super::{Sample, Sequence, Step, WINDOW, What};
 
 fn after(rate: u32, counts: impl IntoIterator<Item = u16>) -> Sequence {
     let mut sequence = Sequence::new(rate);
@@ -65,38 +65,67 @@ fn many_samples_too_late_in_a_row_are_a_restart_after_all() {
     assert_eq!((sequence.counters().lost, sequence.counters().too_late), (1_899, 1_000));
 }
 
+/// A sample that came at `at_ns`.
+fn timed(count: u32, at_ns: i64) -> Sample {
+    Sample {
+        at_ns: Some(at_ns),
+        ..Sample::from(count as u16)
+    }
+}
+
+/// When sample `index` of `rate` a second is due.
+fn due_ns(index: u32, rate: u32) -> i64 {
+    i64::from(index) * 1_000_000_000 / i64::from(rate)
+}
+
+/// What was found, as it is told.
+fn found(sequence: &mut Sequence) -> Vec<What> {
+    std::iter::from_fn(|| sequence.take_finding())
+        .map(|finding| finding.what)
+        .collect()
+}
+
 #[test]
 fn a_silence_is_lost_to_the_sample_however_long_it_was() {
     for rate in [400, 4_000, 4_800, 14_400, 15_360] {
-        for silent_ms in (510..4_000).step_by(77) {
+        for silent_ms in (260..4_000).step_by(77) {
             let skipped = rate * silent_ms / 1_000;
-            let mut sequence = after(rate, [rate as u16 - 2, rate as u16 - 1]);
-            let next = (skipped % rate) as u16;
-            for held_up_ms in [-90, 0, 90] {
-                let silent_ns = (i64::from(silent_ms) + held_up_ms) as u64 * 1_000_000;
+            let mut sequence = Sequence::new(rate);
+            for index in rate - 20..rate {
+                sequence.accept(timed(index, due_ns(index, rate)));
+            }
+            let next = rate + skipped;
+            for held_up_ms in [-40, 0, 90] {
                 let mut sequence = sequence.clone();
-                let step = sequence.accept_after(next, silent_ns.max(500_000_001));
+                let step = sequence.accept(timed(next % rate, due_ns(next, rate) + held_up_ms * 1_000_000));
                 assert_eq!(step, Step::Gap(skipped), "{silent_ms} ms at {rate}/s");
                 assert_eq!(sequence.counters().lost, u64::from(skipped));
-                assert_eq!(sequence.silences(), 1);
+                assert_eq!(found(&mut sequence), [What::Interrupted]);
             }
             // The counter stands elsewhere: another publisher, or the same one with another phase.
-            let elsewhere = ((skipped + rate / 3) % rate) as u16;
-            let by_count = sequence.clone().accept(elsewhere);
-            let step = sequence.accept_after(elsewhere, u64::from(silent_ms) * 1_000_000);
-            assert_eq!(step, by_count, "{silent_ms} ms at {rate}/s");
-            assert_eq!(sequence.silences(), 0);
+            let elsewhere = next + rate * 2 / 5;
+            if (2 * rate - elsewhere % rate) % rate <= WINDOW {
+                continue;
+            }
+            sequence.accept(timed(elsewhere % rate, due_ns(next, rate)));
+            assert_eq!(sequence.counters().lost, 0, "{silent_ms} ms at {rate}/s");
+            sequence.end(None);
+            assert!(
+                found(&mut sequence).iter().any(|what| what.is_doubt()),
+                "{silent_ms} ms at {rate}/s"
+            );
         }
     }
 }
 
 #[test]
 fn a_stream_of_one_sample_a_second_is_never_silent() {
-    let mut sequence = after(1, [0]);
-    for _ in 0..5 {
-        assert_eq!(sequence.accept_after(0, 1_000_000_000), Step::Next);
+    let mut sequence = Sequence::new(1);
+    for second in 0..5 {
+        let step = if second == 0 { Step::First } else { Step::Next };
+        assert_eq!(sequence.accept(timed(0, due_ns(second, 1))), step);
     }
-    assert_eq!(sequence.accept_after(0, 3_000_000_000), Step::Gap(2));
+    assert_eq!(sequence.accept(timed(0, due_ns(7, 1))), Step::Gap(2));
 }
 
 #[test]

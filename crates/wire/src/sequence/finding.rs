@@ -1,0 +1,305 @@
+//! What the rules find in a stream, in the words of every command that follows it.
+
+use crate::ether::Mac;
+use std::fmt::{self, Display};
+use units::format_ns;
+
+/// What was found. Its figures are in the [`Finding`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum What {
+    /// The rate: `a` counts a second.
+    RateLearned,
+    /// The rate is `a` counts a second, and was said to be `b`.
+    OtherRate,
+    /// A rate of `a` counts a second is no profile's, and the stream's instants do not confirm it.
+    OddRate,
+    /// Nothing came for `a` ns so far.
+    Silent,
+    /// After `a` ns of silence it goes on, and `b` samples are lost.
+    Interrupted,
+    /// Nothing came for `a` ns up to the end; `b` samples are lost.
+    Stopped,
+    /// As [`What::Stopped`], of a stream whose rate is not known.
+    StoppedUncounted,
+    /// After `a` ns the counter, by `b` ahead, does not stand where the time says: what was lost is not known.
+    Uncountable,
+    /// The counter jumped from `a` to `b` without the time for it.
+    Restart,
+    /// A second sequence under the same identity: the stream was at `a`, the other at `b`.
+    SecondSequence,
+    /// A sample of count `a` contradicts one that had come.
+    Conflict,
+    /// A sample of count `a`, beyond the rate `b`.
+    OutOfRange,
+    /// `a` samples came more than `b` counts late.
+    TooLate,
+    /// Source address: from `a` to `b`.
+    Source,
+    /// Simulation bit: from `a` to `b`.
+    Simulation,
+    /// confRev: from `a` to `b`.
+    ConfRev,
+    /// `b` more findings of the kind `a`.
+    More,
+}
+
+impl What {
+    /// Every kind, by its number.
+    const ALL: [Self; 17] = [
+        Self::RateLearned,
+        Self::OtherRate,
+        Self::OddRate,
+        Self::Silent,
+        Self::Interrupted,
+        Self::Stopped,
+        Self::StoppedUncounted,
+        Self::Uncountable,
+        Self::Restart,
+        Self::SecondSequence,
+        Self::Conflict,
+        Self::OutOfRange,
+        Self::TooLate,
+        Self::Source,
+        Self::Simulation,
+        Self::ConfRev,
+        Self::More,
+    ];
+
+    /// The kind of a number, as [`What::number`] gives it.
+    pub fn of(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// Its number, for a record of fixed size.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// Whether something may have happened to the stream that its counters do not show: no figure of it passes then.
+    pub fn is_doubt(self) -> bool {
+        matches!(
+            self,
+            Self::OddRate
+                | Self::StoppedUncounted
+                | Self::Uncountable
+                | Self::Restart
+                | Self::SecondSequence
+                | Self::Conflict
+                | Self::OutOfRange
+                | Self::Source
+        )
+    }
+
+    fn plural(self) -> &'static str {
+        match self {
+            Self::Restart => "jumps of smpCnt",
+            Self::SecondSequence => "samples of a second sequence",
+            Self::Conflict => "samples that contradict one of the same smpCnt",
+            Self::OutOfRange => "samples with a smpCnt beyond the rate",
+            Self::Source => "changes of the source address",
+            Self::Simulation => "changes of the simulation bit",
+            Self::ConfRev => "changes of confRev",
+            Self::Interrupted | Self::Silent => "silences",
+            _ => "findings of the same kind",
+        }
+    }
+}
+
+/// Something found in a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Finding {
+    /// What.
+    pub what: What,
+    /// First figure.
+    pub a: u64,
+    /// Second figure.
+    pub b: u64,
+}
+
+impl Display for Finding {
+    /// One sentence without the stream's name.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, a, b } = *self;
+        let time = |ns: u64| format_ns(ns as f64);
+        match what {
+            What::RateLearned => write!(out, "{a} samples/s, learned from the stream"),
+            What::OtherRate => write!(out, "smpCnt runs at {a}/s, and {b}/s was said"),
+            What::OddRate => write!(
+                out,
+                "smpCnt wraps at {a}, which is no profile's rate, and more time passes at the wrap than between its frames: what is lost \
+                 there is not known (--rate says what is right)"
+            ),
+            What::Silent => write!(out, "silent for {} so far", time(a)),
+            What::Interrupted => write!(out, "silent for {}, {b} samples lost", time(a)),
+            What::Stopped => write!(out, "stopped {} before the end: {b} samples lost", time(a)),
+            What::StoppedUncounted => write!(
+                out,
+                "stopped {} before the end: its rate is not known, so what was lost is not known either",
+                time(a)
+            ),
+            What::Uncountable => write!(
+                out,
+                "silent for {}, then smpCnt was {b} further, which is not where that time would bring it: the publisher paused, it \
+                 restarted, or a clock stepped; what was lost is not known",
+                time(a)
+            ),
+            What::Restart => write!(
+                out,
+                "smpCnt jumped from {a} to {b}: the publisher restarted or resynchronised, or it is another one; what was lost is not \
+                 known"
+            ),
+            What::SecondSequence => write!(
+                out,
+                "two sequences under one identity: the stream was at smpCnt {a}, and a second one came with {b}: a second publisher, \
+                 or injected frames"
+            ),
+            What::Conflict => write!(
+                out,
+                "a sample of smpCnt {a} came with other contents than the one before it: two publishers, or injected frames"
+            ),
+            What::OutOfRange => write!(
+                out,
+                "smpCnt {a} is beyond the rate of {b}/s: what is lost beyond it is not known (is the rate right?)"
+            ),
+            What::TooLate => write!(
+                out,
+                "{a} samples came more than {b} counts late, no restart: those that were missing stay lost"
+            ),
+            What::Source => write!(
+                out,
+                "source address changed from {} to {}: a second publisher?",
+                mac(a),
+                mac(b)
+            ),
+            What::Simulation => write!(out, "simulation bit changed from {a} to {b}"),
+            What::ConfRev => write!(out, "confRev changed from {a} to {b}"),
+            What::More => {
+                let kind = u8::try_from(a).ok().and_then(What::of).unwrap_or(What::More);
+                write!(out, "{b} more {}", kind.plural())
+            }
+        }
+    }
+}
+
+/// An address as one number.
+pub(crate) fn packed(mac: Mac) -> u64 {
+    let [a, b, c, d, e, f] = mac.0;
+    u64::from_be_bytes([0, 0, a, b, c, d, e, f])
+}
+
+fn mac(packed: u64) -> Mac {
+    let [_, _, a, b, c, d, e, f] = packed.to_be_bytes();
+    Mac([a, b, c, d, e, f])
+}
+
+/// Findings of one kind that are told one by one; further ones are counted.
+const TOLD: u32 = 10;
+
+/// Findings that wait to be told. More than that come of no frame.
+const WAITING: usize = 24;
+
+/// Findings on their way to whoever tells them, and how many of each kind there were. Allocates nothing.
+#[derive(Debug, Clone)]
+pub(super) struct Findings {
+    waiting: [Finding; WAITING],
+    first: usize,
+    count: usize,
+    seen: [u32; What::ALL.len()],
+}
+
+impl Default for Findings {
+    fn default() -> Self {
+        let none = Finding {
+            what: What::More,
+            a: 0,
+            b: 0,
+        };
+        Self {
+            waiting: [none; WAITING],
+            first: 0,
+            count: 0,
+            seen: [0; What::ALL.len()],
+        }
+    }
+}
+
+impl Findings {
+    pub(super) fn push(&mut self, what: What, a: u64, b: u64) {
+        let seen = &mut self.seen[usize::from(what.number())];
+        *seen = seen.saturating_add(1);
+        if *seen <= TOLD {
+            self.wait(Finding { what, a, b });
+        }
+    }
+
+    fn wait(&mut self, finding: Finding) {
+        if self.count < WAITING {
+            self.waiting[(self.first + self.count) % WAITING] = finding;
+            self.count += 1;
+        }
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<Finding> {
+        if self.count == 0 {
+            return None;
+        }
+        let finding = self.waiting[self.first];
+        self.first = (self.first + 1) % WAITING;
+        self.count -= 1;
+        Some(finding)
+    }
+
+    /// How many of each kind were not told, once, at the end.
+    pub(super) fn end(&mut self) {
+        for what in What::ALL {
+            let seen = &mut self.seen[usize::from(what.number())];
+            let untold = seen.saturating_sub(TOLD);
+            *seen = 0;
+            if untold > 0 {
+                self.wait(Finding {
+                    what: What::More,
+                    a: u64::from(what.number()),
+                    b: u64::from(untold),
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Finding, Findings, What, mac, packed};
+    use crate::ether::Mac;
+
+    #[test]
+    fn every_kind_is_told_by_its_number_and_in_words() {
+        for what in What::ALL {
+            assert_eq!(What::of(what.number()), Some(what));
+            assert!(!Finding { what, a: 1, b: 2 }.to_string().is_empty());
+        }
+        assert_eq!(What::of(What::ALL.len() as u8), None);
+        let address = Mac([2, 0, 0x5e, 3, 4, 0xff]);
+        assert_eq!(mac(packed(address)), address);
+    }
+
+    #[test]
+    fn a_flood_is_told_ten_times_and_counted() {
+        let mut findings = Findings::default();
+        let mut told = 0;
+        for n in 0..1_000 {
+            findings.push(What::Conflict, n, 0);
+            told += u32::from(findings.take().is_some());
+        }
+        assert_eq!(told, 10);
+        findings.end();
+        let more = findings.take().expect("the rest");
+        assert_eq!((more.what, more.b), (What::More, 990));
+        assert_eq!(
+            more.to_string(),
+            "990 more samples that contradict one of the same smpCnt"
+        );
+        assert_eq!(findings.take(), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! When the samples of a stream come, by one clock that does not step: what tells a loss from a jump of the counter.
+
+/// A sample that would have come this much before it could be sent is no sample of the same schedule. Stamps of a receiver that is held
+/// up come late, never early.
+pub(super) const EARLY_NS: i64 = 50_000_000;
+
+const SECOND_NS: i64 = 1_000_000_000;
+
+/// The earliest that samples came, relative to their places in the schedule, over the last one to two seconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Line {
+    /// Place in the schedule that instants are counted from, in counts.
+    base: u64,
+    base_ns: i64,
+    /// Smallest instant minus its place in the schedule since the last turn, and in the second before.
+    lead_ns: Option<i64>,
+    lead_before_ns: Option<i64>,
+}
+
+impl Line {
+    /// The sample number `index` came at `at_ns`.
+    #[inline]
+    pub(super) fn came(&mut self, index: u64, rate: u32, at_ns: i64) {
+        if self.lead_ns.is_none() && self.lead_before_ns.is_none() {
+            *self = Self::from(index, at_ns);
+        }
+        if index >= self.base + u64::from(rate) {
+            self.turn(index, rate);
+        }
+        let lead = at_ns - self.base_ns - places_ns(index.saturating_sub(self.base), rate);
+        self.lead_ns = Some(self.lead_ns.map_or(lead, |least| least.min(lead)));
+    }
+
+    /// Forgets the schedule: it begins anew with this sample.
+    pub(super) fn from(index: u64, at_ns: i64) -> Self {
+        Self {
+            base: index,
+            base_ns: at_ns,
+            lead_ns: Some(0),
+            lead_before_ns: None,
+        }
+    }
+
+    #[cold]
+    fn turn(&mut self, index: u64, rate: u32) {
+        let seconds = (index - self.base) / u64::from(rate).max(1);
+        self.base += seconds * u64::from(rate);
+        let seconds = i64::try_from(seconds).unwrap_or(0);
+        self.base_ns = self.base_ns.saturating_add(seconds.saturating_mul(SECOND_NS));
+        self.lead_before_ns = self.lead_ns.take();
+    }
+
+    /// Counts from sample number `newest` to where the schedule stands at `at_ns`, fewer by what may come early; `None` before the first
+    /// sample. What came at `at_ns` is none of a later place.
+    pub(super) fn most_ahead(&self, newest: u64, rate: u32, at_ns: i64) -> Option<u64> {
+        let elapsed_ns = self.elapsed_ns(newest, rate, at_ns)? + EARLY_NS;
+        Some(counts(elapsed_ns, rate))
+    }
+
+    /// Counts that the sample `ahead` of number `newest` came after its time.
+    pub(super) fn behind(&self, newest: u64, ahead: u64, rate: u32, at_ns: i64) -> u64 {
+        let late_ns = self.elapsed_ns(newest + ahead, rate, at_ns).unwrap_or(0);
+        counts(late_ns, rate)
+    }
+
+    /// From when number `index` is due to `at_ns`.
+    fn elapsed_ns(&self, index: u64, rate: u32, at_ns: i64) -> Option<i64> {
+        let leads = self.lead_ns.into_iter().chain(self.lead_before_ns);
+        let lead = leads.min()?;
+        let place_ns = match index.checked_sub(self.base) {
+            Some(places) => places_ns(places, rate),
+            None => -places_ns(self.base - index, rate),
+        };
+        Some(at_ns.saturating_sub(self.base_ns.saturating_add(place_ns).saturating_add(lead)))
+    }
+}
+
+fn places_ns(places: u64, rate: u32) -> i64 {
+    let ns = u128::from(places) * SECOND_NS as u128 / u128::from(rate.max(1));
+    i64::try_from(ns).unwrap_or(i64::MAX / 4)
+}
+
+/// Whole counts of `rate` a second in `ns`; 0 where that is negative.
+pub(super) fn counts(ns: i64, rate: u32) -> u64 {
+    let ns = u128::try_from(ns).unwrap_or(0);
+    u64::try_from(ns * u128::from(rate) / SECOND_NS as u128).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, SECOND_NS};
+
+    #[test]
+    fn a_frame_held_up_does_not_move_the_schedule() {
+        let mut line = Line::default();
+        for index in 0..12_000_u64 {
+            let held_up = if index == 5_000 { 300_000_000 } else { 0 };
+            line.came(index, 4_000, index as i64 * 250_000 + held_up);
+        }
+        let at_ns = 13_500 * 250_000;
+        assert_eq!(line.behind(11_999, 1_501, 4_000, at_ns), 0);
+        assert_eq!(line.most_ahead(11_999, 4_000, at_ns), Some(1_501 + 200));
+    }
+
+    #[test]
+    fn a_schedule_that_drifts_is_followed() {
+        let mut line = Line::default();
+        // 100 ppm slow, for ten minutes.
+        for index in 0..2_400_000_u64 {
+            line.came(index, 4_000, index as i64 * 250_025);
+        }
+        let next = line.most_ahead(2_399_999, 4_000, 2_400_000 * 250_025).unwrap();
+        assert!((201..=202).contains(&next), "{next}");
+        assert_eq!(Line::default().most_ahead(0, 4_000, SECOND_NS), None);
+    }
+}

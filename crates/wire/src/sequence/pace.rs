@@ -1,0 +1,99 @@
+//! How fast a counter of unknown rate runs, by the instants of its samples.
+
+use super::line::EARLY_NS;
+use super::rate::KNOWN_RATES;
+
+/// What is measured over less says nothing.
+const SPAN_NS: i64 = 200_000_000;
+
+/// As few counts.
+const COUNTS: u32 = 16;
+
+/// A profile's rate this near to the measured one is meant: profiles differ by 12 % and more.
+const PER_THOUSAND: u64 = 15;
+
+/// The counts since the last jump, and the time they took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pace {
+    first: Option<(u32, i64)>,
+    newest: (u32, i64),
+    /// Instants between the two: of samples that share a frame, one.
+    frames: u32,
+}
+
+impl Pace {
+    /// The counter moved on to `count`, without a wrap.
+    #[inline]
+    pub(super) fn came(&mut self, count: u32, at_ns: i64) {
+        match self.first {
+            None => self.first = Some((count, at_ns)),
+            Some(_) if at_ns != self.newest.1 => self.frames += 1,
+            Some(_) => {}
+        }
+        self.newest = (count, at_ns);
+    }
+
+    /// Counts a second; `None` while that is not known.
+    pub(super) fn rate(&self) -> Option<f64> {
+        let (count, at_ns) = self.first?;
+        let span_ns = self.newest.1.checked_sub(at_ns).filter(|ns| *ns >= SPAN_NS)?;
+        let counts = self.newest.0.checked_sub(count).filter(|counts| *counts >= COUNTS)?;
+        Some(f64::from(counts) * 1e9 / span_ns as f64)
+    }
+
+    /// Counts in so much time; `None` while the pace is not known.
+    pub(super) fn counts_in(&self, ns: i64) -> Option<u64> {
+        Some((self.rate()? * ns.max(0) as f64 / 1e9).round() as u64)
+    }
+
+    /// Most counts that a stream of this pace moves on by in so much time.
+    pub(super) fn most_ahead(&self, ns: i64) -> Option<u64> {
+        let counts = self.counts_in(ns.saturating_add(EARLY_NS))?;
+        Some(counts + u64::from(super::WINDOW))
+    }
+
+    /// Mean time between frames, in ns.
+    pub(super) fn frame_ns(&self) -> Option<i64> {
+        let (_, at_ns) = self.first?;
+        self.newest.1.checked_sub(at_ns)?.checked_div(i64::from(self.frames))
+    }
+
+    /// The rate of a profile that the measured one is near to, where a count is `asdus` samples.
+    pub(super) fn profile(&self, asdus: u32) -> Option<u32> {
+        let measured = self.rate()? * f64::from(asdus);
+        let near = |rate: &u32| {
+            let apart = (measured - f64::from(*rate)).abs() * 1e3;
+            apart <= f64::from(*rate) * PER_THOUSAND as f64
+        };
+        let found = KNOWN_RATES.into_iter().find(near)?;
+        (found % asdus == 0).then_some(found / asdus)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pace;
+
+    #[test]
+    fn a_profile_is_known_by_its_pace() {
+        for (rate, asdus, profile) in [
+            (4_000, 1, Some(4_000)),
+            (4_800, 1, Some(4_800)),
+            (2_400, 2, Some(2_400)),
+            (20, 1, None),
+        ] {
+            let mut pace = Pace::default();
+            for count in 0..rate {
+                pace.came(
+                    count,
+                    i64::from(count) * 1_000_000_000 / i64::from(rate) + i64::from(count * 7 % 13) * 20_000,
+                );
+            }
+            assert_eq!(pace.profile(asdus), profile, "{rate}");
+        }
+        let mut pace = Pace::default();
+        pace.came(1, 0);
+        pace.came(2, 250_000);
+        assert_eq!((pace.rate(), pace.profile(1)), (None, None));
+    }
+}

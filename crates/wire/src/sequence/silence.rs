@@ -1,0 +1,137 @@
+//! Silence: what was lost in it, and when it is told.
+
+use super::line::{Line, counts};
+use super::{Sample, Sequence, Step, WINDOW, What};
+
+/// A stream that was silent for longer may have lost more than its counter shows: time tells.
+const SILENCE_NS: i64 = 250_000_000;
+
+/// A silence this long is told while it lasts, and is a loss, or a doubt, where the stream does not come back.
+const STOPPED_NS: i64 = 500_000_000;
+
+impl Sequence {
+    /// How long nothing came before this sample, if that is long.
+    #[inline]
+    pub(super) fn silence_before(&self, sample: &Sample) -> Option<i64> {
+        let silent_ns = sample.at_ns? - self.newest_ns?;
+        (silent_ns > SILENCE_NS).then_some(silent_ns)
+    }
+
+    /// Places a sample by its count and the time together; `None` where the silence changes nothing.
+    ///
+    /// The counter alone cannot tell an interruption of half a second or more from a restart of the publisher, nor one of a whole second
+    /// from none. Where it stands where the time says, the samples of that time are lost.
+    #[cold]
+    pub(super) fn after_silence(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<Step> {
+        if !self.is_rate_known {
+            return self.after_silence_unrated(count, ahead, silent_ns, sample);
+        }
+        let at_ns = sample.at_ns?;
+        let rate = u64::from(self.rate);
+        let most = self.line.most_ahead(self.index, self.rate, at_ns)?;
+        let turns = most.checked_sub(u64::from(ahead))? / rate;
+        let by_time = u64::from(ahead) + turns * rate;
+        if by_time == 0 {
+            return None;
+        }
+        let is_held_up = self.line.behind(self.index, by_time, self.rate, at_ns) > rate.div_ceil(4);
+        let may_be_a_step = sample.alone && turns > 0 && ahead <= WINDOW;
+        if is_held_up || may_be_a_step {
+            return Some(self.uncountable(count, ahead, silent_ns, sample));
+        }
+        self.confirm();
+        Some(self.go_on(count, by_time, sample))
+    }
+
+    /// The counter does not stand where the time says.
+    fn uncountable(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Step {
+        self.findings
+            .push(What::Uncountable, silent_ns.unsigned_abs(), u64::from(ahead));
+        if !(1..=WINDOW).contains(&ahead) {
+            return self.restart(count, sample);
+        }
+        self.confirm();
+        let step = self.go_on(count, u64::from(ahead), sample);
+        // Whatever it was, the schedule is another one from here on.
+        self.line = sample
+            .at_ns
+            .map_or_else(Line::default, |at_ns| Line::from(self.index, at_ns));
+        step
+    }
+
+    /// Without the rate, the pace before the silence tells whether the counter went on in it.
+    fn after_silence_unrated(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<Step> {
+        if !(1..self.rate / 2).contains(&ahead) {
+            return None;
+        }
+        let expected = self.pace.counts_in(silent_ns);
+        let fits = expected.is_some_and(|expected| expected.abs_diff(u64::from(ahead)) <= expected / 8 + 2);
+        if fits {
+            self.confirm();
+            return Some(self.go_on(count, u64::from(ahead), sample));
+        }
+        let is_too_far = expected.is_some_and(|expected| u64::from(ahead) > expected);
+        if is_too_far {
+            return None;
+        }
+        self.confirm();
+        self.pend(count, sample, u64::from(ahead - 1), false);
+        Some(self.go_on(count, u64::from(ahead), sample))
+    }
+
+    /// Looks at silence at `now_ns`, when every sample before was given: a stream that stops is told half a second later.
+    pub fn look(&mut self, now_ns: i64) {
+        if let Some(silent_ns) = self.stopped_for(now_ns)
+            && !self.is_silent
+        {
+            self.is_silent = true;
+            self.findings.push(What::Silent, silent_ns.unsigned_abs(), 0);
+        }
+    }
+
+    /// How long nothing came, if that is longer than a stream of its pace is silent.
+    fn stopped_for(&self, now_ns: i64) -> Option<i64> {
+        let silent_ns = now_ns - self.newest_ns?;
+        let frame_ns = match self.is_rate_known {
+            true => 1_000_000_000 / i64::from(self.rate),
+            false => self.pace.frame_ns().unwrap_or(0),
+        };
+        (silent_ns > STOPPED_NS.max(3 * frame_ns)).then_some(silent_ns)
+    }
+
+    /// The stream is followed no longer, at `now_ns` of the samples' clock: all that came before was given. What was due since the newest
+    /// sample is lost. To be said once, before the last findings are taken.
+    pub fn end(&mut self, now_ns: Option<i64>) {
+        self.confirm();
+        self.give_up_rate();
+        if let Some((now_ns, silent_ns)) = now_ns.and_then(|now_ns| Some((now_ns, self.stopped_for(now_ns)?))) {
+            self.stopped(now_ns, silent_ns);
+        }
+        if self.counters.too_late > 0 {
+            self.findings
+                .push(What::TooLate, self.counters.too_late, u64::from(WINDOW));
+        }
+        self.findings.end();
+    }
+
+    fn stopped(&mut self, now_ns: i64, silent_ns: i64) {
+        let profile = || {
+            self.pace
+                .profile(self.learner.as_ref().map_or(1, super::RateLearner::asdus))
+        };
+        let lost = match self.is_rate_known {
+            // What is due at the very end is not.
+            true => Some(self.line.behind(self.index, 0, self.rate, now_ns - 1)),
+            false => profile().map(|rate| counts(silent_ns, rate)),
+        };
+        let silent_ns = silent_ns.unsigned_abs();
+        match lost {
+            Some(lost) => {
+                self.counters.lost += lost;
+                self.counters.gaps += 1;
+                self.findings.push(What::Stopped, silent_ns, lost);
+            }
+            None => self.findings.push(What::StoppedUncounted, silent_ns, 0),
+        }
+    }
+}
