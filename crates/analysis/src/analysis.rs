@@ -12,6 +12,8 @@ use crate::table::{Place, Table};
 use capture::{Frame, LinkType};
 use wire::FrameError;
 use wire::ether::{self, EthernetView};
+use wire::sequence::Quiet;
+use wire::sv::Fingerprints;
 use wire::test_frame::{self, TestFrame};
 use wire::{goose, sv};
 
@@ -40,6 +42,8 @@ pub struct Analysis<S> {
     newest_ns: u64,
     /// Stamp of the frame before.
     previous_ns: i64,
+    quiet: Quiet,
+    prints: Fingerprints,
     window_start_ns: u64,
     window_end_ns: u64,
 }
@@ -56,6 +60,8 @@ impl<S: Sink> Analysis<S> {
             start_ns: None,
             newest_ns: 0,
             previous_ns: i64::MIN,
+            quiet: Quiet::default(),
+            prints: Fingerprints::new(),
             window_start_ns: 0,
             window_end_ns: config.window_ns.unwrap_or(u64::MAX),
         }
@@ -91,6 +97,7 @@ impl<S: Sink> Analysis<S> {
             if time_ns < self.previous_ns {
                 self.summary.stamps_back += 1;
             }
+            self.quiet.came(time_ns);
             self.previous_ns = time_ns;
             let start_ns = *self.start_ns.get_or_insert(time_ns);
             // A stamp before the start counts as at the start.
@@ -109,6 +116,7 @@ impl<S: Sink> Analysis<S> {
             frame: frame.number,
             time_ns: frame.time_ns,
             at_ns: self.newest_ns,
+            quiet: self.quiet,
         }
     }
 
@@ -141,6 +149,7 @@ impl<S: Sink> Analysis<S> {
             let samples = asdus.map(|asdu| Sample {
                 smp_cnt: asdu.smp_cnt,
                 smp_synch: asdu.smp_synch,
+                contents: self.prints.of(asdu.seq_data, asdu.smp_synch),
             });
             stream.samples(samples, arrival, &mut notes(&mut self.sink, at, arrival));
         }
@@ -190,9 +199,11 @@ impl<S: Sink> Analysis<S> {
     fn sampled_values(&mut self, frame: &sv::Frame<'_>, arrival: Arrival) {
         let mut asdus = frame.asdus();
         let Some(first) = asdus.next() else { return };
+        let prints = self.prints.clone();
         let samples = |asdu: sv::Asdu<'_>| Sample {
             smp_cnt: asdu.smp_cnt(),
             smp_synch: asdu.smp_synch(),
+            contents: prints.of(asdu.seq_data(), asdu.smp_synch()),
         };
         if asdus.all(|asdu| asdu.sv_id() == first.sv_id()) {
             let Some(at) = self.sv_stream(frame, first.sv_id(), arrival) else {
@@ -328,6 +339,7 @@ impl<S: Sink> Analysis<S> {
             frame: 0,
             time_ns: None,
             at_ns: self.newest_ns,
+            quiet: self.quiet,
         };
         for (at, stream) in std::mem::take(&mut self.table.streams).into_iter().enumerate() {
             let notes = &mut notes(&mut self.sink, at, last);

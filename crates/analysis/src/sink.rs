@@ -30,6 +30,10 @@ pub enum EventKind {
     Change,
     /// The counter of the stream cannot tell what was lost here.
     Uncountable,
+    /// Something happened to the stream that its counters do not show: a restart, a second publisher.
+    Doubt,
+    /// Samples are missing here.
+    Loss,
     /// The stamps of the stream went back.
     StampsBack,
     /// Frames without a stamp: their spacing is not known.

@@ -119,8 +119,6 @@ pub(crate) enum Stamp {
 pub(crate) enum Wraps {
     /// It does not wrap in any silence.
     Never,
-    /// After half of this many ns.
-    EveryNs(i64),
     /// After half of this many frames at the nominal spacing.
     EveryFrames(i64),
 }
@@ -202,7 +200,6 @@ impl Spacing {
     fn is_silence(&self, ns: i64) -> bool {
         let every_ns = match self.wraps {
             Wraps::Never => return false,
-            Wraps::EveryNs(every_ns) => every_ns,
             Wraps::EveryFrames(frames) => {
                 let nominal_ns = self.bursts.as_ref().and_then(Bursts::nominal_ns);
                 nominal_ns.unwrap_or(i64::MAX).saturating_mul(frames)

@@ -2,6 +2,7 @@
 
 use crate::goose::GooseStream;
 use crate::identity::{Identity, Kind};
+use crate::losses::Loss;
 use crate::numbered::Numbered;
 use crate::sink::{Budget, EventKind, Notes, Sink, Window};
 use crate::spacing::{Counts, Spacing, Stamp, Wraps};
@@ -9,6 +10,7 @@ use crate::summary::{Detail, StreamSummary};
 use crate::sv::{Sample, SvStream};
 use units::format_ns;
 use wire::goose;
+use wire::sequence::Quiet;
 
 /// When a frame came, and its number.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +19,8 @@ pub(crate) struct Arrival {
     pub(crate) time_ns: Option<i64>,
     /// From the first stamp of the capture.
     pub(crate) at_ns: u64,
+    /// When no frame of any stream came.
+    pub(crate) quiet: Quiet,
 }
 
 /// What a protocol keeps of a stream.
@@ -54,9 +58,9 @@ impl Stream {
     ) -> Self {
         let periodic = identity.kind.is_periodic();
         let wraps = match identity.kind {
-            Kind::SampledValues => Wraps::EveryNs(1_000_000_000),
             Kind::Avtp => Wraps::EveryFrames(256),
-            Kind::Goose | Kind::TestFrames => Wraps::Never,
+            // Of sampled values, the rules of their sequence tell.
+            Kind::SampledValues | Kind::Goose | Kind::TestFrames => Wraps::Never,
         };
         Self {
             identity,
@@ -94,7 +98,7 @@ impl Stream {
         let Protocol::SampledValues(sv) = &mut self.protocol else {
             return;
         };
-        let measured = sv.samples(samples, arrival.time_ns, &mut self.budget, notes);
+        let measured = sv.samples(samples, arrival, &mut self.budget, notes);
         sv.count(&mut self.spacing.open.counts);
         self.came(arrival, all);
         self.measure(arrival, measured, notes);
@@ -154,12 +158,6 @@ impl Stream {
     #[cold]
     fn odd_stamp(&mut self, stamp: Stamp, notes: &mut Notes<'_>) {
         let frame = notes.frame;
-        if matches!(stamp, Stamp::Silent(_))
-            && let Protocol::SampledValues(sv) = &self.protocol
-            && sv.is_silence_counted()
-        {
-            return;
-        }
         if let Stamp::Silent(ns) = stamp {
             notes.write(&mut self.budget, EventKind::Uncountable, || {
                 let silent = format_ns(ns as f64);
@@ -244,11 +242,14 @@ impl Stream {
     ) -> StreamSummary {
         notes.frame = self.last.frame;
         match &mut self.protocol {
-            Protocol::SampledValues(sv) => sv.finish(&mut self.spacing.open.counts, &mut self.budget, notes),
+            Protocol::SampledValues(sv) => {
+                sv.finish(last_ns, &mut self.spacing.open.counts, &mut self.budget, notes);
+            }
             Protocol::Goose(goose) => goose.finish(last_ns, &mut self.budget, notes),
             Protocol::Counted(numbered) => numbered.settle(),
         }
         self.count();
+        let losses = self.take_losses(notes);
         // The time between its first frame and its last is what was measured.
         let start_ns = start_ns.max(self.first.at_ns.min(end_ns));
         let end_ns = end_ns.min(self.last.at_ns.max(start_ns + 1));
@@ -275,6 +276,7 @@ impl Stream {
             last_ns: self.last.time_ns,
             tally: total.tally,
             worst: total.worst,
+            losses,
             nominal_ns: total.nominal_ns,
             bursts: total.bursts,
             stamps_back: back,
@@ -282,6 +284,18 @@ impl Stream {
             events_unlisted: self.budget.unlisted,
             detail,
         }
+    }
+
+    /// Where samples are missing; each place is an event.
+    fn take_losses(&mut self, notes: &mut Notes<'_>) -> Vec<Loss> {
+        let Protocol::SampledValues(sv) = &mut self.protocol else {
+            return Vec::new();
+        };
+        let losses = sv.take_losses();
+        for loss in &losses {
+            notes.write_at(loss.at_ns, &mut self.budget, EventKind::Loss, || loss.to_string());
+        }
+        losses
     }
 
     fn detail(&self) -> Detail {

@@ -4,6 +4,7 @@ use crate::bursts::BurstCounts;
 use crate::gaps::Gap;
 use crate::goose::GooseCounts;
 use crate::identity::Identity;
+use crate::losses::Loss;
 use crate::spacing::Tally;
 
 /// The first frame that broke a rule of its protocol.
@@ -67,6 +68,8 @@ pub struct StreamSummary {
     pub tally: Tally,
     /// Its longest gaps, longest first, at most 100.
     pub worst: Vec<Gap>,
+    /// Where samples are missing, in order, at most 1000 places.
+    pub losses: Vec<Loss>,
     /// Median of the spacings, as far as bursts were judged by it.
     pub nominal_ns: Option<i64>,
     /// Bursts.
@@ -96,7 +99,7 @@ pub enum Detail {
         highest: u16,
         /// Places where at least one sample was missing.
         gaps: u64,
-        /// Jumps of half a second or more.
+        /// Jumps of smpCnt that the time does not explain.
         restarts: u64,
         /// Samples with a smpCnt beyond the rate.
         out_of_range: u64,

@@ -1,24 +1,18 @@
-//! One stream of sampled values: its counter, and what else must not change unseen.
+//! One stream of sampled values: its counter, and what else must not change unseen. The rules are those of [`wire::sequence`].
 
+use crate::losses::{Loss, Losses};
 use crate::sink::{Budget, EventKind, Notes};
 use crate::spacing::Counts;
-use wire::ether::Mac;
-use wire::sequence::{Accounting, Sequence, Settled, Step};
-use wire::sv::{FastPath, Frame};
+use crate::stream::Arrival;
+use wire::sequence::{self, Accounting, Contents, Sequence, Settled, Step};
+use wire::sv::{FastPath, Frame, Marks};
 
 /// The changing parts of one ASDU.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
     pub(crate) smp_cnt: u16,
     pub(crate) smp_synch: Option<u8>,
-}
-
-/// A jump of smpCnt by half a second or more.
-#[derive(Debug, Clone, Copy, Default)]
-struct Jump {
-    frame: u64,
-    at_ns: u64,
-    smp_cnt: u16,
+    pub(crate) contents: Contents,
 }
 
 #[derive(Debug)]
@@ -26,24 +20,15 @@ pub(crate) struct SvStream {
     pub(crate) fast: FastPath,
     pub(crate) sequence: Sequence,
     accounting: Accounting,
-    /// Stamp of the newest sample.
-    newest_ns: Option<i64>,
-    /// Whether the last frame came after a silence whose samples are counted.
-    is_silence_counted: bool,
-    /// The last jump of smpCnt: where it was, and when.
-    jump: Jump,
-    /// Restarts that were told.
-    restarts: u64,
+    /// The newest sample: its count, and when it came.
+    newest: Option<(u16, Arrival)>,
     smp_synch: Option<u8>,
-    simulate: bool,
-    conf_rev: u32,
-    source: Mac,
+    marks: Marks,
+    losses: Losses,
     /// Most ASDUs of a frame.
     pub(crate) asdus: usize,
     pub(crate) lowest: u16,
     pub(crate) highest: u16,
-    /// Where the first sample beyond the rate was: frame and smpCnt.
-    first_out_of_range: Option<(u64, u16)>,
 }
 
 impl SvStream {
@@ -51,44 +36,22 @@ impl SvStream {
         let first = frame.asdus().next();
         Self {
             fast: FastPath::new(),
-            sequence: rate.map_or_else(Sequence::learning, Sequence::new),
+            sequence: rate.map_or_else(Sequence::learning, Sequence::new).comparing(),
             accounting: Accounting::default(),
-            newest_ns: None,
-            is_silence_counted: false,
-            jump: Jump::default(),
-            restarts: 0,
+            newest: None,
             smp_synch: first.as_ref().and_then(|asdu| asdu.smp_synch()),
-            simulate: frame.simulate(),
-            conf_rev: first.map_or(0, |asdu| asdu.conf_rev()),
-            source: frame.ethernet().src(),
+            marks: Marks::of(frame),
+            losses: Losses::default(),
             asdus: 0,
             lowest: u16::MAX,
             highest: 0,
-            first_out_of_range: None,
         }
     }
 
     /// What only the full parse sees: header fields that changed.
     pub(crate) fn header(&mut self, frame: &Frame<'_>, budget: &mut Budget, notes: &mut Notes<'_>) {
-        let number = notes.frame;
-        let simulate = frame.simulate();
-        let conf_rev = frame.asdus().next().map_or(self.conf_rev, |asdu| asdu.conf_rev());
-        let source = frame.ethernet().src();
-        let mut changed = |what: &str, from: &dyn std::fmt::Display, to: &dyn std::fmt::Display| {
-            notes.write(budget, EventKind::Change, || {
-                format!("{what} changed from {from} to {to} (frame {number})")
-            });
-        };
-        if simulate != self.simulate {
-            changed("simulation bit", &u8::from(self.simulate), &u8::from(simulate));
-        }
-        if conf_rev != self.conf_rev {
-            changed("confRev", &self.conf_rev, &conf_rev);
-        }
-        if source != self.source {
-            changed("source address", &self.source, &source);
-        }
-        (self.simulate, self.conf_rev, self.source) = (simulate, conf_rev, source);
+        self.marks.follow(frame, &mut self.sequence);
+        self.tell(budget, notes);
     }
 
     /// Takes the samples of a frame; how many of them are measured: not those that came again, nor those beyond the rate.
@@ -96,87 +59,82 @@ impl SvStream {
     pub(crate) fn samples(
         &mut self,
         samples: impl Iterator<Item = Sample>,
-        time_ns: Option<i64>,
+        arrival: Arrival,
         budget: &mut Budget,
         notes: &mut Notes<'_>,
     ) -> u64 {
         let (mut all, mut measured) = (0, 0);
-        let mut silent_ns = self.silence_ns(time_ns);
-        let silences = self.sequence.silences();
+        let alone = self.is_alone(&arrival);
         for sample in samples {
             all += 1;
-            measured += u64::from(self.sample(sample, time_ns, silent_ns, budget, notes));
-            silent_ns = 0;
+            if sample.smp_synch != self.smp_synch {
+                self.synch(sample.smp_synch, budget, notes);
+            }
+            measured += u64::from(self.sample(&sample, arrival, alone));
+            self.tell(budget, notes);
         }
-        self.is_silence_counted = self.sequence.silences() > silences;
         self.asdus = self.asdus.max(all);
-        if self.sequence.certain_restarts() > self.restarts {
-            self.tell_restart(budget, notes);
-        }
         measured
     }
 
-    /// How long the stream was silent at `time_ns`; 0 where the stamps do not tell.
+    /// Whether the silence before this frame was one of the whole capture.
     #[inline]
-    fn silence_ns(&self, time_ns: Option<i64>) -> u64 {
-        let (Some(now), Some(before)) = (time_ns, self.newest_ns) else {
-            return 0;
-        };
-        u64::try_from(now.saturating_sub(before)).unwrap_or(0)
+    fn is_alone(&self, arrival: &Arrival) -> bool {
+        let before = self.newest.and_then(|(_, newest)| newest.time_ns);
+        let silence = before.zip(arrival.time_ns);
+        silence.is_some_and(|(before, now)| arrival.quiet.covers(before, now))
     }
 
-    /// Whether the last frame came after a silence, and the samples of that time are among those that are lost.
-    pub(crate) fn is_silence_counted(&self) -> bool {
-        self.is_silence_counted
+    /// Says what was found.
+    #[inline]
+    fn tell(&mut self, budget: &mut Budget, notes: &mut Notes<'_>) {
+        while let Some(finding) = self.sequence.take_finding() {
+            let frame = notes.frame;
+            let kind = match finding.what.is_doubt() {
+                true => EventKind::Doubt,
+                false => EventKind::Change,
+            };
+            notes.write(budget, kind, || format!("{finding} (frame {frame})"));
+        }
+    }
+
+    #[inline]
+    fn sample(&mut self, sample: &Sample, arrival: Arrival, alone: bool) -> bool {
+        let count = sample.smp_cnt;
+        let step = self.sequence.accept(sequence::Sample {
+            smp_cnt: count,
+            contents: Some(sample.contents),
+            at_ns: arrival.time_ns,
+            alone,
+        });
+        self.lowest = self.lowest.min(count);
+        self.highest = self.highest.max(count);
+        if let Step::Gap(missing) = step {
+            self.note_loss(count, u64::from(missing), &arrival);
+        }
+        if step == Step::OutOfOrder {
+            self.losses.found(u64::from(count));
+        }
+        if step.is_newest() {
+            self.newest = Some((count, arrival));
+        }
+        match step {
+            Step::First | Step::Next | Step::Gap(_) | Step::OutOfOrder | Step::Restart => true,
+            Step::Duplicate | Step::Conflicting | Step::TooLate | Step::OutOfRange => false,
+        }
     }
 
     #[cold]
-    fn tell_restart(&mut self, budget: &mut Budget, notes: &mut Notes<'_>) {
-        self.restarts += 1;
-        let Jump { frame, at_ns, smp_cnt } = self.jump;
-        notes.write_at(at_ns, budget, EventKind::Uncountable, || {
-            format!(
-                "smpCnt jumped to {smp_cnt} (frame {frame}): the publisher restarted or resynchronised, or half a second or \
-                 more was lost"
-            )
+    fn note_loss(&mut self, to: u16, missing: u64, arrival: &Arrival) {
+        let Some((from, before)) = self.newest else { return };
+        self.losses.add(Loss {
+            after_frame: before.frame,
+            frame: arrival.frame,
+            at_ns: arrival.at_ns,
+            from: u64::from(from),
+            to: u64::from(to),
+            missing,
         });
-    }
-
-    #[inline]
-    fn sample(
-        &mut self,
-        sample: Sample,
-        time_ns: Option<i64>,
-        silent_ns: u64,
-        budget: &mut Budget,
-        notes: &mut Notes<'_>,
-    ) -> bool {
-        if sample.smp_synch != self.smp_synch {
-            self.synch(sample.smp_synch, budget, notes);
-        }
-        let count = sample.smp_cnt;
-        let step = self.sequence.accept_after(count, silent_ns);
-        self.lowest = self.lowest.min(count);
-        self.highest = self.highest.max(count);
-        if matches!(step, Step::First | Step::Next | Step::Gap(_) | Step::Restart) {
-            self.newest_ns = time_ns;
-        }
-        match step {
-            Step::First | Step::Next | Step::Gap(_) | Step::OutOfOrder => true,
-            Step::Duplicate | Step::TooLate => false,
-            Step::Restart => {
-                self.jump = Jump {
-                    frame: notes.frame,
-                    at_ns: notes.at_ns,
-                    smp_cnt: count,
-                };
-                true
-            }
-            Step::OutOfRange => {
-                self.first_out_of_range.get_or_insert((notes.frame, count));
-                false
-            }
-        }
     }
 
     #[cold]
@@ -198,25 +156,29 @@ impl SvStream {
         }
     }
 
-    /// The same at the end of the capture.
-    pub(crate) fn finish(&mut self, counts: &mut Counts, budget: &mut Budget, notes: &mut Notes<'_>) {
+    /// The same at the end of the capture, whose last stamp is `end_ns`.
+    pub(crate) fn finish(
+        &mut self,
+        end_ns: Option<i64>,
+        counts: &mut Counts,
+        budget: &mut Budget,
+        notes: &mut Notes<'_>,
+    ) {
+        self.sequence.end(end_ns);
         let settled = self.accounting.last_look(self.sequence.counters());
         add(counts, settled);
-        if self.sequence.counters().restarts > self.restarts {
-            self.tell_restart(budget, notes);
-        }
-        if let Some((frame, count)) = self.first_out_of_range {
-            let all = self.sequence.counters().out_of_range;
-            let rate = self.sequence.rate().unwrap_or_default();
-            notes.write(budget, EventKind::Change, || {
-                format!("{all} samples with a smpCnt beyond the rate of {rate} (the first: {count} in frame {frame})")
-            });
-        }
+        self.tell(budget, notes);
+    }
+
+    /// Where samples were lost.
+    pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.losses).finish()
     }
 }
 
 fn add(counts: &mut Counts, settled: Settled) {
     counts.lost += settled.lost;
     counts.duplicate += settled.duplicates;
+    counts.conflicting += settled.conflicting;
     counts.reordered += settled.out_of_order;
 }

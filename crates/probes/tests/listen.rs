@@ -62,7 +62,14 @@ fn counted(recorded: &Recorded, name: &str) -> Expected {
 fn stream_events(recorded: &Recorded, name: &str) -> Vec<String> {
     let events = recorded.events(name).into_iter();
     events
-        .filter(|event| event.kind == EventKind::Stream)
+        .filter(|event| {
+            matches!(
+                event.kind,
+                EventKind::Stream | EventKind::StreamDoubt | EventKind::Incomplete
+            )
+        })
+        // How fast the frames were sent is not what these tests are about.
+        .filter(|event| !event.text.contains("silent for"))
         .map(|event| event.text)
         .collect()
 }
@@ -147,7 +154,7 @@ fn a_talker_that_starts_again_is_told_and_loses_nothing() {
     assert_eq!(counted(&recorded, TEST), expected);
     let events = stream_events(&recorded, TEST);
     assert_eq!(events.len(), 2, "{events:?}");
-    assert!(events[0].contains("the talker began anew"), "{events:?}");
+    assert!(events[0].contains("the talker began again"), "{events:?}");
 }
 
 #[test]
@@ -194,7 +201,7 @@ fn a_loss_of_a_whole_wrap_is_not_seen_in_the_counter_and_a_media_restart_is_no_l
     let mut frames: Vec<Vec<u8>> = (0..=99).map(|number| audio(number, false, &[])).collect();
     // 256 frames are missing here.
     frames.extend((100..=149).map(|number| audio(number, false, &[])));
-    // Here the talker began anew.
+    // Here the talker began again.
     frames.extend((7..=56).map(|number| audio(number, true, &[])));
     let recorded = listen(&config(), &frames);
     let expected = Expected {
@@ -213,10 +220,9 @@ fn the_smp_cnt_of_another_publisher_wraps_each_second() {
     let (numbers, _, expected) = faulty(3, 300, 60);
     assert!(expected.received > 8_000, "over the wrap: {expected:?}");
     let one = |number: &u64| samples("MU01", ((7_900 + number) % 8_000) as u16, 1, &[]);
-    let mut frames: Vec<Vec<u8>> = numbers.iter().map(one).collect();
     // Two samples in a frame: 4000 frames a second would be another interval, so smpCnt runs to 15999.
     let two = |number: &u64| samples("MU02", ((15_900 + 2 * number) % 16_000) as u16, 2, &[]);
-    frames.extend(numbers.iter().map(two));
+    let frames: Vec<Vec<u8>> = numbers.iter().flat_map(|number| [one(number), two(number)]).collect();
     let recorded = listen(&config(), &frames);
     for name in ["listen/sv-MU01", "listen/sv-MU02"] {
         let expected = Expected {
@@ -253,16 +259,17 @@ fn a_frame_of_another_publisher_far_too_late_is_no_restart() {
         .collect();
     let recorded = listen(&config(), &frames);
     let expected = Expected {
-        // The first has none before it. The copy looked like a new start until the next one came.
+        // The first has none before it.
         received: 398,
         lost: 1,
+        duplicate: 1,
         ..Expected::default()
     };
     assert_eq!(counted(&recorded, "listen/sv-MU01"), expected);
     let events = stream_events(&recorded, "listen/sv-MU01");
     assert_eq!(
         events,
-        ["sv-MU01: 2 frames came so late or so often that they had been counted before"]
+        ["sv-MU01: 1 samples came more than 16 counts late, no restart: those that were missing stay lost"]
     );
 }
 
@@ -298,10 +305,15 @@ fn a_stream_of_a_higher_rate_than_the_interval_says_has_lost_nothing() {
         late_after_ns: 3_600_000_000_000,
         ..ListenConfig::every(Period::of_ns(250_000))
     };
-    let one = (3_000..9_700_u32).map(|number| samples("MU01", (number % 4_800) as u16, 1, &[]));
-    let two = (1_500..4_900_u32).map(|number| samples("MU02", (2 * number % 4_800) as u16, 2, &[]));
-    let recorded = listen(&config, &one.chain(two).collect::<Vec<_>>());
-    for (name, rate, sent, beyond) in [("sv-MU01", 4_800, 6_700, 800), ("sv-MU02", 2_400, 3_400, 0)] {
+    let one = |number: u32| samples("MU01", (number % 4_800) as u16, 1, &[]);
+    let two = |number: u32| samples("MU02", (number % 4_800) as u16, 2, &[]);
+    let of_both = |number: u32| match number % 2 {
+        0 => vec![one(number), two(number)],
+        _ => vec![one(number)],
+    };
+    let frames: Vec<Vec<u8>> = (3_000..9_700).flat_map(of_both).collect();
+    let recorded = listen(&config, &frames);
+    for (name, rate, sent, beyond) in [("sv-MU01", 4_800, 6_700, 800), ("sv-MU02", 2_400, 3_350, 0)] {
         let series = format!("listen/{name}");
         let whole = Expected {
             received: sent - beyond - 1,
@@ -309,11 +321,15 @@ fn a_stream_of_a_higher_rate_than_the_interval_says_has_lost_nothing() {
         };
         assert_eq!(counted(&recorded, &series), whole, "{name}");
         let told = stream_events(&recorded, &series);
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].ends_with(&format!("give --interval {rate}/s")), "{told:?}");
+        let advice = format!("give --interval {rate}/s");
+        assert_eq!(
+            told.iter().filter(|text| text.ends_with(&advice)).count(),
+            1,
+            "{told:?}"
+        );
         let events = recorded.events(&series).into_iter();
-        let doubts = events.filter(|event| event.kind == EventKind::Incomplete).count();
-        assert_eq!(doubts, usize::from(beyond > 0), "{name}");
+        let doubts = events.filter(|event| event.kind == EventKind::StreamDoubt).count();
+        assert_eq!(doubts, if beyond > 0 { 10 } else { 0 }, "{name}");
     }
 }
 
@@ -413,7 +429,7 @@ fn namesakes_are_told_apart_and_numbered() {
     for n in 0..30 {
         for source in 1..=3 {
             for mut frame in [samples("MU01", n, 1, &[]), audio(n as u8, false, &[])] {
-                frame[11] = source;
+                frame[5] = source;
                 frames.push(frame);
             }
         }
@@ -448,7 +464,10 @@ fn streams_beyond_the_limit_are_counted_not_measured() {
     let recorded = listen(&few, &frames);
     assert_eq!(recorded.names().len(), 1 + 3);
     let events = stream_events(&recorded, "delivery/listen");
-    assert_eq!(events, ["10 frames of more streams than the 3 that are told apart"]);
+    assert_eq!(
+        events,
+        ["10 frames of more streams than the 3 that are told apart (--max-streams)"]
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! From the count of a sample to its number: the count plus whole turns of the counter, from where the stream's sequence placed it.
 
 use crate::block::flag;
-use wire::sequence::{Sequence, Step};
+use wire::sequence::{Quiet, Sample, Sequence, Step};
 
 /// A counter of unknown rate is taken to run this far.
 const ALL_COUNTS: u64 = 65_536;
@@ -45,7 +45,7 @@ impl Numbering {
             Step::Next => (self.newest + 1, 0),
             Step::Gap(missing) => (self.newest + 1 + u64::from(missing), 0),
             Step::Restart => (next_with(self.newest, count, turn), flag::RESTART),
-            Step::Duplicate | Step::OutOfOrder | Step::TooLate => {
+            Step::Duplicate | Step::Conflicting | Step::OutOfOrder | Step::TooLate => {
                 let behind = (self.newest % turn + turn - count % turn) % turn;
                 return (self.newest.saturating_sub(behind), 0);
             }
@@ -77,12 +77,17 @@ impl NumberedStream {
 
     /// Number and [`flag`]s of the next sample, which came at `at_ns` of any one clock.
     pub fn number(&mut self, smp_cnt: u16, at_ns: i64) -> (u64, u8) {
-        let silent_ns = self.newest_ns.map_or(0, |newest| at_ns.saturating_sub(newest));
-        let step = self
-            .sequence
-            .accept_after(smp_cnt, u64::try_from(silent_ns).unwrap_or(0));
-        // One that came again, or late, ends no silence of those that are due.
-        if matches!(step, Step::First | Step::Next | Step::Gap(_) | Step::Restart) {
+        self.number_after(smp_cnt, at_ns, Quiet::default())
+    }
+
+    /// The same, where `quiet` knows when nothing of any stream came.
+    pub fn number_after(&mut self, smp_cnt: u16, at_ns: i64, quiet: Quiet) -> (u64, u8) {
+        let step = self.sequence.accept(Sample {
+            at_ns: Some(at_ns),
+            alone: self.newest_ns.is_some_and(|newest_ns| quiet.covers(newest_ns, at_ns)),
+            ..Sample::from(smp_cnt)
+        });
+        if step.is_newest() {
             self.newest_ns = Some(at_ns);
         }
         self.numbering.number(smp_cnt, step, self.sequence.rate())
@@ -91,6 +96,11 @@ impl NumberedStream {
     /// What its counter says.
     pub fn sequence(&self) -> &Sequence {
         &self.sequence
+    }
+
+    /// The same, to end it and to take what was found in it.
+    pub fn sequence_mut(&mut self) -> &mut Sequence {
+        &mut self.sequence
     }
 }
 

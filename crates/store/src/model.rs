@@ -247,6 +247,8 @@ pub enum EventKind {
     Link,
     /// Something in a stream changed: smpSynch, confRev, simulation.
     Stream,
+    /// Something happened to a stream that its counters do not show: a restart, a silence of unknown length, a second publisher.
+    StreamDoubt,
     /// A right or a feature was refused, and the run went on without it.
     Refused,
     /// The run was ended early.
@@ -261,7 +263,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -281,6 +283,7 @@ impl EventKind {
         Self::HopGap,
         Self::Link,
         Self::Stream,
+        Self::StreamDoubt,
         Self::Refused,
         Self::Interrupted,
         Self::Break,
@@ -310,6 +313,7 @@ impl EventKind {
             Self::HopGap => "hop-gap",
             Self::Link => "link",
             Self::Stream => "stream",
+            Self::StreamDoubt => "stream-doubt",
             Self::Refused => "refused",
             Self::Interrupted => "interrupted",
             Self::Break => "break",

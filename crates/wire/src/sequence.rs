@@ -11,17 +11,19 @@ mod jump;
 mod learn;
 mod line;
 mod pace;
+mod quiet;
 mod rate;
 mod silence;
 
 pub use accounting::{Accounting, Settled};
-pub(crate) use finding::packed;
 pub use finding::{Finding, What};
-pub use history::Contents;
+pub use history::{Contents, History};
+pub use quiet::Quiet;
 pub use rate::{KNOWN_RATES, RateLearner};
 
+use crate::ether::Mac;
 use finding::Findings;
-use history::{History, Likeness, REMEMBERED};
+use history::{Likeness, REMEMBERED};
 use jump::{Before, Strays};
 use learn::Pending;
 use line::Line;
@@ -205,10 +207,16 @@ impl Sequence {
         self
     }
 
-    /// The contents of samples are compared. To be said before the first one; takes 64 KiB.
+    /// The contents of samples are compared. To be said before the first one.
     #[must_use]
-    pub fn comparing(mut self) -> Self {
-        self.history = History::new();
+    pub fn comparing(self) -> Self {
+        self.remembering(History::new())
+    }
+
+    /// The same, with room that was made before.
+    #[must_use]
+    pub fn remembering(mut self, history: History) -> Self {
+        self.history = history;
         self
     }
 
@@ -236,6 +244,12 @@ impl Sequence {
     #[inline]
     pub fn take_finding(&mut self) -> Option<Finding> {
         self.findings.take()
+    }
+
+    /// A frame of another source came under the stream's identity.
+    pub fn source_changed(&mut self, before: Mac, now: Mac) {
+        self.findings
+            .push(What::Source, finding::packed(before), finding::packed(now));
     }
 
     /// Adds what somebody else found in the stream, to be told and counted with the rest.
@@ -331,7 +345,10 @@ impl Sequence {
         if let Some(word) = self.skipped.get_mut(word(count)) {
             *word &= !bit(count);
         }
-        let silent_ns = self.newest_ns.zip(sample.at_ns).map_or(0, |(before, now)| now - before);
+        let silent_ns = self
+            .newest_ns
+            .zip(sample.at_ns)
+            .map_or(0, |(before, now)| now.saturating_sub(before));
         self.came(count, sample);
         if ahead == 1 {
             return Step::Next;
@@ -344,7 +361,9 @@ impl Sequence {
     fn lose(&mut self, count: u32, lost: u64, silent_ns: i64) -> Step {
         self.counters.gaps += 1;
         self.counters.lost += lost;
-        if silent_ns >= INTERRUPTION_NS {
+        let lost_ns = lost.saturating_mul(1_000_000_000) / u64::from(self.rate);
+        // A receiver that was held up misses none, or few, of those that came meanwhile.
+        if silent_ns >= INTERRUPTION_NS && (lost_ns >= silent_ns.unsigned_abs() / 2 || !self.is_rate_known) {
             self.findings.push(What::Interrupted, silent_ns.unsigned_abs(), lost);
         }
         match &mut self.before {

@@ -5,6 +5,7 @@ use super::lines::{Lines, parse};
 use recording::{MAX_STREAMS, NumberedStream};
 use std::collections::HashMap;
 use std::io::Read;
+use wire::sequence::{Finding, Quiet};
 
 /// A sample as the logger saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,9 @@ pub(crate) struct Log<R> {
     pub(crate) streams: Vec<LoggedStream>,
     by_name: HashMap<Vec<u8>, usize>,
     before: usize,
+    quiet: Quiet,
+    /// Latest stamp.
+    pub(crate) last_ns: i64,
     /// Samples given so far.
     pub(crate) samples: u64,
     /// Lines that are none, and the first of them.
@@ -52,6 +56,8 @@ impl<R: Read> Log<R> {
             streams: Vec::new(),
             by_name: HashMap::new(),
             before: 0,
+            quiet: Quiet::default(),
+            last_ns: i64::MIN,
             samples: 0,
             malformed: 0,
             first_malformed: 0,
@@ -99,7 +105,10 @@ impl<R: Read> Log<R> {
             self.streams[self.before].after = stream;
             self.before = stream;
             self.samples += 1;
-            let (number, flags) = self.streams[stream].samples.number(line.smp_cnt, at_ns);
+            self.quiet.came(at_ns);
+            self.last_ns = self.last_ns.max(at_ns);
+            let samples = &mut self.streams[stream].samples;
+            let (number, flags) = samples.number_after(line.smp_cnt, at_ns, self.quiet);
             let smp_cnt = line.smp_cnt;
             return Ok(Some(Logged {
                 stream,
@@ -109,6 +118,19 @@ impl<R: Read> Log<R> {
                 at_ns,
             }));
         }
+    }
+
+    /// What was found in a stream since this was last asked.
+    pub(crate) fn take_finding(&mut self, stream: usize) -> Option<Finding> {
+        self.streams.get_mut(stream)?.samples.sequence_mut().take_finding()
+    }
+
+    /// The file is at its end: streams that stopped before have lost what was due since.
+    pub(crate) fn end(&mut self) {
+        let end_ns = Some(self.last_ns);
+        self.streams
+            .iter_mut()
+            .for_each(|stream| stream.samples.sequence_mut().end(end_ns));
     }
 
     /// Name of a stream as text.

@@ -10,6 +10,10 @@ use std::io::Read;
 use store::model::{Event, EventKind, SeriesClock, SeriesSpec};
 use store::{Batch, RunWriter};
 use units::format_ns;
+use wire::sequence::{Accounting, Settled};
+
+/// Family of the series of two files: what is lost is counted by the publisher's numbers.
+pub(super) const LATENCY: &str = "latency";
 
 /// Makes records, segments and windows of samples.
 pub(super) struct Maker<'a> {
@@ -22,6 +26,8 @@ pub(super) struct Maker<'a> {
     last_ns: Vec<Option<i64>>,
     /// Highest number of each stream, for what is missing.
     next_number: Vec<Option<u64>>,
+    /// What was counted of each stream of a single file.
+    accounts: Vec<Accounting>,
     window_end_ns: u64,
     batch: Batch,
     pub(super) imported: Imported,
@@ -37,6 +43,7 @@ impl<'a> Maker<'a> {
             series: Vec::new(),
             last_ns: Vec::new(),
             next_number: Vec::new(),
+            accounts: Vec::new(),
             window_end_ns: options.window_ns,
             batch: Batch::default(),
             imported: Imported::default(),
@@ -85,12 +92,13 @@ impl<'a> Maker<'a> {
             _ => last.map(|last| logged.at_ns - last),
         };
         let missing = next.map_or(0, |next| number.saturating_sub(next));
-        if flags == 0 && missing > 0 {
+        let by_number = self.family == LATENCY;
+        if by_number && flags == 0 && missing > 0 {
             let counters = open.counters();
             counters.lost += missing;
             counters.expected += missing;
         }
-        if flags == 0 && next.is_some_and(|next| number < next) {
+        if by_number && flags == 0 && next.is_some_and(|next| number < next) {
             // Late or double: the recording tells which.
             open.counters().reordered += 1;
         }
@@ -105,6 +113,62 @@ impl<'a> Maker<'a> {
         });
     }
 
+    /// Adds what became of the samples of a stream of one file, as its sequence has settled it.
+    pub(super) fn settle<R: Read>(&mut self, log: &Log<R>, stream: usize) {
+        let counters = log.streams[stream].samples.sequence().counters();
+        let accounting = &mut self.accounts[stream];
+        if accounting.is_due(counters) {
+            let settled = accounting.look(counters);
+            self.count(stream, settled);
+        }
+    }
+
+    /// The same at the end of the file.
+    pub(super) fn settle_rest<R: Read>(&mut self, log: &Log<R>, stream: usize) {
+        let counters = log.streams[stream].samples.sequence().counters();
+        let settled = self.accounts[stream].last_look(counters);
+        self.count(stream, settled);
+    }
+
+    fn count(&mut self, stream: usize, settled: Settled) {
+        let Some(open) = self.series.get_mut(stream) else {
+            return;
+        };
+        let counters = open.counters();
+        counters.lost += settled.lost;
+        counters.expected += settled.lost;
+        counters.duplicate += settled.duplicates;
+        counters.reordered += settled.out_of_order;
+    }
+
+    /// What the publisher sent behind the last sample that the subscriber has, up to number `newest`, is lost.
+    pub(super) fn settle_pair(&mut self, stream: usize, newest: Option<u64>) {
+        let next = self.next_number.get(stream).copied().flatten();
+        let Some((open, missing)) = self.series.get_mut(stream).zip(newest.zip(next)) else {
+            return;
+        };
+        let lost = (missing.0 + 1).saturating_sub(missing.1);
+        open.counters().lost += lost;
+        open.counters().expected += lost;
+    }
+
+    /// Says what was found in stream `of` of a file, of the series of stream `stream`.
+    pub(super) fn tell<R: Read>(&mut self, log: &mut Log<R>, of: usize, stream: usize, at_ns: i64) {
+        while let Some(finding) = log.take_finding(of) {
+            let kind = match finding.what.is_doubt() {
+                true => EventKind::StreamDoubt,
+                false => EventKind::Stream,
+            };
+            let text = format!("{}: {finding} ({})", log.name(of), log.file);
+            self.batch.events.push(Event {
+                at_ns: u64::try_from(at_ns.saturating_sub(self.options.started_ns)).unwrap_or(0),
+                kind,
+                series: self.series.get(stream).map(Open::series),
+                text,
+            });
+        }
+    }
+
     /// Makes a stream known that is new, or whose rate was just learned.
     fn know<R: Read>(&mut self, log: &Log<R>, stream: usize, run: &mut RunWriter) -> Result<(), LoggerError> {
         let rate = log.streams[stream].samples.sequence().rate();
@@ -116,6 +180,7 @@ impl<'a> Maker<'a> {
             self.rates.push(None);
             self.last_ns.push(None);
             self.next_number.push(None);
+            self.accounts.push(Accounting::default());
             if !self.family.is_empty() {
                 let series = run.add_series(&self.spec(&name, &log.file))?;
                 self.series.push(Open::new(series));
@@ -131,7 +196,7 @@ impl<'a> Maker<'a> {
 
     fn spec(&self, name: &str, file: &str) -> SeriesSpec {
         let what = match self.family {
-            "latency" => "publisher's stamp -> subscriber's stamp",
+            LATENCY => "publisher's stamp -> subscriber's stamp",
             _ => "application's stamp of one sample -> that of the next",
         };
         SeriesSpec {

@@ -124,6 +124,8 @@ pub fn import<R: Read>(
     while let Some(logged) = log.next()? {
         let stamps = recording::instants([Some(logged.at_ns)]);
         maker.sample(&log, &logged, (logged.number, logged.flags), stamps, run)?;
+        maker.settle(&log, logged.stream);
+        maker.tell(&mut log, logged.stream, logged.stream, logged.at_ns);
     }
     if log.samples == 0 {
         return Err(LoggerError::Empty(log.file, log.malformed));
@@ -136,6 +138,12 @@ pub fn import<R: Read>(
         ),
     );
     maker.malformed(&log);
+    log.end();
+    for stream in 0..log.streams.len() {
+        maker.settle_rest(&log, stream);
+        let end_ns = log.last_ns;
+        maker.tell(&mut log, stream, stream, end_ns);
+    }
     maker.finish(run)
 }
 
@@ -155,7 +163,7 @@ pub fn import_pair<R: Read>(
     let family = if options.clock == Relation::Unknown {
         ""
     } else {
-        "latency"
+        maker::LATENCY
     };
     let mut maker = Maker::new(&["publisher", "subscriber"], family, options);
     let mut streams: Vec<Option<usize>> = Vec::new();
@@ -188,10 +196,19 @@ pub fn import_pair<R: Read>(
         return Err(LoggerError::Empty(log.file, log.malformed));
     }
     sent.read_to(i64::MAX)?;
+    log.end();
+    sent.log.end();
     if maker.imported.samples == 0 {
         return Err(no_pairs(&log, &sent, first_ns, options));
     }
     maker.said_of_pair(&log, &sent, options);
+    let end_ns = log.last_ns;
+    for (stream, publisher) in streams.iter().enumerate() {
+        let Some(publisher) = *publisher else { continue };
+        maker.settle_pair(stream, sent.newest(publisher));
+        maker.tell(&mut sent.log, publisher, stream, end_ns);
+        maker.tell(&mut log, stream, stream, end_ns);
+    }
     maker.finish(run)
 }
 

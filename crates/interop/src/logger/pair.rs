@@ -89,6 +89,15 @@ impl<R: Read> Publisher<R> {
         }
     }
 
+    /// The highest number that a stream of the publisher's file has.
+    pub(crate) fn newest(&self, stream: usize) -> Option<u64> {
+        let counts = self.sent.get(stream)?;
+        let sent = counts
+            .iter()
+            .filter(|sent| sent.at_ns != NEVER.at_ns && sent.flags == 0);
+        sent.map(|sent| sent.number).max()
+    }
+
     /// Reads on until the window after `at_ns`.
     pub(crate) fn read_to(&mut self, at_ns: i64) -> Result<(), LoggerError> {
         let end_ns = at_ns.saturating_add(self.window_ns);

@@ -39,6 +39,11 @@ impl Open {
         }
     }
 
+    /// The series.
+    pub(crate) fn series(&self) -> SeriesId {
+        self.series
+    }
+
     /// Takes a sample.
     #[inline]
     pub(crate) fn sample(&mut self, at_ns: u64, value_ns: i64, number: u64) {

@@ -4,22 +4,22 @@ use crate::talk::{Framing, mark};
 use std::io::Write;
 use wire::avtp;
 use wire::ether::{self, EthernetView, Mac, VlanTag};
-use wire::sv;
+use wire::sequence::Contents;
+use wire::sv::{self, Fingerprints};
 use wire::test_frame::{self, Kind, TestFrame};
-
-/// Octets of a stream's name that are kept: an svID in practice, and every other name.
-pub(super) const NAME_OCTETS: usize = 40;
 
 /// What tells one stream from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
     framing: Framing,
-    source: Mac,
+    /// Of our test frames the source, which is all that tells their streams apart; else the destination.
+    address: Mac,
     vid: Option<u16>,
     /// stream_id of AVTP, APPID of SV.
     id: u64,
     /// svID, else zeros.
-    name: [u8; NAME_OCTETS],
+    name: [u8; sv::MAX_NAME],
+    octets: u8,
 }
 
 impl Key {
@@ -38,7 +38,7 @@ impl Key {
 
     fn write_name(&self, out: &mut impl Write) -> std::io::Result<()> {
         match self.framing {
-            Framing::Test => write!(out, "test-{}", self.source)?,
+            Framing::Test => write!(out, "test-{}", self.address)?,
             Framing::Avtp => write!(out, "avtp-{:016x}", self.id)?,
             Framing::Sv => {
                 out.write_all(b"sv-")?;
@@ -54,16 +54,15 @@ impl Key {
     /// Whether the two streams would have the same name.
     pub(super) fn is_namesake(&self, other: &Self) -> bool {
         let same = match self.framing {
-            Framing::Test => self.source == other.source,
+            Framing::Test => self.address == other.address,
             Framing::Avtp => self.id == other.id,
-            Framing::Sv => self.name == other.name,
+            Framing::Sv => self.name() == other.name(),
         };
         same && (self.framing, self.vid) == (other.framing, other.vid)
     }
 
     fn name(&self) -> &[u8] {
-        let length = self.name.iter().position(|octet| *octet == 0).unwrap_or(NAME_OCTETS);
-        &self.name[..length]
+        &self.name[..usize::from(self.octets).min(sv::MAX_NAME)]
     }
 }
 
@@ -84,6 +83,8 @@ pub(super) enum Number {
         count: u16,
         /// Samples in the frame.
         asdus: u16,
+        /// What they hold.
+        contents: Contents,
     },
 }
 
@@ -98,38 +99,83 @@ pub(super) enum Mark {
     End,
 }
 
-/// The stream of a frame, and its number there. `None`: no stream that is looked for.
-pub(super) fn decode(data: &[u8], vlan: Option<VlanTag>) -> Option<(Key, Number)> {
-    let ethernet = EthernetView::with_tag(data, vlan).ok()?;
-    let mut key = Key {
-        framing: Framing::Test,
-        source: ethernet.src(),
-        vid: ethernet.vlan().map(VlanTag::vid),
-        id: 0,
-        name: [0; NAME_OCTETS],
+/// A frame of a stream.
+pub(super) struct Decoded {
+    pub(super) key: Key,
+    pub(super) number: Number,
+    pub(super) source: Mac,
+}
+
+/// The stream of a frame, and its number there. `None`: no stream that is looked for. An error: a frame of one that breaks a rule.
+pub(super) fn decode(data: &[u8], vlan: Option<VlanTag>, prints: &Fingerprints) -> Result<Option<Decoded>, Broken> {
+    let Ok(ethernet) = EthernetView::with_tag(data, vlan) else {
+        return Ok(None);
     };
-    let number = match ethernet.ether_type() {
-        test_frame::ETHER_TYPE => own(ethernet.payload())?,
+    match ethernet.ether_type() {
+        ether::SV => sampled_values(&ethernet, prints).map(Some),
+        _ => Ok(other(&ethernet)),
+    }
+}
+
+/// A frame that cannot be read: which stream it is of is not known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Broken;
+
+impl Key {
+    fn of(framing: Framing, address: Mac, ethernet: &EthernetView<'_>, id: u64) -> Self {
+        Self {
+            framing,
+            address,
+            vid: ethernet.vlan().map(VlanTag::vid),
+            id,
+            name: [0; sv::MAX_NAME],
+            octets: 0,
+        }
+    }
+}
+
+fn sampled_values(ethernet: &EthernetView<'_>, prints: &Fingerprints) -> Result<Decoded, Broken> {
+    let frame = sv::Frame::parse(ethernet).map_err(|_| Broken)?;
+    let first = frame.asdus().next().ok_or(Broken)?;
+    // A listener counts frames: one of several streams has no number in any of them.
+    if frame.asdus().any(|asdu| asdu.sv_id() != first.sv_id()) {
+        return Err(Broken);
+    }
+    let mut key = Key::of(Framing::Sv, ethernet.dst(), ethernet, u64::from(frame.appid()));
+    let kept = first.sv_id().len().min(sv::MAX_NAME);
+    key.name[..kept].copy_from_slice(&first.sv_id()[..kept]);
+    key.octets = u8::try_from(kept).unwrap_or(u8::MAX);
+    Ok(Decoded {
+        key,
+        number: own(first.seq_data()).unwrap_or_else(|| samples(&frame, &first, prints)),
+        source: ethernet.src(),
+    })
+}
+
+/// Test frames and AVTP.
+fn other(ethernet: &EthernetView<'_>) -> Option<Decoded> {
+    let (key, number) = match ethernet.ether_type() {
+        test_frame::ETHER_TYPE => {
+            let key = Key::of(Framing::Test, ethernet.src(), ethernet, 0);
+            (key, own(ethernet.payload())?)
+        }
         avtp::ETHER_TYPE => {
-            let frame = avtp::Frame::parse(&ethernet).ok()?;
-            (key.framing, key.id) = (Framing::Avtp, frame.stream_id().unwrap_or(0));
-            own(frame.data()).unwrap_or(Number::Counter {
+            let frame = avtp::Frame::parse(ethernet).ok()?;
+            let number = own(frame.data()).unwrap_or(Number::Counter {
                 value: u32::from(frame.sequence_num()),
                 modulus: 1 << 8,
                 epoch: frame.restart(),
-            })
-        }
-        ether::SV => {
-            let frame = sv::Frame::parse(&ethernet).ok()?;
-            let first = frame.asdus().next()?;
-            (key.framing, key.id) = (Framing::Sv, u64::from(frame.appid()));
-            let kept = first.sv_id().len().min(NAME_OCTETS);
-            key.name[..kept].copy_from_slice(&first.sv_id()[..kept]);
-            own(first.seq_data()).unwrap_or_else(|| samples(&first, frame.asdu_count()))
+            });
+            let id = frame.stream_id().unwrap_or(0);
+            (Key::of(Framing::Avtp, ethernet.dst(), ethernet, id), number)
         }
         _ => return None,
     };
-    Some((key, number))
+    Some(Decoded {
+        key,
+        number,
+        source: ethernet.src(),
+    })
 }
 
 /// The fields of our own talker, if these are.
@@ -150,10 +196,15 @@ fn own(octets: &[u8]) -> Option<Number> {
 }
 
 /// Frames counted by the smpCnt of their first sample.
-fn samples(first: &sv::Asdu<'_>, asdus: usize) -> Number {
-    let asdus = u16::try_from(asdus).unwrap_or(1).max(1);
+fn samples(frame: &sv::Frame<'_>, first: &sv::Asdu<'_>, prints: &Fingerprints) -> Number {
+    let asdus = u16::try_from(frame.asdu_count()).unwrap_or(1).max(1);
+    let prints = frame
+        .asdus()
+        .map(|asdu| prints.of(asdu.seq_data(), asdu.smp_synch()).get());
+    let joined = prints.fold(0, |joined: u32, print| joined.rotate_left(5) ^ print);
     Number::Samples {
         count: first.smp_cnt() / asdus,
         asdus,
+        contents: Contents::new(joined).unwrap_or(Contents::MIN),
     }
 }

@@ -1,7 +1,7 @@
 //! The receiving loop.
 
 use super::ListenConfig;
-use super::decode::{Key, decode};
+use super::decode::{Broken, Key, decode};
 use super::series::{DELIVERY, notice, slot};
 use super::stream::{Pace, Stream};
 use crate::error::ProbeError;
@@ -14,6 +14,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use units::Monotonic;
 use wire::ether::VlanTag;
+use wire::sequence::History;
+use wire::sv::Fingerprints;
+
+/// Streams whose samples have room from the start. Those of more are not compared.
+const HISTORIES: usize = 64;
+
+/// How often silence is looked at.
+const LOOK_NS: i64 = 100_000_000;
 
 pub(super) struct Receiver {
     reception: Reception,
@@ -30,6 +38,12 @@ struct Table {
     /// Where the next frame is looked for first: talkers of one interval come in the same order each time.
     likely: usize,
     unplaced: u64,
+    malformed: u64,
+    prints: Fingerprints,
+    /// Room for the samples of streams that are still to come: the receiving thread allocates none.
+    histories: Vec<History>,
+    /// When silence was last looked at.
+    looked: Monotonic,
 }
 
 impl Receiver {
@@ -45,6 +59,10 @@ impl Receiver {
             },
             likely: 0,
             unplaced: 0,
+            malformed: 0,
+            prints: Fingerprints::new(),
+            histories: (0..most.min(HISTORIES)).map(|_| History::new()).collect(),
+            looked: Monotonic::from_ns(0),
         };
         Self {
             reception: Reception {
@@ -74,6 +92,7 @@ impl Receiver {
         for (code, count) in [
             (notice::SOCKET_DROP, dropped),
             (notice::TOO_MANY_STREAMS, self.table.unplaced),
+            (notice::MALFORMED, self.table.malformed),
         ] {
             if count > 0 {
                 feed.notice(DELIVERY, code, now, count, 0);
@@ -93,14 +112,19 @@ impl Receiver {
 
 impl Account for Table {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
-        let Some((key, number)) = decode(data, vlan) else {
-            return false;
+        let decoded = match decode(data, vlan, &self.prints) {
+            Ok(Some(decoded)) => decoded,
+            Ok(None) => return false,
+            Err(Broken) => {
+                self.malformed += 1;
+                return false;
+            }
         };
         if let Some(kernel) = arrival.kernel {
             feed.sample(DELIVERY, arrival.at, arrival.wall - kernel, 0);
         }
-        match self.find(&key, feed) {
-            Some(stream) => stream.frame(number, arrival, feed),
+        match self.find(&decoded.key, feed) {
+            Some(stream) => stream.frame(&decoded, arrival, feed),
             None => self.unplaced += 1,
         }
         true
@@ -108,6 +132,13 @@ impl Account for Table {
 
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
         feed.notice(DELIVERY, notice::LINK, at, u64::from(is_down), 0);
+    }
+
+    fn look(&mut self, now: Monotonic, feed: &mut Feed) {
+        if now - self.looked >= LOOK_NS {
+            self.looked = now;
+            self.streams.iter_mut().for_each(|stream| stream.look(now, feed));
+        }
     }
 }
 
@@ -130,7 +161,8 @@ impl Table {
         let namesakes = self.streams.iter().filter(|stream| stream.key.is_namesake(key)).count();
         let octets = key.write_label(namesakes, &mut label);
         feed.announce_bytes(slot(number), &label[..octets]);
-        self.streams.push(Stream::new(number, *key, self.pace));
+        let history = self.histories.pop().unwrap_or_default();
+        self.streams.push(Stream::new(number, *key, self.pace, history));
         self.streams.last_mut()
     }
 }

@@ -3,7 +3,9 @@
 use super::ListenConfig;
 use crate::port::Port;
 use crate::record::Describe;
-use store::model::{EventKind, SeriesClock, SeriesSpec};
+use store::model::{EventKind, SeriesClock, SeriesSpec, setting};
+use units::format_ns;
+use wire::sequence::{Finding, What};
 
 /// Slot of `delivery/listen`.
 pub(super) const DELIVERY: u16 = 0;
@@ -15,14 +17,19 @@ pub(super) fn slot(stream: u16) -> u16 {
 
 /// Notices, in this probe's own numbering.
 pub(super) mod notice {
+    /// What the rules of the sequence find has this and its own number.
+    pub(in crate::listen) const FINDING: u16 = 0x100;
     pub(in crate::listen) const SOCKET_DROP: u16 = 1;
     pub(in crate::listen) const RESTART: u16 = 2;
     pub(in crate::listen) const MORE_RESTARTS: u16 = 3;
     pub(in crate::listen) const STALE: u16 = 4;
     pub(in crate::listen) const TOO_MANY_STREAMS: u16 = 5;
     pub(in crate::listen) const LINK: u16 = 6;
-    pub(in crate::listen) const OUT_OF_RANGE: u16 = 7;
-    pub(in crate::listen) const OTHER_RATE: u16 = 8;
+    pub(in crate::listen) const MALFORMED: u16 = 7;
+    pub(in crate::listen) const NEW_SESSION: u16 = 8;
+    pub(in crate::listen) const SILENT: u16 = 9;
+    pub(in crate::listen) const STOPPED: u16 = 10;
+    pub(in crate::listen) const UNCOUNTABLE: u16 = 11;
 }
 
 /// Names and settings of the series of this probe.
@@ -39,7 +46,14 @@ impl Listen {
         }
     }
 
-    fn settings(&self) -> Vec<(String, String)> {
+    fn name(&self, family: &str, label: &str) -> String {
+        match &self.config.label {
+            Some(under) => format!("{family}/{under}/{label}"),
+            None => format!("{family}/{label}"),
+        }
+    }
+
+    fn settings(&self, slot: u16) -> Vec<(String, String)> {
         let config = &self.config;
         let engine = format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word());
         let late = format!("{} µs since the frame before", config.late_after_ns as f64 / 1e3);
@@ -52,6 +66,9 @@ impl Listen {
             ("policy".into(), config.policy.to_string()),
             ("cpu".into(), cpu),
         ];
+        if slot != DELIVERY {
+            settings.push((setting::SOCKET.into(), self.name("delivery", "listen")));
+        }
         settings.extend(config.more_settings.iter().cloned());
         settings
     }
@@ -64,54 +81,100 @@ impl Describe for Listen {
             DELIVERY => ("delivery", "kernel receive stamp -> application has the frame"),
             _ => ("listen", "kernel receive stamp of one frame -> that of the next"),
         };
-        let name = match &config.label {
-            Some(under) => format!("{family}/{under}/{label}"),
-            None => format!("{family}/{label}"),
-        };
         SeriesSpec {
-            name,
+            name: self.name(family, label),
             what: what.into(),
             clock: SeriesClock::Realtime,
             interval_ns: (slot != DELIVERY).then_some(config.period.as_f64()),
             threshold_ns: config.threshold_ns.filter(|_| slot != DELIVERY),
-            settings: self.settings(),
+            settings: self.settings(slot),
         }
     }
 
-    fn notice(&self, code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
         let stream = name.split_once('/').map_or(name, |(_, stream)| stream);
-        let text = match code {
+        if let Some(finding) = finding(code, a, b) {
+            return self.found(stream, finding);
+        }
+        match code {
             notice::SOCKET_DROP => {
                 let text = format!("the socket dropped {a} frames before they were read");
-                return (EventKind::SocketDrop, text);
+                (EventKind::SocketDrop, text)
             }
-            notice::LINK => {
-                return (EventKind::Link, crate::reception::link_text(a == 1, &self.interface));
+            notice::LINK => (EventKind::Link, crate::reception::link_text(a == 1, &self.interface)),
+            notice::RESTART => {
+                let text =
+                    format!("{stream}: the talker began again without an end ({a} so far): what was lost is not known");
+                (EventKind::StreamDoubt, text)
             }
-            notice::RESTART => format!("{stream}: the talker began anew (for the {a}. time)"),
-            notice::MORE_RESTARTS => format!(
-                "{stream}: the talker began anew {a} times more: if two talkers send this stream, give them different VLANs \
-                 or interfaces"
+            notice::MORE_RESTARTS => {
+                let text = format!(
+                    "{stream}: the talker began again {a} times more: if two talkers send this stream, give them different VLANs or \
+                     interfaces"
+                );
+                (EventKind::StreamDoubt, text)
+            }
+            notice::NEW_SESSION => (
+                EventKind::Stream,
+                format!("{stream}: the talker ended, and another run of it began"),
             ),
-            notice::STALE => format!("{stream}: {a} frames came so late or so often that they had been counted before"),
-            notice::OTHER_RATE => format!(
+            notice::STALE => {
+                let text = format!("{stream}: {a} frames came so late or so often that they had been counted before");
+                (EventKind::Stream, text)
+            }
+            notice::SILENT => (
+                EventKind::Stream,
+                format!("{stream}: silent for {} so far", format_ns(a as f64)),
+            ),
+            notice::STOPPED => {
+                let text = format!(
+                    "{stream}: stopped {} before the end: {b} frames lost",
+                    format_ns(a as f64)
+                );
+                (EventKind::Stream, text)
+            }
+            notice::UNCOUNTABLE => {
+                let text = format!(
+                    "{stream}: silent for {}, which its counter of {b} values does not explain: what was lost is not known",
+                    format_ns(a as f64)
+                );
+                (EventKind::StreamDoubt, text)
+            }
+            notice::MALFORMED => {
+                let text = format!("{a} SV frames break a rule, or hold several streams: whose they are is not known");
+                (EventKind::Incomplete, text)
+            }
+            _ => {
+                let most = self.config.max_streams;
+                let text = format!("{a} frames of more streams than the {most} that are told apart (--max-streams)");
+                (EventKind::Incomplete, text)
+            }
+        }
+    }
+}
+
+impl Listen {
+    fn found(&self, stream: &str, finding: Finding) -> (EventKind, String) {
+        if finding.what == What::OtherRate {
+            let text = format!(
                 "{stream}: its smpCnt shows {a} frames a second, and --interval says {}: late frames are counted by that; give \
                  --interval {a}/s",
-                self.config.period
-            ),
-            notice::OUT_OF_RANGE => {
-                let text = format!(
-                    "{stream}: {a} frames have a smpCnt beyond the {} frames a second that --interval says: what is missing among \
-                     them is not known",
-                    crate::talk::per_second(self.config.period).unwrap_or_default()
-                );
-                return (EventKind::Incomplete, text);
-            }
-            _ => format!(
-                "{a} frames of more streams than the {} that are told apart",
-                self.config.max_streams
-            ),
+                self.config.period,
+                a = finding.a
+            );
+            return (EventKind::Stream, text);
+        }
+        let kind = match finding.what.is_doubt() {
+            true => EventKind::StreamDoubt,
+            false => EventKind::Stream,
         };
-        (EventKind::Stream, text)
+        (kind, format!("{stream}: {finding}"))
     }
+}
+
+/// The finding of a notice.
+fn finding(code: u16, a: u64, b: u64) -> Option<Finding> {
+    let number = code.checked_sub(notice::FINDING)?;
+    let what = What::of(u8::try_from(number).ok()?)?;
+    Some(Finding { what, a, b })
 }

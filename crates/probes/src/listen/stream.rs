@@ -1,12 +1,13 @@
 //! One stream: its numbers, and the time between its frames.
 
-use super::decode::{Key, Mark, Number};
+use super::decode::{Decoded, Key, Mark, Number};
 use super::order::{Order, Step};
 use super::series::{notice, slot};
 use crate::reception::Arrival;
 use crate::record::{Counter, Feed};
 use units::{Monotonic, Realtime};
-use wire::sequence::{Accounting, Sequence, Settled, Step as SampleStep};
+use wire::ether::Mac;
+use wire::sequence::{self, Accounting, Contents, History, Sequence, Settled, Step as SampleStep};
 
 /// A counter this many behind the newest one is late; further behind, it has wrapped.
 const LATE_COUNTS: u32 = 16;
@@ -14,8 +15,8 @@ const LATE_COUNTS: u32 = 16;
 /// New starts of one stream that are told one by one; two talkers in one stream would fill the run with them.
 const RESTARTS_TOLD: u64 = 20;
 
-/// Rates of one stream, other than the one given, that are told.
-const RATES_TOLD: u64 = 4;
+/// A silence this long is told, and is a loss where the stream does not come back.
+const STOPPED_NS: i64 = 500_000_000;
 
 /// How a stream is judged.
 #[derive(Debug, Clone, Copy)]
@@ -30,44 +31,16 @@ pub(super) struct Pace {
 struct Samples {
     sequence: Sequence,
     accounting: Accounting,
-    /// When the newest one came.
-    newest: Option<Arrival>,
-    out_of_range: u64,
-    /// New starts that were told.
-    restarts: u64,
-    /// Other rates that were told.
-    other_rates: u64,
 }
 
 impl Samples {
-    fn new(per_second: Option<u32>, asdus: u16) -> Self {
+    fn new(per_second: Option<u32>, asdus: u16, history: History) -> Self {
         // The rate that was given may be another than the stream's.
         let sequence = per_second.map_or_else(Sequence::learning, Sequence::checking);
         Self {
-            sequence: sequence.of_frames(asdus),
+            sequence: sequence.of_frames(asdus).remembering(history),
             accounting: Accounting::default(),
-            newest: None,
-            out_of_range: 0,
-            restarts: 0,
-            other_rates: 0,
         }
-    }
-
-    /// The rate that was taken in place of `before`, if that is still to be told.
-    fn other_rate(&mut self, before: Option<u32>) -> Option<u32> {
-        let rate = self.sequence.rate()?;
-        if before.is_none_or(|before| before == rate) || self.other_rates >= RATES_TOLD {
-            return None;
-        }
-        self.other_rates += 1;
-        Some(rate)
-    }
-
-    /// New starts among `all` that were not told yet.
-    fn untold(&mut self, all: u64) -> u64 {
-        let untold = all.saturating_sub(self.restarts);
-        self.restarts += untold;
-        untold
     }
 }
 
@@ -84,12 +57,17 @@ pub(super) struct Stream {
     sent: Option<u64>,
     /// Kernel stamp of the frame before.
     before: Option<Realtime>,
+    /// When the newest frame came.
+    heard: Monotonic,
+    is_silent: bool,
+    source: Option<Mac>,
+    history: History,
     restarts: u64,
     stale: u64,
 }
 
 impl Stream {
-    pub(super) fn new(number: u16, key: Key, pace: Pace) -> Self {
+    pub(super) fn new(number: u16, key: Key, pace: Pace, history: History) -> Self {
         Self {
             key,
             number,
@@ -100,41 +78,60 @@ impl Stream {
             epoch: None,
             sent: None,
             before: None,
+            heard: Monotonic::from_ns(0),
+            is_silent: false,
+            source: None,
+            history,
             restarts: 0,
             stale: 0,
         }
     }
 
     /// Accounts for one frame.
-    pub(super) fn frame(&mut self, number: Number, arrival: &Arrival, feed: &mut Feed) {
-        match number {
+    pub(super) fn frame(&mut self, decoded: &Decoded, arrival: &Arrival, feed: &mut Feed) {
+        self.follow_source(decoded.source, arrival, feed);
+        match decoded.number {
             Number::Own {
                 session,
                 sequence,
                 mark,
             } => self.own(session, sequence, mark, arrival, feed),
-            Number::Counter { value, modulus, epoch } => self.counted(value, modulus, epoch, arrival, feed),
-            Number::Samples { count, asdus } => self.sampled(count, asdus, arrival, feed),
+            Number::Counter { value, modulus, epoch } => self.counted((value, modulus, epoch), arrival, feed),
+            Number::Samples { count, asdus, contents } => self.sampled((count, contents), asdus, arrival, feed),
+        }
+        self.heard = arrival.heard;
+        self.is_silent = false;
+    }
+
+    /// A second source under the same identity may hide what the first one lost.
+    #[inline]
+    fn follow_source(&mut self, source: Mac, arrival: &Arrival, feed: &mut Feed) {
+        let before = self.source.replace(source);
+        if let Some(before) = before.filter(|before| *before != source) {
+            self.other_source(before, source, arrival.at, feed);
         }
     }
 
-    fn sampled(&mut self, count: u16, asdus: u16, arrival: &Arrival, feed: &mut Feed) {
+    #[cold]
+    fn other_source(&mut self, before: Mac, now: Mac, at: Monotonic, feed: &mut Feed) {
+        match &mut self.samples {
+            Some(samples) => samples.sequence.source_changed(before, now),
+            None => self.began_again(at, feed),
+        }
+    }
+
+    fn sampled(&mut self, (count, contents): (u16, Contents), asdus: u16, arrival: &Arrival, feed: &mut Feed) {
         let per_second = self.pace.per_second;
-        let samples = self.samples.get_or_insert_with(|| Samples::new(per_second, asdus));
-        let silent_ns = samples
-            .newest
-            .map_or(0, |newest| u64::try_from(arrival.heard - newest.heard).unwrap_or(0));
-        let rate = samples.sequence.rate();
-        let step = samples.sequence.accept_after(count, silent_ns);
-        if let Some(other) = samples.other_rate(rate) {
-            feed.notice(slot(self.number), notice::OTHER_RATE, arrival.at, u64::from(other), 0);
-        }
-        if matches!(
-            step,
-            SampleStep::First | SampleStep::Next | SampleStep::Gap(_) | SampleStep::Restart | SampleStep::OutOfRange
-        ) {
-            samples.newest = Some(*arrival);
-        }
+        let history = &mut self.history;
+        let samples = self
+            .samples
+            .get_or_insert_with(|| Samples::new(per_second, asdus, std::mem::take(history)));
+        let step = samples.sequence.accept(sequence::Sample {
+            smp_cnt: count,
+            contents: Some(contents),
+            at_ns: Some(arrival.heard.as_ns()),
+            alone: false,
+        });
         match step {
             SampleStep::First | SampleStep::Next | SampleStep::OutOfOrder => {
                 self.measure(u64::from(count), 0, arrival, feed);
@@ -143,40 +140,55 @@ impl Stream {
                 feed.suspect(arrival.at);
                 self.measure(u64::from(count), u64::from(missing), arrival, feed);
             }
-            // The time since what was sent before is no delta.
-            SampleStep::Restart => self.before = arrival.kernel,
-            // Not measured, but it came: what follows it is not late.
-            SampleStep::OutOfRange => {
-                samples.out_of_range += 1;
-                self.before = arrival.kernel;
-            }
-            SampleStep::Duplicate | SampleStep::TooLate => {}
+            // The time since what was sent before is no delta. One beyond the rate is not measured, but it came: what follows is not late.
+            SampleStep::Restart | SampleStep::OutOfRange => self.before = arrival.kernel,
+            SampleStep::Duplicate | SampleStep::Conflicting | SampleStep::TooLate => {}
         }
         self.tell_samples(arrival.at, feed);
     }
 
-    /// What is certain by now of frames that are counted by their samples.
+    /// What was found, and what is certain by now, of frames that are counted by their samples.
     fn tell_samples(&mut self, at: Monotonic, feed: &mut Feed) {
-        let Some(samples) = &mut self.samples else { return };
-        let untold = samples.untold(samples.sequence.certain_restarts());
-        let Samples {
-            sequence, accounting, ..
-        } = samples;
-        let settled = accounting
-            .is_due(sequence.counters())
-            .then(|| accounting.look(sequence.counters()));
-        for _ in 0..untold {
-            self.began_anew(at, feed);
+        let number = self.number;
+        let Some(Samples { sequence, accounting }) = &mut self.samples else {
+            return;
+        };
+        while let Some(finding) = sequence.take_finding() {
+            let code = notice::FINDING + u16::from(finding.what.number());
+            feed.notice(slot(number), code, at, finding.a, finding.b);
         }
-        if let Some(settled) = settled {
+        if accounting.is_due(sequence.counters()) {
+            let settled = accounting.look(sequence.counters());
             self.report(settled, at, feed);
         }
+    }
+
+    /// Looks at silence; every frame that came before `now` was taken.
+    pub(super) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
+        if let Some(samples) = &mut self.samples {
+            samples.sequence.look(now.as_ns());
+            self.tell_samples(now, feed);
+        } else if !self.is_silent
+            && let Some(silent_ns) = self.stopped_for(now)
+        {
+            self.is_silent = true;
+            feed.notice(slot(self.number), notice::SILENT, now, silent_ns, 0);
+        }
+    }
+
+    /// How long nothing came of a stream that has not said its end, if that is long.
+    fn stopped_for(&self, now: Monotonic) -> Option<u64> {
+        let allowed_ns = i64::try_from(self.pace.interval_ns).map_or(i64::MAX, |ns| ns.saturating_mul(3));
+        let silent_ns = now - self.heard;
+        let is_silent = self.sent.is_none() && silent_ns > STOPPED_NS.max(allowed_ns);
+        is_silent.then_some(silent_ns.unsigned_abs())
     }
 
     fn report(&self, settled: Settled, at: Monotonic, feed: &mut Feed) {
         for (counter, count) in [
             (Counter::Lost, settled.lost),
             (Counter::Duplicate, settled.duplicates),
+            (Counter::Conflicting, settled.conflicting),
             (Counter::Reordered, settled.out_of_order),
         ] {
             feed.count(slot(self.number), counter, at, count);
@@ -186,7 +198,7 @@ impl Stream {
     fn own(&mut self, session: u32, sequence: u64, mark: Mark, arrival: &Arrival, feed: &mut Feed) {
         if self.session != Some(session) {
             if self.session.is_some() {
-                self.restart(arrival.at, feed);
+                self.new_session(arrival.at, feed);
             }
             self.session = Some(session);
             if mark == Mark::Begin {
@@ -204,41 +216,59 @@ impl Stream {
         }
     }
 
-    fn counted(&mut self, value: u32, modulus: u32, epoch: bool, arrival: &Arrival, feed: &mut Feed) {
+    fn counted(&mut self, (value, modulus, epoch): (u32, u32, bool), arrival: &Arrival, feed: &mut Feed) {
         let began_anew = self.epoch.is_some_and(|before| before != epoch);
         self.epoch = Some(epoch);
         let number = match began_anew {
-            false => self.unwrapped(value % modulus, modulus),
+            false => self.unwrapped(value % modulus, modulus, arrival, feed),
             true => {
-                self.restart(arrival.at, feed);
+                self.settle(arrival.at, feed);
+                self.before = None;
+                self.began_again(arrival.at, feed);
                 first_number(value % modulus, modulus)
             }
         };
         self.number(number, arrival, feed);
     }
 
-    /// The number that a counter of 8 bits stands for.
-    fn unwrapped(&self, value: u32, modulus: u32) -> u64 {
+    /// The number that a counter of 8 bits stands for. In a silence of half a turn it may have gone round, or the talker paused: it
+    /// cannot tell, and what was lost is not known.
+    fn unwrapped(&self, value: u32, modulus: u32, arrival: &Arrival, feed: &mut Feed) -> u64 {
         let Some(expected) = self.order.expected() else {
             return first_number(value, modulus);
         };
         let modulus_wide = u64::from(modulus);
         let ahead = (u64::from(value) + modulus_wide - expected % modulus_wide) % modulus_wide;
         let behind = modulus_wide - ahead;
+        let silent_ns = u64::try_from(arrival.heard - self.heard).unwrap_or(0);
+        if silent_ns / self.pace.interval_ns.max(1) >= ahead + modulus_wide / 2 {
+            feed.notice(
+                slot(self.number),
+                notice::UNCOUNTABLE,
+                arrival.at,
+                silent_ns,
+                modulus_wide,
+            );
+        }
         match behind <= u64::from(LATE_COUNTS.min(modulus / 4)) {
             true => expected - behind,
             false => expected + ahead,
         }
     }
 
-    /// The talker began anew: what it sent before is settled, and the time since is no delta.
-    fn restart(&mut self, at: Monotonic, feed: &mut Feed) {
+    /// Another run of the talker: what it sent before is settled, and the time since is no delta.
+    fn new_session(&mut self, at: Monotonic, feed: &mut Feed) {
+        let has_ended = self.sent.is_some();
         self.settle(at, feed);
         self.before = None;
-        self.began_anew(at, feed);
+        match has_ended {
+            true => feed.notice(slot(self.number), notice::NEW_SESSION, at, 0, 0),
+            false => self.began_again(at, feed),
+        }
     }
 
-    fn began_anew(&mut self, at: Monotonic, feed: &mut Feed) {
+    /// The talker began again without a word: what was lost is not known.
+    fn began_again(&mut self, at: Monotonic, feed: &mut Feed) {
         self.restarts += 1;
         if self.restarts <= RESTARTS_TOLD {
             feed.notice(slot(self.number), notice::RESTART, at, self.restarts, 0);
@@ -294,28 +324,32 @@ impl Stream {
 
     /// The same for samples; the stream has ended.
     fn settle_samples(&mut self, at: Monotonic, feed: &mut Feed) {
-        let Some(samples) = &mut self.samples else { return };
-        let counters = *samples.sequence.counters();
-        let settled = samples.accounting.last_look(&counters);
-        let untold = samples.untold(counters.restarts);
-        self.stale += counters.too_late;
+        let Some(Samples { sequence, accounting }) = &mut self.samples else {
+            return;
+        };
+        sequence.end(Some(at.as_ns()));
+        let settled = accounting.last_look(sequence.counters());
         self.report(settled, at, feed);
-        for _ in 0..untold {
-            self.began_anew(at, feed);
-        }
+        self.tell_samples(at, feed);
     }
 
-    /// Said once, at the end.
+    /// A stream that stopped without its end has lost what was due since.
+    fn settle_silence(&mut self, at: Monotonic, feed: &mut Feed) {
+        let Some(silent_ns) = self.stopped_for(at).filter(|_| self.samples.is_none()) else {
+            return;
+        };
+        let lost = silent_ns / self.pace.interval_ns.max(1);
+        feed.count(slot(self.number), Counter::Lost, at, lost);
+        feed.notice(slot(self.number), notice::STOPPED, at, silent_ns, lost);
+    }
+
+    /// Said once, at the end: all that came before `at` was given.
     pub(super) fn end(&mut self, at: Monotonic, feed: &mut Feed) {
+        self.settle_silence(at, feed);
         self.settle(at, feed);
         self.settle_samples(at, feed);
         let untold = self.restarts.saturating_sub(RESTARTS_TOLD);
-        let out_of_range = self.samples.as_ref().map_or(0, |samples| samples.out_of_range);
-        for (code, count) in [
-            (notice::MORE_RESTARTS, untold),
-            (notice::STALE, self.stale),
-            (notice::OUT_OF_RANGE, out_of_range),
-        ] {
+        for (code, count) in [(notice::MORE_RESTARTS, untold), (notice::STALE, self.stale)] {
             if count > 0 {
                 feed.notice(slot(self.number), code, at, count, 0);
             }

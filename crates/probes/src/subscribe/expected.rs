@@ -34,8 +34,8 @@ pub struct ExpectedStream {
     pub origin: String,
 }
 
-/// An expected stream that comes this long after the start is said to be late, and one that is silent for half of it before
-/// the end has stopped: a publisher that is started beside the subscriber waits for the next full second.
+/// An expected stream that comes this long after the start is late: a publisher that is started beside the subscriber waits for the next
+/// full second.
 const LATE_NS: i64 = 1_000_000_000;
 
 /// What is held against a stream.
@@ -102,7 +102,10 @@ impl Stream {
             self.notice(feed, notice::EXPECTED_VLAN, at, vids[0], vids[1]);
         }
         if at - started > LATE_NS {
-            self.notice(feed, notice::CAME_LATE, at, (at - started).unsigned_abs(), 0);
+            for family in families(self.clock()) {
+                let late_ns = (at - started).unsigned_abs();
+                feed.notice(slot(self.number(), *family), notice::CAME_LATE, at, late_ns, 0);
+            }
         }
     }
 
@@ -148,21 +151,18 @@ impl Stream {
         }
     }
 
-    /// At the end: one that never came, or stopped, has lost what was due since.
-    pub(super) fn account_for_silence(&self, started: Monotonic, now: Monotonic, feed: &mut Feed) {
-        let Some(watch) = &self.watch else { return };
-        let (since, code) = match self.newest_at() {
-            None => (started, notice::NEVER_CAME),
-            Some(at) if now - at > LATE_NS / 2 => (at, notice::STOPPED),
-            Some(_) => return,
+    /// At the end: one that never came has lost what was due.
+    pub(super) fn account_for_absence(&self, started: Monotonic, now: Monotonic, feed: &mut Feed) {
+        let Some(watch) = self.watch.as_ref().filter(|_| !self.has_come()) else {
+            return;
         };
-        let silent_ns = (now - since).max(0).unsigned_abs();
+        let silent_ns = (now - started).max(0).unsigned_abs();
         let due = u128::from(silent_ns) * u128::from(watch.expected.rate) / 1_000_000_000;
         let lost = u64::try_from(due).unwrap_or(u64::MAX);
         for family in families(self.clock()) {
             feed.count(slot(self.number(), *family), Counter::Lost, now, lost);
         }
-        self.notice(feed, code, now, silent_ns, lost);
+        self.notice(feed, notice::NEVER_CAME, now, silent_ns, lost);
     }
 }
 
@@ -199,8 +199,10 @@ pub(super) fn text(code: u16, stream: &str, a: u64, b: u64) -> Option<String> {
     let duration = |ns: u64| units::format_ns(ns as f64);
     let text = match code {
         notice::NEVER_CAME => format!("{stream}: never came in {}: {b} samples lost", duration(a)),
-        notice::STOPPED => format!("{stream}: stopped {} before the end: {b} samples lost", duration(a)),
-        notice::CAME_LATE => format!("{stream}: came first after {}", duration(a)),
+        notice::CAME_LATE => format!(
+            "{stream}: came first after {}: whether it was sent before is not known",
+            duration(a)
+        ),
         notice::NOT_EXPECTED => format!("{stream}: is not among the expected streams: sent to {}", whereto(a, b)),
         notice::EXPECTED_CONF_REV => format!("{stream}: confRev is {b}, expected was {a}"),
         notice::EXPECTED_ASDUS => format!("{stream}: {b} ASDUs in a frame, expected were {a}"),

@@ -1,30 +1,151 @@
-//! What the instants of frames say.
+//! When the samples of a stream were due, and how old they are.
 
+use crate::reception::Arrival;
 use units::Realtime;
+use wire::sequence::Step;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// Time from the sample due `due_ns` after the top of its second to `at`. The second is the one that brings the result into
-/// (-0.5 s, 0.5 s].
-pub(super) fn one_way(at: Realtime, due_ns: i64) -> i64 {
-    let age = (at.as_ns() - due_ns).rem_euclid(SECOND_NS);
-    if age > SECOND_NS / 2 { age - SECOND_NS } else { age }
+/// The kernel's stamps and the monotonic clock part by more: the wall clock stepped.
+const STEP_NS: i64 = 1_000_000;
+
+/// The due instant of the newest sample: its second, and where in it.
+///
+/// smpCnt is 0 at the top of a second, of which the first sample names the nearest. From there on the seconds are counted: a sample that
+/// comes a second late is a second old, and no clock's fault.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Due {
+    /// Whole seconds since 1970, and count, of the newest sample.
+    newest: Option<(i64, u16)>,
+    /// Due instant of the sample that was placed last, in ns since 1970.
+    due_ns: Option<i64>,
+    /// Distance of the kernel's stamps from the monotonic clock.
+    distance_ns: Option<i64>,
+}
+
+/// How old a sample is, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ages {
+    /// At the kernel, where that has a stamp.
+    pub(super) arrival_ns: Option<i64>,
+    /// At the application.
+    pub(super) age_ns: i64,
+}
+
+impl Due {
+    /// Takes the next sample.
+    #[inline]
+    pub(super) fn place(&mut self, count: u16, step: Step, rate: Option<u32>, arrival: &Arrival) {
+        let Some(rate) = rate.map(i64::from) else { return };
+        let in_second_ns = i64::from(count) * SECOND_NS / rate;
+        let stamp = arrival.kernel.unwrap_or(arrival.wall);
+        let has_stepped = self.has_stepped(arrival);
+        let newest = self.newest.filter(|_| !has_stepped);
+        let second = match (step, newest) {
+            (Step::OutOfRange, _) => return,
+            (Step::Next, Some((second, before))) => second + (i64::from(before) + 1) / rate,
+            (Step::Gap(missing), Some((second, before))) => {
+                second + (i64::from(before) + 1 + i64::from(missing)) / rate
+            }
+            // Those that come late or again are of the newest one's second, or of the one before.
+            (Step::OutOfOrder | Step::TooLate | Step::Duplicate | Step::Conflicting, Some((second, newest))) => {
+                second - i64::from(count > newest)
+            }
+            _ => nearest_second(stamp, in_second_ns),
+        };
+        if step.is_newest() || self.newest.is_none() {
+            self.newest = Some((second, count));
+        }
+        self.due_ns = Some(second * SECOND_NS + in_second_ns);
+    }
+
+    fn has_stepped(&mut self, arrival: &Arrival) -> bool {
+        let Some(kernel) = arrival.kernel else { return false };
+        let now_ns = kernel.as_ns() - arrival.heard.as_ns();
+        let before_ns = self.distance_ns.replace(now_ns).unwrap_or(now_ns);
+        (now_ns - before_ns).abs() > STEP_NS
+    }
+
+    /// How old the sample is that was placed last; `None` while the rate is not known.
+    #[inline]
+    pub(super) fn ages(&self, arrival: &Arrival) -> Option<Ages> {
+        let due_ns = self.due_ns?;
+        Some(Ages {
+            arrival_ns: arrival.kernel.map(|kernel| kernel.as_ns() - due_ns),
+            age_ns: arrival.wall.as_ns() - due_ns,
+        })
+    }
+}
+
+/// The second that brings a sample, due so far into it, nearest to `at`.
+fn nearest_second(at: Realtime, in_second_ns: i64) -> i64 {
+    (at.as_ns() - in_second_ns + SECOND_NS / 2).div_euclid(SECOND_NS)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::one_way;
-    use units::Realtime;
+    use super::{Ages, Due};
+    use crate::reception::Arrival;
+    use units::{Monotonic, Realtime};
+    use wire::sequence::Step;
+
+    const RATE: Option<u32> = Some(4_000);
+    const TOP_NS: i64 = 1_790_000_000_000_000_000;
+
+    /// A frame that the kernel has `kernel_ns` after a top of the second, and the application `later_ns` after that.
+    fn arrival(kernel_ns: i64, later_ns: i64) -> Arrival {
+        Arrival {
+            at: Monotonic::from_ns(kernel_ns + later_ns),
+            wall: Realtime::from_ns(TOP_NS + kernel_ns + later_ns),
+            kernel: Some(Realtime::from_ns(TOP_NS + kernel_ns)),
+            heard: Monotonic::from_ns(kernel_ns),
+        }
+    }
+
+    fn ages(due: &mut Due, count: u16, step: Step, at: &Arrival) -> (i64, i64) {
+        due.place(count, step, RATE, at);
+        let Ages { arrival_ns, age_ns } = due.ages(at).expect("a known rate");
+        (arrival_ns.expect("a stamp"), age_ns)
+    }
 
     #[test]
-    fn the_nearest_second_is_meant() {
-        let at = |ns: i64| Realtime::from_ns(1_790_000_000_000_000_000 + ns);
-        assert_eq!(one_way(at(208_333 + 500), 208_333), 500);
+    fn seconds_are_counted_from_the_first_sample() {
+        let mut due = Due::default();
         assert_eq!(
-            one_way(at(1_000_000_000 + 300), 999_791_666),
-            208_634,
-            "sent before, received after the top of the second"
+            ages(&mut due, 3_998, Step::First, &arrival(-499_000, 5)),
+            (1_000, 1_005)
         );
-        assert_eq!(one_way(at(-200), 0), -200, "a clock that is behind shows as negative");
+        assert_eq!(ages(&mut due, 3_999, Step::Next, &arrival(-249_500, 5)), (500, 505));
+        assert_eq!(ages(&mut due, 0, Step::Next, &arrival(400, 5)), (400, 405));
+        assert_eq!(
+            ages(&mut due, 3_999, Step::Duplicate, &arrival(700, 0)),
+            (250_700, 250_700)
+        );
+        let later = 1_000_000 + 2_000_000_000;
+        assert_eq!(ages(&mut due, 4, Step::Gap(8_003), &arrival(later + 9, 0)), (9, 9));
+    }
+
+    #[test]
+    fn a_sample_that_comes_more_than_half_a_second_late_is_that_old() {
+        let mut due = Due::default();
+        ages(&mut due, 0, Step::First, &arrival(100, 0));
+        assert_eq!(
+            ages(&mut due, 1, Step::Next, &arrival(250_100, 800_000_000)),
+            (100, 800_000_100)
+        );
+        assert_eq!(
+            ages(&mut due, 2, Step::Next, &arrival(1_700_500_000, 0)),
+            (1_700_000_000, 1_700_000_000)
+        );
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_shows_as_negative_and_one_that_stepped_is_followed() {
+        let mut due = Due::default();
+        assert_eq!(ages(&mut due, 0, Step::First, &arrival(-200, 0)), (-200, -200));
+        let mut stepped = arrival(250_000, 0);
+        stepped.kernel = Some(Realtime::from_ns(TOP_NS + 250_000 + 3_000_000_000));
+        stepped.wall = Realtime::from_ns(TOP_NS + 250_000 + 3_000_000_000);
+        assert_eq!(ages(&mut due, 1, Step::Next, &stepped), (0, 0));
     }
 }

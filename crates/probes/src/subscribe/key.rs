@@ -10,14 +10,15 @@ pub(super) struct Key {
     pub(super) vid: Option<u16>,
     pub(super) appid: u16,
     sv_id: [u8; MAX_NAME],
+    /// Octets of it: names that differ by a trailing NUL are two.
+    octets: u8,
 }
 
 impl Key {
-    pub(super) fn of(frame: &Frame<'_>) -> Self {
+    /// The stream of an ASDU that is called `sv_id`, in `frame`.
+    pub(super) fn of(frame: &Frame<'_>, sv_id: &[u8]) -> Self {
         let ethernet = frame.ethernet();
-        let first = frame.asdus().next();
-        let name = first.as_ref().map_or(&[][..], |asdu| asdu.sv_id());
-        Self::new(ethernet.dst(), ethernet.vlan().map(VlanTag::vid), frame.appid(), name)
+        Self::new(ethernet.dst(), ethernet.vlan().map(VlanTag::vid), frame.appid(), sv_id)
     }
 
     pub(super) fn new(destination: Mac, vid: Option<u16>, appid: u16, name: &[u8]) -> Self {
@@ -29,6 +30,7 @@ impl Key {
             vid,
             appid,
             sv_id,
+            octets: u8::try_from(length).unwrap_or(u8::MAX),
         }
     }
 
@@ -49,7 +51,6 @@ impl Key {
     }
 
     pub(super) fn sv_id(&self) -> &[u8] {
-        let length = self.sv_id.iter().position(|octet| *octet == 0).unwrap_or(MAX_NAME);
-        &self.sv_id[..length]
+        &self.sv_id[..usize::from(self.octets).min(MAX_NAME)]
     }
 }

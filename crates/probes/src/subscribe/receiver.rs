@@ -15,7 +15,14 @@ use std::sync::atomic::AtomicU64;
 use sys::link::LinkStatistics;
 use units::{Monotonic, Realtime};
 use wire::ether::{self, EthernetView, VlanTag};
-use wire::sv::Frame;
+use wire::sequence::History;
+use wire::sv::{Asdu, Fingerprints, Frame};
+
+/// Streams whose samples have room from the start. With more of them, each takes its own when it comes.
+const HISTORIES: u16 = 64;
+
+/// How often silence is looked at.
+const LOOK_NS: i64 = 100_000_000;
 
 pub(super) struct Receiver {
     reception: Reception,
@@ -30,6 +37,11 @@ struct Table {
     malformed: u64,
     first_malformed_at: u64,
     unplaced: u64,
+    prints: Fingerprints,
+    /// Room for the samples of streams that are still to come: the receiving thread allocates none.
+    histories: Vec<History>,
+    /// When silence was last looked at.
+    looked: Monotonic,
     /// When receiving began.
     started: Monotonic,
     /// When the newest frame came: the kernel's stamp, or the application's.
@@ -60,6 +72,9 @@ impl Receiver {
             malformed: 0,
             first_malformed_at: 0,
             unplaced: 0,
+            prints: Fingerprints::new(),
+            histories: (0..config.max_streams.min(HISTORIES)).map(|_| History::new()).collect(),
+            looked: Monotonic::from_ns(0),
             started: Monotonic::from_ns(0),
             newest: Realtime::from_ns(0),
             config,
@@ -102,7 +117,7 @@ impl Receiver {
     fn end(&mut self, accepted: u64, now: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         for stream in &mut self.table.streams {
             stream.end(now, feed);
-            stream.account_for_silence(self.table.started, now, feed);
+            stream.account_for_absence(self.table.started, now, feed);
         }
         self.table.goose.end(now, DELIVERY, feed);
         let dropped = self.reception.port.dropped();
@@ -172,6 +187,10 @@ impl Account for Table {
 
     fn look(&mut self, now: Monotonic, feed: &mut Feed) {
         self.goose.look(now, feed);
+        if now - self.looked >= LOOK_NS {
+            self.looked = now;
+            self.streams.iter_mut().for_each(|stream| stream.look(now, feed));
+        }
     }
 }
 
@@ -181,7 +200,7 @@ impl Table {
         let count = self.streams.len();
         for step in 0..count {
             let index = (self.likely + step) % count;
-            let stream = &mut self.streams[index];
+            let (stream, prints) = (&mut self.streams[index], &self.prints);
             if stream.vlan != vlan {
                 continue;
             }
@@ -192,6 +211,7 @@ impl Table {
                     let samples = asdus.map(|asdu| Sample {
                         smp_cnt: asdu.smp_cnt,
                         smp_synch: asdu.smp_synch,
+                        contents: prints.of(asdu.seq_data, asdu.smp_synch),
                     });
                     stream.frame(samples, arrival, feed);
                     true
@@ -224,17 +244,45 @@ impl Table {
                 return false;
             }
         };
-        let Some(stream) = self.find(&frame, vlan, arrival.at, feed) else {
+        let mut asdus = frame.asdus();
+        let Some(first) = asdus.next() else { return false };
+        if asdus.all(|asdu| asdu.sv_id() == first.sv_id()) {
+            self.samples(&frame, vlan, first.sv_id(), frame.asdus(), arrival, feed);
+        } else {
+            // ASDUs of several streams in one frame: each to its own.
+            for asdu in frame.asdus() {
+                self.samples(&frame, None, asdu.sv_id(), std::iter::once(asdu), arrival, feed);
+            }
+        }
+        true
+    }
+
+    /// The samples that a frame has of one stream. `vlan` is the tag by which the next frame is known, of a frame of one stream.
+    fn samples<'a>(
+        &mut self,
+        frame: &Frame<'_>,
+        vlan: Option<VlanTag>,
+        sv_id: &[u8],
+        asdus: impl Iterator<Item = Asdu<'a>>,
+        arrival: &Arrival,
+        feed: &mut Feed,
+    ) {
+        let is_whole = frame.asdus().all(|asdu| asdu.sv_id() == sv_id);
+        let Some(index) = self.find(frame, vlan, sv_id, arrival.at, feed) else {
             self.unplaced += 1;
-            return true;
+            return;
         };
-        stream.fully_parsed(&frame, vlan, arrival.at, feed);
-        let samples = frame.asdus().map(|asdu| Sample {
+        let (stream, prints) = (&mut self.streams[index], &self.prints);
+        if is_whole {
+            stream.vlan = vlan;
+        }
+        stream.fully_parsed(frame, is_whole, arrival, feed);
+        let samples = asdus.map(|asdu| Sample {
             smp_cnt: asdu.smp_cnt(),
             smp_synch: asdu.smp_synch(),
+            contents: prints.of(asdu.seq_data(), asdu.smp_synch()),
         });
         stream.frame(samples, arrival, feed);
-        true
     }
 
     /// The stream a frame belongs to; a new one if there is room.
@@ -242,22 +290,30 @@ impl Table {
         &mut self,
         frame: &Frame<'_>,
         vlan: Option<VlanTag>,
+        sv_id: &[u8],
         at: Monotonic,
         feed: &mut Feed,
-    ) -> Option<&mut Stream> {
-        let key = Key::of(frame);
+    ) -> Option<usize> {
+        let key = Key::of(frame, sv_id);
         let known = self.streams.iter().position(|stream| stream.key == key);
         let known = known.or_else(|| self.streams.iter().position(|stream| stream.awaits(&key)));
         if let Some(index) = known {
             let stream = self.streams.get_mut(index)?;
             stream.note_coming(key, frame, self.started, at, feed);
-            return Some(stream);
+            return Some(index);
         }
         if self.streams.len() >= usize::from(self.config.max_streams) {
             return None;
         }
         let number = u16::try_from(self.streams.len()).ok()?;
-        let mut stream = Stream::new(number, key, vlan, frame, &self.config);
+        let mut stream = Stream::new(
+            number,
+            key,
+            vlan,
+            frame,
+            &self.config,
+            self.histories.pop().unwrap_or_else(History::new),
+        );
         let namesakes = self
             .streams
             .iter()
@@ -273,6 +329,6 @@ impl Table {
             stream.notice(feed, notice::NOT_EXPECTED, at, key.packed(), key.vid_code());
         }
         self.streams.push(stream);
-        self.streams.last_mut()
+        Some(usize::from(number))
     }
 }

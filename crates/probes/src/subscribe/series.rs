@@ -4,8 +4,8 @@ use super::{ClockRelation, SubscribeConfig, expected};
 use crate::goose::supervise::Words;
 use crate::port::Port;
 use crate::record::Describe;
-use store::model::{EventKind, SeriesClock, SeriesSpec};
-use units::format_ns;
+use store::model::{EventKind, SeriesClock, SeriesSpec, setting};
+use wire::sequence::{Finding, What};
 
 /// Slot of `delivery/subscribe`.
 pub(super) const DELIVERY: u16 = 0;
@@ -34,22 +34,16 @@ pub(super) fn slots(streams: u16) -> u16 {
 
 /// Notices, in this probe's own numbering.
 pub(super) mod notice {
+    /// What the rules of the sequence find has this and its own number.
+    pub(in crate::subscribe) const FINDING: u16 = 0x100;
     pub(in crate::subscribe) const SOCKET_DROP: u16 = 1;
     pub(in crate::subscribe) const SMP_SYNCH: u16 = 2;
-    pub(in crate::subscribe) const SIMULATION: u16 = 3;
-    pub(in crate::subscribe) const CONF_REV: u16 = 4;
-    pub(in crate::subscribe) const RESTART: u16 = 5;
-    pub(in crate::subscribe) const OUT_OF_RANGE: u16 = 6;
     pub(in crate::subscribe) const MALFORMED: u16 = 7;
     pub(in crate::subscribe) const TOO_MANY_STREAMS: u16 = 8;
-    pub(in crate::subscribe) const RATE_LEARNED: u16 = 9;
     pub(in crate::subscribe) const SMP_CNT_RANGE: u16 = 10;
     pub(in crate::subscribe) const NO_SMP_SYNCH: u16 = 11;
-    pub(in crate::subscribe) const TOO_LATE: u16 = 12;
-    pub(in crate::subscribe) const INTERRUPTED: u16 = 13;
     pub(in crate::subscribe) const LINK: u16 = 14;
     pub(in crate::subscribe) const NEVER_CAME: u16 = 15;
-    pub(in crate::subscribe) const STOPPED: u16 = 16;
     pub(in crate::subscribe) const CAME_LATE: u16 = 17;
     pub(in crate::subscribe) const NOT_EXPECTED: u16 = 18;
     pub(in crate::subscribe) const EXPECTED_CONF_REV: u16 = 19;
@@ -61,6 +55,18 @@ pub(super) mod notice {
     pub(in crate::subscribe) const KERNEL_DROP: u16 = 27;
     pub(in crate::subscribe) const PUBLISHER_DOUBT: u16 = 24;
     pub(in crate::subscribe) const PUBLISHER_GOOD: u16 = 25;
+}
+
+/// The notice of a finding.
+pub(super) fn finding_code(what: What) -> u16 {
+    notice::FINDING + u16::from(what.number())
+}
+
+/// The finding of a notice.
+fn finding(code: u16, a: u64, b: u64) -> Option<Finding> {
+    let number = code.checked_sub(notice::FINDING)?;
+    let what = What::of(u8::try_from(number).ok()?)?;
+    Some(Finding { what, a, b })
 }
 
 /// Names and settings of the series of this probe.
@@ -104,6 +110,9 @@ impl Subscribe {
                 config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
             ),
         ];
+        if slot != DELIVERY {
+            settings.push((setting::SOCKET.into(), "delivery/subscribe".into()));
+        }
         if let Some(expected) = expected::of_slot(config, slot) {
             settings.push(("expected".into(), expected.origin.clone()));
         }
@@ -160,6 +169,13 @@ impl Describe for Subscribe {
             return event;
         }
         let stream = name.split_once('/').map_or(name, |(_, stream)| stream);
+        if let Some(finding) = finding(code, a, b) {
+            let kind = match finding.what.is_doubt() {
+                true => EventKind::StreamDoubt,
+                false => EventKind::Stream,
+            };
+            return (kind, format!("{stream}: {finding}"));
+        }
         let text = match code {
             notice::SOCKET_DROP => {
                 return (
@@ -183,20 +199,26 @@ impl Describe for Subscribe {
                 return (EventKind::NicDrop, text);
             }
             notice::SMP_SYNCH => format!("{stream}: smpSynch changed from {a} to {b}"),
-            notice::SIMULATION => format!("{stream}: simulation bit changed from {a} to {b}"),
-            notice::CONF_REV => format!("{stream}: confRev changed from {a} to {b}"),
-            notice::RESTART => format!("{stream}: smpCnt jumped to {a}: the publisher restarted or resynchronised"),
-            notice::OUT_OF_RANGE => format!("{stream}: {a} samples with a smpCnt beyond the rate (first: {b})"),
-            notice::MALFORMED => format!("{a} malformed SV frames; in the first, octet {b} breaks a rule"),
-            notice::TOO_MANY_STREAMS => {
-                format!(
-                    "{a} frames of more streams than the {} that are told apart",
-                    self.config.max_streams
-                )
+            notice::MALFORMED => {
+                let text = format!(
+                    "{a} malformed SV frames; in the first, octet {b} breaks a rule: whose they are is not known"
+                );
+                return (EventKind::Incomplete, text);
             }
-            notice::RATE_LEARNED => format!("{stream}: {a} samples/s, learned from where smpCnt wraps"),
+            notice::TOO_MANY_STREAMS => {
+                let text = format!(
+                    "{a} samples or frames of more streams than the {} that are told apart (--max-streams)",
+                    self.config.max_streams
+                );
+                return (EventKind::Incomplete, text);
+            }
+            notice::CAME_LATE => {
+                return (
+                    EventKind::StreamDoubt,
+                    expected::text(code, stream, a, b).unwrap_or_default(),
+                );
+            }
             notice::SMP_CNT_RANGE => format!("{stream}: smpCnt ran from {a} to {b}"),
-            notice::INTERRUPTED => format!("{stream}: silent for {}, {b} samples lost", format_ns(a as f64)),
             notice::LINK => {
                 return (EventKind::Link, crate::reception::link_text(a == 1, &self.interface));
             }
@@ -209,9 +231,6 @@ impl Describe for Subscribe {
                 return (EventKind::ClockGood, text);
             }
             notice::NO_SMP_SYNCH => format!("{stream}: smpSynch is absent; taken as not synchronised"),
-            notice::TOO_LATE => format!(
-                "{stream}: {a} samples came more than {b} counts late, no restart: those that were missing stay lost"
-            ),
             _ => expected::text(code, stream, a, b).unwrap_or_else(|| format!("{stream}: notice {code} ({a}, {b})")),
         };
         (EventKind::Stream, text)

@@ -1,28 +1,24 @@
 //! One stream: who it is, its sequence, and its series.
 
 use super::expected::{ExpectedStream, Watch};
-use super::instants::one_way;
+use super::instants::Due;
 use super::key::Key;
 use super::record::Frames;
-use super::series::{Family, families, notice, slot};
+use super::series::{Family, families, finding_code, notice, slot};
 use super::{ClockRelation, SubscribeConfig};
 use crate::reception::Arrival;
 use crate::record::{Counter, Feed, TapeLabel, TapeStream};
 use units::{Monotonic, Realtime};
 use wire::ether::VlanTag;
-use wire::sequence::{Accounting, Sequence, Settled, Step, WINDOW};
-use wire::sv::{FastPath, Frame};
-
-const SECOND_NS: i64 = 1_000_000_000;
-
-/// A loss in a silence this long is an event.
-const INTERRUPTION_NS: u64 = 100_000_000;
+use wire::sequence::{self, Accounting, Contents, History, Sequence, Settled, Step};
+use wire::sv::{FastPath, Frame, Marks};
 
 /// The changing parts of one ASDU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     pub(super) smp_cnt: u16,
     pub(super) smp_synch: Option<u8>,
+    pub(super) contents: Contents,
 }
 
 pub(super) struct Stream {
@@ -37,14 +33,13 @@ pub(super) struct Stream {
     accounting: Accounting,
     last_kernel: Option<Realtime>,
     /// When the newest sample came.
-    newest: Option<Arrival>,
+    newest: Option<Monotonic>,
     frames: Frames,
+    due: Due,
     smp_synch: Option<u8>,
-    simulate: bool,
-    conf_rev: u32,
+    /// Header fields, once a frame has come.
+    marks: Option<Marks>,
     rate_known: bool,
-    out_of_range: u64,
-    first_out_of_range: u16,
     lowest: u16,
     highest: u16,
     /// What is held against it, if it was expected.
@@ -58,9 +53,10 @@ impl Stream {
         vlan: Option<VlanTag>,
         frame: &Frame<'_>,
         config: &SubscribeConfig,
+        history: History,
     ) -> Self {
         let sequence = config.rate.map_or_else(Sequence::learning, Sequence::new);
-        let mut stream = Self::blank(number, key, sequence, config.clock);
+        let mut stream = Self::blank(number, key, sequence.remembering(history), config.clock);
         stream.vlan = vlan;
         stream.take_over(frame);
         stream
@@ -68,7 +64,12 @@ impl Stream {
 
     /// A stream that has not come yet.
     pub(super) fn awaited(number: u16, key: Key, expected: &ExpectedStream, config: &SubscribeConfig) -> Self {
-        let mut stream = Self::blank(number, key, Sequence::new(expected.rate), config.clock);
+        let mut stream = Self::blank(
+            number,
+            key,
+            Sequence::new(expected.rate).remembering(History::new()),
+            config.clock,
+        );
         stream.watch = Some(Watch::new(expected.clone()));
         stream
     }
@@ -87,11 +88,9 @@ impl Stream {
             newest: None,
             label: TapeLabel::of(&[]),
             frames: Frames::default(),
+            due: Due::default(),
             smp_synch: None,
-            simulate: false,
-            conf_rev: 0,
-            out_of_range: 0,
-            first_out_of_range: 0,
+            marks: None,
             lowest: u16::MAX,
             highest: 0,
             watch: None,
@@ -100,10 +99,8 @@ impl Stream {
 
     /// What the first frame says.
     fn take_over(&mut self, frame: &Frame<'_>) {
-        let first = frame.asdus().next();
-        self.simulate = frame.simulate();
-        self.smp_synch = first.as_ref().and_then(|asdu| asdu.smp_synch());
-        self.conf_rev = first.map_or(0, |asdu| asdu.conf_rev());
+        self.smp_synch = frame.asdus().next().and_then(|asdu| asdu.smp_synch());
+        self.marks = Some(Marks::of(frame));
     }
 
     /// The first frame of an awaited stream.
@@ -125,9 +122,9 @@ impl Stream {
         self.sequence.counters().lost > 0
     }
 
-    /// When its newest sample came.
-    pub(super) fn newest_at(&self) -> Option<Monotonic> {
-        self.newest.map(|newest| newest.at)
+    /// Whether any sample of it came.
+    pub(super) fn has_come(&self) -> bool {
+        self.newest.is_some()
     }
 
     /// Makes the stream known to the recording, once when it is new and once when its rate is learned.
@@ -175,51 +172,50 @@ impl Stream {
         }
     }
 
-    /// What only the full parse sees: header fields that changed.
-    pub(super) fn fully_parsed(&mut self, frame: &Frame<'_>, vlan: Option<VlanTag>, at: Monotonic, feed: &mut Feed) {
-        self.vlan = vlan;
-        self.fast.learn(frame);
-        let simulate = frame.simulate();
-        if simulate != self.simulate {
-            self.notice(
-                feed,
-                notice::SIMULATION,
-                at,
-                u64::from(self.simulate),
-                u64::from(simulate),
-            );
-            self.simulate = simulate;
+    /// What only the full parse sees: header fields that changed. A frame of several streams is parsed each time.
+    pub(super) fn fully_parsed(&mut self, frame: &Frame<'_>, is_whole: bool, arrival: &Arrival, feed: &mut Feed) {
+        if is_whole {
+            self.fast.learn(frame);
         }
-        let conf_rev = frame.asdus().next().map_or(self.conf_rev, |asdu| asdu.conf_rev());
-        if conf_rev != self.conf_rev {
-            self.notice(
-                feed,
-                notice::CONF_REV,
-                at,
-                u64::from(self.conf_rev),
-                u64::from(conf_rev),
-            );
-            self.conf_rev = conf_rev;
+        if let Some(marks) = &mut self.marks {
+            marks.follow(frame, &mut self.sequence);
         }
-        self.compare(frame, at, feed);
+        self.tell(arrival.at, feed);
+        self.compare(frame, arrival.at, feed);
+    }
+
+    /// Says what was found in the stream: what puts its figures in doubt, to each of its series.
+    #[inline]
+    fn tell(&mut self, at: Monotonic, feed: &mut Feed) {
+        while let Some(finding) = self.sequence.take_finding() {
+            let code = finding_code(finding.what);
+            let all = families(self.clock);
+            let told = if finding.what.is_doubt() { all } else { &all[..1] };
+            for family in told {
+                feed.notice(slot(self.number, *family), code, at, finding.a, finding.b);
+            }
+        }
+    }
+
+    /// Looks at silence; every frame that came before `now` was taken.
+    pub(super) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
+        self.sequence.look(now.as_ns());
+        self.tell(now, feed);
     }
 
     /// Accounts for one frame.
     pub(super) fn frame(&mut self, samples: impl Iterator<Item = Sample>, arrival: &Arrival, feed: &mut Feed) {
         let mut counted = 0;
         let mut last = 0;
-        let mut silent_ns = self
-            .newest
-            .map_or(0, |newest| u64::try_from(arrival.heard - newest.heard).unwrap_or(0));
         for sample in samples {
             last = sample.smp_cnt;
-            counted += u16::from(self.sample(sample, silent_ns, arrival, feed));
-            silent_ns = 0;
+            counted += u16::from(self.sample(sample, arrival, feed));
         }
         self.frames.end_frame(self.number, arrival, feed);
         if counted > 0 {
             self.measure(last, counted, arrival, feed);
         }
+        self.tell(arrival.at, feed);
         if self.accounting.is_due(self.sequence.counters()) {
             let settled = self.accounting.look(self.sequence.counters());
             self.report(settled, arrival.at, feed);
@@ -227,7 +223,7 @@ impl Stream {
     }
 
     /// Accounts for one sample; tells whether it is to be measured.
-    fn sample(&mut self, sample: Sample, silent_ns: u64, arrival: &Arrival, feed: &mut Feed) -> bool {
+    fn sample(&mut self, sample: Sample, arrival: &Arrival, feed: &mut Feed) -> bool {
         let at = arrival.at;
         self.watch_rate(sample.smp_cnt, at, feed);
         if sample.smp_synch != self.smp_synch {
@@ -246,15 +242,18 @@ impl Stream {
                 _ => {}
             }
         }
-        let step = self.sequence.accept_after(sample.smp_cnt, silent_ns);
-        if matches!(step, Step::First | Step::Next | Step::Gap(_) | Step::Restart) {
-            self.newest = Some(*arrival);
+        let step = self.sequence.accept(sequence::Sample {
+            smp_cnt: sample.smp_cnt,
+            contents: Some(sample.contents),
+            at_ns: Some(arrival.heard.as_ns()),
+            alone: false,
+        });
+        if step.is_newest() {
+            self.newest = Some(arrival.at);
         }
-        if !self.rate_known
-            && let Some(rate) = self.sequence.rate()
-        {
+        self.due.place(sample.smp_cnt, step, self.sequence.rate(), arrival);
+        if !self.rate_known && self.sequence.rate().is_some() {
             self.rate_known = true;
-            self.notice(feed, notice::RATE_LEARNED, at, u64::from(rate), 0);
             self.name_on_tape(feed);
         }
         if feed.tape().is_some() {
@@ -264,27 +263,12 @@ impl Stream {
         }
         self.lowest = self.lowest.min(sample.smp_cnt);
         self.highest = self.highest.max(sample.smp_cnt);
+        if let Step::Gap(_) = step {
+            feed.suspect(at);
+        }
         match step {
-            Step::First | Step::Next | Step::OutOfOrder => true,
-            Step::Gap(skipped) => {
-                feed.suspect(at);
-                if silent_ns >= INTERRUPTION_NS {
-                    self.notice(feed, notice::INTERRUPTED, at, silent_ns, u64::from(skipped));
-                }
-                true
-            }
-            Step::Duplicate | Step::TooLate => false,
-            Step::Restart => {
-                self.notice(feed, notice::RESTART, at, u64::from(sample.smp_cnt), 0);
-                true
-            }
-            Step::OutOfRange => {
-                if self.out_of_range == 0 {
-                    self.first_out_of_range = sample.smp_cnt;
-                }
-                self.out_of_range += 1;
-                false
-            }
+            Step::First | Step::Next | Step::Gap(_) | Step::OutOfOrder | Step::Restart => true,
+            Step::Duplicate | Step::Conflicting | Step::TooLate | Step::OutOfRange => false,
         }
     }
 
@@ -302,26 +286,16 @@ impl Stream {
             }
             self.last_kernel = Some(kernel);
         }
-        let Some(rate) = self.sequence.rate().filter(|_| self.clock.is_known()) else {
+        if !self.clock.is_known() {
             return;
-        };
-        let due_ns = number as i64 * SECOND_NS / i64::from(rate);
-        if let Some(kernel) = arrival.kernel {
-            feed.samples(
-                slot(self.number, Family::Arrival),
-                arrival.at,
-                one_way(kernel, due_ns),
-                number,
-                samples,
-            );
         }
-        feed.samples(
-            slot(self.number, Family::Age),
-            arrival.at,
-            one_way(arrival.wall, due_ns),
-            number,
-            samples,
-        );
+        let Some(ages) = self.due.ages(arrival) else { return };
+        if let Some(arrived_ns) = ages.arrival_ns {
+            let slot = slot(self.number, Family::Arrival);
+            feed.samples(slot, arrival.at, arrived_ns, number, samples);
+        }
+        let slot = slot(self.number, Family::Age);
+        feed.samples(slot, arrival.at, ages.age_ns, number, samples);
     }
 
     fn report(&self, settled: Settled, at: Monotonic, feed: &mut Feed) {
@@ -332,35 +306,20 @@ impl Stream {
             let slot = slot(self.number, *family);
             feed.count(slot, Counter::Lost, at, settled.lost);
             feed.count(slot, Counter::Duplicate, at, settled.duplicates);
+            feed.count(slot, Counter::Conflicting, at, settled.conflicting);
             feed.count(slot, Counter::Reordered, at, settled.out_of_order);
         }
     }
 
-    /// Said once, at the end.
+    /// Said once, at the end: all that came before `at` was given.
     pub(super) fn end(&mut self, at: Monotonic, feed: &mut Feed) {
+        self.sequence.end(Some(at.as_ns()));
         let settled = self.accounting.last_look(self.sequence.counters());
         self.report(settled, at, feed);
-        if self.newest.is_some() || self.out_of_range > 0 {
-            self.notice(
-                feed,
-                notice::SMP_CNT_RANGE,
-                at,
-                u64::from(self.lowest),
-                u64::from(self.highest),
-            );
-        }
-        let too_late = self.sequence.counters().too_late;
-        if too_late > 0 {
-            self.notice(feed, notice::TOO_LATE, at, too_late, u64::from(WINDOW));
-        }
-        if self.out_of_range > 0 {
-            self.notice(
-                feed,
-                notice::OUT_OF_RANGE,
-                at,
-                self.out_of_range,
-                u64::from(self.first_out_of_range),
-            );
+        self.tell(at, feed);
+        if self.newest.is_some() {
+            let [lowest, highest] = [self.lowest, self.highest].map(u64::from);
+            self.notice(feed, notice::SMP_CNT_RANGE, at, lowest, highest);
         }
     }
 

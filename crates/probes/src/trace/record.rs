@@ -8,7 +8,7 @@ use recording::{Numbering, facts, flag};
 use std::collections::{HashMap, VecDeque};
 use store::model::Fact;
 use units::{Monotonic, Realtime};
-use wire::sequence::Sequence;
+use wire::sequence::{Sample, Sequence};
 
 /// Frames that the tape holds between two looks of the recorder: those of 1.8 s at 144 000 frames/s. 17 MB.
 const TAPE_FRAMES: usize = 1 << 18;
@@ -28,7 +28,6 @@ struct Recorded {
     label: TapeLabel,
     sequence: Sequence,
     numbering: Numbering,
-    last: Option<Monotonic>,
 }
 
 /// The frames under way, and those that came before.
@@ -154,18 +153,14 @@ impl Frames {
         let stamps = frame.at.map(|at| at.map(|at| at.as_ns() + frame.offset_ns));
         // The kernel counts as many streams as fit, which a recording has room for.
         let number = frame.stream as u16;
-        let silent_ns = match (stream.last, frame.at[0]) {
-            (Some(last), Some(first)) => u64::try_from(first - last).unwrap_or(0),
-            _ => 0,
-        };
-        stream.last = frame.at[0].or(stream.last);
         let rate = stream.sequence.rate();
         let mut run: Option<TapeRecord<MOST_POINTS>> = None;
         for asdu in 0..u16::from(stream.info.asdus.max(1)) {
             let count = frame.smp_cnt.wrapping_add(asdu);
-            let step = stream
-                .sequence
-                .accept_after(count, if asdu == 0 { silent_ns } else { 0 });
+            let step = stream.sequence.accept(Sample {
+                at_ns: frame.at[0].map(Monotonic::as_ns),
+                ..Sample::from(count)
+            });
             let (first, flags) = stream.numbering.number(count, step, stream.sequence.rate());
             match &mut run {
                 Some(run) if follows(run, first, flags) => run.samples += 1,
@@ -201,7 +196,6 @@ impl Frames {
             label: TapeLabel::of(label.as_bytes()),
             sequence: Sequence::learning(),
             numbering: Numbering::default(),
-            last: None,
         };
         self.tape.announce(on_tape(number as u16, &stream));
         self.streams.insert(number, stream);

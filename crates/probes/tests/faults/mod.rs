@@ -84,6 +84,8 @@ pub(crate) struct Script {
     out_of_range: u64,
     first_out_of_range: u16,
     changes: Vec<String>,
+    /// Where smpCnt jumped to.
+    restarts: Vec<u16>,
 }
 
 impl Script {
@@ -116,13 +118,19 @@ impl Script {
         let label = &self.label;
         let mut events = self.changes.clone();
         events.push(format!("{label}: smpCnt ran from {} to {}", self.lowest, self.highest));
-        if self.out_of_range > 0 {
-            events.push(format!(
-                "{label}: {} samples with a smpCnt beyond the rate (first: {})",
-                self.out_of_range, self.first_out_of_range
-            ));
-        }
         events
+    }
+
+    /// How the doubts begin that are told of the stream: of each kind ten at the most.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        let label = &self.label;
+        let jumps = self
+            .restarts
+            .iter()
+            .take(10)
+            .map(|_| format!("{label}: smpCnt jumped from "));
+        let beyond = (0..self.out_of_range.min(10)).map(|_| format!("{label}: smpCnt "));
+        jumps.chain(beyond).collect()
     }
 }
 
@@ -179,6 +187,7 @@ impl Maker {
                 out_of_range: 0,
                 first_out_of_range: 0,
                 changes: Vec::new(),
+                restarts: Vec::new(),
             },
             numbers: Numbers(seed),
             template: Template::new(&message).expect("the stream can be encoded"),
@@ -239,11 +248,7 @@ impl Maker {
                 let half = u64::from(self.rate) / 2;
                 let jump = self.numbers.within(half, half + half / 2);
                 self.next = ((u64::from(self.next) + jump) % u64::from(self.rate)) as u16;
-                let text = format!(
-                    "smpCnt jumped to {}: the publisher restarted or resynchronised",
-                    self.next
-                );
-                self.change(&text);
+                self.script.restarts.push(self.next);
             }
         }
     }

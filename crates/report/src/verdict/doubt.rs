@@ -273,7 +273,7 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
     let by_value = matches!(nature, Nature::Value | Nature::CountByValue);
     match kind {
         EventKind::ClockStep => (by_value && series.spec.clock == SeriesClock::Realtime).then_some(true),
-        EventKind::RtThrottled => Some(false),
+        EventKind::RtThrottled | EventKind::StreamDoubt => Some(false),
         EventKind::Link => crate::family::sends_frames(series.family()).then_some(false),
         EventKind::PageFaults | EventKind::Migration => of_a_thread.then_some(false),
         EventKind::RecorderOverrun => (series.counters.overrun == 0).then_some(nature == Nature::Received),

@@ -183,7 +183,7 @@ impl Display for Finding {
 }
 
 /// An address as one number.
-pub(crate) fn packed(mac: Mac) -> u64 {
+pub(super) fn packed(mac: Mac) -> u64 {
     let [a, b, c, d, e, f] = mac.0;
     u64::from_be_bytes([0, 0, a, b, c, d, e, f])
 }

@@ -10,7 +10,7 @@ pub(super) const REMEMBERED: u32 = 1 << 14;
 
 /// The fingerprint of each count, as it last came; 0 where it is not known. Empty where contents are not compared.
 #[derive(Debug, Clone, Default)]
-pub(super) struct History(Vec<u32>);
+pub struct History(Vec<u32>);
 
 /// How a sample is to the one of the same count before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +26,13 @@ pub(super) enum Likeness {
 }
 
 impl History {
-    /// Room for the counts of a second: 64 KiB.
-    pub(super) fn new() -> Self {
-        Self(vec![0; REMEMBERED as usize])
+    /// Room for the counts of a second: 64 KiB, every page of it written once.
+    pub fn new() -> Self {
+        let mut room = vec![1; REMEMBERED as usize];
+        room.fill(0);
+        // Else the compiler may leave it to the kernel, which gives pages when they are touched.
+        std::hint::black_box(&mut room);
+        Self(room)
     }
 
     #[inline]

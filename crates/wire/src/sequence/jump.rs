@@ -132,7 +132,7 @@ impl Sequence {
             }
             false => self
                 .pace
-                .most_ahead(at_ns - before_ns)
+                .most_ahead(at_ns.saturating_sub(before_ns))
                 .is_none_or(|most| u64::from(ahead) <= most),
         }
     }
@@ -251,8 +251,9 @@ impl Sequence {
         };
         let ahead = u64::from((count + self.rate - former % self.rate) % self.rate);
         let elapsed = sample.at_ns.zip(former_ns).filter(|_| self.is_rate_known);
-        let elapsed = elapsed.map(|(now, then)| super::line::counts(now - then, self.rate) % u64::from(self.rate));
-        let slack = u64::from(WINDOW.max(self.rate / 20));
+        let elapsed =
+            elapsed.map(|(now, then)| super::line::counts(now.saturating_sub(then), self.rate) % u64::from(self.rate));
+        let slack = u64::from(WINDOW.max(self.rate / 200));
         let is_former = match elapsed {
             Some(elapsed) => ahead.abs_diff(elapsed) <= slack,
             None => (1..=u64::from(WINDOW)).contains(&ahead),

@@ -109,14 +109,22 @@ impl Sequence {
         if learner.is_known(rate) {
             return true;
         }
-        let took_ns = sample.at_ns.zip(self.newest_ns).map(|(now, before)| now - before);
+        let took_ns = sample
+            .at_ns
+            .zip(self.newest_ns)
+            .map(|(now, before)| now.saturating_sub(before));
         match took_ns.zip(self.pace.frame_ns()) {
-            Some((took_ns, frame_ns)) => took_ns * 10 <= frame_ns * WRAP_TENTHS,
+            Some((took_ns, frame_ns)) => took_ns / WRAP_TENTHS <= frame_ns / 10,
             None => {
                 self.findings.push(What::OddRate, u64::from(rate), 0);
                 true
             }
         }
+    }
+
+    /// The profile that the counter's pace is of.
+    pub(super) fn profile_by_pace(&self) -> Option<u32> {
+        self.pace.profile(self.learner.as_ref().map_or(1, RateLearner::asdus))
     }
 
     /// The profile that the counter's pace is of, where it explains the step back to this sample.
@@ -145,7 +153,10 @@ impl Sequence {
         self.pending.push(Unexplained {
             from,
             to: count,
-            took_ns: sample.at_ns.zip(self.newest_ns).map(|(now, before)| now - before),
+            took_ns: sample
+                .at_ns
+                .zip(self.newest_ns)
+                .map(|(now, before)| now.saturating_sub(before)),
             counted,
             is_wrap,
         });
@@ -207,8 +218,7 @@ impl Sequence {
         if self.is_rate_known || self.pending.count == 0 {
             return;
         }
-        let asdus = self.learner.as_ref().map_or(1, RateLearner::asdus);
-        if let Some(rate) = self.pace.profile(asdus) {
+        if let Some(rate) = self.profile_by_pace() {
             self.set_rate(rate);
             return;
         }

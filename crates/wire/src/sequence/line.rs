@@ -27,7 +27,8 @@ impl Line {
         if index >= self.base + u64::from(rate) {
             self.turn(index, rate);
         }
-        let lead = at_ns - self.base_ns - places_ns(index.saturating_sub(self.base), rate);
+        let place_ns = places_ns(index.saturating_sub(self.base), rate);
+        let lead = at_ns.saturating_sub(self.base_ns.saturating_add(place_ns));
         self.lead_ns = Some(self.lead_ns.map_or(lead, |least| least.min(lead)));
     }
 
@@ -53,14 +54,8 @@ impl Line {
     /// Counts from sample number `newest` to where the schedule stands at `at_ns`, fewer by what may come early; `None` before the first
     /// sample. What came at `at_ns` is none of a later place.
     pub(super) fn most_ahead(&self, newest: u64, rate: u32, at_ns: i64) -> Option<u64> {
-        let elapsed_ns = self.elapsed_ns(newest, rate, at_ns)? + EARLY_NS;
+        let elapsed_ns = self.elapsed_ns(newest, rate, at_ns)?.saturating_add(EARLY_NS);
         Some(counts(elapsed_ns, rate))
-    }
-
-    /// Counts that the sample `ahead` of number `newest` came after its time.
-    pub(super) fn behind(&self, newest: u64, ahead: u64, rate: u32, at_ns: i64) -> u64 {
-        let late_ns = self.elapsed_ns(newest + ahead, rate, at_ns).unwrap_or(0);
-        counts(late_ns, rate)
     }
 
     /// From when number `index` is due to `at_ns`.
@@ -98,7 +93,6 @@ mod tests {
             line.came(index, 4_000, index as i64 * 250_000 + held_up);
         }
         let at_ns = 13_500 * 250_000;
-        assert_eq!(line.behind(11_999, 1_501, 4_000, at_ns), 0);
         assert_eq!(line.most_ahead(11_999, 4_000, at_ns), Some(1_501 + 200));
     }
 

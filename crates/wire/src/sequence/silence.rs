@@ -1,6 +1,7 @@
 //! Silence: what was lost in it, and when it is told.
 
-use super::line::{Line, counts};
+use super::line::{EARLY_NS, Line, counts};
+use super::pace::Pace;
 use super::{Sample, Sequence, Step, WINDOW, What};
 
 /// A stream that was silent for longer may have lost more than its counter shows: time tells.
@@ -13,7 +14,7 @@ impl Sequence {
     /// How long nothing came before this sample, if that is long.
     #[inline]
     pub(super) fn silence_before(&self, sample: &Sample) -> Option<i64> {
-        let silent_ns = sample.at_ns? - self.newest_ns?;
+        let silent_ns = sample.at_ns?.saturating_sub(self.newest_ns?);
         (silent_ns > SILENCE_NS).then_some(silent_ns)
     }
 
@@ -26,15 +27,17 @@ impl Sequence {
         if !self.is_rate_known {
             return self.after_silence_unrated(count, ahead, silent_ns, sample);
         }
-        let at_ns = sample.at_ns?;
         let rate = u64::from(self.rate);
-        let most = self.line.most_ahead(self.index, self.rate, at_ns)?;
+        // No more is lost than was due in the silence, whatever the stream's pace was before.
+        let most = counts(silent_ns.saturating_add(EARLY_NS), self.rate);
         let turns = most.checked_sub(u64::from(ahead))? / rate;
         let by_time = u64::from(ahead) + turns * rate;
         if by_time == 0 {
             return None;
         }
-        let is_held_up = self.line.behind(self.index, by_time, self.rate, at_ns) > rate.div_ceil(4);
+        // A publisher, or the network, that holds frames back for less than half a second leaves no doubt which turn they are of.
+        let most_behind = if turns == 0 { rate.div_ceil(2) } else { rate.div_ceil(4) };
+        let is_held_up = counts(silent_ns, self.rate).saturating_sub(by_time) > most_behind;
         let may_be_a_step = sample.alone && turns > 0 && ahead <= WINDOW;
         if is_held_up || may_be_a_step {
             return Some(self.uncountable(count, ahead, silent_ns, sample));
@@ -61,6 +64,14 @@ impl Sequence {
 
     /// Without the rate, the pace before the silence tells whether the counter went on in it.
     fn after_silence_unrated(&mut self, count: u32, ahead: u32, silent_ns: i64, sample: &Sample) -> Option<Step> {
+        if let Some(rate) = self
+            .profile_by_pace()
+            .filter(|rate| count < *rate && self.newest < Some(*rate))
+        {
+            self.set_rate(rate);
+            let ahead = (count + rate - self.newest.unwrap_or(0)) % rate;
+            return self.after_silence(count, ahead, silent_ns, sample);
+        }
         if !(1..self.rate / 2).contains(&ahead) {
             return None;
         }
@@ -76,6 +87,8 @@ impl Sequence {
         }
         self.confirm();
         self.pend(count, sample, u64::from(ahead - 1), false);
+        // The time of the silence is no part of the pace.
+        self.pace = Pace::default();
         Some(self.go_on(count, u64::from(ahead), sample))
     }
 
@@ -91,12 +104,12 @@ impl Sequence {
 
     /// How long nothing came, if that is longer than a stream of its pace is silent.
     fn stopped_for(&self, now_ns: i64) -> Option<i64> {
-        let silent_ns = now_ns - self.newest_ns?;
+        let silent_ns = now_ns.saturating_sub(self.newest_ns?);
         let frame_ns = match self.is_rate_known {
             true => 1_000_000_000 / i64::from(self.rate),
             false => self.pace.frame_ns().unwrap_or(0),
         };
-        (silent_ns > STOPPED_NS.max(3 * frame_ns)).then_some(silent_ns)
+        (silent_ns > STOPPED_NS.max(frame_ns.saturating_mul(3))).then_some(silent_ns)
     }
 
     /// The stream is followed no longer, at `now_ns` of the samples' clock: all that came before was given. What was due since the newest
@@ -104,8 +117,8 @@ impl Sequence {
     pub fn end(&mut self, now_ns: Option<i64>) {
         self.confirm();
         self.give_up_rate();
-        if let Some((now_ns, silent_ns)) = now_ns.and_then(|now_ns| Some((now_ns, self.stopped_for(now_ns)?))) {
-            self.stopped(now_ns, silent_ns);
+        if let Some(silent_ns) = now_ns.and_then(|now_ns| self.stopped_for(now_ns)) {
+            self.stopped(silent_ns);
         }
         if self.counters.too_late > 0 {
             self.findings
@@ -114,15 +127,11 @@ impl Sequence {
         self.findings.end();
     }
 
-    fn stopped(&mut self, now_ns: i64, silent_ns: i64) {
-        let profile = || {
-            self.pace
-                .profile(self.learner.as_ref().map_or(1, super::RateLearner::asdus))
-        };
+    fn stopped(&mut self, silent_ns: i64) {
         let lost = match self.is_rate_known {
             // What is due at the very end is not.
-            true => Some(self.line.behind(self.index, 0, self.rate, now_ns - 1)),
-            false => profile().map(|rate| counts(silent_ns, rate)),
+            true => Some(counts(silent_ns.saturating_sub(1), self.rate)),
+            false => self.profile_by_pace().map(|rate| counts(silent_ns, rate)),
         };
         let silent_ns = silent_ns.unsigned_abs();
         match lost {

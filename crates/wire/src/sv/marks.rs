@@ -2,7 +2,7 @@
 
 use super::Frame;
 use crate::ether::Mac;
-use crate::sequence::{Contents, Sequence, What, packed};
+use crate::sequence::{Contents, Sequence, What};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Header fields of one stream, as they came last.
@@ -31,7 +31,7 @@ impl Marks {
         let now = Self::of(frame);
         let before = std::mem::replace(self, now);
         if now.source != before.source {
-            sequence.find(What::Source, packed(before.source), packed(now.source));
+            sequence.source_changed(before.source, now.source);
         }
         if now.simulate != before.simulate {
             sequence.find(What::Simulation, u64::from(before.simulate), u64::from(now.simulate));

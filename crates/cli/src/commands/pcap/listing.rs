@@ -11,6 +11,9 @@ use super::analyse::FirstEvents;
 /// Worst gaps shown of a stream.
 const GAPS: usize = 3;
 
+/// Places shown at which samples of a stream are missing.
+const LOSSES: usize = 10;
+
 /// Everything the listing is made of.
 pub(super) struct Listing<'a> {
     /// The capture.
@@ -38,6 +41,7 @@ impl Listing<'_> {
         let rows = std::iter::once(HEADER.map(str::to_owned)).chain(streams.iter().map(row));
         out.push_str(&table(&rows.collect::<Vec<_>>()));
         out.push_str(&section("Worst gaps", streams.iter().filter_map(gaps)));
+        out.push_str(&section("Lost", streams.iter().flat_map(losses)));
         let bursts = streams.iter().filter_map(bursts);
         out.push_str(&section(
             "Bursts (frames closer than a quarter of the median spacing)",
@@ -176,6 +180,17 @@ fn gaps(stream: &StreamSummary) -> Option<String> {
     let text = |gap: &Gap| format!("{} before frame {}", format_ns(gap.ns as f64), gap.frame);
     let gaps: Vec<String> = stream.worst.iter().take(GAPS).map(text).collect();
     (!gaps.is_empty()).then(|| line(stream, &gaps.join(", ")))
+}
+
+/// Where samples are missing.
+fn losses(stream: &StreamSummary) -> Vec<String> {
+    let shown = stream.losses.iter().take(LOSSES);
+    let mut lines: Vec<String> = shown.map(|loss| line(stream, &loss.to_string())).collect();
+    let more = stream.losses.len().saturating_sub(LOSSES) as u64;
+    if more > 0 {
+        lines.push(line(stream, &format!("at {} more", plural(more, "place"))));
+    }
+    lines
 }
 
 fn bursts(stream: &StreamSummary) -> Option<String> {

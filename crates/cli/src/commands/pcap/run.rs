@@ -350,9 +350,10 @@ impl Sink for RunSink {
 
     fn event(&mut self, event: Event) {
         let kind = match event.kind {
-            EventKind::State | EventKind::Expired | EventKind::Change => model::EventKind::Stream,
+            EventKind::State | EventKind::Expired | EventKind::Change | EventKind::Loss => model::EventKind::Stream,
             EventKind::StampsBack => model::EventKind::ClockStep,
             EventKind::Unstamped | EventKind::Uncountable => model::EventKind::Incomplete,
+            EventKind::Doubt => model::EventKind::StreamDoubt,
         };
         let label = self.labels.get(event.stream).map_or("", String::as_str);
         let text = format!("{label}: {}", event.text);

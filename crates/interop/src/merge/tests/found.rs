@@ -3,7 +3,7 @@
 use crate::merge::pairing::{Found, Pairing, Seen, WITHIN_NS};
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 use recording::{Numbering, flag};
-use wire::sequence::Sequence;
+use wire::sequence::{Sample, Sequence};
 
 const RATE: u16 = 50;
 const PERIOD_NS: i64 = 1_000_000_000 / RATE as i64;
@@ -19,12 +19,14 @@ struct Frame {
 /// What a run records of frames in the order they came to it: numbered as every recording is.
 fn recorded(run: u8, stream: u16, frames: &[Frame]) -> Vec<Seen<usize>> {
     let (mut sequence, mut numbering) = (Sequence::new(u32::from(RATE)), Numbering::default());
-    let (mut last_ns, mut next) = (None, 0);
+    let mut next = 0;
     let mut seen = Vec::new();
     for frame in frames {
-        let silent_ns = last_ns.map_or(0, |last| frame.at_ns - last);
-        last_ns = Some(frame.at_ns);
-        let step = sequence.accept_after(frame.count, u64::try_from(silent_ns).unwrap_or(0));
+        let step = sequence.accept(Sample {
+            // A recorder numbers by a clock that does not step.
+            at_ns: Some(frame.truth as i64 * PERIOD_NS),
+            ..Sample::from(frame.count)
+        });
         let (number, flags) = numbering.number(frame.count, step, Some(u32::from(RATE)));
         let is_restart = flags & flag::RESTART != 0;
         seen.push(Seen {

@@ -1,0 +1,56 @@
+//! Times in which nothing at all was seen of a network.
+
+/// No shorter time is remembered.
+const QUIET_NS: i64 = 100_000_000;
+
+/// A silence of a stream of which this many tenths were quiet may be a step of the clock that the stamps are of.
+const TENTHS: i64 = 9;
+
+/// The last long time without any frame, by the stamps of a capture or of a log. Their clock may have stepped in it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Quiet {
+    newest_ns: Option<i64>,
+    last: Option<(i64, i64)>,
+}
+
+impl Quiet {
+    /// A frame of any stream was stamped `at_ns`.
+    #[inline]
+    pub fn came(&mut self, at_ns: i64) {
+        if let Some(before_ns) = self.newest_ns.replace(at_ns)
+            && at_ns.saturating_sub(before_ns) >= QUIET_NS
+        {
+            self.last = Some((before_ns, at_ns));
+        }
+    }
+
+    /// Whether the time from `since_ns` to `now_ns` was one without any frame.
+    #[inline]
+    pub fn covers(&self, since_ns: i64, now_ns: i64) -> bool {
+        self.last.is_some_and(|(start_ns, end_ns)| {
+            let quiet_ns = end_ns.saturating_sub(start_ns.max(since_ns));
+            quiet_ns > 0 && quiet_ns >= now_ns.saturating_sub(since_ns) / 10 * TENTHS
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Quiet;
+
+    #[test]
+    fn only_what_no_stream_interrupts_is_quiet() {
+        let mut quiet = Quiet::default();
+        for at_ns in [0, 1_000_000, 1_001_000_000, 1_001_300_000] {
+            quiet.came(at_ns);
+        }
+        assert!(quiet.covers(1_000_000, 1_001_000_000));
+        assert!(
+            quiet.covers(900_000, 1_001_300_000),
+            "another stream that was silent, too"
+        );
+        assert!(!quiet.covers(1_001_000_000, 1_001_300_000));
+        assert!(!quiet.covers(-2_000_000_000, 1_001_000_000));
+        assert!(!Quiet::default().covers(0, 1));
+    }
+}
