@@ -1,6 +1,7 @@
 //! The rules on short sequences: (ms, stNum, sqNum, timeAllowedtoLive).
 
-use super::{Instants, Numbers, Outcome, Rules, SHORTEST_INTERVAL_NS};
+use super::{Rules, SHORTEST_INTERVAL_NS};
+use crate::goose::{Counts, Instants, Numbers, Outcome};
 use crate::order::Place;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop_oneof};
@@ -288,7 +289,8 @@ proptest! {
             let (outcome, _) = rules.accept(message, at);
             let now = rules.counts();
             first += u64::from(outcome == Outcome::First);
-            let all = |counts: super::Counts| counts.states + counts.repetitions + counts.old + counts.restarts;
+            let other = |counts: Counts| counts.old + counts.held_up + counts.conflicting;
+            let all = |counts: Counts| counts.states + counts.repetitions + counts.restarts + other(counts);
             prop_assert_eq!(all(now) - all(before), u64::from(outcome != Outcome::First));
             prop_assert!(now.expired - before.expired <= 2);
             before = now;
@@ -296,7 +298,8 @@ proptest! {
         prop_assert_eq!(first, u64::from(!messages.is_empty()));
         rules.finish(Instants::default());
         prop_assert!(rules.duplicates() <= rules.counts().repetitions);
-        prop_assert!(rules.late() <= rules.counts().repetitions + rules.counts().old);
+        let counts = rules.counts();
+        prop_assert!(rules.late() <= counts.repetitions + counts.old + counts.held_up);
     }
 
     #[test]

@@ -1,0 +1,178 @@
+//! What a message of a GOOSE stream is, and what it says that the rules are about.
+
+use super::Frame;
+use crate::order::Place;
+
+/// What the messages of a stream were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Changes of state, the first one seen not counted.
+    pub states: u64,
+    /// Messages of a state that was known, duplicates and late ones among them.
+    pub repetitions: u64,
+    /// States that never came: stNum jumped over them. Each had at least one message, which is counted as lost.
+    pub missed_states: u64,
+    /// States that did not begin with sqNum 0: their first messages were lost, or, where the time does not allow that, the publisher
+    /// does not reset it.
+    pub begun_late: u64,
+    /// Messages from before the last one, too far back to be late, while that was live: replayed, or of a second publisher.
+    pub old: u64,
+    /// Messages of the state before that came within 10 ms of this one's beginning: overtaken on their way.
+    pub held_up: u64,
+    /// Messages with numbers that were seen, and other contents: of a second publisher.
+    pub conflicting: u64,
+    /// Repetitions whose values are not those of their state.
+    pub altered: u64,
+    /// Times the publisher began again: with lower numbers after the last message had expired or with a later `t`, or with numbers
+    /// further ahead than the time since the last message allows; or another one took its place.
+    pub restarts: u64,
+    /// Times no message came for longer than the last one allowed.
+    pub expired: u64,
+    /// Messages with timeAllowedtoLive 0, which is not allowed: whether the publisher died after them cannot be judged.
+    pub without_life: u64,
+    /// Messages taken.
+    pub taken: u64,
+}
+
+/// The fields that the rules are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbers {
+    /// State number.
+    pub st_num: u32,
+    /// Sequence number within the state.
+    pub sq_num: u32,
+    /// timeAllowedtoLive, ms.
+    pub tal_ms: u32,
+}
+
+impl Numbers {
+    /// Those of a message.
+    pub fn of(frame: &Frame<'_>) -> Self {
+        Self {
+            st_num: frame.st_num(),
+            sq_num: frame.sq_num(),
+            tal_ms: frame.time_allowed_to_live(),
+        }
+    }
+}
+
+/// What of a message tells its publisher from another: its numbers, its time, and its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Said {
+    /// The numbers.
+    pub numbers: Numbers,
+    /// `t`: when its state began by the publisher's clock, ns since 1970 UTC.
+    pub t_ns: i64,
+    /// A digest of its values.
+    pub values: u64,
+}
+
+impl Said {
+    /// What a message says.
+    pub fn of(frame: &Frame<'_>) -> Self {
+        Self {
+            numbers: Numbers::of(frame),
+            t_ns: frame.t().as_ns(),
+            values: digest(frame.all_data().octets()),
+        }
+    }
+
+    /// All that two messages of the same numbers have in common when they are one.
+    pub(in crate::goose) fn body(&self) -> u64 {
+        let parts = [self.values, self.t_ns.cast_unsigned(), u64::from(self.numbers.tal_ms)];
+        parts.into_iter().fold(OFFSET, mix)
+    }
+}
+
+impl From<Numbers> for Said {
+    /// A message of which only the numbers are known.
+    fn from(numbers: Numbers) -> Self {
+        Self {
+            numbers,
+            t_ns: 0,
+            values: 0,
+        }
+    }
+}
+
+/// FNV-1a, 64 bits.
+const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn digest(octets: &[u8]) -> u64 {
+    octets.iter().fold(OFFSET, |hash, octet| mix(hash, u64::from(*octet)))
+}
+
+fn mix(hash: u64, part: u64) -> u64 {
+    (hash ^ part).wrapping_mul(0x0100_0000_01b3)
+}
+
+/// When a message came, in ns of one clock or of two. Between two messages the shorter of the two times counts: an application
+/// that was held up has not heard the stream, but the kernel has; and a step of the wall clock is no silence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Instants {
+    /// By the clock of the receive stamps, which may be stepped.
+    pub stamp_ns: Option<i64>,
+    /// By a clock that only runs on.
+    pub steady_ns: Option<i64>,
+}
+
+impl Instants {
+    /// An instant that only a receive stamp tells.
+    pub fn stamped(stamp_ns: Option<i64>) -> Self {
+        Self {
+            stamp_ns,
+            steady_ns: None,
+        }
+    }
+
+    /// Time since `before`, ns; `None` when no clock tells both.
+    pub(in crate::goose) fn since(self, before: Self) -> Option<i64> {
+        let between = |now: Option<i64>, before: Option<i64>| Some(now?.saturating_sub(before?));
+        let stamped = between(self.stamp_ns, before.stamp_ns);
+        let steady = between(self.steady_ns, before.steady_ns);
+        stamped.into_iter().chain(steady).min()
+    }
+}
+
+/// What one message was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The first of the stream.
+    First,
+    /// A new state, after so many that never came.
+    NewState(u64),
+    /// The publisher began again.
+    Restart,
+    /// A repetition, with its place among the others: `Next`, `Gap`, `Duplicate` or `Late`.
+    Repetition(Place),
+    /// From before the last message, while that is live: replayed, or of a second publisher.
+    Old,
+    /// Of the state before, overtaken by this one on its way.
+    HeldUp,
+    /// With numbers that were seen, and other contents: of a second publisher.
+    Conflicting,
+}
+
+/// What was odd about a repetition that was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Oddity {
+    /// `t` moved on in the state, once: the publisher had begun again.
+    BeganAgain,
+    /// Its values are not those of its state.
+    Altered,
+}
+
+impl Outcome {
+    /// Whether a subscriber takes the message: else it is a duplicate, late, old or contradicts one that was.
+    pub fn is_taken(self) -> bool {
+        self.is_measured() && !matches!(self, Self::Repetition(Place::Late))
+    }
+
+    /// Whether the time since the message before is measured.
+    pub fn is_measured(self) -> bool {
+        !matches!(
+            self,
+            Self::Old | Self::HeldUp | Self::Conflicting | Self::Repetition(Place::Duplicate)
+        )
+    }
+}
