@@ -17,7 +17,7 @@ pub struct Counts {
     pub begun_late: u64,
     /// Messages from before the last one, too far back to be late, while that was live: replayed, or of a second publisher.
     pub old: u64,
-    /// Messages of the state before that came within 10 ms of this one's beginning: overtaken on their way.
+    /// Messages of the state before that came, one each, within 2 ms of this one's beginning: overtaken on their way.
     pub held_up: u64,
     /// Messages with numbers that were seen, and other contents: of a second publisher.
     pub conflicting: u64,
@@ -30,6 +30,8 @@ pub struct Counts {
     pub expired: u64,
     /// Messages with timeAllowedtoLive 0, which is not allowed: whether the publisher died after them cannot be judged.
     pub without_life: u64,
+    /// 1 when at the end no message had come for two and a half of the intervals at which they had come, though it had not expired.
+    pub fell_silent: u64,
     /// Messages taken.
     pub taken: u64,
 }

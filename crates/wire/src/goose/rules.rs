@@ -10,22 +10,16 @@
 //! message are known by their second such stamp, and judged by their numbers alone.
 
 mod memory;
+mod time;
+
+pub use time::SHORTEST_INTERVAL_NS;
 
 use super::outcome::{Counts, Instants, Numbers, Oddity, Outcome, Said};
 use crate::order::{Order, Place};
-use crate::sequence::WINDOW;
 use memory::{Bodies, Earlier, Stamps};
+use time::{Beat, Time};
 
 const NS_PER_MS: f64 = 1e6;
-
-/// No publisher sends the messages of one control block closer than this for long: more numbers than the time allows are not lost,
-/// but were never sent. IEC 61850-8-1 leaves the retransmission curve to the publisher, but states MinTime and timeAllowedtoLive in
-/// whole milliseconds; devices begin with 1 to 20 ms and double that. This is a tenth of the shortest of them, and the shortest
-/// that `publish` sends.
-pub const SHORTEST_INTERVAL_NS: u64 = 100_000;
-
-/// So many messages may be missing whatever the time: one that was held up on its way, or states that changed at once.
-const ALWAYS_ALLOWED: u64 = WINDOW as u64;
 
 /// The state of the rules. Taking a message allocates nothing.
 #[derive(Debug, Clone)]
@@ -41,6 +35,7 @@ pub struct Rules {
     /// The state before, which the last one took the place of while it was live.
     earlier: Option<Earlier>,
     stamps: Stamps,
+    beat: Beat,
     oddity: Option<Oddity>,
     counts: Counts,
 }
@@ -76,6 +71,7 @@ impl Rules {
             bodies: Bodies::default(),
             earlier: None,
             stamps: Stamps::OfTheState,
+            beat: Beat::default(),
             oddity: None,
             counts: Counts::default(),
         }
@@ -121,11 +117,10 @@ impl Rules {
             return (Outcome::First, None);
         };
         let overdue = self.lateness(at);
-        let time = Time {
-            is_overdue: overdue.is_some(),
-            most_missing: most_missing(at.since(last.at)),
-        };
+        let elapsed_ns = at.since(last.at);
+        let time = Time::of(elapsed_ns, overdue.is_some());
         let outcome = self.place(message, last.message, time, at);
+        self.beat.take(outcome, elapsed_ns);
         self.taken(outcome, message, overdue, at)
     }
 
@@ -138,6 +133,7 @@ impl Rules {
         self.oddity = None;
         let overdue = self.lateness(at);
         let outcome = self.restart(message.numbers.sq_num);
+        self.beat = Beat::default();
         self.taken(outcome, message, overdue, at)
     }
 
@@ -173,7 +169,10 @@ impl Rules {
         if self.stamps == Stamps::Moved {
             self.began_again();
         }
-        self.expire(end)
+        let overdue = self.expire(end);
+        let silence_ns = self.silence_ns(end).filter(|_| !self.is_expired);
+        self.counts.fell_silent = u64::from(silence_ns.is_some_and(|ns| self.beat.is_missed(ns)));
+        overdue
     }
 
     /// Whether only one message was taken: nothing is known of those that were to follow.
@@ -281,7 +280,7 @@ impl Rules {
             _ => {}
         }
         if is_ahead {
-            self.look_at_contents(said, last);
+            self.look_at_contents(said, last, time);
         }
         self.base = self.base.max(base);
         self.counts.repetitions += 1;
@@ -290,15 +289,17 @@ impl Rules {
     }
 
     /// A repetition says what the message before it said.
-    fn look_at_contents(&mut self, now: Said, last: Said) {
+    fn look_at_contents(&mut self, now: Said, last: Said, time: Time) {
         if now.t_ns != last.t_ns {
+            // An earlier one is taken only of a publisher that stamps each message.
             self.stamps = match self.stamps {
                 Stamps::OfTheState => Stamps::Moved,
                 Stamps::Moved | Stamps::OfEachMessage => Stamps::OfEachMessage,
             };
             return;
         }
-        if self.stamps == Stamps::Moved {
+        let stands = time.elapsed_ns.is_some_and(|ns| ns > Stamps::COARSEST_NS);
+        if self.stamps == Stamps::Moved || self.stamps == Stamps::OfEachMessage && stands {
             self.began_again();
         }
         if now.values != last.values {
@@ -317,6 +318,8 @@ impl Rules {
     /// A message of the state before, which was live when this one began.
     fn of_the_state_before(&mut self, earlier: Earlier, at: Instants) -> Outcome {
         if earlier.is_just_over(at) {
+            // One: a state that goes on is no late message.
+            self.earlier = Some(earlier.without_late());
             self.counts.held_up += 1;
             return Outcome::HeldUp;
         }
@@ -370,22 +373,6 @@ impl Rules {
         self.base = 0;
         self.order.begin(number(0, sq_num));
     }
-}
-
-/// What the time since the last message says of the next one.
-#[derive(Debug, Clone, Copy)]
-struct Time {
-    /// The last message has expired.
-    is_overdue: bool,
-    /// So many messages may have been sent and lost.
-    most_missing: u64,
-}
-
-/// Messages that may have been lost in this time; any number where it is not known.
-fn most_missing(elapsed_ns: Option<i64>) -> u64 {
-    let Some(elapsed_ns) = elapsed_ns else { return u64::MAX };
-    let elapsed_ns = u64::try_from(elapsed_ns).unwrap_or(0);
-    ALWAYS_ALLOWED + elapsed_ns / SHORTEST_INTERVAL_NS
 }
 
 /// sqNum as a number that only grows: 1 more, so that there is one before 0.

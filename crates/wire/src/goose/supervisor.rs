@@ -278,7 +278,7 @@ impl Supervisor {
     pub fn is_in_doubt(&self) -> bool {
         let counts = self.rules.counts();
         let of_another = counts.old + counts.conflicting + counts.altered + self.refused.doubtful();
-        of_another + counts.restarts + counts.without_life > 0 || self.rules.is_single()
+        of_another + counts.restarts + counts.without_life + counts.fell_silent > 0 || self.rules.is_single()
     }
 
     /// The rules of the numbers.

@@ -2,9 +2,9 @@
 
 use crate::goose::outcome::{Instants, Said};
 
-/// So long a message may be held up and still be one of the publisher's own that the next state overtook: two paths of a redundant
-/// network differ by less, and repetitions of a state that goes on come for longer.
-const HELD_UP_NS: i64 = 10_000_000;
+/// So long a message may be held up and still be one of the publisher's own that the next state overtook: more than two paths of a
+/// redundant network differ by, and about the shortest time after which a state that goes on is repeated.
+const HELD_UP_NS: i64 = 2_000_000;
 
 /// Messages whose contents are kept: more than can be told from late ones.
 const KEPT: usize = 32;
@@ -37,6 +37,8 @@ pub(super) struct Earlier {
     t_ns: i64,
     /// When the next one began.
     over: Instants,
+    /// A late one may still come.
+    may_be_late: bool,
 }
 
 impl Earlier {
@@ -45,6 +47,7 @@ impl Earlier {
             st_num: last.numbers.st_num,
             t_ns: last.t_ns,
             over,
+            may_be_late: true,
         }
     }
 
@@ -52,9 +55,17 @@ impl Earlier {
         said.numbers.st_num == self.st_num && said.t_ns == self.t_ns
     }
 
+    /// The same, whose late message came.
+    pub(super) fn without_late(self) -> Self {
+        Self {
+            may_be_late: false,
+            ..self
+        }
+    }
+
     /// Whether one that comes now may have been overtaken on its way.
     pub(super) fn is_just_over(&self, now: Instants) -> bool {
-        now.since(self.over).is_some_and(|ns| ns <= HELD_UP_NS)
+        self.may_be_late && now.since(self.over).is_some_and(|ns| ns <= HELD_UP_NS)
     }
 }
 
@@ -67,4 +78,9 @@ pub(super) enum Stamps {
     Moved,
     /// It moves on with repetitions.
     OfEachMessage,
+}
+
+impl Stamps {
+    /// The clocks of devices that stamp each message are no coarser: one that stands for longer is that of a state.
+    pub(super) const COARSEST_NS: i64 = 100_000_000;
 }
