@@ -26,11 +26,11 @@ fuzz_target!(|octets: &[u8]| {
             let settings = goose::Settings { edition_1: true, ..goose::Settings::default() };
             // The same message again is never a new state, whatever its numbers.
             let mut supervisor = goose::Supervisor::new(settings, goose::Expectation::default());
-            let now = goose::Instants::stamped(Some(0));
+            let now = goose::Heard::at(Some(0));
             supervisor.accept(&frame, now);
             let again = supervisor.accept(&frame, now);
             assert!(!again.is_event(0) && supervisor.counts().repetitions == 1);
-            supervisor.finish(goose::Instants::stamped(Some(i64::MAX)));
+            supervisor.finish(goose::Heard::at(Some(i64::MAX)));
             let message = goose::Message::from(&frame);
             if let Ok(encoded) = message.encode() {
                 let ethernet = EthernetView::parse(&encoded).expect("own frame");

@@ -21,7 +21,7 @@ mod value;
 pub use data::{Data, Entries};
 pub use frame::{Frame, Inspection, inspect};
 pub use message::Message;
-pub use outcome::{Counts, Instants, Numbers, Oddity, Outcome, Said};
+pub use outcome::{Counts, Heard, Numbers, Oddity, Outcome, Said};
 pub use parse::Fields;
 pub use rules::{Rules, SHORTEST_INTERVAL_NS};
 pub use schedule::{Curve, Progress};

@@ -108,31 +108,20 @@ fn mix(hash: u64, part: u64) -> u64 {
     (hash ^ part).wrapping_mul(0x0100_0000_01b3)
 }
 
-/// When a message came, in ns of one clock or of two. Between two messages the shorter of the two times counts: an application
-/// that was held up has not heard the stream, but the kernel has; and a step of the wall clock is no silence.
+/// When the kernel had a message, ns of a clock that is not stepped; `None` where no stamp says so. What happened to an application
+/// after that must neither hide a silence nor make one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Instants {
-    /// By the clock of the receive stamps, which may be stepped.
-    pub stamp_ns: Option<i64>,
-    /// By a clock that only runs on.
-    pub steady_ns: Option<i64>,
-}
+pub struct Heard(pub Option<i64>);
 
-impl Instants {
-    /// An instant that only a receive stamp tells.
-    pub fn stamped(stamp_ns: Option<i64>) -> Self {
-        Self {
-            stamp_ns,
-            steady_ns: None,
-        }
+impl Heard {
+    /// At this instant, if it is known.
+    pub fn at(ns: Option<i64>) -> Self {
+        Self(ns)
     }
 
-    /// Time since `before`, ns; `None` when no clock tells both.
+    /// Time since `before`, ns; `None` when one of them is not known.
     pub(in crate::goose) fn since(self, before: Self) -> Option<i64> {
-        let between = |now: Option<i64>, before: Option<i64>| Some(now?.saturating_sub(before?));
-        let stamped = between(self.stamp_ns, before.stamp_ns);
-        let steady = between(self.steady_ns, before.steady_ns);
-        stamped.into_iter().chain(steady).min()
+        Some(self.0?.saturating_sub(before.0?))
     }
 }
 

@@ -14,7 +14,7 @@ mod time;
 
 pub use time::SHORTEST_INTERVAL_NS;
 
-use super::outcome::{Counts, Instants, Numbers, Oddity, Outcome, Said};
+use super::outcome::{Counts, Heard, Numbers, Oddity, Outcome, Said};
 use crate::order::{Order, Place};
 use memory::{Bodies, Earlier, Stamps};
 use time::{Beat, Time};
@@ -43,7 +43,7 @@ pub struct Rules {
 #[derive(Debug, Clone, Copy)]
 struct Last {
     message: Said,
-    at: Instants,
+    at: Heard,
 }
 
 impl Default for Rules {
@@ -108,7 +108,7 @@ impl Rules {
     }
 
     /// Takes the next message. Also gives by how much it came after the time the last one allowed, in ns.
-    pub fn accept(&mut self, message: impl Into<Said>, at: Instants) -> (Outcome, Option<i64>) {
+    pub fn accept(&mut self, message: impl Into<Said>, at: Heard) -> (Outcome, Option<i64>) {
         let message = message.into();
         self.oddity = None;
         let Some(last) = self.last else {
@@ -126,7 +126,7 @@ impl Rules {
 
     /// Takes the next message as that of another publisher, which takes the place of the last one's: its numbers say nothing of
     /// what the other one sent.
-    pub(super) fn take_over(&mut self, message: Said, at: Instants) -> (Outcome, Option<i64>) {
+    pub(super) fn take_over(&mut self, message: Said, at: Heard) -> (Outcome, Option<i64>) {
         if self.last.is_none() {
             return self.accept(message, at);
         }
@@ -138,11 +138,11 @@ impl Rules {
     }
 
     /// By how much a message comes too late; 0 when the silence before it was found already.
-    fn lateness(&self, at: Instants) -> Option<i64> {
+    fn lateness(&self, at: Heard) -> Option<i64> {
         self.overdue(at).or(self.is_expired.then_some(0))
     }
 
-    fn taken(&mut self, outcome: Outcome, message: Said, overdue: Option<i64>, at: Instants) -> (Outcome, Option<i64>) {
+    fn taken(&mut self, outcome: Outcome, message: Said, overdue: Option<i64>, at: Heard) -> (Outcome, Option<i64>) {
         if !outcome.is_taken() {
             return (outcome, None);
         }
@@ -152,7 +152,7 @@ impl Rules {
     }
 
     /// Looks at the clock between messages. The first time that the last message has expired, gives by how much, in ns.
-    pub fn expire(&mut self, now: Instants) -> Option<i64> {
+    pub fn expire(&mut self, now: Heard) -> Option<i64> {
         if self.is_expired {
             return None;
         }
@@ -163,7 +163,7 @@ impl Rules {
     }
 
     /// Nothing more comes: what is missing is lost, and a silence that lasts until `end` may be one message too long.
-    pub fn finish(&mut self, end: Instants) -> Option<i64> {
+    pub fn finish(&mut self, end: Heard) -> Option<i64> {
         self.order.settle();
         self.oddity = None;
         if self.stamps == Stamps::Moved {
@@ -185,12 +185,12 @@ impl Rules {
         self.last.is_some() && !self.is_expired
     }
 
-    /// When the last message expires by the clock that only runs on; `None` when that cannot be said or has been.
+    /// When the last message expires by the clock of the stamps; `None` when that cannot be said or has been.
     pub fn deadline_ns(&self) -> Option<i64> {
         let last = self
             .last
             .filter(|last| !self.is_expired && last.message.numbers.tal_ms > 0)?;
-        Some(last.at.steady_ns?.saturating_add(self.allowed_ns(last.message.numbers)))
+        Some(last.at.0?.saturating_add(self.allowed_ns(last.message.numbers)))
     }
 
     /// The last message taken.
@@ -199,12 +199,12 @@ impl Rules {
     }
 
     /// Time since the last message taken, ns.
-    pub fn silence_ns(&self, now: Instants) -> Option<i64> {
+    pub fn silence_ns(&self, now: Heard) -> Option<i64> {
         now.since(self.last?.at)
     }
 
     /// By how much `now` is after the time that the last message allowed, in ns.
-    pub(super) fn overdue(&self, now: Instants) -> Option<i64> {
+    pub(super) fn overdue(&self, now: Heard) -> Option<i64> {
         let last = self.last?;
         let elapsed = now.since(last.at)?;
         let allowed = self.allowed_ns(last.message.numbers);
@@ -215,7 +215,7 @@ impl Rules {
         (f64::from(message.tal_ms) * self.ns_per_ms) as i64
     }
 
-    fn take(&mut self, message: Said, at: Instants) {
+    fn take(&mut self, message: Said, at: Heard) {
         self.counts.taken += 1;
         self.counts.without_life += u64::from(message.numbers.tal_ms == 0);
         self.last = Some(Last { message, at });
@@ -223,7 +223,7 @@ impl Rules {
         self.keep(self.base, message);
     }
 
-    fn place(&mut self, said: Said, last: Said, time: Time, at: Instants) -> Outcome {
+    fn place(&mut self, said: Said, last: Said, time: Time, at: Heard) -> Outcome {
         let (message, last_numbers) = (said.numbers, last.numbers);
         let ahead = message.st_num.wrapping_sub(last_numbers.st_num);
         if ahead == 0 {
@@ -244,6 +244,11 @@ impl Rules {
                     false => self.restart(message.sq_num),
                 };
             };
+            // Neither from 0 nor on from the last one: what is missing before it cannot be said.
+            let goes_on = message.sq_num == last_numbers.sq_num.wrapping_add(1);
+            if u64::from(message.sq_num) > most_missing && !goes_on {
+                return self.restart(message.sq_num);
+            }
             self.earlier = Some(Earlier::of(last, at));
             self.new_state(message.sq_num, most_missing);
             self.counts.states += 1;
@@ -316,7 +321,7 @@ impl Rules {
     }
 
     /// A message of the state before, which was live when this one began.
-    fn of_the_state_before(&mut self, earlier: Earlier, at: Instants) -> Outcome {
+    fn of_the_state_before(&mut self, earlier: Earlier, at: Heard) -> Outcome {
         if earlier.is_just_over(at) {
             // One: a state that goes on is no late message.
             self.earlier = Some(earlier.without_late());

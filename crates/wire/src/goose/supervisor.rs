@@ -1,6 +1,6 @@
 //! Supervision of one GOOSE control block: which messages a subscriber takes, and what else must not change unseen.
 
-use super::outcome::{Counts, Instants, Oddity, Outcome, Said};
+use super::outcome::{Counts, Heard, Oddity, Outcome, Said};
 use super::rules::Rules;
 use super::{Frame, MAX_NAME};
 use crate::ether::Mac;
@@ -90,6 +90,20 @@ impl Refusal {
     /// known. Not so where the subscriber was told that simulated ones are none of its own.
     pub fn is_doubt(self) -> bool {
         self != Self::Simulated
+    }
+
+    /// In words, behind "refused:".
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Simulated => "simulated, and Sim is off",
+            Self::Real => "real, while simulated ones are taken",
+            Self::FlagWithoutBit => "the simulation flag is set without the simulate bit",
+            Self::SecondSource => "from a second source address",
+            Self::ConfRev => "confRev is not the configured one",
+            Self::DatSet => "datSet is not the configured one",
+            Self::GoId => "goID is not the configured one",
+            Self::Entries => "numDatSetEntries is not the configured one",
+        }
     }
 }
 
@@ -226,7 +240,7 @@ impl Supervisor {
     }
 
     /// Takes the next message.
-    pub fn accept(&mut self, frame: &Frame<'_>, at: Instants) -> Verdict {
+    pub fn accept(&mut self, frame: &Frame<'_>, at: Heard) -> Verdict {
         let marks = Marks::of(frame);
         self.messages += 1;
         if let Some(refusal) = self.refusal(frame, &marks, at) {
@@ -256,12 +270,12 @@ impl Supervisor {
     }
 
     /// Looks at the clock between messages. The first time that the last message has expired, gives by how much, in ns.
-    pub fn expire(&mut self, now: Instants) -> Option<i64> {
+    pub fn expire(&mut self, now: Heard) -> Option<i64> {
         self.rules.expire(now)
     }
 
     /// Nothing more comes; as [`Rules::finish`].
-    pub fn finish(&mut self, end: Instants) -> Option<i64> {
+    pub fn finish(&mut self, end: Heard) -> Option<i64> {
         self.rules.finish(end)
     }
 
@@ -313,7 +327,7 @@ impl Supervisor {
         Verdict::Refused { refusal, is_new }
     }
 
-    fn refusal(&self, frame: &Frame<'_>, marks: &Marks, at: Instants) -> Option<Refusal> {
+    fn refusal(&self, frame: &Frame<'_>, marks: &Marks, at: Heard) -> Option<Refusal> {
         if marks.simulation && !frame.simulate() && !self.settings.edition_1 {
             return Some(Refusal::FlagWithoutBit);
         }

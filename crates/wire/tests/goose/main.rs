@@ -5,7 +5,7 @@ mod histories;
 mod publisher;
 
 use wire::ether::{EthernetView, Mac};
-use wire::goose::{Frame, Instants, Message, Supervisor, Value, Verdict};
+use wire::goose::{Frame, Heard, Message, Supervisor, Value, Verdict};
 use wire::time::{TimeQuality, UtcTime};
 
 /// Source address of the publisher that the block belongs to.
@@ -35,8 +35,8 @@ fn message(st_num: u32, sq_num: u32, t_ms: i64, value: i64) -> Message {
     }
 }
 
-fn at(ns: i64) -> Instants {
-    Instants::stamped(Some(ns))
+fn at(ns: i64) -> Heard {
+    Heard::at(Some(ns))
 }
 
 /// Gives a message that came at `ns`.

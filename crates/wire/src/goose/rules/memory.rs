@@ -1,6 +1,6 @@
 //! What the rules keep of messages that came: their contents, the state before, and how `t` behaves.
 
-use crate::goose::outcome::{Instants, Said};
+use crate::goose::outcome::{Heard, Said};
 
 /// So long a message may be held up and still be one of the publisher's own that the next state overtook: more than two paths of a
 /// redundant network differ by, and about the shortest time after which a state that goes on is repeated.
@@ -36,13 +36,13 @@ pub(super) struct Earlier {
     st_num: u32,
     t_ns: i64,
     /// When the next one began.
-    over: Instants,
+    over: Heard,
     /// A late one may still come.
     may_be_late: bool,
 }
 
 impl Earlier {
-    pub(super) fn of(last: Said, over: Instants) -> Self {
+    pub(super) fn of(last: Said, over: Heard) -> Self {
         Self {
             st_num: last.numbers.st_num,
             t_ns: last.t_ns,
@@ -64,7 +64,7 @@ impl Earlier {
     }
 
     /// Whether one that comes now may have been overtaken on its way.
-    pub(super) fn is_just_over(&self, now: Instants) -> bool {
+    pub(super) fn is_just_over(&self, now: Heard) -> bool {
         self.may_be_late && now.since(self.over).is_some_and(|ns| ns <= HELD_UP_NS)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Expectation, REFUSALS, Refusal, Settings, Simulation, Supervisor, Verdict};
 use crate::ether::{EthernetView, Mac};
-use crate::goose::{Frame, Instants, Message, Oddity, Outcome, Value};
+use crate::goose::{Frame, Heard, Message, Oddity, Outcome, Value};
 use crate::order::Place;
 use crate::time::UtcTime;
 use proptest::collection::vec;
@@ -38,8 +38,8 @@ fn numbered(st_num: u32, sq_num: u32) -> Message {
     }
 }
 
-fn at(ms: f64) -> Instants {
-    Instants::stamped(Some((ms * 1e6) as i64))
+fn at(ms: f64) -> Heard {
+    Heard::at(Some((ms * 1e6) as i64))
 }
 
 fn give(supervisor: &mut Supervisor, message: &Message, ms: f64) -> Verdict {
@@ -154,7 +154,7 @@ fn the_sequences_of_the_vectors() {
             })
             .collect();
         assert_eq!(found, outcomes, "case {number}");
-        supervisor.finish(Instants::default());
+        supervisor.finish(Heard::default());
         let found = (supervisor.counts().missed_states, supervisor.rules().lost());
         assert_eq!(found, (missed_states, lost), "case {number}");
     }
