@@ -4,6 +4,7 @@
 //! known.
 
 mod block;
+mod key;
 mod words;
 
 pub(crate) use words::Words;
@@ -11,10 +12,11 @@ pub(crate) use words::Words;
 use super::config::SuperviseConfig;
 use crate::reception::Arrival;
 use crate::record::Feed;
-use block::{Key, Watched};
+use block::Watched;
+use key::Key;
 use units::Monotonic;
 use wire::ether::{EthernetView, VlanTag};
-use wire::goose::{Frame, REFUSALS, Refusal, inspect};
+use wire::goose::{Frame, REFUSALS, Refusal};
 
 /// Notices, in the numbering of the probe they appear in: above those of sampled values.
 pub(crate) mod notice {
@@ -56,6 +58,8 @@ pub(crate) mod notice {
     pub(super) const UNPLACED: u16 = FIRST_CODE + 32;
     pub(super) const WITHOUT_LIFE_FIRST: u16 = FIRST_CODE + 33;
     pub(super) const TAKEN_OVER: u16 = FIRST_CODE + 34;
+    pub(super) const NONE_READ: u16 = FIRST_CODE + 35;
+    pub(super) const UNREADABLE: u16 = FIRST_CODE + 36;
     /// And the number of the refusal: the first of them.
     pub(super) const REFUSED: u16 = FIRST_CODE + 100;
     /// And the number of the refusal: how many there were.
@@ -66,7 +70,7 @@ pub(crate) mod notice {
         match code {
             RESTART | TAKEN_OVER | BEGAN_AGAIN | RESTARTS_TOTAL => true,
             OLD | OLD_TOTAL | CONFLICTING | CONFLICTING_TOTAL | ALTERED | SOURCE | SECOND_SOURCE => true,
-            MALFORMED | TOO_MANY | UNREAD | UNPLACED => true,
+            UNREAD | NONE_READ | UNREADABLE | UNPLACED => true,
             WITHOUT_LIFE | WITHOUT_LIFE_FIRST | SINGLE | FELL_SILENT | NEVER_CAME => true,
             REFUSED_TOTAL.. => super::refusal(code - REFUSED_TOTAL).is_some_and(Refusal::is_doubt),
             REFUSED.. => super::refusal(code - REFUSED).is_some_and(Refusal::is_doubt),
@@ -151,7 +155,7 @@ impl Blocks {
                     self.first_malformed_at = error.offset as u64;
                 }
                 self.malformed += 1;
-                self.blame(ethernet.ok().as_ref());
+                self.blame(ethernet.ok().as_ref(), arrival.at, feed);
                 return false;
             }
         };
@@ -164,18 +168,17 @@ impl Blocks {
     }
 
     /// Counts a message that cannot be read for the control block it names, or for each that it may be of.
-    fn blame(&mut self, ethernet: Option<&EthernetView<'_>>) {
-        let found = ethernet.map(inspect);
-        let names = |block: &Watched| {
-            let destination = ethernet.is_some_and(|ethernet| ethernet.dst() == block.key.destination);
-            let name = found.as_ref().and_then(|found| found.fields.gocb_ref);
-            destination && name == Some(block.key.name())
+    fn blame(&mut self, ethernet: Option<&EthernetView<'_>>, at: Monotonic, feed: &mut Feed) {
+        let Some(key) = ethernet.and_then(Key::of_unreadable) else {
+            self.unread_by_all += 1;
+            self.blocks.iter_mut().for_each(|block| block.unread += 1);
+            return;
         };
-        let is_named = self.blocks.iter().any(names);
-        for block in &mut self.blocks {
-            block.unread += u64::from(!is_named || names(block));
+        let known = self.blocks.iter().position(|block| block.key == key);
+        match known.or_else(|| self.open(key, at, feed)) {
+            Some(index) => self.blocks[index].unread += 1,
+            None => self.unplaced += 1,
         }
-        self.unread_by_all += u64::from(!is_named);
     }
 
     /// When the first control block expires.
@@ -201,6 +204,9 @@ impl Blocks {
             block.end(now, feed);
             block.doubt(notice::UNPLACED, now, self.unplaced, feed);
         }
+        if self.blocks.is_empty() && self.malformed > 0 {
+            feed.notice(common, notice::UNREADABLE, now, self.malformed, 0);
+        }
         for (code, count, detail) in [
             (notice::MALFORMED, self.malformed, self.first_malformed_at),
             (notice::TOO_MANY, self.unplaced, u64::from(self.config.max_blocks)),
@@ -217,11 +223,14 @@ impl Blocks {
         if known.is_some() {
             return known;
         }
+        self.open(Key::of(frame), at, feed)
+    }
+
+    fn open(&mut self, key: Key, at: Monotonic, feed: &mut Feed) -> Option<usize> {
         let number = self.blocks.len();
         if number >= usize::from(self.config.max_blocks) {
             return None;
         }
-        let key = Key::of(frame);
         let slot = self.first_slot + u16::try_from(number).ok()? * SLOTS;
         let mut block = Watched::new(key, slot, self.times_changes, &self.config);
         block.unread = self.unread_by_all;

@@ -1,5 +1,6 @@
 //! One control block: who it is, what was supervised, and its series.
 
+use super::key::Key;
 use super::notice;
 use crate::goose::config::{ExpectedBlock, SuperviseConfig};
 use crate::reception::Arrival;
@@ -7,57 +8,11 @@ use crate::record::{Counter, Feed};
 use units::{Monotonic, Realtime};
 use wire::ether::Mac;
 use wire::goose::{
-    Expectation, Frame, Heard, MAX_NAME, Marks, Numbers, Oddity, Outcome, REFUSALS, Refusal, Settings, Supervisor,
-    Verdict,
+    Expectation, Frame, Heard, Marks, Numbers, Oddity, Outcome, REFUSALS, Refusal, Settings, Supervisor, Verdict,
 };
 
 /// Events of one control block that are written; further ones are counted.
 const EVENTS: u32 = 200;
-
-/// What tells one control block from another.
-pub(super) struct Key {
-    pub(super) destination: Mac,
-    appid: u16,
-    length: usize,
-    name: [u8; MAX_NAME],
-}
-
-impl Key {
-    pub(super) fn of(frame: &Frame<'_>) -> Self {
-        let reference = frame.gocb_ref();
-        let length = reference.len().min(MAX_NAME);
-        let mut name = [0; MAX_NAME];
-        name[..length].copy_from_slice(&reference[..length]);
-        Self {
-            destination: frame.ethernet().dst(),
-            appid: frame.header().appid,
-            length,
-            name,
-        }
-    }
-
-    fn expected(block: &ExpectedBlock) -> Self {
-        let length = block.gocb_ref.len().min(MAX_NAME);
-        let mut name = [0; MAX_NAME];
-        name[..length].copy_from_slice(&block.gocb_ref[..length]);
-        Self {
-            destination: block.destination,
-            appid: block.appid,
-            length,
-            name,
-        }
-    }
-
-    pub(super) fn is_of(&self, frame: &Frame<'_>) -> bool {
-        self.appid == frame.header().appid
-            && self.destination == frame.ethernet().dst()
-            && self.name() == frame.gocb_ref()
-    }
-
-    pub(super) fn name(&self) -> &[u8] {
-        &self.name[..self.length]
-    }
-}
 
 /// What the counters of the series were told so far.
 #[derive(Debug, Clone, Copy, Default)]
@@ -178,8 +133,12 @@ impl Watched {
     /// Said once, at the end.
     pub(super) fn end(&mut self, now: Monotonic, feed: &mut Feed) {
         if self.supervisor.messages() == 0 {
-            self.always(notice::UNREAD, now, self.unread, 0, feed);
-            self.tell(notice::NEVER_CAME, now, 0, 0, feed);
+            let code = if self.unread > 0 {
+                notice::NONE_READ
+            } else {
+                notice::NEVER_CAME
+            };
+            self.tell(code, now, self.unread, 0, feed);
             return;
         }
         let was_live = self.supervisor.rules().is_live();

@@ -55,6 +55,7 @@ impl Words {
         let block = name.split_once('/').map_or(name, |(_, block)| block);
         let text = match code {
             notice::MALFORMED => format!("{a} malformed GOOSE messages; in the first, octet {b} breaks a rule"),
+            notice::UNREADABLE => format!("no GOOSE message could be read, of {a} that came"),
             notice::TOO_MANY => format!("{a} GOOSE messages of more control blocks than the {b} that are told apart"),
             _ => format!("{block}: {}", self.of_block(code, a, b)),
         };
@@ -94,6 +95,7 @@ impl Words {
                 "no message for {} at the end, though they had come steadily and more often",
                 after()
             ),
+            notice::NONE_READ => format!("none of its {a} messages could be read"),
             notice::UNREAD => format!("{a} messages that may be of it could not be read"),
             notice::UNPLACED => format!("{a} messages came of control blocks beyond --max-control-blocks"),
             notice::WITHOUT_LIFE_FIRST => {
