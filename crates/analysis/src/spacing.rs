@@ -16,6 +16,8 @@ pub struct Counts {
     pub lost: u64,
     /// Came again.
     pub duplicate: u64,
+    /// Came with the count of one that had come, and other contents.
+    pub conflicting: u64,
     /// Came after a later one.
     pub reordered: u64,
     /// GOOSE: messages after the time the one before allowed.
@@ -31,6 +33,7 @@ impl Counts {
         self.received += other.received;
         self.lost += other.lost;
         self.duplicate += other.duplicate;
+        self.conflicting += other.conflicting;
         self.reordered += other.reordered;
         self.late += other.late;
         self.clipped += other.clipped;

@@ -32,6 +32,7 @@ pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
         Column::new("clipped", Value::Count(|row| row.window.counters.clipped)),
         Column::new("missed", Value::Count(|row| row.window.counters.missed)),
         Column::new("overflow", Value::Count(|row| row.window.counters.overflow)),
+        Column::new("conflicting", Value::Count(|row| row.window.counters.conflicting)),
         Column::new("overrun", Value::Count(|row| row.window.counters.overrun)),
         Column::new("mean_ns", Value::MaybeReal(|row| row.window.mean_ns)),
         Column::new("min_ns", Value::MaybeWhole(|row| row.window.min_ns)),

@@ -80,6 +80,7 @@ struct Series {
     missed: u64,
     clipped: u64,
     overflow: u64,
+    conflicting: Option<u64>,
     #[serde(flatten)]
     figures: FigureEntry,
     overrun: u64,
@@ -257,6 +258,7 @@ fn series_entry(report: &Report, series: &SeriesView) -> Series {
         missed: c.missed,
         clipped: c.clipped,
         overflow: c.overflow,
+        conflicting: report.run.counts_conflicts.then_some(c.conflicting),
         figures: FigureEntry::from(series.figures()),
         overrun: c.overrun,
         unaccounted: series.unaccounted(),

@@ -163,6 +163,8 @@ pub enum Quantity {
     Late,
     /// Samples that came again.
     Duplicate,
+    /// Samples with the number of one that had come, and other contents.
+    Conflicting,
     /// Samples that came after a later one.
     Reordered,
     /// Periods skipped because the thread overran.
@@ -173,7 +175,7 @@ pub enum Quantity {
 
 impl Quantity {
     /// Every quantity, in the order they are documented.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Max,
         Self::Mean,
         Self::P50,
@@ -185,6 +187,7 @@ impl Quantity {
         Self::Lost,
         Self::Late,
         Self::Duplicate,
+        Self::Conflicting,
         Self::Reordered,
         Self::Missed,
         Self::Overflow,
@@ -204,6 +207,7 @@ impl Quantity {
             Self::Lost => "lost",
             Self::Late => "late",
             Self::Duplicate => "duplicate",
+            Self::Conflicting => "conflicting",
             Self::Reordered => "reordered",
             Self::Missed => "missed",
             Self::Overflow => "overflow",

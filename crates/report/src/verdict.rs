@@ -383,6 +383,7 @@ fn measure(series: &SeriesView, quantity: Quantity) -> Result<Measured, String> 
         Quantity::Lost => counted(c.lost),
         Quantity::Late => counted(c.late),
         Quantity::Duplicate => counted(c.duplicate),
+        Quantity::Conflicting => counted(c.conflicting),
         Quantity::Reordered => counted(c.reordered),
         Quantity::Missed => counted(c.missed),
         Quantity::Overflow => counted(c.overflow),

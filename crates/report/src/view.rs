@@ -7,7 +7,9 @@ mod tests;
 use stats::{Histogram, Summary};
 use std::path::PathBuf;
 use store::CauseTotal;
-use store::model::{Counters, Event, Fact, RunInfo, RunState, SeriesId, SeriesSpec, Spike, WindowRow};
+use store::model::{
+    Counters, Event, EventKind, Fact, RunInfo, RunState, SeriesId, SeriesSpec, Spike, WindowRow, setting,
+};
 
 /// A run.
 #[derive(Debug, Clone)]
@@ -26,6 +28,8 @@ pub struct RunView {
     pub events: Vec<Event>,
     /// The inventory.
     pub facts: Vec<Fact>,
+    /// Whether its windows count conflicting samples; in files from before that counter it is unknown.
+    pub counts_conflicts: bool,
 }
 
 /// A series with all that was measured of it.
@@ -85,12 +89,15 @@ impl RunView {
         self.info.command == MERGED
     }
 
-    /// Events that touch a series: its own, and those of the whole run.
+    /// Events that touch a series: its own, those of the whole run, and what was lost on the socket that its frames come from.
     pub fn events_of(&self, series: &SeriesView) -> impl Iterator<Item = &Event> {
         let id = series.id;
-        self.events
-            .iter()
-            .filter(move |event| event.series.is_none_or(|only| only == id))
+        let socket = series.setting(setting::SOCKET).and_then(|name| self.series_named(name));
+        let socket = socket.map(|socket| socket.id);
+        self.events.iter().filter(move |event| {
+            let of_socket = || socket == event.series && is_of_a_socket(event.kind);
+            event.series.is_none_or(|only| only == id || of_socket())
+        })
     }
 
     /// The series of that name.
@@ -115,7 +122,21 @@ impl From<&Summary> for Figures {
     }
 }
 
+/// Whether an event of one series of a socket concerns all of them.
+fn is_of_a_socket(kind: EventKind) -> bool {
+    matches!(kind, EventKind::SocketDrop | EventKind::Incomplete)
+}
+
 impl SeriesView {
+    /// The value of a setting.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        let settings = &self.spec.settings;
+        settings
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
+
     /// The part of the name before the first `/`: what kind of measurement it is.
     pub fn family(&self) -> &str {
         self.spec.name.split('/').next().unwrap_or_default()

@@ -5,7 +5,7 @@ use crate::model::{Counters, RunState, SeriesClock};
 use rusqlite::Row;
 
 /// How many counters a window has.
-pub(crate) const COUNTERS: usize = 11;
+pub(crate) const COUNTERS: usize = 12;
 
 /// The counters in the order of the table's columns.
 pub(crate) fn counters_to_array(counters: &Counters) -> [u64; COUNTERS] {
@@ -21,9 +21,21 @@ pub(crate) fn counters_to_array(counters: &Counters) -> [u64; COUNTERS] {
         overflow,
         overrun,
         watched_ns,
+        conflicting,
     } = *counters;
     [
-        expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun, watched_ns,
+        expected,
+        received,
+        lost,
+        late,
+        duplicate,
+        reordered,
+        clipped,
+        missed,
+        overflow,
+        overrun,
+        watched_ns,
+        conflicting,
     ]
 }
 
@@ -41,6 +53,7 @@ pub(crate) fn counters_from_array(columns: [u64; COUNTERS]) -> Counters {
         overflow,
         overrun,
         watched_ns,
+        conflicting,
     ] = columns;
     Counters {
         expected,
@@ -54,6 +67,7 @@ pub(crate) fn counters_from_array(columns: [u64; COUNTERS]) -> Counters {
         overflow,
         overrun,
         watched_ns,
+        conflicting,
     }
 }
 

@@ -59,8 +59,11 @@ pub struct SeriesSpec {
     pub settings: Vec<(String, String)>,
 }
 
-/// Settings that more than a person reads: why a series has no samples, and how the two clocks of a one-way series agree.
+/// Settings that more than a person reads: whose socket a series comes from, why it has no samples, and how the two clocks of a
+/// one-way series agree.
 pub mod setting {
+    /// The series of the same socket or capture that is told what happened to all of it: frames dropped, not read or not placed.
+    pub const SOCKET: &str = "socket";
     /// Why a series that was to be measured has no samples, in words.
     pub const NOT_MEASURED: &str = "not measured";
     /// How far the two clocks may be apart, as it was stated, in ns; or [`MEASURED`].
@@ -94,8 +97,10 @@ pub struct Counters {
     pub lost: u64,
     /// Came after their deadline (the series' settings say which).
     pub late: u64,
-    /// Came again.
+    /// Came again, with the same contents as far as these are known.
     pub duplicate: u64,
+    /// Came with the number of one that had come, and other contents: one of the two is not true.
+    pub conflicting: u64,
     /// Came after a later one.
     pub reordered: u64,
     /// Outside the histogram's range: kept as its end value, so quantiles and extremes are bounds.
@@ -118,6 +123,7 @@ impl Counters {
         self.lost += other.lost;
         self.late += other.late;
         self.duplicate += other.duplicate;
+        self.conflicting += other.conflicting;
         self.reordered += other.reordered;
         self.clipped += other.clipped;
         self.missed += other.missed;

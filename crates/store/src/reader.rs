@@ -33,6 +33,9 @@ pub struct SeriesTotals {
     pub spikes_dropped: u64,
 }
 
+/// Counters whose columns came later, in the order of [`crate::columns::counters_to_array`].
+const ADDED_COUNTERS: [&str; 2] = ["watched_ns", "conflicting"];
+
 impl SeriesTotals {
     /// Exact mean in ns; `None` without samples.
     pub fn mean_ns(&self) -> Option<f64> {
@@ -125,10 +128,10 @@ impl RunFile {
                 spikes_dropped,
                 ..SeriesTotals::default()
             };
-            let watched = watched_column(db)?;
+            let added = added_columns(db)?;
             let mut statement = db.prepare(&format!(
                 "SELECT expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
-                        {watched}, samples, sum_ns, min_ns, max_ns
+                        {added}, samples, sum_ns, min_ns, max_ns
                  FROM window WHERE series = ?1"
             ))?;
             let mut windows = statement.query([id.0])?;
@@ -139,17 +142,25 @@ impl RunFile {
         })
     }
 
+    /// Whether the run's windows count conflicting samples. In files from before that counter it is unknown, not 0.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn counts_conflicts(&self) -> Result<bool, StoreError> {
+        self.read("read the columns of the windows", |db| has_counter(db, "conflicting"))
+    }
+
     /// The windows of a series in the order of time.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.
     pub fn windows(&self, id: SeriesId) -> Result<Vec<WindowRow>, StoreError> {
         self.read("read the windows", |db| {
-            let watched = watched_column(db)?;
+            let added = added_columns(db)?;
             let sql = format!(
                 "SELECT start_ns, end_ns,
                         expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
-                        {watched}, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns
+                        {added}, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns
                  FROM window WHERE series = ?1 ORDER BY start_ns"
             );
             rows(db, &sql, [id.0], window_of)
@@ -278,13 +289,21 @@ fn series_of(row: &Row<'_>) -> Result<(SeriesId, SeriesSpec), rusqlite::Error> {
     Ok((SeriesId(row.get(0)?), spec))
 }
 
-/// The column of the watched time; run files from before it have none.
-fn watched_column(db: &Connection) -> Result<&'static str, Fault> {
-    let there = why::has(
+/// The counters that run files from before them have no column for, as they are read.
+fn added_columns(db: &Connection) -> Result<String, Fault> {
+    let columns = ADDED_COUNTERS.map(|column| {
+        let there = has_counter(db, column)?;
+        Ok(if there { column } else { "0" })
+    });
+    let columns = columns.into_iter().collect::<Result<Vec<_>, Fault>>()?;
+    Ok(columns.join(", "))
+}
+
+fn has_counter(db: &Connection, column: &str) -> Result<bool, Fault> {
+    why::has(
         db,
-        "SELECT 1 FROM pragma_table_info('window') WHERE name = 'watched_ns'",
-    )?;
-    Ok(if there { "watched_ns" } else { "0" })
+        &format!("SELECT 1 FROM pragma_table_info('window') WHERE name = '{column}'"),
+    )
 }
 
 fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
@@ -292,12 +311,12 @@ fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
         start_ns: unsigned(row, 0)?,
         end_ns: unsigned(row, 1)?,
         counters: counters(row, 2)?,
-        mean_ns: row.get(13)?,
-        min_ns: row.get(14)?,
-        max_ns: row.get(15)?,
-        p50_ns: optional_unsigned(row, 16)?,
-        p99_ns: optional_unsigned(row, 17)?,
-        p999_ns: optional_unsigned(row, 18)?,
+        mean_ns: row.get(14)?,
+        min_ns: row.get(15)?,
+        max_ns: row.get(16)?,
+        p50_ns: optional_unsigned(row, 17)?,
+        p99_ns: optional_unsigned(row, 18)?,
+        p999_ns: optional_unsigned(row, 19)?,
     })
 }
 
@@ -338,9 +357,9 @@ fn add_window(totals: &mut SeriesTotals, row: &Row<'_>) -> Result<(), Fault> {
         *sum = sum.checked_add(count).ok_or_else(too_large)?;
     }
     totals.counters = counters_from_array(sums);
-    totals.samples = totals.samples.checked_add(unsigned(row, 11)?).ok_or_else(too_large)?;
-    totals.sum_ns += i128::from(row.get::<_, i64>(12)?);
-    let (min_ns, max_ns): (Option<i64>, Option<i64>) = (row.get(13)?, row.get(14)?);
+    totals.samples = totals.samples.checked_add(unsigned(row, 12)?).ok_or_else(too_large)?;
+    totals.sum_ns += i128::from(row.get::<_, i64>(13)?);
+    let (min_ns, max_ns): (Option<i64>, Option<i64>) = (row.get(14)?, row.get(15)?);
     totals.min_ns = totals.min_ns.into_iter().chain(min_ns).min();
     totals.max_ns = totals.max_ns.into_iter().chain(max_ns).max();
     totals.windows += 1;

@@ -25,6 +25,8 @@ pub enum Counter {
     Late,
     /// Came again.
     Duplicate,
+    /// Came again with other contents.
+    Conflicting,
     /// Came after a later one.
     Reordered,
     /// Periods skipped because the thread overran; also adds to `expected`.

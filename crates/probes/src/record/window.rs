@@ -249,6 +249,7 @@ impl Open {
             Counter::Watched => counters.watched_ns += n,
             Counter::Late => counters.late += n,
             Counter::Duplicate => counters.duplicate += n,
+            Counter::Conflicting => counters.conflicting += n,
             Counter::Reordered => counters.reordered += n,
         }
     }

@@ -7,7 +7,7 @@ use store::model::WindowRow;
 
 /// Columns; `_ns` says that a column is in nanoseconds, and the instants are since the run's start. The rest are counts.
 const HEADER: &str = "series,start_ns,end_ns,expected,received,lost,late,duplicate,reordered,missed,clipped,overflow,overrun,\
-                      mean_ns,min_ns,p50_ns,p99_ns,p999_ns,max_ns";
+                      mean_ns,min_ns,p50_ns,p99_ns,p999_ns,max_ns,conflicting";
 
 /// Writes one row for each window of each series. A figure that a window does not have is empty, not 0.
 ///
@@ -45,6 +45,7 @@ fn row(window: &WindowRow) -> String {
     cells.push(text(window.min_ns));
     cells.extend([window.p50_ns, window.p99_ns, window.p999_ns].map(text));
     cells.push(text(window.max_ns));
+    cells.push(c.conflicting.to_string());
     cells.join(",")
 }
 

@@ -49,7 +49,7 @@ const GAUGES: [Gauge; 4] = [
 /// A family of counters: its name, its help, and its value of a series.
 type Count = (&'static str, &'static str, fn(&Series) -> u64);
 
-const COUNTERS: [Count; 10] = [
+const COUNTERS: [Count; 11] = [
     ("expected", "Samples that were due", |series| series.counters.expected),
     ("received", "Samples measured", |series| series.counters.received),
     ("lost", "Samples that were due and never came", |series| {
@@ -59,6 +59,11 @@ const COUNTERS: [Count; 10] = [
     ("duplicate", "Samples that came again", |series| {
         series.counters.duplicate
     }),
+    (
+        "conflicting",
+        "Samples with the number of one that had come, and other contents",
+        |series| series.counters.conflicting,
+    ),
     ("reordered", "Samples that came after a later one", |series| {
         series.counters.reordered
     }),

@@ -75,6 +75,7 @@ fn counters(all: &[SeriesView]) -> String {
             c.lost,
             c.late,
             c.duplicate,
+            c.conflicting,
             c.reordered,
             c.missed,
             c.clipped,
@@ -93,6 +94,7 @@ fn counters(all: &[SeriesView]) -> String {
         "lost",
         "late",
         "duplicate",
+        "conflicting",
         "reordered",
         "missed",
         "clipped",
@@ -112,6 +114,7 @@ fn counters(all: &[SeriesView]) -> String {
             c.lost,
             c.late,
             c.duplicate,
+            c.conflicting,
             c.reordered,
             c.missed,
             c.clipped,
@@ -127,7 +130,7 @@ fn counters(all: &[SeriesView]) -> String {
     if table.is_empty() {
         let series = all.len();
         return format!(
-            "  Lost, late, duplicate, reordered, missed, clipped, overflow, overrun: none in any of {series} series.\n"
+            "  Lost, late, duplicate, conflicting, reordered, missed, clipped, overflow, overrun: none in any of {series} series.\n"
         );
     }
     format!("\n{}", table.text())

@@ -40,7 +40,7 @@ fn nature(quantity: Quantity) -> Nature {
     match quantity {
         Quantity::Late | Quantity::Overflow => Nature::CountByValue,
         Quantity::Missed => Nature::Missed,
-        Quantity::Lost | Quantity::Duplicate | Quantity::Reordered => Nature::Delivery,
+        Quantity::Lost | Quantity::Duplicate | Quantity::Conflicting | Quantity::Reordered => Nature::Delivery,
         Quantity::Received => Nature::Received,
         _ => Nature::Value,
     }
@@ -93,6 +93,11 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
     }
     if series.counters.received == 0 && !by_value && nature != Nature::Received {
         doubts.push(plain("nothing was received".to_owned()));
+    }
+    if quantity == Quantity::Conflicting && !run.counts_conflicts {
+        doubts.push(plain(
+            "the run is from before conflicting samples were counted".to_owned(),
+        ));
     }
     overrun(series, nature, &mut doubts);
     events(run, series, (nature, quantity), clocks, &mut doubts);

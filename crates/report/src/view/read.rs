@@ -23,6 +23,7 @@ impl RunView {
             series,
             events: file.events()?,
             facts: file.facts()?,
+            counts_conflicts: file.counts_conflicts()?,
         })
     }
 }

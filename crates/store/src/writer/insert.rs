@@ -15,9 +15,9 @@ const QUANTILES: [f64; 4] = [0.5, 0.99, 0.999, 0.9999];
 const INSERT_WINDOW: &str = "
 INSERT INTO window (
   series, start_ns, end_ns,
-  expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun, watched_ns,
+  expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun, watched_ns, conflicting,
   samples, sum_ns, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns, p9999_ns
-) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)";
+) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)";
 
 /// Inserts all of `batch`, then merges and trims what grew beyond its bounds.
 pub(super) fn batch(tx: &Transaction<'_>, kept: &mut Kept, batch: &Batch) -> Result<(), Fault> {

@@ -318,6 +318,7 @@ impl Sink for RunSink {
             lost: counts.lost,
             late: counts.late,
             duplicate: counts.duplicate,
+            conflicting: counts.conflicting,
             reordered: counts.reordered,
             clipped: counts.clipped,
             overflow: counts.overflow,

@@ -166,6 +166,7 @@ fn counters(series: &SeriesView) -> Vec<(String, bool)> {
         c.lost,
         c.late,
         c.duplicate,
+        c.conflicting,
         c.reordered,
         c.missed,
         c.clipped,
