@@ -48,6 +48,11 @@ impl GooseStream {
         self.supervisor.rules().duplicates()
     }
 
+    /// Messages with the numbers of one that came, and other contents.
+    pub(crate) fn conflicting(&self) -> u64 {
+        self.supervisor.counts().conflicting
+    }
+
     /// Messages that came after a later one.
     pub(crate) fn late(&self) -> u64 {
         self.supervisor.rules().late()

@@ -19,6 +19,7 @@ const EVENTS: u32 = 200;
 struct Counted {
     lost: u64,
     duplicates: u64,
+    conflicting: u64,
     late: u64,
     expired: u64,
 }
@@ -264,6 +265,7 @@ impl Watched {
         let now = Counted {
             lost: rules.lost(),
             duplicates: rules.duplicates(),
+            conflicting: rules.counts().conflicting,
             late: rules.late(),
             expired: rules.counts().expired,
         };
@@ -274,6 +276,7 @@ impl Watched {
         for (counter, count) in [
             (Counter::Lost, now.lost - before.lost),
             (Counter::Duplicate, now.duplicates - before.duplicates),
+            (Counter::Conflicting, now.conflicting - before.conflicting),
             (Counter::Reordered, now.late - before.late),
             (Counter::Late, now.expired - before.expired),
         ] {
