@@ -307,7 +307,8 @@ impl Rules {
         if self.stamps == Stamps::Moved || self.stamps == Stamps::OfEachMessage && stands {
             self.began_again();
         }
-        if now.values != last.values {
+        // Some that stamp each message take a value that has just changed into a repetition.
+        if now.values != last.values && self.stamps == Stamps::OfTheState {
             self.counts.altered += 1;
             self.oddity.get_or_insert(Oddity::Altered);
         }
