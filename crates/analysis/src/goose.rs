@@ -86,7 +86,8 @@ impl GooseStream {
                 if let Some((overdue, last)) = overdue_ns.zip(last) {
                     notes.write(budget, EventKind::Expired, || expired(last.tal_ms, overdue, number));
                 }
-                let is_other = before.is_some_and(|before| is_of_another(&before, frame));
+                let is_other =
+                    outcome == Outcome::Restart && before.is_some_and(|before| is_of_another(&before, frame));
                 self.say(outcome, Numbers::of(frame), last.filter(|_| !is_other), budget, notes);
                 if let Some(oddity) = oddity {
                     self.odd(oddity, notes);

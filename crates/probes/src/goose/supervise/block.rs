@@ -105,7 +105,8 @@ impl Watched {
                     self.say(code, arrival.at, positive(silence_ns), u64::from(tal_ms), feed);
                 }
                 let numbers = Numbers::of(frame);
-                let is_other = before.is_some_and(|before| is_of_another(&before, frame));
+                let is_other =
+                    outcome == Outcome::Restart && before.is_some_and(|before| is_of_another(&before, frame));
                 self.outcome(outcome, numbers, last.filter(|_| !is_other), arrival.at, feed);
                 self.odd(oddity, u64::from(numbers.sq_num), arrival.at, feed);
                 if let Some(before) = before {
