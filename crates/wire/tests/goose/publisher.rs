@@ -202,12 +202,10 @@ impl Run {
             let at_ns = self.now_ns + 50_000;
             self.history.came.push(Came { at_ns, ..delayed });
         }
-        let heard_before = self
-            .history
-            .sent
-            .iter()
-            .any(|sent| !sent.is_lost && sent.life < self.life);
-        self.history.is_restarted |= heard_before && fate != Fate::Lost;
+        // A state that would have been the next one of the life before shows nothing.
+        let heard = |sent: &Sent| !sent.is_lost && sent.life < self.life && sent.st_num >= st_num;
+        let is_seen = fate != Fate::Lost && self.history.sent.iter().any(heard);
+        self.history.is_restarted |= is_seen;
         match fate {
             Fate::Arrives => self.history.came.push(came(self.now_ns)),
             Fate::Twice => self
