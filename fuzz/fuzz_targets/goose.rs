@@ -23,13 +23,14 @@ fuzz_target!(|octets: &[u8]| {
             assert_eq!(inspected.error, None);
             assert_eq!(frame.all_data().count(), frame.num_dat_set_entries() as usize);
             assert!(frame.all_data().all(|data| walk(data) <= goose::MAX_NESTING));
+            let settings = goose::Settings { edition_1: true, ..goose::Settings::default() };
             // The same message again is never a new state, whatever its numbers.
-            let mut supervisor = goose::Supervisor::new(goose::Settings::default(), goose::Expectation::default());
-            let now = goose::Instants::stamped(Some(0));
+            let mut supervisor = goose::Supervisor::new(settings, goose::Expectation::default());
+            let now = goose::Heard::at(Some(0));
             supervisor.accept(&frame, now);
             let again = supervisor.accept(&frame, now);
             assert!(!again.is_event(0) && supervisor.counts().repetitions == 1);
-            supervisor.finish(goose::Instants::stamped(Some(i64::MAX)));
+            supervisor.finish(goose::Heard::at(Some(i64::MAX)));
             let message = goose::Message::from(&frame);
             if let Ok(encoded) = message.encode() {
                 let ethernet = EthernetView::parse(&encoded).expect("own frame");

@@ -3,41 +3,59 @@
 
 use crate::sink::{Budget, EventKind, Notes};
 use units::format_ns;
-use wire::goose::{Counts, Expectation, Frame, Instants, Marks, Numbers, Outcome, Settings, Supervisor, Verdict};
+use wire::goose::{
+    Counts, Expectation, Frame, Heard, Marks, Numbers, Oddity, Outcome, REFUSALS, Refusal, Settings, Supervisor,
+    Verdict,
+};
 
 pub use wire::goose::Counts as GooseCounts;
 
 const MS_NS: i64 = 1_000_000;
 
-/// A GOOSE stream: everything that comes is looked at.
+/// A GOOSE stream, supervised as `subscribe` does where it is told nothing else.
 #[derive(Debug)]
-pub(crate) struct GooseStream(Supervisor);
+pub(crate) struct GooseStream {
+    supervisor: Supervisor,
+    /// The doubts that were told: other events take none of their places.
+    doubts: Budget,
+    /// The last message was an old one or contradicted another: a row of them is one event.
+    was_foreign: bool,
+}
 
 impl GooseStream {
     pub(crate) fn new() -> Self {
-        Self(Supervisor::new(Settings::default(), Expectation::default()))
+        Self {
+            supervisor: Supervisor::new(Settings::default(), Expectation::default()),
+            doubts: Budget::default(),
+            was_foreign: false,
+        }
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        self.0.counts()
+        self.supervisor.counts()
     }
 
     pub(crate) fn lost(&self) -> u64 {
-        self.0.rules().lost()
+        self.supervisor.rules().lost()
     }
 
     /// Places where sqNum left out at least one message.
     pub(crate) fn gaps(&self) -> u64 {
-        self.0.rules().gaps()
+        self.supervisor.rules().gaps()
     }
 
     pub(crate) fn duplicates(&self) -> u64 {
-        self.0.rules().duplicates()
+        self.supervisor.rules().duplicates()
+    }
+
+    /// Messages with the numbers of one that came, and other contents.
+    pub(crate) fn conflicting(&self) -> u64 {
+        self.supervisor.counts().conflicting
     }
 
     /// Messages that came after a later one.
     pub(crate) fn late(&self) -> u64 {
-        self.0.rules().late()
+        self.supervisor.rules().late()
     }
 
     /// Takes a message; tells whether the time since the one before is measured.
@@ -48,77 +66,193 @@ impl GooseStream {
         budget: &mut Budget,
         notes: &mut Notes<'_>,
     ) -> bool {
-        let last = self.0.rules().last();
-        let verdict = self.0.accept(frame, Instants::stamped(time_ns));
-        let Verdict::Judged {
-            outcome,
-            overdue_ns,
-            before,
-        } = verdict
-        else {
-            return false;
+        let before = self.supervisor.counts();
+        let last = self.supervisor.rules().last();
+        let verdict = self.supervisor.accept(frame, Heard::at(time_ns));
+        let is_measured = match verdict {
+            Verdict::Refused { refusal, is_new } => {
+                if is_new {
+                    self.refused(refusal, frame, notes);
+                }
+                false
+            }
+            Verdict::Judged {
+                outcome,
+                overdue_ns,
+                before,
+                oddity,
+            } => {
+                let number = notes.frame;
+                if let Some((overdue, last)) = overdue_ns.zip(last) {
+                    notes.write(budget, EventKind::Expired, || expired(last.tal_ms, overdue, number));
+                }
+                let is_other =
+                    outcome == Outcome::Restart && before.is_some_and(|before| is_of_another(&before, frame));
+                self.say(outcome, Numbers::of(frame), last.filter(|_| !is_other), budget, notes);
+                if let Some(oddity) = oddity {
+                    self.odd(oddity, notes);
+                }
+                if let Some(before) = before {
+                    self.changes(&before, &Marks::of(frame), budget, notes);
+                }
+                outcome.is_measured()
+            }
         };
-        let number = notes.frame;
-        if let Some((overdue, last)) = overdue_ns.zip(last) {
-            notes.write(budget, EventKind::Expired, || expired(last.tal_ms, overdue, number));
+        if before.without_life == 0 && self.supervisor.counts().without_life > 0 {
+            let number = notes.frame;
+            self.doubt(notes, || {
+                format!("timeAllowedtoLive is 0, which is not allowed: whether the publisher died cannot be judged (frame {number})")
+            });
         }
-        say(outcome, Numbers::of(frame), last, budget, notes);
-        if let Some(before) = before {
-            changes(&before, &Marks::of(frame), budget, notes);
-        }
-        outcome.is_measured()
+        is_measured
     }
 
     /// The end of the capture, at its last stamp.
     pub(crate) fn finish(&mut self, end_ns: Option<i64>, budget: &mut Budget, notes: &mut Notes<'_>) {
-        let overdue = self.0.finish(Instants::stamped(end_ns));
-        if let Some((overdue, last)) = overdue.zip(self.0.rules().last()) {
+        let end = Heard::at(end_ns);
+        let overdue = self.supervisor.finish(end);
+        let silence_ns = self.supervisor.rules().silence_ns(end);
+        let single = self.supervisor.rules().is_single();
+        if let Some((overdue, last)) = overdue.zip(self.supervisor.rules().last()) {
             notes.write(budget, EventKind::Expired, || {
                 let after = format_ns((i64::from(last.tal_ms) * MS_NS + overdue) as f64);
-                let tal_ms = last.tal_ms;
-                format!("no message for {after} when the capture ended; timeAllowedtoLive was {tal_ms} ms")
+                let (tal_ms, came) = (last.tal_ms, if single { "one message came, and then " } else { "" });
+                format!("{came}no message for {after} when the capture ended; timeAllowedtoLive was {tal_ms} ms")
+            });
+        }
+        if let Some(oddity) = self.supervisor.rules().oddity() {
+            self.odd(oddity, notes);
+        }
+        if single {
+            self.doubt(notes, || {
+                "only one message came: nothing is known of those that follow it".to_owned()
+            });
+        }
+        if self.supervisor.counts().fell_silent > 0 {
+            let after = format_ns(silence_ns.unwrap_or(0) as f64);
+            self.doubt(notes, || {
+                format!("no message for {after} when the capture ended, though they had come steadily and more often")
+            });
+        }
+        for refusal in REFUSALS.into_iter().filter(|refusal| refusal.is_doubt()) {
+            let count = self.supervisor.refused().of(refusal);
+            if count > 0 {
+                self.doubt(notes, || format!("{count} messages were refused: {}", refusal.reason()));
+            }
+        }
+        budget.unlisted += self.doubts.unlisted;
+    }
+
+    /// Something that puts the figures of the stream in doubt.
+    fn doubt(&mut self, notes: &mut Notes<'_>, text: impl FnOnce() -> String) {
+        notes.write(&mut self.doubts, EventKind::Uncountable, text);
+    }
+
+    fn refused(&mut self, refusal: Refusal, frame: &Frame<'_>, notes: &mut Notes<'_>) {
+        let number = notes.frame;
+        let (first, second) = (
+            self.supervisor.marks().map(|marks| marks.source),
+            frame.ethernet().src(),
+        );
+        self.doubt(notes, || match first.filter(|_| refusal == Refusal::SecondSource) {
+            Some(first) => format!(
+                "a second publisher: messages come from {second} too, while {first} is live; not taken (frame {number})"
+            ),
+            None => format!("a message is refused: {} (frame {number})", refusal.reason()),
+        });
+    }
+
+    fn odd(&mut self, oddity: Oddity, notes: &mut Notes<'_>) {
+        let number = notes.frame;
+        self.doubt(notes, || match oddity {
+            Oddity::BeganAgain => {
+                format!("t moved on without a new stNum and stands again (frame {number}): the publisher began again")
+            }
+            Oddity::Altered => {
+                format!("the values changed without a new stNum (frame {number}): of a second publisher, or against the rules")
+            }
+        });
+    }
+
+    fn say(
+        &mut self,
+        outcome: Outcome,
+        message: Numbers,
+        before: Option<Numbers>,
+        budget: &mut Budget,
+        notes: &mut Notes<'_>,
+    ) {
+        let Numbers { st_num, sq_num, .. } = message;
+        let frame = notes.frame;
+        let from = before.map_or(0, |before| before.st_num);
+        let is_first = !std::mem::replace(
+            &mut self.was_foreign,
+            matches!(outcome, Outcome::Old | Outcome::Conflicting),
+        );
+        match outcome {
+            Outcome::First => notes.write(budget, EventKind::State, || {
+                format!("first seen with stNum {st_num}, sqNum {sq_num} (frame {frame})")
+            }),
+            Outcome::NewState(missed) => {
+                notes.write(budget, EventKind::State, || new_state(message, from, missed, frame));
+            }
+            Outcome::Restart => self.doubt(notes, || restart(message, before, frame)),
+            Outcome::Old if is_first => self.doubt(notes, || old(message, from, frame)),
+            Outcome::Conflicting if is_first => self.doubt(notes, || {
+                format!(
+                    "another message of stNum {st_num}, sqNum {sq_num} says something else (frame {frame}): of a second publisher; \
+                     not taken"
+                )
+            }),
+            Outcome::Old | Outcome::Conflicting | Outcome::HeldUp | Outcome::Repetition(_) => {}
+        }
+    }
+
+    fn changes(&mut self, before: &Marks, now: &Marks, budget: &mut Budget, notes: &mut Notes<'_>) {
+        fields(before, now, budget, notes);
+        let (from, to, number) = (before.source, now.source, notes.frame);
+        if from != to {
+            self.doubt(notes, || {
+                format!("another publisher: the source address changed from {from} to {to} (frame {number})")
             });
         }
     }
 }
 
-fn say(outcome: Outcome, message: Numbers, before: Option<Numbers>, budget: &mut Budget, notes: &mut Notes<'_>) {
+fn new_state(message: Numbers, from: u32, missed: u64, frame: u64) -> String {
+    let missed = match missed {
+        0 => String::new(),
+        1 => "; 1 state between them never came".to_owned(),
+        n => format!("; {n} states between them never came"),
+    };
+    let begun = match message.sq_num {
+        0 => String::new(),
+        n => format!("; it begins with sqNum {n}, not 0: messages were lost, or the publisher does not reset it"),
+    };
+    let st_num = message.st_num;
+    format!("stNum {from} -> {st_num} (frame {frame}){missed}{begun}")
+}
+
+fn old(message: Numbers, live: u32, frame: u64) -> String {
     let Numbers { st_num, sq_num, .. } = message;
-    let frame = notes.frame;
-    let from = before.map_or(0, |before| before.st_num);
-    match outcome {
-        Outcome::First => notes.write(budget, EventKind::State, || {
-            format!("first seen with stNum {st_num}, sqNum {sq_num} (frame {frame})")
-        }),
-        Outcome::NewState(missed) => notes.write(budget, EventKind::State, || {
-            let missed = match missed {
-                0 => String::new(),
-                1 => "; 1 state between them never came".to_owned(),
-                n => format!("; {n} states between them never came"),
-            };
-            let begun = match sq_num {
-                0 => String::new(),
-                n => {
-                    format!("; it begins with sqNum {n}, not 0: messages were lost, or the publisher does not reset it")
-                }
-            };
-            format!("stNum {from} -> {st_num} (frame {frame}){missed}{begun}")
-        }),
-        Outcome::Restart => notes.write(budget, EventKind::State, || restart(message, before, frame)),
-        Outcome::Old if st_num == from => notes.write(budget, EventKind::Change, || {
-            format!("an old message of stNum {st_num}, sqNum {sq_num} while that state was live (frame {frame})")
-        }),
-        Outcome::Old => notes.write(budget, EventKind::Change, || {
-            format!("an old message of stNum {st_num} while stNum {from} was live (frame {frame})")
-        }),
-        Outcome::Repetition(_) => {}
-    }
+    let while_live = match st_num == live {
+        true => format!("stNum {st_num}, sqNum {sq_num} while that state was live"),
+        false => format!("stNum {st_num} while stNum {live} was live"),
+    };
+    format!("an old message of {while_live} (frame {frame}): replayed, or of a second publisher; not taken")
+}
+
+/// Whether a message that was taken is of another publisher than the one before it, by its address or because it is simulated.
+fn is_of_another(before: &Marks, frame: &Frame<'_>) -> bool {
+    before.source != frame.ethernet().src() || frame.simulation() && !before.simulation
 }
 
 /// With lower numbers, or with some further ahead than the time allows.
 fn restart(message: Numbers, before: Option<Numbers>, frame: u64) -> String {
     let Numbers { st_num, sq_num, .. } = message;
-    let before = before.unwrap_or(message);
+    let Some(before) = before else {
+        return format!("another publisher takes the block over with stNum {st_num}, sqNum {sq_num} (frame {frame})");
+    };
     let (what, from, to) = match st_num == before.st_num {
         true => ("sqNum", before.sq_num, sq_num),
         false => ("stNum", before.st_num, st_num),
@@ -131,11 +265,13 @@ fn restart(message: Numbers, before: Option<Numbers>, frame: u64) -> String {
         false if what == "sqNum" => {
             format!("sqNum went back to {to} without a new stNum (frame {frame}): the publisher began again")
         }
-        false => format!("stNum went back from {from} to {to} (frame {frame}): the publisher began again"),
+        false => format!(
+            "stNum went back from {from} to {to} (frame {frame}): the publisher began again, or it is another one"
+        ),
     }
 }
 
-fn changes(before: &Marks, now: &Marks, budget: &mut Budget, notes: &mut Notes<'_>) {
+fn fields(before: &Marks, now: &Marks, budget: &mut Budget, notes: &mut Notes<'_>) {
     let number = notes.frame;
     let mut changed = |what: &str, from: u64, to: u64| {
         if from != to {
@@ -153,12 +289,6 @@ fn changes(before: &Marks, now: &Marks, budget: &mut Budget, notes: &mut Notes<'
         let [from, to] = names.map(crate::identity::printable);
         notes.write(budget, EventKind::Change, || {
             format!("datSet changed from {from} to {to} (frame {number})")
-        });
-    }
-    let (from, to) = (before.source, now.source);
-    if from != to {
-        notes.write(budget, EventKind::Change, || {
-            format!("source address changed from {from} to {to} (frame {number})")
         });
     }
 }

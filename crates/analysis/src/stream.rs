@@ -199,6 +199,7 @@ impl Stream {
             Protocol::Goose(goose) => Counts {
                 lost: goose.lost(),
                 duplicate: goose.duplicates(),
+                conflicting: goose.conflicting(),
                 reordered: goose.late(),
                 late: goose.counts().expired,
                 ..Counts::default()
@@ -214,6 +215,7 @@ impl Stream {
         let counts = &mut self.spacing.open.counts;
         counts.lost += now.lost - before.lost;
         counts.duplicate += now.duplicate - before.duplicate;
+        counts.conflicting += now.conflicting - before.conflicting;
         counts.reordered += now.reordered - before.reordered;
         counts.late += now.late - before.late;
     }

@@ -17,7 +17,7 @@ use crate::text::{count, plural};
 use crate::view::{RunView, SeriesView};
 use doubt::Doubt;
 pub use required::{NotApplicable, RequirementCheck, RequirementOpen};
-use store::model::setting;
+use store::model::{EventKind, setting};
 use units::format_ns;
 
 /// The answer to "is it within its limit?".
@@ -269,7 +269,7 @@ fn whole(checks: &[Check], requirements: &[RequirementCheck]) -> Verdict {
 fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -> Check {
     let clocks = OneWay::of(run, series);
     let mut doubts = doubt::of(run, series, limit.quantity, clocks.as_ref());
-    let (measured, verdict, why) = match measure(series, limit.quantity) {
+    let (measured, verdict, why) = match measure(run, series, limit.quantity) {
         Err(reason) => (None, Verdict::Inconclusive, with_clocks(reason, clocks.as_ref())),
         Ok(measured) => {
             let (verdict, why) = match clocks.as_ref().filter(|_| limit.quantity.unit() == Unit::Ns) {
@@ -372,11 +372,13 @@ fn worst(series: &SeriesView) -> String {
 }
 
 /// The figure a quantity stands for, or why there is none.
-fn measure(series: &SeriesView, quantity: Quantity) -> Result<Measured, String> {
+fn measure(run: &RunView, series: &SeriesView, quantity: Quantity) -> Result<Measured, String> {
     let c = &series.counters;
     let counted = |n: u64| Ok(Measured::Whole(i64::try_from(n).unwrap_or(i64::MAX)));
-    if c.received == 0 && c.expected == 0 {
-        return Err(nothing_measured(series));
+    // Of a GOOSE block that sent one message and died nothing was measured but its silence.
+    let is_counted = quantity == Quantity::Late && c.late > 0;
+    if c.received == 0 && c.expected == 0 && !is_counted {
+        return Err(nothing_measured(run, series));
     }
     match quantity {
         Quantity::Received => counted(c.received),
@@ -400,16 +402,17 @@ fn measure(series: &SeriesView, quantity: Quantity) -> Result<Measured, String> 
     }
 }
 
-fn nothing_measured(series: &SeriesView) -> String {
-    let why = series
-        .spec
-        .settings
-        .iter()
-        .find(|(name, _)| name == setting::NOT_MEASURED);
-    why.map_or_else(
-        || "nothing was measured".to_owned(),
-        |(_, why)| format!("nothing was measured: {why}"),
-    )
+/// Why there is nothing: as it was known when the series began, or as the first event says that tells of something missing.
+fn nothing_measured(run: &RunView, series: &SeriesView) -> String {
+    let known = series.setting(setting::NOT_MEASURED);
+    let told = || {
+        let mut events = run.events.iter().filter(|event| event.series == Some(series.id));
+        events.find(|event| event.kind == EventKind::Incomplete)
+    };
+    match known.or_else(|| told().map(|event| event.text.as_str())) {
+        Some(why) => format!("nothing was measured: {why}"),
+        None => "nothing was measured".to_owned(),
+    }
 }
 
 fn no_samples(series: &SeriesView) -> String {

@@ -115,6 +115,11 @@ impl<'a> Reader<'a> {
         self.at >= self.bytes.len()
     }
 
+    /// What was not read yet.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
     /// Offset of the next element.
     #[inline]
     pub fn position(&self) -> usize {

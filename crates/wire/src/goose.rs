@@ -10,6 +10,7 @@
 mod data;
 mod frame;
 mod message;
+mod outcome;
 mod parse;
 mod rules;
 mod schedule;
@@ -20,8 +21,9 @@ mod value;
 pub use data::{Data, Entries};
 pub use frame::{Frame, Inspection, inspect};
 pub use message::Message;
+pub use outcome::{Counts, Heard, Numbers, Oddity, Outcome, Said};
 pub use parse::Fields;
-pub use rules::{Counts, Instants, Numbers, Outcome, Rules, SHORTEST_INTERVAL_NS};
+pub use rules::{Rules, SHORTEST_INTERVAL_NS};
 pub use schedule::{Curve, Progress};
 pub use supervisor::{Expectation, Marks, REFUSALS, Refusal, Refused, Settings, Simulation, Supervisor, Verdict};
 pub use template::Template;

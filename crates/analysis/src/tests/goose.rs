@@ -1,5 +1,7 @@
 //! GOOSE streams.
 
+mod identity;
+
 use super::{analyse, sv};
 use crate::Detail;
 use wire::goose::{Frame, Message};

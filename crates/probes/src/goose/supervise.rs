@@ -4,6 +4,7 @@
 //! known.
 
 mod block;
+mod key;
 mod words;
 
 pub(crate) use words::Words;
@@ -11,13 +12,16 @@ pub(crate) use words::Words;
 use super::config::SuperviseConfig;
 use crate::reception::Arrival;
 use crate::record::Feed;
-use block::{Key, Watched};
+use block::Watched;
+use key::Key;
 use units::Monotonic;
 use wire::ether::{EthernetView, VlanTag};
-use wire::goose::Frame;
+use wire::goose::{Frame, REFUSALS, Refusal};
 
 /// Notices, in the numbering of the probe they appear in: above those of sampled values.
 pub(crate) mod notice {
+    use wire::goose::Refusal;
+
     pub(crate) const FIRST_CODE: u16 = 1_000;
     pub(super) const MALFORMED: u16 = FIRST_CODE;
     pub(super) const TOO_MANY: u16 = FIRST_CODE + 1;
@@ -43,10 +47,41 @@ pub(crate) mod notice {
     pub(super) const SILENT: u16 = FIRST_CODE + 21;
     pub(super) const NEVER_CAME: u16 = FIRST_CODE + 22;
     pub(super) const UNEXPECTED: u16 = FIRST_CODE + 23;
+    pub(super) const CONFLICTING: u16 = FIRST_CODE + 24;
+    pub(super) const BEGAN_AGAIN: u16 = FIRST_CODE + 25;
+    pub(super) const ALTERED: u16 = FIRST_CODE + 26;
+    pub(super) const SINGLE: u16 = FIRST_CODE + 27;
+    pub(super) const FELL_SILENT: u16 = FIRST_CODE + 28;
+    pub(super) const CONFLICTING_TOTAL: u16 = FIRST_CODE + 29;
+    pub(super) const RESTARTS_TOTAL: u16 = FIRST_CODE + 30;
+    pub(super) const UNREAD: u16 = FIRST_CODE + 31;
+    pub(super) const UNPLACED: u16 = FIRST_CODE + 32;
+    pub(super) const WITHOUT_LIFE_FIRST: u16 = FIRST_CODE + 33;
+    pub(super) const TAKEN_OVER: u16 = FIRST_CODE + 34;
+    pub(super) const NONE_READ: u16 = FIRST_CODE + 35;
+    pub(super) const UNREADABLE: u16 = FIRST_CODE + 36;
     /// And the number of the refusal: the first of them.
     pub(super) const REFUSED: u16 = FIRST_CODE + 100;
     /// And the number of the refusal: how many there were.
     pub(super) const REFUSED_TOTAL: u16 = FIRST_CODE + 200;
+
+    /// Whether a notice puts the figures of its series in doubt.
+    pub(super) fn is_doubt(code: u16) -> bool {
+        match code {
+            RESTART | TAKEN_OVER | BEGAN_AGAIN | RESTARTS_TOTAL => true,
+            OLD | OLD_TOTAL | CONFLICTING | CONFLICTING_TOTAL | ALTERED | SOURCE | SECOND_SOURCE => true,
+            UNREAD | NONE_READ | UNREADABLE | UNPLACED => true,
+            WITHOUT_LIFE | WITHOUT_LIFE_FIRST | SINGLE | FELL_SILENT | NEVER_CAME => true,
+            REFUSED_TOTAL.. => super::refusal(code - REFUSED_TOTAL).is_some_and(Refusal::is_doubt),
+            REFUSED.. => super::refusal(code - REFUSED).is_some_and(Refusal::is_doubt),
+            _ => false,
+        }
+    }
+}
+
+/// The refusal of a number in a notice.
+fn refusal(number: u16) -> Option<Refusal> {
+    REFUSALS.get(usize::from(number)).copied()
 }
 
 /// Slots of one control block: its spacing, and how long its changes took.
@@ -79,6 +114,8 @@ pub(crate) struct Blocks {
     malformed: u64,
     first_malformed_at: u64,
     unplaced: u64,
+    /// Messages that could not be read and may be of any control block, those that come later too.
+    unread_by_all: u64,
 }
 
 impl Blocks {
@@ -96,6 +133,7 @@ impl Blocks {
             malformed: 0,
             first_malformed_at: 0,
             unplaced: 0,
+            unread_by_all: 0,
         }
     }
 
@@ -109,14 +147,15 @@ impl Blocks {
 
     /// Accounts for one frame; tells whether it was a GOOSE message.
     pub(crate) fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
-        let parsed = EthernetView::with_tag(data, vlan).and_then(|ethernet| Frame::parse(&ethernet));
-        let frame = match parsed {
+        let ethernet = EthernetView::with_tag(data, vlan);
+        let frame = match ethernet.and_then(|ethernet| Frame::parse(&ethernet)) {
             Ok(frame) => frame,
             Err(error) => {
                 if self.malformed == 0 {
                     self.first_malformed_at = error.offset as u64;
                 }
                 self.malformed += 1;
+                self.blame(ethernet.ok().as_ref(), arrival.at, feed);
                 return false;
             }
         };
@@ -126,6 +165,20 @@ impl Blocks {
         }
         self.deadline = self.blocks.iter().filter_map(Watched::deadline).min();
         true
+    }
+
+    /// Counts a message that cannot be read for the control block it names, or for each that it may be of.
+    fn blame(&mut self, ethernet: Option<&EthernetView<'_>>, at: Monotonic, feed: &mut Feed) {
+        let Some(key) = ethernet.and_then(Key::of_unreadable) else {
+            self.unread_by_all += 1;
+            self.blocks.iter_mut().for_each(|block| block.unread += 1);
+            return;
+        };
+        let known = self.blocks.iter().position(|block| block.key == key);
+        match known.or_else(|| self.open(key, at, feed)) {
+            Some(index) => self.blocks[index].unread += 1,
+            None => self.unplaced += 1,
+        }
     }
 
     /// When the first control block expires.
@@ -149,6 +202,10 @@ impl Blocks {
     pub(crate) fn end(&mut self, now: Monotonic, common: u16, feed: &mut Feed) {
         for block in &mut self.blocks {
             block.end(now, feed);
+            block.doubt(notice::UNPLACED, now, self.unplaced, feed);
+        }
+        if self.blocks.is_empty() && self.malformed > 0 {
+            feed.notice(common, notice::UNREADABLE, now, self.malformed, 0);
         }
         for (code, count, detail) in [
             (notice::MALFORMED, self.malformed, self.first_malformed_at),
@@ -166,13 +223,17 @@ impl Blocks {
         if known.is_some() {
             return known;
         }
+        self.open(Key::of(frame), at, feed)
+    }
+
+    fn open(&mut self, key: Key, at: Monotonic, feed: &mut Feed) -> Option<usize> {
         let number = self.blocks.len();
         if number >= usize::from(self.config.max_blocks) {
             return None;
         }
-        let key = Key::of(frame);
         let slot = self.first_slot + u16::try_from(number).ok()? * SLOTS;
-        let block = Watched::new(key, slot, self.times_changes, &self.config);
+        let mut block = Watched::new(key, slot, self.times_changes, &self.config);
+        block.unread = self.unread_by_all;
         block.announce(namesakes(&self.blocks, &block.key), feed);
         if !self.config.expected.is_empty() {
             feed.notice(slot, notice::UNEXPECTED, at, 0, 0);

@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod identity;
 mod publisher;
 mod supervision;
 
@@ -63,7 +64,7 @@ fn sender_options() -> PortOptions {
 fn texts(recorded: &Recorded, series: &str) -> Vec<String> {
     let events = recorded.events(series).into_iter();
     events
-        .filter(|event| event.kind == EventKind::Stream)
+        .filter(|event| matches!(event.kind, EventKind::Stream | EventKind::Incomplete))
         .map(|event| event.text)
         .collect()
 }

@@ -58,6 +58,11 @@ impl<'a> Entries<'a> {
         Self { reader }
     }
 
+    /// The octets of the entries that were not read yet.
+    pub(super) fn octets(&self) -> &'a [u8] {
+        self.reader.rest()
+    }
+
     /// The element of each entry, to patch it in place.
     pub(super) fn next_with_element(&mut self) -> Option<(Element, Data<'a>)> {
         let element = self.reader.next_element().ok()??;

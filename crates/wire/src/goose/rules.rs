@@ -4,121 +4,22 @@
 //! count sqNum up; the next message comes within timeAllowedtoLive. What is behind the last message is old while that one is
 //! live (the replay rule of IEC 62351-6), and a publisher that began again after that. What is further ahead than the time since the
 //! last message allows is no loss either, however many numbers it left out: see [`SHORTEST_INTERVAL_NS`].
+//!
+//! `t` is the time of the last change of state, so it tells a publisher from another: lower numbers with a later `t` are of one that
+//! began again, and an earlier `t`, or other values, in a state that is known are of another one. Publishers that stamp each
+//! message are known by their second such stamp, and judged by their numbers alone.
 
-use super::Frame;
+mod memory;
+mod time;
+
+pub use time::SHORTEST_INTERVAL_NS;
+
+use super::outcome::{Counts, Heard, Numbers, Oddity, Outcome, Said};
 use crate::order::{Order, Place};
-use crate::sequence::WINDOW;
+use memory::{Bodies, Earlier, Stamps};
+use time::{Beat, Time};
 
 const NS_PER_MS: f64 = 1e6;
-
-/// No publisher sends the messages of one control block closer than this for long: more numbers than the time allows are not lost,
-/// but were never sent. IEC 61850-8-1 leaves the retransmission curve to the publisher, but states MinTime and timeAllowedtoLive in
-/// whole milliseconds; devices begin with 1 to 20 ms and double that. This is a tenth of the shortest of them, and the shortest
-/// that `publish` sends.
-pub const SHORTEST_INTERVAL_NS: u64 = 100_000;
-
-/// So many messages may be missing whatever the time: one that was held up on its way, or states that changed at once.
-const ALWAYS_ALLOWED: u64 = WINDOW as u64;
-
-/// What the messages of a stream were.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// Changes of state, the first one seen not counted.
-    pub states: u64,
-    /// Messages of a state that was known, duplicates and late ones among them.
-    pub repetitions: u64,
-    /// States that never came: stNum jumped over them. Each had at least one message, which is counted as lost.
-    pub missed_states: u64,
-    /// States that did not begin with sqNum 0: their first messages were lost, or, where the time does not allow that, the publisher
-    /// does not reset it.
-    pub begun_late: u64,
-    /// Messages from before the last one, too far back to be late, while that was live: replayed, or of a second publisher.
-    pub old: u64,
-    /// Times the publisher began again: with lower numbers, after the last message had expired, or with numbers further ahead than
-    /// the time since the last message allows.
-    pub restarts: u64,
-    /// Times no message came for longer than the last one allowed.
-    pub expired: u64,
-    /// Messages with timeAllowedtoLive 0, which is not allowed: their expiry is not judged.
-    pub without_life: u64,
-}
-
-/// The fields that the rules are about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Numbers {
-    /// State number.
-    pub st_num: u32,
-    /// Sequence number within the state.
-    pub sq_num: u32,
-    /// timeAllowedtoLive, ms.
-    pub tal_ms: u32,
-}
-
-impl Numbers {
-    /// Those of a message.
-    pub fn of(frame: &Frame<'_>) -> Self {
-        Self {
-            st_num: frame.st_num(),
-            sq_num: frame.sq_num(),
-            tal_ms: frame.time_allowed_to_live(),
-        }
-    }
-}
-
-/// When a message came, in ns of one clock or of two. Between two messages the shorter of the two times counts: an application
-/// that was held up has not heard the stream, but the kernel has; and a step of the wall clock is no silence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Instants {
-    /// By the clock of the receive stamps, which may be stepped.
-    pub stamp_ns: Option<i64>,
-    /// By a clock that only runs on.
-    pub steady_ns: Option<i64>,
-}
-
-impl Instants {
-    /// An instant that only a receive stamp tells.
-    pub fn stamped(stamp_ns: Option<i64>) -> Self {
-        Self {
-            stamp_ns,
-            steady_ns: None,
-        }
-    }
-
-    /// Time since `before`, ns; `None` when no clock tells both.
-    fn since(self, before: Self) -> Option<i64> {
-        let between = |now: Option<i64>, before: Option<i64>| Some(now?.saturating_sub(before?));
-        let stamped = between(self.stamp_ns, before.stamp_ns);
-        let steady = between(self.steady_ns, before.steady_ns);
-        stamped.into_iter().chain(steady).min()
-    }
-}
-
-/// What one message was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// The first of the stream.
-    First,
-    /// A new state, after so many that never came.
-    NewState(u64),
-    /// The publisher began again.
-    Restart,
-    /// A repetition, with its place among the others: `Next`, `Gap`, `Duplicate` or `Late`.
-    Repetition(Place),
-    /// From before the last message, while that is live.
-    Old,
-}
-
-impl Outcome {
-    /// Whether a subscriber takes the message: else it is a duplicate, late or old.
-    pub fn is_taken(self) -> bool {
-        !matches!(self, Self::Old | Self::Repetition(Place::Duplicate | Place::Late))
-    }
-
-    /// Whether the time since the message before is measured.
-    pub fn is_measured(self) -> bool {
-        !matches!(self, Self::Old | Self::Repetition(Place::Duplicate))
-    }
-}
 
 /// The state of the rules. Taking a message allocates nothing.
 #[derive(Debug, Clone)]
@@ -130,13 +31,19 @@ pub struct Rules {
     order: Order,
     /// Added to sqNum, which goes from its highest value to 1.
     base: u64,
+    bodies: Bodies,
+    /// The state before, which the last one took the place of while it was live.
+    earlier: Option<Earlier>,
+    stamps: Stamps,
+    beat: Beat,
+    oddity: Option<Oddity>,
     counts: Counts,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Last {
-    message: Numbers,
-    at: Instants,
+    message: Said,
+    at: Heard,
 }
 
 impl Default for Rules {
@@ -161,6 +68,11 @@ impl Rules {
             is_expired: false,
             order: Order::default(),
             base: 0,
+            bodies: Bodies::default(),
+            earlier: None,
+            stamps: Stamps::OfTheState,
+            beat: Beat::default(),
+            oddity: None,
             counts: Counts::default(),
         }
     }
@@ -187,22 +99,50 @@ impl Rules {
 
     /// Messages that came after a later one.
     pub fn late(&self) -> u64 {
-        self.order.late + self.counts.old
+        self.order.late + self.counts.old + self.counts.held_up
+    }
+
+    /// What was odd about the last message beside what it was, or about the end.
+    pub fn oddity(&self) -> Option<Oddity> {
+        self.oddity
     }
 
     /// Takes the next message. Also gives by how much it came after the time the last one allowed, in ns.
-    pub fn accept(&mut self, message: Numbers, at: Instants) -> (Outcome, Option<i64>) {
+    pub fn accept(&mut self, message: impl Into<Said>, at: Heard) -> (Outcome, Option<i64>) {
+        let message = message.into();
+        self.oddity = None;
         let Some(last) = self.last else {
-            self.order.begin(number(0, message.sq_num));
+            self.begin(message.numbers.sq_num);
             self.take(message, at);
             return (Outcome::First, None);
         };
-        let overdue = self.overdue(at).or(self.is_expired.then_some(0));
-        let time = Time {
-            is_overdue: overdue.is_some(),
-            most_missing: most_missing(at.since(last.at)),
-        };
-        let outcome = self.place(message, last.message, time);
+        let overdue = self.lateness(at);
+        let elapsed_ns = at.since(last.at);
+        let time = Time::of(elapsed_ns, overdue.is_some());
+        let outcome = self.place(message, last.message, time, at);
+        self.beat.take(outcome, elapsed_ns);
+        self.taken(outcome, message, overdue, at)
+    }
+
+    /// Takes the next message as that of another publisher, which takes the place of the last one's: its numbers say nothing of
+    /// what the other one sent.
+    pub(super) fn take_over(&mut self, message: Said, at: Heard) -> (Outcome, Option<i64>) {
+        if self.last.is_none() {
+            return self.accept(message, at);
+        }
+        self.oddity = None;
+        let overdue = self.lateness(at);
+        let outcome = self.restart(message.numbers.sq_num);
+        self.beat = Beat::default();
+        self.taken(outcome, message, overdue, at)
+    }
+
+    /// By how much a message comes too late; 0 when the silence before it was found already.
+    fn lateness(&self, at: Heard) -> Option<i64> {
+        self.overdue(at).or(self.is_expired.then_some(0))
+    }
+
+    fn taken(&mut self, outcome: Outcome, message: Said, overdue: Option<i64>, at: Heard) -> (Outcome, Option<i64>) {
         if !outcome.is_taken() {
             return (outcome, None);
         }
@@ -212,7 +152,7 @@ impl Rules {
     }
 
     /// Looks at the clock between messages. The first time that the last message has expired, gives by how much, in ns.
-    pub fn expire(&mut self, now: Instants) -> Option<i64> {
+    pub fn expire(&mut self, now: Heard) -> Option<i64> {
         if self.is_expired {
             return None;
         }
@@ -223,9 +163,21 @@ impl Rules {
     }
 
     /// Nothing more comes: what is missing is lost, and a silence that lasts until `end` may be one message too long.
-    pub fn finish(&mut self, end: Instants) -> Option<i64> {
+    pub fn finish(&mut self, end: Heard) -> Option<i64> {
         self.order.settle();
-        self.expire(end)
+        self.oddity = None;
+        if self.stamps == Stamps::Moved {
+            self.began_again();
+        }
+        let overdue = self.expire(end);
+        let silence_ns = self.silence_ns(end).filter(|_| !self.is_expired);
+        self.counts.fell_silent = u64::from(silence_ns.is_some_and(|ns| self.beat.is_missed(ns)));
+        overdue
+    }
+
+    /// Whether only one message was taken: nothing is known of those that were to follow.
+    pub fn is_single(&self) -> bool {
+        self.counts.taken == 1
     }
 
     /// Whether a message was taken and has not been found expired.
@@ -233,27 +185,29 @@ impl Rules {
         self.last.is_some() && !self.is_expired
     }
 
-    /// When the last message expires by the clock that only runs on; `None` when that cannot be said or has been.
+    /// When the last message expires by the clock of the stamps; `None` when that cannot be said or has been.
     pub fn deadline_ns(&self) -> Option<i64> {
-        let last = self.last.filter(|last| !self.is_expired && last.message.tal_ms > 0)?;
-        Some(last.at.steady_ns?.saturating_add(self.allowed_ns(last.message)))
+        let last = self
+            .last
+            .filter(|last| !self.is_expired && last.message.numbers.tal_ms > 0)?;
+        Some(last.at.0?.saturating_add(self.allowed_ns(last.message.numbers)))
     }
 
     /// The last message taken.
     pub fn last(&self) -> Option<Numbers> {
-        self.last.map(|last| last.message)
+        self.last.map(|last| last.message.numbers)
     }
 
     /// Time since the last message taken, ns.
-    pub fn silence_ns(&self, now: Instants) -> Option<i64> {
+    pub fn silence_ns(&self, now: Heard) -> Option<i64> {
         now.since(self.last?.at)
     }
 
     /// By how much `now` is after the time that the last message allowed, in ns.
-    pub(super) fn overdue(&self, now: Instants) -> Option<i64> {
+    pub(super) fn overdue(&self, now: Heard) -> Option<i64> {
         let last = self.last?;
         let elapsed = now.since(last.at)?;
-        let allowed = self.allowed_ns(last.message);
+        let allowed = self.allowed_ns(last.message.numbers);
         (allowed > 0 && elapsed > allowed).then(|| elapsed - allowed)
     }
 
@@ -261,69 +215,149 @@ impl Rules {
         (f64::from(message.tal_ms) * self.ns_per_ms) as i64
     }
 
-    fn take(&mut self, message: Numbers, at: Instants) {
-        self.counts.without_life += u64::from(message.tal_ms == 0);
+    fn take(&mut self, message: Said, at: Heard) {
+        self.counts.taken += 1;
+        self.counts.without_life += u64::from(message.numbers.tal_ms == 0);
         self.last = Some(Last { message, at });
         self.is_expired = false;
+        self.keep(self.base, message);
     }
 
-    fn place(&mut self, message: Numbers, last: Numbers, time: Time) -> Outcome {
-        let ahead = message.st_num.wrapping_sub(last.st_num);
+    fn place(&mut self, said: Said, last: Said, time: Time, at: Heard) -> Outcome {
+        let (message, last_numbers) = (said.numbers, last.numbers);
+        let ahead = message.st_num.wrapping_sub(last_numbers.st_num);
         if ahead == 0 {
-            return self.repetition(message.sq_num, last.sq_num, time);
+            return self.repetition(said, last, time);
+        }
+        if !time.is_overdue
+            && let Some(earlier) = self.earlier.filter(|earlier| earlier.is_of(&said))
+        {
+            return self.of_the_state_before(earlier, at);
         }
         // stNum goes from its highest value to 1: close to both ends, a lower one may be the next.
-        let wrapped = message.st_num < last.st_num && ahead < 1 << 16;
-        if message.st_num > last.st_num || wrapped {
+        let wrapped = message.st_num < last_numbers.st_num && ahead < 1 << 16;
+        if message.st_num > last_numbers.st_num || wrapped {
             let missed = u64::from(ahead) - 1 - u64::from(wrapped && ahead > 1);
             let Some(most_missing) = time.most_missing.checked_sub(missed) else {
                 return match wrapped {
-                    true => self.behind(message.sq_num, time.is_overdue),
+                    true => self.behind(said, last, time.is_overdue),
                     false => self.restart(message.sq_num),
                 };
             };
+            // Neither from 0 nor on from the last one: what is missing before it cannot be said.
+            let goes_on = message.sq_num == last_numbers.sq_num.wrapping_add(1);
+            if u64::from(message.sq_num) > most_missing && !goes_on {
+                return self.restart(message.sq_num);
+            }
+            self.earlier = Some(Earlier::of(last, at));
             self.new_state(message.sq_num, most_missing);
             self.counts.states += 1;
             self.counts.missed_states += missed;
             return Outcome::NewState(missed);
         }
-        self.behind(message.sq_num, time.is_overdue)
+        self.behind(said, last, time.is_overdue)
     }
 
-    fn repetition(&mut self, sq_num: u32, last: u32, time: Time) -> Outcome {
+    fn repetition(&mut self, said: Said, last: Said, time: Time) -> Outcome {
+        let (sq_num, last_sq_num) = (said.numbers.sq_num, last.numbers.sq_num);
         // sqNum goes from its highest value to 1; one from before that may come late.
         let round = u64::from(u32::MAX);
-        let base = match sq_num.abs_diff(last) > u32::MAX / 2 {
-            true if sq_num < last => self.base + round,
+        let base = match sq_num.abs_diff(last_sq_num) > u32::MAX / 2 {
+            true if sq_num < last_sq_num => self.base + round,
             true => self.base.saturating_sub(round),
             false => self.base,
         };
         let number = number(base, sq_num);
-        match self.order.place(number) {
-            Place::Restart => return self.behind(sq_num, time.is_overdue),
-            Place::Duplicate if time.is_overdue && sq_num < last => return self.behind(sq_num, time.is_overdue),
-            // Lower, and no round further on: it is behind after all.
-            Place::Gap(missing) if missing > time.most_missing && sq_num < last => {
-                return self.behind(sq_num, time.is_overdue);
-            }
-            Place::Gap(missing) if missing > time.most_missing => return self.restart(sq_num),
+        let place = self.order.place(number);
+        let is_beyond = matches!(place, Place::Gap(missing) if missing > time.most_missing);
+        // Lower, and no round further on: it is behind after all.
+        let is_ahead = matches!(place, Place::Next | Place::Gap(_)) && !(is_beyond && sq_num < last_sq_num);
+        let is_earlier = said.t_ns < last.t_ns && self.stamps != Stamps::OfEachMessage;
+        match place {
+            _ if !is_ahead && said.t_ns > last.t_ns => return self.restart(sq_num),
+            Place::Duplicate if time.is_overdue && sq_num < last_sq_num => return self.restart(sq_num),
+            Place::Duplicate if !self.bodies.is_kept(number, &said) => return self.conflicting(sq_num, time),
+            Place::Duplicate => {}
+            Place::Restart => return self.behind(said, last, time.is_overdue),
+            _ if is_earlier => return self.behind(said, last, time.is_overdue),
+            _ if is_beyond && !is_ahead => return self.behind(said, last, time.is_overdue),
+            _ if is_beyond => return self.restart(sq_num),
             _ => {}
+        }
+        if is_ahead {
+            self.look_at_contents(said, last, time);
         }
         self.base = self.base.max(base);
         self.counts.repetitions += 1;
+        self.keep(base, said);
         Outcome::Repetition(self.order.accept(number))
     }
 
-    /// A message from before the last one.
-    fn behind(&mut self, sq_num: u32, is_overdue: bool) -> Outcome {
-        if !is_overdue {
+    /// A repetition says what the message before it said.
+    fn look_at_contents(&mut self, now: Said, last: Said, time: Time) {
+        if now.t_ns != last.t_ns {
+            // An earlier one is taken only of a publisher that stamps each message.
+            self.stamps = match self.stamps {
+                Stamps::OfTheState => Stamps::Moved,
+                Stamps::Moved | Stamps::OfEachMessage => Stamps::OfEachMessage,
+            };
+            return;
+        }
+        let stands = time.elapsed_ns.is_some_and(|ns| ns > Stamps::COARSEST_NS);
+        if self.stamps == Stamps::Moved || self.stamps == Stamps::OfEachMessage && stands {
+            self.began_again();
+        }
+        // Some that stamp each message take a value that has just changed into a repetition.
+        if now.values != last.values && self.stamps == Stamps::OfTheState {
+            self.counts.altered += 1;
+            self.oddity.get_or_insert(Oddity::Altered);
+        }
+    }
+
+    /// `t` moved on with a repetition, and stands again.
+    fn began_again(&mut self) {
+        self.stamps = Stamps::OfTheState;
+        self.counts.restarts += 1;
+        self.oddity = Some(Oddity::BeganAgain);
+    }
+
+    /// A message of the state before, which was live when this one began.
+    fn of_the_state_before(&mut self, earlier: Earlier, at: Heard) -> Outcome {
+        if earlier.is_just_over(at) {
+            // One: a state that goes on is no late message.
+            self.earlier = Some(earlier.without_late());
+            self.counts.held_up += 1;
+            return Outcome::HeldUp;
+        }
+        self.counts.old += 1;
+        Outcome::Old
+    }
+
+    /// A number that was seen says something else now.
+    fn conflicting(&mut self, sq_num: u32, time: Time) -> Outcome {
+        if time.is_overdue {
+            return self.restart(sq_num);
+        }
+        self.counts.conflicting += 1;
+        Outcome::Conflicting
+    }
+
+    fn keep(&mut self, base: u64, said: Said) {
+        self.bodies.keep(number(base, said.numbers.sq_num), &said);
+    }
+
+    /// A message with lower numbers than the last one, or with an earlier `t`.
+    fn behind(&mut self, said: Said, last: Said, is_overdue: bool) -> Outcome {
+        if !is_overdue && said.t_ns <= last.t_ns {
             self.counts.old += 1;
             return Outcome::Old;
         }
-        self.restart(sq_num)
+        self.restart(said.numbers.sq_num)
     }
 
     fn restart(&mut self, sq_num: u32) -> Outcome {
+        self.earlier = self.last.map(|last| Earlier::of(last.message, last.at));
+        self.stamps = Stamps::OfTheState;
         self.begin(sq_num);
         self.counts.restarts += 1;
         Outcome::Restart
@@ -345,22 +379,6 @@ impl Rules {
         self.base = 0;
         self.order.begin(number(0, sq_num));
     }
-}
-
-/// What the time since the last message says of the next one.
-#[derive(Debug, Clone, Copy)]
-struct Time {
-    /// The last message has expired.
-    is_overdue: bool,
-    /// So many messages may have been sent and lost.
-    most_missing: u64,
-}
-
-/// Messages that may have been lost in this time; any number where it is not known.
-fn most_missing(elapsed_ns: Option<i64>) -> u64 {
-    let Some(elapsed_ns) = elapsed_ns else { return u64::MAX };
-    let elapsed_ns = u64::try_from(elapsed_ns).unwrap_or(0);
-    ALWAYS_ALLOWED + elapsed_ns / SHORTEST_INTERVAL_NS
 }
 
 /// sqNum as a number that only grows: 1 more, so that there is one before 0.

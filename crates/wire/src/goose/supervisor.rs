@@ -1,6 +1,7 @@
 //! Supervision of one GOOSE control block: which messages a subscriber takes, and what else must not change unseen.
 
-use super::rules::{Counts, Instants, Numbers, Outcome, Rules};
+use super::outcome::{Counts, Heard, Oddity, Outcome, Said};
+use super::rules::Rules;
 use super::{Frame, MAX_NAME};
 use crate::ether::Mac;
 
@@ -8,11 +9,11 @@ use crate::ether::Mac;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Simulation {
     /// All: for who looks on.
-    #[default]
     Both,
     /// Sim FALSE: simulated ones are refused.
     Off,
     /// Sim TRUE: real ones are taken until the first simulated one comes, and refused from then on.
+    #[default]
     On,
 }
 
@@ -25,18 +26,15 @@ pub struct Settings {
     pub simulation: Simulation,
     /// The publisher is of Edition 1: it sets the simulation (then test) flag without the simulate bit.
     pub edition_1: bool,
-    /// Refuse messages of another source address while the first one is live: two publishers with one name are told apart.
-    pub one_source: bool,
 }
 
 impl Default for Settings {
-    /// Takes what comes: for who looks on.
+    /// timeAllowedtoLive as it is sent, and real messages until simulated ones come: a port and a capture are looked at alike.
     fn default() -> Self {
         Self {
             tal_factor: 1.0,
-            simulation: Simulation::Both,
-            edition_1: true,
-            one_source: false,
+            simulation: Simulation::On,
+            edition_1: false,
         }
     }
 }
@@ -87,6 +85,28 @@ pub const REFUSALS: [Refusal; 8] = [
     Refusal::Entries,
 ];
 
+impl Refusal {
+    /// Whether a message refused for this leaves a doubt: it came under the name of the block, and what its publisher lost is not
+    /// known. Not so where the subscriber was told that simulated ones are none of its own.
+    pub fn is_doubt(self) -> bool {
+        self != Self::Simulated
+    }
+
+    /// In words, behind "refused:".
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Simulated => "simulated, and Sim is off",
+            Self::Real => "real, while simulated ones are taken",
+            Self::FlagWithoutBit => "the simulation flag is set without the simulate bit",
+            Self::SecondSource => "from a second source address",
+            Self::ConfRev => "confRev is not the configured one",
+            Self::DatSet => "datSet is not the configured one",
+            Self::GoId => "goID is not the configured one",
+            Self::Entries => "numDatSetEntries is not the configured one",
+        }
+    }
+}
+
 /// How many messages were refused, by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Refused([u64; REFUSALS.len()]);
@@ -100,6 +120,15 @@ impl Refused {
     /// All of them.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
+    }
+
+    /// Those that leave a doubt.
+    pub fn doubtful(&self) -> u64 {
+        REFUSALS
+            .into_iter()
+            .filter(|refusal| refusal.is_doubt())
+            .map(|refusal| self.of(refusal))
+            .sum()
     }
 }
 
@@ -155,6 +184,8 @@ pub enum Verdict {
         overdue_ns: Option<i64>,
         /// The fields of the last message, where they differ from those of this one.
         before: Option<Marks>,
+        /// What else was odd about it.
+        oddity: Option<Oddity>,
     },
     /// It was refused.
     Refused {
@@ -209,7 +240,7 @@ impl Supervisor {
     }
 
     /// Takes the next message.
-    pub fn accept(&mut self, frame: &Frame<'_>, at: Instants) -> Verdict {
+    pub fn accept(&mut self, frame: &Frame<'_>, at: Heard) -> Verdict {
         let marks = Marks::of(frame);
         self.messages += 1;
         if let Some(refusal) = self.refusal(frame, &marks, at) {
@@ -217,8 +248,12 @@ impl Supervisor {
         }
         // What is wrong with a message of the same publisher ends with a right one; a second publisher goes on.
         self.told &= bit(Refusal::Simulated) | bit(Refusal::Real) | bit(Refusal::SecondSource);
+        let is_other = self.takes_over(&marks) || self.is_of_another(&marks);
         self.is_simulated |= marks.simulation;
-        let (outcome, overdue_ns) = self.rules.accept(Numbers::of(frame), at);
+        let (outcome, overdue_ns) = match is_other {
+            true => self.rules.take_over(Said::of(frame), at),
+            false => self.rules.accept(Said::of(frame), at),
+        };
         let before = match outcome.is_taken() {
             true => self.marks.replace(marks).filter(|before| *before != marks),
             false => None,
@@ -230,16 +265,17 @@ impl Supervisor {
             outcome,
             overdue_ns,
             before,
+            oddity: self.rules.oddity(),
         }
     }
 
     /// Looks at the clock between messages. The first time that the last message has expired, gives by how much, in ns.
-    pub fn expire(&mut self, now: Instants) -> Option<i64> {
+    pub fn expire(&mut self, now: Heard) -> Option<i64> {
         self.rules.expire(now)
     }
 
     /// Nothing more comes; as [`Rules::finish`].
-    pub fn finish(&mut self, end: Instants) -> Option<i64> {
+    pub fn finish(&mut self, end: Heard) -> Option<i64> {
         self.rules.finish(end)
     }
 
@@ -249,6 +285,14 @@ impl Supervisor {
         let configured = [Refusal::ConfRev, Refusal::DatSet, Refusal::GoId, Refusal::Entries];
         let is_refused = configured.into_iter().any(|refusal| self.told & bit(refusal) != 0);
         self.rules.is_live() && !is_refused && self.marks.is_some_and(|marks| !marks.nds_com)
+    }
+
+    /// Whether something came that puts in doubt what was counted: a publisher that began again or another one that took its place, a
+    /// second one beside it, messages that were refused, contradict others or forbid to judge a silence, or no second message.
+    pub fn is_in_doubt(&self) -> bool {
+        let counts = self.rules.counts();
+        let of_another = counts.old + counts.conflicting + counts.altered + self.refused.doubtful();
+        of_another + counts.restarts + counts.without_life + counts.fell_silent > 0 || self.rules.is_single()
     }
 
     /// The rules of the numbers.
@@ -283,7 +327,7 @@ impl Supervisor {
         Verdict::Refused { refusal, is_new }
     }
 
-    fn refusal(&self, frame: &Frame<'_>, marks: &Marks, at: Instants) -> Option<Refusal> {
+    fn refusal(&self, frame: &Frame<'_>, marks: &Marks, at: Heard) -> Option<Refusal> {
         if marks.simulation && !frame.simulate() && !self.settings.edition_1 {
             return Some(Refusal::FlagWithoutBit);
         }
@@ -295,14 +339,18 @@ impl Supervisor {
         if let Some(refusal) = self.mismatch(frame) {
             return Some(refusal);
         }
-        // The first simulated message takes the place of the real ones, whoever sends it.
-        let takes_over = self.settings.simulation == Simulation::On && marks.simulation && !self.is_simulated;
-        let is_second = self.settings.one_source
-            && !takes_over
-            && self.marks.is_some_and(|last| last.source != marks.source)
-            && self.rules.is_live()
-            && self.rules.overdue(at).is_none();
+        let is_live = self.rules.is_live() && self.rules.overdue(at).is_none();
+        let is_second = is_live && self.is_of_another(marks) && !self.takes_over(marks);
         is_second.then_some(Refusal::SecondSource)
+    }
+
+    /// The first simulated message takes the place of the real ones, whoever sends it.
+    fn takes_over(&self, marks: &Marks) -> bool {
+        self.settings.simulation == Simulation::On && marks.simulation && !self.is_simulated
+    }
+
+    fn is_of_another(&self, marks: &Marks) -> bool {
+        self.marks.is_some_and(|last| last.source != marks.source)
     }
 
     fn mismatch(&self, frame: &Frame<'_>) -> Option<Refusal> {

@@ -255,6 +255,17 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             );
             add(c.old, format!("{} of an old state", plural(c.old, "message")));
             add(
+                c.conflicting,
+                format!(
+                    "{} with numbers that had come, and other contents",
+                    plural(c.conflicting, "message")
+                ),
+            );
+            add(
+                c.altered,
+                format!("{} with other values than their state", plural(c.altered, "repetition")),
+            );
+            add(
                 c.restarts,
                 format!("the publisher began again {}", plural(c.restarts, "time")),
             );

@@ -1,5 +1,6 @@
 //! One control block: who it is, what was supervised, and its series.
 
+use super::key::Key;
 use super::notice;
 use crate::goose::config::{ExpectedBlock, SuperviseConfig};
 use crate::reception::Arrival;
@@ -7,62 +8,18 @@ use crate::record::{Counter, Feed};
 use units::{Monotonic, Realtime};
 use wire::ether::Mac;
 use wire::goose::{
-    Expectation, Frame, Instants, MAX_NAME, Marks, Numbers, Outcome, REFUSALS, Refusal, Settings, Supervisor, Verdict,
+    Expectation, Frame, Heard, Marks, Numbers, Oddity, Outcome, REFUSALS, Refusal, Settings, Supervisor, Verdict,
 };
 
 /// Events of one control block that are written; further ones are counted.
 const EVENTS: u32 = 200;
-
-/// What tells one control block from another.
-pub(super) struct Key {
-    destination: Mac,
-    appid: u16,
-    length: usize,
-    name: [u8; MAX_NAME],
-}
-
-impl Key {
-    pub(super) fn of(frame: &Frame<'_>) -> Self {
-        let reference = frame.gocb_ref();
-        let length = reference.len().min(MAX_NAME);
-        let mut name = [0; MAX_NAME];
-        name[..length].copy_from_slice(&reference[..length]);
-        Self {
-            destination: frame.ethernet().dst(),
-            appid: frame.header().appid,
-            length,
-            name,
-        }
-    }
-
-    fn expected(block: &ExpectedBlock) -> Self {
-        let length = block.gocb_ref.len().min(MAX_NAME);
-        let mut name = [0; MAX_NAME];
-        name[..length].copy_from_slice(&block.gocb_ref[..length]);
-        Self {
-            destination: block.destination,
-            appid: block.appid,
-            length,
-            name,
-        }
-    }
-
-    pub(super) fn is_of(&self, frame: &Frame<'_>) -> bool {
-        self.appid == frame.header().appid
-            && self.destination == frame.ethernet().dst()
-            && self.name() == frame.gocb_ref()
-    }
-
-    pub(super) fn name(&self) -> &[u8] {
-        &self.name[..self.length]
-    }
-}
 
 /// What the counters of the series were told so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
     lost: u64,
     duplicates: u64,
+    conflicting: u64,
     late: u64,
     expired: u64,
 }
@@ -75,9 +32,13 @@ pub(super) struct Watched {
     supervisor: Supervisor,
     counted: Counted,
     last_kernel: Option<Realtime>,
-    /// The last message was an old one: a row of them is one event.
-    was_old: bool,
+    /// The last message was an old one or contradicted another: a row of them is one event.
+    was_foreign: bool,
+    /// Messages that may be of it and could not be read.
+    pub(super) unread: u64,
     listed: u32,
+    /// Doubts that were listed: other events take none of their places.
+    doubts: u32,
     unlisted: u64,
 }
 
@@ -90,8 +51,10 @@ impl Watched {
             supervisor: Supervisor::new(settings(config), Expectation::default()),
             counted: Counted::default(),
             last_kernel: None,
-            was_old: false,
+            was_foreign: false,
+            unread: 0,
             listed: 0,
+            doubts: 0,
             unlisted: 0,
         }
     }
@@ -123,19 +86,18 @@ impl Watched {
 
     /// Accounts for one message.
     pub(super) fn message(&mut self, frame: &Frame<'_>, arrival: &Arrival, feed: &mut Feed) {
-        let instants = Instants {
-            stamp_ns: arrival.kernel.map(Realtime::as_ns),
-            steady_ns: Some(arrival.at.as_ns()),
-        };
+        let heard = heard(arrival.heard);
         let rules = self.supervisor.rules();
-        let (last, was_live, silence_ns) = (rules.last(), rules.is_live(), rules.silence_ns(instants));
-        match self.supervisor.accept(frame, instants) {
+        let (last, was_live, silence_ns) = (rules.last(), rules.is_live(), rules.silence_ns(heard));
+        let without_life = rules.counts().without_life;
+        match self.supervisor.accept(frame, heard) {
             Verdict::Refused { refusal, is_new } if is_new => self.refused(refusal, frame, arrival.at, feed),
             Verdict::Refused { .. } => {}
             verdict @ Verdict::Judged {
                 outcome,
                 overdue_ns,
                 before,
+                oddity,
             } => {
                 if overdue_ns.is_some() {
                     let code = if was_live { notice::EXPIRED } else { notice::AGAIN };
@@ -143,7 +105,10 @@ impl Watched {
                     self.say(code, arrival.at, positive(silence_ns), u64::from(tal_ms), feed);
                 }
                 let numbers = Numbers::of(frame);
-                self.outcome(outcome, numbers, last, arrival.at, feed);
+                let is_other =
+                    outcome == Outcome::Restart && before.is_some_and(|before| is_of_another(&before, frame));
+                self.outcome(outcome, numbers, last.filter(|_| !is_other), arrival.at, feed);
+                self.odd(oddity, u64::from(numbers.sq_num), arrival.at, feed);
                 if let Some(before) = before {
                     self.changed(&before, &Marks::of(frame), arrival.at, feed);
                 }
@@ -154,12 +119,15 @@ impl Watched {
                 }
             }
         }
+        if without_life == 0 && self.supervisor.counts().without_life > 0 {
+            self.say(notice::WITHOUT_LIFE_FIRST, arrival.at, 0, 0, feed);
+        }
         self.count(arrival.at, feed);
     }
 
     /// Everything that came before `now` was taken: the silence may be too long.
     pub(super) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
-        if self.supervisor.expire(steady(now)).is_some() {
+        if self.supervisor.expire(heard(now)).is_some() {
             self.expired(now, feed);
         }
     }
@@ -167,25 +135,39 @@ impl Watched {
     /// Said once, at the end.
     pub(super) fn end(&mut self, now: Monotonic, feed: &mut Feed) {
         if self.supervisor.messages() == 0 {
-            feed.notice(self.slot, notice::NEVER_CAME, now, 0, 0);
+            let code = if self.unread > 0 {
+                notice::NONE_READ
+            } else {
+                notice::NEVER_CAME
+            };
+            self.tell(code, now, self.unread, 0, feed);
             return;
         }
         let was_live = self.supervisor.rules().is_live();
-        if self.supervisor.finish(steady(now)).is_some() {
+        let overdue = self.supervisor.finish(heard(now));
+        let silence_ns = positive(self.supervisor.rules().silence_ns(heard(now)));
+        if overdue.is_some() {
             self.expired(now, feed);
-        } else if !was_live && let Some(silence_ns) = self.supervisor.rules().silence_ns(steady(now)) {
-            self.always(notice::SILENT, now, positive(Some(silence_ns)), 0, feed);
+        } else if !was_live {
+            self.always(notice::SILENT, now, silence_ns, 0, feed);
         }
+        let rules = self.supervisor.rules();
+        let (counts, is_single) = (rules.counts(), rules.is_single());
+        self.odd(rules.oddity(), 0, now, feed);
         self.count(now, feed);
-        let counts = self.supervisor.counts();
         self.always(notice::TOTALS, now, counts.states, counts.repetitions, feed);
         for (code, count) in [
+            (notice::SINGLE, u64::from(is_single)),
+            (notice::FELL_SILENT, silence_ns * counts.fell_silent),
+            (notice::RESTARTS_TOTAL, counts.restarts),
             (notice::OLD_TOTAL, counts.old),
             (notice::WITHOUT_LIFE, counts.without_life),
+            (notice::UNREAD, self.unread),
             (notice::UNLISTED, self.unlisted),
         ] {
             self.always(code, now, count, 0, feed);
         }
+        self.always(notice::CONFLICTING_TOTAL, now, counts.conflicting, counts.altered, feed);
         let refused = self.supervisor.refused();
         for refusal in REFUSALS {
             self.always(
@@ -200,10 +182,7 @@ impl Watched {
 
     fn expired(&mut self, now: Monotonic, feed: &mut Feed) {
         let rules = self.supervisor.rules();
-        let (silence_ns, tal_ms) = (
-            rules.silence_ns(steady(now)),
-            rules.last().map_or(0, |last| last.tal_ms),
-        );
+        let (silence_ns, tal_ms) = (rules.silence_ns(heard(now)), rules.last().map_or(0, |last| last.tal_ms));
         self.say(notice::EXPIRED, now, positive(silence_ns), u64::from(tal_ms), feed);
         self.count(now, feed);
     }
@@ -222,11 +201,21 @@ impl Watched {
                     self.say(notice::BEGUN_LATE, at, sq_num, st_num, feed);
                 }
             }
+            Outcome::Restart if last.is_none() => self.say(notice::TAKEN_OVER, at, st_num, sq_num, feed),
             Outcome::Restart => self.say(notice::RESTART, at, st_num, sq_num, feed),
-            Outcome::Old if !self.was_old => self.say(notice::OLD, at, st_num, from, feed),
-            Outcome::Old | Outcome::Repetition(_) => {}
+            Outcome::Old if !self.was_foreign => self.say(notice::OLD, at, st_num, from, feed),
+            Outcome::Conflicting if !self.was_foreign => self.say(notice::CONFLICTING, at, st_num, sq_num, feed),
+            Outcome::Old | Outcome::Conflicting | Outcome::HeldUp | Outcome::Repetition(_) => {}
         }
-        self.was_old = outcome == Outcome::Old;
+        self.was_foreign = matches!(outcome, Outcome::Old | Outcome::Conflicting);
+    }
+
+    fn odd(&mut self, oddity: Option<Oddity>, sq_num: u64, at: Monotonic, feed: &mut Feed) {
+        match oddity {
+            Some(Oddity::BeganAgain) => self.say(notice::BEGAN_AGAIN, at, 0, 0, feed),
+            Some(Oddity::Altered) => self.say(notice::ALTERED, at, sq_num, 0, feed),
+            None => {}
+        }
     }
 
     fn refused(&mut self, refusal: Refusal, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) {
@@ -277,6 +266,7 @@ impl Watched {
         let now = Counted {
             lost: rules.lost(),
             duplicates: rules.duplicates(),
+            conflicting: rules.counts().conflicting,
             late: rules.late(),
             expired: rules.counts().expired,
         };
@@ -287,6 +277,7 @@ impl Watched {
         for (counter, count) in [
             (Counter::Lost, now.lost - before.lost),
             (Counter::Duplicate, now.duplicates - before.duplicates),
+            (Counter::Conflicting, now.conflicting - before.conflicting),
             (Counter::Reordered, now.late - before.late),
             (Counter::Late, now.expired - before.expired),
         ] {
@@ -296,19 +287,36 @@ impl Watched {
 
     /// An event, while there are not too many.
     fn say(&mut self, code: u16, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
-        if self.listed >= EVENTS {
+        let listed = match notice::is_doubt(code) {
+            true => &mut self.doubts,
+            false => &mut self.listed,
+        };
+        if *listed >= EVENTS {
             self.unlisted += 1;
             return;
         }
-        self.listed += 1;
-        feed.notice(self.slot, code, at, a, b);
+        *listed += 1;
+        self.tell(code, at, a, b, feed);
     }
 
     /// A total, unless it is 0.
     fn always(&self, code: u16, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
         if a > 0 || b > 0 {
-            feed.notice(self.slot, code, at, a, b);
+            self.tell(code, at, a, b, feed);
         }
+    }
+
+    /// A doubt is one of how long changes took, too.
+    fn tell(&self, code: u16, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
+        feed.notice(self.slot, code, at, a, b);
+        if self.times_changes && notice::is_doubt(code) {
+            feed.notice(self.slot + 1, code, at, a, b);
+        }
+    }
+
+    /// Messages that came beside those of the known control blocks, unless there were none.
+    pub(super) fn doubt(&self, code: u16, at: Monotonic, count: u64, feed: &mut Feed) {
+        self.always(code, at, count, 0, feed);
     }
 }
 
@@ -317,15 +325,16 @@ fn settings(config: &SuperviseConfig) -> Settings {
         tal_factor: config.tal_factor,
         simulation: config.simulation,
         edition_1: config.edition_1,
-        one_source: true,
     }
 }
 
-fn steady(now: Monotonic) -> Instants {
-    Instants {
-        stamp_ns: None,
-        steady_ns: Some(now.as_ns()),
-    }
+/// Whether a message that was taken is of another publisher than the one before it, by its address or because it is simulated.
+fn is_of_another(before: &Marks, frame: &Frame<'_>) -> bool {
+    before.source != frame.ethernet().src() || frame.simulation() && !before.simulation
+}
+
+fn heard(at: Monotonic) -> Heard {
+    Heard::at(Some(at.as_ns()))
 }
 
 fn positive(ns: Option<i64>) -> u64 {

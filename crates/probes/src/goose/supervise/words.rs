@@ -1,11 +1,11 @@
 //! The series of a control block, and its notices, in words.
 
-use super::{SLOTS, notice};
+use super::{SLOTS, notice, refusal};
 use crate::goose::config::SuperviseConfig;
 use store::model::{EventKind, SeriesClock, SeriesSpec};
 use units::format_ns;
 use wire::ether::Mac;
-use wire::goose::{REFUSALS, Refusal, Simulation};
+use wire::goose::{Refusal, Simulation};
 
 /// Names and settings of the series of the supervision.
 pub(crate) struct Words {
@@ -55,10 +55,15 @@ impl Words {
         let block = name.split_once('/').map_or(name, |(_, block)| block);
         let text = match code {
             notice::MALFORMED => format!("{a} malformed GOOSE messages; in the first, octet {b} breaks a rule"),
+            notice::UNREADABLE => format!("no GOOSE message could be read, of {a} that came"),
             notice::TOO_MANY => format!("{a} GOOSE messages of more control blocks than the {b} that are told apart"),
             _ => format!("{block}: {}", self.of_block(code, a, b)),
         };
-        Some((EventKind::Stream, text))
+        let kind = match notice::is_doubt(code) {
+            true => EventKind::Incomplete,
+            false => EventKind::Stream,
+        };
+        Some((kind, text))
     }
 
     fn of_block(&self, code: u16, a: u64, b: u64) -> String {
@@ -75,6 +80,27 @@ impl Words {
             notice::EXPIRED => format!("TAL expired: no message for {}; {}", after(), self.allowed(b)),
             notice::AGAIN => format!("messages come again after {}; {}", after(), self.allowed(b)),
             notice::RESTART => format!("the publisher began again, with stNum {a}, sqNum {b}"),
+            notice::TAKEN_OVER => format!("another publisher takes the block over with stNum {a}, sqNum {b}"),
+            notice::BEGAN_AGAIN => "t moved on without a new stNum and stands again: the publisher began again".into(),
+            notice::ALTERED => {
+                format!(
+                    "the values changed without a new stNum (sqNum {a}): of a second publisher, or against the rules"
+                )
+            }
+            notice::CONFLICTING => {
+                format!("another message of stNum {a}, sqNum {b} says something else: of a second publisher; not taken")
+            }
+            notice::SINGLE => "only one message came: nothing is known of those that follow it".into(),
+            notice::FELL_SILENT => format!(
+                "no message for {} at the end, though they had come steadily and more often",
+                after()
+            ),
+            notice::NONE_READ => format!("none of its {a} messages could be read"),
+            notice::UNREAD => format!("{a} messages that may be of it could not be read"),
+            notice::UNPLACED => format!("{a} messages came of control blocks beyond --max-control-blocks"),
+            notice::WITHOUT_LIFE_FIRST => {
+                "timeAllowedtoLive is 0, which is not allowed: whether the publisher died cannot be judged".into()
+            }
             notice::OLD => format!(
                 "an old message of stNum {a} while stNum {b} is live: replayed, or of a second publisher; not taken"
             ),
@@ -85,7 +111,11 @@ impl Words {
             notice::NDS_COM => "no longer needs commissioning".into(),
             notice::ENTRIES => format!("numDatSetEntries changed from {a} to {b}"),
             notice::DAT_SET => "datSet changed".into(),
-            notice::SOURCE => format!("source address changed from {} to {}", address(a), address(b)),
+            notice::SOURCE => format!(
+                "another publisher: the source address changed from {} to {}",
+                address(a),
+                address(b)
+            ),
             notice::SECOND_SOURCE => format!(
                 "a second publisher: messages come from {} too, while {} is live; not taken",
                 address(b),
@@ -93,18 +123,19 @@ impl Words {
             ),
             notice::TOTALS => format!("{a} changes of state, {b} repetitions"),
             notice::OLD_TOTAL => format!("{a} old messages were not taken"),
-            notice::WITHOUT_LIFE => format!("{a} messages with timeAllowedtoLive 0: their expiry is not judged"),
+            notice::CONFLICTING_TOTAL => {
+                format!("{a} messages contradicted one of the same numbers, {b} the values of their state")
+            }
+            notice::RESTARTS_TOTAL => format!("the publisher began again {a} times"),
+            notice::WITHOUT_LIFE => format!("{a} messages with timeAllowedtoLive 0"),
             notice::UNLISTED => format!("{a} more events are not listed"),
             notice::SILENT => format!("still silent at the end, since {}", after()),
             notice::NEVER_CAME => "is in the configuration, and no message of it came".into(),
             notice::UNEXPECTED => "is not in the configuration".into(),
-            notice::REFUSED_TOTAL.. => format!(
-                "{a} messages were refused: {}",
-                refusal(code - notice::REFUSED_TOTAL).map_or("?", reason)
-            ),
+            notice::REFUSED_TOTAL.. => format!("{a} messages were refused: {}", reason(code - notice::REFUSED_TOTAL)),
             notice::REFUSED.. => format!(
                 "a message is refused: {}{}",
-                refusal(code - notice::REFUSED).map_or("?", reason),
+                reason(code - notice::REFUSED),
                 if a > 0 { format!(" ({a})") } else { String::new() }
             ),
             _ => format!("notice {code} ({a}, {b})"),
@@ -129,23 +160,15 @@ fn simulation(simulation: Simulation) -> &'static str {
     }
 }
 
-fn refusal(number: u16) -> Option<Refusal> {
-    REFUSALS.get(usize::from(number)).copied()
-}
-
-fn reason(refusal: Refusal) -> &'static str {
-    match refusal {
-        Refusal::Simulated => "simulated, and Sim is off",
-        Refusal::Real => "real, while simulated ones are taken",
-        Refusal::FlagWithoutBit => {
-            "the simulation flag is set without the simulate bit (Edition 1 publishers do so: --goose-edition-1)"
-        }
-        Refusal::SecondSource => "from a second source address",
-        Refusal::ConfRev => "confRev is not the configured one",
-        Refusal::DatSet => "datSet is not the configured one",
-        Refusal::GoId => "goID is not the configured one",
-        Refusal::Entries => "numDatSetEntries is not the configured one",
-    }
+fn reason(number: u16) -> String {
+    let Some(refusal) = refusal(number) else {
+        return "?".to_owned();
+    };
+    let hint = match refusal {
+        Refusal::FlagWithoutBit => " (Edition 1 publishers do so: --goose-edition-1)",
+        _ => "",
+    };
+    format!("{}{hint}", refusal.reason())
 }
 
 fn address(number: u64) -> Mac {

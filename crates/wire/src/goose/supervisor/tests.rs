@@ -2,7 +2,7 @@
 
 use super::{Expectation, REFUSALS, Refusal, Settings, Simulation, Supervisor, Verdict};
 use crate::ether::{EthernetView, Mac};
-use crate::goose::{Frame, Instants, Message, Outcome, Value};
+use crate::goose::{Frame, Heard, Message, Oddity, Outcome, Value};
 use crate::order::Place;
 use crate::time::UtcTime;
 use proptest::collection::vec;
@@ -38,8 +38,8 @@ fn numbered(st_num: u32, sq_num: u32) -> Message {
     }
 }
 
-fn at(ms: f64) -> Instants {
-    Instants::stamped(Some((ms * 1e6) as i64))
+fn at(ms: f64) -> Heard {
+    Heard::at(Some((ms * 1e6) as i64))
 }
 
 fn give(supervisor: &mut Supervisor, message: &Message, ms: f64) -> Verdict {
@@ -154,7 +154,7 @@ fn the_sequences_of_the_vectors() {
             })
             .collect();
         assert_eq!(found, outcomes, "case {number}");
-        supervisor.finish(Instants::default());
+        supervisor.finish(Heard::default());
         let found = (supervisor.counts().missed_states, supervisor.rules().lost());
         assert_eq!(found, (missed_states, lost), "case {number}");
     }
@@ -216,7 +216,6 @@ fn simulated_messages_are_refused_while_sim_is_off() {
 fn the_first_simulated_message_ends_the_real_ones_while_sim_is_on() {
     let mut supervisor = with(Settings {
         simulation: Simulation::On,
-        one_source: true,
         ..Settings::default()
     });
     let test_set = Message {
@@ -225,7 +224,7 @@ fn the_first_simulated_message_ends_the_real_ones_while_sim_is_on() {
     };
     assert_eq!(outcome(give(&mut supervisor, &numbered(4, 1), 0.0)), Outcome::First);
     assert_eq!(outcome(give(&mut supervisor, &numbered(4, 2), 1.0)), NEXT);
-    assert_eq!(outcome(give(&mut supervisor, &test_set, 2.0)), Outcome::NewState(4));
+    assert_eq!(outcome(give(&mut supervisor, &test_set, 2.0)), Outcome::Restart);
     assert_eq!(
         refused(give(&mut supervisor, &numbered(4, 3), 3.0)),
         Some((Refusal::Real, true))
@@ -307,10 +306,7 @@ fn what_the_configuration_does_not_say_is_refused_once_a_transition() {
 
 #[test]
 fn a_second_source_is_refused_until_the_first_has_expired() {
-    let mut supervisor = with(Settings {
-        one_source: true,
-        ..Settings::default()
-    });
+    let mut supervisor = with(Settings { ..Settings::default() });
     let other = |st_num, sq_num| Message {
         src: Mac([2, 0, 0, 0, 0, 2]),
         ..numbered(st_num, sq_num)
@@ -331,6 +327,7 @@ fn a_second_source_is_refused_until_the_first_has_expired() {
         outcome,
         overdue_ns,
         before: Some(before),
+        ..
     } = verdict
     else {
         panic!("{verdict:?}");
@@ -386,14 +383,11 @@ fn any_message() -> impl Strategy<Value = (Message, f64)> {
 
 fn settings() -> impl Strategy<Value = Settings> {
     let simulation = proptest::sample::select(vec![Simulation::Both, Simulation::Off, Simulation::On]);
-    (any::<f64>(), simulation, any::<bool>(), any::<bool>()).prop_map(
-        |(tal_factor, simulation, edition_1, one_source)| Settings {
-            tal_factor,
-            simulation,
-            edition_1,
-            one_source,
-        },
-    )
+    (any::<f64>(), simulation, any::<bool>()).prop_map(|(tal_factor, simulation, edition_1)| Settings {
+        tal_factor,
+        simulation,
+        edition_1,
+    })
 }
 
 proptest! {
@@ -401,15 +395,17 @@ proptest! {
     fn every_message_is_one_thing(messages in vec(any_message(), 0..50), settings in settings(), strict in any::<bool>()) {
         let expectation = Expectation { conf_rev: strict.then_some(1), ..Expectation::default() };
         let mut supervisor = Supervisor::new(settings, expectation);
-        let mut first = 0;
+        let (mut first, mut again) = (0, 0);
         for (message, ms) in &messages {
             supervisor.expire(at(*ms));
-            if let Verdict::Judged { outcome: Outcome::First, .. } = give(&mut supervisor, message, *ms) {
-                first += 1;
+            if let Verdict::Judged { outcome, oddity, .. } = give(&mut supervisor, message, *ms) {
+                first += u64::from(outcome == Outcome::First);
+                again += u64::from(oddity == Some(Oddity::BeganAgain));
             }
         }
         let counts = supervisor.counts();
-        let judged = first + counts.states + counts.repetitions + counts.old + counts.restarts;
+        let other = counts.old + counts.held_up + counts.conflicting;
+        let judged = first + counts.states + counts.repetitions + counts.restarts + other - again;
         prop_assert_eq!(supervisor.messages(), messages.len() as u64);
         prop_assert_eq!(judged + supervisor.refused().total(), messages.len() as u64);
         let refused: u64 = REFUSALS.into_iter().map(|refusal| supervisor.refused().of(refusal)).sum();

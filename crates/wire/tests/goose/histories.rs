@@ -1,0 +1,91 @@
+//! Random histories: nothing that was lost, fell silent, began again or is of another publisher is ever passed over.
+
+use crate::publisher::{Fate, Fault, History, Step};
+use crate::{at, give, is_clean};
+use proptest::collection::vec;
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof};
+use proptest::{prop_assert, proptest};
+use wire::goose::{Expectation, Settings, Supervisor};
+
+/// What the supervision makes of a history.
+fn supervised(history: &History, tal_factor: f64) -> Supervisor {
+    let settings = Settings {
+        tal_factor,
+        ..Settings::default()
+    };
+    let mut supervisor = Supervisor::new(settings, Expectation::default());
+    for came in &history.came {
+        // A look at the clock just before changes nothing but when an expiry is told.
+        supervisor.expire(at(came.at_ns));
+        give(&mut supervisor, &came.message, came.at_ns);
+    }
+    supervisor.finish(at(history.end_ns() + 1_000_000));
+    supervisor
+}
+
+fn steps(fate: impl Strategy<Value = Fate>) -> impl Strategy<Value = Vec<(Step, Fate)>> {
+    let step = prop_oneof![8 => Just(Step::Repeat), 1 => Just(Step::Change)];
+    let whole = (Just((Step::Repeat, Fate::Arrives)), vec((step, fate), 8..40));
+    whole.prop_map(|(first, rest)| std::iter::once(first).chain(rest).collect())
+}
+
+fn any_fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        20 => Just(Fate::Arrives),
+        1 => Just(Fate::Lost),
+        1 => Just(Fate::Twice),
+        1 => Just(Fate::Swapped),
+    ]
+}
+
+fn harmless_fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![8 => Just(Fate::Arrives), 1 => Just(Fate::Twice), 1 => Just(Fate::Swapped)]
+}
+
+fn any_fault() -> impl Strategy<Value = Fault> {
+    let silence = (1..3_000_i64).prop_map(|beyond_ms| Fault::Silence { beyond_ms });
+    let restart = (0..3_000_i64, 0..2_u32).prop_map(|(after_ms, sq_num)| Fault::Restart { after_ms, sq_num });
+    let numbers = (-2..4_i32, 0..30_u32, -2_000..2_000_i64, 1..5_u32);
+    let foreign = (any::<bool>(), numbers, any::<bool>()).prop_map(|(same_source, numbers, simulated)| {
+        let (ahead, sq_num, t_ms, count) = numbers;
+        Fault::Foreign {
+            same_source,
+            ahead,
+            sq_num,
+            t_ms,
+            count,
+            simulated,
+        }
+    });
+    prop_oneof![1 => Just(Fault::None), 1 => silence, 2 => restart, 4 => foreign]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn what_went_wrong_is_never_passed_over(steps in steps(any_fate()), fault in any_fault(), at in 0..12_usize) {
+        let history = History::of(&steps, fault, at);
+        let supervisor = supervised(&history, 1.0);
+        let wrong = [history.has_lost(), history.has_expired(), history.has_restarted(), history.has_foreign()];
+        if wrong.contains(&true) {
+            prop_assert!(
+                !is_clean(&supervisor),
+                "lost, expired, restarted, foreign: {wrong:?}; {:?}\n{:#?}",
+                supervisor.counts(),
+                history.came.iter().map(|came| (came.at_ns, came.message.st_num, came.message.sq_num)).collect::<Vec<_>>()
+            );
+        }
+    }
+
+    #[test]
+    fn a_publisher_without_fault_is_clean(steps in steps(harmless_fate())) {
+        // A whole state that the next one overtakes is one that never came in time.
+        let in_order = |(step, fate)| (step, if step == Step::Change { Fate::Arrives } else { fate });
+        let steps: Vec<_> = steps.into_iter().map(in_order).collect();
+        // What is overtaken makes the time between those taken longer than one interval.
+        let history = History::of(&steps, Fault::None, 0);
+        let supervisor = supervised(&history, 8.0);
+        prop_assert!(is_clean(&supervisor), "lost {}; {:?}", supervisor.rules().lost(), supervisor.counts());
+    }
+}
