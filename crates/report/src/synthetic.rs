@@ -240,6 +240,7 @@ pub(crate) fn run(mut series: Vec<SeriesView>) -> RunView {
         series,
         events: Vec::new(),
         facts: Vec::new(),
+        lacks_log: None,
     }
 }
 

@@ -26,6 +26,8 @@ pub struct RunView {
     pub events: Vec<Event>,
     /// The inventory.
     pub facts: Vec<Fact>,
+    /// Of a run that nobody closed and whose log is not beside it: that windows may be missing, in words.
+    pub lacks_log: Option<String>,
 }
 
 /// A series with all that was measured of it.

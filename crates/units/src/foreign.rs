@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 /// Characters that begin a formula in a spreadsheet, and the mark that says text.
 const FORMULA: [char; 5] = ['=', '+', '-', '@', '\''];
@@ -66,10 +67,62 @@ fn push(out: &mut String, c: char) {
     }
 }
 
-/// As [`shown`], in place.
-pub fn show(text: &mut String) {
-    if let Cow::Owned(safe) = shown(text) {
-        *text = safe;
+/// What holds texts of others, and can be made safe to show in place. Not twice: a backslash is doubled each time.
+pub trait Show {
+    /// Makes every text in it as [`shown`] gives it.
+    fn show(&mut self);
+
+    /// The same, made safe to show.
+    #[must_use]
+    fn shown(&self) -> Self
+    where
+        Self: Clone,
+    {
+        let mut copy = self.clone();
+        copy.show();
+        copy
+    }
+}
+
+impl Show for String {
+    fn show(&mut self) {
+        if let Cow::Owned(safe) = shown(self) {
+            *self = safe;
+        }
+    }
+}
+
+impl Show for PathBuf {
+    fn show(&mut self) {
+        *self = Self::from(shown(&self.to_string_lossy()).into_owned());
+    }
+}
+
+impl<T: Show> Show for Vec<T> {
+    fn show(&mut self) {
+        self.iter_mut().for_each(Show::show);
+    }
+}
+
+impl<T: Show> Show for Option<T> {
+    fn show(&mut self) {
+        self.iter_mut().for_each(Show::show);
+    }
+}
+
+impl<A: Show, B: Show> Show for (A, B) {
+    fn show(&mut self) {
+        self.0.show();
+        self.1.show();
+    }
+}
+
+impl<A: Show, B: Show> Show for Result<A, B> {
+    fn show(&mut self) {
+        match self {
+            Ok(known) => known.show(),
+            Err(why) => why.show(),
+        }
     }
 }
 

@@ -23,6 +23,7 @@ impl RunView {
             series,
             events: file.events()?,
             facts: file.facts()?,
+            lacks_log: file.lacks_log(),
         })
     }
 }
