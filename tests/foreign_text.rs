@@ -162,11 +162,15 @@ fn run_file(path: &Path) {
 
 /// A limit file with such texts, too.
 fn limits(path: &Path) {
-    let text = |word: &str| serde_json::to_string(&nasty(word)).expect("JSON is TOML here");
+    let text = |word: &str| {
+        // TOML takes JSON's texts, but for a DEL that stands for itself.
+        let json = serde_json::to_string(&nasty(word)).expect("JSON");
+        json.replace('\u{7f}', "\\u007f")
+    };
     let limit = |id: &str, series: &str, quantity: &str, max: &str| {
         let (source, why) = (text("source"), text("why"));
         format!(
-            "[[limit]]\nid = {id}\nseries = {series}\nquantity = \"{quantity}\"\nmax = {max}\nsource = {source}\nwhy = {why}\n"
+            "[[limit]]\nid = {id}\nseries = {series}\nquantity = \"{quantity}\"\nallowed = {max}\nsource = {source}\nwhy = {why}\n"
         )
     };
     let all = [
