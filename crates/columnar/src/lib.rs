@@ -68,7 +68,7 @@ pub fn spikes(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarError
     let (origin, series) = (Origin::of(run)?, run.series()?.shown());
     let mut table = Table::create(out, spikes::columns(), &origin, SPIKES_SCHEMA)?;
     for (id, spec) in &series {
-        let rows = run.spikes(*id)?.into_iter();
+        let rows = run.spikes(*id)?.shown().into_iter();
         let rows = rows.map(|spike| spikes::Row {
             origin: &origin,
             series: &spec.name,
