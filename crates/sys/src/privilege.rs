@@ -95,7 +95,7 @@ pub fn will_need(capabilities: &[Capability]) {
 pub fn advice(missing: &[Capability]) -> String {
     let mut all = NEEDED.lock().unwrap_or_else(PoisonError::into_inner).clone();
     all.extend(missing);
-    setcap(&all, missing, |capability| has(capability), &own_program())
+    setcap(&all, missing, has, &own_program())
 }
 
 fn setcap(
