@@ -3,6 +3,7 @@
 use crate::identity::{Identity, Kind};
 use crate::stream::Stream;
 use std::collections::HashMap;
+use units::FreeNames;
 use wire::ether::{EthernetView, VlanTag};
 
 /// The streams, in the order of appearance.
@@ -10,8 +11,7 @@ use wire::ether::{EthernetView, VlanTag};
 pub(crate) struct Table {
     pub(crate) streams: Vec<Stream>,
     index: HashMap<Vec<u8>, usize>,
-    /// How many streams have a label so far.
-    labels: HashMap<String, u64>,
+    labels: FreeNames,
     most: usize,
     /// The stream of the last frame.
     last: usize,
@@ -34,7 +34,7 @@ impl Table {
         Self {
             streams: Vec::new(),
             index: HashMap::new(),
-            labels: HashMap::new(),
+            labels: FreeNames::default(),
             most,
             last: 0,
             key: Vec::with_capacity(256),
@@ -74,13 +74,7 @@ impl Table {
             appid,
             name: name.to_vec(),
         };
-        let label = identity.label();
-        let namesakes = self.labels.entry(label.clone()).or_insert(0);
-        *namesakes += 1;
-        let label = match *namesakes {
-            1 => label,
-            n => format!("{label}#{n}"),
-        };
+        let label = self.labels.take(&identity.label());
         Place::New(identity, label)
     }
 

@@ -6,11 +6,13 @@ use lab::plan::PlanError;
 use lab::session::SessionError;
 use probes::ProbeError;
 use report::limits::LimitsError;
+use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 use store::StoreError;
 use sys::{ErrorKind, SysError};
 use trace::TraceError;
+use units::foreign;
 
 /// Exit status: wrong usage or configuration.
 pub(crate) const USAGE: u8 = 2;
@@ -31,7 +33,7 @@ pub(crate) enum Failure {
 impl Failure {
     /// Shows the message; returns the exit status.
     pub(crate) fn show(&self) -> u8 {
-        let _ = writeln!(std::io::stderr(), "triptime: {self}");
+        say(self);
         self.status()
     }
 
@@ -42,6 +44,15 @@ impl Failure {
             Self::CouldNotMeasure(_) => COULD_NOT_MEASURE,
         }
     }
+}
+
+/// Says something on standard error: one place for every message, for many hold what others wrote.
+pub(crate) fn say(message: &dyn Display) {
+    let _ = writeln!(
+        std::io::stderr(),
+        "triptime: {}",
+        foreign::message(&message.to_string())
+    );
 }
 
 /// Shows what the command line was not, or the help that was asked for.

@@ -6,7 +6,10 @@
 
 mod arguments;
 mod commands;
+mod ending;
 mod failure;
+mod needs;
+mod page;
 mod progress;
 mod run_file;
 mod streams;
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(message) => return failure::show_usage(&message),
     };
+    needs::note(&cli.command);
     let status = match cli.command {
         Command::Qualify(args) => commands::qualify::run(args),
         Command::Wakeup(args) => commands::wakeup::run(args),

@@ -6,6 +6,7 @@ use lab::session::Session;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 use table::Table;
+use units::foreign;
 
 /// Columns used when the terminal does not say how wide it is.
 const COLUMNS: usize = 100;
@@ -49,6 +50,7 @@ impl Progress {
         if self.drawn.is_some_and(|drawn| drawn.elapsed() < EVERY) {
             return;
         }
+        let doing = foreign::shown(doing);
         let head = format!("{:>7.1} s  {doing}", self.started.elapsed().as_secs_f64());
         match &mut self.view {
             View::Off => return,
@@ -82,7 +84,8 @@ fn line(head: &str, session: &Session) {
         let max = series
             .max_ns
             .map_or_else(|| "-".to_owned(), |ns| units::format_ns(ns as f64));
-        line.push_str(&format!("  {} {} max {max}", series.name, series.counters.received));
+        let name = foreign::shown(&series.name);
+        line.push_str(&format!("  {name} {} max {max}", series.counters.received));
     }
     let line: String = line.chars().take(COLUMNS).collect();
     let _ = write!(std::io::stderr(), "\r\x1b[K{line}");

@@ -1,7 +1,9 @@
 //! Making a run: where its file goes, its session, and what follows when it has ended.
 
 use crate::arguments::{PortArgs, RunArgs};
-use crate::failure::Failure;
+use crate::ending;
+use crate::failure::{Failure, say};
+use crate::page;
 use crate::progress::Progress;
 use crate::verdict;
 use lab::loads::Loads;
@@ -11,10 +13,7 @@ use probes::tap::{self, Capture, CaptureSpec, Extent};
 use probes::{Port, ProbeError, Running, Stop};
 use report::limits::{Profile, Quantity};
 use report::tables::Layout;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::RunFile;
 use store::model::{EventKind, RunState, setting};
@@ -95,8 +94,9 @@ impl Start<'_> {
 }
 
 impl Run {
-    /// Starts a session whose run ends early on SIGINT and SIGTERM.
+    /// Starts a session whose run ends early on SIGINT, SIGTERM and SIGHUP.
     pub(crate) fn start(start: Start<'_>, args: RunArgs) -> Result<Self, Failure> {
+        page::check(args.html.as_deref(), args.out.as_deref())?;
         let profile_name = args.limits.as_deref().or(start.profile);
         let profile = profile_name.map(Profile::find).transpose()?;
         let mut documents = start.documents;
@@ -104,10 +104,7 @@ impl Run {
             documents.push(("limits".into(), limits_text(name)?));
         }
         let stop = Stop::new();
-        for signal in [SIGINT, SIGTERM] {
-            signal_hook::flag::register(signal, Arc::clone(&stop.flag()))
-                .map_err(|error| Failure::CouldNotMeasure(format!("cannot handle signals: {error}")))?;
-        }
+        ending::on_signals(&stop.flag())?;
         let spec = SessionSpec {
             command: start.command.into(),
             arguments: std::env::args().skip(1).collect(),
@@ -259,11 +256,7 @@ impl Run {
             }
             (Err(error), _) => {
                 if has_something(&file) {
-                    let _ = writeln!(
-                        std::io::stderr(),
-                        "triptime: what was measured is in {}",
-                        file.display()
-                    );
+                    say(&format_args!("what was measured is in {}", file.display()));
                 } else {
                     remove(&file);
                     say_doubts(&self.doubts);
@@ -322,7 +315,7 @@ fn ended_early(shown: u8, why: Failure) -> Result<u8, Failure> {
     if shown != verdict::LIMIT_FAILED {
         return Err(why);
     }
-    let _ = writeln!(std::io::stderr(), "triptime: {why}");
+    say(&why);
     Ok(shown)
 }
 
@@ -349,7 +342,7 @@ fn has_something(file: &Path) -> bool {
 /// What was found before measuring may be why nothing came, and is in no report then.
 fn say_doubts(doubts: &[String]) {
     for doubt in doubts {
-        let _ = writeln!(std::io::stderr(), "triptime: {doubt}");
+        say(doubt);
     }
 }
 

@@ -1,7 +1,8 @@
 //! From a run file to what the user sees, and the exit status it means.
 
 use crate::arguments::RunArgs;
-use crate::failure::{COULD_NOT_MEASURE, Failure};
+use crate::failure::{COULD_NOT_MEASURE, Failure, say};
+use crate::page;
 use report::Report;
 use report::limits::Profile;
 use report::tables::{self, Layout};
@@ -20,17 +21,31 @@ pub(crate) const LIMIT_FAILED: u8 = 1;
 /// Reports the run in `file`: JSON or text on standard output, HTML where asked. Returns the exit status.
 pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Result<u8, Failure> {
     let report = read(file, profile)?;
-    if let Some(path) = &args.html {
-        write_html(&report, path)?;
-    }
-    print(&report, args.json, args.html.as_deref())?;
+    let status = present(&report, args.json, args.html.as_deref());
     if only_reflected(&report.run) && args.limits.is_some() && !args.quiet {
-        let _ = writeln!(
-            io::stderr(),
-            "triptime: this end returned the frames: the limits are judged at the other one, which measured the round trips"
-        );
+        say(&"this end returned the frames: the limits are judged at the other one, which measured the round trips");
     }
-    Ok(status(&report))
+    status
+}
+
+/// Prints the report, then writes its page where one is asked for: an answer is not lost for want of room. Returns the exit status.
+pub(crate) fn present(report: &Report, json: bool, html: Option<&Path>) -> Result<u8, Failure> {
+    let printed = print(report, json, html);
+    // Also when the terminal is gone.
+    let status = with_page(report, html);
+    printed.and(status)
+}
+
+/// Writes the page of a report that was printed; returns the exit status. A limit that failed has failed, with a page or without.
+pub(crate) fn with_page(report: &Report, html: Option<&Path>) -> Result<u8, Failure> {
+    let status = status(report);
+    match html.map_or(Ok(()), |path| write_html(report, path)) {
+        Err(failure) if status == LIMIT_FAILED => {
+            say(&failure);
+            Ok(status)
+        }
+        written => written.map(|()| status),
+    }
 }
 
 /// Prints the run in a published layout below its report; not beside a JSON document, which stands alone.
@@ -65,15 +80,15 @@ fn only_reflected(run: &RunView) -> bool {
 }
 
 /// Writes the report as one HTML file.
-pub(crate) fn write_html(report: &Report, path: &Path) -> Result<(), Failure> {
+fn write_html(report: &Report, path: &Path) -> Result<(), Failure> {
     let html = report
         .html()
         .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML report: {error}")))?;
-    std::fs::write(path, html).map_err(|error| Failure::CouldNotMeasure(format!("{}: {error}", path.display())))
+    page::write(path, &html)
 }
 
 /// Prints the report.
-pub(crate) fn print(report: &Report, json: bool, html: Option<&Path>) -> Result<(), Failure> {
+fn print(report: &Report, json: bool, html: Option<&Path>) -> Result<(), Failure> {
     let out = io::stdout().lock();
     let text = if json {
         report.json()
@@ -83,13 +98,27 @@ pub(crate) fn print(report: &Report, json: bool, html: Option<&Path>) -> Result<
     drop(out);
     write(&text)?;
     say_not_judged(report);
+    say_lacking(report.run.lacks_log.as_deref());
     Ok(())
 }
 
 /// Says on standard error which limits judge nothing for a reason that the user can do something about.
 fn say_not_judged(report: &Report) {
     for open in report.judgement.not_measured.iter().filter(|open| !open.why.is_empty()) {
-        let _ = writeln!(io::stderr(), "triptime: {} judges nothing: {}", open.limit.id, open.why);
+        say(&format_args!("{} judges nothing: {}", open.limit.id, open.why));
+    }
+}
+
+/// Opens a run that is not judged; says when its log is missing.
+pub(crate) fn open(path: &Path) -> Result<RunFile, Failure> {
+    let run = RunFile::open(path)?;
+    say_lacking(run.lacks_log().as_deref());
+    Ok(run)
+}
+
+fn say_lacking(lacks: Option<&str>) {
+    if let Some(lacks) = lacks {
+        say(&lacks);
     }
 }
 
@@ -104,10 +133,11 @@ pub(crate) fn write(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// The exit status that a report means. Without limits there is nothing to fail: what was measured is the answer.
-pub(crate) fn status(report: &Report) -> u8 {
+/// The exit status that a report means. Without limits there is nothing to fail: what was measured is the answer, unless it may not be
+/// all of it.
+fn status(report: &Report) -> u8 {
     if report.profiles.is_empty() {
-        return 0;
+        return report.run.lacks_log.as_ref().map_or(0, |_| COULD_NOT_MEASURE);
     }
     match report.verdict() {
         Verdict::Pass => 0,

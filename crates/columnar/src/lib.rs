@@ -18,6 +18,7 @@ use parquet::errors::ParquetError;
 use std::io::Write;
 use store::{RunFile, StoreError};
 use table::Table;
+use units::foreign::Show;
 
 /// What [`windows`] writes, in the file's metadata under `triptime.schema`. Columns may be added under the same number; none is
 /// renamed, dropped or given another meaning.
@@ -45,7 +46,7 @@ pub enum ColumnarError {
 /// # Errors
 /// When the run cannot be read or `out` not written.
 pub fn windows(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarError> {
-    let (origin, series) = (Origin::of(run)?, run.series()?);
+    let (origin, series) = (Origin::of(run)?, run.series()?.shown());
     let mut table = Table::create(out, windows::columns(), &origin, WINDOWS_SCHEMA)?;
     for (id, spec) in &series {
         let rows = run.windows(*id)?.into_iter();
@@ -64,10 +65,10 @@ pub fn windows(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarErro
 /// # Errors
 /// When the run cannot be read or `out` not written.
 pub fn spikes(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarError> {
-    let (origin, series) = (Origin::of(run)?, run.series()?);
+    let (origin, series) = (Origin::of(run)?, run.series()?.shown());
     let mut table = Table::create(out, spikes::columns(), &origin, SPIKES_SCHEMA)?;
     for (id, spec) in &series {
-        let rows = run.spikes(*id)?.into_iter();
+        let rows = run.spikes(*id)?.shown().into_iter();
         let rows = rows.map(|spike| spikes::Row {
             origin: &origin,
             series: &spec.name,

@@ -4,6 +4,7 @@ use crate::ColumnarError;
 use parquet::file::metadata::KeyValue;
 use store::RunFile;
 use store::model::RunState;
+use units::foreign::Show;
 
 /// What is the same in every row of a run, so that the files of many runs can be read as one table.
 pub(crate) struct Origin {
@@ -23,7 +24,7 @@ pub(crate) struct Origin {
 impl Origin {
     pub(crate) fn of(run: &RunFile) -> Result<Self, ColumnarError> {
         let info = run.info();
-        let facts = run.facts()?;
+        let (info, facts) = (info.shown(), run.facts()?.shown());
         let host = facts
             .iter()
             .find(|fact| fact.group == "kernel" && fact.name == "host name");

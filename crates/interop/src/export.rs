@@ -6,6 +6,7 @@ use stats::Histogram;
 use std::collections::BTreeMap;
 use store::model::{Fact, SeriesId, SeriesSpec};
 use store::{RunFile, SeriesTotals, StoreError};
+use units::foreign::{self, Show};
 
 /// Series that cyclictest has a counterpart of.
 const FAMILY: &str = "wakeup/";
@@ -80,7 +81,7 @@ fn imported(text: &str) -> Result<Measurement, ExportError> {
 /// The command line, so that a reader who shows it shows what was run.
 fn command_line(arguments: &[String]) -> String {
     let words = ["triptime"].into_iter().chain(arguments.iter().map(String::as_str));
-    words.collect::<Vec<_>>().join(" ")
+    foreign::shown(&words.collect::<Vec<_>>().join(" ")).into_owned()
 }
 
 fn thread(run: &RunFile, number: usize, id: SeriesId, spec: &SeriesSpec) -> Result<Thread, StoreError> {
@@ -138,7 +139,8 @@ fn cpu(name: &str) -> Option<u32> {
 fn system(facts: &[Fact]) -> System {
     let fact = |name: &str| {
         let found = facts.iter().find(|fact| fact.group == "kernel" && fact.name == name);
-        found.and_then(|fact| fact.value.clone().ok()).unwrap_or_default()
+        let value = found.and_then(|fact| fact.value.clone().ok()).unwrap_or_default();
+        value.shown()
     };
     System {
         sysname: "Linux".into(),

@@ -16,6 +16,7 @@ mod way;
 
 use crate::Report;
 use askama::Template;
+use units::foreign::Show;
 
 pub(crate) const CSS: &str = concat!(
     include_str!("../assets/uplot/uPlot.min.css"),
@@ -41,12 +42,13 @@ impl Report {
     /// # Errors
     /// Only when a value cannot be written as text, which none of ours can.
     pub fn html(&self) -> Result<String, askama::Error> {
+        let report = &self.shown();
         Html {
-            page: page::Page::of(self),
+            page: page::Page::of(report),
             css: CSS,
             uplot: UPLOT,
             script: SCRIPT,
-            data: data::json(self),
+            data: data::json(report),
         }
         .render()
     }

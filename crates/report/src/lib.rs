@@ -17,6 +17,7 @@ pub mod limits;
 mod nics;
 pub mod one_way;
 pub mod recording;
+mod shown;
 pub mod tables;
 mod terminal;
 mod text;
@@ -84,8 +85,8 @@ impl Report {
         self.judgement.verdict
     }
 
-    /// The result document as JSON text.
+    /// The result document as JSON text: names as they are, in which JSON's own escapes stand for what is not to be shown.
     pub fn json(&self) -> String {
-        Document::of(self).to_json()
+        units::foreign::json(Document::of(self).to_json())
     }
 }

@@ -241,6 +241,7 @@ pub(crate) fn run(mut series: Vec<SeriesView>) -> RunView {
         events: Vec::new(),
         facts: Vec::new(),
         counts_conflicts: true,
+        lacks_log: None,
     }
 }
 

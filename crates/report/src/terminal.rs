@@ -20,6 +20,7 @@ use std::fmt::Write;
 use std::path::Path;
 use store::model::{EventKind, RunState, Spike};
 pub(crate) use table::{Align, Table};
+use units::foreign::{self, Show};
 use units::format_ns;
 /// Events that are listed.
 const EVENTS_LISTED: usize = 20;
@@ -58,19 +59,20 @@ impl Report {
     /// The report for a terminal, with ANSI colours when `colour` is set. Names the HTML report where there is one.
     pub fn text(&self, colour: bool, html: Option<&Path>) -> String {
         let paint = Paint { colour };
+        let report = &self.shown();
         let parts = [
-            head(self, &paint, html),
-            checks(self, &paint),
-            nics::interfaces(self, &paint),
-            budget(self, &paint),
-            series::series(self, &paint),
-            clock::clocks(self, &paint),
-            why::statistics(self, &paint),
-            recording::recording(self, &paint),
-            worst_samples(self, &paint),
-            why::causes(self, &paint),
-            events(self, &paint),
-            paced::paced(self, &paint),
+            head(report, &paint, html),
+            checks(report, &paint),
+            nics::interfaces(report, &paint),
+            budget(report, &paint),
+            series::series(report, &paint),
+            clock::clocks(report, &paint),
+            why::statistics(report, &paint),
+            recording::recording(report, &paint),
+            worst_samples(report, &paint),
+            why::causes(report, &paint),
+            events(report, &paint),
+            paced::paced(report, &paint),
         ];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join("\n")
@@ -94,6 +96,9 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     {
         let _ = writeln!(out, "  {:<12}  {}", profile.verdict.word(), profile.name);
     }
+    if let Some(lacks) = &run.lacks_log {
+        let _ = writeln!(out, "  {lacks}");
+    }
     let ended = match run.state {
         RunState::Complete => "",
         RunState::Interrupted => ", ended early",
@@ -112,7 +117,7 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     );
     let _ = writeln!(out, "run:    {}", run.file.display());
     if let Some(html) = html {
-        let _ = writeln!(out, "report: {}", html.display());
+        let _ = writeln!(out, "report: {}", foreign::shown(&html.to_string_lossy()));
     }
     out
 }

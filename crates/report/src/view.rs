@@ -30,6 +30,8 @@ pub struct RunView {
     pub facts: Vec<Fact>,
     /// Whether its windows count conflicting samples; in files from before that counter it is unknown.
     pub counts_conflicts: bool,
+    /// Of a run that nobody closed and whose log is not beside it: that windows may be missing, in words.
+    pub lacks_log: Option<String>,
 }
 
 /// A series with all that was measured of it.

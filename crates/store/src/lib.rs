@@ -15,6 +15,7 @@ pub mod model;
 mod reader;
 mod schema;
 mod segments;
+mod shown;
 mod spikes;
 mod writer;
 

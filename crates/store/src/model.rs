@@ -66,6 +66,8 @@ pub mod setting {
     pub const SOCKET: &str = "socket";
     /// Why a series that was to be measured has no samples, in words.
     pub const NOT_MEASURED: &str = "not measured";
+    /// The name that a series was to have, which another series of the run has.
+    pub const ANOTHER_IS: &str = "another is called";
     /// How far the two clocks may be apart, as it was stated, in ns; or [`MEASURED`].
     pub const CLOCK_UNCERTAINTY_NS: &str = "clock uncertainty (ns)";
     /// How the two clocks relate, in words.

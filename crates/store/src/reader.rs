@@ -63,6 +63,7 @@ pub struct RunFile {
     info: RunInfo,
     state: RunState,
     duration_ns: u64,
+    lacks_log: bool,
 }
 
 impl RunFile {
@@ -93,6 +94,17 @@ impl RunFile {
     /// How long the run lasted; of one that was not closed, up to the end of its last window, as of opening.
     pub fn duration_ns(&self) -> u64 {
         self.duration_ns
+    }
+
+    /// What is said of a run that nobody closed and whose log is not beside it: a copy of the file alone, say. `None` for any other.
+    pub fn lacks_log(&self) -> Option<String> {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        self.lacks_log.then(|| {
+            format!(
+                "the run ended abnormally, and its log ({name}-wal) is not beside it: windows may be missing; copy both files, or none \
+                 while it is measured"
+            )
+        })
     }
 
     /// All series in the order they were added.
@@ -224,13 +236,20 @@ impl RunFile {
         self.read("read the flights", |db| why::flights(db, id))
     }
 
-    /// All events in the order of time.
+    /// All events in the order of time; where the log is missing ([`RunFile::lacks_log`]), the last one says so.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.
     pub fn events(&self) -> Result<Vec<Event>, StoreError> {
         let sql = "SELECT at_ns, kind, series, text FROM event ORDER BY at_ns, id";
-        self.read("read the events", |db| rows(db, sql, [], event_of))
+        let mut events = self.read("read the events", |db| rows(db, sql, [], event_of))?;
+        events.extend(self.lacks_log().map(|text| Event {
+            at_ns: self.duration_ns,
+            kind: EventKind::Interrupted,
+            series: None,
+            text,
+        }));
+        Ok(events)
     }
 
     /// The inventory, in the order it was added.

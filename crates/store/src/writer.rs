@@ -8,10 +8,11 @@ use crate::columns::{clock_word, integer};
 use crate::error::{Fault, StoreError};
 use crate::explanation::CauseTotal;
 use crate::merge::Spans;
-use crate::model::{Event, Fact, Flight, RunInfo, RunState, SeriesId, SeriesSpec, Spike, Window};
+use crate::model::{Event, Fact, Flight, RunInfo, RunState, SeriesId, SeriesSpec, Spike, Window, setting};
 use crate::spikes::SpikeKeeper;
 use rusqlite::{Connection, Transaction, params};
 use std::path::{Path, PathBuf};
+use units::FreeNames;
 
 /// Bytes of the file that histograms may take when nothing else is asked for: 32 MiB, about two hours of 20 series in
 /// windows of 20 s at full resolution in time, and every length of run beyond at a coarser one.
@@ -60,6 +61,7 @@ pub struct RunWriter {
     path: PathBuf,
     db: Connection,
     kept: Kept,
+    names: FreeNames,
 }
 
 impl RunWriter {
@@ -79,6 +81,7 @@ impl RunWriter {
                 spikes: Vec::new(),
                 spans,
             },
+            names: FreeNames::default(),
         })
     }
 
@@ -89,14 +92,24 @@ impl RunWriter {
 
     /// Adds a series; samples of it may follow. Series are numbered from 0 in the order they are added.
     ///
+    /// What a device on the bus calls itself must not end a run: of a name that is taken, the series gets the first free one
+    /// ([`FreeNames`]) and keeps the other as its setting [`setting::ANOTHER_IS`]. [`RunWriter::name_for`] says before which it will be.
+    ///
     /// # Errors
-    /// [`StoreError::Refused`] when the name is taken.
+    /// When the file cannot be written.
     pub fn add_series(&mut self, spec: &SeriesSpec) -> Result<SeriesId, StoreError> {
         let id = u32::try_from(self.kept.spikes.len()).unwrap_or(u32::MAX);
-        self.transaction("add a series", |tx, _| insert_series(tx, id, spec))?;
+        let name = self.name_for(&spec.name);
+        self.transaction("add a series", |tx, _| insert_series(tx, id, &name, spec))?;
+        self.names.take(&spec.name);
         self.kept.spikes.push(SpikeKeeper::new(spec.threshold_ns));
         self.kept.spans.add_series();
         Ok(SeriesId(id))
+    }
+
+    /// The name under which the next series is stored if it is added as `wanted`.
+    pub fn name_for(&self, wanted: &str) -> String {
+        self.names.free(wanted)
     }
 
     /// Adds facts of the inventory, after those that are there.
@@ -129,7 +142,8 @@ impl RunWriter {
         })
     }
 
-    /// Writes a batch in one transaction, durable when this returns: all of it, or with an error none of it.
+    /// Writes a batch in one transaction, durable when this returns: all of it, or with an error none of it. One with windows is moved
+    /// from the log into the file, so that a copy of the file alone lacks as little as can be.
     ///
     /// # Errors
     /// [`StoreError::DiskFull`] when there is no room; [`StoreError::Refused`] when a series is not known, a window is there
@@ -138,7 +152,11 @@ impl RunWriter {
         if batch.is_empty() {
             return Ok(());
         }
-        self.transaction("write a window", |tx, kept| insert::batch(tx, kept, batch))
+        self.transaction("write a window", |tx, kept| insert::batch(tx, kept, batch))?;
+        if !batch.windows.is_empty() {
+            finish::fold_log(&self.db);
+        }
+        Ok(())
     }
 
     /// Closes the run: keeps the worst spikes, notes how and after how long it ended, and leaves one single file. While
@@ -165,6 +183,13 @@ impl RunWriter {
     }
 }
 
+/// A run that its process gives up was interrupted. One that is killed cannot say so, and its log stays beside it.
+impl Drop for RunWriter {
+    fn drop(&mut self) {
+        finish::give_up(&self.db);
+    }
+}
+
 /// Runs `work` in a transaction and commits it; rolled back when `work` fails.
 fn commit(db: &mut Connection, work: impl FnOnce(&Transaction<'_>) -> Result<(), Fault>) -> Result<(), Fault> {
     let tx = db.transaction()?;
@@ -173,21 +198,13 @@ fn commit(db: &mut Connection, work: impl FnOnce(&Transaction<'_>) -> Result<(),
     Ok(())
 }
 
-fn insert_series(tx: &Transaction<'_>, id: u32, spec: &SeriesSpec) -> Result<(), Fault> {
-    let taken: bool = tx.query_row(
-        "SELECT EXISTS (SELECT 1 FROM series WHERE name = ?1)",
-        [&spec.name],
-        |row| row.get(0),
-    )?;
-    if taken {
-        return Err(Fault::Refused(format!("a second series named {}", spec.name)));
-    }
+fn insert_series(tx: &Transaction<'_>, id: u32, name: &str, spec: &SeriesSpec) -> Result<(), Fault> {
     let threshold_ns = spec.threshold_ns.map(|ns| integer(ns, "a threshold")).transpose()?;
     tx.execute(
         "INSERT INTO series (id, name, what, clock, interval_ns, threshold_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![
             id,
-            spec.name,
+            name,
             spec.what,
             clock_word(spec.clock),
             spec.interval_ns,
@@ -196,7 +213,8 @@ fn insert_series(tx: &Transaction<'_>, id: u32, spec: &SeriesSpec) -> Result<(),
     )?;
     let mut statement =
         tx.prepare_cached("INSERT INTO setting (series, position, name, value) VALUES (?1, ?2, ?3, ?4)")?;
-    for (position, (name, value)) in spec.settings.iter().enumerate() {
+    let another = (name != spec.name).then(|| (setting::ANOTHER_IS.to_owned(), spec.name.clone()));
+    for (position, (name, value)) in spec.settings.iter().chain(&another).enumerate() {
         statement.execute(params![id, position as i64, name, value])?;
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! What the kernel refused, and what to do about it.
 
-use crate::privilege::Capability;
+use crate::privilege::{Capability, advice};
 use crate::xdp::XdpRefusal;
 use rustix::io::Errno;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ pub enum SysError {
         allowed: CpuList,
     },
     /// The effective capabilities lack one.
-    #[error("{what}: needs {capability} (run as root, or: setcap {}+ep {})", .capability.setcap_name(), own_program())]
+    #[error("{what}: needs {capability} ({})", advice(&[*.capability]))]
     MissingCapability {
         /// The capability.
         capability: Capability,
@@ -125,9 +125,8 @@ pub enum SysError {
     },
     /// `RLIMIT_MEMLOCK` limits what can be locked, and `CAP_IPC_LOCK` is missing.
     #[error(
-        "lock memory: RLIMIT_MEMLOCK is {limit_kib} KiB and CAP_IPC_LOCK is missing (run as root, or: ulimit -l unlimited, \
-         or: setcap cap_ipc_lock+ep {})",
-        own_program()
+        "lock memory: RLIMIT_MEMLOCK is {limit_kib} KiB and CAP_IPC_LOCK is missing (ulimit -l unlimited, or {})",
+        advice(&[Capability::IpcLock])
     )]
     MemoryLockLimit {
         /// The limit.
@@ -309,8 +308,4 @@ fn refusals(refused: &[XdpRefusal]) -> String {
         })
         .collect();
     each.join("; ")
-}
-
-fn own_program() -> String {
-    std::env::current_exe().map_or_else(|_| "triptime".to_owned(), |path| path.display().to_string())
 }

@@ -2,10 +2,12 @@
 
 use crate::error::SysError;
 use rustix::thread::{CapabilitySet, capabilities};
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 /// A capability some operation of this crate or its users needs (capabilities(7)).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Capability {
     /// Real-time policies and affinity.
     SysNice,
@@ -77,6 +79,46 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
+/// What this run needs, as far as it is known.
+static NEEDED: Mutex<BTreeSet<Capability>> = Mutex::new(BTreeSet::new());
+
+/// Notes capabilities that this run needs, whether it has them or not. The advice on one that is missing then names all of them.
+pub fn will_need(capabilities: &[Capability]) {
+    NEEDED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .extend(capabilities);
+}
+
+/// The command that gives this program `missing`, and with it everything else that the run needs: each `setcap` replaces what the last
+/// one gave. Says which of the others are missing, too.
+pub fn advice(missing: &[Capability]) -> String {
+    let mut all = NEEDED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    all.extend(missing);
+    setcap(&all, missing, has, &own_program())
+}
+
+fn setcap(
+    all: &BTreeSet<Capability>,
+    missing: &[Capability],
+    has: impl Fn(Capability) -> bool,
+    program: &str,
+) -> String {
+    let names: Vec<&str> = all.iter().map(|capability| capability.setcap_name()).collect();
+    let others = all.iter().filter(|other| !missing.contains(other) && !has(**other));
+    let others: Vec<String> = others.map(Capability::to_string).collect();
+    let note = match others.as_slice() {
+        [] => String::new(),
+        others => format!("; this run also lacks {}", others.join(" and ")),
+    };
+    format!("run as root, or: setcap {}+ep {program}{note}", names.join(","))
+}
+
+/// The running program's file.
+fn own_program() -> String {
+    std::env::current_exe().map_or_else(|_| "triptime".to_owned(), |path| path.display().to_string())
+}
+
 /// Refuses when the capability is missing; `what` says what it is needed for ("open a packet socket on eth0").
 ///
 /// # Errors
@@ -94,8 +136,24 @@ pub fn require(capability: Capability, what: &str) -> Result<(), SysError> {
 
 #[cfg(test)]
 mod tests {
-    use super::Capability;
+    use super::{Capability, setcap};
     use crate::SysError;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn one_command_gives_all_that_the_run_needs() {
+        let all = BTreeSet::from([Capability::NetRaw, Capability::SysNice, Capability::IpcLock]);
+        let text = setcap(
+            &all,
+            &[Capability::NetRaw],
+            |one| one == Capability::IpcLock,
+            "/opt/triptime",
+        );
+        assert_eq!(
+            text,
+            "run as root, or: setcap cap_sys_nice,cap_ipc_lock,cap_net_raw+ep /opt/triptime; this run also lacks CAP_SYS_NICE"
+        );
+    }
 
     #[test]
     fn the_message_says_what_it_was_for_and_what_to_do() {

@@ -12,12 +12,12 @@ pub enum TraceError {
     )]
     NoBtf(String),
     /// Rights are missing.
-    #[error("loading eBPF programs needs {missing} (run as root, or: setcap cap_bpf,cap_perfmon+ep {binary})")]
+    #[error("loading eBPF programs needs {missing} ({advice})")]
     MissingCapability {
         /// Which.
         missing: String,
-        /// The running program.
-        binary: String,
+        /// How to give it to the running program, with all else that the run needs.
+        advice: String,
     },
     /// The kernel refused the maps.
     #[error("the kernel refused {megabytes} MiB for the recorder's rings: {reason}")]

@@ -1,5 +1,5 @@
-//! The words every other crate measures in: instants of named clocks, durations as people write them, CPU lists and
-//! absolute schedules.
+//! The words every other crate measures in: instants of named clocks, durations as people write them, CPU lists,
+//! absolute schedules, names that are given once, and texts of others made safe to show.
 //!
 //! Durations are integer nanoseconds in names that end in `_ns`. Instants are newtypes of the clock they were read from,
 //! so two clocks cannot be subtracted by accident.
@@ -8,8 +8,10 @@
 
 mod cpus;
 mod duration;
+pub mod foreign;
 mod grid;
 mod instant;
+mod names;
 mod period;
 mod size;
 
@@ -17,5 +19,6 @@ pub use cpus::{CpuList, CpuListError};
 pub use duration::{DurationError, format_ns, parse_ns};
 pub use grid::Grid;
 pub use instant::{Monotonic, Ptp, Realtime, Tai};
+pub use names::FreeNames;
 pub use period::Period;
 pub use size::{SizeError, parse_bytes};

@@ -1,12 +1,12 @@
 //! `triptime compare`: two or more runs side by side.
 
-use crate::failure::Failure;
+use crate::failure::{COULD_NOT_MEASURE, Failure};
+use crate::page;
 use crate::verdict;
 use report::comparison::Comparison;
 use report::tables::{self, Layout};
 use report::view::RunView;
 use std::path::{Path, PathBuf};
-use store::RunFile;
 
 /// Compares runs: does B differ from A, by how much, how sure, and what differs between the machines
 #[derive(Debug, Clone, clap::Args)]
@@ -29,27 +29,31 @@ pub(crate) struct CompareArgs {
     table: Option<TableArg>,
 }
 
-/// Runs the command; returns its exit status: a difference is an answer, not an error.
+/// Runs the command; returns its exit status: a difference is an answer, not an error; a run of which windows may be missing is.
 pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
+    page::check(args.html.as_deref(), None)?;
     let runs = args.runs.iter().map(|text| read(text)).collect::<Result<Vec<_>, _>>()?;
+    let lacking = runs.iter().any(|(_, run)| run.lacks_log.is_some());
+    let status = if lacking { COULD_NOT_MEASURE } else { 0 };
     if let Some(table) = args.table {
         let views: Vec<RunView> = runs.into_iter().map(|(_, view)| view).collect();
         verdict::write(&tables::print(table.into(), &views))?;
-        return Ok(0);
+        return Ok(status);
     }
     let comparison = Comparison::of(distinct(runs));
-    if let Some(path) = &args.html {
-        let html = comparison
-            .html()
-            .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML page: {error}")))?;
-        std::fs::write(path, html).map_err(|error| Failure::CouldNotMeasure(format!("{}: {error}", path.display())))?;
-    }
     let text = match args.json {
         true => comparison.json(),
         false => comparison.text(),
     };
-    verdict::write(&text)?;
-    Ok(0)
+    let written = verdict::write(&text);
+    if let Some(path) = &args.html {
+        let html = comparison
+            .html()
+            .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML page: {error}")))?;
+        page::write(path, &html)?;
+    }
+    written?;
+    Ok(status)
 }
 
 /// The published layouts, by the word on the command line.
@@ -82,7 +86,7 @@ fn read(text: &str) -> Result<(String, RunView), Failure> {
         Some((name, path)) if !name.contains('/') && !Path::new(text).exists() => (name.to_owned(), path),
         _ => (stem(text), text),
     };
-    let run = RunFile::open(Path::new(path))?;
+    let run = verdict::open(Path::new(path))?;
     Ok((name, RunView::read(&run)?))
 }
 

@@ -1,6 +1,6 @@
 //! `triptime export`: a run in other programs' formats.
 
-use crate::failure::{COULD_NOT_MEASURE, Failure};
+use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::verdict;
 use columnar::ColumnarError;
 use interop::cyclictest::{Dialect, write_json, write_text};
@@ -13,6 +13,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use store::{RunFile, StoreError};
 use trace::perfetto::Spike;
+use units::foreign::{self, Show};
 
 /// What to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -65,13 +66,23 @@ enum Unwritten {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ExportArgs) -> Result<u8, Failure> {
-    let run = RunFile::open(&args.run)?;
+    let run = verdict::open(&args.run)?;
+    let whole = if run.lacks_log().is_some() {
+        COULD_NOT_MEASURE
+    } else {
+        0
+    };
+    Ok(export(args, &run)?.max(whole))
+}
+
+/// Returns the exit status of what was written.
+fn export(args: &ExportArgs, run: &RunFile) -> Result<u8, Failure> {
     if args.format == Format::Parquet {
-        return parquet(&run, args.output.as_deref());
+        return parquet(run, args.output.as_deref());
     }
     let Some(path) = &args.output else {
         let mut out = BufWriter::new(io::stdout().lock());
-        let written = write(args, &run, &mut out).and_then(|status| out.flush().map(|()| status).map_err(Into::into));
+        let written = write(args, run, &mut out).and_then(|status| out.flush().map(|()| status).map_err(Into::into));
         return match written {
             Err(Unwritten::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
             other => ended(other, Path::new("standard output")),
@@ -79,7 +90,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8, Failure> {
     };
     let mut status = 0;
     let written = place(path, |out| {
-        status = write(args, &run, out)?;
+        status = write(args, run, out)?;
         Ok(())
     });
     ended(written.map(|()| status), path)
@@ -93,7 +104,7 @@ fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8
         Format::Frames => {
             let missing = frames(run, &mut out)?.said();
             for what in &missing {
-                let _ = writeln!(io::stderr(), "triptime: {what}");
+                say(what);
             }
             if !missing.is_empty() {
                 return Ok(COULD_NOT_MEASURE);
@@ -127,11 +138,11 @@ fn flights(run: &RunFile) -> Result<Vec<Spike>, Failure> {
             })?;
             let to = start + i64::try_from(flight.at_ns).unwrap_or(i64::MAX / 2);
             all.push(Spike {
-                series: spec.name.clone(),
+                series: foreign::shown(&spec.name).into_owned(),
                 cpu: spike.cpu.unwrap_or(0),
                 from: to - spike.value_ns,
                 to,
-                explanation: spike.explanation.clone(),
+                explanation: spike.explanation.shown(),
                 events,
             });
         }

@@ -4,6 +4,7 @@ mod recorded;
 
 use crate::arguments::positive_duration;
 use crate::failure::Failure;
+use crate::page;
 use crate::run_file::{default_file, limits_text, remove};
 use crate::verdict;
 use interop::cyclictest::{self, Bucket};
@@ -82,6 +83,7 @@ pub(crate) struct ImportArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
+    page::check(args.html.as_deref(), args.out.as_deref())?;
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
     if let Some(status) = recorded::run(args, profile.clone())? {
         return Ok(status);
@@ -97,11 +99,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
 
 fn report(args: &ImportArgs, file: &Path, profile: Option<Profile>) -> Result<u8, Failure> {
     let report = verdict::read(file, profile)?;
-    if let Some(path) = &args.html {
-        verdict::write_html(&report, path)?;
-    }
-    verdict::print(&report, args.json, args.html.as_deref())?;
-    Ok(verdict::status(&report))
+    verdict::present(&report, args.json, args.html.as_deref())
 }
 
 fn source(file: &Path, bucket: Option<BucketArg>) -> Result<Source, Failure> {

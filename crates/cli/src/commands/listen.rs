@@ -35,6 +35,13 @@ pub(crate) struct ListenArgs {
     run: RunArgs,
 }
 
+impl ListenArgs {
+    /// The options of a port.
+    pub(crate) fn port(&self) -> &PortArgs {
+        &self.port
+    }
+}
+
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: ListenArgs) -> Result<u8, Failure> {
     let framing = args.framing.map(Framing::from);

@@ -1,6 +1,7 @@
 //! `triptime merge`: recordings of several runs as one.
 
 use crate::failure::Failure;
+use crate::page;
 use crate::run_file::{default_file, limits_text, remove};
 use crate::verdict;
 use interop::merge::{Input, Merge, MergeError, Relation};
@@ -43,6 +44,7 @@ pub(crate) struct MergeArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &MergeArgs) -> Result<u8, Failure> {
+    page::check(args.html.as_deref(), args.out.as_deref())?;
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
     if args.label.len() > args.runs.len() {
         return Err(Failure::Usage(format!(
@@ -65,11 +67,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<u8, Failure> {
     let limits = args.limits.as_deref().map(limits_text).transpose()?;
     write(&merge, &file, limits.as_deref())?;
     let report = verdict::read(&file, profile)?;
-    if let Some(path) = &args.html {
-        verdict::write_html(&report, path)?;
-    }
-    verdict::print(&report, args.json, args.html.as_deref())?;
-    Ok(verdict::status(&report))
+    verdict::present(&report, args.json, args.html.as_deref())
 }
 
 /// Writes the merged run; one that cannot be written whole is taken away.

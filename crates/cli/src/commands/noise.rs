@@ -48,6 +48,18 @@ pub(crate) struct NoiseArgs {
     run: RunArgs,
 }
 
+impl NoiseArgs {
+    /// How the measuring threads are scheduled.
+    pub(crate) fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// The options that every measuring command has.
+    pub(crate) fn run(&self) -> &RunArgs {
+        &self.run
+    }
+}
+
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
     let cpus = args.cpus.unwrap_or_else(all_but_the_first);

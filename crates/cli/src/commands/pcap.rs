@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use crate::arguments::{size, window};
 use crate::failure::{Failure, USAGE};
 use capture::{CaptureError, Reader};
+use units::foreign;
 
 /// Analyses a capture: spacing, losses, order, bursts and states of SV, GOOSE, AVTP and test streams
 #[derive(Debug, Clone, clap::Args)]
@@ -121,7 +122,7 @@ pub(crate) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
 
 /// Nobody is left to tell when standard error is closed too.
 fn say(messages: &mut dyn Write, error: &PcapError) {
-    let _ = writeln!(messages, "triptime pcap: {error}");
+    let _ = writeln!(messages, "triptime pcap: {}", foreign::message(&error.to_string()));
 }
 
 /// Opens the capture, or standard input.

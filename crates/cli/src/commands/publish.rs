@@ -93,6 +93,13 @@ pub(crate) struct PublishArgs {
     run: RunArgs,
 }
 
+impl PublishArgs {
+    /// The options of a port.
+    pub(crate) fn port(&self) -> &PortArgs {
+        &self.port
+    }
+}
+
 /// Without another rate stated.
 const USUAL_RATE: u32 = 4_800;
 

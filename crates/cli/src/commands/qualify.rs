@@ -30,6 +30,13 @@ pub(crate) struct QualifyArgs {
     run: RunArgs,
 }
 
+impl QualifyArgs {
+    /// The options that every measuring command has.
+    pub(crate) fn run(&self) -> &RunArgs {
+        &self.run
+    }
+}
+
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     let plan = Plan::load(&args.plan)?;

@@ -150,6 +150,18 @@ pub(crate) struct ReflectArgs {
 }
 
 impl ReflectArgs {
+    /// The options of a port.
+    pub(crate) fn port(&self) -> &PortArgs {
+        &self.port
+    }
+
+    /// Whether the frames are returned or received by programs in the kernel.
+    pub(crate) fn runs_programs(&self) -> bool {
+        matches!(self.engine, EngineArg::Xdp | EngineArg::PacketXdp | EngineArg::Tcx)
+    }
+}
+
+impl ReflectArgs {
     /// Stamps cost some tenths of a microsecond: nothing beside the wake-up before a paced frame, much of a fast path's round
     /// trip back to back.
     fn stamps(&self) -> Stamps {

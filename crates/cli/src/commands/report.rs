@@ -1,6 +1,7 @@
 //! `triptime report`: a run file, judged and shown.
 
 use crate::failure::Failure;
+use crate::page;
 use crate::verdict;
 use report::limits::Profile;
 use std::path::PathBuf;
@@ -24,11 +25,8 @@ pub(crate) struct ReportArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
+    page::check(args.html.as_deref(), None)?;
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
     let report = verdict::read(&args.run, profile)?;
-    if let Some(path) = &args.html {
-        verdict::write_html(&report, path)?;
-    }
-    verdict::print(&report, args.json, args.html.as_deref())?;
-    Ok(verdict::status(&report))
+    verdict::present(&report, args.json, args.html.as_deref())
 }

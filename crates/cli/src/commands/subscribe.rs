@@ -51,6 +51,13 @@ pub(crate) struct SubscribeArgs {
     run: RunArgs,
 }
 
+impl SubscribeArgs {
+    /// The options of a port.
+    pub(crate) fn port(&self) -> &PortArgs {
+        &self.port
+    }
+}
+
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     let set = args.set.read(true)?.unwrap_or_default();

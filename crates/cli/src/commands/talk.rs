@@ -70,6 +70,18 @@ pub(crate) struct TalkArgs {
     run: RunArgs,
 }
 
+impl TalkArgs {
+    /// The options of a port.
+    pub(crate) fn port(&self) -> &PortArgs {
+        &self.port
+    }
+
+    /// The options that every measuring command has.
+    pub(crate) fn run(&self) -> &RunArgs {
+        &self.run
+    }
+}
+
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
     check(args)?;

@@ -52,6 +52,18 @@ pub(crate) struct WakeupArgs {
     run: RunArgs,
 }
 
+impl WakeupArgs {
+    /// How the measuring threads are scheduled.
+    pub(crate) fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// The options that every measuring command has.
+    pub(crate) fn run(&self) -> &RunArgs {
+        &self.run
+    }
+}
+
 /// Clocks a thread can be woken by.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum ClockArg {

@@ -7,6 +7,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::widgets::{Cell, Row};
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use std::io::{Result, Stderr};
+use units::foreign;
 
 /// Most series that are shown: those whose largest samples are the largest.
 const MOST_ROWS: usize = 16;
@@ -104,7 +105,7 @@ fn row(series: &Live) -> Row<'static> {
         count => Cell::from(count.to_string()).style(Style::new().fg(Color::Red)),
     };
     Row::new([
-        Cell::from(series.name.clone()),
+        Cell::from(foreign::shown(&series.name).into_owned()),
         Cell::from(c.received.to_string()),
         bad(c.missed),
         bad(c.lost + c.overrun),

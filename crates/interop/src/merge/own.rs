@@ -2,7 +2,7 @@
 
 use super::clocks::{Relation, words};
 use super::{Merge, MergeError};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use store::hop::HopName;
 use store::model::{Counters, Event, EventKind, Fact, RunState, SeriesId, SeriesSpec, Spike, Window, WindowRow};
 use store::{Batch, HistogramSpan, RunWriter};
@@ -15,10 +15,6 @@ pub(super) const GROUP: &str = "merge";
 pub(super) struct Own {
     /// By run and number there.
     series: HashMap<(usize, SeriesId), SeriesId>,
-    /// Names that are taken.
-    pub(super) names: HashSet<String>,
-    /// Series that were not taken over, in words.
-    left_out: Vec<String>,
     /// Of each run and stream, what was lost between the first two points: of these frames there is no record.
     pub(super) lost_first: HashMap<(usize, u16), Vec<Lost>>,
 }
@@ -127,14 +123,6 @@ fn take_over(
         stream,
     }
     .to_string();
-    if !own.names.insert(name.clone()) {
-        let text = format!(
-            "{}: of two series {name} only the first is in the merged run",
-            source.label
-        );
-        own.left_out.push(text);
-        return Ok(());
-    }
     let mut settings = vec![("run".to_owned(), source.label.clone())];
     settings.extend(spec.settings.iter().cloned());
     let new = run.add_series(&SeriesSpec {
@@ -230,8 +218,6 @@ pub(super) fn events(merge: &Merge, own: &Own, run: &mut RunWriter) -> Result<()
             events.push(note(0, EventKind::Incomplete, text));
         }
     }
-    let left_out = own.left_out.iter();
-    events.extend(left_out.map(|text| note(0, EventKind::Incomplete, text.clone())));
     events.sort_by_key(|event| event.at_ns);
     Ok(run.write(&Batch {
         events,

@@ -7,11 +7,12 @@
 use super::feed::LABEL_BYTES;
 use recording::{Block, MAX_POINTS, Record, SegmentError, SegmentWriter, StreamInfo, facts};
 use rtrb::{Consumer, Producer, RingBuffer};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use store::SealedSegment;
 use store::model::Fact;
-use units::Realtime;
+use units::{FreeNames, Realtime};
 
 /// A segment is sealed once it spans this much time.
 const SPAN_NS: i64 = 1_000_000_000;
@@ -170,6 +171,8 @@ impl<const N: usize> Tape<N> {
             overrun: Arc::clone(&overrun),
             span: Arc::clone(&span),
             segment: SegmentWriter::new(points),
+            names: FreeNames::default(),
+            given: HashMap::new(),
             begun_ns: None,
             waiting: None,
         };
@@ -243,6 +246,9 @@ pub(super) struct TapeSource<const N: usize> {
     overrun: Arc<AtomicU64>,
     span: Arc<Span>,
     segment: SegmentWriter,
+    names: FreeNames,
+    /// What each stream is called, by its number.
+    given: HashMap<u16, String>,
     /// First stamp of the segment in the making.
     begun_ns: Option<i64>,
     /// The first record of the next segment.
@@ -293,6 +299,13 @@ impl<const N: usize> Reel for TapeSource<N> {
     }
 }
 
+/// Octets of a name before what makes it unique: a recording keeps 255 in all, and an octet that is no text becomes three.
+const NAME_OCTETS: usize = 240;
+
+fn cut(name: &str) -> &str {
+    &name[..name.floor_char_boundary(NAME_OCTETS)]
+}
+
 impl<const N: usize> TapeSource<N> {
     fn next(&mut self) -> Option<Record> {
         let waiting = self.waiting.take();
@@ -309,10 +322,20 @@ impl<const N: usize> TapeSource<N> {
 
     fn announced(&mut self) -> Result<(), SegmentError> {
         while let Ok(stream) = self.streams.pop() {
+            let label = stream.label.text();
+            // As its series: announced in the same order, it gets the same name.
+            let name = match self.given.get(&stream.number) {
+                Some(given) => given.clone(),
+                None => self.names.take(cut(&label)),
+            };
+            self.given.insert(stream.number, name.clone());
+            let sv_id = stream
+                .sv_id
+                .map_or_else(|| (name != label).then_some(label), |sv_id| Some(sv_id.text()));
             self.segment.set_stream(StreamInfo {
                 number: stream.number,
-                name: stream.label.text(),
-                sv_id: stream.sv_id.map(|sv_id| sv_id.text()),
+                name,
+                sv_id,
                 source: stream.source,
                 destination: Some(stream.destination),
                 vid: stream.vid,

@@ -21,6 +21,8 @@ const OVER_THRESHOLD_PER_WINDOW: usize = 1_000;
 pub(super) struct Open {
     id: SeriesId,
     name: String,
+    /// The name it was to have: who measures it again asks for that.
+    wanted: String,
     threshold_ns: Option<i64>,
     interval_ns: u64,
     start_ns: u64,
@@ -62,10 +64,12 @@ pub(super) struct Sample {
 }
 
 impl Open {
-    pub(super) fn new(id: SeriesId, spec: &SeriesSpec, start_ns: u64) -> Self {
+    /// The series `id`, stored as `name`.
+    pub(super) fn new(id: SeriesId, name: String, spec: &SeriesSpec, start_ns: u64) -> Self {
         Self {
             id,
-            name: spec.name.clone(),
+            name,
+            wanted: spec.name.clone(),
             threshold_ns: spec.threshold_ns.and_then(|ns| i64::try_from(ns).ok()),
             interval_ns: spec.interval_ns.map_or(0, |ns| ns.max(0.0) as u64),
             start_ns,
@@ -94,6 +98,11 @@ impl Open {
 
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The name it was to have, which another series may have.
+    pub(super) fn wanted(&self) -> &str {
+        &self.wanted
     }
 
     pub(super) fn start_ns(&self) -> u64 {

@@ -5,6 +5,7 @@ use crate::html::{boxes, overlay};
 use crate::insight::window_maxima;
 use crate::text::{count, ns_or_dash};
 use askama::Template;
+use units::foreign::Show;
 use units::format_ns;
 
 #[derive(Template)]
@@ -33,6 +34,10 @@ impl Comparison {
     /// # Errors
     /// Only when a value cannot be written as text, which none of ours can.
     pub fn html(&self) -> Result<String, askama::Error> {
+        self.shown().page()
+    }
+
+    fn page(&self) -> Result<String, askama::Error> {
         let run = |(name, run): &(String, crate::view::RunView)| {
             [
                 name.clone(),

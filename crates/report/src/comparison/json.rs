@@ -33,7 +33,7 @@ impl Comparison {
                 }).collect::<Vec<_>>(),
             })).collect::<Vec<_>>(),
         });
-        format!("{document:#}\n")
+        units::foreign::json(format!("{document:#}\n"))
     }
 
     fn series_entry(&self, compared: &Compared) -> Value {

@@ -4,6 +4,7 @@ use super::{Compared, Comparison, FactDifference};
 use crate::terminal::{Align, Table};
 use crate::text::{count, ns_or_dash};
 use std::fmt::Write;
+use units::foreign::Show;
 use units::format_ns;
 
 /// Columns of text that a value of the inventory may take.
@@ -12,6 +13,10 @@ const VALUE_WIDTH: usize = 60;
 impl Comparison {
     /// The comparison for a terminal.
     pub fn text(&self) -> String {
+        self.shown().lines()
+    }
+
+    fn lines(&self) -> String {
         let mut out = String::new();
         for (name, run) in &self.runs {
             let length = format_ns(run.duration_ns as f64);

@@ -4,6 +4,7 @@ use super::ExportError;
 use std::io::Write;
 use store::RunFile;
 use store::model::WindowRow;
+use units::foreign;
 
 /// Columns; `_ns` says that a column is in nanoseconds, and the instants are since the run's start. The rest are counts.
 const HEADER: &str = "series,start_ns,end_ns,expected,received,lost,late,duplicate,reordered,missed,clipped,overflow,overrun,\
@@ -53,11 +54,12 @@ fn text<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// A field, in quotes where it must be.
+/// A text of others as a field: safe in a terminal and in a spreadsheet, in quotes where it must be.
 pub(super) fn quoted(field: &str) -> String {
+    let field = foreign::cell(field);
     if field.contains(['"', ',', '\r', '\n']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
-        field.to_owned()
+        field.into_owned()
     }
 }

@@ -5,6 +5,7 @@ use super::ExportError;
 use std::io::Write;
 use store::model::{SeriesId, SeriesSpec};
 use store::{HistogramSpan, RunFile};
+use units::foreign;
 
 /// Nanoseconds in a unit of the log's third column, which is for people only: the reference implementation writes ms.
 const NS_PER_SHOWN_UNIT: f64 = 1e6;
@@ -23,7 +24,7 @@ pub fn hlog(file: &RunFile, out: &mut impl Write) -> Result<(), ExportError> {
         out,
         "#[Run {} of triptime {}; histograms in ns, Interval_Max in ms]",
         one_line(&info.id),
-        info.tool_version
+        one_line(&info.tool_version)
     )?;
     writeln!(out, "#[StartTime: {started:.3} (seconds since epoch)]")?;
     writeln!(out, "#[BaseTime: {started:.3} (seconds since epoch)]")?;
@@ -56,11 +57,11 @@ fn line(tag: &str, span: &HistogramSpan, out: &mut impl Write) -> std::io::Resul
     writeln!(out, "Tag={tag},{start:.3},{length:.3},{max:.3},{encoded}")
 }
 
-/// A tag may hold neither comma nor white space: these are written as in a URL.
+/// A tag may hold neither comma nor white space: these, and what is not to be shown, are written as in a URL.
 pub(super) fn tag(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {
-        if c == ',' || c == '%' || c.is_whitespace() || c.is_control() {
+        if c == ',' || c == '%' || c.is_whitespace() || foreign::is_unfit(c) {
             let mut bytes = [0; 4];
             out.extend(c.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")));
         } else {
@@ -71,7 +72,7 @@ pub(super) fn tag(name: &str) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    text.replace(['\r', '\n'], " ")
+    foreign::shown(text).into_owned()
 }
 
 /// Base64 with padding (RFC 4648, section 4).

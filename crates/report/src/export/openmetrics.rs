@@ -16,6 +16,7 @@ use prometheus_client::registry::{Registry, Unit};
 use snapshot::{Series, Snapshot};
 use std::fmt;
 use std::io::Write;
+use units::foreign::Show;
 
 /// First word of every name.
 const PREFIX: &str = "triptime";
@@ -26,7 +27,7 @@ const PREFIX: &str = "triptime";
 /// When the output cannot be written.
 pub fn openmetrics(run: &RunView, out: &mut impl Write) -> Result<(), ExportError> {
     let mut registry = Registry::with_prefix(PREFIX);
-    registry.register_collector(Box::new(Snapshot::of(run)));
+    registry.register_collector(Box::new(Snapshot::of(&run.shown())));
     let mut metrics = String::new();
     // Only the writer can fail, and a String does not.
     text::encode(&mut metrics, &registry).map_err(std::io::Error::other)?;

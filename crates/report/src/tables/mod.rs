@@ -11,6 +11,7 @@ pub(crate) mod networks;
 use crate::text::count;
 use crate::view::{RunView, SeriesView};
 use std::fmt::Write;
+use units::foreign::Show;
 
 /// A published layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,7 @@ const AVB_UNSUITABLE_NS: i64 = 50_000;
 
 /// Prints runs in a published layout. Runs without the series that it shows give an empty table.
 pub fn print(layout: Layout, runs: &[RunView]) -> String {
+    let runs: &[RunView] = &runs.iter().map(Show::shown).collect::<Vec<_>>();
     match layout {
         Layout::Vm => vm(runs),
         Layout::Jitter => jitter(runs),

@@ -24,6 +24,7 @@ impl RunView {
             events: file.events()?,
             facts: file.facts()?,
             counts_conflicts: file.counts_conflicts()?,
+            lacks_log: file.lacks_log(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Finding out what a file is, and opening it without changing it.
 
 use super::{RunFile, rows};
-use crate::columns::{state_from_word, unsigned};
+use crate::columns::{RUNNING, state_from_word, unsigned};
 use crate::error::{Fault, StoreError};
 use crate::model::{RunInfo, RunState};
 use crate::schema::{APPLICATION_ID, SCHEMA_VERSION};
@@ -21,8 +21,12 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const HEADER_BYTES: u64 = 100;
 const USER_VERSION_AT: usize = 60;
 const PAGE_SIZE_AT: usize = 16;
+const WRITE_VERSION_AT: usize = 18;
 const PAGES_AT: usize = 28;
 const APPLICATION_ID_AT: usize = 68;
+
+/// Write version of a database whose last transactions may be in a log beside it.
+const WITH_LOG: u8 = 2;
 
 /// Longest wait for a writer that is just closing the file.
 const BUSY: Duration = Duration::from_secs(10);
@@ -31,30 +35,38 @@ const BUSY: Duration = Duration::from_secs(10);
 struct Run {
     info: RunInfo,
     state: RunState,
+    /// Nobody noted its end.
+    is_open: bool,
     duration_ns: u64,
 }
 
 /// Opens the run at `path`.
 pub(super) fn open(path: &Path) -> Result<RunFile, StoreError> {
-    check_header(path)?;
+    let has_log = has_content(path, "-wal");
+    let keeps_log = check_header(path)?;
     let (db, run) = connect(path)?;
     let Run {
         info,
         state,
+        is_open,
         duration_ns,
     } = run;
+    // A run that is closed between our look at its log and at its row is not open. One that is looked at between the two steps of being
+    // made has nothing in it.
+    let lacks_log = is_open && keeps_log && !has_log && !has_content(path, "-wal");
     Ok(RunFile {
         path: path.to_owned(),
         db,
         info,
         state,
         duration_ns,
+        lacks_log,
     })
 }
 
 /// Refuses what is not a run, from the first hundred octets. They never change once a run is made, so a log beside the file
-/// cannot make them wrong.
-fn check_header(path: &Path) -> Result<(), StoreError> {
+/// cannot make them wrong. Whether there is to be a log beside the file while nobody closed the run.
+fn check_header(path: &Path) -> Result<bool, StoreError> {
     let refused = |error| StoreError::from_io(path, "open the run file", error);
     let not_ours = |why: &str| StoreError::NotARunFile {
         path: path.to_owned(),
@@ -84,7 +96,10 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
         return Err(not_ours("it is an SQLite database of another program"));
     }
     match number_at(&header, USER_VERSION_AT) {
-        SCHEMA_VERSION => check_length(path, &header, metadata.len()),
+        SCHEMA_VERSION => {
+            check_length(path, &header, metadata.len())?;
+            Ok(header[WRITE_VERSION_AT] == WITH_LOG)
+        }
         found if found > SCHEMA_VERSION => Err(StoreError::newer(path, found)),
         found => Err(not_ours(&format!(
             "its schema number is {found}, and there never was one"
@@ -201,6 +216,7 @@ fn read_run(db: &Connection) -> Result<Run, Fault> {
         Ok(Run {
             info,
             state: state_from_word(&state),
+            is_open: state == RUNNING,
             duration_ns: unsigned(row, 6)?,
         })
     })?;

@@ -1,7 +1,7 @@
 //! Closing a run.
 
 use super::{RunWriter, commit};
-use crate::columns::{integer, state_word};
+use crate::columns::{RUNNING, integer, state_word};
 use crate::error::{Fault, StoreError};
 use crate::model::RunState;
 use rusqlite::{Connection, params};
@@ -54,6 +54,20 @@ fn leave_one_file(db: &Connection) {
         // Without a log there is nothing to create when reading: the file can be read on read-only media.
         let _ = db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
     }
+}
+
+/// Moves the log into the database as far as readers let it. What stays is safe in the log, and goes with the next.
+pub(super) fn fold_log(db: &Connection) {
+    let _ = checkpoint(db, "PASSIVE");
+}
+
+/// Notes of a run that nobody closed that it was interrupted, if there is room for it.
+pub(super) fn give_up(db: &Connection) {
+    let interrupted = state_word(RunState::Interrupted);
+    let _ = db.execute(
+        "UPDATE run SET state = ?1 WHERE state = ?2",
+        params![interrupted, RUNNING],
+    );
 }
 
 fn checkpoint(db: &Connection, mode: &str) -> Result<(), rusqlite::Error> {

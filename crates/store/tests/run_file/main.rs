@@ -8,6 +8,8 @@ mod damage;
 mod full_disk;
 mod killed;
 mod live;
+mod lone_copy;
+mod names;
 mod power_cut;
 mod refusals;
 mod round_trip;

@@ -1,6 +1,7 @@
 //! A power cut leaves the database as it was last synced, and of the log as much as was written.
 
 use crate::support::{Numbers, assert_holds, batch, create};
+use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
 use store::RunFile;
@@ -33,6 +34,11 @@ fn a_log_cut_at_any_length_gives_a_prefix_of_the_windows() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("run.triptime");
     let mut writer = create(&path, SERIES, None);
+    // Somebody who reads keeps the log from being folded in.
+    let reader = Connection::open(&path).expect("opens");
+    reader
+        .execute_batch("BEGIN; SELECT count(*) FROM series")
+        .expect("reads");
     for number in 0..20 {
         writer.write(&batch(SERIES, number)).expect("written");
     }
@@ -49,9 +55,10 @@ fn a_log_cut_at_any_length_gives_a_prefix_of_the_windows() {
         fs::write(&path, &database).expect("written");
         fs::write(log_of(&path), cut).expect("written");
         let run = RunFile::open(&path).expect("opens");
-        let windows = run.events().expect("events").len() as u64;
+        let said = run.lacks_log().iter().count();
+        let windows = (run.events().expect("events").len() - said) as u64;
         assert!(windows >= last, "a longer log holds no less");
-        if run.series().expect("series").len() == SERIES as usize {
+        if said == 0 && run.series().expect("series").len() == SERIES as usize {
             assert_holds(&run, SERIES, windows);
         }
         last = windows;

@@ -22,10 +22,9 @@ pub(crate) fn can_run() -> Result<(), TraceError> {
     if missing.is_empty() {
         return Ok(());
     }
-    let binary = std::env::current_exe().map_or_else(|_| "triptime".to_owned(), |path| path.display().to_string());
     Err(TraceError::MissingCapability {
         missing: missing.join(" and "),
-        binary,
+        advice: sys::privilege::advice(&needed),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::failure::COULD_NOT_MEASURE;
 use analysis::{Analysis, Config, Event, Identity, Kind, Sink, Summary, Window};
 use capture::CaptureError;
 
@@ -135,6 +136,8 @@ pub(super) fn list(args: &PcapArgs, out: &mut dyn Write) -> Result<u8, PcapError
     out.write_all(listing.text().as_bytes())?;
     out.flush()?;
     match analysed.damage {
+        // As for a run: nothing could be measured.
+        None if analysed.summary.streams.is_empty() => Ok(COULD_NOT_MEASURE),
         None => Ok(0),
         Some(source) => Err(PcapError::Capture {
             path: args.file.clone(),

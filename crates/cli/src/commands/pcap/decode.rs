@@ -1,9 +1,11 @@
 //! `--decode`: each ASDU and each GOOSE message as one line of JSON.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
 use capture::Frame;
+use units::foreign;
 use wire::ether::{self, EthernetView};
 
 use super::{PcapError, goose, open, sv};
@@ -42,18 +44,27 @@ pub(crate) fn decode(path: &Path, out: &mut dyn Write, messages: &mut dyn Write)
             _ => {}
         }
         if lines.len() >= CHUNK {
-            out.write_all(&lines)?;
+            out.write_all(&safe(&lines))?;
             lines.clear();
         }
         Ok(())
     });
     if !matches!(read, Err(PcapError::Output(_))) {
-        out.write_all(&lines)?;
+        out.write_all(&safe(&lines))?;
         out.flush()?;
     }
     read?;
     counts.report(messages)?;
     Ok(counts)
+}
+
+/// Lines of JSON in which JSON's escapes stand for what is not to be shown: names come from the wire.
+fn safe(lines: &[u8]) -> Cow<'_, [u8]> {
+    if lines.iter().all(|octet| (b'\n'..0x7f).contains(octet)) {
+        return Cow::Borrowed(lines);
+    }
+    let text = String::from_utf8_lossy(lines).into_owned();
+    Cow::Owned(foreign::json(text).into_bytes())
 }
 
 /// Calls `with` for every Ethernet frame of the capture.

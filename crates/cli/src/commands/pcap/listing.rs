@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use analysis::{Detail, Gap, StreamSummary, Summary};
 use jiff::Timestamp;
+use units::foreign::{self, Show};
 use units::format_ns;
 
 use super::analyse::FirstEvents;
@@ -31,7 +32,7 @@ impl Listing<'_> {
     pub(super) fn text(&self) -> String {
         let mut out = self.head();
         for remark in remarks(self.summary, self.dropped) {
-            let _ = writeln!(out, "  {remark}");
+            let _ = writeln!(out, "  {}", foreign::shown(&remark));
         }
         let streams = &self.summary.streams;
         if streams.is_empty() {
@@ -74,7 +75,8 @@ impl Listing<'_> {
             0 => "no stream of sampled values, GOOSE, AVTP or test frames".to_owned(),
             n => plural(n as u64, "stream"),
         };
-        format!("{}: {}{span}; {streams}\n", self.file, plural(summary.frames, "frame"))
+        let file = foreign::shown(&self.file);
+        format!("{file}: {}{span}; {streams}\n", plural(summary.frames, "frame"))
     }
 }
 
@@ -147,7 +149,7 @@ fn row(stream: &StreamSummary) -> [String; 15] {
     let counts = &stream.tally.counts;
     [
         identity.kind.word().to_owned(),
-        stream.label.clone(),
+        stream.label.shown(),
         identity.dst.to_string(),
         identity.vid.map_or_else(none, |vid| vid.to_string()),
         identity.appid.map_or_else(none, |appid| format!("0x{appid:04X}")),
@@ -299,7 +301,7 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
 }
 
 fn line(stream: &StreamSummary, text: &str) -> String {
-    format!("{}: {text}", stream.label)
+    foreign::shown(&format!("{}: {text}", stream.label)).into_owned()
 }
 
 fn section(heading: &str, lines: impl Iterator<Item = String>) -> String {

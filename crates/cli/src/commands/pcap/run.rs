@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::{Event, EventKind, Identity, Kind, Sink, Summary, Window};
 use report::limits::{Profile, Quantity};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use store::model::{self, Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike};
 use store::{Batch, RunWriter, StoreError};
 use units::Realtime;
@@ -15,7 +14,9 @@ use units::Realtime;
 use super::analyse::{Analysed, analyse, series_name};
 use super::listing::{Listing, remarks};
 use super::{PcapArgs, PcapError, name, say};
+use crate::ending;
 use crate::failure::{Failure, USAGE};
+use crate::page;
 use crate::run_file::{default_file, limits_text, remove};
 use crate::verdict;
 
@@ -30,6 +31,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     let profile = args.limits.as_deref().map(Profile::find).transpose();
     let profile = profile.map_err(Failure::from)?;
     let limits = args.limits.as_deref().map(limits_text).transpose()?;
+    page::check(args.html.as_deref(), args.out.as_deref())?;
     let file = args.out.clone().unwrap_or_else(free_file);
     let stop = stop_flag()?;
     let sink = RunSink::new(args, file.clone(), profile, limits);
@@ -65,9 +67,6 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         return Err(Failure::CouldNotMeasure(none.text().trim_end().to_owned()).into());
     }
     let report = verdict::read(&file, profile)?;
-    if let Some(path) = &args.html {
-        verdict::write_html(&report, path)?;
-    }
     if args.json {
         out.write_all(report.json().as_bytes())?;
     } else {
@@ -82,8 +81,9 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         write!(out, "{text}\n{}", listing.text())?;
     }
     out.flush()?;
+    let status = verdict::with_page(&report, args.html.as_deref())?;
     // Without limits, a capture that is not whole is what there is to say.
-    Ok(match (verdict::status(&report), ended.damage) {
+    Ok(match (status, ended.damage) {
         (0, Some(_)) => USAGE,
         (status, _) => status,
     })
@@ -103,10 +103,7 @@ fn free_file() -> PathBuf {
 
 fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|error| Failure::CouldNotMeasure(format!("cannot handle signals: {error}")))?;
-    }
+    ending::on_signals(&stop)?;
     Ok(stop)
 }
 

@@ -1,9 +1,8 @@
 //! What the streams of `triptime publish` measure.
 
 use crate::arguments::positive_duration;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use probes::publish::Waveform;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use waveform::replay::{self, Assignment, Ending, Interpolation, Side};
@@ -111,9 +110,8 @@ impl WaveformArgs {
             ending: self.comtrade_ending,
         };
         if !quiet {
-            let mut error = std::io::stderr().lock();
             for warning in &record.warnings {
-                let _ = writeln!(error, "{}: {warning}", path.display());
+                say(&format_args!("{}: {warning}", path.display()));
             }
         }
         Ok(Signal::Record(Box::new(record), options))
@@ -141,13 +139,12 @@ impl Waveforms {
         let table = self.tables.of(&sampling, stream, ahead_deg)?;
         if !self.quiet && table.saturated() + table.missing() > 0 {
             self.quiet = true;
-            let _ = writeln!(
-                std::io::stderr(),
+            say(&format_args!(
                 "{}: {} values do not fit into INT32 (quality overflow), {} are missing (quality invalid)",
                 self.what,
                 table.saturated(),
                 table.missing()
-            );
+            ));
         }
         Ok(Arc::new(Waveform::of(table, self.what.clone())))
     }
@@ -158,7 +155,7 @@ impl Waveforms {
             && let Signal::Record(record, _) = self.tables.signal()
         {
             for line in replay::describe(record, dataset, &options)? {
-                let _ = writeln!(std::io::stderr(), "{line}");
+                say(&line);
             }
         }
         Ok(())

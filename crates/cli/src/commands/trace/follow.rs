@@ -4,18 +4,18 @@ mod document;
 mod table;
 
 use super::TraceArgs;
+use crate::ending;
 use crate::failure::Failure;
 use crate::verdict;
 use host::path::namespace_owners;
 use probes::Stop;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 use sys::clock::monotonic;
 use sys::link::find;
 use sys::netns::NetNs;
 use trace::passage::{FollowCounts, FollowOptions, Follower, Listening, Passage, RING_OCTETS};
-use units::format_ns;
+use units::{foreign, format_ns};
 
 /// How long at the most when `--duration` gives nothing.
 const AT_MOST_NS: u64 = 10_000_000_000;
@@ -72,7 +72,7 @@ pub(super) fn run(args: &TraceArgs, per_stream: u32) -> Result<u8, Failure> {
         return Err(Failure::CouldNotMeasure(nothing(args, &found.counts, took_ns)));
     }
     verdict::write(&if args.run.json {
-        document::render(&found)
+        foreign::json(document::render(&found))
     } else {
         table::render(&found)
     })?;
@@ -81,10 +81,7 @@ pub(super) fn run(args: &TraceArgs, per_stream: u32) -> Result<u8, Failure> {
 
 fn interrupted() -> Result<Stop, Failure> {
     let stop = Stop::new();
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop.flag()))
-            .map_err(|error| Failure::CouldNotMeasure(format!("signals: {error}")))?;
-    }
+    ending::on_signals(&stop.flag())?;
     Ok(stop)
 }
 

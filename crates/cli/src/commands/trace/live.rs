@@ -3,7 +3,7 @@
 use probes::trace::LiveHop;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
-use units::format_ns;
+use units::{foreign, format_ns};
 
 /// How often it is drawn.
 const EVERY: Duration = Duration::from_secs(1);
@@ -44,9 +44,10 @@ impl Screen {
 /// One hop: its figures, and a bar for each bin, of the logarithm of its count, so that a single late frame shows.
 fn render(name: &str, found: &[LiveHop]) -> String {
     let Some(hop) = found.iter().find(|hop| hop.name == name && hop.count > 0) else {
-        return format!("{name}: nothing yet\n");
+        return format!("{}: nothing yet\n", foreign::shown(name));
     };
     let show = |ns: f64| format_ns(ns);
+    let name = foreign::shown(name);
     let mut text = format!(
         "{name}: {} frames, min {}, mean {}, max {}, lost {}\n",
         hop.count,

@@ -9,6 +9,7 @@ use store::model::Fact;
 use sys::link::find;
 use sys::netns::NetNs;
 use trace::hops::{MOST_POINTS, Place, Point, PointKind};
+use units::foreign;
 
 /// Group of the inventory for what was traced.
 pub(super) const GROUP: &str = "trace";
@@ -94,6 +95,8 @@ pub(super) fn show(chosen: &Chosen) -> Result<u8, Failure> {
     for unseen in &path.unseen {
         text.push_str(&format!("not seen: {unseen}\n"));
     }
+    // An interface of a container is called what somebody there chose; a name has no line's end.
+    let text: String = text.lines().map(|line| format!("{}\n", foreign::shown(line))).collect();
     let shown = std::io::stdout().write_all(text.as_bytes());
     shown.map_err(|error| Failure::CouldNotMeasure(format!("standard output: {error}")))?;
     Ok(0)

@@ -64,12 +64,12 @@ impl Work {
         }
     }
 
-    /// The series of that name whose feed has ended and was drained: a plan that goes in rounds measures it again.
-    pub(super) fn take_up(&mut self, name: &str) -> Option<Open> {
+    /// The series that was announced under that name, whose feed has ended and was drained: a plan that goes in rounds measures it again.
+    pub(super) fn take_up(&mut self, wanted: &str) -> Option<Open> {
         let over = |feed: &&mut FeedState| is_over(feed);
         let mut places = self.feeds.values_mut().filter(over).flat_map(|feed| &mut feed.series);
         let mut series = places
-            .find(|place| place.as_ref().is_some_and(|series| series.name() == name))?
+            .find(|place| place.as_ref().is_some_and(|series| series.wanted() == wanted))?
             .take()?;
         keep(&mut self.batch, series.pause());
         Some(series)

@@ -18,10 +18,13 @@ impl Work {
         }
     }
 
-    /// A series whose first window begins at `start_ns`.
+    /// A series whose first window begins at `start_ns`. What it is called is decided where it is stored: labels come over the wire,
+    /// and two may be the same.
     pub(super) fn add_series(&mut self, spec: &SeriesSpec, start_ns: u64) -> Option<Open> {
-        match self.writer.as_mut()?.add_series(spec) {
-            Ok(id) => Some(Open::new(id, spec, start_ns)),
+        let writer = self.writer.as_mut()?;
+        let name = writer.name_for(&spec.name);
+        match writer.add_series(spec) {
+            Ok(id) => Some(Open::new(id, name, spec, start_ns)),
             Err(error) => {
                 self.fail(error);
                 None

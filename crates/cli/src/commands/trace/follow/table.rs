@@ -3,6 +3,7 @@
 use super::Found;
 use std::collections::BTreeMap;
 use trace::passage::{End, FollowCounts, Listening, Origin, Passage, Step, summarize};
+use units::foreign::{self, Show};
 use units::format_ns;
 
 /// What is listened to, in a line or two.
@@ -16,7 +17,10 @@ pub(super) fn listening(listening: &Listening) -> String {
         text.push_str(&format!("functions: {why}\n"));
     }
     for (name, why) in &listening.left_out {
-        text.push_str(&format!("not listened to: {name}: {why}\n"));
+        text.push_str(&format!(
+            "not listened to: {}\n",
+            foreign::shown(&format!("{name}: {why}"))
+        ));
     }
     text
 }
@@ -222,10 +226,12 @@ fn summary(passages: &[Passage], namespaces: &Namespaces<'_>) -> String {
 
 /// Columns as wide as what is in them, the first ones to the right.
 fn columns<const N: usize>(rows: &[[String; N]], to_the_right: usize) -> String {
+    // Names of threads and interfaces are whatever somebody chose.
+    let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(Show::shown)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
             line.push_str("  ");

@@ -1,0 +1,198 @@
+//! A report made safe to show: every text in it that others may have written, and what was made of them.
+//!
+//! Judged first and shown then: limits find series by the names that they have.
+
+use crate::Report;
+use crate::budget::{Budget, Line, State};
+use crate::comparison::{Compared, Comparison, FactDifference};
+use crate::insight::Insight;
+use crate::limits::{Limit, Pattern, Profile, Requirement, Wanted};
+use crate::verdict::{Check, Judgement, NotApplicable, NotMeasured, ProfileVerdict, RequirementCheck, RequirementOpen};
+use crate::view::{RunView, SeriesView};
+use units::foreign::Show;
+
+impl Show for Report {
+    fn show(&mut self) {
+        self.run.show();
+        self.profiles.show();
+        self.judgement.show();
+        self.budget.show();
+        self.insights.show();
+        if let Some(survey) = &mut self.recording {
+            survey.points.show();
+            survey.reasons.show();
+            for stream in &mut survey.streams {
+                stream.info.name.show();
+                stream.info.sv_id.show();
+            }
+        }
+    }
+}
+
+impl Show for RunView {
+    fn show(&mut self) {
+        self.info.show();
+        self.file.show();
+        self.series.show();
+        self.events.show();
+        self.facts.show();
+        self.lacks_log.show();
+    }
+}
+
+impl Show for SeriesView {
+    fn show(&mut self) {
+        self.spec.show();
+        self.spikes.show();
+    }
+}
+
+impl Show for Profile {
+    fn show(&mut self) {
+        self.name.show();
+        self.what.show();
+        self.limits.show();
+        self.requirements.show();
+    }
+}
+
+impl Show for Limit {
+    fn show(&mut self) {
+        self.series.show();
+        for text in [&mut self.id, &mut self.source, &mut self.why] {
+            text.show();
+        }
+    }
+}
+
+impl Show for Requirement {
+    fn show(&mut self) {
+        self.group.show();
+        if let Wanted::Is(word) = &mut self.wanted {
+            word.show();
+        }
+        for text in [
+            &mut self.id,
+            &mut self.fact,
+            &mut self.unit,
+            &mut self.source,
+            &mut self.why,
+        ] {
+            text.show();
+        }
+    }
+}
+
+impl Show for Pattern {
+    fn show(&mut self) {
+        *self = Self::new(self.as_str().to_owned().shown());
+    }
+}
+
+impl Show for Judgement {
+    fn show(&mut self) {
+        self.profiles.show();
+        self.checks.show();
+        self.not_measured.show();
+        self.requirements.show();
+        self.not_applicable.show();
+        self.not_asked.show();
+    }
+}
+
+impl Show for ProfileVerdict {
+    fn show(&mut self) {
+        self.name.show();
+        self.what.show();
+    }
+}
+
+impl Show for Check {
+    fn show(&mut self) {
+        self.limit.show();
+        for text in [&mut self.profile, &mut self.series, &mut self.why] {
+            text.show();
+        }
+    }
+}
+
+impl Show for NotMeasured {
+    fn show(&mut self) {
+        self.limit.show();
+        self.profile.show();
+        self.why.show();
+    }
+}
+
+impl Show for RequirementCheck {
+    fn show(&mut self) {
+        self.requirement.show();
+        self.value.show();
+        for text in [&mut self.profile, &mut self.group, &mut self.why] {
+            text.show();
+        }
+    }
+}
+
+impl Show for NotApplicable {
+    fn show(&mut self) {
+        self.requirement.show();
+        for text in [&mut self.profile, &mut self.group, &mut self.why] {
+            text.show();
+        }
+    }
+}
+
+impl Show for RequirementOpen {
+    fn show(&mut self) {
+        self.requirement.show();
+        self.profile.show();
+    }
+}
+
+impl Show for Budget {
+    fn show(&mut self) {
+        self.lines.show();
+        self.beside.show();
+    }
+}
+
+impl Show for Line {
+    fn show(&mut self) {
+        if let State::Measured(measured) = &mut self.state {
+            measured.worst.show();
+            measured.note.show();
+        }
+    }
+}
+
+impl Show for Insight {
+    fn show(&mut self) {
+        self.series.show();
+    }
+}
+
+impl Show for Comparison {
+    fn show(&mut self) {
+        self.runs.show();
+        self.series.show();
+        self.alone.show();
+        self.facts.show();
+    }
+}
+
+impl Show for Compared {
+    fn show(&mut self) {
+        self.name.show();
+        self.unfair.show();
+        self.settings.show();
+    }
+}
+
+impl Show for FactDifference {
+    fn show(&mut self) {
+        self.group.show();
+        self.name.show();
+        self.values.show();
+    }
+}

@@ -1,0 +1,226 @@
+//! Text that others wrote, made safe to show.
+//!
+//! An svID, a file's name or an event of a run file is what somebody else chose. Shown as it is, it can move the terminal's cursor,
+//! turn the line around, or look like another name. Every face shows it through here.
+//!
+//! What may not be seen as it is becomes `\u{…}`, its number in hexadecimal, and a backslash becomes two: two texts that differ are
+//! shown differently.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Characters that begin a formula in a spreadsheet, and the mark that says text.
+const FORMULA: [char; 5] = ['=', '+', '-', '@', '\''];
+
+/// Whether a character does something else than to be seen in its place: controls (C0, DEL, C1), line and paragraph separators, what
+/// turns the direction of writing, what has no width, what fills a line without being seen, noncharacters and private ones.
+pub fn is_unfit(c: char) -> bool {
+    let code = u32::from(c);
+    c.is_control()
+        || matches!(
+            c,
+            // Soft hyphen, Arabic letter mark, Hangul fillers, Khmer vowels that are not seen, Mongolian separators.
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            // Zero width, marks and embeddings of direction, separators, isolates, invisible operators, digit shapes.
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            // Filler, private use, variation selectors, byte order mark, half-width filler, annotations.
+            | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            // Format controls of musical notation and shorthand.
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            // Tags, further variation selectors, private planes.
+            | '\u{e0000}'..='\u{e0fff}' | '\u{f0000}'..
+        )
+        || (0xfdd0..=0xfdef).contains(&code)
+        || code & 0xfffe == 0xfffe
+}
+
+/// Whether a space could be taken for another, or for none.
+fn is_odd_space(c: char) -> bool {
+    c != ' ' && c.is_whitespace()
+}
+
+fn is_escaped(c: char) -> bool {
+    c == '\\' || is_unfit(c) || is_odd_space(c)
+}
+
+/// A text as it may be shown on one line: no character in it is unfit ([`is_unfit`]), and none is a line's end.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        push(&mut out, c);
+    }
+    Cow::Owned(out)
+}
+
+fn push(out: &mut String, c: char) {
+    if c == '\\' {
+        out.push_str("\\\\");
+    } else if is_escaped(c) {
+        // A String takes everything.
+        let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+    } else {
+        out.push(c);
+    }
+}
+
+/// What holds texts of others, and can be made safe to show in place. Not twice: a backslash is doubled each time.
+pub trait Show {
+    /// Makes every text in it as [`shown`] gives it.
+    fn show(&mut self);
+
+    /// The same, made safe to show.
+    #[must_use]
+    fn shown(&self) -> Self
+    where
+        Self: Clone,
+    {
+        let mut copy = self.clone();
+        copy.show();
+        copy
+    }
+}
+
+impl Show for String {
+    fn show(&mut self) {
+        if let Cow::Owned(safe) = shown(self) {
+            *self = safe;
+        }
+    }
+}
+
+impl Show for PathBuf {
+    fn show(&mut self) {
+        *self = Self::from(shown(&self.to_string_lossy()).into_owned());
+    }
+}
+
+impl<T: Show> Show for Vec<T> {
+    fn show(&mut self) {
+        self.iter_mut().for_each(Show::show);
+    }
+}
+
+impl<T: Show> Show for Option<T> {
+    fn show(&mut self) {
+        self.iter_mut().for_each(Show::show);
+    }
+}
+
+impl<A: Show, B: Show> Show for (A, B) {
+    fn show(&mut self) {
+        self.0.show();
+        self.1.show();
+    }
+}
+
+impl<A: Show, B: Show> Show for Result<A, B> {
+    fn show(&mut self) {
+        match self {
+            Ok(known) => known.show(),
+            Err(why) => why.show(),
+        }
+    }
+}
+
+/// As [`shown`], for a cell of a table that a spreadsheet may read: what would be a formula has an apostrophe before it, which says
+/// text there; so has what begins with an apostrophe.
+pub fn cell(text: &str) -> Cow<'_, str> {
+    let shown = shown(text);
+    match shown.starts_with(FORMULA) {
+        true => Cow::Owned(format!("'{shown}")),
+        false => shown,
+    }
+}
+
+/// A message, which may be several lines of ours, that holds texts of others: every character but the line's end as [`shown`], and
+/// every further line indented, so that none looks like one of ours.
+pub fn message(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.trim_end().chars() {
+        match c {
+            '\n' => out.push_str("\n  "),
+            c => push(&mut out, c),
+        }
+    }
+    out
+}
+
+/// A JSON text in which no unfit character stands for itself: within a JSON text they can only be in strings, where `\u` says the
+/// same. What reads it reads the very texts that were written.
+pub fn json(text: String) -> String {
+    let is_ours = |c: char| matches!(c, '\n' | ' ') || !is_unfit(c) && !is_odd_space(c);
+    if text.chars().all(is_ours) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_ours(c) {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cell, is_unfit, json, message, shown};
+    use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
+
+    #[test]
+    fn what_a_terminal_acts_on_is_not_left() {
+        let text = "MU\u{1b}[2J\u{7}\u{9b}1m\u{202e}SSAP\u{200b}\u{2028}\n\\";
+        assert_eq!(
+            shown(text),
+            "MU\\u{1b}[2J\\u{7}\\u{9b}1m\\u{202e}SSAP\\u{200b}\\u{2028}\\u{a}\\\\"
+        );
+        assert_eq!(shown("Schutz Ü1/µ – 漢字"), "Schutz Ü1/µ – 漢字");
+    }
+
+    #[test]
+    fn a_spreadsheet_sees_text() {
+        assert_eq!(cell("=1+1"), "'=1+1");
+        assert_eq!(cell("@x"), "'@x");
+        assert_eq!(cell("'=1"), "''=1");
+        assert_eq!(cell("\t=1"), "\\u{9}=1");
+        assert_eq!(cell("a=1"), "a=1");
+    }
+
+    #[test]
+    fn a_message_keeps_its_lines_and_nothing_can_forge_one() {
+        assert_eq!(
+            message("a: not a file\nPASS \u{1b}[1m\\u{1b}"),
+            "a: not a file\n  PASS \\u{1b}[1m\\\\u{1b}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_two_texts_are_shown_the_same(a in any::<String>(), b in any::<String>(), c in "[\\\\u{}1b\u{1b}]{0,8}", d in "[\\\\u{}1b\u{1b}]{0,8}") {
+            for (one, other) in [(&a, &b), (&c, &d), (&a, &c)] {
+                prop_assert_eq!(one == other, shown(one) == shown(other));
+                prop_assert_eq!(one == other, cell(one) == cell(other));
+            }
+        }
+
+        #[test]
+        fn nothing_unfit_is_left(text in any::<String>()) {
+            prop_assert!(!shown(&text).chars().any(is_unfit));
+            prop_assert!(!cell(&text).chars().any(is_unfit));
+            prop_assert!(!message(&text).chars().any(|c| c != '\n' && is_unfit(c)));
+        }
+    }
+
+    #[test]
+    fn json_says_the_same_in_other_words() {
+        let text = "{\"a\": \"\u{9b}\u{202e}\u{e0001}x\\\\\"\n}".to_owned();
+        assert_eq!(json(text), "{\"a\": \"\\u009b\\u202e\\udb40\\udc01x\\\\\"\n}");
+    }
+}
