@@ -11,9 +11,12 @@ mod reasons;
 mod recorder;
 mod signal;
 mod tape;
+mod waiting;
 mod why;
 mod window;
 mod work;
+#[cfg(test)]
+mod worst;
 
 pub(crate) use clock::ClockWatch;
 pub use counted::{Counted, CountedSpan, CountedSpike};

@@ -61,9 +61,8 @@ impl Work {
             to: spike.at,
             kind: QuestionKind::Hop,
         };
-        let keep = series.keep(kept, spike.value_ns);
-        if let Some(answer) = self.reasons.ask(series.id(), &question, keep) {
-            series.explain(keep, at_ns, answer);
+        if self.reasons.can_explain() {
+            series.ask_later(at_ns, spike.value_ns, question);
         }
     }
 }
