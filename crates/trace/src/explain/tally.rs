@@ -133,7 +133,7 @@ impl Tally {
 }
 
 /// Threads that share a CPU fairly take turns of a few milliseconds. Beyond this in all, and when the quota of the control group
-/// held threads back for as long, it was not their turn.
+/// held threads back for half as long or more, most of it was not their turn.
 const FAIR_TURNS_NS: u64 = 10_000_000;
 
 /// Of what fair threads had while the measuring thread was ready, gives the quota what its counter vouches for.
@@ -147,7 +147,7 @@ fn give_to_quota(pieces: &mut [Piece], around: &Around) {
         .filter(|piece| is_fair(piece))
         .map(|piece| piece.segment.ns())
         .sum();
-    if taken_ns < FAIR_TURNS_NS || around.throttled_ns.is_none_or(|ns| ns < taken_ns) {
+    if taken_ns < FAIR_TURNS_NS || around.throttled_ns.is_none_or(|ns| ns < taken_ns / 2) {
         return;
     }
     for piece in pieces.iter_mut().filter(|piece| is_fair(piece)) {

@@ -110,7 +110,7 @@ fn other_fair_threads_get_what_the_quotas_counter_does_not_vouch_for() {
     assert_eq!(cause(&VIRTUAL), Cause::Thread);
     assert_eq!(cause(&QUOTA), Cause::Throttled);
     let less = Around {
-        throttled_ns: Some(30_000_000),
+        throttled_ns: Some(20_000_000),
         ..VIRTUAL
     };
     assert_eq!(cause(&less), Cause::Thread);
