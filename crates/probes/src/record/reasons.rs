@@ -2,12 +2,17 @@
 
 use super::why::{Answer, Explain, Question};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 use store::model::{Fact, SeriesId};
 use store::{Cause, CauseTotal};
 
 /// Explanations asked for between two looks at the rings, of samples that are kept and of others each: many small gaps must
 /// not leave a spike unexplained, and a threshold set far too low must not keep the recorder from draining.
 const PER_ROUND: u32 = 400;
+
+/// How long a round asks about samples that are kept. A CPU with many events takes milliseconds to read, and what comes meanwhile is
+/// overwritten in the rings that tell why.
+const MOST_OF_ROUND: Duration = Duration::from_millis(60);
 
 /// What is said of the surplus.
 const TOO_MANY: &str = "not looked at: too many at once";
@@ -20,6 +25,8 @@ pub(super) struct Reasons {
     explain: Option<Box<dyn Explain>>,
     /// Of samples that are kept, in this round.
     asked: u32,
+    /// When this round began to ask about them.
+    began: Option<Instant>,
     /// Of others.
     asked_in_passing: u32,
     totals: BTreeMap<(SeriesId, Cause), CauseTotal>,
@@ -30,6 +37,7 @@ impl Reasons {
         Self {
             explain,
             asked: 0,
+            began: None,
             asked_in_passing: 0,
             totals: BTreeMap::new(),
         }
@@ -48,6 +56,7 @@ impl Reasons {
     /// A new round of draining begins.
     pub(super) fn observe(&mut self) {
         self.asked = 0;
+        self.began = None;
         self.asked_in_passing = 0;
         if let Some(explain) = &mut self.explain {
             explain.observe();
@@ -56,7 +65,8 @@ impl Reasons {
 
     /// Whether this round has time for more samples that are kept.
     pub(super) fn has_room(&self) -> bool {
-        self.asked < PER_ROUND
+        let is_late = self.began.is_some_and(|began| began.elapsed() > MOST_OF_ROUND);
+        self.asked < PER_ROUND && !is_late
     }
 
     /// Where the time of a sample that is kept went; `None` where nobody can tell. Whoever asks sees to it that a round does not
@@ -64,6 +74,7 @@ impl Reasons {
     pub(super) fn ask(&mut self, series: SeriesId, question: &Question, with_flight: bool) -> Option<Answer> {
         let explain = self.explain.as_mut()?;
         self.asked += 1;
+        self.began.get_or_insert_with(Instant::now);
         let answer = explain.explain(question, with_flight);
         self.add(series, question, answer.explanation.cause);
         Some(answer)
