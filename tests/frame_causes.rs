@@ -71,15 +71,6 @@ fn named(far: &str, near: &str, name: &str) -> usize {
         .collect();
     blocks.sort_unstable();
     blocks.dedup_by(|a, b| *a - *b <= 1);
-    if blocks.len() < 3 {
-        for spike in spikes.iter().take(12) {
-            println!(
-                "{} {:?}",
-                spike.value_ns,
-                spike.explanation.as_ref().map(|why| &why.text)
-            );
-        }
-    }
     blocks.len()
 }
 
