@@ -36,7 +36,7 @@ fn a_killed_recording_is_read_as_far_as_it_was_sealed() {
         &bed,
         directory.path(),
         "sub.triptime",
-        "subscribe v1 --rate 4800 --record",
+        "subscribe v1 --rate 4800 --record --no-flight-recorder",
     );
     std::thread::sleep(Duration::from_millis(500));
     let arguments = "publish v0 --streams 4 --policy other --duration 4500ms";

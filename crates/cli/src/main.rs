@@ -52,7 +52,7 @@ enum Command {
 }
 
 /// Commands whose late samples are not asked about: for them the option that every measuring command has says nothing.
-const WITHOUT_FLIGHT_RECORDER: [&str; 4] = ["reflect", "listen", "publish", "subscribe"];
+const WITHOUT_FLIGHT_RECORDER: [&str; 2] = ["listen", "publish"];
 
 fn parse() -> Result<Cli, clap::Error> {
     let hide = |command: clap::Command| command.mut_arg("no_flight_recorder", |option| option.hide(true));

@@ -31,6 +31,7 @@ mod nic;
 pub mod path;
 mod power;
 mod processes;
+mod quota;
 mod reader;
 mod resolve;
 mod scheduler;
@@ -48,6 +49,7 @@ pub use hypervisor::{Hypervisor, HypervisorKind};
 pub use interface::{Interface, InterfaceKind};
 pub use interrupts::NicInterrupt;
 pub use processes::is_service;
+pub use quota::CpuStatFiles;
 pub use reader::Touched;
 pub use scheduler::RtRuntime;
 
@@ -154,6 +156,21 @@ impl Host {
     /// The file cannot be read or has no per-CPU lines with a steal column.
     pub fn steal_ticks(&self) -> Result<Vec<Steal>, HostError> {
         clock::steal(&self.reader)
+    }
+
+    /// Where the kernel counts how long CPU quotas of control groups held this process back. Valid until the process is moved
+    /// to another group.
+    ///
+    /// # Errors
+    /// The group of this process cannot be told.
+    pub fn cpu_stat_files(&self) -> Result<CpuStatFiles, HostError> {
+        quota::files(&self.reader)
+    }
+
+    /// How long CPU quotas held back threads of the groups of these files, in ns, added up over the CPUs: it may grow faster
+    /// than time. `None`: the groups have no quota, or nothing can be read.
+    pub fn throttled_ns(&self, files: &CpuStatFiles) -> Option<u64> {
+        quota::throttled_ns(&self.reader, files)
     }
 
     /// What the machine runs on, with the evidence.

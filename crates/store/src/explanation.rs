@@ -16,8 +16,10 @@ pub enum Cause {
     Hypervisor,
     /// Nothing ran while something was due, and the counter of system management interrupts moved.
     Smi,
-    /// The kernel held real-time threads back.
+    /// The kernel held the thread back although it was ready: real-time throttling, or a control group's CPU quota.
     Throttled,
+    /// The thread was stopped: by a signal, a debugger or a freezer.
+    Stopped,
     /// The CPU was idle, and late to leave its idle state.
     IdleExit,
     /// The CPU was at work, and the timer interrupt came late: interrupts were off.
@@ -30,13 +32,14 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order they are documented.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Thread,
         Self::Interrupt,
         Self::Softirq,
         Self::Hypervisor,
         Self::Smi,
         Self::Throttled,
+        Self::Stopped,
         Self::IdleExit,
         Self::InterruptsOff,
         Self::Path,
@@ -52,6 +55,7 @@ impl Cause {
             Self::Hypervisor => "hypervisor",
             Self::Smi => "smi",
             Self::Throttled => "throttled",
+            Self::Stopped => "stopped",
             Self::IdleExit => "idle-exit",
             Self::InterruptsOff => "interrupts-off",
             Self::Path => "path",

@@ -125,16 +125,25 @@ inline_always u32 state_of(struct task_struct *task)
 	return old->state;
 }
 
+// Of struct task_struct (include/linux/sched.h): stopped by a signal, by a debugger, and since Linux 6.1 by a freezer.
+#define TASK_STOPPED 0x4
+#define TASK_TRACED 0x8
+#define TASK_FROZEN 0x8000
+// In the identifier of a switch, whose number of a thread has 22 bits at most.
+#define STOPPED (1u << 31)
+
 // Argument: priority of the next thread (8 bits), whether the previous one could have run on (1), and of its number the bits
 // 8 to 14 (7). Bits 0 to 7 stand in the name's last octet, which the kernel keeps at 0. By them a lost switch is noticed.
 SEC("tp_btf/sched_switch") int on_switch(u64 *ctx)
 {
 	struct task_struct *previous = (void *)ctx[1], *next = (void *)ctx[2];
-	u32 could_run = ctx[0] & 1 || !state_of(previous);
+	u32 state = state_of(previous);
+	u32 could_run = ctx[0] & 1 || !state;
+	u32 stopped = !could_run && state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN) ? STOPPED : 0;
 	u32 number = previous->pid;
 	u64 *comm = (u64 *)next->comm;
 	u16 argument = (next->prio & 0xff) | could_run << 8 | (number >> 8 & 0x7f) << 9;
-	return emit(SWITCH, argument, next->pid, comm[0], (comm[1] & ~0ull >> 8) | (u64)number << 56);
+	return emit(SWITCH, argument, next->pid | stopped, comm[0], (comm[1] & ~0ull >> 8) | (u64)number << 56);
 }
 
 // Priorities below 100 are real-time.

@@ -1,10 +1,10 @@
-//! The counters around a late sample: stolen time and system management interrupts.
+//! The counters around a late sample: stolen time, system management interrupts, and the CPU quota of the control group.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use host::{Host, USER_HZ};
+use host::{CpuStatFiles, Host, USER_HZ};
 use units::{Monotonic, format_ns};
 
 /// `MSR_SMI_COUNT` of Intel processors since Nehalem (Intel SDM volume 4, table 2-15): system management interrupts since
@@ -28,6 +28,9 @@ pub struct Around {
     pub steal_ns: Option<u64>,
     /// System management interrupts in that span; `None`: unknown.
     pub smis: Option<u64>,
+    /// Time the CPU quota of this process's control groups held threads back in that span, in ns, added up over the CPUs;
+    /// `None`: no quota, or unknown.
+    pub throttled_ns: Option<u64>,
 }
 
 impl Around {
@@ -52,6 +55,12 @@ impl Around {
                     .to_owned(),
             });
         }
+        if let Some(ns) = self.throttled_ns.filter(|ns| *ns > 0) {
+            let ns = format_ns(ns as f64);
+            lines.push(format!(
+                "the CPU quota of its control group held this process back for {ns} in {span} around it (all CPUs together)"
+            ));
+        }
         lines
     }
 }
@@ -62,6 +71,7 @@ struct Reading {
     at: Monotonic,
     steal_ticks: BTreeMap<u32, u64>,
     smis: BTreeMap<u32, u64>,
+    throttled_ns: Option<u64>,
 }
 
 /// Reads the counters and remembers them for a while.
@@ -69,17 +79,20 @@ pub(crate) struct Counters {
     host: Host,
     is_virtual: Option<bool>,
     registers: BTreeMap<u32, File>,
+    cpu_stat: Option<CpuStatFiles>,
     readings: VecDeque<Reading>,
 }
 
 impl Counters {
     pub(crate) fn new() -> Self {
         let host = Host::live();
+        let cpu_stat = host.cpu_stat_files().ok();
         let is_virtual = host.hypervisor().ok().map(|found| found.is_virtual());
         Self {
             host,
             is_virtual,
             registers: BTreeMap::new(),
+            cpu_stat,
             readings: VecDeque::new(),
         }
     }
@@ -102,6 +115,7 @@ impl Counters {
             at: sys::clock::monotonic(),
             steal_ticks: steals.into_iter().map(|steal| (steal.cpu, steal.ticks)).collect(),
             smis: smis.collect(),
+            throttled_ns: self.cpu_stat.as_ref().and_then(|files| self.host.throttled_ns(files)),
         });
         if self.readings.len() > KEPT {
             self.readings.pop_front();
@@ -123,6 +137,8 @@ impl Counters {
             around.span_ns = (after.at - before.at).unsigned_abs();
             around.steal_ns = moved(&before.steal_ticks, &after.steal_ticks, cpu).map(|ticks| ticks * TICK_NS);
             around.smis = moved(&before.smis, &after.smis, cpu);
+            let throttled = before.throttled_ns.zip(after.throttled_ns);
+            around.throttled_ns = throttled.map(|(before, after)| after.saturating_sub(before));
         }
         around
     }
@@ -173,6 +189,11 @@ mod tests {
             ..Around::default()
         };
         assert_eq!(lines(bare), "2 system management interrupts in 40.0 ms around it");
+        let held = Around {
+            throttled_ns: Some(50_000_000),
+            ..bare
+        };
+        assert!(lines(held).contains("held this process back for 50.0 ms in 40.0 ms"));
         let unknown = lines(Around::default());
         assert!(unknown.starts_with("steal time unknown; system management interrupts unknown"));
     }

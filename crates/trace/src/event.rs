@@ -24,8 +24,8 @@ pub enum What {
     Switch {
         /// Who has the CPU from now on; number 0 is the idle thread.
         next: Thread,
-        /// Whether the thread that had it could have run on: it was pre-empted, it did not begin to wait.
-        previous_could_run: bool,
+        /// In what state the thread that had it left it.
+        left: Left,
         /// [`Thread::tag`] of the thread that had it. Another than the last switch went to shows that switches are missing:
         /// a kernel may be built to keep some threads from being traced.
         previous: u16,
@@ -68,6 +68,17 @@ pub enum What {
     IdleEntry(u32),
     /// `cpu_idle`: the CPU has left its idle state.
     IdleExit,
+}
+
+/// In what state a thread leaves its CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Left {
+    /// It could have run on: it was pre-empted.
+    CouldRun,
+    /// It began to wait.
+    Waits,
+    /// A signal, a debugger or a freezer stopped it.
+    Stopped,
 }
 
 /// A thread as the scheduler's events show it.

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::process::Command;
 use store::{Cause, Explanation, Extent, Part};
 use trace::perfetto::{Spike, write};
-use trace::{Event, Name, Thread, What};
+use trace::{Event, Left, Name, Thread, What};
 use units::Monotonic;
 
 /// Prints a trace, one line each: tracks, and events with track, kind, instant, name and notes. Unknown fields are an error.
@@ -48,7 +48,7 @@ fn switch(previous: u16, pid: i32, name: &str) -> What {
             priority: -1,
             name: Name::from(name),
         },
-        previous_could_run: true,
+        left: Left::CouldRun,
         previous,
     }
 }

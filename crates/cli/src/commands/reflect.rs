@@ -179,7 +179,11 @@ impl ReflectArgs {
 pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     let config = config(&args);
     let port = open(&args, &config)?;
-    let begin = Start::probe("reflect", args.port.measured(), args.port.duration).on(&args.port.interface);
+    let begin = Start {
+        // A reflector has no late samples of its own, and is to be there before the first frame.
+        flight_recorder: args.role != RoleArg::Reflector,
+        ..Start::probe("reflect", args.port.measured(), args.port.duration).on(&args.port.interface)
+    };
     let mut run = Run::start(begin, args.run)?;
     let config = ReflectConfig {
         threshold_ns: run.threshold_ns("rtt/reflect").or(args.break_above),

@@ -63,9 +63,19 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     let set = args.set.read(true)?.unwrap_or_default();
     let control_blocks = set.control_blocks();
     let Selection { streams, notes } = set.selection;
-    let port = PacketPort::open(&args.port.interface, &port_options())?;
-    let begin = Start::probe("subscribe", args.port.measured(), args.port.duration).on(&args.port.interface);
+    let open = || PacketPort::open(&args.port.interface, &port_options());
+    // What is refused is refused before there is a run.
+    drop(open()?);
+    let begin = Start {
+        flight_recorder: true,
+        ..Start::probe("subscribe", args.port.measured(), args.port.duration).on(&args.port.interface)
+    };
     let mut run = Run::start(begin, args.run)?;
+    // Opened only now: frames that waited while the run was being prepared would be late by that.
+    let port = match open() {
+        Ok(port) => port,
+        Err(error) => return run.finish(Err(error.into())),
+    };
     for note in notes {
         run.session.recorder.events().write(EventKind::Note, note);
     }

@@ -135,6 +135,7 @@ impl Explain for Flight {
                 QuestionKind::WakeUp => trace::QuestionKind::WakeUp,
                 QuestionKind::Gap => trace::QuestionKind::Gap,
                 QuestionKind::Hop => trace::QuestionKind::Hop,
+                QuestionKind::Frame => trace::QuestionKind::Frame,
             },
         };
         let mut answer = match self.recorder.explain(&asked) {

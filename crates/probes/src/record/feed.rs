@@ -154,12 +154,18 @@ fn touch(records: &mut Producer<Record>, source: &mut Consumer<Record>) {
     while source.pop().is_ok() {}
 }
 
+/// The number of a CPU in a record.
+fn short(cpu: u32) -> u16 {
+    u16::try_from(cpu).unwrap_or(u16::MAX)
+}
+
 /// The measuring thread's end of its ring.
 pub struct Feed {
     records: Producer<Record>,
     announcements: Producer<Announcement>,
     overruns: Arc<[AtomicU64]>,
-    cpu: u16,
+    /// Where the thread measures; `None`: wherever the scheduler has it.
+    cpu: Option<u16>,
     number: usize,
     after: Sender<AfterWord>,
     thread: ThreadNumber,
@@ -194,7 +200,7 @@ impl Feed {
                 records,
                 announcements,
                 overruns,
-                cpu: 0,
+                cpu: None,
                 number,
                 after,
                 thread,
@@ -205,9 +211,9 @@ impl Feed {
         )
     }
 
-    /// Names the CPU that the samples to come are measured on.
+    /// Names the CPU that the samples to come are measured on. Until it is called, each sample tells on which CPU it was pushed.
     pub fn set_cpu(&mut self, cpu: u32) {
-        self.cpu = u16::try_from(cpu).unwrap_or(u16::MAX);
+        self.cpu = Some(short(cpu));
     }
 
     /// Records every sample on `tape`, too.
@@ -254,7 +260,7 @@ impl Feed {
             Record::Sample {
                 slot,
                 repeat,
-                cpu: self.cpu,
+                cpu: self.cpu.unwrap_or_else(|| short(sys::thread::current_cpu())),
                 at,
                 value_ns,
                 sequence,

@@ -11,9 +11,12 @@ mod reasons;
 mod recorder;
 mod signal;
 mod tape;
+mod waiting;
 mod why;
 mod window;
 mod work;
+#[cfg(test)]
+mod worst;
 
 pub(crate) use clock::ClockWatch;
 pub use counted::{Counted, CountedSpan, CountedSpike};
@@ -22,4 +25,5 @@ pub(crate) use feed::{LABEL_BYTES, RECEIVED_POINTS};
 pub use recorder::{Events, Live, Recorder, RecorderOptions};
 pub use signal::SpikeSignal;
 pub use tape::{Tape, TapeLabel, TapeRecord, TapeStream};
+pub(crate) use why::FRAME_WORTH_ASKING_NS;
 pub use why::{Answer, Explain, Question, QuestionKind};

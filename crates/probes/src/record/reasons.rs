@@ -2,6 +2,7 @@
 
 use super::why::{Answer, Explain, Question};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 use store::model::{Fact, SeriesId};
 use store::{Cause, CauseTotal};
 
@@ -9,31 +10,25 @@ use store::{Cause, CauseTotal};
 /// not leave a spike unexplained, and a threshold set far too low must not keep the recorder from draining.
 const PER_ROUND: u32 = 400;
 
-/// Kept samples of each series that are looked at in a round however many of others came before: one stall makes samples of many
-/// series large at once, and each is to say why.
-const OF_EACH: u32 = 8;
+/// How long a round asks about samples that are kept. A CPU with many events takes milliseconds to read, and what comes meanwhile is
+/// overwritten in the rings that tell why.
+const MOST_OF_ROUND: Duration = Duration::from_millis(60);
+
+/// What is said of the surplus.
+const TOO_MANY: &str = "not looked at: too many at once";
 
 /// Flights kept per series and window: they are the larger part of a run file in which much goes wrong.
 const FLIGHTS_PER_WINDOW: usize = 20;
 
-/// What of an answer stays in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keep {
-    /// It is added to the totals.
-    Nothing,
-    /// Where the time went.
-    Explanation,
-    /// That, and the events around the sample.
-    Flight,
-}
-
 /// The explainer, if there is one, and what it said so far.
 pub(super) struct Reasons {
     explain: Option<Box<dyn Explain>>,
-    /// Of others, and of samples that are kept.
-    asked: [u32; 2],
-    /// Of samples that are kept, by series.
-    asked_of: BTreeMap<SeriesId, u32>,
+    /// Of samples that are kept, in this round.
+    asked: u32,
+    /// When this round began to ask about them.
+    began: Option<Instant>,
+    /// Of others.
+    asked_in_passing: u32,
     totals: BTreeMap<(SeriesId, Cause), CauseTotal>,
 }
 
@@ -41,8 +36,9 @@ impl Reasons {
     pub(super) fn new(explain: Option<Box<dyn Explain>>) -> Self {
         Self {
             explain,
-            asked: [0; 2],
-            asked_of: BTreeMap::new(),
+            asked: 0,
+            began: None,
+            asked_in_passing: 0,
             totals: BTreeMap::new(),
         }
     }
@@ -59,29 +55,50 @@ impl Reasons {
 
     /// A new round of draining begins.
     pub(super) fn observe(&mut self) {
-        self.asked = [0; 2];
-        self.asked_of.clear();
+        self.asked = 0;
+        self.began = None;
+        self.asked_in_passing = 0;
         if let Some(explain) = &mut self.explain {
             explain.observe();
         }
     }
 
-    /// Where the time of a sample went; `None` where nobody can tell.
-    pub(super) fn ask(&mut self, series: SeriesId, question: &Question, keep: Keep) -> Option<Answer> {
+    /// Whether this round has time for more samples that are kept.
+    pub(super) fn has_room(&self) -> bool {
+        let is_late = self.began.is_some_and(|began| began.elapsed() > MOST_OF_ROUND);
+        self.asked < PER_ROUND && !is_late
+    }
+
+    /// Where the time of a sample that is kept went; `None` where nobody can tell. Whoever asks sees to it that a round does not
+    /// take too long.
+    pub(super) fn ask(&mut self, series: SeriesId, question: &Question, with_flight: bool) -> Option<Answer> {
         let explain = self.explain.as_mut()?;
-        let is_kept = keep != Keep::Nothing;
-        let asked = &mut self.asked[usize::from(is_kept)];
-        *asked += 1;
-        let of_series = self.asked_of.entry(series).or_insert(0);
-        *of_series += u32::from(is_kept);
-        let is_among_first = is_kept && *of_series <= OF_EACH;
-        let answer = if *asked > PER_ROUND && !is_among_first {
-            Answer::unknown(question, "not looked at: too many at once")
-        } else {
-            explain.explain(question, keep == Keep::Flight)
+        self.asked += 1;
+        self.began.get_or_insert_with(Instant::now);
+        let answer = explain.explain(question, with_flight);
+        self.add(series, question, answer.explanation.cause);
+        Some(answer)
+    }
+
+    /// Counts a sample that is not kept, under its cause as long as this round has time for it.
+    pub(super) fn ask_in_passing(&mut self, series: SeriesId, question: &Question) {
+        let Some(explain) = &mut self.explain else { return };
+        self.asked_in_passing += 1;
+        let cause = match self.asked_in_passing > PER_ROUND {
+            true => Cause::Unexplained,
+            false => explain.explain(question, false).explanation.cause,
         };
+        self.add(series, question, cause);
+    }
+
+    /// Counts a sample that is kept and not looked at.
+    pub(super) fn pass_over(&mut self, series: SeriesId, question: &Question) -> Answer {
+        self.add(series, question, Cause::Unexplained);
+        Answer::unknown(question, TOO_MANY)
+    }
+
+    fn add(&mut self, series: SeriesId, question: &Question, cause: Cause) {
         let ns = u64::try_from(question.to - question.from).unwrap_or(0);
-        let cause = answer.explanation.cause;
         let total = self.totals.entry((series, cause)).or_insert(CauseTotal {
             cause,
             count: 0,
@@ -91,7 +108,6 @@ impl Reasons {
         total.count += 1;
         total.total_ns += ns;
         total.max_ns = total.max_ns.max(ns);
-        Some(answer)
     }
 
     /// What was added up since the last call.
@@ -140,7 +156,7 @@ impl Flights {
 
 #[cfg(test)]
 mod tests {
-    use super::{FLIGHTS_PER_WINDOW, Flights, Keep, OF_EACH, PER_ROUND, Reasons};
+    use super::{FLIGHTS_PER_WINDOW, Flights, PER_ROUND, Reasons};
     use crate::record::why::{Answer, Explain, Question, QuestionKind};
     use store::model::{Fact, SeriesId};
     use store::{Cause, CauseTotal};
@@ -174,7 +190,7 @@ mod tests {
         let mut reasons = Reasons::new(Some(Box::new(Always)));
         let series = SeriesId(0);
         for _ in 0..PER_ROUND + 5 {
-            reasons.ask(series, &QUESTION, Keep::Nothing);
+            reasons.ask_in_passing(series, &QUESTION);
         }
         let total = |cause, count: u32| CauseTotal {
             cause,
@@ -188,28 +204,22 @@ mod tests {
         ];
         assert_eq!(reasons.take_totals(), expected);
         assert_eq!(reasons.take_totals(), []);
-        let answer = reasons.ask(series, &QUESTION, Keep::Explanation).expect("an answer");
-        assert_eq!(
-            answer.explanation.cause,
-            Cause::Thread,
-            "a kept sample is looked at all the same"
-        );
+        assert!(reasons.has_room(), "for samples that are kept");
+        for _ in 0..PER_ROUND {
+            let answer = reasons.ask(series, &QUESTION, false).expect("an answer");
+            assert_eq!(answer.explanation.cause, Cause::Thread);
+        }
+        assert!(!reasons.has_room());
+        reasons.pass_over(series, &QUESTION);
+        let expected = [
+            (series, total(Cause::Thread, PER_ROUND)),
+            (series, total(Cause::Unexplained, 1)),
+        ];
+        assert_eq!(reasons.take_totals(), expected);
         reasons.observe();
-        let answer = reasons.ask(series, &QUESTION, Keep::Nothing).expect("an answer");
-        assert_eq!(answer.explanation.cause, Cause::Thread);
-    }
-
-    #[test]
-    fn a_few_kept_samples_of_each_series_are_looked_at() {
-        let mut reasons = Reasons::new(Some(Box::new(Always)));
-        let mut ask = |series| {
-            let answer = reasons.ask(SeriesId(series), &QUESTION, Keep::Explanation);
-            answer.expect("an answer").explanation.cause
-        };
-        (0..PER_ROUND).for_each(|_| assert_eq!(ask(0), Cause::Thread));
-        assert_eq!(ask(0), Cause::Unexplained);
-        (0..OF_EACH).for_each(|_| assert_eq!(ask(1), Cause::Thread));
-        assert_eq!(ask(1), Cause::Unexplained);
+        assert!(reasons.has_room());
+        reasons.ask_in_passing(series, &QUESTION);
+        assert_eq!(reasons.take_totals(), [(series, total(Cause::Thread, 1))]);
     }
 
     #[test]

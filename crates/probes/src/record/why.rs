@@ -28,7 +28,12 @@ pub enum QuestionKind {
     Gap,
     /// A frame was under way between two points in the kernel.
     Hop,
+    /// A thread waited for a frame, from the instant it was sent or due.
+    Frame,
 }
+
+/// A frame that took less than this went the ordinary way, in ns.
+pub(crate) const FRAME_WORTH_ASKING_NS: i64 = 20_000;
 
 /// What is known of one sample.
 #[derive(Debug, Clone, PartialEq, Eq)]

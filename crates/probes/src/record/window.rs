@@ -2,9 +2,10 @@
 
 use super::counted::CountedSpan;
 use super::feed::Counter;
-use super::reasons::{Flights, Keep};
+use super::reasons::{Flights, Reasons};
 use super::recorder::Live;
-use super::why::Answer;
+use super::waiting::{Queue, Waiting};
+use super::why::{Answer, Question};
 use stats::Histogram;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -37,6 +38,8 @@ pub(super) struct Open {
     histogram: Histogram,
     worst: BinaryHeap<Reverse<i64>>,
     spikes: Vec<Spike>,
+    /// Those of them that are to be explained.
+    waiting: Queue,
     flights: Flights,
     over_threshold: usize,
     total: Counters,
@@ -82,6 +85,7 @@ impl Open {
             histogram: Histogram::new(),
             worst: BinaryHeap::with_capacity(WORST + 1),
             spikes: Vec::new(),
+            waiting: Queue::default(),
             flights: Flights::default(),
             over_threshold: 0,
             total: Counters::default(),
@@ -194,24 +198,67 @@ impl Open {
         self.threshold_ns.is_some_and(|threshold| value_ns > threshold)
     }
 
-    /// What should stay of the explanation of the sample that was just taken; `kept`: it is a spike.
-    pub(super) fn keep(&self, kept: bool, value_ns: i64) -> Keep {
-        match (kept, self.flights.want(value_ns)) {
-            (false, _) => Keep::Nothing,
-            (true, false) => Keep::Explanation,
-            (true, true) => Keep::Flight,
+    /// Has the spike that was just kept explained when its turn comes.
+    pub(super) fn ask_later(&mut self, at_ns: u64, value_ns: i64, question: Question) {
+        if let Some(spike) = self.spikes.len().checked_sub(1) {
+            self.waiting.push(Waiting {
+                value_ns,
+                at_ns,
+                spike,
+                question,
+            });
         }
     }
 
-    /// Attaches an explanation to the sample that was just taken.
-    pub(super) fn explain(&mut self, keep: Keep, at_ns: u64, answer: Answer) {
-        let Some(spike) = self.spikes.last_mut().filter(|_| keep != Keep::Nothing) else {
-            return;
-        };
-        if let Some(events) = answer.flight {
-            self.flights.offer(spike.value_ns, at_ns, events);
+    /// Whether spikes wait to be explained, and puts them in order.
+    pub(super) fn is_waiting(&mut self) -> bool {
+        self.waiting.sort();
+        !self.waiting.is_empty()
+    }
+
+    /// Has the worst that waits explained; whether others do.
+    pub(super) fn ask_worst(&mut self, reasons: &mut Reasons) -> bool {
+        if let Some(waiting) = self.waiting.pop() {
+            let with_flight = self.flights.want(waiting.value_ns);
+            if let Some(answer) = reasons.ask(self.id, &waiting.question, with_flight) {
+                self.explain(&waiting, answer);
+            }
         }
-        spike.explanation = Some(answer.explanation);
+        !self.waiting.is_empty()
+    }
+
+    /// A round is over: what waits and is not among the worst of the run any more is not looked at. The rest has its turn in the
+    /// next round.
+    pub(super) fn pass_over_lesser(&mut self, reasons: &mut Reasons) {
+        let floor_ns = match self.worst.peek() {
+            Some(Reverse(floor_ns)) if self.worst.len() >= WORST => *floor_ns,
+            _ => i64::MIN,
+        };
+        for lesser in self.waiting.take_lesser(floor_ns, WORST) {
+            let answer = reasons.pass_over(self.id, &lesser.question);
+            self.explain(&lesser, answer);
+        }
+    }
+
+    /// The window is about to close: has every one explained that is among the worst, and others as far as the round has time.
+    pub(super) fn settle(&mut self, reasons: &mut Reasons) {
+        if !self.is_waiting() {
+            return;
+        }
+        while reasons.has_room() && self.ask_worst(reasons) {}
+        self.pass_over_lesser(reasons);
+        while !self.waiting.is_empty() {
+            self.ask_worst(reasons);
+        }
+    }
+
+    fn explain(&mut self, waiting: &Waiting, answer: Answer) {
+        if let Some(events) = answer.flight {
+            self.flights.offer(waiting.value_ns, waiting.at_ns, events);
+        }
+        if let Some(spike) = self.spikes.get_mut(waiting.spike) {
+            spike.explanation = Some(answer.explanation);
+        }
     }
 
     /// Keeps the sample as a spike if it is over the threshold or among the worst; whether it did.

@@ -101,6 +101,7 @@ impl Work {
             for settled in self.waiting.drain(..) {
                 let _ = settled.send(());
             }
+            self.explain_kept();
             self.drain_tapes(now_ns, finish.is_some());
             self.watch_clock(now_ns);
             while let Ok(word) = afterwords.try_recv() {

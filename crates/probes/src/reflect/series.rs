@@ -2,7 +2,7 @@
 
 use super::{ReflectConfig, Role, Stamps};
 use crate::port::Port;
-use crate::record::Describe;
+use crate::record::{Describe, FRAME_WORTH_ASKING_NS, QuestionKind};
 use store::model::{EventKind, SeriesClock, SeriesSpec};
 use units::format_ns;
 
@@ -195,5 +195,11 @@ impl Describe for Reflect {
                 format!("{name}: the socket dropped {a} frames before they were read"),
             ),
         }
+    }
+
+    /// A turnaround is the reflector's own work, and the stages between drivers and NICs are not this CPU's.
+    fn question(&self, slot: u16, value_ns: i64) -> Option<QuestionKind> {
+        let is_waited_for = self.role == Role::Initiator && matches!(slot, RTT | RECEIVE);
+        (is_waited_for && value_ns >= FRAME_WORTH_ASKING_NS).then_some(QuestionKind::Frame)
     }
 }

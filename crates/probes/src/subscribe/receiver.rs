@@ -159,8 +159,9 @@ impl Table {
             feed.notice(DELIVERY, notice::NIC_DROP, now, counted.missed, counted.damaged);
         }
         // Other frames than sampled values count, too: they are of interest only where samples are missing.
-        if counted.dropped > 0 && self.streams.iter().any(Stream::has_lost) {
-            feed.notice(DELIVERY, notice::KERNEL_DROP, now, counted.dropped, 0);
+        let dropped = counted.lost_behind_driver();
+        if dropped > 0 && self.streams.iter().any(Stream::has_lost) {
+            feed.notice(DELIVERY, notice::KERNEL_DROP, now, dropped, 0);
         }
     }
 }

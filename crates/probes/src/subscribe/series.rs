@@ -3,7 +3,7 @@
 use super::{ClockRelation, SubscribeConfig, expected};
 use crate::goose::supervise::Words;
 use crate::port::Port;
-use crate::record::Describe;
+use crate::record::{Describe, FRAME_WORTH_ASKING_NS, QuestionKind};
 use store::model::{EventKind, SeriesClock, SeriesSpec, setting};
 use wire::sequence::{Finding, What};
 
@@ -234,6 +234,14 @@ impl Describe for Subscribe {
             _ => expected::text(code, stream, a, b).unwrap_or_else(|| format!("{stream}: notice {code} ({a}, {b})")),
         };
         (EventKind::Stream, text)
+    }
+
+    /// What ends when the application has the frame. The kernel's stamp was taken on whichever CPU served the NIC: arrival and
+    /// spacing have no CPU to look at, and the age of the same frame has.
+    fn question(&self, slot: u16, value_ns: i64) -> Option<QuestionKind> {
+        let is_age = slot > DELIVERY && slot < slots(self.config.max_streams) && (slot - 1) % 3 == Family::Age as u16;
+        let is_waited_for = slot == DELIVERY || is_age;
+        (is_waited_for && value_ns >= FRAME_WORTH_ASKING_NS).then_some(QuestionKind::Frame)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What an interface counts: frames, and where those that did not come through were lost.
 
+use super::backlog::Backlog;
 use super::parse::HEADER_OCTETS;
 use super::request::{open_route, request, take};
 use crate::error::{SysError, errno_of};
@@ -19,8 +20,11 @@ pub struct LinkStatistics {
     pub missed: u64,
     /// Frames that came damaged: wrong check sequence, length or alignment.
     pub damaged: u64,
-    /// Frames the kernel dropped behind the driver: its queue was full, they did not fit, or no socket on this host takes any such.
+    /// Frames the kernel dropped behind the driver: its queue was full, they did not fit, or no protocol of this host takes any
+    /// such. Among the last are frames that a packet socket did get: every one whose VLAN tag belongs to no VLAN interface.
     pub dropped: u64,
+    /// Frames for which a queue behind the drivers had no room, of all interfaces of the host together; `None`: unknown.
+    pub no_room: Option<u64>,
 }
 
 impl LinkStatistics {
@@ -33,7 +37,15 @@ impl LinkStatistics {
             missed: since(self.missed, before.missed),
             damaged: since(self.damaged, before.damaged),
             dropped: since(self.dropped, before.dropped),
+            no_room: self.no_room.zip(before.no_room).map(|(now, before)| since(now, before)),
         }
+    }
+
+    /// Of what [`LinkStatistics::since`] counted, the frames that were dropped behind the driver before any socket had them. Of
+    /// `dropped` alone nothing is known to be lost: with tagged streams it grows by all that was received. At most this many are
+    /// lost, since the queues are those of all interfaces; 0 where the host does not say.
+    pub fn lost_behind_driver(self) -> u64 {
+        self.no_room.map_or(0, |frames| frames.min(self.dropped))
     }
 }
 
@@ -43,6 +55,7 @@ pub struct LinkCounters {
     /// The question, and room for the answer: reading allocates nothing.
     request: Vec<u8>,
     answer: Box<[u8]>,
+    backlog: Backlog,
     name: Arc<str>,
 }
 
@@ -68,6 +81,7 @@ impl LinkCounters {
             socket,
             request: request(RouteNetlinkMessage::GetLink(message), NLM_F_REQUEST | NLM_F_ACK),
             answer: vec![0; ANSWER_OCTETS].into(),
+            backlog: Backlog::open(),
             name: Arc::clone(name),
         })
     }
@@ -78,8 +92,13 @@ impl LinkCounters {
     /// The interface is gone, or what the kernel refused.
     pub fn read(&mut self) -> Result<LinkStatistics, SysError> {
         let name = Arc::clone(&self.name);
-        self.ask()
-            .map_err(|errno| SysError::refused("read the counters of", name, errno))
+        let counted = self
+            .ask()
+            .map_err(|errno| SysError::refused("read the counters of", name, errno))?;
+        Ok(LinkStatistics {
+            no_room: self.backlog.read(&mut self.answer),
+            ..counted
+        })
     }
 
     fn ask(&mut self) -> Result<LinkStatistics, Errno> {
@@ -123,6 +142,7 @@ fn statistics(payload: &[u8]) -> Option<LinkStatistics> {
         missed: place::RX_MISSED.map(counter).iter().sum(),
         damaged: place::RX_DAMAGED.map(counter).iter().sum(),
         dropped: counter(place::RX_DROPPED),
+        no_room: None,
     })
 }
 
@@ -141,6 +161,7 @@ mod tests {
             missed: 1 << 11 | 1 << 14 | 1 << 15,
             damaged: 1 << 10 | 1 << 12 | 1 << 13,
             dropped: 1 << 6,
+            no_room: None,
         };
         assert_eq!(statistics(&message), Some(expected));
         assert_eq!(statistics(&message[..12]), None);
@@ -153,17 +174,37 @@ mod tests {
             missed: 5,
             damaged: 0,
             dropped: 7,
+            no_room: Some(3),
         };
         let now = LinkStatistics {
             received: 160,
             missed: 2,
             damaged: 1,
             dropped: 7,
+            no_room: None,
         };
         let since = now.since(before);
         assert_eq!(
             (since.received, since.missed, since.damaged, since.dropped),
             (60, 2, 1, 0)
         );
+        assert_eq!(since.no_room, None, "it can no longer be read");
+    }
+
+    #[test]
+    fn what_nobody_but_a_packet_socket_took_is_not_lost() {
+        let lost = |dropped, no_room| {
+            let counted = LinkStatistics {
+                received: 59_862,
+                dropped,
+                no_room,
+                ..LinkStatistics::default()
+            };
+            counted.lost_behind_driver()
+        };
+        assert_eq!(lost(59_862, Some(0)), 0);
+        assert_eq!(lost(59_862, None), 0, "unknown");
+        assert_eq!(lost(59_872, Some(10)), 10);
+        assert_eq!(lost(4, Some(10)), 4, "the others were another interface's");
     }
 }

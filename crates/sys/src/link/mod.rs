@@ -2,6 +2,7 @@
 //!
 //! Every function acts in the calling thread's network namespace and returns when the kernel has done it.
 
+mod backlog;
 mod counters;
 mod parse;
 mod qdisc;

@@ -6,7 +6,7 @@
 //! | 1 | kind (8 bits), lap (8), argument (16), identifier (32), from the lowest |
 //! | 2, 3 | name, or for a timer the instant it was due; of a switch the last octet is not the name's |
 
-use crate::event::{Event, Name, Thread, Vector, What};
+use crate::event::{Event, Left, Name, Thread, Vector, What};
 use units::Monotonic;
 
 /// Words in an event.
@@ -36,10 +36,11 @@ pub(super) fn decode(cpu: u32, words: &[u64; WORDS]) -> Option<Event> {
     let what = match word as u8 {
         1 => What::Switch {
             next: Thread {
+                pid: (id & !STOPPED).cast_signed(),
                 name: Name::from_octets(octets(name0, name1 & u64::MAX >> 8)),
                 ..thread()
             },
-            previous_could_run: argument >> 8 & 1 == 1,
+            left: left(argument, id),
             previous: argument >> 9 << 8 | (name1 >> 56) as u16,
         },
         2 => What::Waking(thread()),
@@ -68,6 +69,19 @@ pub(super) fn decode(cpu: u32, words: &[u64; WORDS]) -> Option<Event> {
     })
 }
 
+/// In the identifier of a switch: the thread before was stopped. Numbers of threads have at most 22 bits.
+const STOPPED: u32 = 1 << 31;
+
+fn left(argument: u16, id: u32) -> Left {
+    if argument >> 8 & 1 == 1 {
+        Left::CouldRun
+    } else if id & STOPPED != 0 {
+        Left::Stopped
+    } else {
+        Left::Waits
+    }
+}
+
 /// The kernel's priority from its lowest octet: 0 to 139, and -1 of the deadline policy.
 fn priority(octet: u8) -> i16 {
     if octet == u8::MAX { -1 } else { i16::from(octet) }
@@ -83,7 +97,7 @@ fn octets(low: u64, high: u64) -> [u8; 16] {
 #[cfg(test)]
 mod tests {
     use super::decode;
-    use crate::event::{Thread, Vector, What};
+    use crate::event::{Left, Thread, Vector, What};
 
     fn what(kind: u64, argument: u64, id: u64, name: &[u8; 16]) -> Option<What> {
         let word = kind | 0x7700 | argument << 16 | id << 32;
@@ -109,11 +123,19 @@ mod tests {
                     name: "fifteen octets.".into(),
                     ..thread(-1)
                 },
-                previous_could_run: false,
+                left: Left::Waits,
                 previous: 0x7f34,
             })
         );
         assert_eq!(what(2, 139, 42, &name), Some(What::Waking(thread(139))));
+        assert!(matches!(
+            what(1, 0, 1 << 31 | 42, &[0; 16]),
+            Some(What::Switch {
+                next: Thread { pid: 42, .. },
+                left: Left::Stopped,
+                ..
+            })
+        ));
         let entry = What::InterruptEntry {
             number: 24,
             name: "a name of sixtee".into(),

@@ -17,6 +17,10 @@ const EVENTS_PER_CPU: u64 = EVENTS_PER_CHUNK * CHUNKS_PER_CPU;
 const CHUNK_WORDS: usize = EVENTS_PER_CHUNK as usize * WORDS;
 /// Words in a head: the count, and what fills its cache line.
 const HEAD_WORDS: usize = 8;
+/// Events that are looked at before an instant to find out who had the CPU then. A thread that spins has it for as long as no switch
+/// is found, and reading the whole ring for each question takes milliseconds.
+const FARTHEST_OPENING: usize = 8_192;
+
 /// Octets of one CPU's ring.
 pub(super) const RING_OCTETS: usize = EVENTS_PER_CPU as usize * WORDS * 8;
 
@@ -60,6 +64,7 @@ impl Rings {
         let oldest = newest.saturating_sub(EVENTS_PER_CPU);
         let mut kept: Vec<(u64, Event)> = Vec::new();
         let mut reached_start = false;
+        let mut before = 0;
         let mut end = newest;
         'back: while end > oldest {
             let begin = (end - 1) / EVENTS_PER_CHUNK * EVENTS_PER_CHUNK;
@@ -74,7 +79,8 @@ impl Rings {
                     break 'back;
                 }
                 kept.push((position, event));
-                if event.at < from && matches!(event.what, What::Switch { .. }) {
+                before += usize::from(event.at < from);
+                if before > 0 && (matches!(event.what, What::Switch { .. }) || before >= FARTHEST_OPENING) {
                     break 'back;
                 }
             }

@@ -2,6 +2,7 @@
 
 mod cause;
 mod extent;
+mod frame;
 mod own;
 mod path;
 mod role;
@@ -12,6 +13,8 @@ use crate::around::Around;
 use crate::event::{Thread, What};
 use crate::occupancy::{Segment, Who, segments};
 use crate::snapshot::Snapshot;
+pub use frame::explain_frame;
+
 use own::OwnStates;
 use path::WakePath;
 use role::Piece;
@@ -35,6 +38,8 @@ pub enum QuestionKind {
     /// A frame was at one point at `from` and at the next at `to`, on this CPU, with this thread running there: who took it,
     /// or who was interrupted for it.
     Hop,
+    /// A thread waited from `from` on for a frame, and had it at `to`.
+    Frame,
 }
 
 /// A sample to explain.
@@ -48,7 +53,7 @@ pub struct Question {
     pub from: Monotonic,
     /// The sample's instant, or end of the gap.
     pub to: Monotonic,
-    /// Which of the two.
+    /// Which way the time went.
     pub kind: QuestionKind,
 }
 
@@ -65,6 +70,7 @@ pub fn explain(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, arou
         QuestionKind::WakeUp => explain_wakeup(on_cpu, others, question, around),
         QuestionKind::Gap => explain_gap(on_cpu, others, question, around),
         QuestionKind::Hop => explain_hop(on_cpu, others, question, around),
+        QuestionKind::Frame => explain_frame(on_cpu, others, question, around),
     }
 }
 

@@ -51,7 +51,7 @@ impl WakePath {
         self.waking.is_some() || self.switched_in.is_some() || self.own.is_some()
     }
 
-    /// Whether the thread is real-time and this one ranks below it.
+    /// Whether this one ranks below the thread, whatever the scheduler thinks of fairness.
     pub(super) fn ranks_above(&self, who: &Who) -> bool {
         self.own.is_some_and(|own| is_lower(who, &own))
     }

@@ -24,6 +24,10 @@ pub(super) enum Role {
     Softirq,
     /// The scheduler chose a thread of lower priority, or none, although this one was ready.
     Throttled,
+    /// The thread was stopped.
+    Stopped,
+    /// The thread waited for a frame, and nothing on its CPU kept the frame from it.
+    UnderWay,
     /// The kernel's own way from the timer to the thread, and the thread itself.
     Own,
     /// The thread had been there and waited for something again, such as a page; of a frame: its CPU was idle.
@@ -54,15 +58,19 @@ pub(super) fn in_wakeup(segment: &Segment, question: &Question, path: &WakePath,
     if segment.who == Who::Lost {
         return Role::Lost;
     }
+    let state = own.at_last_switch(segment.from);
+    if state == Own::Stopped {
+        return Role::Stopped;
+    }
     if segment.to <= path.served(question.to) {
         return Role::Late;
     }
-    let own = own.at_last_switch(segment.from);
     let was_in = path.switched_in.is_some_and(|switched_in| switched_in < segment.from);
+    // A thread woken from another CPU is ready a little later than it is being woken.
+    let is_passed_over = own.was_passed_over(segment) && segment.ns() > ORDINARY_NS;
     match segment.who {
-        _ if was_in && own == Own::Waiting => Role::Waited,
-        // A thread woken from another CPU is ready a little later than it is being woken.
-        who if own == Own::Ready && path.ranks_above(&who) && segment.ns() > ORDINARY_NS => Role::Throttled,
+        _ if was_in && state == Own::Waiting => Role::Waited,
+        who if is_passed_over && path.ranks_above(&who) => Role::Throttled,
         Who::Thread(_) => Role::Thread,
         _ => own_or_stalled(segment),
     }
@@ -78,9 +86,8 @@ pub(super) fn in_gap(segment: &Segment, question: &Question, own: Option<&Thread
         Who::Lost => Role::Lost,
         // No switch was recorded for as long as the ring reaches back: it is the thread that asks.
         Who::Unknown => Role::Stalled,
-        who if own.is_some_and(|own| is_lower(&who, own)) && states.at_last_switch(segment.from) == Own::Ready => {
-            Role::Throttled
-        }
+        _ if states.at_last_switch(segment.from) == Own::Stopped => Role::Stopped,
+        who if own.is_some_and(|own| is_lower(&who, own)) && states.was_passed_over(segment) => Role::Throttled,
         Who::Thread(_) => Role::Thread,
         _ => Role::Stalled,
     }
@@ -101,6 +108,31 @@ pub(super) fn in_hop(segment: &Segment) -> Role {
     }
 }
 
+/// The role of a piece of the time that a thread waited for a frame.
+pub(super) fn in_frame(segment: &Segment, question: &Question, own: Option<&Thread>, states: &OwnStates) -> Role {
+    if let Some(above) = above_threads(&segment.who) {
+        return if segment.ns() <= ORDINARY_NS { Role::Own } else { above };
+    }
+    if segment.who == Who::Lost {
+        return Role::Lost;
+    }
+    let state = states.at(segment.from);
+    match segment.who {
+        Who::Thread(thread) if thread.pid == question.thread => Role::UnderWay,
+        // No switch was recorded for as long as the ring reaches back: it is the thread that asks.
+        Who::Unknown => Role::UnderWay,
+        _ if state == Own::Stopped => Role::Stopped,
+        _ if segment.ns() <= ORDINARY_NS => Role::Own,
+        who if own.is_some_and(|own| is_lower(&who, own)) && states.was_passed_over(segment) => Role::Throttled,
+        Who::Thread(_) if state == Own::Ready => Role::Thread,
+        // It may have kept the thread that serves the NIC's interrupts off the CPU.
+        Who::Thread(thread) if own.is_some_and(|own| thread.is_realtime() && thread.priority <= own.priority) => {
+            Role::Thread
+        }
+        _ => Role::UnderWay,
+    }
+}
+
 fn above_threads(who: &Who) -> Option<Role> {
     match who {
         Who::Nmi | Who::Interrupt { .. } | Who::Vector(_) | Who::Timer => Some(Role::Interrupt),
@@ -117,11 +149,11 @@ fn own_or_stalled(segment: &Segment) -> Role {
     }
 }
 
-/// Whether it ranks below a real-time thread.
+/// Whether a scheduler that lets this thread run never chooses it before: a thread of lower real-time rank, or nobody at all.
 pub(super) fn is_lower(who: &Who, own: &Thread) -> bool {
     match who {
         Who::Thread(thread) => own.is_realtime() && thread.priority > own.priority,
-        Who::Idle => own.is_realtime(),
+        Who::Idle => true,
         _ => false,
     }
 }

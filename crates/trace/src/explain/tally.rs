@@ -29,7 +29,8 @@ pub(super) struct Silence {
 
 impl Tally {
     pub(super) fn of(pieces: impl Iterator<Item = Piece>, around: &Around, silence: Silence) -> Self {
-        let pieces: Vec<Piece> = pieces.collect();
+        let mut pieces: Vec<Piece> = pieces.collect();
+        give_to_quota(&mut pieces, around);
         let stalled = stalled_cause(around);
         let late = late_cause(&pieces, stalled, silence.late_ns);
         let silent_ns = sum(&pieces, Role::Late).max(sum(&pieces, Role::Stalled));
@@ -57,7 +58,11 @@ impl Tally {
             (Cause::Interrupt, self.ns(Role::Interrupt)),
             (Cause::Softirq, self.ns(Role::Softirq)),
             (Cause::Throttled, self.ns(Role::Throttled)),
-            (Cause::Path, self.ns(Role::Own) + self.ns(Role::Waited)),
+            (Cause::Stopped, self.ns(Role::Stopped)),
+            (
+                Cause::Path,
+                self.ns(Role::Own) + self.ns(Role::Waited) + self.ns(Role::UnderWay),
+            ),
             (late, late_ns),
             (self.stalled, self.ns(Role::Stalled)),
             (Cause::Unexplained, self.ns(Role::Lost)),
@@ -120,8 +125,33 @@ impl Tally {
             Role::Stalled => self.vouched.map(str::to_owned),
             Role::Own if who == Who::Idle => Some("leaving idle".to_owned()),
             Role::Waited => Some("the thread itself, waiting again".to_owned()),
+            Role::UnderWay => Some("under way, not held up on this CPU".to_owned()),
+            Role::Stopped => Some("nobody: the thread was stopped".to_owned()),
             _ => Some(who.to_string()),
         }
+    }
+}
+
+/// Threads that share a CPU fairly take turns of a few milliseconds. Beyond this in all, and when the quota of the control group
+/// held threads back for half as long or more, most of it was not their turn.
+const FAIR_TURNS_NS: u64 = 10_000_000;
+
+/// Of what fair threads had while the measuring thread was ready, gives the quota what its counter vouches for.
+fn give_to_quota(pieces: &mut [Piece], around: &Around) {
+    let is_fair = |piece: &Piece| {
+        let of_fair = matches!(piece.segment.who, Who::Thread(thread) if !thread.is_realtime());
+        piece.role == Role::Thread && of_fair
+    };
+    let taken_ns: u64 = pieces
+        .iter()
+        .filter(|piece| is_fair(piece))
+        .map(|piece| piece.segment.ns())
+        .sum();
+    if taken_ns < FAIR_TURNS_NS || around.throttled_ns.is_none_or(|ns| ns < taken_ns / 2) {
+        return;
+    }
+    for piece in pieces.iter_mut().filter(|piece| is_fair(piece)) {
+        piece.role = Role::Throttled;
     }
 }
 

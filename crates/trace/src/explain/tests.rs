@@ -1,10 +1,12 @@
 //! Planted histories, and what must be said of them.
 
+mod frames;
+mod held;
 mod others;
 
 use super::{Question, QuestionKind, explain};
 use crate::around::Around;
-use crate::event::{Event, Name, Thread, Vector, What};
+use crate::event::{Event, Left, Name, Thread, Vector, What};
 use crate::snapshot::Snapshot;
 use store::{Cause, Explanation, Part};
 use units::Monotonic;
@@ -17,12 +19,14 @@ const BARE: Around = Around {
     span_ns: 40_000_000,
     steal_ns: None,
     smis: Some(0),
+    throttled_ns: None,
 };
 const VIRTUAL: Around = Around {
     is_virtual: Some(true),
     span_ns: 40_000_000,
     steal_ns: Some(0),
     smis: None,
+    throttled_ns: None,
 };
 
 fn thread(name: &str, pid: i32, priority: i16) -> Thread {
@@ -43,7 +47,7 @@ const CHAINED: u16 = u16::MAX;
 fn switch(next: Thread) -> What {
     What::Switch {
         next,
-        previous_could_run: true,
+        left: Left::CouldRun,
         previous: CHAINED,
     }
 }
@@ -51,7 +55,7 @@ fn switch(next: Thread) -> What {
 fn idle() -> What {
     What::Switch {
         next: thread("swapper/1", 0, 120),
-        previous_could_run: false,
+        left: Left::Waits,
         previous: CHAINED,
     }
 }
@@ -360,7 +364,7 @@ fn what_the_ring_no_longer_holds_is_not_guessed() {
 fn what_was_not_recorded_is_blamed_on_nobody() {
     let from_another = What::Switch {
         next: own(),
-        previous_could_run: true,
+        left: Left::CouldRun,
         previous: 5,
     };
     let secret = thread("secret", 75, 110);

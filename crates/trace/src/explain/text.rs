@@ -17,7 +17,11 @@ pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Ar
         Cause::Thread => thread(tally, &whole, own),
         Cause::Interrupt => occupied(tally, Role::Interrupt, &whole) + &doubt(tally, question, around),
         Cause::Softirq => occupied(tally, Role::Softirq, &whole) + &doubt(tally, question, around),
-        Cause::Throttled => throttled(tally, &whole),
+        Cause::Throttled => throttled(tally, &whole, around, own),
+        Cause::Stopped => format!(
+            "the thread was stopped for {} of {whole}, by a signal, a debugger or a freezer",
+            show(tally.ns(Role::Stopped))
+        ),
         Cause::Hypervisor => hypervisor(tally, question, around),
         Cause::Smi => format!(
             "CPU {} recorded nothing for {} of {whole}, and it had a system management interrupt",
@@ -30,6 +34,7 @@ pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Ar
             show(tally.ns(Role::Late))
         ),
         Cause::InterruptsOff => interrupts_off(tally, around),
+        Cause::Path if question.kind == QuestionKind::Frame => frame_path(tally, question, around, &whole),
         Cause::Path if question.kind == QuestionKind::Hop => hop_path(tally, question, &whole),
         Cause::Path if tally.ns(Role::Waited) > tally.ns(Role::Own) => format!(
             "the thread itself waited again for {} of {whole} after it had been woken: for a page or a lock",
@@ -43,6 +48,25 @@ pub(super) fn text(cause: Cause, tally: &Tally, question: &Question, around: &Ar
         ),
         Cause::Unexplained => format!("the events name nobody for {} of {whole}", show(tally.unexplained_ns())),
     }
+}
+
+/// When nothing on its CPU kept a frame from the thread that waited for it.
+fn frame_path(tally: &Tally, question: &Question, around: &Around, whole: &str) -> String {
+    let under_way = show(tally.ns(Role::UnderWay));
+    let text = format!(
+        "nothing on CPU {} kept the frame from its thread for {under_way} of {whole}: it was under way, on the wire or at the far end, \
+         or behind other frames",
+        question.cpu
+    );
+    text + &doubt(tally, question, around)
+}
+
+/// When a frame's thread was not on the CPU that is looked at.
+pub(super) fn elsewhere(question: &Question) -> String {
+    format!(
+        "thread {} did not run on CPU {} meanwhile: it is not pinned to one, and came from another",
+        question.thread, question.cpu
+    )
 }
 
 /// When nobody kept a frame's CPU from it.
@@ -137,22 +161,30 @@ fn word(role: Role) -> &'static str {
     }
 }
 
-fn throttled(tally: &Tally, whole: &str) -> String {
+fn throttled(tally: &Tally, whole: &str, around: &Around, own: Option<&Thread>) -> String {
     let instead = match tally.foremost(Role::Throttled) {
         Some((Who::Thread(thread), _)) => format!("ran {thread} instead"),
         _ => "left the CPU idle".to_owned(),
     };
-    format!(
-        "the kernel held the ready real-time thread back for {} of {whole} and {instead}: real-time throttling or its fair \
-         server (kernel.sched_rt_runtime_us, /sys/kernel/debug/sched/fair_server)",
-        show(tally.ns(Role::Throttled))
-    )
+    let held = show(tally.ns(Role::Throttled));
+    if own.is_some_and(Thread::is_realtime) {
+        return format!(
+            "the kernel held the ready real-time thread back for {held} of {whole} and {instead}: real-time throttling or its fair \
+             server (kernel.sched_rt_runtime_us, /sys/kernel/debug/sched/fair_server)"
+        );
+    }
+    let quota = "the CPU quota of its control group (cpu.max, cpu.cfs_quota_us)";
+    let why = match around.throttled_ns {
+        Some(ns) if ns > 0 => format!("{quota} was used up"),
+        _ => format!("{quota} was used up, or core scheduling kept the CPU free"),
+    };
+    format!("the kernel held the ready thread back for {held} of {whole} and {instead}: {why}")
 }
 
 fn hypervisor(tally: &Tally, question: &Question, around: &Around) -> String {
     let waiting = match question.kind {
         QuestionKind::WakeUp if tally.ns(Role::Late) > 0 => " while the timer was due",
-        QuestionKind::WakeUp | QuestionKind::Gap | QuestionKind::Hop => "",
+        QuestionKind::WakeUp | QuestionKind::Gap | QuestionKind::Hop | QuestionKind::Frame => "",
     };
     let proof = if around.steal_ns.is_some_and(|ns| ns > 0) {
         "the host of this virtual machine ran something else, and its steal counter moved"

@@ -1,7 +1,7 @@
 //! Events as octets: numbers in groups of seven bits (LEB128), instants as differences.
 
 use super::{FlightError, MOST_EVENTS};
-use crate::event::{Event, Name, Thread, Vector, What};
+use crate::event::{Event, Left, Name, Thread, Vector, What};
 use units::Monotonic;
 
 pub(super) fn write(events: &[Event]) -> Vec<u8> {
@@ -56,12 +56,12 @@ fn put_signed(octets: &mut Vec<u8>, value: i64) {
 
 fn put_what(octets: &mut Vec<u8>, what: &What) {
     match *what {
-        What::Switch {
-            next,
-            previous_could_run,
-            previous,
-        } => {
-            octets.push(if previous_could_run { 1 } else { 2 });
+        What::Switch { next, left, previous } => {
+            octets.push(match left {
+                Left::CouldRun => 1,
+                Left::Waits => 2,
+                Left::Stopped => 16,
+            });
             put_thread(octets, &next);
             put(octets, previous.into());
         }
@@ -166,9 +166,13 @@ impl Reader<'_> {
 
     fn what(&mut self) -> Result<What, FlightError> {
         Ok(match self.octet()? {
-            kind @ (1 | 2) => What::Switch {
+            kind @ (1 | 2 | 16) => What::Switch {
                 next: self.thread()?,
-                previous_could_run: kind == 1,
+                left: match kind {
+                    1 => Left::CouldRun,
+                    2 => Left::Waits,
+                    _ => Left::Stopped,
+                },
                 previous: u16::try_from(self.number()?).map_err(|_| TOO_LARGE)?,
             },
             3 => What::Waking(self.thread()?),

@@ -1,7 +1,7 @@
 //! Any events survive; any octets are read without a panic.
 
 use super::{FlightError, MOST_EVENTS, Packer, choose, decode};
-use crate::event::{Event, Name, Thread, Vector, What};
+use crate::event::{Event, Left, Name, Thread, Vector, What};
 use crate::snapshot::Snapshot;
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use units::Monotonic;
@@ -15,12 +15,9 @@ pub(crate) fn any_event() -> impl Strategy<Value = Event> {
     let thread =
         (any::<i32>(), -1_i16..140, name.clone()).prop_map(|(pid, priority, name)| Thread { pid, priority, name });
     let vector = (0_usize..Vector::ALL.len()).prop_map(|index| Vector::ALL[index]);
+    let left = prop_oneof![Just(Left::CouldRun), Just(Left::Waits), Just(Left::Stopped)];
     let what = prop_oneof![
-        (thread.clone(), any::<bool>(), any::<u16>()).prop_map(|(next, previous_could_run, previous)| What::Switch {
-            next,
-            previous_could_run,
-            previous,
-        }),
+        (thread.clone(), left, any::<u16>()).prop_map(|(next, left, previous)| What::Switch { next, left, previous }),
         thread.prop_map(What::Waking),
         (any::<u32>(), name).prop_map(|(number, name)| What::InterruptEntry { number, name }),
         any::<u32>().prop_map(|number| What::InterruptExit { number }),
@@ -86,7 +83,7 @@ fn the_widest_events_fit() {
                 priority: i16::MIN,
                 name: "sixteen octets!!".into(),
             },
-            previous_could_run: true,
+            left: Left::CouldRun,
             previous: u16::MAX,
         },
     };

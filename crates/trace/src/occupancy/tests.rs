@@ -1,7 +1,7 @@
 //! Events in, segments out.
 
 use super::{Segment, Who, segments};
-use crate::event::{Event, Name, Thread, Vector, What};
+use crate::event::{Event, Left, Name, Thread, Vector, What};
 use crate::flight::tests::any_event;
 use crate::snapshot::Snapshot;
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
@@ -21,7 +21,7 @@ fn thread(pid: i32) -> Thread {
 fn switch(pid: i32) -> What {
     What::Switch {
         next: thread(pid),
-        previous_could_run: true,
+        left: Left::CouldRun,
         previous: CHAINED,
     }
 }
@@ -125,7 +125,7 @@ fn a_lost_end_does_not_outlast_the_next_switch() {
 fn a_missing_switch_makes_the_turn_before_it_nobodys() {
     let from_another = What::Switch {
         next: thread(3),
-        previous_could_run: true,
+        left: Left::CouldRun,
         previous: 9,
     };
     let events = [

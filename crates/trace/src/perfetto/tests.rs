@@ -1,7 +1,7 @@
 //! The trace, decoded by a reader that shares nothing with the writer.
 
 use super::{Spike, write};
-use crate::event::{Event, Name, Thread, Vector, What};
+use crate::event::{Event, Left, Name, Thread, Vector, What};
 use crate::flight::tests::any_event;
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use std::collections::BTreeMap;
@@ -154,7 +154,7 @@ fn switch(previous: u16, pid: i32, name: &str) -> What {
             priority: 9,
             name: Name::from(name),
         },
-        previous_could_run: true,
+        left: Left::CouldRun,
         previous,
     }
 }

@@ -1,7 +1,7 @@
 //! The text that tracefs prints its events in (`trace`, clock `mono`: seconds and microseconds).
 
 use super::line;
-use crate::event::{Event, Name, Thread, Vector, What, tag_of};
+use crate::event::{Event, Left, Name, Thread, Vector, What, tag_of};
 use units::Monotonic;
 
 /// A CPU's events.
@@ -108,10 +108,20 @@ fn parse_switch(fields: &str) -> Option<What> {
     let previous = numbers.split(' ').next()?.parse().ok()?;
     Some(What::Switch {
         next: thread(name, pid, priority)?,
-        // A plus stands for pre-empted, whatever state it was about to enter.
-        previous_could_run: state.starts_with('R') || state.ends_with('+'),
+        left: left(state),
         previous: tag_of(previous),
     })
+}
+
+/// A plus stands for pre-empted, whatever state it was about to enter. `T` is stopped by a signal, `t` by a debugger.
+fn left(state: &str) -> Left {
+    if state.starts_with('R') || state.ends_with('+') {
+        Left::CouldRun
+    } else if state.starts_with(['T', 't']) {
+        Left::Stopped
+    } else {
+        Left::Waits
+    }
 }
 
 /// `comm=a pid=1 prio=98 target_cpu=001`.

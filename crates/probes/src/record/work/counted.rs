@@ -3,12 +3,9 @@
 use super::Work;
 use crate::record::counted::{CountedSpan, CountedSpike};
 use crate::record::recorder::since;
-use crate::record::why::{Question, QuestionKind};
+use crate::record::why::{FRAME_WORTH_ASKING_NS, Question, QuestionKind};
 use crate::record::window::{Open, Sample};
 use store::model::Counters;
-
-/// A frame that took less than this from point to point went the ordinary way.
-const HOP_WORTH_ASKING_NS: i64 = 20_000;
 
 impl Work {
     pub(super) fn take_counted(&mut self, span: &CountedSpan) {
@@ -51,7 +48,7 @@ impl Work {
             cpu: u16::try_from(spike.cpu).unwrap_or(u16::MAX),
             sequence: spike.sequence,
         });
-        if !kept || spike.value_ns < HOP_WORTH_ASKING_NS {
+        if !kept || spike.value_ns < FRAME_WORTH_ASKING_NS {
             return;
         }
         let question = Question {
@@ -61,9 +58,8 @@ impl Work {
             to: spike.at,
             kind: QuestionKind::Hop,
         };
-        let keep = series.keep(kept, spike.value_ns);
-        if let Some(answer) = self.reasons.ask(series.id(), &question, keep) {
-            series.explain(keep, at_ns, answer);
+        if self.reasons.can_explain() {
+            series.ask_later(at_ns, spike.value_ns, question);
         }
     }
 }

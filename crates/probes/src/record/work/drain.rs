@@ -50,6 +50,28 @@ impl Work {
         }
     }
 
+    /// Has kept samples explained: of each series the worst first, all series in turns, so that one that has much to ask does not
+    /// keep another from it.
+    pub(super) fn explain_kept(&mut self) {
+        if !self.reasons.can_explain() {
+            return;
+        }
+        let of_feeds = self
+            .feeds
+            .values_mut()
+            .flat_map(|feed| feed.series.iter_mut().flatten());
+        let of_all = of_feeds.chain(self.counted.values_mut());
+        let mut waiting: Vec<&mut Open> = of_all
+            .filter_map(|series| series.is_waiting().then_some(series))
+            .collect();
+        while self.reasons.has_room() && !waiting.is_empty() {
+            waiting.retain_mut(|series| series.ask_worst(&mut self.reasons));
+        }
+        for series in waiting {
+            series.pass_over_lesser(&mut self.reasons);
+        }
+    }
+
     pub(super) fn announced(&mut self, feed: &mut FeedState) {
         while let Ok(Announcement { slot, length, label }) = feed.source.announcements.pop() {
             let label = String::from_utf8_lossy(&label[..usize::from(length)]);
@@ -71,6 +93,7 @@ impl Work {
         let mut series = places
             .find(|place| place.as_ref().is_some_and(|series| series.wanted() == wanted))?
             .take()?;
+        series.settle(&mut self.reasons);
         keep(&mut self.batch, series.pause());
         Some(series)
     }
@@ -122,9 +145,10 @@ impl Work {
                         to: at,
                         kind,
                     };
-                    let keep = series.keep(kept, value_ns);
-                    if let Some(answer) = self.reasons.ask(series.id(), &question, keep) {
-                        series.explain(keep, at_ns, answer);
+                    if !kept {
+                        self.reasons.ask_in_passing(series.id(), &question);
+                    } else if self.reasons.can_explain() {
+                        series.ask_later(at_ns, value_ns, question);
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! Windows, opened and closed on the run's grid.
 
 use super::{FeedState, Work};
+use crate::record::reasons::Reasons;
 use crate::record::window::{Closed, Open};
 use store::Batch;
 use store::model::SeriesSpec;
@@ -13,7 +14,7 @@ impl Work {
     pub(super) fn open_window_of(&mut self, series: &mut Open, at_ns: u64) {
         let end_ns = window_end(series.start_ns(), self.window_ns);
         if at_ns >= end_ns {
-            push_window(&mut self.batch, series, end_ns);
+            push_window(&mut self.batch, &mut self.reasons, series, end_ns);
             self.skip_to(series, at_ns);
         }
     }
@@ -36,7 +37,7 @@ impl Work {
     pub(super) fn skip_to(&mut self, series: &mut Open, at_ns: u64) {
         let start_ns = at_ns / self.window_ns * self.window_ns;
         if start_ns > series.start_ns() {
-            push_window(&mut self.batch, series, start_ns);
+            push_window(&mut self.batch, &mut self.reasons, series, start_ns);
         }
     }
 
@@ -56,7 +57,7 @@ impl Work {
                 false if all => now_ns.max(series.start_ns() + 1).min(end_ns),
                 false => end_ns,
             };
-            push_window(&mut self.batch, series, end_ns);
+            push_window(&mut self.batch, &mut self.reasons, series, end_ns);
         }
     }
 }
@@ -71,7 +72,8 @@ pub(super) fn is_over(feed: &FeedState) -> bool {
     feed.source.records.is_abandoned() && feed.source.records.is_empty()
 }
 
-fn push_window(batch: &mut Batch, series: &mut Open, end_ns: u64) {
+fn push_window(batch: &mut Batch, reasons: &mut Reasons, series: &mut Open, end_ns: u64) {
+    series.settle(reasons);
     keep(batch, series.close(end_ns));
 }
 

@@ -2,7 +2,7 @@
 
 use super::{BARE, CHAINED, OWN, US, VIRTUAL, cpu, gap, idle, join, own, question, switch, thread, timer};
 use crate::around::Around;
-use crate::event::{Event, Vector, What};
+use crate::event::{Event, Left, Vector, What};
 use crate::explain::{Question, QuestionKind, explain};
 use crate::flight::tests::any_event;
 use crate::snapshot::Snapshot;
@@ -52,7 +52,7 @@ fn gaps_of_a_spinning_thread() {
     let pre_empted = |priority, could_run| {
         let other = What::Switch {
             next: thread("other", 5, priority),
-            previous_could_run: could_run,
+            left: if could_run { Left::CouldRun } else { Left::Waits },
             previous: CHAINED,
         };
         gap(
@@ -77,7 +77,8 @@ proptest! {
         steal in proptest::option::of(0_u64..20_000_000),
         smis in proptest::option::of(0_u64..3),
         is_virtual in any::<Option<bool>>(),
-        is_gap in any::<bool>(),
+        throttled_ns in proptest::option::of(0_u64..20_000_000),
+        kind in proptest::sample::select(vec![QuestionKind::WakeUp, QuestionKind::Gap, QuestionKind::Hop, QuestionKind::Frame]),
     ) {
         for (event, at) in events.iter_mut().zip(instants) {
             event.at = Monotonic::from_ns(at);
@@ -97,13 +98,19 @@ proptest! {
             thread: OWN,
             from: Monotonic::from_ns(0),
             to: Monotonic::from_ns(latency),
-            kind: if is_gap { QuestionKind::Gap } else { QuestionKind::WakeUp },
+            kind,
         };
-        let around = Around { is_virtual, span_ns: 1, steal_ns: steal, smis };
+        let around = Around {
+            is_virtual,
+            span_ns: 1,
+            steal_ns: steal,
+            smis,
+            throttled_ns,
+        };
         let explanation = explain(&of(1), &[of(0)], &question, &around);
         let sum = |parts: &[Part]| parts.iter().map(|part| part.ns).sum::<u64>();
         prop_assert_eq!(sum(&explanation.occupants) + explanation.unexplained_ns, question.ns());
-        if !is_gap {
+        if kind == QuestionKind::WakeUp {
             prop_assert_eq!(sum(&explanation.stages), question.ns());
         }
         prop_assert!(explanation.occupants.is_sorted_by(|a, b| a.ns >= b.ns));

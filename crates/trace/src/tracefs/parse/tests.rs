@@ -1,7 +1,7 @@
 //! Lines as Linux 6.18 prints them (recorded with `cat per_cpu/cpu1/trace`, numbers shortened), and hostile names.
 
 use super::parse;
-use crate::event::{Name, Thread, Vector, What};
+use crate::event::{Left, Name, Thread, Vector, What};
 
 fn thread(name: &str, pid: i32, priority: i16) -> Thread {
     Thread {
@@ -25,7 +25,7 @@ fn every_event_is_read() {
             "sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=wakeup/1 next_pid=99 next_prio=9",
             What::Switch {
                 next: thread("wakeup/1", 99, 9),
-                previous_could_run: true,
+                left: Left::CouldRun,
                 previous: 0,
             },
         ),
@@ -33,7 +33,7 @@ fn every_event_is_read() {
             "sched_switch: prev_comm=a prev_pid=32777 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120",
             What::Switch {
                 next: thread("swapper/1", 0, 120),
-                previous_could_run: false,
+                left: Left::Waits,
                 previous: 9,
             },
         ),
@@ -41,7 +41,7 @@ fn every_event_is_read() {
             "sched_switch: prev_comm=a prev_pid=9 prev_prio=120 prev_state=D+ ==> next_comm=b next_pid=1 next_prio=-1",
             What::Switch {
                 next: thread("b", 1, -1),
-                previous_could_run: true,
+                left: Left::CouldRun,
                 previous: 9,
             },
         ),
@@ -97,7 +97,7 @@ fn names_that_look_like_the_rest_of_a_line_do_not_confuse() {
                 prev_prio=1 prev_state=S ==> next_comm=a next_pid=7 next_pid=8 next_prio=120";
     let wanted = What::Switch {
         next: thread("a next_pid=7", 8, 120),
-        previous_could_run: false,
+        left: Left::Waits,
         previous: 5,
     };
     assert_eq!(one(line), Some((12_000_001_000, wanted)));

@@ -1,0 +1,70 @@
+//! Where the time of a frame went for which a thread waited.
+
+use super::own::OwnStates;
+use super::role::{self, Piece, Role};
+use super::tally::{Silence, Tally};
+use super::{ORDINARY_NS, Question, cut, finish, longest_silence, own_thread, text};
+use crate::around::{Around, TICK_NS};
+use crate::event::What;
+use crate::occupancy::{Segment, segments};
+use crate::snapshot::Snapshot;
+use store::{Cause, Explanation};
+use units::Monotonic;
+
+/// Explains why a thread had a frame late: what kept the frame from it on its CPU. When nothing did, the frame was under way
+/// elsewhere, which is no foreign cause. It has no stages.
+pub fn explain_frame(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, around: &Around) -> Explanation {
+    let line = segments(on_cpu);
+    let own = own_thread(on_cpu, question.thread);
+    let states = OwnStates::of(on_cpu, question.thread, woken_elsewhere(others, question));
+    let all_ns = longest_silence(on_cpu, question.from, question.to);
+    let is_stolen = is_stolen(around, all_ns, question.ns());
+    let pieces = cut(&line, question, &[]);
+    let pieces = pieces.iter().flat_map(|piece| between(piece, states.wakings()));
+    let judged = pieces.map(|segment| {
+        let role = role::in_frame(&segment, question, own.as_ref(), &states);
+        let is_silent = role == Role::UnderWay && segment.ns() > ORDINARY_NS;
+        let role = if is_silent && is_stolen { Role::Stalled } else { role };
+        Piece { segment, role }
+    });
+    let silence = Silence {
+        late_ns: all_ns,
+        all_ns,
+    };
+    let tally = Tally::of(judged, around, silence);
+    let mut explanation = finish(&tally, on_cpu, others, question, around, own);
+    if own.is_none() && !on_cpu.turns().is_empty() && on_cpu.complete {
+        explanation.cause = Cause::Unexplained;
+        explanation.text = text::elsewhere(question);
+    }
+    explanation
+}
+
+/// The parts of a piece, cut where the thread was being woken.
+fn between(piece: &Segment, wakings: &[Monotonic]) -> Vec<Segment> {
+    let first = wakings.partition_point(|waking| *waking <= piece.from);
+    let last = wakings.partition_point(|waking| *waking < piece.to);
+    let inside = wakings.get(first..last).unwrap_or_default();
+    let begins = std::iter::once(piece.from).chain(inside.iter().copied());
+    let ends = inside.iter().copied().chain(std::iter::once(piece.to));
+    begins
+        .zip(ends)
+        .filter_map(|(from, to)| piece.clipped(from, to))
+        .collect()
+}
+
+/// When another CPU last woke the thread.
+fn woken_elsewhere(others: &[Snapshot], question: &Question) -> Option<Monotonic> {
+    let wakings = others.iter().flat_map(|other| &other.events).filter(|event| {
+        let is_own = matches!(event.what, What::Waking(thread) if thread.pid == question.thread);
+        is_own && event.at <= question.to
+    });
+    wakings.map(|event| event.at).max()
+}
+
+/// Whether the host took the CPU for most of the time: a thread that waits records nothing either, so that silence alone tells
+/// nothing here. The counter moves in ticks: it may lack up to one.
+fn is_stolen(around: &Around, silence_ns: u64, latency_ns: u64) -> bool {
+    let has_counted = around.steal_ns.is_some_and(|ns| ns > 0 && ns + TICK_NS > silence_ns);
+    around.is_virtual == Some(true) && has_counted && silence_ns * 2 > latency_ns
+}

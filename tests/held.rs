@@ -1,0 +1,164 @@
+//! A process whose CPU quota is used up, or that is stopped, is not told that the host did it.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use store::{Cause, Explanation, RunFile};
+use support::{binary, root_or_skip, start, stderr, wait};
+
+fn last_cpu() -> String {
+    sys::thread::allowed_cpus().iter().last().expect("a CPU").to_string()
+}
+
+/// The explanations of the spikes of the only series that are at least this long.
+fn explained(file: &Path, at_least_ns: i64) -> Vec<Explanation> {
+    let run = RunFile::open(file).expect("a run");
+    let (id, _) = run.series().expect("series").swap_remove(0);
+    let spikes = run.spikes(id).expect("spikes").into_iter();
+    let long = spikes.filter(|spike| spike.value_ns >= at_least_ns);
+    long.map(|spike| spike.explanation.expect("every spike is explained"))
+        .collect()
+}
+
+fn count(explained: &[Explanation], cause: Cause) -> usize {
+    explained.iter().filter(|why| why.cause == cause).count()
+}
+
+/// A control group without a quota so far; gone when dropped.
+struct Group {
+    directory: PathBuf,
+    quota_file: PathBuf,
+    /// A hundredth of a CPU, and no quota.
+    hundredth: &'static str,
+    all: &'static str,
+}
+
+impl Group {
+    /// In the hierarchy that has the `cpu` controller; `None`: there is none that groups can be made in.
+    fn make() -> Option<Self> {
+        let name = format!("triptime-test-{}", std::process::id());
+        let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
+        let mounts = mounts.lines().filter_map(|line| {
+            let mut words = line.split(' ').skip(1);
+            Some((words.next()?, words.next()?, words.next()?))
+        });
+        for (point, kind, options) in mounts {
+            let (file, hundredth, all) = match kind {
+                "cgroup" if options.split(',').any(|option| option == "cpu") => ("cpu.cfs_quota_us", "1000", "-1"),
+                "cgroup2" => ("cpu.max", "1000 100000", "max"),
+                _ => continue,
+            };
+            let directory = Path::new(point).join(&name);
+            let group = Self {
+                quota_file: directory.join(file),
+                directory,
+                hundredth,
+                all,
+            };
+            if std::fs::create_dir(&group.directory).is_ok() && std::fs::write(&group.quota_file, all).is_ok() {
+                return Some(group);
+            }
+        }
+        None
+    }
+
+    fn limit(&self, quota: &str) {
+        std::fs::write(&self.quota_file, quota).expect("a quota");
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.directory);
+    }
+}
+
+#[test]
+fn a_used_up_quota_is_throttling_and_not_the_host() {
+    const NAME: &str = "a_used_up_quota_is_throttling_and_not_the_host";
+    if !root_or_skip(NAME) {
+        return;
+    }
+    let Some(group) = Group::make() else {
+        return testing::skip(NAME, "no control groups with a CPU quota can be made");
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("run.triptime");
+    let cpu = last_cpu();
+    let arguments = [
+        "noise",
+        "--policy",
+        "other",
+        "--cpus",
+        &cpu,
+        "--duration",
+        "9s",
+        "--quiet",
+        "--out",
+    ];
+    let child = Command::new("sh")
+        .args(["-c", "echo $$ > \"$0\"/cgroup.procs && exec \"$@\""])
+        .arg(&group.directory)
+        .arg(binary())
+        .args(arguments)
+        .arg(&file)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("sh");
+    std::thread::sleep(Duration::from_millis(3_500));
+    for _ in 0..10 {
+        group.limit(group.hundredth);
+        std::thread::sleep(Duration::from_millis(200));
+        // So that the recorder, which is held back too, can look before the events are gone.
+        group.limit(group.all);
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let output = wait(child, &arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    // It spins, so that it misses nearly all of each 100 ms.
+    let long = explained(&file, 80_000_000);
+    let throttled = count(&long, Cause::Throttled);
+    let causes: Vec<&str> = long.iter().map(|why| why.text.as_str()).collect();
+    assert!(throttled >= 5, "{throttled}: {causes:#?}");
+    assert!(count(&long, Cause::Hypervisor) * 4 <= throttled, "{causes:#?}");
+    let of_throttled = || long.iter().filter(|why| why.cause == Cause::Throttled);
+    assert!(of_throttled().all(|why| why.text.contains("the CPU quota of its control group")));
+    let counted = |why: &&Explanation| why.around.iter().any(|line| line.starts_with("the CPU quota"));
+    assert!(of_throttled().filter(counted).count() * 2 >= throttled, "{causes:#?}");
+}
+
+#[test]
+fn a_stopped_process_is_said_to_have_been_stopped() {
+    if !root_or_skip("a_stopped_process_is_said_to_have_been_stopped") {
+        return;
+    }
+    for probe in [
+        &["noise", "--policy", "fifo:50"][..],
+        &["wakeup", "--policy", "fifo:50", "--interval", "1ms"],
+    ] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("run.triptime");
+        let (cpu, out) = (last_cpu(), file.to_str().expect("text"));
+        let mut arguments = probe.to_vec();
+        arguments.extend(["--cpus", &cpu, "--duration", "5s", "--quiet", "--out", out]);
+        let child = start(&arguments);
+        let id = Pid::from_child(&child);
+        // Its flight recorder is loaded and its cost measured before the first sample.
+        std::thread::sleep(Duration::from_millis(3_500));
+        for _ in 0..5 {
+            kill_process(id, Signal::STOP).expect("it runs");
+            std::thread::sleep(Duration::from_millis(120));
+            kill_process(id, Signal::CONT).expect("it is stopped");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        let output = wait(child, &arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let long = explained(&file, 100_000_000);
+        let causes: Vec<&str> = long.iter().map(|why| why.text.as_str()).collect();
+        assert!(count(&long, Cause::Stopped) >= 4, "{probe:?}: {causes:#?}");
+        assert!(causes[0].contains("stopped for 1"), "{causes:#?}");
+    }
+}
