@@ -59,6 +59,8 @@ pub(crate) struct Start<'a> {
     pub(crate) osnoise: bool,
     /// CPUs that are measured: the recorder keeps off them, if others are left.
     pub(crate) measured: CpuList,
+    /// CPUs of the recorder; `None`: those of this process that are not measured.
+    pub(crate) recorder: Option<CpuList>,
     /// Interfaces that are measured on.
     pub(crate) interfaces: Vec<String>,
     /// More texts to keep in the run.
@@ -80,6 +82,7 @@ impl Start<'_> {
             flight_recorder: false,
             osnoise: false,
             measured,
+            recorder: None,
             interfaces: Vec::new(),
             documents: Vec::new(),
             open_ended: duration_ns.is_none(),
@@ -119,7 +122,7 @@ impl Run {
             flight_recorder: start.flight_recorder && !args.no_flight_recorder,
             osnoise: start.osnoise,
             effect_on: start.measured.first(),
-            housekeeping: beside(&start.measured),
+            housekeeping: start.recorder.clone().unwrap_or_else(|| beside(&start.measured)),
             interfaces: start.interfaces,
             documents,
         };

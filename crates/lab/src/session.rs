@@ -1,8 +1,10 @@
 //! One run: its file, its recorder, and what is watched beside the measurement.
 
+mod claims;
 mod delays;
 pub mod flight;
 mod links;
+mod neighbours;
 mod watch;
 
 use flight::Flight;

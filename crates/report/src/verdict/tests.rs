@@ -132,6 +132,12 @@ const DOUBTFUL: &[Case] = &[
         &[Quantity::Lost],
     ),
     (
+        "changed",
+        |run| run.events.push(event(EventKind::ThreadChanged)),
+        "thread-changed at",
+        &[Quantity::Lost],
+    ),
+    (
         "recorder",
         |run| run.events.push(event(EventKind::RecorderOverrun)),
         "recorder-overrun at",
