@@ -63,6 +63,8 @@ pub(crate) struct Start<'a> {
     pub(crate) recorder: Option<CpuList>,
     /// Interfaces that are measured on.
     pub(crate) interfaces: Vec<String>,
+    /// Ports that a plan measures on: whoever else measures there is to know.
+    pub(crate) ports: Vec<String>,
     /// More texts to keep in the run.
     pub(crate) documents: Vec<(String, String)>,
     /// Ends only when told to: then being told is no interruption.
@@ -84,6 +86,7 @@ impl Start<'_> {
             measured,
             recorder: None,
             interfaces: Vec::new(),
+            ports: Vec::new(),
             documents: Vec::new(),
             open_ended: duration_ns.is_none(),
             table: None,
@@ -124,6 +127,7 @@ impl Run {
             effect_on: start.measured.first(),
             housekeeping: start.recorder.clone().unwrap_or_else(|| beside(&start.measured)),
             interfaces: start.interfaces,
+            ports: start.ports,
             documents,
         };
         let specs = args.loads(&beside(&start.measured));

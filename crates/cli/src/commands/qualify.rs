@@ -67,6 +67,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         measured: roles.measured.clone(),
         recorder: Some(roles.recorder.clone()),
         interfaces: Vec::new(),
+        ports: args.nic.clone(),
         documents: vec![("plan".into(), plan.text.clone())],
         open_ended: false,
         table: plan.table.map(layout),

@@ -145,21 +145,28 @@ fn another_triptime(pid: u32, (thread, path): &(u32, String), standing: &Standin
 }
 
 fn process(pid: u32) -> Option<Process> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let octets = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&octets);
     let (before, behind) = stat.rsplit_once(") ")?;
     let mut fields = behind.split_ascii_whitespace().skip(1);
     let parent = fields.next()?.parse().ok()?;
     let flags: u64 = fields.nth(4)?.parse().ok()?;
     Some(Process {
-        name: before.split_once('(')?.1.to_owned(),
+        name: printable(before.split_once('(')?.1),
         parent,
         is_kernel: flags & KERNEL_THREAD != 0,
     })
 }
 
 fn comm(thread: &str) -> String {
-    let name = fs::read_to_string(Path::new(thread).join("comm")).unwrap_or_default();
-    name.trim_end().to_owned()
+    let octets = fs::read(Path::new(thread).join("comm")).unwrap_or_default();
+    let name = String::from_utf8_lossy(&octets);
+    printable(name.trim_end())
+}
+
+/// A thread may call itself anything.
+fn printable(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 /// Entries of a directory that are numbers, in order.

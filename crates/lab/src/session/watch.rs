@@ -27,8 +27,9 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Watches the machine and these interfaces of the calling thread's network namespace.
-    pub(super) fn start(events: Events, interfaces: Vec<String>) -> Self {
+    /// Watches the machine and these interfaces of the calling thread's network namespace; claims them and the `ports`.
+    pub(super) fn start(events: Events, interfaces: Vec<String>, ports: &[String]) -> Self {
+        let claimed = [interfaces.as_slice(), ports].concat();
         let stop = Stop::new();
         let watched = stop.clone();
         let thread = std::thread::spawn(move || {
@@ -39,7 +40,7 @@ impl Watch {
             if let Some(why) = Delays::unseen() {
                 events.write(EventKind::Refused, why);
             }
-            let mut claims = Claims::new(&interfaces);
+            let mut claims = Claims::new(&claimed);
             let mut neighbours = Neighbours::default();
             let mut links = Links::new(interfaces);
             look_around(&mut claims, &mut neighbours, &events);
