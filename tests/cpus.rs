@@ -99,7 +99,7 @@ fn a_start_up_mask_does_not_choose_what_is_judged() {
             said.starts_with("triptime: judged: cpu ") && said.contains(&load),
             "{said}"
         );
-        let facts = document["facts"].as_array().expect("facts");
+        let facts = document["inventory"].as_array().expect("facts");
         let of_run: Vec<&Value> = facts
             .iter()
             .filter(|fact| fact["group"] == "CPUs of this run")

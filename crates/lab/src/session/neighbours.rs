@@ -7,9 +7,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use sys::thread::Standing;
+use units::Monotonic;
 
 /// Flag of a kernel thread in `/proc/PID/stat` (`PF_KTHREAD`, linux/sched.h).
 const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// As many times the CPU time of a look pass before the next: on a host with very many threads it takes no more than half a per cent
+/// of a CPU.
+const PAUSE_PER_LOOK: i64 = 200;
 
 /// How the threads of a session that do not measure are called; nobody else has one of this name.
 const OURS: &str = "triptime-";
@@ -37,12 +42,27 @@ pub(super) struct Neighbours {
     known: BTreeMap<u32, Process>,
     /// CPU time of pinned real-time threads, in ns, by process and thread.
     ran_ns: BTreeMap<(u32, u32), u64>,
+    /// When it may be looked again, on CLOCK_MONOTONIC.
+    next: Option<Monotonic>,
 }
 
 impl Neighbours {
     /// Threads of processes that are neither this one nor descend from it, pinned to one CPU: of another triptime, or real-time
     /// threads that have run since the last look.
     pub(super) fn look(&mut self) -> Vec<Shared> {
+        let begin = sys::clock::monotonic();
+        if self.next.is_some_and(|next| begin < next) {
+            return Vec::new();
+        }
+        let used_ns = || sys::thread::usage().cpu_ns;
+        let before_ns = used_ns();
+        let found = self.look_at_all();
+        let cost_ns = i64::try_from(used_ns() - before_ns).unwrap_or(0);
+        self.next = Some(begin + cost_ns * PAUSE_PER_LOOK);
+        found
+    }
+
+    fn look_at_all(&mut self) -> Vec<Shared> {
         let own = std::process::id();
         self.refresh();
         let strangers = self
@@ -122,7 +142,9 @@ impl Neighbours {
 
 /// How a thread runs, if on one CPU only.
 fn pinned(thread: u32) -> Option<Standing> {
-    let standing = sys::thread::standing(i32::try_from(thread).ok()?)?;
+    let thread = i32::try_from(thread).ok()?;
+    sys::thread::only_cpu(thread)?;
+    let standing = sys::thread::standing(thread)?;
     (standing.cpus.len() == 1).then_some(standing)
 }
 

@@ -20,7 +20,7 @@ use std::process::Command;
 
 pub use cpus::{allowed_cpus, cpuset_cpus, online_cpus};
 pub use policy::{Policy, PolicyError};
-pub use standing::{Standing, standing};
+pub use standing::{Standing, only_cpu, standing};
 
 /// How a thread is to run. [`RtThread::enter`] applies it to the calling thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

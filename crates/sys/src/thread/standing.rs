@@ -53,6 +53,16 @@ pub fn standing(number: i32) -> Option<Standing> {
     })
 }
 
+/// The CPU that the thread `number` of any process may run on, if it is only one; cheaper than [`standing`]. `None`: several, or it
+/// has ended.
+pub fn only_cpu(number: i32) -> Option<u32> {
+    let set = sched_getaffinity(Some(Pid::from_raw(number)?)).ok()?;
+    match set.count() {
+        1 => cpus::members(&set).first(),
+        _ => None,
+    }
+}
+
 fn described(attributes: &libc::sched_attr) -> (bool, String) {
     let priority = attributes.sched_priority;
     let with_nice = |name: &str| match attributes.sched_nice {
@@ -80,7 +90,7 @@ fn described(attributes: &libc::sched_attr) -> (bool, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::standing;
+    use super::{only_cpu, standing};
     use crate::thread::{Policy, RtThread, allowed_cpus, number};
     use std::sync::mpsc;
 
@@ -103,9 +113,10 @@ mod tests {
         let from_here = standing(number).expect("it lives");
         assert_eq!(Some(&from_here), by_itself.as_ref());
         assert_eq!(from_here.cpus.to_string(), cpu.to_string());
+        assert_eq!(only_cpu(number), Some(cpu));
         assert!(from_here.policy.starts_with("other") && !from_here.is_real_time);
         drop(end);
         thread.join().expect("no panic");
-        assert_eq!(standing(-1), None);
+        assert_eq!((standing(-1), only_cpu(-1)), (None, None));
     }
 }

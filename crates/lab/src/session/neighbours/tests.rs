@@ -54,11 +54,11 @@ fn a_pinned_real_time_thread_of_another_process_is_found_and_a_child_is_not() {
     std::thread::sleep(Duration::from_millis(300));
     let mut neighbours = Neighbours::default();
     assert!(
-        of(&neighbours.look(), stranger.0).is_empty(),
+        of(&neighbours.look_at_all(), stranger.0).is_empty(),
         "whether it runs is not known yet"
     );
     std::thread::sleep(Duration::from_millis(300));
-    let found = neighbours.look();
+    let found = neighbours.look_at_all();
     let of_child = of(&found, child.id()).len();
     let _ = child.kill();
     let _ = child.wait();
