@@ -33,7 +33,7 @@ fn of(found: &[Shared], pid: u32) -> Vec<&Shared> {
 fn a_pinned_real_time_thread_of_another_process_is_found_and_a_child_is_not() {
     const NAME: &str = "a_pinned_real_time_thread_of_another_process_is_found_and_a_child_is_not";
     if sys::privilege::require(sys::privilege::Capability::SysNice, "be real-time").is_err() {
-        println!("SKIPPED {NAME}: needs CAP_SYS_NICE");
+        testing::skip(NAME, "needs CAP_SYS_NICE");
         return;
     }
     let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
