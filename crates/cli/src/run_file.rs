@@ -58,8 +58,12 @@ pub(crate) struct Start<'a> {
     pub(crate) osnoise: bool,
     /// CPUs that are measured: the recorder keeps off them, if others are left.
     pub(crate) measured: CpuList,
+    /// CPUs of the recorder; `None`: those of this process that are not measured.
+    pub(crate) recorder: Option<CpuList>,
     /// Interfaces that are measured on.
     pub(crate) interfaces: Vec<String>,
+    /// Ports that a plan measures on: whoever else measures there is to know.
+    pub(crate) ports: Vec<String>,
     /// More texts to keep in the run.
     pub(crate) documents: Vec<(String, String)>,
     /// Ends only when told to: then being told is no interruption.
@@ -79,7 +83,9 @@ impl Start<'_> {
             flight_recorder: false,
             osnoise: false,
             measured,
+            recorder: None,
             interfaces: Vec::new(),
+            ports: Vec::new(),
             documents: Vec::new(),
             open_ended: duration_ns.is_none(),
             table: None,
@@ -116,8 +122,9 @@ impl Run {
             flight_recorder: start.flight_recorder && !args.no_flight_recorder,
             osnoise: start.osnoise,
             effect_on: start.measured.first(),
-            housekeeping: beside(&start.measured),
+            housekeeping: start.recorder.clone().unwrap_or_else(|| beside(&start.measured)),
             interfaces: start.interfaces,
+            ports: start.ports,
             documents,
         };
         let specs = args.loads(&beside(&start.measured));

@@ -64,6 +64,14 @@ fn partitions(sheet: &mut Sheet<'_>) {
     }
 }
 
+/// CPUs in isolated cpuset partitions, on kernels that list them (from Linux 6.7).
+pub(crate) fn partition_cpus(reader: &Reader) -> Result<CpuList, HostError> {
+    match Hierarchy::read(reader)?.unified_mount() {
+        Some(mount) => reader.cpus(&format!("{mount}/cpuset.cpus.isolated")),
+        None => Ok(CpuList::default()),
+    }
+}
+
 fn allowed(reader: &Reader, path: &str) -> Result<String, HostError> {
     let text = reader.text(path)?;
     let list = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));

@@ -34,6 +34,7 @@ mod processes;
 mod quota;
 mod reader;
 mod resolve;
+mod roles;
 mod scheduler;
 mod virtualisation;
 
@@ -51,6 +52,7 @@ pub use interrupts::NicInterrupt;
 pub use processes::is_service;
 pub use quota::CpuStatFiles;
 pub use reader::Touched;
+pub use roles::{CpuFacts, Owner, Ownership};
 pub use scheduler::RtRuntime;
 
 use reader::Reader;
@@ -139,6 +141,14 @@ impl Host {
     /// The file cannot be read or is no CPU list.
     pub fn nohz_full_cpus(&self) -> Result<CpuList, HostError> {
         isolation::nohz_full(&self.reader)
+    }
+
+    /// What decides which CPUs can be measured: those online, in the cpuset, kept free of the kernel's work, and whose they are.
+    ///
+    /// # Errors
+    /// The CPUs online cannot be read.
+    pub fn cpu_facts(&self) -> Result<CpuFacts, HostError> {
+        roles::read(&self.reader)
     }
 
     /// How long real-time threads may run in each period, from `/proc/sys/kernel/sched_rt_{runtime,period}_us`.

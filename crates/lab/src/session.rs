@@ -1,8 +1,10 @@
 //! One run: its file, its recorder, and what is watched beside the measurement.
 
+mod claims;
 mod delays;
 pub mod flight;
 mod links;
+mod neighbours;
 mod watch;
 
 use flight::Flight;
@@ -46,6 +48,8 @@ pub struct SessionSpec {
     pub housekeeping: CpuList,
     /// Interfaces that are measured on: their facts go into the run.
     pub interfaces: Vec<String>,
+    /// More interfaces of the calling thread's namespace that are measured on, for other sessions to know of.
+    pub ports: Vec<String>,
     /// Texts kept in the run: plan, limits.
     pub documents: Vec<(String, String)>,
 }
@@ -133,7 +137,7 @@ impl Session {
             events.write(EventKind::Refused, why);
         }
         let (dma_latency, idle) = hold_idle(spec.default_system, &events);
-        let watch = Watch::start(events, spec.interfaces);
+        let watch = Watch::start(events, spec.interfaces, &spec.ports);
         Ok(Self {
             recorder,
             stop,

@@ -141,7 +141,7 @@ pub(crate) fn is_of_a_stream(name: &str) -> bool {
 }
 
 /// Families whose samples do not come out of a socket: frames our own socket drops are none of theirs.
-const WITHOUT_SOCKET: [&str; 6] = ["wakeup", "publish", "talk", "send", "task", "clock"];
+const WITHOUT_SOCKET: [&str; 7] = ["wakeup", "noise", "publish", "talk", "send", "task", "clock"];
 
 /// Whether samples of this family are received frames. Of a family that is not known, they may be.
 pub(crate) fn receives_frames(name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The report as text: the verdict first, then what it rests on.
 
 mod clock;
+mod cpus;
 mod nics;
 mod paced;
 mod recording;
@@ -119,7 +120,7 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     if let Some(html) = html {
         let _ = writeln!(out, "report: {}", foreign::shown(&html.to_string_lossy()));
     }
-    out
+    out + &cpus::chosen(report)
 }
 
 fn checks(report: &Report, paint: &Paint) -> String {

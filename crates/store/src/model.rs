@@ -235,6 +235,10 @@ pub enum EventKind {
     PageFaults,
     /// A measuring thread ran on a CPU it was not meant for.
     Migration,
+    /// Somebody changed the policy or the CPUs of a measuring thread.
+    ThreadChanged,
+    /// Another measurement, or a real-time thread of another process, shared a CPU or an interface with this one.
+    SecondMeasurement,
     /// The ring between a measuring thread and the recorder was full.
     RecorderOverrun,
     /// The packet socket dropped frames before we read them.
@@ -265,7 +269,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 27] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -278,6 +282,8 @@ impl EventKind {
         Self::Steal,
         Self::PageFaults,
         Self::Migration,
+        Self::ThreadChanged,
+        Self::SecondMeasurement,
         Self::RecorderOverrun,
         Self::SocketDrop,
         Self::NicDrop,
@@ -308,6 +314,8 @@ impl EventKind {
             Self::Steal => "steal",
             Self::PageFaults => "page-faults",
             Self::Migration => "migration",
+            Self::ThreadChanged => "thread-changed",
+            Self::SecondMeasurement => "second-measurement",
             Self::RecorderOverrun => "recorder-overrun",
             Self::SocketDrop => "socket-drop",
             Self::NicDrop => "nic-drop",

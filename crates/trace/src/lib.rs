@@ -22,6 +22,7 @@ mod event;
 mod explain;
 pub mod flight;
 pub mod hops;
+mod kin;
 mod occupancy;
 pub mod passage;
 pub mod perfetto;

@@ -6,6 +6,7 @@ use crate::error::TraceError;
 use crate::event::Event;
 use crate::explain::{Question, explain};
 use crate::flight;
+use crate::kin::Kinship;
 use crate::point::Program;
 use crate::snapshot::Snapshot;
 use crate::tracefs::TracefsEngine;
@@ -79,6 +80,7 @@ pub struct FlightRecorder {
     fallback: Option<String>,
     watched: Mutex<BTreeSet<u32>>,
     counters: Mutex<Counters>,
+    kinship: Mutex<Kinship>,
 }
 
 impl FlightRecorder {
@@ -109,6 +111,7 @@ impl FlightRecorder {
             fallback,
             watched: Mutex::default(),
             counters: Mutex::new(Counters::new()),
+            kinship: Mutex::default(),
         };
         recorder.observe();
         Ok(recorder)
@@ -221,7 +224,8 @@ impl FlightRecorder {
             .map(|cpu| self.snapshot(cpu, from, to))
             .collect::<Result<_, _>>()?;
         let around = lock(&self.counters).around(question.cpu, question.from, question.to);
-        let explanation = explain(&on_cpu, &others, question, &around);
+        let mut explanation = explain(&on_cpu, &others, question, &around);
+        explanation.text = lock(&self.kinship).named(explanation.text, &on_cpu);
         let mut snapshots = others;
         snapshots.push(on_cpu);
         Ok(Answer {

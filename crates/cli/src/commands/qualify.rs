@@ -4,9 +4,11 @@ use crate::arguments::{RunArgs, positive_duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use lab::bed::Bed;
-use lab::plan::{Plan, PlanRun, Step, Table, Thresholds};
+use lab::plan::{Named, Plan, PlanRun, Roles, Step, Table, Thresholds, live_facts};
 use report::tables::Layout;
+use std::io::Write;
 use sys::privilege::Capability;
+use units::CpuList;
 
 /// Inventory, loads, all probes of a plan, verdict, HTML report: the main job
 #[derive(Debug, Clone, clap::Args)]
@@ -26,6 +28,13 @@ pub(crate) struct QualifyArgs {
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     nic: Vec<String>,
+    /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or
+    /// where there are none, all but the housekeeping ones]
+    #[arg(long, value_name = "LIST")]
+    cpus: Option<CpuList>,
+    /// CPUs for loads, recorder and test set [default: as the plan says; the lowest that is neither isolated nor owned]
+    #[arg(long, value_name = "LIST")]
+    housekeeping: Option<CpuList>,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -45,7 +54,12 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         None => plan,
     };
     let ports = ports(&plan, &args.nic)?;
-    let (housekeeping, measured) = plan.roles(&sys::thread::allowed_cpus())?;
+    let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
+    let named = Named {
+        measured: args.cpus,
+        housekeeping: args.housekeeping,
+    };
+    let roles = plan.roles(&cpus, &named)?;
     if plan.steps.iter().any(Step::needs_bed) {
         require_bed()?;
     }
@@ -57,13 +71,19 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         flight_recorder: true,
         // Its cost would be part of the wake-ups, too.
         osnoise: false,
-        measured: measured.clone(),
+        measured: roles.measured.clone(),
+        recorder: Some(roles.recorder.clone()),
         interfaces: Vec::new(),
+        ports: args.nic.clone(),
         documents: vec![("plan".into(), plan.text.clone())],
         open_ended: false,
         table: plan.table.map(layout),
     };
+    if !args.run.quiet {
+        say(&roles);
+    }
     let mut run = Run::start(begin, args.run)?;
+    run.session.recorder.add_facts(roles.facts());
     run.html_beside_the_run();
     let thresholds = Thresholds {
         wakeup_ns: run.threshold_ns("wakeup/cpu0"),
@@ -75,14 +95,21 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     let (session, progress) = run.parts();
     let work = PlanRun {
         plan: &plan,
-        housekeeping,
-        measured,
+        roles,
+        cpus,
         thresholds,
         ports,
         progress: Box::new(|session, doing| progress.show(session, doing)),
     };
     let outcome = lab::plan::run(session, work);
     run.finish(outcome)
+}
+
+/// Who runs where, before anything is measured. Standard output is the result's.
+fn say(roles: &Roles) {
+    for line in roles.lines() {
+        let _ = writeln!(std::io::stderr(), "triptime: {line}");
+    }
 }
 
 /// The ports of this machine that are to be measured beside the plan's networks.

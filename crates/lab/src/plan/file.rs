@@ -27,6 +27,14 @@ pub enum PlanError {
         /// Why.
         source: std::io::Error,
     },
+    /// CPUs that are named and cannot be used.
+    #[error("{plan}: {problem}")]
+    Cpu {
+        /// Plan name or file.
+        plan: String,
+        /// Who named which, and why not.
+        problem: String,
+    },
     /// Not TOML, or a key or value that cannot be. The text has line, column and key.
     #[error("{name}: {problem}")]
     Invalid {
@@ -80,11 +88,12 @@ impl TryFrom<String> for PlanPolicy {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Cpus {
-    /// The lowest CPU this process may use.
+    /// The lowest CPU that is neither isolated nor another process's own, where there is one.
     First,
-    /// Every CPU but the housekeeping ones; the same ones when there are no others.
+    /// The isolated CPUs that no other process owns; where there are none, every CPU but the housekeeping ones; the same ones
+    /// when there are no others.
     Rest,
-    /// Every CPU this process may use.
+    /// Every CPU that no other process owns.
     All,
     /// These.
     List(CpuList),
@@ -245,38 +254,6 @@ impl Plan {
             _ => step.duration_ns(),
         };
         self.steps.iter().map(of_step).sum()
-    }
-
-    /// The housekeeping and the measured CPUs on a machine with these `allowed` ones.
-    ///
-    /// # Errors
-    /// A CPU that this process may not use.
-    pub fn roles(&self, allowed: &CpuList) -> Result<(CpuList, CpuList), PlanError> {
-        let housekeeping = self.resolve(&self.cpus.housekeeping, allowed, &CpuList::default())?;
-        let measured = self.resolve(&self.cpus.measured, allowed, &housekeeping)?;
-        Ok((housekeeping, measured))
-    }
-
-    /// The CPUs a word stands for, on a machine with these `allowed` ones, of which `taken` are housekeeping.
-    ///
-    /// # Errors
-    /// A CPU that this process may not use.
-    pub fn resolve(&self, cpus: &Cpus, allowed: &CpuList, taken: &CpuList) -> Result<CpuList, PlanError> {
-        match cpus {
-            Cpus::First => Ok(allowed.first().into_iter().collect()),
-            Cpus::Rest => {
-                let rest = allowed.without(taken);
-                Ok(if rest.is_empty() { allowed.clone() } else { rest })
-            }
-            Cpus::All => Ok(allowed.clone()),
-            Cpus::List(list) => match list.without(allowed).first() {
-                None => Ok(list.clone()),
-                Some(cpu) => Err(PlanError::Invalid {
-                    name: self.name.clone(),
-                    problem: format!("cpus: no CPU {cpu} for this process (it may use: {allowed})"),
-                }),
-            },
-        }
     }
 }
 

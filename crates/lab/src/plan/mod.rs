@@ -6,6 +6,7 @@ mod file;
 mod hops;
 mod networks;
 mod paced;
+mod roles;
 mod run;
 mod step;
 mod streams;
@@ -13,6 +14,7 @@ mod streams;
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, Table};
 pub use networks::Networks;
+pub use roles::{GROUP as ROLES_GROUP, Named, Roles, live_facts};
 pub use run::{PlanRun, Show, Thresholds, rest, run};
 pub use step::{Load, Step};
 

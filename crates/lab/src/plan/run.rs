@@ -3,13 +3,14 @@
 use super::beds::{Beds, Way};
 use super::file::{Cpus, Plan, PlanError};
 use super::hops::{Hops, Wanted};
+use super::roles::Roles;
 use super::step::{self, Load as PlanLoad, ReflectStep, SampledValuesStep, Step, TalkListenStep};
 use super::{paced, streams};
 use crate::bed::{Bed, End};
 use crate::load::LoadSpec;
 use crate::loads::Loads;
 use crate::session::{Session, SessionError};
-use host::Host;
+use host::{CpuFacts, Host};
 use probes::listen;
 use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig};
@@ -52,10 +53,10 @@ pub type Show<'a> = dyn FnMut(&Session, &str) + 'a;
 pub struct PlanRun<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// Loads, recorder, test set.
-    pub housekeeping: CpuList,
-    /// Device under test.
-    pub measured: CpuList,
+    /// Who runs where.
+    pub roles: Roles,
+    /// What is known of the CPUs, for those that steps and loads name.
+    pub cpus: CpuFacts,
     /// What counts as a spike.
     pub thresholds: Thresholds,
     /// Ports of this machine that are measured beside the plan's networks.
@@ -119,15 +120,14 @@ impl Runner<'_> {
             let cpus = load.cpus.as_ref().map(|cpus| self.resolve(cpus)).transpose()?;
             Ok(LoadSpec {
                 kind: load.kind.clone(),
-                cpus: cpus.unwrap_or_else(|| self.work.housekeeping.clone()),
+                cpus: cpus.unwrap_or_else(|| self.work.roles.housekeeping.clone()),
             })
         };
         loads.iter().map(on).collect()
     }
 
     fn resolve(&self, cpus: &Cpus) -> Result<CpuList, SessionError> {
-        let allowed = sys::thread::allowed_cpus();
-        Ok(self.work.plan.resolve(cpus, &allowed, &self.work.housekeeping)?)
+        Ok(self.work.plan.resolve(cpus, &self.work.cpus, &self.work.roles)?)
     }
 
     /// The loads, as a setting of what is measured beside them.
@@ -187,7 +187,7 @@ impl Runner<'_> {
 
     /// The CPUs a step names, or the plan's measured ones.
     fn measured(&self, cpus: Option<&Cpus>) -> Result<CpuList, SessionError> {
-        cpus.map_or_else(|| Ok(self.work.measured.clone()), |cpus| self.resolve(cpus))
+        cpus.map_or_else(|| Ok(self.work.roles.measured.clone()), |cpus| self.resolve(cpus))
     }
 
     /// The round trip over every bed, in rounds.
@@ -205,7 +205,7 @@ impl Runner<'_> {
     /// Two spinning threads cannot share a CPU, the one that waits would keep the other from answering; nor can a switch in
     /// user space, which has the housekeeping CPUs.
     fn receive(&self, step: &ReflectStep, beds: &Beds) -> Result<Receive, SessionError> {
-        let shared = self.work.housekeeping.first() == self.work.measured.first();
+        let shared = self.work.roles.housekeeping.first() == self.work.roles.measured.first();
         match step.receive {
             Some(step::Receive::Spin) if shared => Err(PlanError::Invalid {
                 name: self.work.plan.name.clone(),
@@ -222,7 +222,7 @@ impl Runner<'_> {
     fn round_trip(&mut self, step: &ReflectStep, way: &Way, receive: Receive) -> Result<(), SessionError> {
         let (bed, stop) = (&way.bed, &self.session.stop.of_step());
         let interval_ns = step.interval.0;
-        let (near_cpu, far_cpu) = (self.work.housekeeping.first(), self.work.measured.first());
+        let (near_cpu, far_cpu) = (self.work.roles.housekeeping.first(), self.work.roles.measured.first());
         let reflector = ReflectConfig {
             interval_ns,
             late_after_ns: interval_ns.max(1_000),
@@ -273,9 +273,9 @@ impl Runner<'_> {
         more_settings: &[(String, String)],
     ) -> Result<(), SessionError> {
         let (bed, stop) = (&way.bed, &self.session.stop.of_step());
-        let publisher = streams::publisher(step, way, self.work.housekeeping.first());
+        let publisher = streams::publisher(step, way, self.work.roles.housekeeping.first());
         let subscriber = SubscribeConfig {
-            cpu: self.work.measured.first(),
+            cpu: self.work.roles.measured.first(),
             threshold_ns: self.work.thresholds.age_ns,
             ..streams::subscriber(&publisher)
         };
@@ -317,7 +317,7 @@ impl Runner<'_> {
         more_settings: Vec<(String, String)>,
         stop: &Stop,
     ) -> Result<(), SessionError> {
-        let (measured, housekeeping) = (&self.work.measured, &self.work.housekeeping);
+        let (measured, housekeeping) = (&self.work.roles.measured, &self.work.roles.housekeeping);
         let (talker, listener) = paced::ends(step, measured, housekeeping, more_settings);
         let test_set = bed.port(End::TestSet, &listen::port_options(listener.framing))?;
         let device = bed.port(End::Device, &talk::port_options(false))?;

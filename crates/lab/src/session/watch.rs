@@ -1,7 +1,10 @@
-//! What happens to the machine while a run measures: time stolen by the hypervisor, real-time throttling, links that are lost.
+//! What happens to the machine while a run measures: time stolen by the hypervisor, real-time throttling, links that are lost,
+//! others that measure.
 
+use super::claims::Claims;
 use super::delays::Delays;
 use super::links::Links;
+use super::neighbours::Neighbours;
 use host::Host;
 use probes::Stop;
 use probes::record::Events;
@@ -24,8 +27,9 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Watches the machine and these interfaces of the calling thread's network namespace.
-    pub(super) fn start(events: Events, interfaces: Vec<String>) -> Self {
+    /// Watches the machine and these interfaces of the calling thread's network namespace; claims them and the `ports`.
+    pub(super) fn start(events: Events, interfaces: Vec<String>, ports: &[String]) -> Self {
+        let claimed = [interfaces.as_slice(), ports].concat();
         let stop = Stop::new();
         let watched = stop.clone();
         let thread = std::thread::spawn(move || {
@@ -36,13 +40,17 @@ impl Watch {
             if let Some(why) = Delays::unseen() {
                 events.write(EventKind::Refused, why);
             }
+            let mut claims = Claims::new(&claimed);
+            let mut neighbours = Neighbours::default();
             let mut links = Links::new(interfaces);
+            look_around(&mut claims, &mut neighbours, &events);
             steal.look(&events);
             links.look(&events);
             while !watched.requested() {
                 std::thread::park_timeout(EVERY);
                 steal.look(&events);
                 links.look(&events);
+                look_around(&mut claims, &mut neighbours, &events);
                 for text in delays.look() {
                     events.write(EventKind::RtThrottled, text);
                 }
@@ -58,6 +66,16 @@ impl Watch {
         self.stop.request();
         self.thread.thread().unpark();
         let _ = self.thread.join();
+    }
+}
+
+/// Tells of others that measure on the same interfaces, or whose threads have to share a CPU with ours.
+fn look_around(claims: &mut Claims, neighbours: &mut Neighbours, events: &Events) {
+    for text in claims.look() {
+        events.write(EventKind::SecondMeasurement, text);
+    }
+    for shared in neighbours.look() {
+        events.write_on_cpu(shared.cpu, EventKind::SecondMeasurement, shared.text);
     }
 }
 

@@ -4,10 +4,11 @@ use super::signal::SpikeSignal;
 use super::tape::Tape;
 use super::why::QuestionKind;
 use rtrb::{Consumer, Producer, RingBuffer};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
 use store::model::{EventKind, SeriesSpec};
+use sys::thread::Standing;
 use units::Monotonic;
 
 /// Longest label a series can be announced with: an svID.
@@ -112,19 +113,46 @@ pub(super) struct Source {
     pub(super) thread: ThreadNumber,
 }
 
-/// The measuring thread as the kernel knows it: its CPU and its number, once it runs.
+/// The measuring thread as the kernel knows it, once it runs.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ThreadNumber(Arc<AtomicU64>);
+pub(super) struct ThreadNumber(Arc<Known>);
+
+/// What is known of a measuring thread.
+#[derive(Debug, Default)]
+struct Known {
+    /// Its CPU and its number.
+    both: AtomicU64,
+    /// How it ran when it began.
+    began_as: OnceLock<Standing>,
+    /// It measures no more.
+    over: AtomicBool,
+}
 
 impl ThreadNumber {
     fn store(&self, cpu: u32, thread: i32) {
+        if let Some(standing) = sys::thread::standing(thread) {
+            let _ = self.0.began_as.set(standing);
+        }
         let thread = u64::try_from(thread).unwrap_or(0);
-        self.0.store((u64::from(cpu) << 32) | thread, Ordering::Release);
+        self.0.both.store((u64::from(cpu) << 32) | thread, Ordering::Release);
+    }
+
+    /// How it ran when it began.
+    pub(super) fn began_as(&self) -> Option<&Standing> {
+        self.0.began_as.get()
+    }
+
+    /// How it runs now; `None` where it does not measure.
+    pub(super) fn runs_as(&self) -> Option<Standing> {
+        let (_, thread) = self.load()?;
+        let standing = sys::thread::standing(thread)?;
+        // Looked at afterwards: a number that was given to another thread meanwhile is not believed.
+        (!self.0.over.load(Ordering::Acquire)).then_some(standing)
     }
 
     /// CPU and number.
     pub(super) fn load(&self) -> Option<(u32, i32)> {
-        let both = self.0.load(Ordering::Acquire);
+        let both = self.0.both.load(Ordering::Acquire);
         let thread = i32::try_from(both & 0xffff_ffff).ok().filter(|thread| *thread > 0)?;
         Some((u32::try_from(both >> 32).unwrap_or(0), thread))
     }
@@ -138,6 +166,8 @@ pub(super) enum AfterWord {
         minor_faults: u64,
         major_faults: u64,
         wrong_cpu: Option<u32>,
+        /// How it ran at its end.
+        ended_as: Option<Standing>,
     },
 }
 
@@ -301,12 +331,14 @@ impl Feed {
 
     /// Said once, after the measuring: what the thread suffered.
     pub(crate) fn thread_ended(&self, name: &str, minor_faults: u64, major_faults: u64, wrong_cpu: Option<u32>) {
+        self.thread.0.over.store(true, Ordering::Release);
         let _ = self.after.send(AfterWord::Usage {
             feed: self.number,
             name: name.to_owned(),
             minor_faults,
             major_faults,
             wrong_cpu,
+            ended_as: sys::thread::standing(0),
         });
     }
 }

@@ -46,6 +46,7 @@ pub(super) enum Command {
     Feed(usize, Source),
     Tape(Box<dyn Reel>),
     Event(Event),
+    OnCpu { cpu: u32, event: Event },
     Facts(Vec<Fact>),
     Counted(Box<CountedSpan>),
     Settle(Sender<()>),
@@ -180,6 +181,18 @@ impl Events {
     /// Writes an event at this instant.
     pub fn write(&self, kind: EventKind, text: impl Into<String>) {
         self.write_at(sys::clock::monotonic(), kind, text);
+    }
+
+    /// Writes an event of the series whose measuring threads can run on this CPU only, and measure now. The same words are written
+    /// once for each series.
+    pub fn write_on_cpu(&self, cpu: u32, kind: EventKind, text: impl Into<String>) {
+        let event = Event {
+            at_ns: since(self.start, sys::clock::monotonic()),
+            kind,
+            series: None,
+            text: text.into(),
+        };
+        let _ = self.commands.send(Command::OnCpu { cpu, event });
     }
 
     /// Writes an event of an instant that is over: of when something was last known to be otherwise.

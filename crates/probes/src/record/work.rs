@@ -2,6 +2,7 @@
 
 mod counted;
 mod drain;
+mod threads;
 mod windows;
 
 use super::clock::ClockWatch;
@@ -18,6 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use store::model::{Event, EventKind, Fact, RunState, SeriesId};
 use store::{Batch, RunWriter, StoreError};
+use sys::thread::Standing;
 use units::Monotonic;
 
 /// How often the rings are drained with an explainer: soon enough that the kernel's events around a late sample are still there.
@@ -33,6 +35,10 @@ struct FeedState {
     known: Vec<SeriesId>,
     /// Whether the explainer knows of its thread.
     watched: bool,
+    /// What puts every series of this feed in doubt, those too that are announced later.
+    doubts: Vec<Event>,
+    /// How its thread was last found to run, where that is not as it began.
+    changed_to: Option<Standing>,
 }
 
 /// The work of the recording thread.
@@ -52,6 +58,8 @@ pub(super) struct Work {
     live: Arc<Mutex<Vec<Live>>>,
     failure: Option<StoreError>,
     stop: Stop,
+    /// When the measuring threads were last looked at.
+    threads_seen_ns: Option<u64>,
     /// Who waits until all that was pushed has been looked at.
     waiting: Vec<Sender<()>>,
 }
@@ -78,6 +86,7 @@ impl Work {
             live,
             failure: None,
             stop,
+            threads_seen_ns: None,
             waiting: Vec::new(),
         }
     }
@@ -104,6 +113,7 @@ impl Work {
             self.explain_kept();
             self.drain_tapes(now_ns, finish.is_some());
             self.watch_clock(now_ns);
+            self.watch_threads(now_ns);
             while let Ok(word) = afterwords.try_recv() {
                 self.after_word(&word, now_ns);
             }
@@ -156,11 +166,14 @@ impl Work {
                         source,
                         known: Vec::new(),
                         watched: false,
+                        doubts: Vec::new(),
+                        changed_to: None,
                     };
                     self.feeds.insert(number, state);
                 }
                 Command::Tape(source) => self.tapes.push(source),
                 Command::Event(event) => self.batch.events.push(event),
+                Command::OnCpu { cpu, event } => self.on_cpu(cpu, &event),
                 Command::Facts(facts) => self.add_facts(&facts),
                 Command::Counted(span) => self.take_counted(&span),
                 Command::Settle(done) => self.waiting.push(done),
@@ -262,7 +275,11 @@ impl Work {
             minor_faults,
             major_faults,
             wrong_cpu,
+            ended_as,
         } = word;
+        if let Some(standing) = ended_as {
+            self.runs_as(*feed, standing, at_ns);
+        }
         let ids: Vec<SeriesId> = self.feeds.get(feed).map(|feed| feed.known.clone()).unwrap_or_default();
         let mut say = |kind: EventKind, text: String| {
             for id in &ids {

@@ -150,6 +150,8 @@ pub(super) fn is_trouble(kind: EventKind) -> bool {
             | EventKind::Steal
             | EventKind::PageFaults
             | EventKind::Migration
+            | EventKind::ThreadChanged
+            | EventKind::SecondMeasurement
             | EventKind::RecorderOverrun
             | EventKind::SocketDrop
             | EventKind::NicDrop

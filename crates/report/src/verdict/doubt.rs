@@ -4,7 +4,7 @@ use crate::limits::Quantity;
 use crate::one_way::OneWay;
 use crate::text::{count, plural};
 use crate::view::{RunView, SeriesView};
-use store::model::{EventKind, RunState, SeriesClock};
+use store::model::{Event, EventKind, RunState, SeriesClock};
 use units::format_ns;
 
 /// Command of a run that was made of another tool's file: its `missed` are those that its histogram makes certain.
@@ -276,6 +276,9 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
         EventKind::RtThrottled | EventKind::StreamDoubt => Some(false),
         EventKind::Link => crate::family::sends_frames(series.family()).then_some(false),
         EventKind::PageFaults | EventKind::Migration => of_a_thread.then_some(false),
+        // The figures are not those of the thread that the settings name.
+        EventKind::ThreadChanged => of_a_thread.then_some(true),
+        EventKind::SecondMeasurement => Some(true),
         EventKind::RecorderOverrun => (series.counters.overrun == 0).then_some(nature == Nature::Received),
         EventKind::Incomplete => Some(quantity == Quantity::Lost || nature == Nature::Received),
         EventKind::HopGap => {
@@ -285,6 +288,16 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
             .then_some(quantity == Quantity::Lost || nature == Nature::Received),
         _ => None,
     }
+}
+
+/// Whether an event of a series or of all of them concerns this one. One of every series that tells of a second measurement is of a
+/// shared interface, and reaches those whose samples are frames.
+fn concerns(event: &Event, series: &SeriesView) -> bool {
+    let family = series.family();
+    event.kind != EventKind::SecondMeasurement
+        || event.series.is_some()
+        || crate::family::sends_frames(family)
+        || crate::family::receives_frames(family)
 }
 
 fn events(
@@ -302,7 +315,9 @@ fn events(
         let Some(explains_excess) = effect(kind, series, nature, quantity) else {
             continue;
         };
-        let mut of_kind = run.events_of(series).filter(|event| event.kind == kind);
+        let mut of_kind = run
+            .events_of(series)
+            .filter(|event| event.kind == kind && concerns(event, series));
         let Some(first) = of_kind.next() else { continue };
         let more = of_kind.count() as u64;
         let more = if more > 0 {

@@ -4,6 +4,8 @@ use crate::synthetic::{run, series};
 use crate::view::{RunView, SeriesView};
 use store::model::{Event, EventKind, RunState, SeriesClock};
 
+mod second;
+
 const SAMPLES: u64 = 100_000;
 
 fn profile(quantity: Quantity, allowed: u64) -> Profile {
@@ -132,6 +134,12 @@ const DOUBTFUL: &[Case] = &[
         &[Quantity::Lost],
     ),
     (
+        "changed",
+        |run| run.events.push(event(EventKind::ThreadChanged)),
+        "thread-changed at",
+        &[Quantity::Lost],
+    ),
+    (
         "recorder",
         |run| run.events.push(event(EventKind::RecorderOverrun)),
         "recorder-overrun at",
@@ -210,7 +218,7 @@ fn a_fail_stays_a_fail_and_lists_the_doubts_too() {
         change(&mut run);
         let check = the_check(&run, Quantity::Max, 50_000);
         assert!(check.why.contains(words), "{name}: {}", check.why);
-        let wanted = if *name == "clock step" {
+        let wanted = if matches!(*name, "clock step" | "changed") {
             Verdict::Inconclusive
         } else {
             Verdict::Fail

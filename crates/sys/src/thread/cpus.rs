@@ -48,7 +48,7 @@ pub(super) fn pin(cpu: u32) -> Result<(), SysError> {
     sched_setaffinity(None, &set).map_err(|errno| match errno {
         Errno::INVAL => SysError::CpuNotAllowed {
             cpu,
-            allowed: within_cpuset(),
+            allowed: cpuset_cpus(),
         },
         errno => SysError::refused("pin this thread to CPU", cpu.to_string(), errno),
     })
@@ -71,8 +71,11 @@ pub(super) fn current_affinity() -> CpuList {
     sched_getaffinity(None).map_or_else(|_| CpuList::default(), |set| members(&set))
 }
 
-/// The CPUs the cpuset leaves: what the kernel makes of "all of them", asked by a thread that ends right after.
-fn within_cpuset() -> CpuList {
+/// The CPUs the cpuset of this process leaves, whatever its start-up mask was: what the kernel makes of "all of them", asked by a
+/// thread that ends right after. Empty when the kernel does not tell.
+pub fn cpuset_cpus() -> CpuList {
+    // Taken before this thread can blur it.
+    allowed_cpus();
     let ask = || {
         let mut all = CpuSet::new();
         (0..CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
@@ -82,7 +85,7 @@ fn within_cpuset() -> CpuList {
     std::thread::scope(|scope| scope.spawn(ask).join()).unwrap_or_default()
 }
 
-fn members(set: &CpuSet) -> CpuList {
+pub(super) fn members(set: &CpuSet) -> CpuList {
     (0..CpuSet::MAX_CPU)
         .filter(|cpu| set.is_set(*cpu))
         .filter_map(|cpu| u32::try_from(cpu).ok())

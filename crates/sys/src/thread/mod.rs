@@ -4,6 +4,7 @@ mod cpus;
 mod policy;
 mod refusal;
 mod stack;
+mod standing;
 
 use crate::error::SysError;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
@@ -17,8 +18,9 @@ use std::num::NonZeroU64;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-pub use cpus::{allowed_cpus, online_cpus};
+pub use cpus::{allowed_cpus, cpuset_cpus, online_cpus};
 pub use policy::{Policy, PolicyError};
+pub use standing::{Standing, only_cpu, standing};
 
 /// How a thread is to run. [`RtThread::enter`] applies it to the calling thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::Plan;
 use crate::plan::EMBEDDED;
-use crate::plan::Step;
-use units::CpuList;
+use crate::plan::{Named, Step};
+use host::CpuFacts;
 
 #[test]
 fn every_embedded_plan_is_valid_and_called_what_it_says() {
@@ -99,14 +99,16 @@ fn wrong_values_say_what_would_do() {
 #[test]
 fn one_cpu_has_to_play_both_roles() {
     let plan = Plan::load("quick").expect("embedded");
-    let one: CpuList = "0".parse().expect("list");
-    assert_eq!(plan.roles(&one).expect("roles"), (one.clone(), one));
-    let four: CpuList = "0-3".parse().expect("list");
-    let (housekeeping, measured) = plan.roles(&four).expect("roles");
-    assert_eq!(
-        (housekeeping.to_string(), measured.to_string()),
-        ("0".into(), "1-3".into())
-    );
+    let roles = |online: &str| {
+        let facts = CpuFacts {
+            online: online.parse().expect("list"),
+            ..CpuFacts::default()
+        };
+        let roles = plan.roles(&facts, &Named::default()).expect("roles");
+        (roles.housekeeping.to_string(), roles.measured.to_string())
+    };
+    assert_eq!(roles("0"), ("0".into(), "0".into()));
+    assert_eq!(roles("0-3"), ("0".into(), "1-3".into()));
 }
 
 #[test]

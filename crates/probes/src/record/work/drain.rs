@@ -1,5 +1,6 @@
 //! What the measuring threads say, taken from their rings.
 
+use super::threads::of_series;
 use super::windows::{is_over, keep};
 use super::{FeedState, Work};
 use crate::record::feed::{Announcement, Record};
@@ -79,6 +80,9 @@ impl Work {
             let Some(series) = self.take_up(&spec.name).or_else(|| self.add_series(&spec, 0)) else {
                 return;
             };
+            for doubt in &feed.doubts {
+                self.batch.events.push(of_series(doubt, series.id()));
+            }
             feed.known.push(series.id());
             if let Some(place) = feed.series.get_mut(usize::from(slot)) {
                 *place = Some(series);

@@ -1,0 +1,129 @@
+//! What has to be known of the CPUs before one is chosen to be measured: which are there, which may be used, which are kept
+//! free of the kernel's work, and whose they are.
+
+mod owners;
+
+use units::CpuList;
+
+use crate::cgroup::Hierarchy;
+use crate::error::HostError;
+use crate::reader::Reader;
+use crate::{cpu, isolation};
+
+pub use owners::{Owner, Ownership};
+
+/// The CPUs of a machine and what is known of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CpuFacts {
+    /// Online.
+    pub online: CpuList,
+    /// Those the cpuset of this process leaves; `None`: unknown.
+    pub cpuset: Option<CpuList>,
+    /// Without load balancing since boot (`isolcpus=`).
+    pub isolated: CpuList,
+    /// With adaptive ticks (`nohz_full=`).
+    pub nohz_full: CpuList,
+    /// In isolated cpuset partitions.
+    pub partitions: CpuList,
+    /// Threads of other processes that have CPUs to themselves.
+    pub owners: Vec<Owner>,
+    /// Why owners cannot be told, where they cannot.
+    pub owners_unknown: Option<String>,
+}
+
+impl CpuFacts {
+    /// The CPUs that are online and in this process's cpuset.
+    pub fn usable(&self) -> CpuList {
+        self.online.without(&self.forbidden())
+    }
+
+    /// The online CPUs that this process's cpuset forbids.
+    pub fn forbidden(&self) -> CpuList {
+        let allowed = self.cpuset.as_ref();
+        allowed.map_or_else(CpuList::default, |allowed| self.online.without(allowed))
+    }
+
+    /// The usable CPUs that the kernel keeps work away from, by any of the three means.
+    pub fn kept_free(&self) -> CpuList {
+        let by_any = |cpu: &u32| {
+            let lists = [&self.isolated, &self.nohz_full, &self.partitions];
+            lists.iter().any(|list| list.contains(*cpu))
+        };
+        self.usable().iter().filter(by_any).collect()
+    }
+
+    /// The CPUs that a thread of another process has to itself.
+    pub fn owned(&self) -> CpuList {
+        self.owners.iter().flat_map(|owner| owner.cpus.iter()).collect()
+    }
+
+    /// Who has this CPU to itself.
+    pub fn owner_of(&self, cpu: u32) -> Option<&Owner> {
+        self.owners.iter().find(|owner| owner.cpus.contains(cpu))
+    }
+
+    /// By which means any of `cpus` is kept free of work: `isolcpus, nohz_full`.
+    pub fn means(&self, cpus: &CpuList) -> String {
+        let by = [
+            ("isolcpus", &self.isolated),
+            ("nohz_full", &self.nohz_full),
+            ("isolated cpuset partition", &self.partitions),
+        ];
+        let used = by.iter().filter(|(_, list)| cpus.iter().any(|cpu| list.contains(cpu)));
+        used.map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Reads them. Only the CPUs online must be readable: what else cannot be read restricts nothing.
+pub(crate) fn read(reader: &Reader) -> Result<CpuFacts, HostError> {
+    let own = own_cpuset(reader);
+    let listed = isolation::partition_cpus(reader).unwrap_or_default();
+    let mut facts = CpuFacts {
+        online: cpu::online(reader)?,
+        partitions: listed.iter().chain(own.partition.iter()).collect(),
+        cpuset: own.cpus,
+        isolated: isolation::isolated(reader).unwrap_or_default(),
+        nohz_full: isolation::nohz_full(reader).unwrap_or_default(),
+        ..CpuFacts::default()
+    };
+    match owners::read(reader, &facts) {
+        Ok(owners) => facts.owners = owners,
+        Err(error) => facts.owners_unknown = Some(error.reason()),
+    }
+    Ok(facts)
+}
+
+/// The cpuset of this process.
+struct OwnCpuset {
+    /// Its CPUs; `None`: unknown.
+    cpus: Option<CpuList>,
+    /// Those of them that are in an isolated partition. Kernels before 6.7 list these nowhere else.
+    partition: CpuList,
+}
+
+/// By the files of this process's group, or of the nearest above that has them.
+fn own_cpuset(reader: &Reader) -> OwnCpuset {
+    let mut own = OwnCpuset {
+        cpus: None,
+        partition: CpuList::default(),
+    };
+    let group = Hierarchy::read(reader).and_then(|mounted| mounted.own_group(reader, "cpuset"));
+    let Ok(group) = group else { return own };
+    let file = match group.version {
+        1 => "cpuset.effective_cpus",
+        _ => "cpuset.cpus.effective",
+    };
+    let nearest = group.directories.iter().find_map(|directory| {
+        let cpus = reader.cpus(&format!("{directory}/{file}")).ok()?;
+        (!cpus.is_empty()).then_some((directory, cpus))
+    });
+    if let Some((directory, cpus)) = nearest {
+        // A partition that is none says so behind the word: `isolated invalid (...)`.
+        let kind = reader.line(&format!("{directory}/cpuset.cpus.partition"));
+        if kind.is_ok_and(|kind| kind == "isolated") {
+            own.partition = cpus.clone();
+        }
+        own.cpus = Some(cpus);
+    }
+    own
+}

@@ -1,0 +1,177 @@
+//! Threads of other processes that have CPUs to themselves: pinned virtual CPUs, pinned real-time threads.
+
+use std::fmt;
+
+use units::CpuList;
+
+use super::CpuFacts;
+use crate::container;
+use crate::error::HostError;
+use crate::reader::Reader;
+
+/// Flag of a kernel thread in `/proc/PID/stat` (`PF_KTHREAD`, linux/sched.h).
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// Fields of `/proc/PID/stat`, counted from the one behind the name (proc(5)): flags, priority, policy.
+const FLAGS: usize = 6;
+const PRIORITY: usize = 37;
+const POLICY: usize = 38;
+
+/// Why a CPU counts as a thread's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ownership {
+    /// A virtual CPU of a virtual machine, pinned.
+    VirtualCpu,
+    /// A real-time thread that may not run everywhere.
+    RealTime,
+    /// Another thread that was put on CPUs which the kernel keeps free.
+    Pinned,
+}
+
+/// A thread of another process that has CPUs to itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Number of its process.
+    pub pid: u32,
+    /// Name of its process.
+    pub process: String,
+    /// Its own name.
+    pub thread: String,
+    /// Its policy: `fifo:50`, `other`.
+    pub policy: String,
+    /// The CPUs.
+    pub cpus: CpuList,
+    /// Why they are its own.
+    pub ownership: Ownership,
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            pid, process, thread, ..
+        } = self;
+        let what = match self.ownership {
+            Ownership::VirtualCpu => "virtual CPU",
+            Ownership::RealTime => "real-time thread",
+            Ownership::Pinned => "pinned thread",
+        };
+        write!(f, "{what} {thread} of {process} (pid {pid}, {})", self.policy)
+    }
+}
+
+/// What a thread's files say.
+struct Thread {
+    name: String,
+    is_kernel: bool,
+    is_real_time: bool,
+    policy: String,
+}
+
+/// Owners among all threads of other processes that can be seen.
+pub(super) fn read(reader: &Reader, facts: &CpuFacts) -> Result<Vec<Owner>, HostError> {
+    let own = own_number(reader);
+    let mut owners = Vec::new();
+    let mut seen = 0;
+    for pid in numbers(reader, "/proc")? {
+        let directory = format!("/proc/{pid}");
+        // A process may end while the list is read: then it owns nothing.
+        let Some(process) = thread(reader, &directory) else {
+            continue;
+        };
+        if Some(pid) == own {
+            continue;
+        }
+        seen += 1;
+        // One that takes frames for a virtual machine is no part of the machine.
+        if process.is_kernel && !process.name.starts_with("vhost-") {
+            continue;
+        }
+        for task in numbers(reader, &format!("{directory}/task")).unwrap_or_default() {
+            let owner = owner(reader, facts, pid, &process.name, &format!("{directory}/task/{task}"));
+            owners.extend(owner);
+        }
+    }
+    match container::detect(reader) {
+        _ if seen == 0 => Err(HostError::Undecided("no other process can be seen".to_owned())),
+        Ok(found) if found.runtime.is_some() && owners.is_empty() => Err(HostError::Undecided(
+            "in a container: the host's processes cannot be seen".to_owned(),
+        )),
+        _ => Ok(owners),
+    }
+}
+
+fn owner(reader: &Reader, facts: &CpuFacts, pid: u32, process: &str, directory: &str) -> Option<Owner> {
+    let thread = thread(reader, directory)?;
+    let status = reader.text(&format!("{directory}/status")).ok()?;
+    let allowed: CpuList = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?
+        .parse()
+        .ok()?;
+    let cpus: CpuList = allowed.iter().filter(|cpu| facts.online.contains(*cpu)).collect();
+    if cpus.is_empty() || !is_confined(facts, &cpus) {
+        return None;
+    }
+    let on_free_ones = cpus.without(&facts.isolated).without(&facts.partitions);
+    let ownership = if is_virtual_cpu(&thread.name) {
+        Ownership::VirtualCpu
+    } else if thread.is_real_time {
+        Ownership::RealTime
+    } else if on_free_ones.without(&facts.nohz_full).is_empty() {
+        Ownership::Pinned
+    } else {
+        return None;
+    };
+    Some(Owner {
+        pid,
+        process: process.to_owned(),
+        thread: thread.name,
+        policy: thread.policy,
+        cpus,
+        ownership,
+    })
+}
+
+/// Whether some CPU that the scheduler gives to every thread is not among them. Where it gives none, nobody is confined.
+fn is_confined(facts: &CpuFacts, cpus: &CpuList) -> bool {
+    let ordinary = facts.online.without(&facts.isolated).without(&facts.partitions);
+    let everyones = if ordinary.is_empty() { &facts.online } else { &ordinary };
+    !everyones.without(cpus).is_empty()
+}
+
+/// As QEMU (`CPU 0/KVM`), Firecracker (`fc_vcpu 0`), Cloud Hypervisor (`vcpu0`) name theirs.
+fn is_virtual_cpu(name: &str) -> bool {
+    name.ends_with("/KVM") || name.starts_with("fc_vcpu") || name.starts_with("vcpu")
+}
+
+fn thread(reader: &Reader, directory: &str) -> Option<Thread> {
+    let stat = reader.line(&format!("{directory}/stat")).ok()?;
+    let (before, behind) = stat.rsplit_once(") ")?;
+    let fields: Vec<&str> = behind.split_ascii_whitespace().collect();
+    let priority = fields.get(PRIORITY).copied().unwrap_or("?");
+    let (is_real_time, policy) = match fields.get(POLICY).copied() {
+        Some("0") => (false, "other".to_owned()),
+        Some("1") => (true, format!("fifo:{priority}")),
+        Some("2") => (true, format!("rr:{priority}")),
+        Some("3") => (false, "batch".to_owned()),
+        Some("5") => (false, "idle".to_owned()),
+        Some("6") => (true, "deadline".to_owned()),
+        _ => (false, "policy unknown".to_owned()),
+    };
+    let flags: u64 = fields.get(FLAGS).and_then(|flags| flags.parse().ok()).unwrap_or(0);
+    Some(Thread {
+        name: before.split_once('(').map_or("", |(_, name)| name).to_owned(),
+        is_kernel: flags & KERNEL_THREAD != 0,
+        is_real_time,
+        policy,
+    })
+}
+
+fn own_number(reader: &Reader) -> Option<u32> {
+    reader.target("/proc/self").ok()?.file_name()?.to_str()?.parse().ok()
+}
+
+fn numbers(reader: &Reader, directory: &str) -> Result<Vec<u32>, HostError> {
+    let names = reader.names(directory, |name| name.bytes().all(|octet| octet.is_ascii_digit()))?;
+    Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
+}

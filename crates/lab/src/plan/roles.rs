@@ -1,0 +1,321 @@
+//! Which CPUs are judged and which carry everything else: a choice from facts alone.
+
+use super::file::{Cpus, Plan, PlanError};
+use host::{CpuFacts, Host};
+use store::model::Fact;
+use units::CpuList;
+
+/// Group of the inventory that says who ran where, and why. The report reads it.
+pub const GROUP: &str = "CPUs of this run";
+
+/// CPUs named on the command line, which stand before what the plan says.
+#[derive(Debug, Clone, Default)]
+pub struct Named {
+    /// Those to judge.
+    pub measured: Option<CpuList>,
+    /// Those for loads, recorder and test set.
+    pub housekeeping: Option<CpuList>,
+}
+
+/// The CPUs of a run, and why these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roles {
+    /// The device under test: judged.
+    pub measured: CpuList,
+    /// Loads, recorder, test set.
+    pub housekeeping: CpuList,
+    /// Why these are judged.
+    pub why_measured: String,
+    /// Why these carry the rest.
+    pub why_housekeeping: String,
+    /// What else is to be known: CPUs left alone, roles that share a CPU.
+    pub notes: Vec<String>,
+    /// Where the recorder goes: ordinary CPUs that are not judged, or the housekeeping ones.
+    pub recorder: CpuList,
+}
+
+/// What is known of this machine's CPUs. What its cpuset allows comes from the kernel itself.
+///
+/// # Errors
+/// The CPUs online cannot be read.
+pub fn live_facts() -> Result<CpuFacts, host::HostError> {
+    let mut facts = Host::live().cpu_facts()?;
+    let allowed = sys::thread::cpuset_cpus();
+    if !allowed.is_empty() {
+        facts.cpuset = Some(allowed);
+    }
+    Ok(facts)
+}
+
+impl Plan {
+    /// Who runs where on a machine with these CPUs. Where nothing else is said, the CPUs that are kept free of the kernel's work and
+    /// that nobody owns are judged, and loads stay off them.
+    ///
+    /// # Errors
+    /// A CPU that is named and is not online, or not in this process's cpuset.
+    pub fn roles(&self, facts: &CpuFacts, named: &Named) -> Result<Roles, PlanError> {
+        let chooser = Chooser {
+            plan: &self.name,
+            facts,
+        };
+        let judged = match (&named.measured, &self.cpus.measured) {
+            (Some(list), _) => Some((list, "--cpus")),
+            (None, Cpus::List(list)) => Some((list, "the plan")),
+            _ => None,
+        };
+        let avoid = judged.map_or_else(CpuList::default, |(list, _)| list.clone());
+        let (housekeeping, why_housekeeping) = match (&named.housekeeping, &self.cpus.housekeeping) {
+            (Some(list), _) => (
+                chooser.checked(list, "--housekeeping")?,
+                "named by --housekeeping".to_owned(),
+            ),
+            (None, Cpus::List(list)) => (
+                chooser.checked(list, "[cpus] housekeeping")?,
+                "named by the plan".to_owned(),
+            ),
+            (None, Cpus::First) => chooser.first(&avoid),
+            (None, word) => {
+                let cpus = chooser.word(word, &CpuList::default(), None)?;
+                (cpus, "as the plan says".to_owned())
+            }
+        };
+        let (measured, why_measured) = match (judged, &self.cpus.measured) {
+            (Some((list, by)), _) => (chooser.checked(list, by)?, format!("named by {by}")),
+            (None, Cpus::Rest) => chooser.rest(&housekeeping),
+            (None, Cpus::All) => (chooser.all(), "every CPU, as the plan says".to_owned()),
+            (None, _) => chooser.first(&CpuList::default()),
+        };
+        let mut roles = Roles {
+            notes: chooser.notes(&measured, &housekeeping),
+            recorder: chooser.beside(&measured, &housekeeping),
+            measured,
+            housekeeping,
+            why_measured,
+            why_housekeeping,
+        };
+        let loads_elsewhere = self.loads_elsewhere(facts, &roles)?;
+        roles.notes.extend(loads_elsewhere);
+        Ok(roles)
+    }
+
+    /// Loads that the plan puts on CPUs of their own, in words.
+    fn loads_elsewhere(&self, facts: &CpuFacts, roles: &Roles) -> Result<Vec<String>, PlanError> {
+        let mut notes = Vec::new();
+        let of_steps = self.steps.iter().flat_map(|step| step.loads());
+        for load in self.loads.iter().chain(of_steps) {
+            let Some(word) = &load.cpus else { continue };
+            let cpus = self.resolve(word, facts, roles)?;
+            let judged = cpus.iter().any(|cpu| roles.measured.contains(cpu));
+            let and = if judged { ", judged ones among them" } else { "" };
+            notes.push(format!("cpu {cpus}: carries a load of its own{and}, as the plan says"));
+        }
+        Ok(notes)
+    }
+
+    /// The CPUs a word of a step or a load stands for in a run with these roles.
+    ///
+    /// # Errors
+    /// A CPU that is named and is not online, or not in this process's cpuset.
+    pub fn resolve(&self, cpus: &Cpus, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
+        let chooser = Chooser {
+            plan: &self.name,
+            facts,
+        };
+        let rest = (self.cpus.measured != Cpus::All).then_some(&roles.measured);
+        chooser.word(cpus, &roles.housekeeping, rest)
+    }
+}
+
+impl Roles {
+    /// The first lines of a run: what is judged, what carries the rest, and why.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![
+            format!("judged: cpu {} ({})", self.measured, self.why_measured),
+            format!(
+                "loads, recorder, test set: cpu {} ({})",
+                self.housekeeping, self.why_housekeeping
+            ),
+        ];
+        lines.extend(self.notes.iter().cloned());
+        lines
+    }
+
+    /// The same for the run file.
+    pub fn facts(&self) -> Vec<Fact> {
+        let fact = |name: &str, value: String| Fact {
+            group: GROUP.into(),
+            name: name.into(),
+            value: Ok(value),
+            source: "plan, command line, /sys/devices/system/cpu, /proc/*/task, cpuset".into(),
+        };
+        let mut facts = vec![
+            fact("judged", format!("{} ({})", self.measured, self.why_measured)),
+            fact(
+                "loads, recorder, test set",
+                format!("{} ({})", self.housekeeping, self.why_housekeeping),
+            ),
+        ];
+        let notes = self.notes.iter().enumerate();
+        facts.extend(notes.map(|(at, note)| fact(&format!("note {}", at + 1), note.clone())));
+        facts
+    }
+}
+
+/// Chooses from the facts for a plan of this name.
+struct Chooser<'a> {
+    plan: &'a str,
+    facts: &'a CpuFacts,
+}
+
+impl Chooser<'_> {
+    /// Usable CPUs that the kernel does not keep free and nobody owns.
+    fn ordinary(&self) -> CpuList {
+        self.unowned().without(&self.facts.kept_free())
+    }
+
+    fn unowned(&self) -> CpuList {
+        self.facts.usable().without(&self.facts.owned())
+    }
+
+    /// The lowest CPU for loads, of those that are not to be avoided where there is one.
+    fn first(&self, avoid: &CpuList) -> (CpuList, String) {
+        let usable = self.facts.usable();
+        let kept_free = self.facts.kept_free();
+        let choices = [
+            (
+                self.ordinary(),
+                "the lowest that is neither isolated nor another process's own",
+            ),
+            (
+                usable.without(&kept_free),
+                "the lowest that is not isolated; another process owns it",
+            ),
+            (self.unowned(), "every other CPU is isolated too: the lowest of them"),
+            (
+                usable,
+                "every CPU is isolated and another process's own: the lowest of them",
+            ),
+        ];
+        let of_those_left = choices.iter().map(|(cpus, why)| (cpus.without(avoid), *why));
+        let of_all = choices.iter().map(|(cpus, why)| (cpus.clone(), *why));
+        let chosen = of_those_left.chain(of_all).find(|(cpus, _)| !cpus.is_empty());
+        let (cpus, why) = chosen.unwrap_or_default();
+        let why = match self.facts.kept_free().is_empty() && self.facts.owners.is_empty() {
+            true if avoid.is_empty() => "the lowest",
+            true => "the lowest that is not judged",
+            false => why,
+        };
+        (cpus.first().into_iter().collect(), why.to_owned())
+    }
+
+    /// What is judged when the plan leaves it open.
+    fn rest(&self, housekeeping: &CpuList) -> (CpuList, String) {
+        let usable = self.facts.usable();
+        let kept_free = self.facts.kept_free();
+        let isolated = self
+            .unowned()
+            .without(&usable.without(&kept_free))
+            .without(housekeeping);
+        if !isolated.is_empty() {
+            let why = format!(
+                "isolated by {}, and no other process has them",
+                self.facts.means(&isolated)
+            );
+            return (isolated, why);
+        }
+        let ordinary = if kept_free.is_empty() {
+            "every CPU but the housekeeping ones; none is isolated"
+        } else {
+            "not isolated: the isolated ones are taken"
+        };
+        let choices = [
+            (self.ordinary().without(housekeeping), ordinary),
+            (
+                usable.without(&kept_free).without(housekeeping),
+                "every CPU but the housekeeping ones; another process owns some",
+            ),
+            (self.unowned(), "there is no other CPU"),
+            (usable.without(housekeeping), "other processes own every CPU"),
+            (usable.clone(), "there is no other CPU"),
+        ];
+        let chosen = choices.into_iter().find(|(cpus, _)| !cpus.is_empty());
+        let (cpus, why) = chosen.unwrap_or_default();
+        (cpus, why.to_owned())
+    }
+
+    /// Every usable CPU that nobody owns; every usable one where all are owned.
+    fn all(&self) -> CpuList {
+        let unowned = self.unowned();
+        if unowned.is_empty() {
+            self.facts.usable()
+        } else {
+            unowned
+        }
+    }
+
+    fn word(&self, cpus: &Cpus, housekeeping: &CpuList, rest: Option<&CpuList>) -> Result<CpuList, PlanError> {
+        match cpus {
+            Cpus::First => Ok(self.first(&CpuList::default()).0),
+            Cpus::Rest => Ok(rest.cloned().unwrap_or_else(|| self.rest(housekeeping).0)),
+            Cpus::All => Ok(self.all()),
+            Cpus::List(list) => self.checked(list, "cpus"),
+        }
+    }
+
+    /// CPUs that were named, if they can be used.
+    fn checked(&self, list: &CpuList, by: &str) -> Result<CpuList, PlanError> {
+        let refused = |problem: String| PlanError::Cpu {
+            plan: self.plan.to_owned(),
+            problem: format!("{by}: {problem}"),
+        };
+        if list.is_empty() {
+            return Err(refused("no CPU is named: write them as 1 or 1-3,5".into()));
+        }
+        if let Some(cpu) = list.without(&self.facts.online).first() {
+            return Err(refused(format!("cpu{cpu}: not online (online: {})", self.facts.online)));
+        }
+        match list.without(&self.facts.usable()).first() {
+            None => Ok(list.clone()),
+            Some(cpu) => Err(refused(format!(
+                "cpu{cpu}: not in this process's cpuset (it allows {}): choose one of these, or widen the cpuset",
+                self.facts.usable()
+            ))),
+        }
+    }
+
+    /// Where the recorder disturbs least.
+    fn beside(&self, measured: &CpuList, housekeeping: &CpuList) -> CpuList {
+        let choices = [self.ordinary().without(measured), housekeeping.without(measured)];
+        let free = choices.into_iter().find(|cpus| !cpus.is_empty());
+        free.unwrap_or_else(|| self.all())
+    }
+
+    fn notes(&self, measured: &CpuList, housekeeping: &CpuList) -> Vec<String> {
+        let mut notes = Vec::new();
+        let shared: CpuList = measured.iter().filter(|cpu| housekeeping.contains(*cpu)).collect();
+        if !shared.is_empty() {
+            notes.push(format!("cpu {shared}: judged, and carries loads too"));
+        }
+        let forbidden = self.facts.forbidden();
+        if !forbidden.is_empty() {
+            notes.push(format!("cpu {forbidden}: not in this process's cpuset"));
+        }
+        for cpu in self.facts.usable().iter() {
+            if let Some(owner) = self.facts.owner_of(cpu) {
+                let what = match (measured.contains(cpu), housekeeping.contains(cpu)) {
+                    (true, _) => "judged although it has an owner",
+                    (false, true) => "used although it has an owner",
+                    (false, false) => "left alone",
+                };
+                notes.push(format!("cpu {cpu}: {what}: {owner}"));
+            }
+        }
+        if let Some(why) = &self.facts.owners_unknown {
+            notes.push(format!("whether another process owns a CPU is unknown: {why}"));
+        }
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! Which interfaces a session measures on, for other sessions to see: an abstract Unix socket for each, named after it.
+//!
+//! Such names belong to the network namespace, as the interface does; anybody may bind one and read them all
+//! (`/proc/net/unix`), and they are gone with the process, however it ends.
+
+use std::fs;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How the names begin.
+const PREFIX: &str = "triptime-interface/";
+
+/// An interface that another session measures on, too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Claim {
+    index: u32,
+    pid: u32,
+    /// Tells processes of different PID namespaces apart, whose numbers may be the same.
+    token: u64,
+}
+
+/// The interfaces of this session.
+pub(super) struct Claims {
+    /// By name and number.
+    interfaces: Vec<(String, u32)>,
+    /// The names are held as long as these are open.
+    _sockets: Vec<UnixDatagram>,
+    told: Vec<(u32, u32, u64)>,
+}
+
+impl Claims {
+    /// Claims interfaces of the calling thread's network namespace. One that is not there is not claimed.
+    pub(super) fn new(interfaces: &[String]) -> Self {
+        let numbered = interfaces.iter().filter_map(|name| {
+            let index = sys::link::find(name).ok()?.index;
+            Some((name.clone(), index))
+        });
+        let interfaces: Vec<(String, u32)> = numbered.collect();
+        let sockets = interfaces.iter().filter_map(|(_, index)| bind(*index)).collect();
+        Self {
+            interfaces,
+            _sockets: sockets,
+            told: Vec::new(),
+        }
+    }
+
+    /// Other sessions on these interfaces that were not there before.
+    pub(super) fn look(&mut self) -> Vec<String> {
+        if self.interfaces.is_empty() {
+            return Vec::new();
+        }
+        let table = fs::read_to_string("/proc/thread-self/net/unix").unwrap_or_default();
+        let mut found = Vec::new();
+        for Claim { index, pid, token } in table.lines().filter_map(claim) {
+            let interface = self.interfaces.iter().find(|(_, ours)| *ours == index);
+            if let Some((name, _)) = interface.filter(|_| token != own_token())
+                && !self.told.contains(&(index, pid, token))
+            {
+                self.told.push((index, pid, token));
+                found.push(format!(
+                    "another triptime (pid {pid}) measures on {name} at the same time"
+                ));
+            }
+        }
+        found
+    }
+}
+
+/// A number that no other process has: when this one first asked.
+fn own_token() -> u64 {
+    static TOKEN: OnceLock<u64> = OnceLock::new();
+    *TOKEN.get_or_init(|| {
+        let now = u64::try_from(sys::clock::monotonic().as_ns()).unwrap_or(0);
+        now ^ (u64::from(std::process::id()) << 48)
+    })
+}
+
+fn bind(index: u32) -> Option<UnixDatagram> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("{PREFIX}{index}/{}/{:x}/{number}", std::process::id(), own_token());
+    let address = SocketAddr::from_abstract_name(name).ok()?;
+    UnixDatagram::bind_addr(&address).ok()
+}
+
+/// A line of `/proc/net/unix` whose name, the last column, is that of a claim: `@triptime-interface/INDEX/PID/TOKEN/NUMBER`.
+fn claim(line: &str) -> Option<Claim> {
+    let name = line.split_ascii_whitespace().last()?;
+    let mut parts = name.strip_prefix('@')?.strip_prefix(PREFIX)?.split('/');
+    Some(Claim {
+        index: parts.next()?.parse().ok()?,
+        pid: parts.next()?.parse().ok()?,
+        token: u64::from_str_radix(parts.next()?, 16).ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Claim, Claims, claim};
+
+    #[test]
+    fn only_names_of_claims_are_read() {
+        let line = "0000000000000000: 00000002 00000000 00000000 0002 01 91834 @triptime-interface/7/4242/1f/0";
+        let expected = Claim {
+            index: 7,
+            pid: 4242,
+            token: 0x1f,
+        };
+        assert_eq!(claim(line), Some(expected));
+        for other in [
+            "Num       RefCount Protocol Flags    Type St Inode Path",
+            "0: 2 0 0 0001 01 1 /run/triptime-interface/7/4242/1f/0",
+            "0: 2 0 0 0001 01 1 @triptime-interface/x/4242/1f/0",
+            "0: 2 0 0 0001 01 1 @triptime-interface/7",
+            "",
+        ] {
+            assert_eq!(claim(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn our_own_claims_are_no_others_and_are_seen_by_all() {
+        let mut claims = Claims::new(&["lo".to_owned(), "no-such-interface".to_owned()]);
+        assert_eq!(claims.interfaces.len(), 1);
+        let mut again = Claims::new(&["lo".to_owned()]);
+        assert!(claims.look().is_empty() && again.look().is_empty());
+        let table = std::fs::read_to_string("/proc/thread-self/net/unix").expect("the table");
+        let own = table
+            .lines()
+            .filter_map(claim)
+            .filter(|claim| claim.pid == std::process::id());
+        assert!(own.count() >= 2, "{table}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Threads of other processes that have to share a CPU with a measuring thread of ours.
+//!
+//! Only threads that may run on one CPU alone count: one that may run elsewhere is moved away by the kernel. What is looked at can
+//! be read without any right; a process in another PID namespace, or hidden by `hidepid`, goes unseen.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use sys::thread::Standing;
+use units::Monotonic;
+
+/// Flag of a kernel thread in `/proc/PID/stat` (`PF_KTHREAD`, linux/sched.h).
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// As many times the CPU time of a look pass before the next: on a host with very many threads it takes no more than half a per cent
+/// of a CPU.
+const PAUSE_PER_LOOK: i64 = 200;
+
+/// How the threads of a session that do not measure are called; nobody else has one of this name.
+const OURS: &str = "triptime-";
+
+/// What of a process does not change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Process {
+    name: String,
+    parent: u32,
+    is_kernel: bool,
+}
+
+/// A thread that shares a CPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shared {
+    /// The CPU.
+    pub(super) cpu: u32,
+    /// Whose it is, and what it does there.
+    pub(super) text: String,
+}
+
+/// The other processes as they were last seen.
+#[derive(Default)]
+pub(super) struct Neighbours {
+    known: BTreeMap<u32, Process>,
+    /// CPU time of pinned real-time threads, in ns, by process and thread.
+    ran_ns: BTreeMap<(u32, u32), u64>,
+    /// When it may be looked again, on CLOCK_MONOTONIC.
+    next: Option<Monotonic>,
+}
+
+impl Neighbours {
+    /// Threads of processes that are neither this one nor descend from it, pinned to one CPU: of another triptime, or real-time
+    /// threads that have run since the last look.
+    pub(super) fn look(&mut self) -> Vec<Shared> {
+        let begin = sys::clock::monotonic();
+        if self.next.is_some_and(|next| begin < next) {
+            return Vec::new();
+        }
+        let used_ns = || sys::thread::usage().cpu_ns;
+        let before_ns = used_ns();
+        let found = self.look_at_all();
+        let cost_ns = i64::try_from(used_ns() - before_ns).unwrap_or(0);
+        self.next = Some(begin + cost_ns * PAUSE_PER_LOOK);
+        found
+    }
+
+    fn look_at_all(&mut self) -> Vec<Shared> {
+        let own = std::process::id();
+        self.refresh();
+        let strangers = self
+            .known
+            .iter()
+            .filter(|(pid, process)| !process.is_kernel && **pid != own && !self.descends_from(**pid, own));
+        let strangers: Vec<(u32, String)> = strangers.map(|(pid, process)| (*pid, process.name.clone())).collect();
+        let before = std::mem::take(&mut self.ran_ns);
+        let mut found = Vec::new();
+        for (pid, name) in strangers {
+            let directory = format!("/proc/{pid}/task");
+            let mut is_triptime = None;
+            for thread in numbers(&directory) {
+                let Some(standing) = pinned(thread) else { continue };
+                let triptime = *is_triptime.get_or_insert_with(|| is_session(&directory));
+                let at = (thread, format!("{directory}/{thread}"));
+                let text = match triptime {
+                    true => another_triptime(pid, &at, &standing),
+                    false if standing.is_real_time => self.real_time((pid, &name), &at, &standing, &before),
+                    false => None,
+                };
+                let cpu = standing.cpus.first();
+                found.extend(cpu.zip(text).map(|(cpu, text)| Shared { cpu, text }));
+            }
+        }
+        found
+    }
+
+    /// A real-time thread that has run since the last look; whether one has that is seen for the first time, the next look tells.
+    fn real_time(
+        &mut self,
+        (pid, process): (u32, &str),
+        (thread, path): &(u32, String),
+        standing: &Standing,
+        before: &BTreeMap<(u32, u32), u64>,
+    ) -> Option<String> {
+        let schedstat = fs::read_to_string(format!("{path}/schedstat")).ok()?;
+        let ran_ns: u64 = schedstat.split_ascii_whitespace().next()?.parse().ok()?;
+        self.ran_ns.insert((pid, *thread), ran_ns);
+        let has_run = before.get(&(pid, *thread)).is_some_and(|before| *before < ran_ns);
+        has_run.then(|| {
+            format!(
+                "real-time thread {} ({}) of another process, {process} (pid {pid}), runs on cpu{} too, and nowhere else",
+                comm(path),
+                standing.policy,
+                standing.cpus
+            )
+        })
+    }
+
+    /// Forgets processes that have ended and looks at new ones.
+    fn refresh(&mut self) {
+        let now = numbers("/proc");
+        self.known.retain(|pid, _| now.binary_search(pid).is_ok());
+        for pid in now {
+            if !self.known.contains_key(&pid)
+                && let Some(process) = process(pid)
+            {
+                self.known.insert(pid, process);
+            }
+        }
+    }
+
+    fn descends_from(&self, pid: u32, ancestor: u32) -> bool {
+        let mut at = pid;
+        // No chain is longer; one that goes round, from numbers that were given again, must end too.
+        for _ in 0..64 {
+            match self.known.get(&at).map(|process| process.parent) {
+                Some(parent) if parent == ancestor => return true,
+                Some(parent) if parent > 1 => at = parent,
+                _ => return false,
+            }
+        }
+        false
+    }
+}
+
+/// How a thread runs, if on one CPU only.
+fn pinned(thread: u32) -> Option<Standing> {
+    let thread = i32::try_from(thread).ok()?;
+    sys::thread::only_cpu(thread)?;
+    let standing = sys::thread::standing(thread)?;
+    (standing.cpus.len() == 1).then_some(standing)
+}
+
+/// Whether a process measures: one of its threads is called as only a session's are.
+fn is_session(directory: &str) -> bool {
+    let mut threads = numbers(directory).into_iter();
+    threads.any(|thread| comm(&format!("{directory}/{thread}")).starts_with(OURS))
+}
+
+/// What a thread of another triptime does; `None` for those that neither measure nor make a load.
+fn another_triptime(pid: u32, (thread, path): &(u32, String), standing: &Standing) -> Option<String> {
+    let name = comm(path);
+    let is_service = name.starts_with(OURS) || *thread == pid;
+    (standing.is_real_time || !is_service).then(|| {
+        format!(
+            "another triptime (pid {pid}) shares cpu{}: its thread {name} ({}) runs there and nowhere else",
+            standing.cpus, standing.policy
+        )
+    })
+}
+
+fn process(pid: u32) -> Option<Process> {
+    let octets = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&octets);
+    let (before, behind) = stat.rsplit_once(") ")?;
+    let mut fields = behind.split_ascii_whitespace().skip(1);
+    let parent = fields.next()?.parse().ok()?;
+    let flags: u64 = fields.nth(4)?.parse().ok()?;
+    Some(Process {
+        name: printable(before.split_once('(')?.1),
+        parent,
+        is_kernel: flags & KERNEL_THREAD != 0,
+    })
+}
+
+fn comm(thread: &str) -> String {
+    let octets = fs::read(Path::new(thread).join("comm")).unwrap_or_default();
+    let name = String::from_utf8_lossy(&octets);
+    printable(name.trim_end())
+}
+
+/// A thread may call itself anything.
+fn printable(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// Entries of a directory that are numbers, in order.
+fn numbers(directory: &str) -> Vec<u32> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut numbers: Vec<u32> = entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,29 @@
+//! Whom the event of a second measurement reaches.
+
+use super::{Pattern, Quantity, event, profile};
+use crate::synthetic::{run, series};
+use crate::verdict::{Judgement, Verdict};
+use store::model::{Event, EventKind};
+
+#[test]
+fn a_second_measurement_on_an_interface_reaches_frames_and_one_on_a_cpu_its_series() {
+    let judged = |name: &str, of_series: bool, allowed| {
+        let mut run = run(vec![series(name, 1000, 60_000, 10)]);
+        run.events.push(Event {
+            series: of_series.then_some(run.series[0].id),
+            ..event(EventKind::SecondMeasurement)
+        });
+        let mut profile = profile(Quantity::Max, allowed);
+        profile.limits[0].series = Pattern::new("*");
+        Judgement::of(&run, &[profile]).verdict
+    };
+    for name in ["publish/lateness", "age/MU01", "rtt/reflect"] {
+        assert_eq!(judged(name, false, 120_000), Verdict::Inconclusive, "{name}");
+        assert_eq!(judged(name, false, 50_000), Verdict::Inconclusive, "{name}");
+    }
+    for name in ["wakeup/cpu1", "noise/cpu1", "task/x"] {
+        assert_eq!(judged(name, false, 120_000), Verdict::Pass, "{name}");
+        assert_eq!(judged(name, false, 50_000), Verdict::Fail, "{name}");
+        assert_eq!(judged(name, true, 120_000), Verdict::Inconclusive, "{name}");
+    }
+}

@@ -1,0 +1,122 @@
+//! How a thread really runs: read from the kernel, not from what was asked for.
+
+use super::cpus;
+use rustix::thread::{Pid, sched_getaffinity};
+use std::fmt;
+use units::CpuList;
+
+/// How a thread runs, as the kernel has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Its policy with priority or nice value: `fifo:60`, `other`, `other, nice 5`.
+    pub policy: String,
+    /// Its policy is one of the real-time ones.
+    pub is_real_time: bool,
+    /// The CPUs it may run on.
+    pub cpus: CpuList,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on cpu {}", self.policy, self.cpus)
+    }
+}
+
+/// How the thread `number` runs, of any process that can be seen; 0 is the calling thread. Needs no right. `None`: it has ended.
+pub fn standing(number: i32) -> Option<Standing> {
+    let mut attributes = libc::sched_attr {
+        size: 0,
+        sched_policy: 0,
+        sched_flags: 0,
+        sched_nice: 0,
+        sched_priority: 0,
+        sched_runtime: 0,
+        sched_deadline: 0,
+        sched_period: 0,
+    };
+    let size = size_of::<libc::sched_attr>();
+    // SAFETY: the pointer is to a sched_attr of `size` octets, which the kernel fills at most; no flags.
+    let refused = unsafe { libc::syscall(libc::SYS_sched_getattr, number, &raw mut attributes, size, 0) };
+    if refused != 0 {
+        return None;
+    }
+    let pid = match number {
+        0 => None,
+        number => Some(Pid::from_raw(number)?),
+    };
+    let set = sched_getaffinity(pid).ok()?;
+    let (is_real_time, policy) = described(&attributes);
+    Some(Standing {
+        policy,
+        is_real_time,
+        cpus: cpus::members(&set),
+    })
+}
+
+/// The CPU that the thread `number` of any process may run on, if it is only one; cheaper than [`standing`]. `None`: several, or it
+/// has ended.
+pub fn only_cpu(number: i32) -> Option<u32> {
+    let set = sched_getaffinity(Some(Pid::from_raw(number)?)).ok()?;
+    match set.count() {
+        1 => cpus::members(&set).first(),
+        _ => None,
+    }
+}
+
+fn described(attributes: &libc::sched_attr) -> (bool, String) {
+    let priority = attributes.sched_priority;
+    let with_nice = |name: &str| match attributes.sched_nice {
+        0 => name.to_owned(),
+        nice => format!("{name}, nice {nice}"),
+    };
+    match i32::try_from(attributes.sched_policy).unwrap_or(-1) {
+        libc::SCHED_OTHER => (false, with_nice("other")),
+        libc::SCHED_BATCH => (false, with_nice("batch")),
+        libc::SCHED_IDLE => (false, "idle".to_owned()),
+        libc::SCHED_FIFO => (true, format!("fifo:{priority}")),
+        libc::SCHED_RR => (true, format!("rr:{priority}")),
+        libc::SCHED_DEADLINE => {
+            let (runtime, deadline) = (attributes.sched_runtime, attributes.sched_deadline);
+            let policy = super::Policy::Deadline {
+                runtime_ns: runtime,
+                deadline_ns: deadline,
+                period_ns: attributes.sched_period,
+            };
+            (true, policy.to_string())
+        }
+        other => (false, format!("policy {other}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{only_cpu, standing};
+    use crate::thread::{Policy, RtThread, allowed_cpus, number};
+    use std::sync::mpsc;
+
+    #[test]
+    fn the_policy_and_cpus_of_another_thread_are_read() {
+        let cpu = allowed_cpus().first().expect("a CPU");
+        let (said, heard) = mpsc::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let pinned = RtThread {
+                policy: Policy::Other,
+                cpu: Some(cpu),
+                stack_bytes: 0,
+            };
+            pinned.enter().expect("an ordinary thread may be pinned");
+            said.send((number(), standing(0))).expect("heard");
+            let _ = ended.recv();
+        });
+        let (number, by_itself) = heard.recv().expect("said");
+        let from_here = standing(number).expect("it lives");
+        assert_eq!(Some(&from_here), by_itself.as_ref());
+        assert_eq!(from_here.cpus.to_string(), cpu.to_string());
+        assert_eq!(only_cpu(number), Some(cpu));
+        assert!(from_here.policy.starts_with("other") && !from_here.is_real_time);
+        drop(end);
+        thread.join().expect("no panic");
+        assert_eq!((standing(-1), only_cpu(-1)), (None, None));
+    }
+}

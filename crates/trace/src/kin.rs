@@ -1,0 +1,143 @@
+//! Whose the threads are that an explanation names: this process's own, another triptime's, or somebody else's.
+
+use crate::event::Thread;
+use crate::snapshot::Snapshot;
+use std::collections::BTreeMap;
+use std::fs;
+
+/// How the threads of a session that do not measure are called; nobody else has one of this name.
+const OF_A_SESSION: &str = "triptime-";
+
+/// Threads remembered at most: those that are named are few.
+const KEPT: usize = 4096;
+
+/// Whose a thread is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kin {
+    /// Of this process.
+    Own,
+    /// Of another process that measures with triptime, by its number.
+    Triptime(u32),
+    /// Of neither, or it has ended unseen.
+    Stranger,
+}
+
+/// What was found of threads so far: one may have ended when it is named again.
+#[derive(Default)]
+pub(crate) struct Kinship(BTreeMap<Thread, Kin>);
+
+impl Kinship {
+    /// The text with the threads in it, of those on this CPU, called after whose they are.
+    pub(crate) fn named(&mut self, text: String, on_cpu: &Snapshot) -> String {
+        self.named_by(text, on_cpu, kin_of)
+    }
+
+    fn named_by(&mut self, text: String, on_cpu: &Snapshot, kin_of: impl Fn(i32) -> Kin) -> String {
+        let mut threads: Vec<Thread> = on_cpu.turns().into_iter().map(|turn| turn.thread).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        let mut text = text;
+        for thread in threads.into_iter().filter(|thread| !thread.is_idle()) {
+            let plain = format!("thread {thread}");
+            if !text.contains(&plain) {
+                continue;
+            }
+            if self.0.len() >= KEPT {
+                self.0.clear();
+            }
+            let named = match self.0.entry(thread).or_insert_with(|| kin_of(thread.pid)) {
+                Kin::Own => format!("own {plain}"),
+                Kin::Triptime(pid) => format!("another triptime (pid {pid}), its {plain},"),
+                Kin::Stranger => continue,
+            };
+            text = text.replace(&plain, &named);
+        }
+        text
+    }
+}
+
+/// By `/proc`, which anybody may read.
+fn kin_of(thread: i32) -> Kin {
+    if fs::exists(format!("/proc/self/task/{thread}")).unwrap_or(false) {
+        return Kin::Own;
+    }
+    let status = fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
+    let group = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
+    let Some(pid) = group.and_then(|group| group.trim().parse().ok()) else {
+        return Kin::Stranger;
+    };
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut names = tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
+    match names.any(|name| name.starts_with(OF_A_SESSION)) {
+        true => Kin::Triptime(pid),
+        false => Kin::Stranger,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kin, Kinship, kin_of};
+    use crate::event::{Event, Thread, What};
+    use crate::snapshot::Snapshot;
+    use units::Monotonic;
+
+    fn thread(pid: i32, name: &str) -> Thread {
+        Thread {
+            pid,
+            priority: 9,
+            name: name.into(),
+        }
+    }
+
+    fn on_cpu(threads: &[Thread]) -> Snapshot {
+        let at = Monotonic::from_ns;
+        let events = threads.iter().zip(1..).map(|(next, ns)| Event {
+            cpu: 1,
+            at: at(ns),
+            what: What::Switch {
+                previous: 0,
+                previous_could_run: true,
+                next: *next,
+            },
+        });
+        Snapshot {
+            cpu: 1,
+            from: at(0),
+            to: at(100),
+            events: events.collect(),
+            opening: None,
+            complete: true,
+        }
+    }
+
+    #[test]
+    fn own_threads_another_triptime_and_strangers_are_told_apart() {
+        let threads = [thread(7, "triptime"), thread(8, "triptime"), thread(9, "triptime")];
+        let mut kinship = Kinship::default();
+        let mut named = |at: usize| {
+            let text = format!("thread {} had the CPU for 2 ms", threads[at]);
+            kinship.named_by(text, &on_cpu(&threads), |pid| match pid {
+                7 => Kin::Own,
+                8 => Kin::Triptime(4),
+                _ => Kin::Stranger,
+            })
+        };
+        let shown = |pid| format!("thread triptime (pid {pid}, real-time priority 90)");
+        assert_eq!(named(0), format!("own {} had the CPU for 2 ms", shown(7)));
+        assert_eq!(named(0), format!("own {} had the CPU for 2 ms", shown(7)), "remembered");
+        let other = format!("another triptime (pid 4), its {}, had the CPU for 2 ms", shown(8));
+        assert_eq!(named(1), other);
+        assert_eq!(named(2), format!("{} had the CPU for 2 ms", shown(9)));
+        let untouched = "nothing else had the CPU for long".to_owned();
+        assert_eq!(kinship.named(untouched.clone(), &on_cpu(&threads)), untouched);
+    }
+
+    #[test]
+    fn this_thread_is_our_own_and_the_first_process_is_not() {
+        assert_eq!(kin_of(sys::thread::number()), Kin::Own);
+        assert_eq!(kin_of(1), Kin::Stranger);
+    }
+}
