@@ -17,6 +17,7 @@ mod gaps;
 mod goose;
 mod identity;
 mod numbered;
+mod resolution;
 mod sink;
 mod spacing;
 mod stream;

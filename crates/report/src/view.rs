@@ -7,7 +7,7 @@ mod tests;
 use stats::{Histogram, Summary};
 use std::path::PathBuf;
 use store::CauseTotal;
-use store::model::{Counters, Event, Fact, RunInfo, RunState, SeriesId, SeriesSpec, Spike, WindowRow};
+use store::model::{Counters, Event, Fact, RunInfo, RunState, SeriesId, SeriesSpec, Spike, WindowRow, setting};
 
 /// A run.
 #[derive(Debug, Clone)]
@@ -158,6 +158,23 @@ impl SeriesView {
     pub fn scheduled(&self) -> Option<Histogram> {
         let interval = self.interval_ns()?;
         (self.counters.missed > 0).then(|| self.histogram.corrected(interval))
+    }
+
+    /// Samples of which only is known that they are no larger than the largest, which is: those that an imported file of
+    /// cyclictest has in no bucket. They are in the histogram as the largest.
+    pub fn only_bounded(&self) -> u64 {
+        let is_import = |(name, value): &(String, String)| name == "tool" && value == "cyclictest";
+        match self.spec.settings.iter().any(is_import) {
+            true => self.counters.clipped,
+            false => 0,
+        }
+    }
+
+    /// The steps that its stamps come in, in ns: of a capture; 0 where nothing is said of them.
+    pub fn stamp_step_ns(&self) -> u64 {
+        let mut settings = self.spec.settings.iter();
+        let step = settings.find(|(name, _)| name == setting::STAMP_STEP_NS);
+        step.and_then(|(_, step)| step.parse().ok()).unwrap_or(0)
     }
 
     /// The nominal time between samples in whole ns, at least 1.

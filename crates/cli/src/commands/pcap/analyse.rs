@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use analysis::{Analysis, Config, Event, Identity, Kind, Sink, Summary, Window};
-use capture::CaptureError;
+use capture::{CaptureError, Stamps};
 
 use super::listing::Listing;
 use super::{PcapArgs, PcapError, open};
@@ -19,6 +19,8 @@ pub(super) struct Analysed<S> {
     pub(super) sink: S,
     /// Frames that the capturing side says it dropped.
     pub(super) dropped: Option<u64>,
+    /// What it says of its stamps.
+    pub(super) stamps: Stamps,
     /// Why the capture was not read to its end.
     pub(super) damage: Option<CaptureError>,
     /// Whether it was given up because somebody said so.
@@ -67,6 +69,7 @@ pub(super) fn analyse<S: Sink>(
         summary,
         sink,
         dropped: reader.dropped(),
+        stamps: reader.stamps(),
         damage,
         stopped,
     })
