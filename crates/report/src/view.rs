@@ -163,7 +163,7 @@ impl SeriesView {
     /// Samples of which only is known that they are no larger than the largest, which is: those that an imported file of
     /// cyclictest has in no bucket. They are in the histogram as the largest.
     pub fn only_bounded(&self) -> u64 {
-        let is_import = |(name, value): &(String, String)| name == "tool" && value == "cyclictest";
+        let is_import = |(name, value): &(String, String)| name == setting::TOOL && value == setting::CYCLICTEST;
         match self.spec.settings.iter().any(is_import) {
             true => self.counters.clipped,
             false => 0,

@@ -83,9 +83,9 @@ const TAP: Option<&str> = Some("a tap");
 
 #[test]
 fn a_gap_of_670_us_in_a_stream_of_125_us_fails_whatever_is_known_of_the_stamps() {
-    let whole = pcap("avb-gap", &frames(670_000, 1));
-    let ours = pcapng("avb-gap-ours", "triptime 0.1.0", &frames(670_000, 1));
-    let micro = pcap("avb-gap-us", &frames(670_000, 1_000));
+    let whole = pcap("avb-gap", &frames(670_200, 1));
+    let ours = pcapng("avb-gap-ours", "triptime 0.1.0", &frames(670_200, 1));
+    let micro = pcap("avb-gap-us", &frames(670_200, 1_000));
     for (capture, by) in [(&whole, None), (&whole, TAP), (&ours, None), (&micro, None)] {
         let document = judged(capture, "avb", by);
         let (verdict, class, why) = spacing(&document);
