@@ -92,7 +92,11 @@ fn quartiles(series: &SeriesView) -> [u64; 3] {
             seen = seen.saturating_add(bucket.count);
             seen < rank
         });
-        holds.next().map_or(0, |bucket| bucket.low_ns)
+        // Of all the same gap, it is that.
+        let least_ns = series.min_ns.and_then(|ns| u64::try_from(ns).ok()).unwrap_or(0);
+        holds
+            .next()
+            .map_or(0, |bucket| bucket.low_ns.max(least_ns.min(bucket.high_ns)))
     })
 }
 
@@ -107,13 +111,15 @@ pub struct Buffer {
     pub interval_ns: u64,
     /// The talker's largest delta, or the longest gap, in ns.
     pub worst_ns: u64,
+    /// Steps that the stamps come in, in ns, where these are of a capture; else 0.
+    pub step_ns: u64,
     /// Whether it is from how late the talker was, and not from the gaps at the listener or in a capture.
     pub is_of_talker: bool,
 }
 
 impl Buffer {
-    /// Of an AVB stream, or of test frames in its place: `talk/*`, `listen/*` and `spacing/*`. `None` for others, and where the
-    /// interval or the worst sample is not known.
+    /// Of an AVB stream, or of test frames in its place: `talk/*`, `listen/*` and `spacing/*`. `None` for others, where the
+    /// interval or the worst sample is not known, and where the stamps are too coarse to tell one gap from another.
     pub fn of(series: &SeriesView) -> Option<Self> {
         if !is_avb(series) {
             return None;
@@ -126,11 +132,13 @@ impl Buffer {
             let pacing = Pacing::of(series).ok()?;
             (pacing.excess_ns(), pacing.interval_ns)
         };
-        Some(Self {
+        let step_ns = series.stamp_step_ns();
+        (2 * step_ns <= interval_ns).then(|| Self {
             time_ns,
             frames: time_ns.div_ceil(interval_ns.max(1)),
             interval_ns,
             worst_ns,
+            step_ns,
             is_of_talker,
         })
     }
@@ -146,8 +154,12 @@ impl Buffer {
             true => format!("the talker was {} late at worst", ns(self.worst_ns)),
             false => format!("the longest gap is {}", ns(self.worst_ns)),
         };
+        let known = match self.step_ns {
+            0 | 1 => String::new(),
+            step => format!(", known to {}", ns(step)),
+        };
         format!(
-            "at least {}, {frames} of {} ({why})",
+            "at least {}, {frames} of {} ({why}{known})",
             ns(self.time_ns),
             ns(self.interval_ns)
         )
@@ -189,6 +201,7 @@ mod tests {
         view.counters.received = gaps.len() as u64;
         view.counters.expected = gaps.len() as u64;
         view.max_ns = gaps.iter().max().map(|ns| *ns as i64);
+        view.min_ns = gaps.iter().min().map(|ns| *ns as i64);
         view
     }
 
@@ -219,6 +232,7 @@ mod tests {
             .settings
             .push((store::model::setting::STAMP_STEP_NS.into(), "1000000".into()));
         assert_eq!(Pacing::of(&view).unwrap().interval_ns, 250_000, "200 ms for 800 frames");
+        assert_eq!(Buffer::of(&view), None, "no gap can be told from another");
     }
 
     #[test]
@@ -239,6 +253,14 @@ mod tests {
         assert_eq!(
             Buffer::of(&talker).unwrap().text(),
             "at least 35.5 µs, 1 frame of 125 µs (the talker was 35.5 µs late at worst)"
+        );
+        let mut capture = gaps("spacing/avtp-01", &[125_000; 50]);
+        let step = (store::model::setting::STAMP_STEP_NS.into(), "1000".into());
+        capture.spec.settings.push(step);
+        let text = Buffer::of(&capture).unwrap().text();
+        assert!(
+            text.ends_with("(the longest gap is 125 µs, known to 1.00 µs)"),
+            "{text}"
         );
         assert_eq!(Buffer::of(&gaps("spacing/MU01", &[250_000; 50])), None);
         assert_eq!(Buffer::of(&gaps("spacing/avtp-01", &[])), None);

@@ -276,10 +276,7 @@ fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -
     let clocks = OneWay::of(run, series);
     let mut doubts = doubt::of(run, series, limit.quantity, clocks.as_ref());
     let (measured, verdict, why) = match measure(series, limit.quantity) {
-        Err(reason) => {
-            let reason = with_clocks(reason, clocks.as_ref());
-            (None, Verdict::Inconclusive, with_doubts(reason, &doubts))
-        }
+        Err(reason) => (None, Verdict::Inconclusive, with_clocks(reason, clocks.as_ref())),
         Ok(measured) => {
             let (verdict, why) = match clocks.as_ref().filter(|_| limit.quantity.unit() == Unit::Ns) {
                 Some(clocks) => between_clocks::decide(series, limit, measured, &doubts, clocks),
@@ -318,14 +315,6 @@ fn with_clocks(reason: String, clocks: Option<&OneWay>) -> String {
     match clocks.map(|clocks| &clocks.uncertainty) {
         Some(Err(unknown)) => format!("{reason}; {unknown}"),
         _ => reason,
-    }
-}
-
-/// Why there is no figure, and what else happened.
-fn with_doubts(reason: String, doubts: &[Doubt]) -> String {
-    match doubts.is_empty() {
-        true => reason,
-        false => format!("{reason}; {}", listed(doubts)),
     }
 }
 
