@@ -154,9 +154,10 @@ fn a_capture_without_streams_or_cut_without_limits() {
 }
 
 /// What the profiles of the program say of a capture: the verdict, and the limits that failed.
-fn judged_by(profile: &str, capture: &Path) -> (String, Vec<String>) {
+fn judged_by(profile: &str, capture: &Path, more: &[&str]) -> (String, Vec<String>) {
     let out = capture.with_extension("triptime");
-    let output = pcap(&[text(capture), "--json", "--limits", profile, "--out", text(&out)]);
+    let arguments = [text(capture), "--json", "--limits", profile, "--out", text(&out)];
+    let output = pcap(&[&arguments, more].concat());
     let document = json(&output);
     std::fs::remove_file(&out).unwrap();
     let checks = document["checks"].as_array().unwrap().iter();
@@ -175,16 +176,17 @@ fn the_profiles_of_the_program_judge_a_capture() {
     let path = directory.path().join("bay.pcap");
     // Each frame as PRP brings it, and as a mirror port shows it: twice.
     capture_of(&path, 3, 5_000, |_, _| (2, 0));
-    for profile in ["substation", "avb"] {
-        assert_eq!(judged_by(profile, &path), ("pass".to_owned(), vec![]), "{profile}");
-    }
+    let tap = ["--stamped-by", "a tap"];
+    assert_eq!(judged_by("substation", &path, &[]), ("pass".to_owned(), vec![]));
+    assert_eq!(judged_by("avb", &path, &tap), ("pass".to_owned(), vec![]));
+    assert_eq!(judged_by("avb", &path, &[]), ("inconclusive".to_owned(), vec![]));
     capture_of(&path, 3, 5_000, |stream, sample| {
         (usize::from((stream, sample) != (1, 2_000)), 0)
     });
-    for profile in ["substation", "avb"] {
-        let lost = vec!["spacing.lost".to_owned()];
-        assert_eq!(judged_by(profile, &path), ("fail".to_owned(), lost), "{profile}");
-    }
+    let lost = vec!["spacing.lost".to_owned()];
+    assert_eq!(judged_by("substation", &path, &[]), ("fail".to_owned(), lost));
+    let gap = vec!["spacing.excess".to_owned(), "spacing.lost".to_owned()];
+    assert_eq!(judged_by("avb", &path, &[]), ("fail".to_owned(), gap));
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod goose;
 mod identity;
 mod losses;
 mod numbered;
+mod resolution;
 mod sink;
 mod spacing;
 mod stream;

@@ -2,6 +2,7 @@
 
 use crate::bursts::{BurstCounts, Bursts};
 use crate::gaps::{Gap, Worst};
+use crate::resolution::Resolution;
 use stats::Histogram;
 
 /// No silence shorter than this lets a counter go round: 128 frames of 8 us.
@@ -140,6 +141,7 @@ pub(crate) struct Spacing {
     pub(crate) back: u64,
     /// Frames without a stamp.
     pub(crate) unstamped: u64,
+    pub(crate) resolution: Resolution,
 }
 
 /// The spacing of one stream over the whole capture.
@@ -163,6 +165,7 @@ impl Spacing {
             bursts: periodic.then(Bursts::default),
             back: 0,
             unstamped: 0,
+            resolution: Resolution::default(),
         }
     }
 
@@ -174,6 +177,7 @@ impl Spacing {
             self.unstamped += 1;
             return Stamp::Missing;
         };
+        self.resolution.take(time_ns);
         let Some(before) = self.last_ns.replace(time_ns) else {
             return Stamp::Fine;
         };

@@ -257,6 +257,7 @@ impl Stream {
         let end_ns = end_ns.min(self.last.at_ns.max(start_ns + 1));
         let detail = self.detail();
         let (back, unstamped) = (self.spacing.back, self.spacing.unstamped);
+        let stamp_step_ns = self.spacing.resolution.step_ns();
         let stream = notes.stream;
         let total = self.spacing.finish(|tally, worst| {
             notes.sink.window(&Window {
@@ -283,6 +284,7 @@ impl Stream {
             bursts: total.bursts,
             stamps_back: back,
             unstamped,
+            stamp_step_ns,
             events_unlisted: self.budget.unlisted,
             detail,
         }

@@ -78,6 +78,8 @@ pub struct StreamSummary {
     pub stamps_back: u64,
     /// Frames without a stamp.
     pub unstamped: u64,
+    /// The coarsest power of ten, in ns, that all its stamps are whole multiples of: what they may have been cut to.
+    pub stamp_step_ns: u64,
     /// Events that were not passed on, because there were too many.
     pub events_unlisted: u64,
     /// What its protocol says.

@@ -13,11 +13,13 @@ mod pcapng;
 mod pcapng_write;
 mod reader;
 mod source;
+mod stamps;
 pub mod write;
 
 pub use error::CaptureError;
 pub use pcapng_write::{Captured, Direction, PcapngWriter};
 pub use reader::Reader;
+pub use stamps::Stamps;
 
 /// Link type of a capture, as numbered by tcpdump.org.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -37,6 +37,11 @@ impl Pcap {
         })
     }
 
+    /// One unit of the stamps in ns.
+    pub(crate) fn unit_ns(&self) -> u64 {
+        self.ns_per_unit.unsigned_abs()
+    }
+
     #[inline]
     pub(crate) fn next_frame<'a, R: Read>(&self, source: &'a mut Source<R>) -> Result<Option<Frame<'a>>, CaptureError> {
         source.next_block();

@@ -5,6 +5,7 @@ use std::io::Read;
 use pcap_parser::{Block, InterfaceDescriptionBlock, OptionCode, parse_block_be, parse_block_le};
 
 use crate::source::{MAX_BLOCK, Source};
+use crate::stamps::Stamps;
 use crate::{CaptureError, Frame, LinkType};
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -20,6 +21,10 @@ const IF_DROP: u16 = 5;
 const OS_DROP: u16 = 7;
 /// Octets before the options of interface statistics.
 const STATISTICS_HEADER: usize = 20;
+/// Option of a section header: the program that wrote the section.
+const APPLICATION: u16 = 4;
+/// Octets before the options of a section header.
+const SECTION_OPTIONS: usize = 24;
 
 /// Octets before the frame in a packet block, of both kinds.
 const PACKET_HEADER: usize = 28;
@@ -42,6 +47,10 @@ pub(crate) struct Pcapng {
     dropped_before: u64,
     /// Whether any interface said what it dropped.
     statistics: bool,
+    /// The program that wrote the section, where its header says so.
+    application: Option<String>,
+    /// What is known of the stamps of all interfaces so far; `None` before the first.
+    stamps: Option<Stamps>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +93,14 @@ impl Pcapng {
             interfaces: Vec::new(),
             dropped_before: 0,
             statistics: false,
+            application: None,
+            stamps: None,
         }
+    }
+
+    /// What is known of the stamps of the interfaces so far.
+    pub(crate) fn stamps(&self) -> Stamps {
+        self.stamps.clone().unwrap_or_default()
     }
 
     /// Frames that the interfaces and the operating system dropped, where they say so.
@@ -183,6 +199,7 @@ impl Pcapng {
             SECTION_HEADER => {
                 self.dropped_before = self.dropped_before.saturating_add(self.dropped_in_section());
                 self.interfaces.clear();
+                self.application = self.application_of(source.block());
                 Ok(None)
             }
             PACKET => self.packet(kind, source).map(Some),
@@ -208,7 +225,13 @@ impl Pcapng {
         if self.interfaces.len() == MAX_INTERFACES {
             return Err(source.damaged(format!("more than {MAX_INTERFACES} interfaces")));
         }
-        self.interfaces.push(Interface::new(&block, self.big_endian));
+        let interface = Interface::new(&block, self.big_endian);
+        let stamps = Stamps::of(interface.unit_ns(), self.application.as_deref());
+        self.stamps = Some(match self.stamps.take() {
+            None => stamps,
+            Some(before) => before.and(&stamps),
+        });
+        self.interfaces.push(interface);
         Ok(())
     }
 
@@ -248,6 +271,23 @@ impl Pcapng {
             captured: original.min(u32::try_from(kept).unwrap_or(u32::MAX)),
             original,
         })
+    }
+
+    /// The program that a section header names.
+    fn application_of(&self, block: &[u8]) -> Option<String> {
+        let mut at = SECTION_OPTIONS;
+        loop {
+            let &[a, b, c, d] = block.get(at..)?.first_chunk::<4>()?;
+            let (code, length) = (self.u16([a, b]), usize::from(self.u16([c, d])));
+            match code {
+                0 => return None,
+                APPLICATION => {
+                    let name = block.get(at + 4..at + 4 + length)?;
+                    return Some(String::from_utf8_lossy(name).into_owned());
+                }
+                _ => at += 4 + length.next_multiple_of(4),
+            }
+        }
     }
 
     /// What an interface dropped. Statistics that cannot be read are passed over: they hold no frame.
@@ -340,6 +380,15 @@ impl Interface {
             ns_per_unit,
             offset_s,
             dropped: 0,
+        }
+    }
+
+    /// One unit of the stamps in ns, rounded up.
+    fn unit_ns(&self) -> u64 {
+        match self.resolution {
+            Resolution::Decimal(n @ 0..=9) => 10_u64.pow(9 - u32::from(n)),
+            Resolution::Binary(n @ 0..=29) => 1_000_000_000_u64.div_ceil(1 << n),
+            _ => 1,
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::pcap::Pcap;
 use crate::pcapng::Pcapng;
 use crate::source::Source;
-use crate::{CaptureError, Frame};
+use crate::{CaptureError, Frame, Stamps};
 
 /// What a gzip file begins with: magic number, and deflate as its method.
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
@@ -79,6 +79,17 @@ impl<R: Read> Reader<R> {
         match &self.format {
             Format::Pcap(_) => None,
             Format::Pcapng(pcapng) => pcapng.dropped(),
+        }
+    }
+
+    /// What the capture says of its stamps, as far as it was read.
+    pub fn stamps(&self) -> Stamps {
+        match &self.format {
+            Format::Pcap(pcap) => Stamps {
+                unit_ns: pcap.unit_ns(),
+                made_by: None,
+            },
+            Format::Pcapng(pcapng) => pcapng.stamps(),
         }
     }
 

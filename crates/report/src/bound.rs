@@ -13,8 +13,10 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct Bound {
     /// The limit in ns.
     pub limit_ns: u64,
-    /// Samples over it.
+    /// Samples over it, as far as is known.
     pub over: u64,
+    /// Samples that may be over it: more than `over` only where just the largest sample is known.
+    pub over_at_most: u64,
     /// Samples measured.
     pub samples: u64,
     /// How long was measured.
@@ -33,20 +35,43 @@ impl Bound {
         if samples == 0 {
             return None;
         }
-        let over = samples_over(series, limit_ns);
+        let over_at_most = samples_over(series, limit_ns);
+        // Those of which only a bound is known stand in the histogram as the largest; one of them is it.
+        let over = match over_at_most {
+            0 => 0,
+            most => most.saturating_sub(series.only_bounded()).max(1),
+        };
         let exposure_ns = series.exposure_ns();
         Some(Self {
             limit_ns,
             over,
+            over_at_most,
             samples,
             exposure_ns,
-            probability: exceedance::upper_bound(over, samples, CONFIDENCE),
-            rate_per_s: (exposure_ns > 0).then(|| exceedance::rate_upper_bound(over, exposure_ns, CONFIDENCE)),
+            probability: exceedance::upper_bound(over_at_most, samples, CONFIDENCE),
+            rate_per_s: (exposure_ns > 0).then(|| exceedance::rate_upper_bound(over_at_most, exposure_ns, CONFIDENCE)),
         })
+    }
+
+    /// Whether every sample is known to be over the limit or not.
+    pub fn is_counted(&self) -> bool {
+        self.over == self.over_at_most
+    }
+
+    /// Samples over the limit, for a person: `12`, or `at least 1` where not more is known.
+    pub fn over_text(&self) -> String {
+        match self.is_counted() {
+            true => count(self.over),
+            false => format!("at least {}", count(self.over)),
+        }
     }
 
     /// For a person: `0 of 600 000 over 120 µs: at most 1 in 200 000; in 10.0 min, at most one every 3.34 min (95 %)`.
     pub fn text(&self) -> String {
+        if !self.is_counted() {
+            let (samples, limit) = (count(self.samples), format_ns(self.limit_ns as f64));
+            return format!("{} of {samples} over {limit}: how many is not known", self.over_text());
+        }
         let mut text = format!(
             "{} of {} over {}: at most {}",
             count(self.over),
@@ -128,6 +153,23 @@ mod tests {
                 .text()
                 .contains("at most 26 %")
         );
+    }
+
+    #[test]
+    fn of_samples_that_are_only_bounded_one_is_known_to_be_over() {
+        let mut imported = series("wakeup/thread0", 1_000, 60_000, 10);
+        imported.spec.settings.push(("tool".into(), "cyclictest".into()));
+        imported.histogram = stats::Histogram::new();
+        imported.histogram.record_n(60_000, 1_000);
+        imported.counters.clipped = 999;
+        let bound = Bound::of(&imported, 50_000).expect("samples");
+        assert_eq!((bound.over, bound.over_at_most), (1, 1_000));
+        assert_eq!(bound.text(), "at least 1 of 1 000 over 50.0 µs: how many is not known");
+        assert!(
+            (bound.probability - 1.0).abs() < 1e-9,
+            "none of them is known to be within"
+        );
+        assert_eq!(Bound::of(&imported, 60_000).expect("samples").over_at_most, 0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! `docs/formats/result-json.md`).
 
 mod budget;
+mod buffer;
 mod clock;
 mod nics;
 mod recording;
@@ -16,6 +17,7 @@ use crate::text::rfc3339;
 use crate::verdict::{Check, Measured, NotMeasured, ProfileVerdict};
 use crate::view::{Figures, SeriesView};
 use budget::{BudgetEntry, budget};
+use buffer::BufferEntry;
 use clock::ClockEntry;
 use nics::{NicEntry, nics};
 use recording::RecordingEntry;
@@ -98,6 +100,8 @@ struct Series {
     spikes: Vec<SpikeEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<ClockEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listener_buffer: Option<BufferEntry>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -127,6 +131,7 @@ struct CheckEntry {
     bound: Option<BoundEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     uncertainty: Option<u64>,
+    class: Option<String>,
 }
 
 /// Whole numbers stay whole.
@@ -140,6 +145,8 @@ enum Number {
 #[derive(Debug, Clone, Serialize)]
 struct BoundEntry {
     over: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    over_is_at_least: bool,
     samples: u64,
     exposure_s: f64,
     confidence: f64,
@@ -274,6 +281,7 @@ fn series_entry(report: &Report, series: &SeriesView) -> Series {
         statistics: report.insight(&series.spec.name).map(StatisticsEntry::of),
         spikes: why::spikes(series),
         clock: OneWay::of(&report.run, series).as_ref().map(ClockEntry::of),
+        listener_buffer: BufferEntry::of(series),
     }
 }
 
@@ -328,6 +336,7 @@ fn check_entry(check: &Check) -> CheckEntry {
         quantity: check.limit.quantity.word().to_owned(),
         bound: check.bound.map(|bound| BoundEntry {
             over: bound.over,
+            over_is_at_least: !bound.is_counted(),
             samples: bound.samples,
             exposure_s: seconds(bound.exposure_ns),
             confidence: crate::bound::CONFIDENCE,
@@ -336,6 +345,7 @@ fn check_entry(check: &Check) -> CheckEntry {
             text: bound.text(),
         }),
         uncertainty: check.uncertainty_ns,
+        class: check.class.clone(),
     }
 }
 

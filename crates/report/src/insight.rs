@@ -142,7 +142,9 @@ impl Insight {
             })
         };
         let exposure_ns = series.exposure_ns();
-        let bound = limit_ns.and_then(|limit| Bound::of(series, limit));
+        let bound = limit_ns
+            .and_then(|limit| Bound::of(series, limit))
+            .filter(Bound::is_counted);
         Self {
             series: series.spec.name.clone(),
             quantiles: QUANTILES.into_iter().filter_map(interval).collect(),

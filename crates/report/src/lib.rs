@@ -16,6 +16,7 @@ pub mod insight;
 pub mod limits;
 mod nics;
 pub mod one_way;
+pub mod pacing;
 pub mod recording;
 mod shown;
 pub mod tables;

@@ -3,11 +3,13 @@
 //! A profile is a TOML file. Two are part of the program (`substation`, `avb`); a site's own file has the same keys. The
 //! format is described in `docs/formats/limits.md`.
 
+mod class;
 mod file;
 mod requirement;
 #[cfg(test)]
 mod tests;
 
+pub use class::{Class, Until};
 pub(crate) use requirement::word_of;
 pub use requirement::{Compared, Requirement, Wanted};
 use std::path::{Path, PathBuf};
@@ -46,9 +48,18 @@ pub struct Limit {
     pub source: String,
     /// What the limit is for, in a sentence; empty when the file gives none.
     pub why: String,
+    /// What the source calls a host by this figure, in ascending order; empty where it does not.
+    pub classes: Vec<Class>,
+    /// Whether stamps of a capture must be known to come from where they are made well enough for this limit.
+    pub needs_known_stamps: bool,
 }
 
 impl Limit {
+    /// What the source calls a host with this figure, known to `uncertain_ns`. `None` where it has no classes.
+    pub fn class_of(&self, ns: f64, uncertain_ns: f64) -> Option<String> {
+        class::of(&self.classes, ns, uncertain_ns)
+    }
+
     /// The allowed value for a person: `120 µs`, or a count.
     pub fn allowed_text(&self) -> String {
         match self.quantity.unit() {
@@ -143,6 +154,8 @@ pub enum Sense {
 pub enum Quantity {
     /// Largest sample.
     Max,
+    /// Of gaps between frames: how much longer the largest is than the interval of the stream.
+    Excess,
     /// Arithmetic mean of the samples.
     Mean,
     /// Median.
@@ -175,7 +188,7 @@ pub enum Quantity {
 
 impl Quantity {
     /// Every quantity, in the order they are documented.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Max,
         Self::Mean,
         Self::P50,
@@ -191,12 +204,14 @@ impl Quantity {
         Self::Reordered,
         Self::Missed,
         Self::Overflow,
+        Self::Excess,
     ];
 
     /// The word for it in a profile.
     pub fn word(self) -> &'static str {
         match self {
             Self::Max => "max",
+            Self::Excess => "excess",
             Self::Mean => "mean",
             Self::P50 => "p50",
             Self::P99 => "p99",
@@ -222,7 +237,7 @@ impl Quantity {
     /// Whether it is a duration or a count.
     pub fn unit(self) -> Unit {
         match self {
-            Self::Max | Self::Mean => Unit::Ns,
+            Self::Max | Self::Excess | Self::Mean => Unit::Ns,
             _ if self.quantile().is_some() => Unit::Ns,
             _ => Unit::Count,
         }

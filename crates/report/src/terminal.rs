@@ -1,5 +1,6 @@
 //! The report as text: the verdict first, then what it rests on.
 
+mod buffers;
 mod clock;
 mod cpus;
 mod nics;
@@ -73,6 +74,7 @@ impl Report {
             worst_samples(report, &paint),
             why::causes(report, &paint),
             events(report, &paint),
+            buffers::buffers(report, &paint),
             paced::paced(report, &paint),
         ];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -162,6 +164,13 @@ fn checks(report: &Report, paint: &Paint) -> String {
             check.limit.allowed_text(),
         ]);
         table.note(&check.why);
+        table.note(
+            &check
+                .class
+                .as_ref()
+                .map(|class| format!("class: {class}"))
+                .unwrap_or_default(),
+        );
         table.note(&check.bound.map(|bound| bound.text()).unwrap_or_default());
     }
     for open in &judgement.not_measured {

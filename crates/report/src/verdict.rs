@@ -4,15 +4,19 @@
 //! worse one; else it is inconclusive, and says why in words that name the counts.
 
 mod between_clocks;
+mod bounded;
 mod doubt;
+mod gaps;
 mod merged;
 mod required;
+mod stamps;
 #[cfg(test)]
 mod tests;
 
 use crate::bound::Bound;
 use crate::limits::{Limit, Profile, Quantity, Sense, Unit};
 use crate::one_way::OneWay;
+use crate::pacing::Pacing;
 use crate::text::{count, plural};
 use crate::view::{RunView, SeriesView};
 use doubt::Doubt;
@@ -105,6 +109,8 @@ pub struct Check {
     pub bound: Option<Bound>,
     /// Of a figure between two clocks: how far these may be apart, in ns.
     pub uncertainty_ns: Option<u64>,
+    /// What the source of the limit calls a host with this figure; `None` where it has no classes, or the figure is in doubt.
+    pub class: Option<String>,
 }
 
 impl Check {
@@ -277,15 +283,20 @@ fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -
                 None => {
                     let near = doubt::near_limit(series, limit.quantity, measured.as_f64(), limit.allowed);
                     doubts.extend(near);
+                    doubts.extend(bounded::doubt(series, limit));
+                    doubts.extend(stamps::doubts(run, series, limit, measured.as_f64()));
                     decide(series, limit, measured, &doubts)
                 }
             };
             (Some(measured), verdict, why)
         }
     };
-    let bound = (limit.quantity == Quantity::Max)
-        .then(|| Bound::of(series, limit.allowed))
-        .flatten();
+    let bound = gaps::longest_allowed(series, limit).and_then(|ns| Bound::of(series, ns));
+    let decided = measured.filter(|_| verdict != Verdict::Inconclusive);
+    let class = decided.and_then(|measured| {
+        let uncertain_ns = stamps::uncertain_ns(series, limit.quantity);
+        limit.class_of(measured.as_f64(), uncertain_ns)
+    });
     Check {
         profile: profile.name.clone(),
         limit: limit.clone(),
@@ -295,6 +306,7 @@ fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -
         why,
         bound,
         uncertainty_ns: clocks.and_then(|clocks| clocks.uncertainty.ok()).map(|known| known.ns),
+        class,
     }
 }
 
@@ -346,10 +358,11 @@ fn excess(series: &SeriesView, limit: &Limit) -> String {
     match (limit.quantity.sense(), limit.quantity) {
         (Sense::AtLeast, _) => format!("fewer than {allowed}"),
         (_, Quantity::Max) => {
-            let over = Bound::of(series, limit.allowed).map_or(1, |bound| bound.over);
+            let over = Bound::of(series, limit.allowed).map_or_else(|| count(1), |bound| bound.over_text());
             let of = count(series.histogram.count());
-            format!("{} of {of} samples over {allowed}{}", count(over), worst(series))
+            format!("{over} of {of} samples over {allowed}{}", worst(series))
         }
+        (_, Quantity::Excess) => gaps::longer(series, limit) + &worst(series),
         (_, quantity) => format!("{} over {allowed}", quantity.word()),
     }
 }
@@ -390,6 +403,10 @@ fn measure(run: &RunView, series: &SeriesView, quantity: Quantity) -> Result<Mea
         Quantity::Missed => counted(c.missed),
         Quantity::Overflow => counted(c.overflow),
         Quantity::Max => series.max_ns.map(Measured::Whole).ok_or_else(|| no_samples(series)),
+        Quantity::Excess => {
+            let pacing = Pacing::of(series)?;
+            counted(pacing.excess_ns())
+        }
         Quantity::Mean => {
             let mean = series
                 .scheduled()

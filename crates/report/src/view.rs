@@ -183,6 +183,23 @@ impl SeriesView {
         (self.counters.missed > 0).then(|| self.histogram.corrected(interval))
     }
 
+    /// Samples of which only is known that they are no larger than the largest, which is: those that an imported file of
+    /// cyclictest has in no bucket. They are in the histogram as the largest.
+    pub fn only_bounded(&self) -> u64 {
+        let is_import = |(name, value): &(String, String)| name == setting::TOOL && value == setting::CYCLICTEST;
+        match self.spec.settings.iter().any(is_import) {
+            true => self.counters.clipped,
+            false => 0,
+        }
+    }
+
+    /// The steps that its stamps come in, in ns: of a capture; 0 where nothing is said of them.
+    pub fn stamp_step_ns(&self) -> u64 {
+        let mut settings = self.spec.settings.iter();
+        let step = settings.find(|(name, _)| name == setting::STAMP_STEP_NS);
+        step.and_then(|(_, step)| step.parse().ok()).unwrap_or(0)
+    }
+
     /// The nominal time between samples in whole ns, at least 1.
     pub fn interval_ns(&self) -> Option<u64> {
         let interval = self.spec.interval_ns?;

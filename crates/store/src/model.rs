@@ -78,6 +78,14 @@ pub mod setting {
     pub const MEASURED: &str = "measured";
     /// The publisher's share of a measured uncertainty, in ns, as it was stated.
     pub const PUBLISHER_UNCERTAINTY_NS: &str = "publisher's clock uncertainty (ns)";
+    /// Of an imported series: the tool that measured it.
+    pub const TOOL: &str = "tool";
+    /// The tool whose files have the exact maximum, and may have no more.
+    pub const CYCLICTEST: &str = "cyclictest";
+    /// Of a capture: who made its stamps, in words. Left out where nobody says.
+    pub const STAMPED_BY: &str = "stamped by";
+    /// Of a capture: the steps that its stamps come in, in ns.
+    pub const STAMP_STEP_NS: &str = "stamps in steps of (ns)";
 }
 
 /// A step of the wall clock is noticed, and its [`EventKind::ClockStep`] dated, at most this long after it: the recorder looks ten times a

@@ -112,6 +112,22 @@ impl RunWriter {
         self.names.free(wanted)
     }
 
+    /// Adds a setting to a series, for what is known of it only at the end.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn add_setting(&mut self, series: SeriesId, name: &str, value: &str) -> Result<(), StoreError> {
+        self.transaction("add a setting", |tx, _| {
+            let next = "SELECT COALESCE(MAX(position) + 1, 0) FROM setting WHERE series = ?1";
+            let position: i64 = tx.query_row(next, [series.0], |row| row.get(0))?;
+            tx.execute(
+                "INSERT INTO setting (series, position, name, value) VALUES (?1, ?2, ?3, ?4)",
+                params![series.0, position, name, value],
+            )?;
+            Ok(())
+        })
+    }
+
     /// Adds facts of the inventory, after those that are there.
     ///
     /// # Errors

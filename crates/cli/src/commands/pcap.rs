@@ -46,6 +46,9 @@ pub(crate) struct PcapArgs {
     /// Samples a second of every SV stream [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) rate: Option<u32>,
+    /// What made the stamps of the capture, where it is known: a tap, a NIC [default: what the capture says itself]
+    #[arg(long, value_name = "WHAT", conflicts_with = "decode", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) stamped_by: Option<String>,
     /// Streams told apart at the most
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000))]
     pub(crate) max_streams: u16,

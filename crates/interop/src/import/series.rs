@@ -4,7 +4,7 @@ use super::threads::Rebuilt;
 use super::{ImportError, Source, notes};
 use crate::cyclictest::Thread;
 use store::Batch;
-use store::model::{SeriesClock, SeriesId, SeriesSpec};
+use store::model::{SeriesClock, SeriesId, SeriesSpec, setting};
 use units::format_ns;
 
 /// A run in the making.
@@ -87,7 +87,7 @@ fn spec(name: String, source: &Source, interval_ns: u64) -> SeriesSpec {
     let measurement = &source.measurement;
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "not in the file".to_owned());
     let settings = [
-        ("tool", "cyclictest".to_owned()),
+        (setting::TOOL, setting::CYCLICTEST.to_owned()),
         ("version", known(&measurement.version)),
         ("command line", known(&measurement.command_line)),
         ("interval", format_ns(interval_ns as f64)),

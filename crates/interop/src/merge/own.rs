@@ -104,6 +104,14 @@ fn hop_of<'a>(merge: &Merge, run: usize, name: &'a str) -> Option<Hop<'a>> {
     })
 }
 
+/// The place of the stream that a series of a run is of, by its name: all that follows the family, or the points of a hop.
+pub(super) fn stream_of(merge: &Merge, run: usize, series: &str) -> Option<u16> {
+    let of_hop = hop_of(merge, run, series).map(|hop| hop.stream);
+    let name = of_hop.or_else(|| series.split_once('/').map(|(_, name)| name))?;
+    let known = merge.sources[run].streams.iter().find(|info| info.name == name)?;
+    merge.streams.place(run, known.number)
+}
+
 fn take_over(
     merge: &Merge,
     index: usize,

@@ -165,10 +165,42 @@ pub(super) fn say(merge: &Merge, merged: &Merged, run: &mut RunWriter) -> Result
             }));
         }
     }
+    events.extend(of_streams(merge, merged)?);
     Ok(run.write(&Batch {
         events,
         ..Batch::default()
     })?)
+}
+
+/// What a run says of a series that is not taken over (`spacing/MU01`) puts that stream's frames in doubt between the runs, too; of a
+/// stream that is not known by name, those of all.
+fn of_streams(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> {
+    let mut events = Vec::new();
+    for (index, source) in merge.sources.iter().enumerate() {
+        let names = source.run.series()?;
+        for event in source.run.events()? {
+            let Some(id) = event.series.filter(|_| event.kind == EventKind::Incomplete) else {
+                continue;
+            };
+            let name = names.iter().find(|(known, _)| *known == id);
+            let stream = name.and_then(|(_, spec)| own::stream_of(merge, index, &spec.name));
+            let touched = merged.between.iter().filter(|between| {
+                let is_its = stream.is_none_or(|stream| stream == between.stream);
+                is_its && between.is_between(index)
+            });
+            events.extend(touched.map(|between| {
+                Event {
+                    at_ns: merge
+                        .since_start(index, source.info().started.as_ns())
+                        .saturating_add(event.at_ns),
+                    kind: EventKind::Incomplete,
+                    series: Some(between.series),
+                    text: format!("{}: {}", source.label, event.text),
+                }
+            }));
+        }
+    }
+    Ok(events)
 }
 
 /// What of a series between runs is not known to be lost or not.

@@ -2,6 +2,7 @@
 
 mod bed;
 mod clocks;
+mod doubts;
 mod found;
 mod losses;
 mod runs;

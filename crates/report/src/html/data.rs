@@ -79,10 +79,14 @@ pub(super) fn limit_of(report: &Report, series: &SeriesView) -> Option<u64> {
             .filter(|check| check.series == series.spec.name && check.limit.quantity.unit() == Unit::Ns)
     };
     let of_maximum = checks()
-        .filter(|check| check.limit.quantity == Quantity::Max)
-        .map(|check| check.limit.allowed)
+        .filter_map(|check| match check.limit.quantity {
+            Quantity::Max => Some(check.limit.allowed),
+            Quantity::Excess => check.bound.map(|bound| bound.limit_ns),
+            _ => None,
+        })
         .min();
-    of_maximum.or_else(|| checks().map(|check| check.limit.allowed).min())
+    let others = || checks().filter(|check| check.limit.quantity != Quantity::Excess);
+    of_maximum.or_else(|| others().map(|check| check.limit.allowed).min())
 }
 
 /// Bars of a histogram: edges, one more than counts.

@@ -1,6 +1,6 @@
 //! The TOML form of a profile.
 
-use super::{Limit, LimitsError, Pattern, Profile, Quantity, Requirement, Sense, Unit, Wanted};
+use super::{Class, Limit, LimitsError, Pattern, Profile, Quantity, Requirement, Sense, Unit, Until, Wanted};
 use serde::Deserialize;
 use std::collections::HashSet;
 use toml::Spanned;
@@ -43,6 +43,17 @@ struct LimitFile {
     source: Spanned<String>,
     #[serde(default)]
     why: String,
+    #[serde(default)]
+    classes: Vec<Spanned<ClassFile>>,
+    stamps: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClassFile {
+    under: Option<String>,
+    at_most: Option<String>,
+    is: String,
 }
 
 #[derive(Deserialize)]
@@ -156,7 +167,55 @@ fn one(limit: &LimitFile, place: &Place<'_>) -> Result<Limit, LimitsError> {
         allowed: amount(limit, quantity, place)?,
         source: place.not_empty(&limit.source, "source")?,
         why: limit.why.clone(),
+        classes: classes(limit, quantity, place)?,
+        needs_known_stamps: known_stamps(limit, place)?,
     })
+}
+
+/// The only word of the key `stamps`.
+const KNOWN: &str = "known";
+
+fn known_stamps(limit: &LimitFile, place: &Place<'_>) -> Result<bool, LimitsError> {
+    match &limit.stamps {
+        None => Ok(false),
+        Some(word) if word.get_ref() == KNOWN => Ok(true),
+        Some(other) => {
+            let problem = format!("write \"{KNOWN}\", or leave the key out");
+            Err(place.error(other, "stamps", problem))
+        }
+    }
+}
+
+/// The classes of a limit: every one but the last ends somewhere, each beyond the one before.
+fn classes(limit: &LimitFile, quantity: Quantity, place: &Place<'_>) -> Result<Vec<Class>, LimitsError> {
+    let mut classes: Vec<Class> = Vec::new();
+    for (at, file) in limit.classes.iter().enumerate() {
+        let error = |problem: &str| place.error(file, "classes", problem.to_owned());
+        let end = |text: &str| units::parse_ns(text).map_err(|problem| error(&problem.to_string()));
+        let class = file.get_ref();
+        let is_last = at + 1 == limit.classes.len();
+        let until = match (&class.under, &class.at_most) {
+            (None, None) if is_last => Until::Open,
+            (Some(under), None) if !is_last => Until::Under(end(under)?),
+            (None, Some(at_most)) if !is_last => Until::AtMost(end(at_most)?),
+            _ => {
+                return Err(error(
+                    "each class but the last ends: under or at_most; the last takes neither",
+                ));
+            }
+        };
+        if class.is.trim().is_empty() || quantity.unit() != Unit::Ns {
+            return Err(error("a class of a duration says what it is"));
+        }
+        if classes.last().is_some_and(|before| before.until.rank() >= until.rank()) {
+            return Err(error("each class ends beyond the one before"));
+        }
+        classes.push(Class {
+            until,
+            is: class.is.clone(),
+        });
+    }
+    Ok(classes)
 }
 
 /// The value of `allowed` or, for the quantity that is judged from below, of `at_least`.

@@ -268,3 +268,32 @@ fn avb_requires_of_the_card_what_its_source_says_and_substation_nothing() {
     );
     assert!(Profile::find("substation").expect("embedded").requirements.is_empty());
 }
+
+#[test]
+fn classes_ascend_and_only_the_last_has_no_end() {
+    let with = |lines: &str| GOOD.replacen("source = \"site standard 7\"", &format!("source = \"s\"\n{lines}"), 1);
+    let good = with("classes = [{ under = \"10us\", is = \"good\" }, { is = \"poor\" }]\nstamps = \"known\"");
+    let limit = Profile::parse(&good, "site.toml").expect("good").limits.remove(0);
+    assert_eq!(limit.class_of(9_999.0, 0.0).as_deref(), Some("good (under 10.0 µs)"));
+    assert_eq!(limit.class_of(10_000.0, 0.0).as_deref(), Some("poor (from 10.0 µs)"));
+    assert!(limit.needs_known_stamps);
+    for (lines, wanted) in [
+        (
+            "classes = [{ is = \"a\" }, { under = \"1us\", is = \"b\" }]",
+            "line 10: key \"classes\": each class but the last ends",
+        ),
+        (
+            "classes = [{ under = \"2us\", is = \"a\" }, { under = \"2us\", is = \"b\" }, { is = \"c\" }]",
+            "each class ends beyond the one before",
+        ),
+        (
+            "classes = [{ under = \"2\", is = \"a\" }, { is = \"c\" }]",
+            "has no unit",
+        ),
+        ("classes = [{ is = \" \" }]", "says what it is"),
+        ("stamps = \"tap\"", "key \"stamps\": write \"known\""),
+    ] {
+        let message = error_of(&with(lines));
+        assert!(message.contains(wanted), "{message}");
+    }
+}

@@ -62,6 +62,8 @@ fn check(run: &RunView, quantity: Quantity, allowed: u64) -> Check {
             allowed,
             source: "tests".into(),
             why: String::new(),
+            classes: Vec::new(),
+            needs_known_stamps: false,
         }],
         requirements: Vec::new(),
     };

@@ -3,13 +3,11 @@
 use super::table::{Align, Table};
 use super::{Paint, section};
 use crate::Report;
+use crate::pacing::SEARCH;
 use crate::text::{count, plural};
 use crate::view::SeriesView;
 use std::fmt::Write;
 use units::format_ns;
-
-/// What the steps of a search are called, before the spin-ahead.
-const STEP: &str = "talk/spin-ahead=";
 
 pub(super) fn paced(report: &Report, paint: &Paint) -> String {
     let of_family = |family: &str| -> Vec<&SeriesView> {
@@ -90,7 +88,7 @@ struct Step<'a> {
 
 impl<'a> Step<'a> {
     fn of(series: &'a SeriesView) -> Option<Self> {
-        let spin_ahead_ns = units::parse_ns(series.spec.name.strip_prefix(STEP)?).ok()?;
+        let spin_ahead_ns = units::parse_ns(series.spec.name.strip_prefix(SEARCH)?).ok()?;
         Some(Self { spin_ahead_ns, series })
     }
 

@@ -194,7 +194,8 @@ fn skipped(series: &SeriesView, quantity: Quantity, doubts: &mut Vec<Doubt>) {
 
 fn clipped(series: &SeriesView, doubts: &mut Vec<Doubt>) {
     let n = series.counters.clipped;
-    if n == 0 {
+    // Those that an imported file has in no bucket are judged apart: its maximum is known.
+    if n == 0 || n == series.only_bounded() {
         return;
     }
     let negative = if series.min_ns.is_some_and(|min| min < 0) {

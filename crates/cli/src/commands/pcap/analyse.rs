@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::failure::COULD_NOT_MEASURE;
 use analysis::{Analysis, Config, Event, Identity, Kind, Sink, Summary, Window};
-use capture::CaptureError;
+use capture::{CaptureError, Stamps};
 
 use super::listing::Listing;
 use super::{PcapArgs, PcapError, open};
@@ -20,6 +20,8 @@ pub(super) struct Analysed<S> {
     pub(super) sink: S,
     /// Frames that the capturing side says it dropped.
     pub(super) dropped: Option<u64>,
+    /// What it says of its stamps.
+    pub(super) stamps: Stamps,
     /// Why the capture was not read to its end.
     pub(super) damage: Option<CaptureError>,
     /// Whether it was given up because somebody said so.
@@ -68,6 +70,7 @@ pub(super) fn analyse<S: Sink>(
         summary,
         sink,
         dropped: reader.dropped(),
+        stamps: reader.stamps(),
         damage,
         stopped,
     })

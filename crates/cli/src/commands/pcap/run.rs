@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::{Event, EventKind, Identity, Kind, Sink, Summary, Window};
+use analysis::{Event, EventKind, Identity, Kind, Sink, StreamSummary, Summary, Window};
+use capture::Stamps;
 use report::limits::{Profile, Quantity};
-use store::model::{self, Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike};
+use store::model::{self, Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, setting};
 use store::{Batch, RunWriter, StoreError};
 use units::Realtime;
 
@@ -43,11 +44,13 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         summary,
         sink,
         dropped,
+        stamps,
         damage,
         stopped,
     } = analysed;
     let ended = Ended {
         dropped,
+        stamps: stated(stamps, args),
         damage: damage.as_ref().map(ToString::to_string),
         stopped,
     };
@@ -110,8 +113,17 @@ fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
 /// How the reading of the capture ended.
 struct Ended {
     dropped: Option<u64>,
+    stamps: Stamps,
     damage: Option<String>,
     stopped: bool,
+}
+
+/// What the user says of the stamps goes before what the capture says.
+fn stated(stamps: Stamps, args: &PcapArgs) -> Stamps {
+    Stamps {
+        made_by: args.stamped_by.clone().or(stamps.made_by),
+        ..stamps
+    }
 }
 
 /// Writes windows and events to the run file as they come.
@@ -232,6 +244,9 @@ impl RunSink {
         let duration_ns = span.map_or(0, |(first, last)| last.saturating_sub(first).unsigned_abs());
         self.whole_capture(summary, ended, duration_ns);
         self.flush();
+        for (at, stream) in summary.streams.iter().enumerate() {
+            self.stamps(id(at), stream, &ended.stamps);
+        }
         // The capture is still there: a run that cannot be written whole is taken away, but never somebody else's file.
         let made = self.writer.is_some();
         let closed = self.close(ended, duration_ns);
@@ -255,6 +270,22 @@ impl RunSink {
             Some(writer) => writer.finish(state, duration_ns),
             None => Ok(()),
         }
+    }
+
+    /// How fine the stamps of a stream are, and who made them.
+    fn stamps(&mut self, series: SeriesId, stream: &StreamSummary, stamps: &Stamps) {
+        // Messages of GOOSE are few and rest on whole seconds: their stamps show no step.
+        let seen_ns = if stream.identity.kind.is_periodic() {
+            stream.stamp_step_ns
+        } else {
+            0
+        };
+        let step = seen_ns.max(stamps.unit_ns).to_string();
+        let by = stamps.made_by.as_deref();
+        self.with_writer(|writer| {
+            writer.add_setting(series, setting::STAMP_STEP_NS, &step)?;
+            by.map_or(Ok(()), |by| writer.add_setting(series, setting::STAMPED_BY, by))
+        });
     }
 
     /// What touches every stream.

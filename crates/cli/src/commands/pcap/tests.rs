@@ -1,5 +1,7 @@
 //! Captures of the test vectors, decoded.
 
+mod avb;
+
 use std::path::{Path, PathBuf};
 
 use capture::write::PcapWriter;
@@ -38,6 +40,7 @@ fn args(file: &Path, decode: bool) -> PcapArgs {
         file: file.to_owned(),
         decode,
         rate: None,
+        stamped_by: None,
         max_streams: 256,
         out: None,
         html: None,

@@ -90,9 +90,16 @@ fn check_row(check: &Check) -> CheckRow {
         allowed: check.limit.allowed_text(),
         verdict: check.verdict.word(),
         why: keep_together(&check.why),
-        bound: keep_together(&check.bound.map(|bound| bound.text()).unwrap_or_default()),
+        bound: keep_together(&class_and_bound(check)),
         share: format!("{share:.1}"),
     }
+}
+
+/// What the source calls such a host, and what the figure proves.
+fn class_and_bound(check: &Check) -> String {
+    let class = check.class.as_ref().map(|class| format!("Class: {class}."));
+    let bound = check.bound.map(|bound| bound.text());
+    class.into_iter().chain(bound).collect::<Vec<_>>().join(" ")
 }
 
 /// Rows in sight, and those like rows in sight but farther from the limit. A single row is not worth folding away.

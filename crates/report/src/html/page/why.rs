@@ -1,6 +1,7 @@
 //! What held samples up, and what statistics say of them, as the page shows it.
 
 use crate::Report;
+use crate::pacing::Buffer;
 use crate::text::count;
 use crate::view::SeriesView;
 use store::model::Spike;
@@ -75,8 +76,9 @@ pub(super) fn causes(series: &SeriesView) -> Vec<[String; 4]> {
 
 /// What the figures support, one sentence each.
 pub(super) fn statistics(report: &Report, series: &SeriesView) -> Vec<(&'static str, String)> {
+    let buffer = Buffer::of(series).map(|buffer| ("Listener's buffer", buffer.text()));
     let Some(insight) = report.insight(&series.spec.name) else {
-        return Vec::new();
+        return buffer.into_iter().collect();
     };
     let stolen = insight.stolen.map(|stolen| stolen.text()).unwrap_or_default();
     let claim = insight.claim.as_ref().map(|claim| claim.text()).unwrap_or_default();
@@ -87,5 +89,6 @@ pub(super) fn statistics(report: &Report, series: &SeriesView) -> Vec<(&'static 
         ("Over time", insight.steadiness.text()),
         ("Rare values", insight.rare_text()),
     ];
-    all.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+    let said = all.into_iter().filter(|(_, text)| !text.is_empty());
+    said.chain(buffer).collect()
 }
