@@ -5,7 +5,7 @@ use crate::record::counted::{CountedSpan, CountedSpike};
 use crate::record::recorder::since;
 use crate::record::why::{Question, QuestionKind};
 use crate::record::window::{Open, Sample};
-use store::model::Counters;
+use store::model::{Counters, Event, SeriesSpec};
 
 /// A frame that took less than this from point to point went the ordinary way.
 const HOP_WORTH_ASKING_NS: i64 = 20_000;
@@ -37,6 +37,19 @@ impl Work {
             self.counted_spike(&mut series, spike);
         }
         self.counted.insert(name.clone(), series);
+    }
+
+    /// An event that touches one series, which may be the first that is heard of it.
+    pub(super) fn take_counted_event(&mut self, spec: &SeriesSpec, event: Event) {
+        let known = self.counted.remove(&spec.name);
+        let Some(series) = known.or_else(|| self.add_series(spec, event.at_ns)) else {
+            return;
+        };
+        self.batch.events.push(Event {
+            series: Some(series.id()),
+            ..event
+        });
+        self.counted.insert(spec.name.clone(), series);
     }
 
     fn counted_spike(&mut self, series: &mut Open, spike: &CountedSpike) {
