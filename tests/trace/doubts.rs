@@ -14,7 +14,10 @@ use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu};
 
 /// Streams at `ts0`, which are ended when this is dropped.
-struct Publisher(Child, tempfile::TempDir);
+struct Publisher {
+    child: Child,
+    _directory: tempfile::TempDir,
+}
 
 impl Publisher {
     fn start(namespace: &NetNs, sv_id: &str) -> Self {
@@ -33,14 +36,17 @@ impl Publisher {
         let directory = tempfile::tempdir().expect("tempdir");
         command.arg("--out").arg(directory.path().join("sent.triptime"));
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        Self(child.expect("started"), directory)
+        Self {
+            child: child.expect("started"),
+            _directory: directory,
+        }
     }
 }
 
 impl Drop for Publisher {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -116,7 +122,7 @@ fn an_interface_that_is_deleted_is_told_at_once_and_leaves_no_pass() {
         return;
     }
     let beds = bed();
-    let _publishing = Publisher::start(&beds[0], "MU01");
+    let _publishing = Publisher::start(&beds[0], "MU");
     let (output, document) = traced(&beds, || {
         beds[1].run(|| delete("p-ts")).expect("entered").expect("deleted")
     });
@@ -140,7 +146,7 @@ fn the_devices_end_that_goes_down_and_comes_back_is_a_doubt_of_its_hops() {
         return;
     }
     let beds = bed();
-    let _publishing = Publisher::start(&beds[0], "MU01");
+    let _publishing = Publisher::start(&beds[0], "MU");
     let (_, document) = traced(&beds, || {
         beds[2].run(|| set_down("dut0")).expect("entered").expect("down");
         std::thread::sleep(Duration::from_millis(400));
@@ -158,15 +164,16 @@ fn a_stream_that_stops_is_told_and_another_that_goes_on_is_not_touched() {
         return;
     }
     let beds = bed();
-    let mut ending = Publisher::start(&beds[0], "MU01");
-    let _going_on = Publisher::start(&beds[0], "MU02");
-    let (_, document) = traced(&beds, || ending.0.kill().expect("killed"));
+    let mut ending = Publisher::start(&beds[0], "MU");
+    let _going_on = Publisher::start(&beds[0], "MV");
+    let (_, document) = traced(&beds, || ending.child.kill().expect("killed"));
     let at_s = assert_told(&document, "MU01: nothing has come to nic for", &ALL);
-    assert!(at_s < 2.5, "{at_s}");
-    let (others, _) = told(&document, "MU02");
+    let duration_s = document["run"]["duration_s"].as_f64().expect("a number");
+    assert!(at_s < duration_s - 0.5, "at {at_s} s of {duration_s}");
+    let (others, _) = told(&document, "MV01");
     assert!(others.is_empty(), "{others:?}");
     assert_eq!(transit(&document, "MU01")["verdict"], "inconclusive");
-    let other = transit(&document, "MU02");
+    let other = transit(&document, "MV01");
     assert!(
         other["why"].as_str().is_some_and(|why| !why.contains("hop-gap")),
         "{other}"
@@ -237,5 +244,59 @@ fn frames_cut_short_and_a_second_publisher_are_doubts() {
             "{series:?}"
         );
         assert_eq!(transit(&document, "MU01")["verdict"], "inconclusive");
+    });
+}
+
+#[test]
+fn what_never_came_is_no_loss_of_a_recording_of_hops() {
+    if !root_or_skip("what_never_came_is_no_loss_of_a_recording_of_hops") {
+        return;
+    }
+    let [publisher, switch, device] = bed();
+    let options = PortOptions {
+        ring_frames: 0,
+        ..PortOptions::default()
+    };
+    let port = publisher.run(|| PacketPort::open("ts0", &options));
+    let port = port.expect("entered").expect("a port");
+    let directory = tempfile::tempdir().expect("tempdir");
+    let edge = format!("edge=dut0@{}:rx", device.path().display());
+    let mut trace = inside(
+        &switch,
+        &["trace", "p-ts", "--duration", "2s", "--record", "-q", "--point", &edge],
+    );
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // The same two of each turn are never sent.
+            for smp_cnt in (0..1_000).cycle().filter(|count| !matches!(count, 300 | 301)) {
+                if is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    break;
+                }
+                port.send(&frame(Mac([2, 0, 0, 0, 0, 7]), smp_cnt)).expect("sent");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let output = trace
+            .arg("--out")
+            .arg(directory.path().join("traced.triptime"))
+            .output();
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        let output = output.expect("started");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let recording = text
+            .split("Recording")
+            .nth(1)
+            .unwrap_or_else(|| panic!("{text}{}", stderr(&output)));
+        let first = recording.lines().nth(1).expect("a line");
+        assert!(
+            first.contains("samples without a record: they never came to nic")
+                || first.contains("none without a record"),
+            "{first}"
+        );
+        assert!(
+            recording.contains("no record") && !recording.contains(" lost "),
+            "{recording}"
+        );
     });
 }

@@ -13,14 +13,16 @@ use wire::test_frame::{Kind, TestFrame, reflect};
 /// A station that is none of the bed's.
 const OTHER: Mac = Mac([2, 0xee, 0, 0, 0, 9]);
 
+fn next(port: &mut PacketPort) -> Option<Vec<u8>> {
+    port.next().map(|frame| frame.data().to_vec())
+}
+
 /// Returns each frame, and what `also` makes of the answer to a probe with this number in its place.
 fn far_end(mut port: PacketPort, is_over: &AtomicBool, also: fn(&[u8], u64) -> Vec<Vec<u8>>) {
     let own = Mac(port.mac());
     while !is_over.load(Ordering::Relaxed) {
         let _ = port.wait(10_000_000);
-        while let Some(frame) = port.next() {
-            let mut answer = frame.data().to_vec();
-            drop(frame);
+        while let Some(mut answer) = next(&mut port) {
             let Ok(ethernet) = EthernetView::parse(&answer) else {
                 continue;
             };
