@@ -124,7 +124,7 @@ fn an_interface_that_is_deleted_is_told_at_once_and_leaves_no_pass() {
     let beds = bed();
     let _publishing = Publisher::start(&beds[0], "MU");
     let (output, document) = traced(&beds, || {
-        beds[1].run(|| delete("p-ts")).expect("entered").expect("deleted")
+        beds[1].run(|| delete("p-ts")).expect("entered").expect("deleted");
     });
     let duration_s = document["run"]["duration_s"].as_f64().expect("a number");
     for text in ["p-ts is gone", "nothing has come to nic for"] {
