@@ -1,5 +1,7 @@
 //! Hops traced end to end: a publisher, a bridge, and an application in another network namespace.
 
+#[path = "trace/doubts.rs"]
+mod doubts;
 #[path = "trace/follow.rs"]
 mod follow;
 #[path = "trace/loss.rs"]

@@ -1,6 +1,7 @@
 //! What run files of a traced bed say.
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The result document of a run file.
@@ -30,9 +31,11 @@ pub(crate) fn published(file: &Path) -> u64 {
 /// Frames of a stream that came to a point and were not timed there, as the run's events say: on a machine that stands still for
 /// half a second, frames come too late to be told from those of the next round.
 pub(crate) fn not_timed(document: &Value, stream: &str, point: &str) -> u64 {
-    let texts = document["events"].as_array().expect("events");
-    let counts = texts.iter().filter_map(|event| {
-        let text = event["text"].as_str()?.strip_prefix(stream)?.strip_prefix(": ")?;
+    let events = document["events"].as_array().expect("events").iter();
+    // Each stands once for every hop that it concerns.
+    let texts: BTreeSet<&str> = events.filter_map(|event| event["text"].as_str()).collect();
+    let counts = texts.into_iter().filter_map(|text| {
+        let text = text.strip_prefix(stream)?.strip_prefix(": ")?;
         let (count, rest) = text.split_once(" frames at ")?;
         rest.starts_with(&format!("{point} "))
             .then(|| count.parse::<u64>().expect("a count"))

@@ -43,7 +43,7 @@ impl Drop for Publisher {
 }
 
 /// Waits until the run has a series: the kernel's check of the programs takes its time.
-fn until_traced(run: &str, name: &str) {
+pub(super) fn until_traced(run: &str, name: &str) {
     let patience = Instant::now() + Duration::from_secs(60);
     let has = |run: RunFile| {
         run.series()

@@ -307,7 +307,9 @@ fn spike_row(series: &SeriesView, spike: &Spike) -> Vec<String> {
 fn events(report: &Report, paint: &Paint) -> String {
     let mut table = Table::new(&[("at", Align::Right), ("event", Align::Left), ("", Align::Left)]);
     let shown = |kind: EventKind| !matches!(kind, EventKind::StepStarted | EventKind::StepStopped);
-    let all: Vec<_> = report.run.events.iter().filter(|event| shown(event.kind)).collect();
+    let mut all: Vec<_> = report.run.events.iter().filter(|event| shown(event.kind)).collect();
+    // One that touches several series stands once.
+    all.dedup_by(|next, one| (next.kind, &next.text) == (one.kind, &one.text) && next.series != one.series);
     for event in all.iter().take(EVENTS_LISTED) {
         table.row(vec![
             format_ns(event.at_ns as f64),

@@ -32,17 +32,31 @@ static __attribute__((noinline)) int account_lost(struct entry *entry, u32 strea
 	return 0;
 }
 
-// Of the points that frames of the stream come to, those that this one has not come to.
-inline_always u32 missing_points(const struct entry *entry, u32 reached)
+// Of these points, those that the frame has not come to.
+inline_always u32 missing_points(const struct entry *entry, u32 wanted_at)
 {
 #pragma clang loop unroll(full)
 	for (u32 point = 1; point < POINTS; point++) {
 		if (point >= point_count)
 			break;
 		if (entry->offset_ns[point - 1])
-			reached &= ~(1u << point);
+			wanted_at &= ~(1u << point);
 	}
-	return reached;
+	return wanted_at;
+}
+
+// Notes when a frame came to the first point, and for how long none had.
+inline_always void note_time(struct progress *progress, u64 now)
+{
+	u64 last_at = progress->last_at;
+	// Another CPU may have noted a later one.
+	s64 silent_ns = now - last_at;
+	if (last_at && silent_ns >= (s64)SILENCE_NS) {
+		progress->silences++;
+		if ((u64)silent_ns > progress->silent_ns)
+			progress->silent_ns = silent_ns;
+	}
+	progress->last_at = now;
 }
 
 inline_always void at_first_point(u16 smp_cnt, u32 stream, struct cell *cell, struct entry *entry, u64 now)
@@ -50,6 +64,7 @@ inline_always void at_first_point(u16 smp_cnt, u32 stream, struct cell *cell, st
 	struct progress *progress = map_lookup(&progresses, &stream);
 	if (!progress)
 		return;
+	note_time(progress, now);
 	cell->paired++;
 	u32 old = entry->state;
 	if (old & SEEN) {
@@ -59,17 +74,20 @@ inline_always void at_first_point(u16 smp_cnt, u32 stream, struct cell *cell, st
 			cell->duplicate++;
 			return;
 		}
-		u32 missing = missing_points(entry, progress->reached);
+		u32 missing = missing_points(entry, progress->reached | always_there);
 		if (missing && !(old & DOUBTFUL))
 			account_lost(entry, stream, missing);
 	}
 	// Further behind is a wrap, or a gap.
 	u32 newest = progress->newest;
 	u16 behind = (u16)newest - smp_cnt;
-	if (newest && behind && behind <= REORDER_MOST)
+	if (newest && behind && behind <= REORDER_MOST) {
 		cell->reordered++;
-	else
+	} else {
+		if (newest && behind && behind < 0x8000)
+			progress->turned++;
 		progress->newest = SEEN | smp_cnt;
+	}
 	entry->state = 0;
 	barrier();
 	entry->first_at = now;

@@ -50,8 +50,10 @@ inline_always s64 find_stream(struct frame *frame, const u8 *octets, int may_add
 	info->vlan = frame->vlan;
 	info->asdus = frame->asdus;
 	u64 at = frame->id_at;
-	if (at > AT_MOST)
+	if (at > AT_MOST) {
+		trouble(MALFORMED);
 		return -1;
+	}
 #pragma clang loop unroll(disable)
 	for (u32 i = 0; i < ID_OCTETS; i++) {
 		if (i >= frame->id_octets)
@@ -62,7 +64,10 @@ inline_always s64 find_stream(struct frame *frame, const u8 *octets, int may_add
 	// Last: user space reads what has a length. Two CPUs may add it at once: the second's number stays without frames.
 	if (map_update(&streams, &frame->key, &number, NOEXIST)) {
 		known = map_lookup(&streams, &frame->key);
-		return known ? *known : -1;
+		if (known)
+			return *known;
+		trouble(NO_ROOM);
+		return -1;
 	}
 	info->id_octets = frame->id_octets;
 	return number;
@@ -131,8 +136,11 @@ inline_always s64 recognise(struct sk_buff *skb, const struct cell *cell)
 {
 	u32 held = held_of(skb);
 	const u8 *mac = skb->head + skb->mac_header;
-	u32 octets = *(volatile const u32 *)&cell->prefix_octets;
+	u32 prefix = *(volatile const u32 *)&cell->prefix;
+	u32 octets = prefix & 0xffff, whole = prefix >> 16;
 	if (octets == 0 || octets >= LONGEST || held > MOST_HELD || held < octets + 2)
+		return -1;
+	if (held < whole && held + skb->data_len < whole)
 		return -1;
 	s64 smp_cnt;
 	if (reads_in_place)
@@ -143,22 +151,23 @@ inline_always s64 recognise(struct sk_buff *skb, const struct cell *cell)
 		smp_cnt = copied_behind_prefix(mac, cell, octets, held);
 	barrier();
 	// An interrupt may have written another meanwhile.
-	return *(volatile const u32 *)&cell->prefix_octets == octets ? smp_cnt : -1;
+	return *(volatile const u32 *)&cell->prefix == prefix ? smp_cnt : -1;
 }
 
 // Keeps how the stream's frames begin at this point.
-inline_always void learn(const u8 *octets, u32 prefix_octets, u32 stream, u32 cell_number)
+inline_always void learn(const u8 *octets, const struct frame *frame, u32 stream, u32 cell_number)
 {
 	struct cell *cell = cell_of(this_cpu(), stream, cell_number);
-	if (!cell || prefix_octets >= LONGEST || cell->prefix_octets == BUSY)
+	u32 prefix_octets = frame->smp_cnt_at, whole = frame->whole_octets;
+	if (!cell || prefix_octets >= LONGEST || whole > MOST_HELD || cell->prefix == BUSY)
 		return;
-	*(volatile u32 *)&cell->prefix_octets = BUSY;
+	*(volatile u32 *)&cell->prefix = BUSY;
 	const u64 *words = (const u64 *)octets;
 #pragma clang loop unroll(disable)
 	for (u32 i = 0; i < PREFIX / 8; i++)
 		cell->words[i] = words[i];
 	barrier();
-	*(volatile u32 *)&cell->prefix_octets = prefix_octets;
+	*(volatile u32 *)&cell->prefix = whole << 16 | prefix_octets;
 }
 
 // Remembers that this stream came at the site, behind the one before.
@@ -167,6 +176,17 @@ inline_always void come_behind(struct site *site, u32 stream, u32 cell_number)
 	struct cell *before = cell_of(this_cpu(), site->last, cell_number);
 	if (before)
 		before->next = stream;
+}
+
+// Counts a frame that ends before its own Length, of the stream if there is one: what it says of itself is not the whole of it.
+inline_always void count_cut(const struct frame *frame, u32 cell_number)
+{
+	u32 *stream = map_lookup(&streams, &frame->key);
+	struct cell *cell = stream ? cell_of(this_cpu(), *stream, cell_number) : 0;
+	if (cell)
+		cell->cut++;
+	else
+		trouble(CUT_SHORT);
 }
 
 // Takes the frame apart; its stream << 16 and smpCnt, or negative. Stands in the object once.
@@ -201,9 +221,13 @@ static __attribute__((noinline)) s64 take_apart(struct sk_buff *skb, u32 point, 
 		return -1;
 	}
 	frame.key.id_hash = fnv1a(octets, frame.id_at, frame.id_octets);
+	if (held + skb->data_len < frame.whole_octets) {
+		count_cut(&frame, cell_number);
+		return -1;
+	}
 	s64 stream = find_stream(&frame, octets, point == 0);
 	if (stream < 0)
 		return -1;
-	learn(octets, frame.smp_cnt_at, stream, cell_number);
+	learn(octets, &frame, stream, cell_number);
 	return stream << 16 | frame.smp_cnt;
 }

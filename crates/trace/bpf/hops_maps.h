@@ -9,6 +9,8 @@
 // Frames that passed the first point before it was opened may still come to later ones this long.
 #define BEGIN_NS 20000000ull
 #define REORDER_MOST 32
+// So long without a frame, a stream is silent.
+#define SILENCE_NS 500000000ull
 
 // Log-linear: 64 buckets an octave, exact below 64 ns, up to 2^29 ns, which is more than EXPIRY_NS.
 #define SUB_BITS 6
@@ -39,6 +41,9 @@ volatile const u64 wanted[KINDS] = {};
 // Of each point, the one before it.
 volatile const u32 parents[POINTS] = {};
 volatile const u32 point_count = 0;
+// A bit for each point that frames come to whoever listens: what never came there is lost from the start on. At the others, which are
+// readers, from the first frame on that was read.
+volatile const u32 always_there = 0;
 // Cells of a stream on one CPU: of each point, one for each kind of event it is made of. One program may interrupt another.
 volatile const u32 cell_count = 0;
 // Histograms of a stream.
@@ -108,8 +113,12 @@ struct {
 
 // How far a stream has come.
 struct progress {
-	u32 newest;  // smpCnt at the first point, to see frames out of order, and a bit that there is one
-	u32 reached; // a bit per point at which a frame was paired
+	u64 last_at;   // when a frame last came to the first point; 0: never
+	u64 silent_ns; // longest of its silences there
+	u32 newest;    // smpCnt at the first point, to see frames out of order, and a bit that there is one
+	u32 reached;   // a bit per point at which a frame was paired
+	u32 silences;  // how often nothing came for SILENCE_NS
+	u32 turned;    // how often smpCnt went back by more than frames out of order do: at each wrap, and between two sequences
 };
 struct {
 	__uint(type, MAP_ARRAY);
@@ -157,9 +166,10 @@ struct extreme {
 
 // Of one stream at one point by one kind of event, on one CPU, since the start. What every frame takes stands together.
 struct cell {
-	// How its frames begin here, up to the first smpCnt: a frame that begins so is of this stream and need not be taken apart. 0
-	// while there is none, BUSY while it is written.
-	u32 prefix_octets;
+	// How its frames begin here, up to the first smpCnt: a frame that begins so, and is as long as it says there, is of this stream
+	// and need not be taken apart. Octets of that beginning, and of the whole frame << 16; 0 while there is none, BUSY while it is
+	// written.
+	u32 prefix;
 	u32 next;   // the stream that came behind this one last time
 	u64 paired; // at the first point: seen
 	u64 sum_ns;
@@ -175,7 +185,8 @@ struct cell {
 	u64 early;     // as stale, when it may have passed the first point before that was opened
 	u64 skipped;   // not seen at the point before
 	u64 reordered; // came to the first point behind a later one
-	u64 unused[6]; // up to a cache line
+	u64 cut;       // shorter than it says: not timed
+	u64 unused[5]; // up to a cache line
 };
 #define BUSY 0xffffffffu
 struct {
@@ -220,7 +231,7 @@ struct {
 	__uint(max_entries, 1 << 20);
 } durations SEC(".maps");
 
-enum trouble { MALFORMED, NO_ROOM, UNKNOWN_STREAM, RING_FULL, TROUBLES };
+enum trouble { MALFORMED, CUT_SHORT, NO_ROOM, UNKNOWN_STREAM, RING_FULL, TROUBLES };
 #include "troubles.h"
 
 // Octets of a frame that is taken apart. One per program, as it is with sites.

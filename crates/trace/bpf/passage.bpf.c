@@ -147,7 +147,8 @@ static __attribute__((noinline)) int at_skb(struct sk_buff *skb, u32 slot, u32 r
 	sight->head = head;
 	sight->mac = head + mac_at;
 	// The linear part, which the headers are in.
-	sight->held = (u32)data_at - mac_at + skb->len - skb->data_len;
+	sight->octets = (u32)data_at - mac_at + skb->len;
+	sight->held = sight->octets - skb->data_len;
 	sight->vlan = skb->vlan_proto ? skb->vlan_tci & 0xfff : VLAN_NONE;
 	return at_sight(scratch);
 }
@@ -254,7 +255,8 @@ static __attribute__((noinline)) int at_address(struct sk_buff *skb, u32 functio
 	sight->is_whole = is_sv && mac_header != MAC_UNSET;
 	sight->head = head;
 	sight->mac = head + mac_header;
-	sight->held = (u32)(data - head) - mac_header + len - data_len;
+	sight->octets = (u32)(data - head) - mac_header + len;
+	sight->held = sight->octets - data_len;
 	sight->vlan = vlan_proto ? vlan_tci & 0xfff : VLAN_NONE;
 	return at_sight(scratch);
 }

@@ -64,7 +64,8 @@ inline_always int read_frame(struct scratch *scratch, const struct sight *sight,
 	if (type != ETH_SV)
 		return 0;
 	__builtin_memcpy(frame->key.macs, octets, 12);
-	return parse_sv(octets, at, held, frame) ? -1 : 1;
+	// One that ends before its own Length is not whole.
+	return parse_sv(octets, at, held, frame) || frame->whole_octets > sight->octets ? -1 : 1;
 }
 
 // Reads the svID, and hashes it by words: a loop over octets has more ways out than the verifier is quick with.

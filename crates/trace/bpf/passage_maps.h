@@ -180,6 +180,7 @@ struct sight {
 	u64 dev;      // 0: it has none
 	u64 location; // who freed it
 	u32 held;     // octets from there on in the linear part
+	u32 octets;   // octets from there on in all
 	u32 is_whole; // its headers are set: before, its octets may be those of the frame that had the room before
 	u32 ifindex;
 	u32 netns;

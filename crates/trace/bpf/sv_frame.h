@@ -30,6 +30,7 @@ struct frame {
 	u32 id_at;
 	u32 id_octets;
 	u32 asdus;
+	u32 whole_octets; // from its beginning, by its own Length
 };
 
 inline_always u32 big_endian(const u8 *octets)
@@ -95,12 +96,25 @@ inline_always u64 fnv1a(const u8 *octets, PLACE at, u32 length)
 	return hash;
 }
 
-// IEC 61850-9-2, clause 8: from APPID at `at`; `end` is where the captured octets end. 0 when it is whole.
-inline_always int parse_sv(const u8 *octets, PLACE at, u32 end, struct frame *frame)
+// Moves into an element with this tag that ends within the one around it, whose end becomes that of the inner one; 0, or negative.
+inline_always int enter_within(const u8 *octets, PLACE *at, PLACE *end, u8 tag)
+{
+	s64 length = enter(octets, at, tag);
+	if (length < 0 || *at + length > *end)
+		return -1;
+	*end = *at + length;
+	return 0;
+}
+
+// IEC 61850-9-2, clause 8: from APPID at `at`; `captured` is where the captured octets end. 0 when it is sound up to its first
+// smpCnt, each element within the one around it. Whether the frame is as long as it says, the caller knows.
+inline_always int parse_sv(const u8 *octets, PLACE at, u32 captured, struct frame *frame)
 {
 	frame->key.appid = big_endian(octets + at);
+	PLACE end = at + big_endian(octets + at + 2);
+	frame->whole_octets = end;
 	at += 8;
-	if (enter(octets, &at, 0x60) < 0)
+	if (enter_within(octets, &at, &end, 0x60))
 		return -1;
 	if (enter(octets, &at, 0x80) != 1 || at > AT_MOST)
 		return -1;
@@ -113,14 +127,14 @@ inline_always int parse_sv(const u8 *octets, PLACE at, u32 end, struct frame *fr
 			return -1;
 		at += length;
 	}
-	if (enter(octets, &at, 0xa2) < 0 || enter(octets, &at, 0x30) < 0)
+	if (enter_within(octets, &at, &end, 0xa2) || enter_within(octets, &at, &end, 0x30))
 		return -1;
 	s64 length = enter(octets, &at, 0x80);
 	if (length < 1 || length > ID_OCTETS || at > AT_MOST)
 		return -1;
 	frame->id_at = at;
 	frame->id_octets = length;
-	if (at + length > end)
+	if (at + length > captured || at + length > end)
 		return -1;
 	at += length;
 	// datSet, optional.
@@ -130,7 +144,7 @@ inline_always int parse_sv(const u8 *octets, PLACE at, u32 end, struct frame *fr
 			return -1;
 		at += length;
 	}
-	if (enter(octets, &at, 0x82) != 2 || at > AT_MOST || at + 2 > end)
+	if (enter(octets, &at, 0x82) != 2 || at > AT_MOST || at + 2 > captured || at + 2 > end)
 		return -1;
 	frame->smp_cnt = big_endian(octets + at);
 	frame->smp_cnt_at = at;

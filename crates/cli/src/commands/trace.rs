@@ -12,7 +12,7 @@ use live::Screen;
 use points::Chosen;
 use probes::ProbeError;
 use probes::subscribe::ClockRelation;
-use probes::trace::{TraceConfig, Tracing, start};
+use probes::trace::{SenderEnd, TraceConfig, Tracing, start};
 use units::CpuList;
 
 /// Window when `--window` gives none; as of every command.
@@ -121,6 +121,8 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         record: args.record,
         window_ns: args.run.window.unwrap_or(WINDOW_NS),
         more_settings: run.load_settings(),
+        namespaces: chosen.namespaces(),
+        sender: SenderEnd::default(),
     };
     let stop = run.session.stop.of_step();
     // Durations are of one clock; only stamps of a recording that is to be merged with another host's need the watch.

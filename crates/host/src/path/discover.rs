@@ -42,6 +42,7 @@ pub fn discover(interface: &str) -> Result<Way, SysError> {
     Ok(Way {
         root,
         unseen: search.unseen,
+        namespaces: own.others.iter().map(|(number, inode)| (*inode, *number)).collect(),
     })
 }
 

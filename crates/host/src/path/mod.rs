@@ -14,6 +14,7 @@ pub use holders::{Holder, HolderKind, Task};
 pub use namespaces::namespace_owners;
 pub use points::{PathEvent, PathPoint};
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Where a frame that arrives on an interface goes.
@@ -21,6 +22,7 @@ use std::fmt;
 pub struct Way {
     root: Node,
     unseen: Vec<String>,
+    namespaces: BTreeMap<u32, i32>,
 }
 
 /// An interface on the way.
@@ -49,6 +51,11 @@ impl Way {
     /// What is not seen, and why; one sentence each.
     pub fn unseen(&self) -> Vec<String> {
         self.unseen.clone()
+    }
+
+    /// Numbers of other network namespaces in the own one, by their inode numbers: of those that are joined with it.
+    pub fn namespaces(&self) -> &BTreeMap<u32, i32> {
+        &self.namespaces
     }
 
     /// Points at which frames can be observed, the first interface's own reception left out; a point comes after the one

@@ -2,6 +2,7 @@
 
 use super::{Bed, DEVICE_IF, Place, TEST_SET_IF, kernel};
 use host::path::{PathEvent, PathPoint, Way, discover};
+use std::collections::BTreeMap;
 use store::hop::HopName;
 use store::model::Fact;
 use sys::SysError;
@@ -35,6 +36,8 @@ pub struct FramePath {
     pub points: Vec<Point>,
     /// What is not seen, and why.
     pub unseen: Vec<String>,
+    /// Numbers of other network namespaces, by their inode numbers, in that of the interface at its begin.
+    pub namespaces: BTreeMap<u32, i32>,
 }
 
 impl FramePath {
@@ -49,6 +52,7 @@ impl FramePath {
             way: way.to_string(),
             points,
             unseen: way.unseen(),
+            namespaces: way.namespaces().clone(),
         })
     }
 
@@ -180,6 +184,7 @@ pub(super) fn over_taps(test_set: &NetNs, device_end: &NetNs) -> Result<FramePat
         ),
         points: vec![first, taken, edge, app],
         unseen: Vec::new(),
+        namespaces: BTreeMap::new(),
     })
 }
 
@@ -201,6 +206,7 @@ pub(super) fn over_ports(switch: &NetNs, program: &str, device_end: &NetNs) -> R
         ),
         points: vec![first, taken, port, edge, app],
         unseen: Vec::new(),
+        namespaces: BTreeMap::new(),
     })
 }
 

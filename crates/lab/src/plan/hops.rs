@@ -8,8 +8,9 @@ mod tests;
 
 use crate::bed::{Bed, FIRST, FramePath};
 use probes::record::{Counted, CountedSpan, Events, Recorder};
-use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
+use probes::trace::{SenderEnd, TraceConfig, TraceSummary, Tracing, start};
 use probes::{ProbeError, Stop};
+use std::collections::BTreeMap;
 use store::model::{EventKind, Fact, SeriesClock, SeriesSpec};
 
 /// Group of the inventory for what was traced.
@@ -39,6 +40,7 @@ pub(super) struct Hops<'a> {
     counted: Counted,
     events: Events,
     tracing: Option<Tracing>,
+    sender: SenderEnd,
 }
 
 impl<'a> Hops<'a> {
@@ -56,6 +58,7 @@ impl<'a> Hops<'a> {
             counted: recorder.counted(),
             events: recorder.events(),
             tracing: None,
+            sender: SenderEnd::default(),
         };
         let started = path
             .map_err(|error| error.to_string())
@@ -79,6 +82,9 @@ impl<'a> Hops<'a> {
             record: false,
             window_ns: self.wanted.window_ns,
             more_settings: self.wanted.more_settings.clone(),
+            // The way was found in another namespace, and its numbers are of that one.
+            namespaces: BTreeMap::new(),
+            sender: self.sender.clone(),
         };
         let tracing = start_before_loads(&config, recorder, stop).map_err(|error| error.to_string())?;
         let names: Vec<&str> = path.points.iter().map(|point| point.name.as_str()).collect();
@@ -88,6 +94,11 @@ impl<'a> Hops<'a> {
         );
         self.events.write(EventKind::Note, text);
         Ok(tracing)
+    }
+
+    /// To be told when the sender of the streams has ended.
+    pub(super) fn sender(&self) -> SenderEnd {
+        self.sender.clone()
     }
 
     /// Waits for the end, and says in the run what came of it.

@@ -18,6 +18,7 @@ use probes::record::Events;
 use probes::reflect::{self, Receive, ReflectConfig, Role};
 use probes::subscribe::{self, SubscribeConfig};
 use probes::talk;
+use probes::trace::SenderEnd;
 use probes::wakeup::{self, WakeupConfig};
 use probes::{ProbeError, Rest, Running, Stop};
 use std::time::Duration;
@@ -288,7 +289,8 @@ impl Runner<'_> {
             more_settings: [way.settings(), more_settings.to_vec()].concat(),
         });
         let hops = wanted.map(|wanted| Hops::start(wanted, &self.session.recorder, stop));
-        let outcome = self.stream_ends(&publisher, &subscriber, way, stop);
+        let sender = hops.as_ref().map(Hops::sender).unwrap_or_default();
+        let outcome = self.stream_ends(&publisher, &subscriber, way, (stop, &sender));
         stop.request();
         if let Some(hops) = hops {
             hops.finish(&self.session.recorder);
@@ -301,13 +303,19 @@ impl Runner<'_> {
         publisher: &PublishConfig,
         subscriber: &SubscribeConfig,
         way: &Way,
-        stop: &Stop,
+        (stop, sender): (&Stop, &SenderEnd),
     ) -> Result<(), SessionError> {
         let device = way.bed.port(End::Device, &subscribe::port_options())?;
         let test_set = way.bed.port(End::TestSet, &publish::port_options())?;
         let far = subscribe::start(subscriber, device, &mut self.session.recorder, stop)?;
         let near = publish::start(publisher, test_set, &mut self.session.recorder, stop);
-        self.pair(near, far.running, &way.doing("sampled values"), stop, AFTER_SENDER)
+        let near = near.and_then(|near| {
+            self.attend(&way.doing("sampled values"), &near);
+            let ended = near.join();
+            sender.tell();
+            ended
+        });
+        self.end_other(near, far.running, stop, AFTER_SENDER)
     }
 
     fn talk_listen(
@@ -339,6 +347,17 @@ impl Runner<'_> {
             self.attend(name, &near);
             near.join()
         });
+        self.end_other(near, far, stop, settle)
+    }
+
+    /// Ends the other end of a step some time after the sending one.
+    fn end_other(
+        &self,
+        near: Result<(), ProbeError>,
+        far: Running,
+        stop: &Stop,
+        settle: Duration,
+    ) -> Result<(), SessionError> {
         std::thread::sleep(settle);
         stop.request();
         let far = far.join();

@@ -1,8 +1,8 @@
 //! Samples that are counted elsewhere, such as in the kernel, and handed over by the span.
 
-use super::recorder::Command;
+use super::recorder::{Command, since};
 use std::sync::mpsc::Sender;
-use store::model::{Counters, SeriesSpec, setting};
+use store::model::{Counters, Event, EventKind, SeriesSpec, setting};
 use units::Monotonic;
 
 /// Samples of one series over a span of time within a window.
@@ -68,15 +68,27 @@ pub struct CountedSpike {
 #[derive(Debug, Clone)]
 pub struct Counted {
     commands: Sender<Command>,
+    start: Monotonic,
 }
 
 impl Counted {
-    pub(super) fn new(commands: Sender<Command>) -> Self {
-        Self { commands }
+    pub(super) fn new(commands: Sender<Command>, start: Monotonic) -> Self {
+        Self { commands, start }
     }
 
     /// Hands over a span. Its window must not have ended more than a tenth of a second ago, or it counts for the next.
     pub fn add(&self, span: CountedSpan) {
         let _ = self.commands.send(Command::Counted(Box::new(span)));
+    }
+
+    /// Writes an event that touches this series alone, of now.
+    pub fn write(&self, series: SeriesSpec, kind: EventKind, text: &str) {
+        let event = Event {
+            at_ns: since(self.start, sys::clock::monotonic()),
+            kind,
+            series: None,
+            text: text.to_owned(),
+        };
+        let _ = self.commands.send(Command::CountedEvent(Box::new(series), event));
     }
 }

@@ -10,7 +10,7 @@ use crate::stop::Stop;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use store::model::{Counters, Event, EventKind, Fact, RunState};
+use store::model::{Counters, Event, EventKind, Fact, RunState, SeriesSpec};
 use store::{RunWriter, StoreError};
 use units::Monotonic;
 
@@ -49,6 +49,7 @@ pub(super) enum Command {
     OnCpu { cpu: u32, event: Event },
     Facts(Vec<Fact>),
     Counted(Box<CountedSpan>),
+    CountedEvent(Box<SeriesSpec>, Event),
     Settle(Sender<()>),
     Finish(RunState, u64),
 }
@@ -118,7 +119,7 @@ impl Recorder {
 
     /// A way to hand over samples that are counted elsewhere, for any thread.
     pub fn counted(&self) -> Counted {
-        Counted::new(self.commands.clone())
+        Counted::new(self.commands.clone(), self.start)
     }
 
     /// A way to write events, for any thread.

@@ -176,6 +176,7 @@ impl Work {
                 Command::OnCpu { cpu, event } => self.on_cpu(cpu, &event),
                 Command::Facts(facts) => self.add_facts(&facts),
                 Command::Counted(span) => self.take_counted(&span),
+                Command::CountedEvent(series, event) => self.take_counted_event(&series, event),
                 Command::Settle(done) => self.waiting.push(done),
                 Command::Finish(state, duration_ns) => return Some((state, duration_ns)),
             }

@@ -2,6 +2,7 @@
 
 use super::link::LinkState;
 use super::stages::{Answer, Stages};
+use super::strange::Strange;
 use super::tracker::{Arrival, Tracker};
 use super::{Receive, ReflectConfig, Stamps, series, tag_of};
 use crate::error::ProbeError;
@@ -77,6 +78,8 @@ pub(super) struct Exchange {
     frame: Vec<u8>,
     bye: Vec<u8>,
     session: u32,
+    /// Answers that are none.
+    strange: Strange,
     greeted: bool,
     /// The tag its answer came with.
     greeted_with: Option<VlanTag>,
@@ -117,6 +120,7 @@ impl Exchange {
             stages,
             tracker: Tracker::new(TRACKED_FRAMES),
             session,
+            strange: Strange::new(peer),
             greeted: false,
             greeted_with: None,
             farewell: None,
@@ -287,6 +291,7 @@ impl Exchange {
         if let Some(stages) = &mut self.stages {
             stages.close(&self.port, feed);
         }
+        self.strange.say(now, feed);
         let unsplit = self.stages.as_ref().map_or(0, Stages::unsplit);
         if unsplit > 0 {
             feed.notice(0, series::UNSPLIT, now, unsplit, 0);
@@ -352,6 +357,9 @@ impl Exchange {
             };
             match TestFrame::parse(&ethernet) {
                 Ok(answer) if answer.session == self.session => {
+                    if !self.strange.is_answer(answer.kind, &ethernet, &self.frame) {
+                        continue;
+                    }
                     if answer.kind == Kind::Bye {
                         self.farewell = Summary::parse(&ethernet);
                     }
@@ -371,6 +379,7 @@ impl Exchange {
     fn greeted_by(&mut self, came: &Came) {
         self.greeted = true;
         self.greeted_with = came.tag;
+        self.strange.met(came.reflector);
         for frame in [&mut self.frame, &mut self.bye] {
             if let Ok(mut frame) = TestFrameMut::new(frame) {
                 frame.set_destination(came.reflector);

@@ -20,6 +20,22 @@ const GREETING_NS: i64 = 10_000_000;
 /// Greetings after a rest, which only make sure that the reflector is up again, and farewells.
 const ATTEMPTS: usize = 5;
 
+/// A rest that was taken.
+struct Rested {
+    /// When it was to be over.
+    planned: Monotonic,
+    /// When frames are sent again.
+    over: Monotonic,
+}
+
+/// Cycles up to `next` that a rest took longer than it was to, with the time that a greeting and its answers may take; none behind
+/// the end.
+fn overslept(grid: &Grid, rest: &Rested, next: u64, end: Option<u64>) -> u64 {
+    let latest = rest.planned + GREETING_NS * ATTEMPTS as i64;
+    let next = end.map_or(next, |end| next.min(end));
+    next.saturating_sub(grid.first_after(latest))
+}
+
 pub(super) struct Initiator {
     exchange: Exchange,
 }
@@ -101,7 +117,7 @@ impl Initiator {
                 break;
             }
             if self.rest_is_due(rested, sent) {
-                rested = self.rest(feed)?;
+                rested = self.rest(feed)?.over;
             }
         }
         Ok(())
@@ -130,8 +146,13 @@ impl Initiator {
             feed.count(series::RTT, Counter::Missed, sent, (next - cycle - 1) * frames);
             cycle = next;
             if self.rest_is_due(rested, sent) {
-                rested = self.rest(feed)?;
-                cycle = grid.first_after(rested);
+                let rest = self.rest(feed)?;
+                rested = rest.over;
+                let next = grid.first_after(rest.over).max(cycle);
+                // A stall of this thread is no part of its rest.
+                let missed = overslept(&grid, &rest, next, end);
+                feed.count(series::RTT, Counter::Missed, rest.over, missed * frames);
+                cycle = next;
             }
         }
         Ok(())
@@ -142,19 +163,22 @@ impl Initiator {
         rest.is_on() && u64::try_from(now - rested).is_ok_and(|ns| ns >= rest.every_ns)
     }
 
-    /// Announces a rest when every answer is there, sleeps through it, and makes sure that the reflector is up again. Returns
-    /// when it was over.
-    fn rest(&mut self, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
+    /// Announces a rest when every answer is there, sleeps through it, and makes sure that the reflector is up again.
+    fn rest(&mut self, feed: &mut Feed) -> Result<Rested, ProbeError> {
         self.exchange.await_room(1, feed);
         let length_ns = self.exchange.config.rest.length_ns;
         self.exchange.send(Kind::Rest, length_ns, feed)?;
-        sleep_until(sys::clock::monotonic() + i64::try_from(length_ns).unwrap_or(0));
+        let planned = sys::clock::monotonic() + i64::try_from(length_ns).unwrap_or(0);
+        sleep_until(planned);
         for _ in 0..ATTEMPTS {
             if self.exchange.stop.requested() || self.exchange.greet(GREETING_NS, feed)? {
                 break;
             }
         }
-        Ok(sys::clock::monotonic())
+        Ok(Rested {
+            planned,
+            over: sys::clock::monotonic(),
+        })
     }
 
     /// Exchanges what both ends counted: so a loss is known to be on the way there or back.
@@ -182,3 +206,28 @@ const _: () = assert!(
     GREETING_NS < GIVE_UP_NS,
     "a greeting is repeated long before a frame is given up"
 );
+
+#[cfg(test)]
+mod tests {
+    use super::{ATTEMPTS, GREETING_NS, Rested, overslept};
+    use units::{Grid, Monotonic};
+
+    #[test]
+    fn a_stall_in_a_rest_misses_the_cycles_that_it_slept_through() {
+        let grid = Grid::every_ns(Monotonic::from_ns(0), 1_000_000);
+        let greetings = GREETING_NS * ATTEMPTS as i64;
+        let planned = Monotonic::from_ns(50_000_000);
+        let missed = |later: i64, end| {
+            let over = planned + later;
+            overslept(&grid, &Rested { planned, over }, grid.first_after(over), end)
+        };
+        assert_eq!(missed(300_000, None), 0);
+        assert_eq!(missed(greetings, None), 0, "a far end that took its time to answer");
+        assert_eq!(missed(greetings + 700_000_000, None), 700);
+        assert_eq!(
+            missed(greetings + 700_000_000, Some(200)),
+            99,
+            "the others were never due"
+        );
+    }
+}

@@ -14,6 +14,7 @@ mod link;
 mod reflector;
 mod series;
 mod stages;
+mod strange;
 mod tracker;
 
 use crate::error::ProbeError;

@@ -36,6 +36,10 @@ pub(super) const UNSPLIT: u16 = 8;
 pub(super) const BREAK: u16 = 9;
 /// Notice: frames that were longer than the ring's places.
 pub(super) const TOO_LONG: u16 = 10;
+/// Notice: answers of others than the far end.
+pub(super) const OTHERS: u16 = 11;
+/// Notice: answers with other contents than were sent.
+pub(super) const CHANGED: u16 = 12;
 /// Notice: which engine runs.
 pub(super) const ENGINE: u16 = 7;
 /// Notice: frames that arrived at the reflector, and how often one was doubled or out of order.
@@ -159,6 +163,18 @@ impl Describe for Reflect {
                 EventKind::Note,
                 format!(
                     "{name}: {a} frames were longer than --size here and were not returned: give both ends the same --size"
+                ),
+            ),
+            OTHERS => (
+                EventKind::Incomplete,
+                format!(
+                    "{name}: {a} answers came from another station than the far end: two answer, and which is meant is not certain"
+                ),
+            ),
+            CHANGED => (
+                EventKind::Incomplete,
+                format!(
+                    "{name}: {a} answers have other contents than were sent, or are shorter: they are not counted as answers"
                 ),
             ),
             UNSPLIT => (

@@ -8,22 +8,29 @@
 //! to each that is further away. Needs: `CAP_BPF` and `CAP_PERFMON`.
 
 mod floors;
+mod links;
 mod live;
+mod quiet;
 mod reader;
 mod record;
+mod sender;
 mod series;
 mod summary;
 mod wall;
 
 pub use live::{LiveHop, LiveView};
+pub use sender::SenderEnd;
 pub use summary::TraceSummary;
 
 use crate::error::ProbeError;
 use crate::record::Recorder;
 use crate::stop::Stop;
 use ::trace::hops::{HopOptions, HopTracer, Point};
+use links::Links;
 use reader::Reader;
+use std::collections::BTreeMap;
 use std::thread::JoinHandle;
+use sys::netns::NetNs;
 
 /// What is to be traced.
 #[derive(Debug, Clone)]
@@ -40,6 +47,10 @@ pub struct TraceConfig {
     pub window_ns: u64,
     /// More settings to show, such as the loads.
     pub more_settings: Vec<(String, String)>,
+    /// Numbers of other network namespaces in the own one, by their inode numbers: interfaces there are watched, too.
+    pub namespaces: BTreeMap<u32, i32>,
+    /// When the sender of the streams ends by itself, where that is known: what does not come after it is not missed.
+    pub sender: SenderEnd,
 }
 
 /// Tracing under way; ended by its `stop`.
@@ -60,8 +71,10 @@ pub fn start(config: &TraceConfig, recorder: &Recorder, stop: &Stop) -> Result<T
         threshold_ns: config.threshold_ns,
         tell_all: config.record,
     })?;
+    let own = NetNs::current().and_then(|own| own.inode())?;
+    let links = Links::new(&config.points, own, &config.namespaces);
     let live = LiveView::default();
-    let mut reader = Reader::new(tracer, config, recorder, live.clone());
+    let mut reader = Reader::new(tracer, config, recorder, live.clone(), links);
     let stop = stop.clone();
     let thread = std::thread::Builder::new().name("triptime-hops".to_owned());
     let thread = thread

@@ -1,11 +1,15 @@
 //! The thread that reads what the kernel counted.
 
+mod doubts;
 mod gaps;
 
 use super::TraceConfig;
 use super::floors::Floors;
+use super::links::Links;
 use super::live::LiveView;
+use super::quiet::Quiet;
 use super::record::Frames;
+use super::sender::SenderEnd;
 use super::series::Names;
 use super::summary::TraceSummary;
 use crate::error::ProbeError;
@@ -23,6 +27,9 @@ use units::{Monotonic, Realtime};
 
 /// How often single durations are taken: soon enough that the flight recorder still has what happened around them.
 const POLL: Duration = Duration::from_millis(20);
+
+/// How many times they are taken between looks at what puts hops in doubt: a tenth of a second.
+const LOOK_EACH: u32 = 5;
 
 /// Longest span between two readings.
 const LONGEST_SPAN_NS: u64 = 1_000_000_000;
@@ -49,10 +56,23 @@ pub(super) struct Reader {
     told: Troubles,
     counting: Option<Result<(Counting, HopCost), String>>,
     summary: TraceSummary,
+    links: Links,
+    quiet: Quiet,
+    sender: SenderEnd,
+    /// Streams whose sources were compared.
+    compared: usize,
+    /// When what was counted was last read.
+    read_at: Monotonic,
 }
 
 impl Reader {
-    pub(super) fn new(tracer: HopTracer, config: &TraceConfig, recorder: &Recorder, live: LiveView) -> Self {
+    pub(super) fn new(
+        tracer: HopTracer,
+        config: &TraceConfig,
+        recorder: &Recorder,
+        live: LiveView,
+        links: Links,
+    ) -> Self {
         // The tracer has opened its first point by now.
         let opened = sys::clock::realtime();
         let spans = config.window_ns.div_ceil(LONGEST_SPAN_NS).max(1);
@@ -72,15 +92,32 @@ impl Reader {
             told: Troubles::default(),
             counting: None,
             summary: TraceSummary::default(),
+            links,
+            quiet: Quiet::default(),
+            sender: config.sender.clone(),
+            compared: 0,
+            read_at: sys::clock::monotonic(),
         }
     }
 
     /// Reads until told to stop, and once more when all frames have come.
     pub(super) fn run(&mut self, stop: &Stop) -> Result<TraceSummary, ProbeError> {
         let mut span = self.span_of(sys::clock::monotonic());
-        while !stop.requested() {
+        let mut running_at = self.read_at;
+        let mut looks = 0;
+        loop {
+            let at = sys::clock::monotonic();
+            if stop.requested() {
+                break;
+            }
+            // What is missing after it was stopped is nobody's silence.
+            running_at = at;
             std::thread::sleep(POLL);
             self.take_durations()?;
+            looks += 1;
+            if looks % LOOK_EACH == 0 {
+                self.look_around(running_at)?;
+            }
             let now = sys::clock::monotonic();
             let current = self.span_of(now);
             if current != span {
@@ -89,6 +126,7 @@ impl Reader {
                 span = current;
             }
         }
+        self.look_around(running_at)?;
         self.finish()?;
         Ok(self.summary.clone())
     }
@@ -161,6 +199,9 @@ impl Reader {
         std::thread::sleep(SETTLE);
         let readings = self.tracer.read()?;
         self.names.learn(self.tracer.streams());
+        let now = sys::clock::monotonic();
+        let elapsed_ns = now - std::mem::replace(&mut self.read_at, now);
+        self.say_two_sequences(elapsed_ns);
         self.floors.next_span();
         self.take_cost(&readings);
         for reading in &readings {
@@ -309,6 +350,7 @@ impl Reader {
         self.summary.frames = first.map(|(_, counts)| counts.seen).sum();
         self.summary.streams = self.names.labels().to_vec();
         self.summary.troubles = self.tracer.troubles()?;
+        self.summary.unwatched = self.links.unwatched().to_vec();
         self.say_gaps();
         if self.summary.streams.is_empty() {
             return Err(self.no_traffic());

@@ -17,6 +17,8 @@ pub struct TraceSummary {
     pub cost_ns: Option<Result<f64, String>>,
     /// What is to be known of the recording, where there is one.
     pub recording: Vec<Fact>,
+    /// Points whose interfaces could not be watched.
+    pub unwatched: Vec<String>,
 }
 
 impl TraceSummary {
@@ -35,8 +37,8 @@ impl TraceSummary {
         };
         let troubles = &self.troubles;
         let not_timed = format!(
-            "{} malformed, {} of streams without room, {} of streams that the first point has not seen, {} missed by the kernel",
-            troubles.malformed, troubles.no_room, troubles.unknown_stream, troubles.missed_runs
+            "{} malformed, {} cut short, {} of streams without room, {} of streams that the first point has not seen, {} missed by the kernel",
+            troubles.malformed, troubles.cut_short, troubles.no_room, troubles.unknown_stream, troubles.missed_runs
         );
         let frames = format!("{} of {} streams", self.frames, self.streams.len());
         vec![
@@ -44,5 +46,15 @@ impl TraceSummary {
             fact("frames not timed", Ok(not_timed), "eBPF maps"),
             fact("cost per frame at all points", cost, "BPF_ENABLE_STATS"),
         ]
+        .into_iter()
+        .chain((!self.unwatched.is_empty()).then(|| {
+            let why = "their network namespaces are not joined with this one";
+            fact(
+                "interfaces not watched",
+                Ok(format!("at {}: {why}", self.unwatched.join(", "))),
+                "rtnetlink",
+            )
+        }))
+        .collect()
     }
 }

@@ -94,6 +94,11 @@ impl Survey {
         self
     }
 
+    /// Whether it is of hops: then a number without a record may be lost, or only not measured, and the hops count which.
+    pub fn is_of_hops(&self) -> bool {
+        self.wanted.is_some()
+    }
+
     /// Notes a segment that could not be read.
     pub fn unreadable(&mut self, why: String) {
         self.unreadable += 1;

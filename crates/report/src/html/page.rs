@@ -46,7 +46,6 @@ pub(super) struct Page {
     /// The recording of every sample, and the heads of its tables.
     pub(super) recording: Option<RecordingPart>,
     pub(super) way_heads: [&'static str; 10],
-    pub(super) stream_heads: [&'static str; 12],
     pub(super) worst_heads: [&'static str; 5],
     pub(super) families: Vec<FamilyPart>,
     pub(super) events: Vec<EventRow>,
@@ -101,7 +100,6 @@ impl Page {
             network_heads: networks::HEADS,
             recording: RecordingPart::of(report),
             way_heads: crate::recording::WAY_HEADS,
-            stream_heads: crate::recording::STREAM_HEADS,
             worst_heads: crate::recording::WORST_HEADS,
             families: families(report),
             events: report.run.events.iter().map(|event| event_row(report, event)).collect(),

@@ -4,7 +4,7 @@ use super::charts::{BOTTOM, LEFT, RIGHT, TOP, grid_y, open, tick_x};
 use super::svg::{Scale, axis_count, axis_ns, axis_time, time_ticks};
 use crate::Report;
 use crate::recording::chart::{bars, merged};
-use crate::recording::{sentences, stream_rows, way_name, way_rows, worst_rows};
+use crate::recording::{sentences, stream_heads, stream_rows, way_name, way_rows, worst_rows};
 use crate::text::count;
 use ::recording::{Band, LatencySurvey, LogHistogram, Survey};
 use std::fmt::Write;
@@ -18,6 +18,7 @@ const WORST_LISTED: usize = 20;
 pub(super) struct RecordingPart {
     pub(super) sentences: Vec<String>,
     pub(super) ways: Vec<Vec<String>>,
+    pub(super) stream_heads: [&'static str; 12],
     pub(super) streams: Vec<Vec<String>>,
     pub(super) left_out: usize,
     pub(super) charts: Vec<WayPart>,
@@ -38,6 +39,7 @@ impl RecordingPart {
         Some(Self {
             sentences: sentences(survey),
             ways: way_rows(survey),
+            stream_heads: stream_heads(survey),
             streams,
             left_out,
             charts: ways.map(|(index, way)| way_part(survey, index, way)).collect(),

@@ -2,7 +2,7 @@
 
 pub(crate) mod chart;
 
-use crate::text::{count, ns_or_dash, rfc3339};
+use crate::text::{count, ns_or_dash, plural, rfc3339};
 use ::recording::{Figures, LatencySurvey, SegmentReader, Survey};
 use store::hop::HopName;
 use store::{RunFile, StoreError};
@@ -16,21 +16,23 @@ pub(crate) const WAY_HEADS: [&str; 10] = [
     "way", "samples", "min", "mean", "p50", "p99", "p99.9", "p99.99", "p99.999", "max",
 ];
 
-/// Heads of the table of streams.
-pub(crate) const STREAM_HEADS: [&str; 12] = [
-    "stream",
-    "received",
-    "lost",
-    "double",
-    "late",
-    "restarts",
-    "p50",
-    "p99.9",
-    "max",
-    "pacing min",
-    "mean",
-    "max",
-];
+/// Heads of the table of streams. What has no record is counted as lost by the hops, where it is a recording of hops.
+pub(crate) fn stream_heads(survey: &Survey) -> [&'static str; 12] {
+    [
+        "stream",
+        "received",
+        if survey.is_of_hops() { "no record" } else { "lost" },
+        "double",
+        "late",
+        "restarts",
+        "p50",
+        "p99.9",
+        "max",
+        "pacing min",
+        "mean",
+        "max",
+    ]
+}
 
 /// Heads of the table of worst samples.
 pub(crate) const WORST_HEADS: [&str; 5] = ["latency", "stream", "sample", "smpCnt", "at"];
@@ -80,16 +82,16 @@ fn ways(run: &RunFile) -> Result<Option<Vec<(String, String)>>, StoreError> {
 pub(crate) fn sentences(survey: &Survey) -> Vec<String> {
     let (first_ns, last_ns) = survey.span_ns;
     let mut said = vec![format!(
-        "{} samples of {} stream(s) in {}, at: {}; {} lost",
+        "{} samples of {} stream(s) in {}, at: {}; {}",
         count(survey.received()),
         count(survey.streams.len() as u64),
         format_ns(last_ns.saturating_sub(first_ns) as f64),
         survey.points.join(", "),
-        count(survey.lost()),
+        missing(survey),
     )];
     if survey.unreadable > 0 {
         said.push(format!(
-            "{} of {} segments cannot be read; what they held shows as lost here: {}",
+            "{} of {} segments cannot be read; what they held shows as missing here: {}",
             survey.unreadable,
             survey.unreadable + survey.segments + survey.foreign,
             survey.reasons.join("; ")
@@ -108,6 +110,20 @@ pub(crate) fn sentences(survey: &Survey) -> Vec<String> {
         ));
     }
     said
+}
+
+/// What has no record. A frame that no later point timed has none, whether it was lost on the way or not measured, and one that never
+/// came to the first point neither: which it is, the hops count.
+fn missing(survey: &Survey) -> String {
+    let lost = survey.lost();
+    match (survey.is_of_hops(), survey.points.first()) {
+        (true, Some(first)) if lost > 0 => format!(
+            "{} without a record: they never came to {first}, or were lost or not measured behind it, which the hops count",
+            plural(lost, "sample")
+        ),
+        (true, _) => "none without a record".to_owned(),
+        (false, _) => format!("{} lost", count(lost)),
+    }
 }
 
 /// `kernel -> application`.

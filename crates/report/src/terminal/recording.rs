@@ -3,7 +3,7 @@
 use super::{Align, Paint, Table};
 use crate::Report;
 use crate::recording::{
-    STREAM_HEADS, WAY_HEADS, WORST_HEADS, chart, sentences, stream_rows, way_name, way_rows, worst_rows,
+    WAY_HEADS, WORST_HEADS, chart, sentences, stream_heads, stream_rows, way_name, way_rows, worst_rows,
 };
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ pub(super) fn recording(report: &Report, paint: &Paint) -> String {
         out.push_str(&table(&WAY_HEADS, 1, way_rows(survey)).text());
     }
     let (rows, left_out) = stream_rows(survey);
-    let mut streams = table(&STREAM_HEADS, 1, rows);
+    let mut streams = table(&stream_heads(survey), 1, rows);
     if left_out > 0 {
         streams.note(&format!("and {left_out} more (--json has all)"));
     }

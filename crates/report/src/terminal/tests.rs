@@ -68,3 +68,22 @@ fn interfaces_and_what_avb_requires_of_them() {
     let until = text.find("Trip-time budget").expect("the budget");
     insta::assert_snapshot!(&text[..until]);
 }
+
+#[test]
+fn an_event_of_several_series_stands_once_and_each_time() {
+    let mut measured = run(["a", "b"]
+        .map(|name| series(&format!("hop/{name}-to-c/MU01"), 1_000, 60_000, 10))
+        .into());
+    let ids: Vec<_> = measured.series.iter().map(|series| series.id).collect();
+    for at_ns in [1_000, 2_000] {
+        measured.events.extend(ids.iter().map(|id| Event {
+            at_ns,
+            kind: EventKind::HopGap,
+            series: Some(*id),
+            text: "a0 is gone".into(),
+        }));
+    }
+    let text = report(measured).text(false, None);
+    let (_, events) = text.split_once("Events").expect("the section");
+    assert_eq!(events.matches("a0 is gone").count(), 2, "{text}");
+}

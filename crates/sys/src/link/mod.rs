@@ -124,6 +124,35 @@ fn get(name: &str) -> Result<Option<LinkInfo>, SysError> {
     }
 }
 
+/// The interface with this index, in the calling thread's namespace, or in the one that has this number for it (see
+/// [`namespace_id`]); `None` when there is none, or no such namespace any more. Nothing is kept open, so that a namespace ends
+/// when its processes do.
+///
+/// # Errors
+/// What the netlink socket met, such as no right to ask another namespace.
+pub fn find_index(index: u32, namespace: Option<i32>) -> Result<Option<LinkInfo>, SysError> {
+    let mut message = LinkMessage::default();
+    message.header.index = index;
+    message.attributes = namespace.map(LinkAttribute::IfNetnsId).into_iter().collect();
+    let mut link = None;
+    let asked = exchange(
+        RouteNetlinkMessage::GetLink(message),
+        NLM_F_REQUEST | NLM_F_ACK,
+        |payload| link = parse::link(payload),
+    );
+    match asked {
+        Ok(_) => Ok(link),
+        Err(Errno::NODEV) => Ok(None),
+        // Of a namespace that is gone.
+        Err(Errno::INVAL) if namespace.is_some() => Ok(None),
+        Err(errno) => Err(SysError::refused(
+            "look up the interface with index",
+            index.to_string(),
+            errno,
+        )),
+    }
+}
+
 /// The calling thread's namespace's number for another one, by which it names where the peer of a veth is; `None` when it has
 /// none, because no interface here is joined with one there.
 ///
@@ -344,7 +373,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), SysError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_name, find, list, local_mac};
+    use super::{check_name, find, find_index, list, local_mac};
     use crate::{ErrorKind, SysError};
 
     #[test]
@@ -361,6 +390,13 @@ mod tests {
         names.sort_unstable();
         expected.sort_unstable();
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn an_interface_is_found_by_its_index() {
+        let lo = find("lo").expect("every namespace has lo");
+        assert_eq!(find_index(lo.index, None).expect("netlink"), Some(lo));
+        assert_eq!(find_index(i32::MAX as u32, None).expect("netlink"), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::layout::{BUCKETS, Cell, Extremes, SETTING_WORDS, TROUBLES, entries};
 use super::load::{cells, cells_of, check, histogram_of, histograms, kinds, load, own_histograms};
 use super::maps::{Maps, failed};
-use super::reading::{Distribution, Duration, HopCounts, Reading, StreamInfo, Troubles};
+use super::reading::{Distribution, Duration, HopCounts, Progress, Reading, StreamInfo, Troubles};
 use super::{HopOptions, HopSeries, PointKind};
 use crate::bpf::{Runs, can_run, kernel_release, possible_cpus, program_runs};
 use crate::error::{TraceError, with_sources};
@@ -161,9 +161,10 @@ impl HopTracer {
             let counts = self.maps.troubles.get(&(which as u32), 0);
             *sum = counts.map_err(|error| failed(&error))?.iter().sum();
         }
-        let [malformed, no_room, unknown_stream, not_told] = sums;
+        let [malformed, cut_short, no_room, unknown_stream, not_told] = sums;
         Ok(Troubles {
             malformed,
+            cut_short,
             no_room,
             unknown_stream,
             not_told,
@@ -282,8 +283,18 @@ impl HopTracer {
     /// The kernel refuses.
     pub fn find_streams(&mut self) -> Result<(), TraceError> {
         let count = self.maps.stream_count.get(&0, 0).map_err(|error| failed(&error))?;
-        self.streams.clear();
         for number in 0..count.min(self.options.max_streams) {
+            let progress = self.maps.progresses.get(&number, 0).map_err(|error| failed(&error))?;
+            let progress = Progress::of(&progress);
+            // What one is called does not change.
+            let known = self
+                .streams
+                .get_mut(number as usize)
+                .filter(|known| !known.sv_id.is_empty());
+            if let Some(known) = known {
+                known.progress = progress;
+                continue;
+            }
             let words = self.maps.infos.get(&number, 0).map_err(|error| failed(&error))?;
             // One that is just being added, or was added twice, has no svID: nothing is counted for it.
             let none = StreamInfo {
@@ -294,19 +305,24 @@ impl HopTracer {
                 vlan: None,
                 asdus: 0,
                 sv_id: Vec::new(),
-                reached: 0,
+                progress: Progress::default(),
             };
-            let progress = self.maps.progresses.get(&number, 0).map_err(|error| failed(&error))?;
-            let reached = (progress >> 32) as u8;
-            self.streams
-                .push(StreamInfo::of(number, &words, reached).unwrap_or(none));
+            let found = StreamInfo::of(number, &words, progress).unwrap_or(none);
+            match self.streams.get_mut(number as usize) {
+                Some(place) => *place = found,
+                None => self.streams.push(found),
+            }
         }
         Ok(())
     }
 
     fn read_one(&mut self, stream: u32, point: usize) -> Result<Option<Reading>, MapError> {
         let cells = self.cells(stream, point)?;
-        let now = HopCounts::of(cells.iter(), point);
+        let mut now = HopCounts::of(cells.iter(), point);
+        // Whether the stream was to come there is not known: a loss it is once it does.
+        if !self.streams[stream as usize].has_reached(point) {
+            now.lost = 0;
+        }
         let before = self.counted.insert((stream, point), now).unwrap_or_default();
         let counts = now.since(&before);
         if counts == HopCounts::default() {

@@ -23,11 +23,13 @@ pub(super) const SITES_WORDS: usize = 8 + PLACES;
 /// Words of a cell before its extremes, and behind them and the prefix.
 const EXTREMES_AT: usize = 4;
 const COUNTERS_AT: usize = 25;
-const COUNTERS: usize = 9;
+const COUNTERS: usize = 10;
 /// Halves of words of the extremes of a span.
 const EXTREME_HALVES: usize = 5;
 /// Counters of troubles.
-pub(super) const TROUBLES: usize = 4;
+pub(super) const TROUBLES: usize = 5;
+/// Words of how far a stream has come.
+pub(super) const PROGRESS_WORDS: usize = 4;
 /// Octets of a duration in the ring.
 pub(super) const DURATION_OCTETS: usize = 32;
 /// Words of the settings.
@@ -85,7 +87,7 @@ pub(super) struct Cell {
     pub(super) paired: u64,
     pub(super) sum_ns: u64,
     pub(super) total_sum_ns: u64,
-    /// Over, lost, duplicate, doubtful, again, stale, early, skipped, reordered.
+    /// Over, lost, duplicate, doubtful, again, stale, early, skipped, reordered, cut.
     pub(super) counters: [u64; COUNTERS],
     extremes: [[u32; EXTREME_HALVES]; 2],
 }

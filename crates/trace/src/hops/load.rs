@@ -62,6 +62,7 @@ pub(super) fn load(btf: &Btf, options: &HopOptions, reads_in_place: bool) -> Res
         .override_global("place_count", &place_count, true)
         .override_global("parents", &parents, true)
         .override_global("point_count", &points, true)
+        .override_global("always_there", &always_there(&options.points), true)
         .override_global("cell_count", &cell_count, true)
         .override_global("histogram_count", &histogram_count, true)
         .override_global("own_histograms", &u32::from(own_histograms(options)), true)
@@ -195,6 +196,13 @@ fn wanted(points: &[Point]) -> [u64; PointKind::ALL.len()] {
         wanted[kind_number(place.kind) as usize] |= 1 << (place.ifindex % 64);
     }
     wanted
+}
+
+/// A bit for each point that frames come to whoever listens.
+fn always_there(points: &[Point]) -> u32 {
+    let numbered = points.iter().enumerate().skip(1);
+    let there = numbered.filter(|(_, point)| !point.places.iter().any(|place| place.kind.is_reader()));
+    there.fold(0, |bits, (number, _)| bits | 1 << number)
 }
 
 /// What happens at these points.

@@ -1,6 +1,6 @@
 //! The maps of the loaded programs.
 
-use super::layout::{BUCKETS, CELL_WORDS, INFO_WORDS, SETTING_WORDS, SITES_WORDS, TABLE_WORDS};
+use super::layout::{BUCKETS, CELL_WORDS, INFO_WORDS, PROGRESS_WORDS, SETTING_WORDS, SITES_WORDS, TABLE_WORDS};
 use crate::error::{TraceError, with_sources};
 use aya::maps::{Array, Map, MapData, MapError, PerCpuArray, RingBuf};
 use aya::{Ebpf, Pod};
@@ -12,8 +12,7 @@ const SETTINGS: &str = ".bss";
 pub(super) struct Maps {
     pub(super) settings: Array<MapData, [u64; SETTING_WORDS]>,
     pub(super) infos: Array<MapData, [u64; INFO_WORDS]>,
-    /// Half each: the newest smpCnt, and how far the stream has come.
-    pub(super) progresses: Array<MapData, u64>,
+    pub(super) progresses: Array<MapData, [u64; PROGRESS_WORDS]>,
     pub(super) stream_count: Array<MapData, u32>,
     pub(super) tables: Array<MapData, [u64; TABLE_WORDS]>,
     pub(super) sites: Array<MapData, [u64; SITES_WORDS]>,

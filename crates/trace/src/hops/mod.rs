@@ -18,13 +18,16 @@ mod tests;
 
 pub use engine::{Counting, HopCost, HopTracer};
 pub use layout::{BUCKETS, bucket_bounds};
-pub use reading::{Distribution, Duration, HopCounts, Reading, StreamInfo, Troubles};
+pub use reading::{Distribution, Duration, HopCounts, Progress, Reading, StreamInfo, Troubles};
 
 /// Points of one tracer at the most; as in `bpf/hops.bpf.c`.
 pub const MOST_POINTS: usize = layout::POINTS;
 
 /// A frame that is older than this at a later point is not paired, in ns; as in `bpf/hops.bpf.c`.
 pub const EXPIRY_NS: u64 = 500_000_000;
+
+/// A stream is silent when nothing came to the first point for so long, in ns; as in `bpf/hops.bpf.c`.
+pub const SILENCE_NS: u64 = 500_000_000;
 
 /// What happens to a frame at a point. Each is a tracepoint of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +56,11 @@ impl PointKind {
         Self::Consume,
         Self::Read,
     ];
+
+    /// Whether frames come there only where somebody reads them: what never was read before the first is not lost.
+    pub fn is_reader(self) -> bool {
+        matches!(self, Self::Consume | Self::Read)
+    }
 
     /// The word for it on the command line.
     pub fn word(self) -> &'static str {

@@ -1,7 +1,7 @@
 //! What the programs counted.
 
 use super::HopSeries;
-use super::layout::{BUCKETS, Cell, DURATION_OCTETS, INFO_WORDS, bucket_bounds};
+use super::layout::{BUCKETS, Cell, DURATION_OCTETS, INFO_WORDS, PROGRESS_WORDS, bucket_bounds};
 use units::Monotonic;
 
 /// `VLAN_NONE` of `hops.bpf.c`.
@@ -28,13 +28,44 @@ pub struct StreamInfo {
     pub asdus: u8,
     /// svID as it came over the wire.
     pub sv_id: Vec<u8>,
+    /// How far it has come.
+    pub progress: Progress,
+}
+
+/// How far a stream has come, since the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// When a frame last came to the first point; `None`: never.
+    pub last: Option<Monotonic>,
+    /// The longest of its silences there, in ns: see [`super::SILENCE_NS`].
+    pub longest_silence_ns: u64,
+    /// How often it was silent and came again.
+    pub silences: u32,
+    /// How often smpCnt went back by more than frames out of order do: once at each wrap.
+    pub turned: u32,
     /// A bit per point at which a frame of it was paired.
     pub reached: u8,
 }
 
+impl Progress {
+    pub(super) fn of(words: &[u64; PROGRESS_WORDS]) -> Self {
+        let [last, longest_silence_ns, newest_and_reached, silences_and_turned] = *words;
+        Self {
+            last: i64::try_from(last)
+                .ok()
+                .filter(|last| *last > 0)
+                .map(Monotonic::from_ns),
+            longest_silence_ns,
+            silences: silences_and_turned as u32,
+            turned: (silences_and_turned >> 32) as u32,
+            reached: (newest_and_reached >> 32) as u8,
+        }
+    }
+}
+
 impl StreamInfo {
     /// `None` while the stream is being added.
-    pub(super) fn of(number: u32, words: &[u64; INFO_WORDS], reached: u8) -> Option<Self> {
+    pub(super) fn of(number: u32, words: &[u64; INFO_WORDS], progress: Progress) -> Option<Self> {
         let octets: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let half = |at: usize| u16::from_ne_bytes([octets[at], octets[at + 1]]);
         let mac = |at: usize| octets[at..at + MAC_OCTETS].try_into().unwrap_or_default();
@@ -48,13 +79,13 @@ impl StreamInfo {
             vlan: Some(half(24)).filter(|vlan| *vlan != NO_VLAN),
             asdus: octets[28],
             sv_id,
-            reached,
+            progress,
         })
     }
 
     /// Whether a frame of it was ever paired at a point.
     pub fn has_reached(&self, point: usize) -> bool {
-        self.reached >> point & 1 == 1
+        self.progress.reached >> point & 1 == 1
     }
 }
 
@@ -85,6 +116,8 @@ pub struct HopCounts {
     pub total_sum_ns: u64,
     /// First point: came behind a later one.
     pub reordered: u64,
+    /// Came here shorter than it says: not timed.
+    pub cut: u64,
 }
 
 impl HopCounts {
@@ -92,7 +125,18 @@ impl HopCounts {
     pub(super) fn of<'cell>(cells: impl Iterator<Item = &'cell Cell>, point: usize) -> Self {
         let mut sum = Self::default();
         for cell in cells {
-            let [over, lost, duplicate, doubtful, again, stale, early, skipped, reordered] = cell.counters;
+            let [
+                over,
+                lost,
+                duplicate,
+                doubtful,
+                again,
+                stale,
+                early,
+                skipped,
+                reordered,
+                cut,
+            ] = cell.counters;
             sum.add(&Self {
                 seen: cell.paired + doubtful + again + stale + early + skipped,
                 paired: if point == 0 { 0 } else { cell.paired },
@@ -106,6 +150,7 @@ impl HopCounts {
                 sum_ns: cell.sum_ns,
                 total_sum_ns: cell.total_sum_ns,
                 reordered,
+                cut,
             });
         }
         sum
@@ -126,6 +171,7 @@ impl HopCounts {
             sum_ns: of(self.sum_ns, other.sum_ns),
             total_sum_ns: of(self.total_sum_ns, other.total_sum_ns),
             reordered: of(self.reordered, other.reordered),
+            cut: of(self.cut, other.cut),
         }
     }
 
@@ -233,8 +279,10 @@ impl Duration {
 /// What kept frames from being timed at all, since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Troubles {
-    /// Frames of EtherType 0x88BA that are no whole sampled values up to smpCnt.
+    /// Frames of EtherType 0x88BA that are no sound sampled values up to smpCnt.
     pub malformed: u64,
+    /// Frames that end before their own Length, of streams that no whole frame was seen of.
+    pub cut_short: u64,
     /// Frames of streams beyond those there is room for.
     pub no_room: u64,
     /// Frames at a later point of streams that the first point has not seen.

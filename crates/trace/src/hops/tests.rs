@@ -102,6 +102,11 @@ fn frames_are_recognised_in_place_and_copied() {
                 port.send(&frame(name, smp_cnt)).expect("to send");
             }
         }
+        // Begins as those before, and ends too soon.
+        for name in &names {
+            let octets = frame(name, FRAMES);
+            port.send(&octets[..octets.len() - 1]).expect("to send");
+        }
         std::thread::sleep(Duration::from_millis(20));
         let mut told = Vec::new();
         tracer.durations(|duration| told.push((duration.series.stream, duration.smp_cnt)));
@@ -117,6 +122,7 @@ fn frames_are_recognised_in_place_and_copied() {
                 seen: frames,
                 paired: if reading.point == 0 { 0 } else { frames },
                 sum_ns: reading.counts.sum_ns,
+                cut: 1,
                 ..HopCounts::default()
             };
             assert_eq!(reading.counts, counts);

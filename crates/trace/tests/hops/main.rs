@@ -1,6 +1,7 @@
 //! Hops of sampled values on this machine: every frame is paired with itself or with none.
 
 mod bed;
+mod doubts;
 mod pairing;
 mod planted;
 

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use host::path::discover;
 use lab::bed::FramePath;
+use std::collections::BTreeMap;
 use std::io::Write;
 use store::hop;
 use store::model::Fact;
@@ -28,6 +29,11 @@ impl Chosen {
     /// Names of the hops between neighbouring points.
     pub(super) fn hops(&self) -> Vec<String> {
         self.path.hops()
+    }
+
+    /// Numbers of other network namespaces in the own one, by their inode numbers.
+    pub(super) fn namespaces(&self) -> BTreeMap<u32, i32> {
+        self.path.namespaces.clone()
     }
 
     pub(super) fn facts(&self) -> Vec<Fact> {

@@ -5,7 +5,7 @@ use crate::record::counted::{CountedSpan, CountedSpike};
 use crate::record::recorder::since;
 use crate::record::why::{FRAME_WORTH_ASKING_NS, Question, QuestionKind};
 use crate::record::window::{Open, Sample};
-use store::model::Counters;
+use store::model::{Counters, Event, SeriesSpec};
 
 impl Work {
     pub(super) fn take_counted(&mut self, span: &CountedSpan) {
@@ -34,6 +34,19 @@ impl Work {
             self.counted_spike(&mut series, spike);
         }
         self.counted.insert(name.clone(), series);
+    }
+
+    /// An event that touches one series, which may be the first that is heard of it.
+    pub(super) fn take_counted_event(&mut self, spec: &SeriesSpec, event: Event) {
+        let known = self.counted.remove(&spec.name);
+        let Some(series) = known.or_else(|| self.add_series(spec, event.at_ns)) else {
+            return;
+        };
+        self.batch.events.push(Event {
+            series: Some(series.id()),
+            ..event
+        });
+        self.counted.insert(spec.name.clone(), series);
     }
 
     fn counted_spike(&mut self, series: &mut Open, spike: &CountedSpike) {

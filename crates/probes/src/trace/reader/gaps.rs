@@ -14,12 +14,15 @@ impl Reader {
         self.say_troubles_of_all();
     }
 
-    /// Frames that could not be paired for certain.
+    /// Frames that could not be paired for certain, or that are none.
     fn say_uncertain(&self) {
-        for ((stream, point), counts) in self.totals.iter().filter(|((_, point), _)| *point > 0) {
+        let first = &self.tracer.options().points[0].name;
+        for ((number, point), counts) in &self.totals {
+            let Some(stream) = self.tracer.streams().get(*number as usize) else {
+                continue;
+            };
             let name = &self.tracer.options().points[*point].name;
-            let label = self.names.label(*stream).unwrap_or("?");
-            let first = &self.tracer.options().points[0].name;
+            let label = self.names.label(*number).unwrap_or("?");
             for (count, why) in [
                 (
                     counts.doubtful,
@@ -30,10 +33,11 @@ impl Reader {
                     format!("were not seen at {first} within the last half second"),
                 ),
                 (counts.skipped, "were not seen at the point before".to_owned()),
+                (counts.cut, "are shorter than they say".to_owned()),
             ] {
                 if count > 0 {
                     let text = format!("{label}: {count} frames at {name} {why}: not measured");
-                    self.events.write(EventKind::HopGap, text);
+                    self.doubt(stream, Some(*point), &text);
                 }
             }
             if counts.again > 0 {
@@ -81,7 +85,11 @@ impl Reader {
         let troubles = &self.summary.troubles;
         let first = &self.tracer.options().points[0].name;
         for (count, what) in [
-            (troubles.malformed, "frames are no whole sampled values".to_owned()),
+            (troubles.malformed, "frames are no sound sampled values".to_owned()),
+            (
+                troubles.cut_short,
+                "frames are shorter than they say, of streams that no whole frame came of".to_owned(),
+            ),
             (
                 troubles.unknown_stream,
                 format!("frames at later points are of streams that never came to {first}"),
@@ -101,7 +109,7 @@ impl Reader {
     pub(super) fn no_traffic(&self) -> ProbeError {
         let points = &self.tracer.options().points;
         let kinds: Vec<&str> = points[0].places.iter().map(|place| place.kind.tracepoint()).collect();
-        let malformed = self.summary.troubles.malformed;
+        let malformed = self.summary.troubles.malformed + self.summary.troubles.cut_short;
         let more = if malformed > 0 {
             format!(", but {malformed} frames of EtherType 0x88ba that are no whole sampled values")
         } else {

@@ -33,7 +33,7 @@ fn stream(number: u32, asdus: u8) -> StreamInfo {
         vlan: Some(5),
         asdus,
         sv_id: b"MU01".to_vec(),
-        reached: 7,
+        progress: ::trace::hops::Progress::default(),
     }
 }
 

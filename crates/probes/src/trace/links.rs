@@ -1,0 +1,261 @@
+//! Whether the interfaces that are points are still there, and pass frames.
+
+use ::trace::hops::Point;
+use std::collections::BTreeMap;
+use sys::link::{LinkInfo, find, find_index};
+
+/// The interfaces of the points that can be asked.
+#[derive(Debug)]
+pub(super) struct Links {
+    watched: Vec<Watched>,
+    unwatched: Vec<String>,
+}
+
+/// An interface with points.
+#[derive(Debug)]
+struct Watched {
+    points: Vec<usize>,
+    ifindex: u32,
+    /// The own namespace's number for its namespace; `None`: it is that one.
+    namespace: Option<i32>,
+    /// As it was found; the last look at it.
+    before: LinkInfo,
+    is_gone: bool,
+    /// Another one has its name, and that was told.
+    is_replaced: bool,
+}
+
+/// What happened to an interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    /// The points there.
+    pub(super) points: Vec<usize>,
+    /// In words.
+    pub(super) text: String,
+    /// Whether frames may have been lost, or gone another way, because of it.
+    pub(super) is_doubt: bool,
+}
+
+impl Links {
+    /// The interfaces of these points. `own` is the inode number of the calling thread's network namespace, `others` its numbers for
+    /// those that it knows, by their inode numbers.
+    pub(super) fn new(points: &[Point], own: u32, others: &BTreeMap<u32, i32>) -> Self {
+        let mut links = Self {
+            watched: Vec::new(),
+            unwatched: Vec::new(),
+        };
+        for (number, point) in points.iter().enumerate() {
+            for place in &point.places {
+                let namespace = (place.netns != own).then(|| others.get(&place.netns).copied());
+                links.add(number, &point.name, place.ifindex, namespace);
+            }
+        }
+        links
+    }
+
+    /// `namespace`: `None` is the own one, and one without a number cannot be asked.
+    fn add(&mut self, point: usize, name: &str, ifindex: u32, namespace: Option<Option<i32>>) {
+        let known = namespace.is_none_or(|number| number.is_some());
+        let namespace = namespace.flatten();
+        let same = |other: &&mut Watched| (other.ifindex, other.namespace) == (ifindex, namespace);
+        match self.watched.iter_mut().find(same).filter(|_| known) {
+            Some(watched) if watched.points.contains(&point) => {}
+            Some(watched) => watched.points.push(point),
+            None => match find_index(ifindex, namespace) {
+                Ok(Some(before)) if known => self.watched.push(Watched {
+                    points: vec![point],
+                    ifindex,
+                    namespace,
+                    before,
+                    is_gone: false,
+                    is_replaced: false,
+                }),
+                _ if self.unwatched.iter().any(|other| other == name) => {}
+                _ => self.unwatched.push(name.to_owned()),
+            },
+        }
+    }
+
+    /// Points whose interfaces cannot be asked from here.
+    pub(super) fn unwatched(&self) -> &[String] {
+        &self.unwatched
+    }
+
+    /// What changed since the last look.
+    pub(super) fn look(&mut self) -> Vec<Change> {
+        self.watched.iter_mut().filter_map(Watched::look).collect()
+    }
+}
+
+impl Watched {
+    fn look(&mut self) -> Option<Change> {
+        if self.is_gone {
+            return self.look_for_another();
+        }
+        let (text, is_doubt) = match find_index(self.ifindex, self.namespace).ok()? {
+            Some(now) => {
+                let found = change(&self.before, &now);
+                self.before = now;
+                found?
+            }
+            None => {
+                self.is_gone = true;
+                (
+                    format!("{} is gone: nothing is seen there any more", self.before.name),
+                    true,
+                )
+            }
+        };
+        Some(self.tell(text, is_doubt))
+    }
+
+    /// Another interface of the name of one that is gone.
+    fn look_for_another(&mut self) -> Option<Change> {
+        if self.is_replaced || self.namespace.is_some() {
+            return None;
+        }
+        let other = find(&self.before.name).ok()?;
+        self.is_replaced = true;
+        let text = format!(
+            "another interface is called {} now (number {}, it was {}): it is not traced, start again",
+            other.name, other.index, self.ifindex
+        );
+        Some(self.tell(text, true))
+    }
+
+    fn tell(&self, text: String, is_doubt: bool) -> Change {
+        Change {
+            points: self.points.clone(),
+            text,
+            is_doubt,
+        }
+    }
+}
+
+/// What changed, and whether it is a doubt.
+fn change(before: &LinkInfo, now: &LinkInfo) -> Option<(String, bool)> {
+    let name = &before.name;
+    let counts = now.carrier_losses.zip(before.carrier_losses);
+    let losses = counts.map_or(0, |(now, before)| now.wrapping_sub(before));
+    if *name != now.name {
+        return Some((format!("{name} is called {} now", now.name), true));
+    }
+    match ((before.up, now.up), (before.carrier, now.carrier)) {
+        ((true, false), _) => Some((format!("{name} was brought down"), true)),
+        ((false, true), _) => Some((format!("{name} was brought up"), losses > 0)),
+        (_, (true, false)) => Some((format!("{name} lost its carrier"), true)),
+        (_, (false, true)) => Some((format!("{name} has its carrier again"), losses > 0)),
+        _ if losses > 0 => Some((
+            format!("{name} lost its carrier and got it again (losses: {losses})"),
+            true,
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Links, change};
+    use ::trace::hops::{Place, Point, PointKind};
+    use std::collections::BTreeMap;
+    use sys::link::{LinkInfo, add_bridge, delete, find, set_down, set_up};
+    use sys::netns::NetNs;
+
+    fn link() -> LinkInfo {
+        LinkInfo {
+            carrier_losses: Some(3),
+            up: true,
+            carrier: true,
+            ..find("lo").expect("every namespace has lo")
+        }
+    }
+
+    #[test]
+    fn each_change_is_told_and_those_that_lose_frames_are_doubts() {
+        let up = link();
+        let told = |now: &LinkInfo| change(&up, now);
+        assert_eq!(told(&up), None);
+        let lost = LinkInfo {
+            carrier: false,
+            carrier_losses: Some(4),
+            ..up.clone()
+        };
+        assert_eq!(told(&lost), Some(("lo lost its carrier".to_owned(), true)));
+        assert_eq!(
+            change(
+                &lost,
+                &LinkInfo {
+                    carrier_losses: Some(4),
+                    ..up.clone()
+                }
+            )
+            .map(|told| told.1),
+            Some(false)
+        );
+        for now in [
+            LinkInfo {
+                up: false,
+                ..up.clone()
+            },
+            LinkInfo {
+                name: "x".to_owned(),
+                ..up.clone()
+            },
+            LinkInfo {
+                carrier_losses: Some(5),
+                ..up.clone()
+            },
+        ] {
+            assert_eq!(told(&now).map(|told| told.1), Some(true), "{now:?}");
+        }
+    }
+
+    #[test]
+    fn one_that_is_removed_and_made_again_is_another() {
+        let namespace = match NetNs::create() {
+            Ok(namespace) => namespace,
+            Err(error) => return testing::skip("interfaces of points", &error.to_string()),
+        };
+        let watch = || {
+            add_bridge("p0")?;
+            set_up("p0")?;
+            let own = NetNs::current()?.inode()?;
+            let place = |kind| Place {
+                ifindex: find("p0").map_or(0, |link| link.index),
+                netns: own,
+                kind,
+            };
+            let point = Point {
+                name: "nic".to_owned(),
+                places: vec![place(PointKind::Receive), place(PointKind::Queue)],
+                parent: 0,
+            };
+            let elsewhere = Point {
+                name: "edge".to_owned(),
+                places: vec![Place {
+                    netns: own + 1,
+                    ..place(PointKind::Receive)
+                }],
+                parent: 0,
+            };
+            let mut links = Links::new(&[point, elsewhere], own, &BTreeMap::new());
+            assert_eq!(links.unwatched(), ["edge"]);
+            assert_eq!(links.look(), []);
+            set_down("p0")?;
+            let down = links.look();
+            delete("p0")?;
+            let gone = links.look();
+            assert_eq!(links.look(), []);
+            add_bridge("p0")?;
+            let other = links.look();
+            assert_eq!(links.look(), []);
+            Ok::<_, sys::SysError>([down, gone, other])
+        };
+        let told = namespace.run(watch).expect("entered").expect("rtnetlink");
+        for (told, wanted) in told.iter().zip(["brought down", "is gone", "another interface"]) {
+            let [change] = told.as_slice() else { panic!("{told:?}") };
+            assert!(change.text.contains(wanted) && change.is_doubt, "{change:?}");
+            assert_eq!(change.points, [0]);
+        }
+    }
+}

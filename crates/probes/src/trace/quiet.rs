@@ -1,0 +1,127 @@
+//! Streams that fall silent at the first point, and those that are two.
+
+use ::trace::hops::{Progress, SILENCE_NS};
+use std::collections::HashMap;
+use units::Monotonic;
+
+/// smpCnt goes back once a second, and a span of whole seconds may begin and end at such an instant.
+const WRAPS_MORE: i64 = 1;
+
+const SECOND_NS: i64 = 1_000_000_000;
+
+/// What was told of each stream so far.
+#[derive(Debug, Default)]
+pub(super) struct Quiet {
+    streams: HashMap<u32, Told>,
+}
+
+#[derive(Debug, Default)]
+struct Told {
+    is_silent: bool,
+    silences: u32,
+    turned: u32,
+    is_two: bool,
+}
+
+/// What is new of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum News {
+    /// Nothing has come for so many ns, and nothing comes.
+    Silent(i64),
+    /// It comes again after a silence that was told.
+    Again,
+    /// It was silent, and came again before that was told; its longest silence so far, in ns.
+    WasSilent(u64),
+}
+
+impl Quiet {
+    /// Looks at a stream; `progress` is of `until` or later, and what did not come after `until` is not missed.
+    pub(super) fn look(&mut self, stream: u32, progress: &Progress, until: Monotonic) -> Option<News> {
+        let last = progress.last?;
+        let told = self.streams.entry(stream).or_default();
+        if progress.silences != told.silences {
+            told.silences = progress.silences;
+            return Some(match std::mem::take(&mut told.is_silent) {
+                true => News::Again,
+                false => News::WasSilent(progress.longest_silence_ns),
+            });
+        }
+        let silent_ns = until - last;
+        let is_silent = u64::try_from(silent_ns).is_ok_and(|ns| ns >= SILENCE_NS);
+        if told.is_silent || !is_silent {
+            return None;
+        }
+        told.is_silent = true;
+        Some(News::Silent(silent_ns))
+    }
+
+    /// How often smpCnt went back in the last `elapsed_ns`, when that is more often than the wraps of one sequence; told once.
+    pub(super) fn is_two(&mut self, stream: u32, progress: &Progress, elapsed_ns: i64) -> Option<u32> {
+        let told = self.streams.entry(stream).or_default();
+        let turned = progress
+            .turned
+            .wrapping_sub(std::mem::replace(&mut told.turned, progress.turned));
+        let wraps = (elapsed_ns + SECOND_NS - 1) / SECOND_NS + WRAPS_MORE;
+        if told.is_two || i64::from(turned) <= wraps {
+            return None;
+        }
+        told.is_two = true;
+        Some(turned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{News, Quiet, SECOND_NS};
+    use ::trace::hops::{Progress, SILENCE_NS};
+    use units::Monotonic;
+
+    const SILENCE: i64 = SILENCE_NS as i64;
+
+    fn at(ns: i64) -> Monotonic {
+        Monotonic::from_ns(ns)
+    }
+
+    fn came(last: i64, silences: u32) -> Progress {
+        Progress {
+            last: Some(at(last)),
+            longest_silence_ns: 7,
+            silences,
+            ..Progress::default()
+        }
+    }
+
+    #[test]
+    fn a_silence_is_told_once_while_it_lasts_and_when_it_ends() {
+        let mut quiet = Quiet::default();
+        assert_eq!(quiet.look(0, &Progress::default(), at(SECOND_NS)), None, "never came");
+        assert_eq!(quiet.look(0, &came(10, 0), at(10 + SILENCE - 1)), None);
+        assert_eq!(
+            quiet.look(0, &came(10, 0), at(10 + SILENCE)),
+            Some(News::Silent(SILENCE))
+        );
+        assert_eq!(quiet.look(0, &came(10, 0), at(10 + 2 * SILENCE)), None);
+        let later = 10 + 3 * SILENCE;
+        assert_eq!(quiet.look(0, &came(later, 1), at(later)), Some(News::Again));
+        assert_eq!(quiet.look(0, &came(later, 1), at(later)), None);
+        let next = later + SILENCE;
+        assert_eq!(quiet.look(0, &came(next, 2), at(next)), Some(News::WasSilent(7)));
+        assert_eq!(
+            quiet.look(1, &came(10, 0), at(10 + SILENCE)),
+            Some(News::Silent(SILENCE))
+        );
+    }
+
+    #[test]
+    fn wraps_are_one_sequence_and_more_turns_are_two() {
+        let mut quiet = Quiet::default();
+        let turned = |turned| Progress {
+            turned,
+            ..Progress::default()
+        };
+        assert_eq!(quiet.is_two(0, &turned(2), SECOND_NS), None, "a wrap at each end");
+        assert_eq!(quiet.is_two(0, &turned(3), SECOND_NS), None);
+        assert_eq!(quiet.is_two(0, &turned(6), SECOND_NS), Some(3));
+        assert_eq!(quiet.is_two(0, &turned(100), SECOND_NS), None, "told");
+    }
+}
