@@ -3,6 +3,7 @@
 
 mod budget;
 mod clock;
+mod contradiction;
 mod nics;
 mod recording;
 mod required;
@@ -17,6 +18,7 @@ use crate::verdict::{Check, Measured, NotMeasured, ProfileVerdict};
 use crate::view::{Figures, SeriesView};
 use budget::{BudgetEntry, budget};
 use clock::ClockEntry;
+use contradiction::{ContradictionEntry, contradictions};
 use nics::{NicEntry, nics};
 use recording::RecordingEntry;
 use required::{NotApplicableEntry, not_applicable};
@@ -45,6 +47,7 @@ pub struct Document {
     inventory: Vec<FactEntry>,
     nics: Vec<NicEntry>,
     not_applicable: Vec<NotApplicableEntry>,
+    contradictions: Vec<ContradictionEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     recording: Option<RecordingEntry>,
 }
@@ -209,6 +212,7 @@ impl Document {
             inventory: inventory(report),
             nics: nics(&report.run),
             not_applicable: not_applicable(report),
+            contradictions: contradictions(report),
             recording: report.recording.as_ref().map(RecordingEntry::of),
         }
     }

@@ -1,6 +1,7 @@
 //! The report as text: the verdict first, then what it rests on.
 
 mod clock;
+mod contradiction;
 mod nics;
 mod paced;
 mod recording;
@@ -60,6 +61,7 @@ impl Report {
         let paint = Paint { colour };
         let parts = [
             head(self, &paint, html),
+            contradiction::contradictions(self, &paint),
             checks(self, &paint),
             nics::interfaces(self, &paint),
             budget(self, &paint),

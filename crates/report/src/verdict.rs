@@ -11,6 +11,7 @@ mod required;
 mod tests;
 
 use crate::bound::Bound;
+use crate::contradiction::{self, Contradiction};
 use crate::limits::{Limit, Profile, Quantity, Sense, Unit};
 use crate::one_way::OneWay;
 use crate::text::{count, plural};
@@ -160,6 +161,8 @@ pub struct Judgement {
     pub not_applicable: Vec<NotApplicable>,
     /// Requirements no group of facts matched.
     pub not_asked: Vec<RequirementOpen>,
+    /// In what the run disagrees with itself; found whether anything is judged or not.
+    pub contradictions: Vec<Contradiction>,
 }
 
 impl Judgement {
@@ -173,6 +176,7 @@ impl Judgement {
             requirements: Vec::new(),
             not_applicable: Vec::new(),
             not_asked: Vec::new(),
+            contradictions: contradiction::of(run),
         };
         for profile in profiles {
             judgement.add(run, profile);
@@ -189,8 +193,9 @@ impl Judgement {
                 .series
                 .iter()
                 .filter(|series| limit.series.matches(&series.spec.name));
+            let contradictions = &self.contradictions;
             self.checks
-                .extend(matching.map(|series| check(run, series, profile, limit)));
+                .extend(matching.map(|series| check(run, series, (profile, limit), contradictions)));
             if self.checks.len() == before {
                 self.not_measured.push(NotMeasured {
                     profile: profile.name.clone(),
@@ -266,9 +271,15 @@ fn whole(checks: &[Check], requirements: &[RequirementCheck]) -> Verdict {
     Verdict::over(required.chain([measured]))
 }
 
-fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -> Check {
+fn check(
+    run: &RunView,
+    series: &SeriesView,
+    (profile, limit): (&Profile, &Limit),
+    contradictions: &[Contradiction],
+) -> Check {
     let clocks = OneWay::of(run, series);
     let mut doubts = doubt::of(run, series, limit.quantity, clocks.as_ref());
+    doubts.extend(doubt::of_the_file(series, contradictions));
     let (measured, verdict, why) = match measure(series, limit.quantity) {
         Err(reason) => (None, Verdict::Inconclusive, with_clocks(reason, clocks.as_ref())),
         Ok(measured) => {

@@ -149,7 +149,7 @@ impl RunFile {
             let sql = format!(
                 "SELECT start_ns, end_ns,
                         expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
-                        {watched}, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns
+                        {watched}, samples, sum_ns, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns
                  FROM window WHERE series = ?1 ORDER BY start_ns"
             );
             rows(db, &sql, [id.0], window_of)
@@ -292,12 +292,14 @@ fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
         start_ns: unsigned(row, 0)?,
         end_ns: unsigned(row, 1)?,
         counters: counters(row, 2)?,
-        mean_ns: row.get(13)?,
-        min_ns: row.get(14)?,
-        max_ns: row.get(15)?,
-        p50_ns: optional_unsigned(row, 16)?,
-        p99_ns: optional_unsigned(row, 17)?,
-        p999_ns: optional_unsigned(row, 18)?,
+        samples: unsigned(row, 13)?,
+        sum_ns: i128::from(row.get::<_, i64>(14)?),
+        mean_ns: row.get(15)?,
+        min_ns: row.get(16)?,
+        max_ns: row.get(17)?,
+        p50_ns: optional_unsigned(row, 18)?,
+        p99_ns: optional_unsigned(row, 19)?,
+        p999_ns: optional_unsigned(row, 20)?,
     })
 }
 

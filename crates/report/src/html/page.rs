@@ -29,6 +29,8 @@ const HEADLINE_FACTS: [(&str, &str, &str); 5] = [
 pub(super) struct Page {
     pub(super) verdict: &'static str,
     pub(super) sentence: String,
+    /// In what the run file disagrees with itself: the series, and what.
+    pub(super) contradictions: Vec<(String, String)>,
     pub(super) headline: Vec<(String, String)>,
     pub(super) profiles: Vec<ProfileRow>,
     pub(super) tiles: Vec<CheckRow>,
@@ -84,6 +86,7 @@ impl Page {
         Self {
             verdict,
             sentence: report.judgement.sentence(),
+            contradictions: contradictions(&report.judgement),
             headline: headline(report),
             profiles: profiles(&report.judgement),
             tiles: tiles(&report.judgement),
@@ -111,6 +114,11 @@ impl Page {
             title: format!("triptime: {} {}", report.run.info.command, verdict),
         }
     }
+}
+
+fn contradictions(judgement: &Judgement) -> Vec<(String, String)> {
+    let found = judgement.contradictions.iter();
+    found.map(|one| (one.series.clone(), one.text.clone())).collect()
 }
 
 fn headline(report: &Report) -> Vec<(String, String)> {

@@ -110,7 +110,7 @@ fn alike_rows_fold_behind_the_worst_of_them() {
         .iter_mut()
         .filter(|series| series.spec.name.starts_with("age/"))
     {
-        series.max_ns = Some(9_000_000);
+        synthetic::add_worst(series, 9_000_000);
     }
     let page = visible(&html(bad));
     assert!(

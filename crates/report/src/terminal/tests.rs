@@ -1,7 +1,7 @@
 use crate::Report;
 use crate::limits::Profile;
 use crate::nics::samples::{card_facts, veth_facts};
-use crate::synthetic::{qualify, run, series};
+use crate::synthetic::{add_worst, qualify, run, series};
 use crate::view::RunView;
 use store::model::{Event, EventKind, RunState};
 
@@ -17,7 +17,7 @@ fn a_run_that_passes() {
 #[test]
 fn a_run_that_fails_with_loss_and_doubts() {
     let mut run = qualify(2, 10);
-    run.series[0].max_ns = Some(412_870);
+    add_worst(&mut run.series[0], 412_870);
     run.series[0].spikes[0].value_ns = 412_870;
     run.series[0].counters.missed = 4;
     run.series[0].counters.expected += 4;
