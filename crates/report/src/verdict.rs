@@ -396,6 +396,7 @@ fn measure(series: &SeriesView, quantity: Quantity) -> Result<Measured, String> 
         Quantity::Duplicate => counted(c.duplicate),
         Quantity::Reordered => counted(c.reordered),
         Quantity::Missed => counted(c.missed),
+        Quantity::Overflow if series.spec.threshold_ns.is_none() => Err("no threshold was set for it".to_owned()),
         Quantity::Overflow => counted(c.overflow),
         Quantity::Max => series.max_ns.map(Measured::Whole).ok_or_else(|| no_samples(series)),
         Quantity::Mean => {

@@ -126,10 +126,10 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,
-        threshold_ns: run.threshold_ns("publish/lateness"),
+        threshold_ns: None,
     };
     let stop = run.session.stop.clone();
-    let goose = blocks.map(|blocks| args.goose.config(blocks, &args.port, args.spin_ahead, &run));
+    let goose = blocks.map(|blocks| args.goose.config(blocks, &args.port, args.spin_ahead));
     let (sv, goose) = match (&goose, beside) {
         (Some(goose), None) => (None, Some((goose, port))),
         (Some(goose), Some(beside)) => (Some((&config, port)), Some((goose, beside.into()))),

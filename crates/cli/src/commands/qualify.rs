@@ -4,7 +4,7 @@ use crate::arguments::{RunArgs, positive_duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use lab::bed::Bed;
-use lab::plan::{Plan, PlanRun, Step, Table, Thresholds};
+use lab::plan::{Plan, PlanRun, Step, Table};
 use report::tables::Layout;
 use sys::privilege::Capability;
 
@@ -58,19 +58,11 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     };
     let mut run = Run::start(begin, args.run)?;
     run.html_beside_the_run();
-    let thresholds = Thresholds {
-        wakeup_ns: run.threshold_ns("wakeup/cpu0"),
-        noise_ns: run.threshold_ns("noise/cpu0"),
-        rtt_ns: run.threshold_ns("rtt/reflect"),
-        age_ns: run.threshold_ns("age/MU01"),
-        hop_ns: run.threshold_ns("hop/nic-to-edge/MU01"),
-    };
     let (session, progress) = run.parts();
     let work = PlanRun {
         plan: &plan,
         housekeeping,
         measured,
-        thresholds,
         ports,
         progress: Box::new(|session, doing| progress.show(session, doing)),
     };

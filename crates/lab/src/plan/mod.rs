@@ -13,7 +13,7 @@ mod streams;
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, Table};
 pub use networks::Networks;
-pub use run::{PlanRun, Show, Thresholds, rest, run};
+pub use run::{PlanRun, Show, rest, run};
 pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.

@@ -10,6 +10,7 @@ use super::reasons::Reasons;
 use super::recorder::{Command, Live, RecorderOptions, since};
 use super::signal::SpikeSignal;
 use super::tape::Reel;
+use super::thresholds::Thresholds;
 use super::window::Open;
 use crate::stop::Stop;
 use std::collections::BTreeMap;
@@ -48,6 +49,7 @@ pub(super) struct Work {
     batch: Batch,
     clock: ClockWatch,
     reasons: Reasons,
+    thresholds: Thresholds,
     signal: SpikeSignal,
     live: Arc<Mutex<Vec<Live>>>,
     failure: Option<StoreError>,
@@ -74,6 +76,7 @@ impl Work {
             batch: Batch::default(),
             clock: ClockWatch::new(),
             reasons: Reasons::new(options.explain),
+            thresholds: Thresholds::default(),
             signal,
             live,
             failure: None,
@@ -160,6 +163,7 @@ impl Work {
                 }
                 Command::Tape(source) => self.tapes.push(source),
                 Command::Event(event) => self.batch.events.push(event),
+                Command::Thresholds(thresholds) => self.thresholds = thresholds,
                 Command::Facts(facts) => self.add_facts(&facts),
                 Command::Counted(span) => self.take_counted(&span),
                 Command::Settle(done) => self.waiting.push(done),

@@ -467,3 +467,13 @@ fn a_limit_on_a_merged_run_that_is_not_there_says_so() {
     assert_eq!(why("merge", "hop/host.nic-to-host.edge/MU01"), None, "judged");
     assert_eq!(why("trace", "hop/nic-to-app/MU01").as_deref(), Some(""));
 }
+
+#[test]
+fn a_series_without_a_threshold_has_no_count_over_it() {
+    let mut run = clean();
+    let check = the_check(&run, Quantity::Overflow, 0);
+    assert_eq!((check.measured, check.verdict), (None, Verdict::Inconclusive));
+    assert_eq!(check.why, "no threshold was set for it");
+    only(&mut run).spec.threshold_ns = Some(120_000);
+    assert_eq!(the_check(&run, Quantity::Overflow, 0).verdict, Verdict::Pass);
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::{Event, EventKind, Identity, Kind, Sink, Summary, Window};
-use report::limits::{Profile, Quantity};
+use report::limits::Profile;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use store::model::{self, Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike};
 use store::{Batch, RunWriter, StoreError};
@@ -188,9 +188,7 @@ impl RunSink {
 
     /// The value above which samples of a series are overflow: its limit on the maximum.
     fn threshold_ns(&self, name: &str) -> Option<u64> {
-        let limits = &self.profile.as_ref()?.limits;
-        let of_series = |limit: &&report::limits::Limit| limit.quantity == Quantity::Max && limit.series.matches(name);
-        limits.iter().filter(of_series).map(|limit| limit.allowed).min()
+        self.profile.as_ref()?.threshold_ns(name)
     }
 
     fn settings(&self, identity: &Identity) -> Vec<(String, String)> {
