@@ -42,6 +42,14 @@ impl Paint {
         self.wrap(code, text)
     }
 
+    /// The verdict over profiles: a pass of some of their limits only is not green.
+    fn over(&self, verdict: Verdict, is_partial_pass: bool, text: &str) -> String {
+        match is_partial_pass {
+            true => self.wrap("1;36", text),
+            false => self.verdict(verdict, text),
+        }
+    }
+
     fn heading(&self, text: &str) -> String {
         self.wrap("1", text)
     }
@@ -85,7 +93,8 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     let word = if report.profiles.is_empty() {
         "NOT JUDGED".to_owned()
     } else {
-        paint.verdict(verdict, &verdict.word().to_uppercase())
+        let is_partial_pass = report.judgement.is_partial_pass();
+        paint.over(verdict, is_partial_pass, &report.judgement.words().to_uppercase())
     };
     let mut out = format!("{word}  {}\n", report.judgement.sentence());
     for profile in report
@@ -94,7 +103,8 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
         .iter()
         .filter(|_| report.judgement.profiles.len() > 1)
     {
-        let _ = writeln!(out, "  {:<12}  {}", profile.verdict.word(), profile.name);
+        let (name, coverage) = (&profile.name, profile.coverage.text());
+        let _ = writeln!(out, "  {:<12}  {name}: {coverage}", profile.words());
     }
     let ended = match run.state {
         RunState::Complete => "",

@@ -4,6 +4,7 @@
 //! worse one; else it is inconclusive, and says why in words that name the counts.
 
 mod between_clocks;
+mod coverage;
 mod doubt;
 mod merged;
 mod required;
@@ -16,6 +17,7 @@ use crate::limits::{Limit, Profile, Quantity, Sense, Unit};
 use crate::one_way::OneWay;
 use crate::text::{count, plural};
 use crate::view::{RunView, SeriesView};
+pub use coverage::Coverage;
 use doubt::Doubt;
 pub use required::{NotApplicable, RequirementCheck, RequirementOpen};
 use store::model::setting;
@@ -142,6 +144,8 @@ pub struct ProfileVerdict {
     pub what: String,
     /// The verdict over its checks.
     pub verdict: Verdict,
+    /// How many of its limits that is over.
+    pub coverage: Coverage,
 }
 
 /// A judged run.
@@ -149,6 +153,8 @@ pub struct ProfileVerdict {
 pub struct Judgement {
     /// The verdict over all checks of all profiles.
     pub verdict: Verdict,
+    /// How many limits of all profiles that is over.
+    pub coverage: Coverage,
     /// The verdict of each profile.
     pub profiles: Vec<ProfileVerdict>,
     /// Every limit held against every series it matches, profile by profile.
@@ -170,6 +176,7 @@ impl Judgement {
     pub fn of(run: &RunView, profiles: &[Profile]) -> Self {
         let mut judgement = Self {
             verdict: Verdict::Inconclusive,
+            coverage: Coverage::default(),
             profiles: Vec::new(),
             checks: Vec::new(),
             not_measured: Vec::new(),
@@ -205,10 +212,13 @@ impl Judgement {
             }
         }
         required::hold(self, run, profile);
+        let coverage = Coverage::of(profile, &self.checks[from..]);
+        self.coverage.add(coverage);
         self.profiles.push(ProfileVerdict {
             name: profile.name.clone(),
             what: profile.what.clone(),
             verdict: whole(&self.checks[from..], &self.requirements[requirements_from..]),
+            coverage,
         });
     }
 
@@ -236,6 +246,10 @@ impl Judgement {
         }
         if self.checks.is_empty() && fail == 0 {
             return "Nothing was measured that a limit applies to.".to_owned();
+        }
+        if pass == total && !self.coverage.is_whole() {
+            let checks = plural(total, "check");
+            return format!("{}, all within ({checks}).", self.coverage.text());
         }
         if pass == total {
             return if total == 1 {
