@@ -115,7 +115,7 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let mut run = Run::start(begin, args.run)?;
     let port = run.port(port, &args.port, &args.port.intent())?;
     if let Some(config) = replayed {
-        return replay::attend(config, port, run);
+        return replay::attend(&config, port, run);
     }
     for note in notes.into_iter().chain(of_blocks) {
         run.session.recorder.events().write(EventKind::Note, note);
