@@ -160,6 +160,7 @@ fn one_window(
 }
 
 /// Adds a sample that is larger than all others, in the last window.
+#[cfg(test)]
 pub(crate) fn add_worst(series: &mut SeriesView, ns: i64) {
     let one = Counters {
         expected: 1,
