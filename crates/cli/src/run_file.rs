@@ -9,9 +9,10 @@ use crate::verdict;
 use lab::loads::Loads;
 use lab::preflight::{self, Intent};
 use lab::session::{Session, SessionError, SessionSpec};
+use probes::record::Thresholds;
 use probes::tap::{self, Capture, CaptureSpec, Extent};
 use probes::{Port, ProbeError, Running, Stop};
-use report::limits::{Profile, Quantity};
+use report::limits::Profile;
 use report::tables::Layout;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -128,7 +129,11 @@ impl Run {
             documents,
         };
         let specs = args.loads(&beside(&start.measured));
-        let session = Session::start(spec, stop)?;
+        let mut session = Session::start(spec, stop)?;
+        if let Some(profile) = profile.clone() {
+            let by_name = move |name: &str| profile.threshold_ns(name);
+            session.recorder.set_thresholds(Thresholds::new(by_name));
+        }
         let loads = match Loads::start(specs, &session.recorder.events()) {
             Ok(loads) => loads,
             Err(error) => {
@@ -197,13 +202,6 @@ impl Run {
                 Err(error) => events.write(EventKind::Refused, error.to_string()),
             }
         }
-    }
-
-    /// The value above which samples of the series `name` are kept as spikes: its limit on the maximum.
-    pub(crate) fn threshold_ns(&self, name: &str) -> Option<u64> {
-        let limits = &self.profile.as_ref()?.limits;
-        let of_series = |limit: &&report::limits::Limit| limit.quantity == Quantity::Max && limit.series.matches(name);
-        limits.iter().filter(of_series).map(|limit| limit.allowed).min()
     }
 
     /// Waits for `ns`, or until told to end, showing progress; calls `look` now and then, and at the end.

@@ -4,6 +4,8 @@
 mod budget;
 mod buffer;
 mod clock;
+mod contradiction;
+mod coverage;
 mod nics;
 mod recording;
 mod required;
@@ -14,11 +16,13 @@ mod why;
 use crate::Report;
 use crate::one_way::OneWay;
 use crate::text::rfc3339;
-use crate::verdict::{Check, Measured, NotMeasured, ProfileVerdict};
+use crate::verdict::{Check, Measured, NotMeasured};
 use crate::view::{Figures, SeriesView};
 use budget::{BudgetEntry, budget};
 use buffer::BufferEntry;
 use clock::ClockEntry;
+use contradiction::{ContradictionEntry, contradictions};
+use coverage::{CoverageEntry, ProfileEntry, profiles};
 use nics::{NicEntry, nics};
 use recording::RecordingEntry;
 use required::{NotApplicableEntry, not_applicable};
@@ -47,6 +51,9 @@ pub struct Document {
     inventory: Vec<FactEntry>,
     nics: Vec<NicEntry>,
     not_applicable: Vec<NotApplicableEntry>,
+    contradictions: Vec<ContradictionEntry>,
+    #[serde(flatten)]
+    coverage: CoverageEntry,
     #[serde(skip_serializing_if = "Option::is_none")]
     recording: Option<RecordingEntry>,
 }
@@ -165,13 +172,6 @@ struct EventEntry {
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct ProfileEntry {
-    name: String,
-    verdict: &'static str,
-    what: String,
-}
-
-#[derive(Debug, Clone, Serialize)]
 struct NotMeasuredEntry {
     limit: String,
     series: String,
@@ -217,6 +217,8 @@ impl Document {
             inventory: inventory(report),
             nics: nics(&report.run),
             not_applicable: not_applicable(report),
+            contradictions: contradictions(report),
+            coverage: CoverageEntry::of(report.judgement.coverage),
             recording: report.recording.as_ref().map(RecordingEntry::of),
         }
     }
@@ -372,15 +374,6 @@ fn events(report: &Report) -> Vec<EventEntry> {
             at_s: seconds(event.at_ns),
         })
         .collect()
-}
-
-fn profiles(report: &Report) -> Vec<ProfileEntry> {
-    let entry = |profile: &ProfileVerdict| ProfileEntry {
-        name: profile.name.clone(),
-        verdict: profile.verdict.word(),
-        what: profile.what.clone(),
-    };
-    report.judgement.profiles.iter().map(entry).collect()
 }
 
 fn not_measured(report: &Report) -> Vec<NotMeasuredEntry> {

@@ -8,6 +8,7 @@
 pub mod bound;
 pub mod budget;
 pub mod comparison;
+pub mod contradiction;
 pub mod document;
 pub mod export;
 pub mod family;

@@ -331,6 +331,14 @@ impl Profile {
         Self::parse(&text, name_or_path)
     }
 
+    /// The value above which samples of the series `name` are counted as overflow and kept as spikes, in ns: the lowest limit on its
+    /// maximum. `None` where there is no such limit.
+    pub fn threshold_ns(&self, name: &str) -> Option<u64> {
+        let of_series = |limit: &&Limit| limit.quantity == Quantity::Max && limit.series.matches(name);
+        let limits = self.limits.iter().filter(of_series);
+        limits.map(|limit| limit.allowed).min()
+    }
+
     /// A profile from its text. `origin` is named in errors.
     ///
     /// # Errors

@@ -148,6 +148,8 @@ fn one_window(
         start_ns,
         end_ns: start_ns + SECOND_NS,
         counters,
+        samples: received,
+        sum_ns: sum,
         mean_ns: Some(sum as f64 / received as f64),
         min_ns: Some(min),
         max_ns: Some(max),
@@ -155,6 +157,27 @@ fn one_window(
         p99_ns: part.supported_quantile(0.99),
         p999_ns: part.supported_quantile(0.999),
     });
+}
+
+/// Adds a sample that is larger than all others, in the last window.
+#[cfg(test)]
+pub(crate) fn add_worst(series: &mut SeriesView, ns: i64) {
+    let one = Counters {
+        expected: 1,
+        received: 1,
+        ..Counters::default()
+    };
+    series.histogram.record(ns.unsigned_abs());
+    series.counters.add(&one);
+    series.sum_ns += i128::from(ns);
+    series.max_ns = Some(ns);
+    if let Some(window) = series.windows.last_mut() {
+        window.counters.add(&one);
+        window.samples += 1;
+        window.sum_ns += i128::from(ns);
+        window.mean_ns = Some(window.sum_ns as f64 / window.samples as f64);
+        window.max_ns = Some(ns);
+    }
 }
 
 fn spec(name: &str) -> SeriesSpec {

@@ -2,6 +2,7 @@
 
 mod buffers;
 mod clock;
+mod contradiction;
 mod cpus;
 mod nics;
 mod paced;
@@ -44,6 +45,14 @@ impl Paint {
         self.wrap(code, text)
     }
 
+    /// The verdict over profiles: a pass of some of their limits only is not green.
+    fn over(&self, verdict: Verdict, is_partial_pass: bool, text: &str) -> String {
+        match is_partial_pass {
+            true => self.wrap("1;36", text),
+            false => self.verdict(verdict, text),
+        }
+    }
+
     fn heading(&self, text: &str) -> String {
         self.wrap("1", text)
     }
@@ -64,6 +73,7 @@ impl Report {
         let report = &self.shown();
         let parts = [
             head(report, &paint, html),
+            contradiction::contradictions(report, &paint),
             checks(report, &paint),
             nics::interfaces(report, &paint),
             budget(report, &paint),
@@ -88,7 +98,8 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     let word = if report.profiles.is_empty() {
         "NOT JUDGED".to_owned()
     } else {
-        paint.verdict(verdict, &verdict.word().to_uppercase())
+        let is_partial_pass = report.judgement.is_partial_pass();
+        paint.over(verdict, is_partial_pass, &report.judgement.words().to_uppercase())
     };
     let mut out = format!("{word}  {}\n", report.judgement.sentence());
     for profile in report
@@ -97,7 +108,8 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
         .iter()
         .filter(|_| report.judgement.profiles.len() > 1)
     {
-        let _ = writeln!(out, "  {:<12}  {}", profile.verdict.word(), profile.name);
+        let (name, coverage) = (&profile.name, profile.coverage.text());
+        let _ = writeln!(out, "  {:<12}  {name}: {coverage}", profile.words());
     }
     if let Some(lacks) = &run.lacks_log {
         let _ = writeln!(out, "  {lacks}");

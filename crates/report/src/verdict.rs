@@ -5,6 +5,7 @@
 
 mod between_clocks;
 mod bounded;
+mod coverage;
 mod doubt;
 mod gaps;
 mod merged;
@@ -14,11 +15,13 @@ mod stamps;
 mod tests;
 
 use crate::bound::Bound;
+use crate::contradiction::{self, Contradiction};
 use crate::limits::{Limit, Profile, Quantity, Sense, Unit};
 use crate::one_way::OneWay;
 use crate::pacing::Pacing;
 use crate::text::{count, plural};
 use crate::view::{RunView, SeriesView};
+pub use coverage::Coverage;
 use doubt::Doubt;
 pub use required::{NotApplicable, RequirementCheck, RequirementOpen};
 use store::model::{EventKind, setting};
@@ -147,6 +150,8 @@ pub struct ProfileVerdict {
     pub what: String,
     /// The verdict over its checks.
     pub verdict: Verdict,
+    /// How many of its limits that is over.
+    pub coverage: Coverage,
 }
 
 /// A judged run.
@@ -154,6 +159,8 @@ pub struct ProfileVerdict {
 pub struct Judgement {
     /// The verdict over all checks of all profiles.
     pub verdict: Verdict,
+    /// How many limits of all profiles that is over.
+    pub coverage: Coverage,
     /// The verdict of each profile.
     pub profiles: Vec<ProfileVerdict>,
     /// Every limit held against every series it matches, profile by profile.
@@ -166,6 +173,8 @@ pub struct Judgement {
     pub not_applicable: Vec<NotApplicable>,
     /// Requirements no group of facts matched.
     pub not_asked: Vec<RequirementOpen>,
+    /// In what the run disagrees with itself; found whether anything is judged or not.
+    pub contradictions: Vec<Contradiction>,
 }
 
 impl Judgement {
@@ -173,12 +182,14 @@ impl Judgement {
     pub fn of(run: &RunView, profiles: &[Profile]) -> Self {
         let mut judgement = Self {
             verdict: Verdict::Inconclusive,
+            coverage: Coverage::default(),
             profiles: Vec::new(),
             checks: Vec::new(),
             not_measured: Vec::new(),
             requirements: Vec::new(),
             not_applicable: Vec::new(),
             not_asked: Vec::new(),
+            contradictions: contradiction::of(run),
         };
         for profile in profiles {
             judgement.add(run, profile);
@@ -195,8 +206,9 @@ impl Judgement {
                 .series
                 .iter()
                 .filter(|series| limit.series.matches(&series.spec.name));
+            let contradictions = &self.contradictions;
             self.checks
-                .extend(matching.map(|series| check(run, series, profile, limit)));
+                .extend(matching.map(|series| check(run, series, (profile, limit), contradictions)));
             if self.checks.len() == before {
                 self.not_measured.push(NotMeasured {
                     profile: profile.name.clone(),
@@ -206,10 +218,13 @@ impl Judgement {
             }
         }
         required::hold(self, run, profile);
+        let coverage = Coverage::of(profile, &self.checks[from..]);
+        self.coverage.add(coverage);
         self.profiles.push(ProfileVerdict {
             name: profile.name.clone(),
             what: profile.what.clone(),
             verdict: whole(&self.checks[from..], &self.requirements[requirements_from..]),
+            coverage,
         });
     }
 
@@ -237,6 +252,10 @@ impl Judgement {
         }
         if self.checks.is_empty() && fail == 0 {
             return "Nothing was measured that a limit applies to.".to_owned();
+        }
+        if pass == total && !self.coverage.is_whole() {
+            let checks = plural(total, "check");
+            return format!("{}, all within ({checks}).", self.coverage.text());
         }
         if pass == total {
             return if total == 1 {
@@ -272,9 +291,15 @@ fn whole(checks: &[Check], requirements: &[RequirementCheck]) -> Verdict {
     Verdict::over(required.chain([measured]))
 }
 
-fn check(run: &RunView, series: &SeriesView, profile: &Profile, limit: &Limit) -> Check {
+fn check(
+    run: &RunView,
+    series: &SeriesView,
+    (profile, limit): (&Profile, &Limit),
+    contradictions: &[Contradiction],
+) -> Check {
     let clocks = OneWay::of(run, series);
     let mut doubts = doubt::of(run, series, limit.quantity, clocks.as_ref());
+    doubts.extend(doubt::of_the_file(series, contradictions));
     let (measured, verdict, why) = match measure(run, series, limit.quantity) {
         Err(reason) => (None, Verdict::Inconclusive, with_clocks(reason, clocks.as_ref())),
         Ok(measured) => {
@@ -401,6 +426,7 @@ fn measure(run: &RunView, series: &SeriesView, quantity: Quantity) -> Result<Mea
         Quantity::Conflicting => counted(c.conflicting),
         Quantity::Reordered => counted(c.reordered),
         Quantity::Missed => counted(c.missed),
+        Quantity::Overflow if series.spec.threshold_ns.is_none() => Err("no threshold was set for it".to_owned()),
         Quantity::Overflow => counted(c.overflow),
         Quantity::Max => series.max_ns.map(Measured::Whole).ok_or_else(|| no_samples(series)),
         Quantity::Excess => {

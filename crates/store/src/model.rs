@@ -174,6 +174,10 @@ pub struct WindowRow {
     pub end_ns: u64,
     /// What happened in it.
     pub counters: Counters,
+    /// How many samples its histogram held.
+    pub samples: u64,
+    /// Exact sum of the samples in ns.
+    pub sum_ns: i128,
     /// Mean of the samples; `None` without samples.
     pub mean_ns: Option<f64>,
     /// Smallest sample.

@@ -172,7 +172,7 @@ impl RunFile {
             let sql = format!(
                 "SELECT start_ns, end_ns,
                         expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
-                        {added}, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns
+                        {added}, samples, sum_ns, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns
                  FROM window WHERE series = ?1 ORDER BY start_ns"
             );
             rows(db, &sql, [id.0], window_of)
@@ -330,12 +330,14 @@ fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
         start_ns: unsigned(row, 0)?,
         end_ns: unsigned(row, 1)?,
         counters: counters(row, 2)?,
-        mean_ns: row.get(14)?,
-        min_ns: row.get(15)?,
-        max_ns: row.get(16)?,
-        p50_ns: optional_unsigned(row, 17)?,
-        p99_ns: optional_unsigned(row, 18)?,
-        p999_ns: optional_unsigned(row, 19)?,
+        samples: unsigned(row, 14)?,
+        sum_ns: i128::from(row.get::<_, i64>(15)?),
+        mean_ns: row.get(16)?,
+        min_ns: row.get(17)?,
+        max_ns: row.get(18)?,
+        p50_ns: optional_unsigned(row, 19)?,
+        p99_ns: optional_unsigned(row, 20)?,
+        p999_ns: optional_unsigned(row, 21)?,
     })
 }
 

@@ -4,7 +4,6 @@ mod scl_blocks;
 
 use crate::arguments::PortArgs;
 use crate::failure::Failure;
-use crate::run_file::Run;
 use crate::streams::NamedSet;
 use probes::goose::{ControlBlock, GooseConfig, SuperviseConfig, parse};
 use std::path::{Path, PathBuf};
@@ -53,20 +52,14 @@ impl GooseArgs {
     }
 
     /// How `blocks` are published.
-    pub(crate) fn config(
-        &self,
-        blocks: Vec<ControlBlock>,
-        port: &PortArgs,
-        spin_ahead_ns: u64,
-        run: &Run,
-    ) -> GooseConfig {
+    pub(crate) fn config(&self, blocks: Vec<ControlBlock>, port: &PortArgs, spin_ahead_ns: u64) -> GooseConfig {
         GooseConfig {
             blocks,
             spin_ahead_ns,
             duration_ns: port.duration,
             policy: port.policy,
             cpu: self.goose_cpu.or(port.cpu),
-            threshold_ns: run.threshold_ns("publish/goose-lateness"),
+            threshold_ns: None,
         }
     }
 }

@@ -57,7 +57,6 @@ pub(crate) fn run(args: ListenArgs) -> Result<u8, Failure> {
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,
-        threshold_ns: run.threshold_ns("listen/stream"),
         more_settings: run.load_settings(),
         ..every
     };

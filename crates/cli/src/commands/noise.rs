@@ -82,7 +82,7 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
             cpus,
             policy: args.policy,
             threshold_ns: args.threshold,
-            spike_above_ns: args.spike_above.or_else(|| run.threshold_ns("noise/cpu0")),
+            spike_above_ns: args.spike_above,
             duration_ns: args.duration,
             rest: rest(args.policy),
             idle: run.session.idle().to_owned(),

@@ -122,7 +122,7 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     let mut run = Run::start(begin, args.run)?;
     let port = run.port(port, &args.port, &args.port.intent())?;
     if let Some(config) = replayed {
-        return replay::attend(config, port, run);
+        return replay::attend(&config, port, run);
     }
     for note in notes.into_iter().chain(of_blocks) {
         run.session.recorder.events().write(EventKind::Note, note);
@@ -133,10 +133,10 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,
-        threshold_ns: run.threshold_ns("publish/lateness"),
+        threshold_ns: None,
     };
     let stop = run.session.stop.clone();
-    let goose = blocks.map(|blocks| args.goose.config(blocks, &args.port, args.spin_ahead, &run));
+    let goose = blocks.map(|blocks| args.goose.config(blocks, &args.port, args.spin_ahead));
     let (sv, goose) = match (&goose, beside) {
         (Some(goose), None) => (None, Some((goose, port))),
         (Some(goose), Some(beside)) => (Some((&config, port)), Some((goose, beside.into()))),

@@ -4,7 +4,7 @@ use crate::arguments::{RunArgs, positive_duration};
 use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use lab::bed::Bed;
-use lab::plan::{Named, Plan, PlanRun, Roles, Step, Table, Thresholds, live_facts};
+use lab::plan::{Named, Plan, PlanRun, Roles, Step, Table, live_facts};
 use report::tables::Layout;
 use std::io::Write;
 use sys::privilege::Capability;
@@ -85,19 +85,11 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     let mut run = Run::start(begin, args.run)?;
     run.session.recorder.add_facts(roles.facts());
     run.html_beside_the_run();
-    let thresholds = Thresholds {
-        wakeup_ns: run.threshold_ns("wakeup/cpu0"),
-        noise_ns: run.threshold_ns("noise/cpu0"),
-        rtt_ns: run.threshold_ns("rtt/reflect"),
-        age_ns: run.threshold_ns("age/MU01"),
-        hop_ns: run.threshold_ns("hop/nic-to-edge/MU01"),
-    };
     let (session, progress) = run.parts();
     let work = PlanRun {
         plan: &plan,
         roles,
         cpus,
-        thresholds,
         ports,
         progress: Box::new(|session, doing| progress.show(session, doing)),
     };

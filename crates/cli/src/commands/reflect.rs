@@ -185,10 +185,6 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
         ..Start::probe("reflect", args.port.measured(), args.port.duration).on(&args.port.interface)
     };
     let mut run = Run::start(begin, args.run)?;
-    let config = ReflectConfig {
-        threshold_ns: run.threshold_ns("rtt/reflect").or(args.break_above),
-        ..config
-    };
     let stop = run.session.stop.clone();
     let intent = Intent {
         spins_without_rest: args.no_rest && config.receive == Receive::Spin && config.policy != Policy::Other,

@@ -57,12 +57,8 @@ pub(crate) fn streams(capture: &Path, rate: Option<u32>) -> Result<Vec<StreamCon
 }
 
 /// Sends it.
-pub(crate) fn attend(config: ReplayConfig, port: Port, mut run: Run) -> Result<u8, Failure> {
-    let config = ReplayConfig {
-        threshold_ns: run.threshold_ns("publish/lateness"),
-        ..config
-    };
+pub(crate) fn attend(config: &ReplayConfig, port: Port, mut run: Run) -> Result<u8, Failure> {
     let stop = run.session.stop.clone();
-    let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
+    let outcome = start(config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
     run.finish(outcome.map_err(Into::into))
 }

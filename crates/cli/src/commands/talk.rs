@@ -158,9 +158,7 @@ fn config(args: &TalkArgs, run: &Run) -> TalkConfig {
         policy: args.port.policy,
         cpu: args.port.cpu,
         // Late frames are kept, each with its cause. Of a search most are late, and nobody asks why.
-        threshold_ns: run
-            .threshold_ns("talk/test")
-            .or_else(|| (!args.search).then_some(late_after_ns)),
+        threshold_ns: (!args.search).then_some(late_after_ns),
         more_settings: run.load_settings(),
         ..every
     }
@@ -178,7 +176,6 @@ fn self_test(
         framing: Some(config.framing),
         policy: config.policy,
         cpu,
-        threshold_ns: run.threshold_ns("listen/stream"),
         more_settings: config.more_settings.clone(),
         ..ListenConfig::every(config.period)
     };

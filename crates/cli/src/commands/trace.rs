@@ -117,7 +117,7 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
     let config = TraceConfig {
         points: chosen.points(),
         max_streams: args.max_streams,
-        threshold_ns: args.threshold.or_else(|| run.threshold_ns("hop/nic-to-tap/MU01")),
+        threshold_ns: args.threshold,
         record: args.record,
         window_ns: args.run.window.unwrap_or(WINDOW_NS),
         more_settings: run.load_settings(),

@@ -103,10 +103,7 @@ pub(crate) fn run(args: WakeupArgs) -> Result<u8, Failure> {
         clock: args.clock.into(),
         spin_ahead_ns: args.spin_ahead,
         duration_ns: args.duration,
-        threshold_ns: args
-            .threshold
-            .or(args.break_above)
-            .or_else(|| run.threshold_ns("wakeup/cpu0")),
+        threshold_ns: args.threshold.or(args.break_above),
         break_above_ns: args.break_above,
         idle: run.session.idle().to_owned(),
         label: None,

@@ -32,21 +32,6 @@ const AFTER_SENDER: Duration = Duration::from_millis(300);
 /// How often the run looks at its loads and shows its progress.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Values above which samples are kept as spikes: the limits that judge them.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Thresholds {
-    /// For `wakeup/*`.
-    pub wakeup_ns: Option<u64>,
-    /// For `noise/*`.
-    pub noise_ns: Option<u64>,
-    /// For `rtt/*`.
-    pub rtt_ns: Option<u64>,
-    /// For `age/*`.
-    pub age_ns: Option<u64>,
-    /// For `hop/*`.
-    pub hop_ns: Option<u64>,
-}
-
 /// Shows progress: the session, and what is being done.
 pub type Show<'a> = dyn FnMut(&Session, &str) + 'a;
 
@@ -58,8 +43,6 @@ pub struct PlanRun<'a> {
     pub roles: Roles,
     /// What is known of the CPUs, for those that steps and loads name.
     pub cpus: CpuFacts,
-    /// What counts as a spike.
-    pub thresholds: Thresholds,
     /// Ports of this machine that are measured beside the plan's networks.
     pub ports: Option<Bed>,
     /// Called now and then with what is being done.
@@ -151,7 +134,6 @@ impl Runner<'_> {
                     policy: step.policy.0,
                     period: step.interval.0,
                     duration_ns: Some(step.duration.0),
-                    threshold_ns: self.work.thresholds.wakeup_ns,
                     idle: self.session.idle().to_owned(),
                     label: step.label.clone(),
                     more_settings,
@@ -166,7 +148,7 @@ impl Runner<'_> {
                     cpus: self.measured(step.cpus.as_ref())?,
                     policy: step.policy.0,
                     threshold_ns: step.threshold.0,
-                    spike_above_ns: self.work.thresholds.noise_ns,
+                    spike_above_ns: None,
                     duration_ns: Some(step.duration.0),
                     rest: rest(),
                     idle: self.session.idle().to_owned(),
@@ -240,7 +222,6 @@ impl Runner<'_> {
             peer: Some(Mac(bed.mac(End::Device)?)),
             duration_ns: Some(step.duration.0),
             cpu: near_cpu,
-            threshold_ns: self.work.thresholds.rtt_ns,
             ..reflector.clone()
         };
         let options = reflect::port_options(&initiator);
@@ -277,14 +258,13 @@ impl Runner<'_> {
         let publisher = streams::publisher(step, way, self.work.roles.housekeeping.first());
         let subscriber = SubscribeConfig {
             cpu: self.work.roles.measured.first(),
-            threshold_ns: self.work.thresholds.age_ns,
             ..streams::subscriber(&publisher)
         };
         let wanted = step.trace.then(|| Wanted {
             bed,
             network: way.network(),
             streams: publisher.streams.iter().map(|stream| stream.sv_id.clone()).collect(),
-            threshold_ns: step.trace_threshold.map(|ns| ns.0).or(self.work.thresholds.hop_ns),
+            threshold_ns: step.trace_threshold.map(|ns| ns.0),
             window_ns: self.work.plan.window.0,
             more_settings: [way.settings(), more_settings.to_vec()].concat(),
         });

@@ -85,6 +85,11 @@ pub trait Describe: Send {
     /// The series that slot `slot`, announced as `label`, stands for.
     fn series(&self, slot: u16, label: &str) -> SeriesSpec;
 
+    /// The threshold of slot `slot` in ns where neither its series asks for one nor anything judges it.
+    fn threshold_otherwise(&self, _slot: u16) -> Option<u64> {
+        None
+    }
+
     /// The event for notice `code` of the series `name`.
     fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
         (EventKind::Note, format!("{name}: notice {code} ({a}, {b})"))

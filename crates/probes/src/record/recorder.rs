@@ -4,6 +4,7 @@ use super::counted::{Counted, CountedSpan};
 use super::feed::{AfterWord, Describe, Feed, Source};
 use super::signal::SpikeSignal;
 use super::tape::{Reel, Tape};
+use super::thresholds::Thresholds;
 use super::why::Explain;
 use super::work::Work;
 use crate::stop::Stop;
@@ -48,6 +49,7 @@ pub(super) enum Command {
     Event(Event),
     OnCpu { cpu: u32, event: Event },
     Facts(Vec<Fact>),
+    Thresholds(Thresholds),
     Counted(Box<CountedSpan>),
     CountedEvent(Box<SeriesSpec>, Event),
     Settle(Sender<()>),
@@ -63,6 +65,7 @@ pub struct Recorder {
     signal: SpikeSignal,
     start: Monotonic,
     feeds: usize,
+    thresholds: Thresholds,
 }
 
 impl Recorder {
@@ -89,6 +92,7 @@ impl Recorder {
             signal,
             start,
             feeds: 0,
+            thresholds: Thresholds::default(),
         }
     }
 
@@ -138,6 +142,17 @@ impl Recorder {
     /// When something went wrong, for the one who keeps what was around it.
     pub fn spike_signal(&self) -> SpikeSignal {
         self.signal.clone()
+    }
+
+    /// Sets the thresholds of the series that are made from now on, where what measures them asks for no other.
+    pub fn set_thresholds(&mut self, thresholds: Thresholds) {
+        self.thresholds = thresholds.clone();
+        let _ = self.commands.send(Command::Thresholds(thresholds));
+    }
+
+    /// The thresholds of series by their names.
+    pub fn thresholds(&self) -> &Thresholds {
+        &self.thresholds
     }
 
     /// Adds facts to the inventory of the run, such as those of a test bed that was built after it started.

@@ -11,6 +11,7 @@ use super::reasons::Reasons;
 use super::recorder::{Command, Live, RecorderOptions, since};
 use super::signal::SpikeSignal;
 use super::tape::Reel;
+use super::thresholds::Thresholds;
 use super::window::Open;
 use crate::stop::Stop;
 use std::collections::BTreeMap;
@@ -54,6 +55,7 @@ pub(super) struct Work {
     batch: Batch,
     clock: ClockWatch,
     reasons: Reasons,
+    thresholds: Thresholds,
     signal: SpikeSignal,
     live: Arc<Mutex<Vec<Live>>>,
     failure: Option<StoreError>,
@@ -82,6 +84,7 @@ impl Work {
             batch: Batch::default(),
             clock: ClockWatch::new(),
             reasons: Reasons::new(options.explain),
+            thresholds: Thresholds::default(),
             signal,
             live,
             failure: None,
@@ -174,6 +177,7 @@ impl Work {
                 Command::Tape(source) => self.tapes.push(source),
                 Command::Event(event) => self.batch.events.push(event),
                 Command::OnCpu { cpu, event } => self.on_cpu(cpu, &event),
+                Command::Thresholds(thresholds) => self.thresholds = thresholds,
                 Command::Facts(facts) => self.add_facts(&facts),
                 Command::Counted(span) => self.take_counted(&span),
                 Command::CountedEvent(series, event) => self.take_counted_event(&series, event),

@@ -144,6 +144,13 @@ impl Describe for Reflect {
         }
     }
 
+    /// A round trip that ends the measurement is kept.
+    fn threshold_otherwise(&self, slot: u16) -> Option<u64> {
+        self.config
+            .break_above_ns
+            .filter(|_| self.role == Role::Initiator && slot == RTT)
+    }
+
     fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
         let interface = &self.interface;
         let duration = |ns: u64| format_ns(ns as f64);

@@ -69,7 +69,7 @@ pub struct TalkConfig {
     pub cpu: Option<u32>,
     /// Second part of the series' names; `None` is the framing.
     pub label: Option<String>,
-    /// Samples of `talk/*` above are counted as overflow and kept as spikes.
+    /// Samples of `talk/*` above are counted as overflow and kept as spikes, where no limit on them says from when on.
     pub threshold_ns: Option<u64>,
     /// More settings to show, such as the loads.
     pub more_settings: Vec<(String, String)>,

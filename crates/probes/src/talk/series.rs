@@ -79,9 +79,13 @@ impl Describe for Talk {
             what: what.into(),
             clock: SeriesClock::Monotonic,
             interval_ns: Some(self.config.period.as_f64()),
-            threshold_ns: self.config.threshold_ns.filter(|_| slot == TALK),
+            threshold_ns: None,
             settings: self.settings(),
         }
+    }
+
+    fn threshold_otherwise(&self, slot: u16) -> Option<u64> {
+        self.config.threshold_ns.filter(|_| slot == TALK)
     }
 
     fn notice(&self, code: u16, name: &str, a: u64, _b: u64) -> (EventKind, String) {

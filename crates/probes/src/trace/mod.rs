@@ -39,7 +39,8 @@ pub struct TraceConfig {
     pub points: Vec<Point>,
     /// Streams told apart at the most.
     pub max_streams: u32,
-    /// Durations from one point to the next above this are counted as overflow and kept as spikes.
+    /// Durations from one point to the next above this are counted as overflow and kept as spikes; `None`: the recorder's thresholds
+    /// say from when on, by the name of each series.
     pub threshold_ns: Option<u64>,
     /// Keep every frame with its stamps.
     pub record: bool,

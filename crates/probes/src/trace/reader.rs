@@ -78,8 +78,13 @@ impl Reader {
         let spans = config.window_ns.div_ceil(LONGEST_SPAN_NS).max(1);
         Self {
             tracer,
-            names: Names::new(&config.points, config.threshold_ns, &config.more_settings),
-            floors: Floors::new(config.threshold_ns),
+            names: Names::new(
+                &config.points,
+                config.threshold_ns,
+                recorder.thresholds(),
+                &config.more_settings,
+            ),
+            floors: Floors::default(),
             counted: recorder.counted(),
             events: recorder.events(),
             live,
@@ -164,7 +169,8 @@ impl Reader {
             told.iter().for_each(|duration| frames.take(duration));
         }
         for duration in told {
-            if self.floors.take(duration.series, duration.ns) {
+            let threshold_ns = self.names.threshold_ns(duration.series);
+            if self.floors.take(duration.series, duration.ns, threshold_ns) {
                 spikes.entry(duration.series).or_default().push(CountedSpike {
                     at: duration.at,
                     value_ns: i64::try_from(duration.ns).unwrap_or(i64::MAX),
@@ -287,6 +293,11 @@ impl Reader {
         if received == 0 && counts.lost == 0 && first.duplicate == 0 {
             return;
         }
+        let overflow = match (self.names.asked_of(series), spec.threshold_ns) {
+            (Some(_), _) => counts.over,
+            (None, Some(threshold_ns)) => self.floors.over(series, over_for_certain(found, threshold_ns)),
+            (None, None) => 0,
+        };
         let extreme = |ns: u64| i64::try_from(ns).ok().filter(|_| received > 0);
         self.counted.add(CountedSpan {
             series: spec,
@@ -297,7 +308,7 @@ impl Reader {
                 lost: counts.lost,
                 duplicate: first.duplicate,
                 reordered: first.reordered,
-                overflow: counts.over,
+                overflow,
                 ..Counters::default()
             },
             sum_ns: i64::try_from(counts.sum_ns).unwrap_or(i64::MAX),
@@ -395,6 +406,15 @@ fn of_points(readings: &[Reading], stream: u32, points: usize) -> Vec<Option<&Re
         found[reading.point] = Some(reading);
     }
     found
+}
+
+/// Durations in buckets that lie above the threshold as a whole.
+fn over_for_certain(found: &Distribution, threshold_ns: u64) -> u64 {
+    let over = found
+        .buckets
+        .iter()
+        .filter(|(bucket, _)| bucket_bounds(*bucket).0 > threshold_ns);
+    over.map(|(_, count)| count).sum()
 }
 
 /// The durations with the upper end of their bucket, which is at most 1.6 % more, but never outside the extremes.

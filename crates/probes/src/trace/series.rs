@@ -1,5 +1,6 @@
 //! What the series of this probe are called and mean.
 
+use crate::record::Thresholds;
 use ::trace::hops::{HopSeries, Point, PointKind, StreamInfo};
 use store::hop::HopName;
 use store::model::{SeriesClock, SeriesSpec};
@@ -8,17 +9,24 @@ use units::format_ns;
 /// Names of hops, streams and series.
 pub(super) struct Names {
     points: Vec<Point>,
-    threshold_ns: Option<u64>,
+    asked_ns: Option<u64>,
+    thresholds: Thresholds,
     more_settings: Vec<(String, String)>,
     labels: Vec<String>,
     streams: Vec<StreamInfo>,
 }
 
 impl Names {
-    pub(super) fn new(points: &[Point], threshold_ns: Option<u64>, more_settings: &[(String, String)]) -> Self {
+    pub(super) fn new(
+        points: &[Point],
+        asked_ns: Option<u64>,
+        thresholds: &Thresholds,
+        more_settings: &[(String, String)],
+    ) -> Self {
         Self {
             points: points.to_vec(),
-            threshold_ns,
+            asked_ns,
+            thresholds: thresholds.clone(),
             more_settings: more_settings.to_vec(),
             labels: Vec::new(),
             streams: Vec::new(),
@@ -74,6 +82,18 @@ impl Names {
         (&self.points[from], to)
     }
 
+    /// Above which durations are over: what was asked for from one point to the next, else what judges the series; `None` when its
+    /// stream is not known yet.
+    pub(super) fn threshold_ns(&self, series: HopSeries) -> Option<u64> {
+        let name = self.name(series, self.label(series.stream)?);
+        self.asked_of(series).or_else(|| self.thresholds.of(&name.to_string()))
+    }
+
+    /// What was asked for: the kernel counts by it.
+    pub(super) fn asked_of(&self, series: HopSeries) -> Option<u64> {
+        self.asked_ns.filter(|_| !series.total)
+    }
+
     /// The series; `None` when its stream is not known yet.
     pub(super) fn spec(&self, series: HopSeries) -> Option<SeriesSpec> {
         let label = self.label(series.stream)?;
@@ -90,7 +110,7 @@ impl Names {
             ("VLAN at the first point".to_owned(), vlan),
             ("ASDUs in a frame".to_owned(), stream.asdus.to_string()),
         ];
-        let threshold_ns = self.threshold_ns.filter(|_| !series.total);
+        let threshold_ns = self.threshold_ns(series);
         if let Some(ns) = threshold_ns {
             settings.push(("threshold".to_owned(), format_ns(ns as f64)));
         }

@@ -28,7 +28,13 @@ const HEADLINE_FACTS: [(&str, &str, &str); 5] = [
 
 pub(super) struct Page {
     pub(super) verdict: &'static str,
+    /// The verdict for a person.
+    pub(super) words: &'static str,
+    /// Its sign and colour: `partial` for a pass of some limits only.
+    pub(super) look: &'static str,
     pub(super) sentence: String,
+    /// In what the run file disagrees with itself: the series, and what.
+    pub(super) contradictions: Vec<(String, String)>,
     pub(super) headline: Vec<(String, String)>,
     pub(super) profiles: Vec<ProfileRow>,
     pub(super) tiles: Vec<CheckRow>,
@@ -59,7 +65,9 @@ pub(super) struct Page {
 pub(super) struct ProfileRow {
     pub(super) name: String,
     pub(super) what: String,
-    pub(super) verdict: &'static str,
+    pub(super) words: &'static str,
+    pub(super) look: &'static str,
+    pub(super) coverage: String,
 }
 
 pub(super) struct EventRow {
@@ -82,7 +90,10 @@ impl Page {
         let verdict = report.verdict().word();
         Self {
             verdict,
+            words: report.judgement.words(),
+            look: look(verdict, report.judgement.is_partial_pass()),
             sentence: report.judgement.sentence(),
+            contradictions: contradictions(&report.judgement),
             headline: headline(report),
             profiles: profiles(&report.judgement),
             tiles: tiles(&report.judgement),
@@ -106,9 +117,19 @@ impl Page {
             way_svg: way::picture(&report.run.facts),
             inventory: inventory(report),
             method: method(report),
-            title: format!("triptime: {} {}", report.run.info.command, verdict),
+            title: format!("triptime: {} {}", report.run.info.command, report.judgement.words()),
         }
     }
+}
+
+/// How a verdict over profiles looks: a pass of some limits only is another thing than one of all.
+fn look(verdict: &'static str, is_partial_pass: bool) -> &'static str {
+    if is_partial_pass { "partial" } else { verdict }
+}
+
+fn contradictions(judgement: &Judgement) -> Vec<(String, String)> {
+    let found = judgement.contradictions.iter();
+    found.map(|one| (one.series.clone(), one.text.clone())).collect()
 }
 
 fn headline(report: &Report) -> Vec<(String, String)> {
@@ -139,7 +160,9 @@ fn profiles(judgement: &Judgement) -> Vec<ProfileRow> {
     let row = |profile: &ProfileVerdict| ProfileRow {
         name: profile.name.clone(),
         what: profile.what.clone(),
-        verdict: profile.verdict.word(),
+        words: profile.words(),
+        look: look(profile.verdict.word(), profile.is_partial_pass()),
+        coverage: profile.coverage.text(),
     };
     judgement.profiles.iter().map(row).collect()
 }

@@ -297,3 +297,17 @@ fn classes_ascend_and_only_the_last_has_no_end() {
         assert!(message.contains(wanted), "{message}");
     }
 }
+
+#[test]
+fn a_series_takes_its_threshold_from_the_lowest_limit_on_its_maximum() {
+    let substation = Profile::find("substation").expect("embedded");
+    for (name, threshold_ns) in [
+        ("rtt/reflect", Some(250_000)),
+        ("age/any stream at all", Some(692_000)),
+        ("hop/nic-to-edge/MU01", Some(100_000)),
+        ("hop/nic-to-port/MU01", None),
+        ("spacing/MU01", None),
+    ] {
+        assert_eq!(substation.threshold_ns(name), threshold_ns, "{name}");
+    }
+}

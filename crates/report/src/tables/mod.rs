@@ -79,12 +79,11 @@ fn vm(runs: &[RunView]) -> String {
             ]);
         }
     }
-    let note =
-        "* Samples over 120 µs; with \"+\" periods that such a sample skipped, which cyclictest does not count.\n";
+    let note = "* Samples over 120 µs; behind \"+\" the periods that the thread skipped in all, however long, which cyclictest does not count.\n";
     columns(&rows) + note
 }
 
-/// Samples over a limit, and the periods that were skipped in them.
+/// Samples over a limit, and the periods that were skipped: by these samples and by shorter ones.
 fn over(series: &SeriesView, limit_ns: u64) -> String {
     let samples = match series.spec.threshold_ns {
         Some(threshold) if threshold == limit_ns => series.counters.overflow,
@@ -140,13 +139,15 @@ fn label(series: &SeriesView) -> &str {
     }
 }
 
-/// Native, or the container the run was made in.
+/// Native, or the container or virtual machine the run was made in.
 fn environment(run: &RunView) -> String {
-    let container = fact(run, "virtualisation", "container");
-    if container == "none" {
-        "Native".to_owned()
-    } else {
-        container
+    let [container, hypervisor] = ["container", "hypervisor"].map(|name| fact(run, "virtualisation", name));
+    match (container.as_str(), hypervisor.as_str()) {
+        ("none", "none") => "Native".to_owned(),
+        ("none", "unknown") => "unknown".to_owned(),
+        ("none", _) => format!("virtual machine ({hypervisor})"),
+        (_, "none" | "unknown") => container,
+        _ => format!("{container} in a virtual machine ({hypervisor})"),
     }
 }
 
@@ -207,6 +208,7 @@ mod tests {
     use super::{Layout, class, print};
     use crate::synthetic;
     use crate::view::RunView;
+    use store::model::Fact;
 
     fn run() -> RunView {
         let mut run = synthetic::run(vec![
@@ -238,6 +240,37 @@ mod tests {
         assert!(row.contains("| 2 ") && row.contains("37 ("), "{row}");
         let row = text.lines().find(|line| line.contains("no-load")).expect("a row");
         assert!(row.contains("16 ("), "{row}");
+    }
+
+    #[test]
+    fn the_environment_is_a_virtual_machine_where_it_runs_in_one() {
+        let named = |container: &str, hypervisor: &str| {
+            let mut run = run();
+            let fact = |name: &str, value: &str| Fact {
+                group: "virtualisation".into(),
+                name: name.into(),
+                value: Ok(value.into()),
+                source: String::new(),
+            };
+            run.facts = vec![fact("container", container), fact("hypervisor", hypervisor)];
+            super::environment(&run)
+        };
+        assert_eq!(named("none", "none"), "Native");
+        assert_eq!(named("none", "kvm (KVM in /sys/class/dmi/id)"), "virtual machine (kvm)");
+        assert_eq!(named("docker", "none"), "docker");
+        assert_eq!(named("docker", "kvm"), "docker in a virtual machine (kvm)");
+    }
+
+    #[test]
+    fn skipped_periods_are_shown_whatever_skipped_them() {
+        let mut run = run();
+        run.series[0].counters.missed = 4;
+        let text = print(Layout::Vm, &[run]);
+        assert!(text.contains("| 0 + 4 "), "{text}");
+        assert!(
+            text.contains("the periods that the thread skipped in all, however long"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -1,7 +1,8 @@
 use crate::Report;
 use crate::limits::Profile;
 use crate::nics::samples::{card_facts, veth_facts};
-use crate::synthetic::{qualify, run, series};
+use crate::synthetic::{add_worst, qualify, run, series};
+use crate::verdict::Verdict;
 use crate::view::RunView;
 use store::model::{Event, EventKind, RunState};
 
@@ -17,7 +18,7 @@ fn a_run_that_passes() {
 #[test]
 fn a_run_that_fails_with_loss_and_doubts() {
     let mut run = qualify(2, 10);
-    run.series[0].max_ns = Some(412_870);
+    add_worst(&mut run.series[0], 412_870);
     run.series[0].spikes[0].value_ns = 412_870;
     run.series[0].counters.missed = 4;
     run.series[0].counters.expected += 4;
@@ -39,7 +40,7 @@ fn colours_only_when_told() {
     assert!(!report.text(false, None).contains('\x1b'));
     let coloured = report.text(true, None);
     assert!(
-        coloured.starts_with("\x1b[1;32mPASS\x1b[0m  The one check is within its limit.\n"),
+        coloured.starts_with("\x1b[1;36mPARTIAL PASS\x1b[0m  1 of 8 limits measured, all within (1 check).\n"),
         "{coloured}"
     );
     let plain: String = coloured
@@ -86,4 +87,44 @@ fn an_event_of_several_series_stands_once_and_each_time() {
     let text = report(measured).text(false, None);
     let (_, events) = text.split_once("Events").expect("the section");
     assert_eq!(events.matches("a0 is gone").count(), 2, "{text}");
+}
+
+/// A run of round trips, and a profile with a limit on them and, if it is not `whole`, one on what was not measured.
+fn partly(whole: bool) -> Report {
+    let more =
+        "[[limit]]\nid = \"age.max\"\nseries = \"age/*\"\nquantity = \"max\"\nallowed = \"1ms\"\nsource = \"site\"\n";
+    let text = format!(
+        "name = \"site\"\nwhat = \"tests\"\n{}{}",
+        more.replace("age", "rtt"),
+        if whole { "" } else { more }
+    );
+    let profile = Profile::parse(&text, "test").expect("a profile");
+    Report::new(run(vec![series("rtt/reflect", 1_000, 60_000, 10)]), vec![profile])
+}
+
+#[test]
+fn a_pass_of_some_limits_is_another_thing_than_one_of_all() {
+    let (whole, some) = (partly(true), partly(false));
+    assert_eq!((whole.verdict(), some.verdict()), (Verdict::Pass, Verdict::Pass));
+    let first = |report: &Report| report.text(true, None).lines().next().map(str::to_owned);
+    assert_eq!(
+        first(&whole).as_deref(),
+        Some("\x1b[1;32mPASS\x1b[0m  The one check is within its limit.")
+    );
+    assert_eq!(
+        first(&some).as_deref(),
+        Some("\x1b[1;36mPARTIAL PASS\x1b[0m  1 of 2 limits measured, all within (1 check).")
+    );
+    let html = some.html().expect("a page");
+    assert!(html.contains("<header class=\"partial\">") && html.contains("</svg>Partial pass</h1>"));
+    let html = whole.html().expect("a page");
+    assert!(html.contains("<header class=\"pass\">") && html.contains("</svg>Pass</h1>"));
+    for (report, limits, coverage) in [(&whole, 1, "whole"), (&some, 2, "partial")] {
+        let json: serde_json::Value = serde_json::from_str(&report.json()).expect("JSON");
+        for over in [&json, &json["profiles"][0]] {
+            assert_eq!(over["verdict"], "pass");
+            assert_eq!((&over["limits"], &over["measured"]), (&limits.into(), &1.into()));
+            assert_eq!(over["coverage"], coverage);
+        }
+    }
 }

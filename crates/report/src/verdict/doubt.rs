@@ -1,5 +1,6 @@
 //! What could hide a worse figure than the one measured. One function per row of the table in `docs/formats/limits.md`.
 
+use crate::contradiction::Contradiction;
 use crate::limits::Quantity;
 use crate::one_way::OneWay;
 use crate::text::{count, plural};
@@ -87,6 +88,9 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
             "{beyond} beyond the imported histogram: the periods they skipped are unknown"
         )));
     }
+    if quantity == Quantity::Missed {
+        unaccounted(series, "they may be skipped too", &mut doubts);
+    }
     if quantity == Quantity::Lost {
         unaccounted(series, "they may be lost too", &mut doubts);
         doubts.extend(never_sent(run, series));
@@ -103,6 +107,16 @@ pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity, clocks:
     events(run, series, (nature, quantity), clocks, &mut doubts);
     interrupted(run, nature, &mut doubts);
     doubts
+}
+
+/// Where the file disagrees with itself about a series, none of its figures is known, good or bad.
+pub(super) fn of_the_file(series: &SeriesView, contradictions: &[Contradiction]) -> Option<Doubt> {
+    let of_series = contradictions.iter().filter(|found| found.id == series.id);
+    let texts: Vec<&str> = of_series.map(|found| found.text.as_str()).collect();
+    (!texts.is_empty()).then(|| Doubt {
+        text: format!("the run file contradicts itself: {}", texts.join("; ")),
+        explains_excess: true,
+    })
 }
 
 /// Frames that a sender of the same run left out, or could not hand over, are missing at its receivers: not more than those need be lost.

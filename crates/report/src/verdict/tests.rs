@@ -1,6 +1,6 @@
 use super::{Check, Judgement, Measured, Verdict};
 use crate::limits::{Limit, Pattern, Profile, Quantity};
-use crate::synthetic::{run, series};
+use crate::synthetic::{add_worst, run, series};
 use crate::view::{RunView, SeriesView};
 use store::model::{Event, EventKind, RunState, SeriesClock};
 
@@ -97,7 +97,7 @@ const DOUBTFUL: &[Case] = &[
         "unaccounted",
         |run| only(run).counters.expected += 7,
         "7 of 100 007 due are neither",
-        &[Quantity::Missed],
+        &[],
     ),
     (
         "clipped",
@@ -324,11 +324,9 @@ fn drops_in_our_own_socket_are_not_the_networks_loss() {
 fn skipped_periods_of_a_measured_stall_do_not_touch_the_maximum_but_the_quantiles() {
     let mut stalled = series("rtt/reflect", SAMPLES, 60_000, 10);
     let stall_ns = 2_500_100_000;
-    stalled.histogram.record(stall_ns);
-    stalled.max_ns = Some(2_500_100_000);
-    stalled.counters.received += 1;
+    add_worst(&mut stalled, stall_ns);
     stalled.counters.missed = 10_000;
-    stalled.counters.expected += 10_001;
+    stalled.counters.expected += 10_000;
     let run = run(vec![stalled]);
     assert_eq!(the_check(&run, Quantity::Max, 3_000_000_000).verdict, Verdict::Pass);
     let raw = run.series[0].figures().p99.expect("enough samples");
@@ -478,4 +476,14 @@ fn a_limit_on_a_merged_run_that_is_not_there_says_so() {
     assert_eq!(why("merge", "hop/host.nic-to-guest.app/MU01").as_deref(), Some(""));
     assert_eq!(why("merge", "hop/host.nic-to-host.edge/MU01"), None, "judged");
     assert_eq!(why("trace", "hop/nic-to-app/MU01").as_deref(), Some(""));
+}
+
+#[test]
+fn a_series_without_a_threshold_has_no_count_over_it() {
+    let mut run = clean();
+    let check = the_check(&run, Quantity::Overflow, 0);
+    assert_eq!((check.measured, check.verdict), (None, Verdict::Inconclusive));
+    assert_eq!(check.why, "no threshold was set for it");
+    only(&mut run).spec.threshold_ns = Some(120_000);
+    assert_eq!(the_check(&run, Quantity::Overflow, 0).verdict, Verdict::Pass);
 }

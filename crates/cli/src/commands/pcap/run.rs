@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::{Event, EventKind, Identity, Kind, Sink, StreamSummary, Summary, Window};
 use capture::Stamps;
-use report::limits::{Profile, Quantity};
+use report::limits::Profile;
 use store::model::{self, Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, setting};
 use store::{Batch, RunWriter, StoreError};
 use units::Realtime;
@@ -197,9 +197,7 @@ impl RunSink {
 
     /// The value above which samples of a series are overflow: its limit on the maximum.
     fn threshold_ns(&self, name: &str) -> Option<u64> {
-        let limits = &self.profile.as_ref()?.limits;
-        let of_series = |limit: &&report::limits::Limit| limit.quantity == Quantity::Max && limit.series.matches(name);
-        limits.iter().filter(of_series).map(|limit| limit.allowed).min()
+        self.profile.as_ref()?.threshold_ns(name)
     }
 
     fn settings(&self, identity: &Identity) -> Vec<(String, String)> {

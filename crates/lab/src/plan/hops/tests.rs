@@ -1,7 +1,7 @@
 use super::{Hops, Wanted};
 use crate::bed::{Bed, End};
 use probes::publish::{self, PublishConfig};
-use probes::record::{Recorder, RecorderOptions};
+use probes::record::{Recorder, RecorderOptions, Thresholds};
 use probes::{ProbeError, Stop};
 use std::path::Path;
 use store::model::{EventKind, RunInfo, RunState, setting};
@@ -132,5 +132,36 @@ fn tracing_that_dies_or_never_began_leaves_its_series_with_the_reason() {
             [format!("{said}{why}")],
             "no pass of what another round traced"
         );
+    }
+}
+
+#[test]
+fn a_judged_hop_over_a_bridge_counts_what_is_over_its_limit() {
+    let Some(bed) = bed("a_judged_hop_over_a_bridge_counts_what_is_over_its_limit") else {
+        return;
+    };
+    let run = recorded(|recorder| {
+        recorder.set_thresholds(Thresholds::new(|name| {
+            name.starts_with("hop/nic-to-edge/").then_some(1)
+        }));
+        let stop = Stop::new();
+        let hops = Hops::start(wanted(&bed, &["MU01"]), recorder, &stop);
+        let config = PublishConfig {
+            duration_ns: Some(500_000_000),
+            ..PublishConfig::default()
+        };
+        let port = bed.port(End::TestSet, &publish::port_options()).expect("a port");
+        let publisher = publish::start(&config, port, recorder, &stop).expect("started");
+        publisher.join().expect("published");
+        stop.request();
+        hops.finish(recorder);
+    });
+    let all = run.series().expect("series");
+    for (name, threshold_ns) in [("hop/nic-to-edge/MU01", Some(1)), ("hop/nic-to-port/MU01", None)] {
+        let (id, spec) = all.iter().find(|(_, spec)| spec.name == name).expect(name);
+        let counters = run.totals(*id).expect("totals").counters;
+        assert!(counters.received > 0, "{name}");
+        let over = threshold_ns.map_or(0, |_| counters.received);
+        assert_eq!((spec.threshold_ns, counters.overflow), (threshold_ns, over), "{name}");
     }
 }

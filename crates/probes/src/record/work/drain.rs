@@ -76,7 +76,10 @@ impl Work {
     pub(super) fn announced(&mut self, feed: &mut FeedState) {
         while let Ok(Announcement { slot, length, label }) = feed.source.announcements.pop() {
             let label = String::from_utf8_lossy(&label[..usize::from(length)]);
-            let spec = feed.source.describe.series(slot, &label);
+            let mut spec = feed.source.describe.series(slot, &label);
+            let by_name = || self.thresholds.of(&spec.name);
+            let asked = spec.threshold_ns.or_else(by_name);
+            spec.threshold_ns = asked.or_else(|| feed.source.describe.threshold_otherwise(slot));
             let Some(series) = self.take_up(&spec.name).or_else(|| self.add_series(&spec, 0)) else {
                 return;
             };

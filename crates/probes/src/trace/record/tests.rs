@@ -1,5 +1,5 @@
 use super::Frames;
-use crate::record::{Recorder, RecorderOptions};
+use crate::record::{Recorder, RecorderOptions, Thresholds};
 use crate::stop::Stop;
 use crate::trace::series::Names;
 use ::trace::hops::{Duration, HopSeries, Place, Point, PointKind, StreamInfo};
@@ -85,7 +85,7 @@ fn recorded(feed: impl FnOnce(&mut Frames, &Names)) -> (Vec<Record>, Vec<recordi
         explain: None,
     };
     let recorder = Recorder::start(writer, options, &Stop::new());
-    let mut names = Names::new(&points(), None, &[]);
+    let mut names = Names::new(&points(), None, &Thresholds::default(), &[]);
     names.learn(&[stream(0, 1), stream(1, 2)]);
     let mut frames = Frames::new(&recorder, &points());
     feed(&mut frames, &names);

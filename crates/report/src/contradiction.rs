@@ -1,0 +1,93 @@
+//! What a run file says that cannot all be true: a damaged file, one that somebody changed, or a fault of triptime's own.
+//!
+//! Most figures are in a file more than once: a maximum is also the end of a histogram, a loss is also a sample that was due. Where two
+//! of them disagree, neither is known, and no limit on the series is decided. A file that one of our own commands wrote agrees with
+//! itself; where a command cannot know a figure for certain, the rule on it leaves that command's files alone and says so.
+
+#[cfg(test)]
+mod property;
+mod samples;
+#[cfg(test)]
+mod tests;
+mod time;
+mod windows;
+
+use crate::text::count;
+use crate::view::{RunView, SeriesView};
+use store::model::SeriesId;
+
+/// Command of a run that was made of another tool's file. Such files know most samples to their bucket only, and some not at all.
+const IMPORTED: &str = "import";
+
+/// Two figures of a series that cannot both be true.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contradiction {
+    /// Number of the series.
+    pub id: SeriesId,
+    /// Its name.
+    pub series: String,
+    /// What disagrees, in words with the numbers.
+    pub text: String,
+}
+
+/// Everything in which a run disagrees with itself, series by series.
+pub fn of(run: &RunView) -> Vec<Contradiction> {
+    run.series.iter().flat_map(|series| of_series(run, series)).collect()
+}
+
+fn of_series(run: &RunView, series: &SeriesView) -> Vec<Contradiction> {
+    let kind = Kind::of(run, series);
+    let mut found = Findings::default();
+    windows::look(series, kind, &mut found);
+    samples::look(series, kind, &mut found);
+    time::look(run, series, &mut found);
+    let told = found.told();
+    told.map(|text| Contradiction {
+        id: series.id,
+        series: series.spec.name.clone(),
+        text,
+    })
+    .collect()
+}
+
+/// How much the figures of a series are known to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Each sample was counted once in all of them.
+    Exact,
+    /// Counted in the kernel, in buckets that are wider than ours and stand at their upper end; the sum is read beside them.
+    InKernel,
+    /// Made of another tool's file.
+    Imported,
+}
+
+impl Kind {
+    fn of(run: &RunView, series: &SeriesView) -> Self {
+        match (run.info.command.as_str(), series.family()) {
+            (IMPORTED, _) => Self::Imported,
+            (_, store::hop::FAMILY) => Self::InKernel,
+            _ => Self::Exact,
+        }
+    }
+}
+
+/// What was found, each kind of thing told once with how often it is there.
+#[derive(Default)]
+struct Findings(Vec<(&'static str, String, u64)>);
+
+impl Findings {
+    /// Notes a finding; of several with the same `rule` the first is told.
+    fn add(&mut self, rule: &'static str, text: impl FnOnce() -> String) {
+        match self.0.iter_mut().find(|(known, ..)| *known == rule) {
+            Some((.., n)) => *n += 1,
+            None => self.0.push((rule, text(), 1)),
+        }
+    }
+
+    fn told(self) -> impl Iterator<Item = String> {
+        self.0.into_iter().map(|(_, text, n)| match n {
+            1 => text,
+            n => format!("{text}, and {} more of this kind", count(n - 1)),
+        })
+    }
+}

@@ -1,0 +1,177 @@
+//! A series' totals against its histogram and its worst samples.
+
+use super::{Findings, Kind};
+use crate::text::{count, plural};
+use crate::view::SeriesView;
+use stats::{Bucket, Histogram};
+use units::format_ns;
+
+pub(super) fn look(series: &SeriesView, kind: Kind, found: &mut Findings) {
+    number(series, kind, found);
+    extremes(series, kind, found);
+    clipped(series, found);
+    overflow(series, kind, found);
+    spikes(series, found);
+    if kind == Kind::Exact {
+        sum(series, found);
+    }
+}
+
+/// Each sample that was received is in the histogram once. Of imported ones some may be in none.
+fn number(series: &SeriesView, kind: Kind, found: &mut Findings) {
+    let (held, received) = (series.histogram.count(), series.counters.received);
+    if held > received || (held < received && kind != Kind::Imported) {
+        found.add("number", || {
+            format!(
+                "its histogram holds {}, and {} were received",
+                plural(held, "sample"),
+                count(received)
+            )
+        });
+    }
+}
+
+/// As a histogram keeps it: from 1 ns to 60 s.
+fn kept(ns: i64) -> u64 {
+    u64::try_from(ns)
+        .unwrap_or(0)
+        .clamp(Histogram::LOWEST_NS, Histogram::HIGHEST_NS)
+}
+
+fn ends(histogram: &Histogram) -> Option<(Bucket, Bucket)> {
+    let mut buckets = histogram.buckets();
+    let first = buckets.next()?;
+    Some((first, buckets.last().unwrap_or(first)))
+}
+
+fn ns(value: impl Into<i128>) -> String {
+    format_ns(value.into() as f64)
+}
+
+fn extremes(series: &SeriesView, kind: Kind, found: &mut Findings) {
+    let Some((first, last)) = ends(&series.histogram) else {
+        return;
+    };
+    let (Some(min), Some(max)) = (series.min_ns, series.max_ns) else {
+        found.add("no extremes", || {
+            format!(
+                "its histogram holds {}, and there is no smallest or no largest",
+                plural(series.histogram.count(), "sample")
+            )
+        });
+        return;
+    };
+    if last.low_ns > kept(max) {
+        let (max, over, from) = (ns(max), plural(last.count, "sample"), ns(last.low_ns));
+        found.add("max below", || {
+            format!("its largest sample is {max}, and its histogram holds {over} of {from} or more")
+        });
+    }
+    // The largest of an imported file may be known where its bucket is not.
+    if last.high_ns < kept(max) && kind != Kind::Imported {
+        let (max, to) = (ns(max), ns(last.high_ns));
+        found.add("max above", || {
+            format!("its largest sample is {max}, and its histogram holds none over {to}")
+        });
+    }
+    if first.high_ns < kept(min) {
+        let (min, under, to) = (ns(min), plural(first.count, "sample"), ns(first.high_ns));
+        found.add("min above", || {
+            format!("its smallest sample is {min}, and its histogram holds {under} of {to} or less")
+        });
+    }
+    if first.low_ns > kept(min) && kind == Kind::Exact {
+        let (min, from) = (ns(min), ns(first.low_ns));
+        found.add("min below", || {
+            format!("its smallest sample is {min}, and its histogram holds none under {from}")
+        });
+    }
+}
+
+/// What is beyond the histogram is counted as that.
+fn clipped(series: &SeriesView, found: &mut Findings) {
+    let highest = i64::try_from(Histogram::HIGHEST_NS).unwrap_or(i64::MAX);
+    let beyond = [
+        series.min_ns.filter(|min| *min < 0),
+        series.max_ns.filter(|max| *max > highest),
+    ];
+    if series.counters.clipped > 0 {
+        return;
+    }
+    for value in beyond.into_iter().flatten() {
+        found.add("clipped", || {
+            format!(
+                "it has a sample of {}, and none is counted as outside the histogram's range",
+                ns(value)
+            )
+        });
+    }
+}
+
+/// Samples over the threshold, against those that the histogram shows on either side of it.
+fn overflow(series: &SeriesView, kind: Kind, found: &mut Findings) {
+    let Some(threshold) = series.spec.threshold_ns else {
+        return;
+    };
+    let counted = series.counters.overflow;
+    let over = |is_over: &dyn Fn(&Bucket) -> bool| -> u64 {
+        let buckets = series.histogram.buckets().filter(is_over);
+        buckets.map(|bucket| bucket.count).sum()
+    };
+    let certain = over(&|bucket| bucket.low_ns > threshold);
+    let possible = over(&|bucket| bucket.high_ns > threshold);
+    if (counted < certain && kind == Kind::Exact) || counted > possible {
+        let held = match counted > possible {
+            true => possible,
+            false => certain,
+        };
+        found.add("overflow", || {
+            format!(
+                "{} over its threshold of {} are counted, and its histogram holds {}",
+                plural(counted, "sample"),
+                ns(threshold),
+                count(held)
+            )
+        });
+    }
+}
+
+fn spikes(series: &SeriesView, found: &mut Findings) {
+    let Some(max) = series.max_ns else { return };
+    for spike in series.spikes.iter().filter(|spike| spike.value_ns > max) {
+        found.add("spike", || {
+            format!(
+                "its largest sample is {}, and one of {} at {} is kept",
+                ns(max),
+                ns(spike.value_ns),
+                ns(spike.at_ns)
+            )
+        });
+    }
+}
+
+/// The sum of the samples, against what the histogram's buckets allow.
+fn sum(series: &SeriesView, found: &mut Findings) {
+    if series.counters.clipped > 0 {
+        return;
+    }
+    let (mut least, mut most) = (0i128, 0i128);
+    for bucket in series.histogram.buckets() {
+        // 0 stands in it as 1 ns.
+        let low = if bucket.low_ns <= 1 { 0 } else { bucket.low_ns };
+        least += i128::from(low) * i128::from(bucket.count);
+        most += i128::from(bucket.high_ns) * i128::from(bucket.count);
+    }
+    if !(least..=most).contains(&series.sum_ns) {
+        let samples = series.histogram.count().max(1) as f64;
+        let mean = |sum: i128| format_ns(sum as f64 / samples);
+        found.add("sum", || {
+            format!(
+                "the sum of its samples makes a mean of {}, and its histogram one of {} to {}",
+                mean(series.sum_ns),
+                mean(least),
+                mean(most)
+            )
+        });
+    }
+}

@@ -1,0 +1,118 @@
+//! Windows in time: none over another, and none gone.
+
+use super::{Findings, IMPORTED};
+use crate::view::{RunView, SeriesView};
+use store::model::{EventKind, WindowRow};
+use units::format_ns;
+
+/// Families whose counters account for all of the time they are measured: every period of theirs is received, lost or skipped.
+const ACCOUNTED: [&str; 8] = [
+    "wakeup", "rtt", "publish", "talk", "listen", "spacing", "arrival", "age",
+];
+
+/// Gaps that a thread watched for: the time it watched is counted.
+const WATCHED: &str = "noise";
+
+/// Command whose samples are times between two stamps: after a silence one is as long as that.
+const OF_STAMPS: &str = "pcap";
+
+/// A silence of the stream itself, or of the way to us, is told.
+const TOLD: [EventKind; 9] = [
+    EventKind::Stream,
+    EventKind::Note,
+    EventKind::Incomplete,
+    EventKind::SocketDrop,
+    EventKind::NicDrop,
+    EventKind::RecorderOverrun,
+    EventKind::Link,
+    EventKind::ClockStep,
+    EventKind::Refused,
+];
+
+pub(super) fn look(run: &RunView, series: &SeriesView, found: &mut Findings) {
+    for (at, pair) in series.windows.windows(2).enumerate() {
+        let [before, after] = pair else { continue };
+        if after.start_ns < before.end_ns {
+            found.add("overlap", || {
+                format!(
+                    "a window ends at {}, and the next one begins at {}",
+                    format_ns(before.end_ns as f64),
+                    format_ns(after.start_ns as f64)
+                )
+            });
+        }
+        let gap = Gap {
+            from_ns: before.end_ns,
+            to_ns: after.start_ns,
+        };
+        if gap.is_on_the_grid(run.info.window_ns)
+            && is_continuous(run, series)
+            && !gap.is_accounted(series, &series.windows[at + 1..])
+            && !gap.is_told(run, series)
+        {
+            found.add("gap", || {
+                format!(
+                    "there is no window from {} to {}, and nothing says why",
+                    format_ns(gap.from_ns as f64),
+                    format_ns(gap.to_ns as f64)
+                )
+            });
+        }
+    }
+}
+
+/// Whether a window of this series says how long it was silent before.
+fn is_continuous(run: &RunView, series: &SeriesView) -> bool {
+    let family = series.family();
+    let has_rhythm = series.interval_ns().is_some() && ACCOUNTED.contains(&family);
+    run.info.command != IMPORTED && (has_rhythm || family == WATCHED || run.info.command == OF_STAMPS)
+}
+
+/// Time between two windows of a series.
+struct Gap {
+    from_ns: u64,
+    to_ns: u64,
+}
+
+impl Gap {
+    /// A pause between two steps begins and ends with a sample; only windows that were closed while measuring went on have both ends
+    /// on the run's grid.
+    fn is_on_the_grid(&self, window_ns: u64) -> bool {
+        let is_on = |ns: u64| window_ns > 0 && ns.is_multiple_of(window_ns);
+        self.from_ns < self.to_ns && is_on(self.from_ns) && is_on(self.to_ns)
+    }
+
+    fn length_ns(&self) -> f64 {
+        (self.to_ns - self.from_ns) as f64
+    }
+
+    /// Whether the windows behind it know of it: by a sample that took as long, or by more than their own time holds. A stall that is
+    /// caught up with is spread over a few of them.
+    fn is_accounted(&self, series: &SeriesView, after: &[WindowRow]) -> bool {
+        let is_as_long = |window: &WindowRow| window.max_ns.is_some_and(|max| max as f64 >= 0.9 * self.length_ns());
+        if after.iter().take(2).any(is_as_long) {
+            return true;
+        }
+        let interval_ns = series.spec.interval_ns.unwrap_or(0.0);
+        let mut ahead_ns = 0.0;
+        after.iter().any(|window| {
+            let counted_ns = match series.family() {
+                WATCHED => window.counters.watched_ns as f64,
+                _ => window.counters.expected as f64 * interval_ns,
+            };
+            ahead_ns += counted_ns - window.end_ns.saturating_sub(window.start_ns) as f64;
+            ahead_ns >= self.length_ns() / 2.0
+        })
+    }
+
+    /// Whether an event from the window before it to the one behind it says what was.
+    fn is_told(&self, run: &RunView, series: &SeriesView) -> bool {
+        let around_ns = run.info.window_ns;
+        let (from_ns, to_ns) = (
+            self.from_ns.saturating_sub(around_ns),
+            self.to_ns.saturating_add(around_ns),
+        );
+        run.events_of(series)
+            .any(|event| TOLD.contains(&event.kind) && (from_ns..=to_ns).contains(&event.at_ns))
+    }
+}

@@ -1,0 +1,132 @@
+//! The figures of one window against each other.
+
+use super::{Findings, Kind};
+use crate::text::{count, plural};
+use crate::view::SeriesView;
+use store::model::{Counters, WindowRow};
+use units::format_ns;
+
+/// The three digits of a histogram: a quantile is its bucket's upper edge.
+const BUCKET_WIDTH: f64 = 1.0 / 1_000.0;
+
+pub(super) fn look(series: &SeriesView, kind: Kind, found: &mut Findings) {
+    for window in &series.windows {
+        account(window, found);
+        order(window, found);
+        if kind != Kind::Imported {
+            number(window, found);
+        }
+        if kind == Kind::Exact {
+            mean(window, found);
+        }
+    }
+}
+
+fn at(window: &WindowRow) -> String {
+    format!("in the window at {}", format_ns(window.start_ns as f64))
+}
+
+/// Whatever was received, lost or skipped was due.
+fn account(window: &WindowRow, found: &mut Findings) {
+    let Counters {
+        expected,
+        received,
+        lost,
+        missed,
+        ..
+    } = window.counters;
+    let accounted = u128::from(received) + u128::from(lost) + u128::from(missed);
+    if accounted > u128::from(expected) {
+        let at = at(window);
+        let parts = [(received, "received"), (lost, "lost"), (missed, "skipped")];
+        let parts = parts.into_iter().filter(|(n, _)| *n > 0);
+        let parts: Vec<String> = parts.map(|(n, what)| format!("{} {what}", count(n))).collect();
+        found.add("account", || {
+            format!("{at} {} were due, and {}", plural(expected, "sample"), parts.join(", "))
+        });
+    }
+}
+
+fn number(window: &WindowRow, found: &mut Findings) {
+    let (samples, received) = (window.samples, window.counters.received);
+    if samples != received {
+        found.add("window's number", || {
+            format!(
+                "{} there are {}, and {} were received",
+                at(window),
+                plural(samples, "sample"),
+                count(received)
+            )
+        });
+    }
+}
+
+/// Smallest, quantiles and largest come in that order.
+fn order(window: &WindowRow, found: &mut Findings) {
+    if window.end_ns <= window.start_ns && window.samples > 0 {
+        found.add("end", || {
+            format!(
+                "a window begins at {} and ends at {}",
+                format_ns(window.start_ns as f64),
+                format_ns(window.end_ns as f64)
+            )
+        });
+    }
+    let (Some(min), Some(max)) = (window.min_ns, window.max_ns) else {
+        return;
+    };
+    // What is below zero stands in the histogram as the least it can hold.
+    let quantiles = [window.p50_ns, window.p99_ns, window.p999_ns];
+    let quantiles: Vec<f64> = quantiles.into_iter().flatten().map(|ns| ns as f64).collect();
+    let (low, high) = (min.max(1) as f64, max.max(1) as f64);
+    let named = [("smallest", low)].into_iter();
+    let named = named.chain(quantiles.into_iter().map(|ns| ("quantile", ns)));
+    let named: Vec<(&str, f64)> = named.chain([("largest", high)]).collect();
+    for pair in named.windows(2) {
+        let [(before, smaller), (after, larger)] = pair else {
+            continue;
+        };
+        if *smaller > larger * (1.0 + BUCKET_WIDTH) + 1.0 {
+            found.add("order", || {
+                format!(
+                    "{} the {before} is {}, and the {after} {}",
+                    at(window),
+                    format_ns(*smaller),
+                    format_ns(*larger)
+                )
+            });
+        }
+    }
+}
+
+/// The mean is that of the sum, and between the extremes.
+fn mean(window: &WindowRow, found: &mut Findings) {
+    let Some(mean) = window.mean_ns else { return };
+    let samples = window.samples.max(1) as f64;
+    let of_sum = window.sum_ns as f64 / samples;
+    if (mean - of_sum).abs() > 1.0 + of_sum.abs() * 1e-9 {
+        found.add("mean", || {
+            format!(
+                "{} the mean is {}, and that of the sum {}",
+                at(window),
+                format_ns(mean),
+                format_ns(of_sum)
+            )
+        });
+    }
+    let (Some(min), Some(max)) = (window.min_ns, window.max_ns) else {
+        return;
+    };
+    let outside = |ns: f64| ns < min as f64 - 1.0 || ns > max as f64 + 1.0;
+    if outside(mean) || outside(of_sum) {
+        found.add("mean's place", || {
+            format!(
+                "{} the mean is {}, and the samples are {} to {}",
+                at(window),
+                format_ns(if outside(mean) { mean } else { of_sum }),
+                format_ns(min as f64),
+                format_ns(max as f64)
+            )
+        });
+    }
+}

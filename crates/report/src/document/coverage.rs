@@ -1,0 +1,41 @@
+//! How many limits a verdict is over, in the result document.
+
+use crate::Report;
+use crate::verdict::{Coverage, ProfileVerdict};
+use serde::Serialize;
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct CoverageEntry {
+    limits: usize,
+    measured: usize,
+    coverage: &'static str,
+}
+
+impl CoverageEntry {
+    pub(super) fn of(coverage: Coverage) -> Self {
+        Self {
+            limits: coverage.limits,
+            measured: coverage.measured,
+            coverage: coverage.word(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct ProfileEntry {
+    name: String,
+    verdict: &'static str,
+    what: String,
+    #[serde(flatten)]
+    coverage: CoverageEntry,
+}
+
+pub(super) fn profiles(report: &Report) -> Vec<ProfileEntry> {
+    let entry = |profile: &ProfileVerdict| ProfileEntry {
+        name: profile.name.clone(),
+        verdict: profile.verdict.word(),
+        what: profile.what.clone(),
+        coverage: CoverageEntry::of(profile.coverage),
+    };
+    report.judgement.profiles.iter().map(entry).collect()
+}

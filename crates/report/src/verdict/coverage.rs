@@ -1,0 +1,80 @@
+//! How much of a profile a run was held against: a pass of some of its limits is no pass of a host.
+
+use super::{Check, Judgement, ProfileVerdict, Verdict};
+use crate::limits::Profile;
+
+/// How many limits of a profile, or of several, were measured. Requirements are conditions, and not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Coverage {
+    /// Limits there are.
+    pub limits: usize,
+    /// Limits with a figure of at least one series.
+    pub measured: usize,
+}
+
+impl Coverage {
+    /// Of one profile, by its checks.
+    pub(super) fn of(profile: &Profile, checks: &[Check]) -> Self {
+        let is_measured = |id: &str| {
+            let mut of_limit = checks.iter().filter(|check| check.limit.id == id);
+            of_limit.any(|check| check.measured.is_some())
+        };
+        let measured = profile.limits.iter().filter(|limit| is_measured(&limit.id));
+        Self {
+            limits: profile.limits.len(),
+            measured: measured.count(),
+        }
+    }
+
+    /// Whether every limit was measured.
+    pub fn is_whole(&self) -> bool {
+        self.measured == self.limits
+    }
+
+    /// The word for it in files: `whole` or `partial`.
+    pub fn word(&self) -> &'static str {
+        if self.is_whole() { "whole" } else { "partial" }
+    }
+
+    /// `3 of 8 limits measured`.
+    pub fn text(&self) -> String {
+        let ending = if self.limits == 1 { "" } else { "s" };
+        format!("{} of {} limit{ending} measured", self.measured, self.limits)
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.limits += other.limits;
+        self.measured += other.measured;
+    }
+}
+
+impl ProfileVerdict {
+    /// Whether it is a pass of some of the profile's limits only: the others were not measured.
+    pub fn is_partial_pass(&self) -> bool {
+        self.verdict == Verdict::Pass && !self.coverage.is_whole()
+    }
+
+    /// The verdict for a person.
+    pub fn words(&self) -> &'static str {
+        words(self.verdict, self.coverage)
+    }
+}
+
+fn words(verdict: Verdict, coverage: Coverage) -> &'static str {
+    match verdict {
+        Verdict::Pass if !coverage.is_whole() => "partial pass",
+        _ => verdict.word(),
+    }
+}
+
+impl Judgement {
+    /// Whether it is a pass of some of the limits only: the others were not measured.
+    pub fn is_partial_pass(&self) -> bool {
+        self.verdict == Verdict::Pass && !self.coverage.is_whole()
+    }
+
+    /// The verdict for a person: `partial pass` where some limits were not measured.
+    pub fn words(&self) -> &'static str {
+        words(self.verdict, self.coverage)
+    }
+}
