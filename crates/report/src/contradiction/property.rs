@@ -79,6 +79,8 @@ fn profile(limits: &[(Quantity, u64)]) -> Profile {
         allowed: *allowed,
         source: "tests".into(),
         why: String::new(),
+        classes: Vec::new(),
+        needs_known_stamps: false,
     };
     Profile {
         name: "site".into(),

@@ -42,6 +42,8 @@ fn profile(quantity: Quantity, allowed: u64) -> Profile {
             allowed,
             source: "tests".into(),
             why: String::new(),
+            classes: Vec::new(),
+            needs_known_stamps: false,
         }],
         requirements: Vec::new(),
     }
