@@ -99,7 +99,7 @@ mod tests {
             at: at(ns),
             what: What::Switch {
                 previous: 0,
-                previous_could_run: true,
+                left: Left::CouldRun,
                 next: *next,
             },
         });
