@@ -2,6 +2,7 @@
 
 use crate::text::count;
 use crate::view::SeriesView;
+use stats::claims::period;
 use stats::exceedance;
 use units::format_ns;
 
@@ -13,8 +14,10 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct Bound {
     /// The limit in ns.
     pub limit_ns: u64,
-    /// Samples over it.
+    /// Samples over it; where that is not known exactly, the most there can be.
     pub over: u64,
+    /// The fewest there can be.
+    pub over_at_least: u64,
     /// Samples measured.
     pub samples: u64,
     /// How long was measured.
@@ -33,11 +36,12 @@ impl Bound {
         if samples == 0 {
             return None;
         }
-        let over = samples_over(series, limit_ns);
+        let (over_at_least, over) = samples_over(series, limit_ns);
         let exposure_ns = series.exposure_ns();
         Some(Self {
             limit_ns,
             over,
+            over_at_least,
             samples,
             exposure_ns,
             probability: exceedance::upper_bound(over, samples, CONFIDENCE),
@@ -49,16 +53,27 @@ impl Bound {
     pub fn text(&self) -> String {
         let mut text = format!(
             "{} of {} over {}: at most {}",
-            count(self.over),
+            self.count_over(),
             count(self.samples),
             format_ns(self.limit_ns as f64),
             self.odds(),
         );
         if let Some(every_ns) = self.rate_per_s.filter(|rate| *rate > 0.0).map(|rate| 1e9 / rate) {
             let exposure = format_ns(self.exposure_ns as f64);
-            text.push_str(&format!("; in {exposure}, at most one every {}", format_ns(every_ns)));
+            text.push_str(&format!(
+                "; in {exposure}, at most one every {}",
+                period::down(every_ns)
+            ));
         }
-        text + " (95 %)"
+        text + " (95 %, for independent samples)"
+    }
+
+    /// How many are over the limit, for a person: `3`, or `3 to 50` where the histogram cannot tell.
+    pub fn count_over(&self) -> String {
+        match self.over_at_least == self.over {
+            true => count(self.over),
+            false => format!("{} to {}", count(self.over_at_least), count(self.over)),
+        }
     }
 
     fn odds(&self) -> String {
@@ -69,22 +84,23 @@ impl Bound {
     }
 }
 
-/// Samples over a limit. Exact where the series counted them itself, else to the histogram's three digits, and never none
-/// when the exact maximum is over it.
-fn samples_over(series: &SeriesView, limit_ns: u64) -> u64 {
+/// Samples over a limit, at least and at most. Exact where the series counted them itself; else those that may be over it, to the histogram's three
+/// digits: the bucket that reaches beyond the limit counts as over. Never none when the exact maximum is over it.
+fn samples_over(series: &SeriesView, limit_ns: u64) -> (u64, u64) {
     let exceeds = series
         .max_ns
         .and_then(|max| u64::try_from(max).ok())
         .is_some_and(|max| max > limit_ns);
     if !exceeds {
-        return 0;
+        return (0, 0);
     }
-    let counted = if series.spec.threshold_ns == Some(limit_ns) {
-        series.counters.overflow
+    let (at_least, at_most) = if series.spec.threshold_ns == Some(limit_ns) {
+        (series.counters.overflow, series.counters.overflow)
     } else {
-        series.histogram.count_above(limit_ns)
+        let histogram = &series.histogram;
+        (histogram.count_above(limit_ns), histogram.count_above_at_most(limit_ns))
     };
-    counted.max(1)
+    (at_least.max(1), at_most.max(1))
 }
 
 /// Rounds down to three significant digits: a bound must not promise more than it has.
@@ -106,7 +122,7 @@ mod tests {
         assert!((bound.probability * 600_000.0 - 2.9957).abs() < 1e-3);
         assert_eq!(
             bound.text(),
-            "0 of 600 000 over 120 µs: at most 1 in 200 000; in 2.50 min, at most one every 50.1 s (95 %)",
+            "0 of 600 000 over 120 µs: at most 1 in 200 000; in 2.50 min, at most one every 50 s (95 %, for independent samples)",
             "no longer than its samples were due, though the windows are 10 min"
         );
     }
@@ -115,9 +131,9 @@ mod tests {
     fn an_exceeded_limit_counts_at_least_the_maximum() {
         let over = series("wakeup/cpu1", 1000, 120_001, 10);
         let bound = Bound::of(&over, 120_000).expect("samples");
-        assert_eq!(bound.over, 1);
+        assert_eq!((bound.over_at_least, bound.over), (1, 4), "three more share its bucket");
         assert!(
-            bound.text().starts_with("1 of 1 000 over 120 µs: at most 1 in 2"),
+            bound.text().starts_with("1 to 4 of 1 000 over 120 µs: at most 1 in 1"),
             "{}",
             bound.text()
         );
@@ -134,6 +150,31 @@ mod tests {
     fn the_limit_itself_is_not_over_it() {
         let at = series("wakeup/cpu1", 1000, 120_000, 10);
         assert_eq!(Bound::of(&at, 120_000).expect("samples").over, 0);
+    }
+
+    /// The bucket from 119 936 to 120 063 ns holds all of them: one in twenty is over, not one in two hundred.
+    #[test]
+    fn the_bucket_that_reaches_over_the_limit_counts_as_over() {
+        let mut near = series("wakeup/cpu1", 1, 1_000, 10);
+        near.histogram = stats::Histogram::new();
+        near.histogram.record_n(10_000, 950);
+        near.histogram.record_n(120_010, 50);
+        near.max_ns = Some(120_010);
+        let bound = Bound::of(&near, 120_000).expect("samples");
+        assert_eq!((bound.over_at_least, bound.over, bound.samples), (1, 50, 1_000));
+        assert!(
+            bound.text().starts_with("1 to 50 of 1 000 over 120 µs"),
+            "{}",
+            bound.text()
+        );
+        assert!(bound.probability > 0.05, "{bound:?}");
+        near.spec.threshold_ns = Some(120_000);
+        near.counters.overflow = 7;
+        assert_eq!(
+            Bound::of(&near, 120_000).expect("samples").over,
+            7,
+            "counted while measuring"
+        );
     }
 
     #[test]

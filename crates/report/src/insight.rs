@@ -4,8 +4,8 @@
 use crate::bound::{Bound, CONFIDENCE};
 use crate::limits::Quantity;
 use crate::verdict::Judgement;
-use crate::view::{RunView, SeriesView};
-use stats::claims::{Claim, YEAR_NS, claim};
+use crate::view::{RunView, SCHEDULED, SeriesView};
+use stats::claims::{Claim, YEAR_NS, claim_between};
 use stats::extreme::{Refusal, ReturnLevel, return_level_of_maxima};
 use stats::stationarity::{Stationarity, check};
 use units::format_ns;
@@ -36,7 +36,9 @@ const QUANTILES: [(&str, f64); 5] = [
 pub struct Insight {
     /// Its name.
     pub series: String,
-    /// Quantiles with their intervals.
+    /// Which activations the quantiles are of: [`crate::view::SCHEDULED`] where periods were skipped, else measured samples.
+    pub view: &'static str,
+    /// Quantiles with their intervals, which hold for independent samples.
     pub quantiles: Vec<QuantileInterval>,
     /// What the run supports about its limit on the maximum, or its threshold.
     pub claim: Option<Claim>,
@@ -131,9 +133,10 @@ fn limit(judgement: &Judgement, series: &SeriesView) -> Option<u64> {
 impl Insight {
     fn of(series: &SeriesView, limit_ns: Option<u64>) -> Self {
         let blocks = blocks(series);
+        let activations = series.histogram.scheduled(series.cycle_ns(), series.counters.missed);
         let interval = |(name, q)| {
-            let (low_ns, high_ns) = series.histogram.quantile_interval(q, CONFIDENCE)?;
-            let ns = series.histogram.supported_quantile(q)?;
+            let (low_ns, high_ns) = activations.quantile_interval(q, CONFIDENCE)?;
+            let ns = activations.supported_quantile(q)?;
             Some(QuantileInterval {
                 name,
                 ns,
@@ -145,8 +148,17 @@ impl Insight {
         let bound = limit_ns.and_then(|limit| Bound::of(series, limit));
         Self {
             series: series.spec.name.clone(),
+            view: series.judged_view(),
             quantiles: QUANTILES.into_iter().filter_map(interval).collect(),
-            claim: bound.map(|bound| claim(bound.over, exposure_ns, bound.limit_ns, CONFIDENCE, YEAR_NS)),
+            claim: bound.map(|bound| {
+                claim_between(
+                    (bound.over_at_least, bound.over),
+                    exposure_ns,
+                    bound.limit_ns,
+                    CONFIDENCE,
+                    YEAR_NS,
+                )
+            }),
             steadiness: check(&blocks),
             rare: return_level_of_maxima(&blocks, RUNS_AHEAD * blocks.len() as f64, CONFIDENCE).map(|level| Rare {
                 span_ns: RUNS_AHEAD * exposure_ns as f64,
@@ -163,7 +175,11 @@ impl Insight {
             let name = crate::text::quantile_name(q.name);
             format!("{name} {} ({} to {})", ns(q.ns), ns(q.low_ns), ns(q.high_ns))
         };
-        self.quantiles.iter().map(one).collect::<Vec<_>>().join(", ")
+        let list = self.quantiles.iter().map(one).collect::<Vec<_>>().join(", ");
+        match self.view {
+            SCHEDULED if !list.is_empty() => format!("over scheduled activations: {list}"),
+            _ => list,
+        }
     }
 
     /// The rare value, or why none is given, for a person.

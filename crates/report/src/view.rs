@@ -4,7 +4,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use stats::{Histogram, Summary};
+use stats::{Histogram, Scheduled, Summary};
 use std::path::PathBuf;
 use store::CauseTotal;
 use store::model::{Counters, Event, Fact, RunInfo, RunState, SeriesId, SeriesSpec, Spike, WindowRow};
@@ -75,6 +75,12 @@ pub struct Figures {
     /// Largest sample.
     pub max: Option<i64>,
 }
+
+/// The view of what was measured, by name.
+pub const MEASURED: &str = "measured";
+
+/// The view over scheduled activations, by name.
+pub const SCHEDULED: &str = "scheduled";
 
 /// The command of a run that was made of several.
 const MERGED: &str = "merge";
@@ -153,11 +159,31 @@ impl SeriesView {
         windows.sum::<u64>().min(due_ns)
     }
 
-    /// The series' histogram with the periods skipped during a stall filled in, where periods were skipped and the series
-    /// has a period: the view quantiles over *scheduled* activations are taken from.
-    pub fn scheduled(&self) -> Option<Histogram> {
-        let interval = self.interval_ns()?;
-        (self.counters.missed > 0).then(|| self.histogram.corrected(interval))
+    /// The series over *scheduled* activations, where periods were skipped: as many are put back as were missed, from the
+    /// samples that can have skipped them ([`Histogram::scheduled`]).
+    pub fn scheduled(&self) -> Option<Scheduled> {
+        (self.counters.missed > 0).then(|| self.histogram.scheduled(self.cycle_ns(), self.counters.missed))
+    }
+
+    /// The figures over scheduled activations, where periods were skipped.
+    pub fn scheduled_figures(&self) -> Option<Figures> {
+        let summary = self.scheduled()?.summary(self.sum_ns);
+        Some(Figures::from(&summary))
+    }
+
+    /// Which activations quantiles and mean are judged over: `scheduled` where periods were skipped, else `measured`.
+    pub fn judged_view(&self) -> &'static str {
+        if self.counters.missed > 0 { SCHEDULED } else { MEASURED }
+    }
+
+    /// Time between two wakings of the thread, in ns: a publisher sends the frames of all its streams at each.
+    pub(crate) fn cycle_ns(&self) -> Option<f64> {
+        let streams = self.spec.settings.iter().find(|(name, _)| name == "streams");
+        let at_once = match (self.family(), streams) {
+            ("publish", Some((_, streams))) => streams.parse().unwrap_or(1.0),
+            _ => 1.0,
+        };
+        self.spec.interval_ns.map(|interval| interval * at_once)
     }
 
     /// The nominal time between samples in whole ns, at least 1.

@@ -17,5 +17,5 @@ pub mod stationarity;
 mod summary;
 pub mod windows;
 
-pub use histogram::{Bucket, Histogram, HistogramError};
+pub use histogram::{Bucket, Histogram, HistogramError, Scheduled};
 pub use summary::Summary;

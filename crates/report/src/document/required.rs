@@ -31,6 +31,7 @@ pub(super) fn entry(check: &RequirementCheck) -> CheckEntry {
         quantity: requirement.fact.clone(),
         bound: None,
         uncertainty: None,
+        view: None,
     }
 }
 

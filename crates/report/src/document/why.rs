@@ -41,6 +41,8 @@ struct IntervalEntry {
     low: u64,
     high: u64,
     confidence: f64,
+    view: &'static str,
+    assumes: &'static str,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -104,7 +106,7 @@ pub(super) fn spikes(series: &SeriesView) -> Vec<SpikeEntry> {
 impl StatisticsEntry {
     pub(super) fn of(insight: &Insight) -> Self {
         Self {
-            quantile_intervals: insight.quantiles.iter().map(interval).collect(),
+            quantile_intervals: insight.quantiles.iter().map(|one| interval(insight, one)).collect(),
             claim: insight.claim.as_ref().map(|claim| ClaimEntry {
                 limit: claim.limit_ns,
                 over: claim.events,
@@ -130,13 +132,15 @@ impl StatisticsEntry {
     }
 }
 
-fn interval(quantile: &QuantileInterval) -> IntervalEntry {
+fn interval(insight: &Insight, quantile: &QuantileInterval) -> IntervalEntry {
     IntervalEntry {
         name: quantile.name,
         value: quantile.ns,
         low: quantile.low_ns,
         high: quantile.high_ns,
         confidence: crate::bound::CONFIDENCE,
+        view: insight.view,
+        assumes: "independent samples",
     }
 }
 

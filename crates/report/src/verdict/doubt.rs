@@ -168,19 +168,15 @@ fn skipped(series: &SeriesView, quantity: Quantity, doubts: &mut Vec<Doubt>) {
         )));
         return;
     }
-    let Some(interval) = series.interval_ns() else {
+    if series.interval_ns().is_none() {
         doubts.push(plain(format!(
             "{periods} skipped in a series whose period is not known"
         )));
         return;
-    };
-    let explained: u64 = series
-        .histogram
-        .buckets()
-        .map(|b| (b.high_ns / interval).saturating_mul(b.count))
-        .sum();
-    if explained < missed {
-        let rest = count(missed - explained);
+    }
+    let unplaced = series.scheduled().map_or(0, |scheduled| scheduled.unplaced());
+    if unplaced > 0 {
+        let rest = count(unplaced);
         doubts.push(plain(format!(
             "{periods} skipped, {rest} of them in no measured stall: their latency is unknown"
         )));
