@@ -286,7 +286,7 @@ fn series_entry(report: &Report, series: &SeriesView) -> Series {
 fn scheduled(series: &SeriesView) -> Option<ScheduledEntry> {
     let scheduled = series.scheduled()?;
     Some(ScheduledEntry {
-        figures: Figures::from(&scheduled.summary(series.sum_ns)).into(),
+        figures: series.scheduled_figures()?.into(),
         activations: scheduled.count(),
         unplaced: scheduled.unplaced(),
     })

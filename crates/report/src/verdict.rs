@@ -451,5 +451,7 @@ fn quantile(series: &SeriesView, q: f64, quantity: Quantity) -> Result<Measured,
             count(scheduled.count())
         )
     })?;
-    Ok(Measured::Whole(i64::try_from(value).unwrap_or(i64::MAX)))
+    let value = i64::try_from(value).unwrap_or(i64::MAX);
+    // Samples below zero are in the histogram as its lowest value.
+    Ok(Measured::Whole(series.max_ns.map_or(value, |max| value.min(max))))
 }

@@ -82,6 +82,10 @@ pub const MEASURED: &str = "measured";
 /// The view over scheduled activations, by name.
 pub const SCHEDULED: &str = "scheduled";
 
+/// Command of a run that was made of another tool's file: its `missed` are those that its histogram makes certain, its sum is
+/// a bound.
+pub(crate) const IMPORTED: &str = "import";
+
 /// The command of a run that was made of several.
 const MERGED: &str = "merge";
 
@@ -121,6 +125,25 @@ impl From<&Summary> for Figures {
     }
 }
 
+impl Figures {
+    /// Negative samples are in the histogram as its lowest value: a quantile that would be above the largest sample is not
+    /// known, but for being below zero. Without a maximum as they are.
+    fn below(mut self, max_ns: Option<i64>) -> Self {
+        let Some(max_ns) = max_ns else { return self };
+        let quantiles = [
+            &mut self.p50,
+            &mut self.p99,
+            &mut self.p999,
+            &mut self.p9999,
+            &mut self.p99999,
+        ];
+        for quantile in quantiles {
+            *quantile = quantile.filter(|_| max_ns >= 0).map(|ns| ns.min(max_ns.unsigned_abs()));
+        }
+        self
+    }
+}
+
 impl SeriesView {
     /// The part of the name before the first `/`: what kind of measurement it is.
     pub fn family(&self) -> &str {
@@ -136,12 +159,13 @@ impl SeriesView {
     /// Extremes and mean as they were counted, quantiles from the histogram of what was measured.
     pub fn figures(&self) -> Figures {
         let quantiles = Summary::of(&self.histogram);
-        Figures {
+        let figures = Figures {
             min: self.min_ns,
             mean: self.mean_ns(),
             max: self.max_ns,
             ..Figures::from(&quantiles)
-        }
+        };
+        figures.below(self.max_ns)
     }
 
     /// How long the series was measured: of a series of gaps the time it was watched for them, of others the sum of its
@@ -167,8 +191,8 @@ impl SeriesView {
 
     /// The figures over scheduled activations, where periods were skipped.
     pub fn scheduled_figures(&self) -> Option<Figures> {
-        let summary = self.scheduled()?.summary(self.sum_ns);
-        Some(Figures::from(&summary))
+        let figures = Figures::from(&self.scheduled()?.summary(self.sum_ns));
+        Some(figures.below(figures.max.and(self.max_ns)))
     }
 
     /// Which activations quantiles and mean are judged over: `scheduled` where periods were skipped, else `measured`.

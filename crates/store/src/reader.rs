@@ -288,16 +288,22 @@ fn watched_column(db: &Connection) -> Result<&'static str, Fault> {
 }
 
 fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
+    let max_ns: Option<i64> = row.get(15)?;
+    // Negative samples are in the histogram as its lowest value: a quantile above the largest sample is not one.
+    let quantile = |column| -> Result<Option<u64>, rusqlite::Error> {
+        let largest = max_ns.and_then(|ns| u64::try_from(ns).ok());
+        Ok(optional_unsigned(row, column)?.and_then(|ns| largest.map(|largest| ns.min(largest))))
+    };
     Ok(WindowRow {
         start_ns: unsigned(row, 0)?,
         end_ns: unsigned(row, 1)?,
         counters: counters(row, 2)?,
         mean_ns: row.get(13)?,
         min_ns: row.get(14)?,
-        max_ns: row.get(15)?,
-        p50_ns: optional_unsigned(row, 16)?,
-        p99_ns: optional_unsigned(row, 17)?,
-        p999_ns: optional_unsigned(row, 18)?,
+        max_ns,
+        p50_ns: quantile(16)?,
+        p99_ns: quantile(17)?,
+        p999_ns: quantile(18)?,
     })
 }
 

@@ -3,12 +3,9 @@
 use crate::limits::Quantity;
 use crate::one_way::OneWay;
 use crate::text::{count, plural};
-use crate::view::{RunView, SeriesView};
+use crate::view::{IMPORTED, RunView, SeriesView};
 use store::model::{EventKind, RunState, SeriesClock};
 use units::format_ns;
-
-/// Command of a run that was made of another tool's file: its `missed` are those that its histogram makes certain.
-const IMPORTED: &str = "import";
 
 /// The largest value a histogram holds.
 const HISTOGRAM_END_NS: i64 = 60_000_000_000;

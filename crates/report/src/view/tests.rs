@@ -143,3 +143,14 @@ fn late_frames_of_many_streams_put_back_what_was_missed_and_no_more() {
     assert_eq!(scheduled.supported_quantile(0.5), one.histogram.supported_quantile(0.5));
     assert_eq!(one.judged_view(), "scheduled");
 }
+
+#[test]
+fn no_quantile_is_above_the_maximum_of_samples_before_their_time() {
+    let mut one = series("age/MU01", 100, 60_000, 1);
+    one.histogram = Histogram::new();
+    one.histogram.record_n(0, 100_000);
+    (one.min_ns, one.max_ns) = (Some(-9_000), Some(-1));
+    assert_eq!((one.figures().p50, one.figures().max), (None, Some(-1)));
+    one.max_ns = Some(0);
+    assert_eq!(one.figures().p999, Some(0));
+}
