@@ -8,6 +8,7 @@ use crate::view::{RunView, SCHEDULED, SeriesView};
 use stats::claims::{Claim, YEAR_NS, claim_between};
 use stats::extreme::{Refusal, ReturnLevel, return_level_of_maxima};
 use stats::stationarity::{Stationarity, check};
+use store::model::WindowRow;
 use units::format_ns;
 
 /// Kinds of series that are looked at: those whose samples are taken again and again under one condition.
@@ -186,13 +187,20 @@ impl Insight {
     pub fn rare_text(&self) -> String {
         match &self.rare {
             Ok(rare) => format!(
-                "{} is exceeded once in {} ({} to {}, {:.0} %), by extreme values of {} blocks",
+                "{} is exceeded once in {} ({} to {}: {:.0} % of the fit alone), if the tail goes on as {} blocks have it; {}. A \
+                 cause that comes less than once in {} may not have shown, and would put it higher",
                 format_ns(rare.level.level_ns),
                 format_ns(rare.span_ns),
                 format_ns(rare.level.low_ns),
                 format_ns(rare.level.high_ns),
                 rare.level.confidence * 100.0,
                 rare.level.blocks,
+                rare.level.held_back.map_or_else(
+                    || "too few blocks to hold some back".to_owned(),
+                    |held_back| held_back.text()
+                ),
+                // With 95 %, what comes once in a third of the run has shown.
+                format_ns(rare.span_ns / RUNS_AHEAD / 3.0),
             ),
             Err(refusal) => format!("none given: {refusal}"),
         }
@@ -209,12 +217,19 @@ fn blocks(series: &SeriesView) -> Vec<f64> {
         .collect()
 }
 
+/// The windows that are not much shorter than the longest of their series, as the first and the last may be.
+pub(crate) fn whole_windows(series: &SeriesView) -> impl Iterator<Item = &WindowRow> {
+    let length = |window: &WindowRow| window.end_ns.saturating_sub(window.start_ns);
+    let longest = series.windows.iter().map(length).max().unwrap_or(0);
+    series
+        .windows
+        .iter()
+        .filter(move |window| length(window) * 10 >= longest * 9)
+}
+
 /// Largest sample of each whole window.
 pub(crate) fn window_maxima(series: &SeriesView) -> Vec<f64> {
-    let length = |window: &store::model::WindowRow| window.end_ns.saturating_sub(window.start_ns);
-    let whole = series.windows.iter().map(length).max().unwrap_or(0);
-    let of_whole = series.windows.iter().filter(|window| length(window) * 10 >= whole * 9);
-    of_whole
+    whole_windows(series)
         .filter_map(|window| window.max_ns)
         .map(|ns| ns as f64)
         .collect()

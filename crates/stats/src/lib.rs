@@ -7,6 +7,7 @@
 
 pub mod claims;
 pub mod comparison;
+mod dependence;
 pub mod exceedance;
 pub mod extreme;
 mod histogram;

@@ -73,6 +73,16 @@ struct RareEntry {
     once_in_s: Option<f64>,
     shape: Option<f64>,
     fit_p: Option<f64>,
+    held_back: Option<HeldBackEntry>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct HeldBackEntry {
+    fitted_blocks: usize,
+    tested_blocks: usize,
+    level: f64,
+    expected_over: f64,
+    over: usize,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -155,5 +165,12 @@ fn rare(insight: &Insight) -> RareEntry {
         once_in_s: rare.map(|rare| rare.span_ns / 1e9),
         shape: level.map(|level| level.shape),
         fit_p: level.map(|level| level.fit_p),
+        held_back: level.and_then(|level| level.held_back).map(|held_back| HeldBackEntry {
+            fitted_blocks: held_back.fitted,
+            tested_blocks: held_back.tested,
+            level: held_back.level_ns,
+            expected_over: held_back.expected,
+            over: held_back.over,
+        }),
     }
 }
