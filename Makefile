@@ -5,7 +5,7 @@ TARGET := x86_64-unknown-linux-gnu
 BINARY := target/triptime
 RUN ?= runs/qualify-$(shell date -u +%Y%m%dT%H%M%SZ).triptime
 
-.PHONY: help build qualify test check bench fuzz clean
+.PHONY: help build qualify test check bench simulate fuzz clean
 
 help: ## This list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -37,6 +37,9 @@ bench: build ## Benchmarks, and side-by-side runs against peers
 	$(CARGO) bench -p triptime-bench
 	bench/peers/wakeup.py
 	bench/peers/pcap.py
+
+simulate: ## Statements of the statistics against simulated truth, into docs/statistics.md (RUNS=1000 for a night)
+	SIMULATE=$${RUNS:-100} $(CARGO) test --locked -p triptime-stats --test simulation -- --nocapture
 
 fuzz: ## Thirty seconds of each fuzz target (needs nightly Rust and cargo-fuzz)
 	cd fuzz && for target in $$(cargo +nightly fuzz list); do \

@@ -2,6 +2,7 @@
 
 use crate::text::count;
 use crate::view::SeriesView;
+use stats::claims::period;
 use stats::exceedance;
 use units::format_ns;
 
@@ -13,10 +14,12 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct Bound {
     /// The limit in ns.
     pub limit_ns: u64,
-    /// Samples over it, as far as is known.
+    /// Samples over it; where that is not known exactly, the most there can be.
     pub over: u64,
-    /// Samples that may be over it: more than `over` only where just the largest sample is known.
-    pub over_at_most: u64,
+    /// The fewest there can be.
+    pub over_at_least: u64,
+    /// Only the largest sample of some is known, so that nobody can say how many are over.
+    only_bounded: bool,
     /// Samples measured.
     pub samples: u64,
     /// How long was measured.
@@ -35,55 +38,61 @@ impl Bound {
         if samples == 0 {
             return None;
         }
-        let over_at_most = samples_over(series, limit_ns);
+        let (over_at_least, over) = samples_over(series, limit_ns);
         // Those of which only a bound is known stand in the histogram as the largest; one of them is it.
-        let over = match over_at_most {
+        let bounded = series.only_bounded();
+        let over_at_least = match over {
             0 => 0,
-            most => most.saturating_sub(series.only_bounded()).max(1),
+            _ => over_at_least.saturating_sub(bounded).max(1),
         };
         let exposure_ns = series.exposure_ns();
         Some(Self {
             limit_ns,
             over,
-            over_at_most,
+            over_at_least,
+            only_bounded: bounded > 0 && over > over_at_least,
             samples,
             exposure_ns,
-            probability: exceedance::upper_bound(over_at_most, samples, CONFIDENCE),
-            rate_per_s: (exposure_ns > 0).then(|| exceedance::rate_upper_bound(over_at_most, exposure_ns, CONFIDENCE)),
+            probability: exceedance::upper_bound(over, samples, CONFIDENCE),
+            rate_per_s: (exposure_ns > 0).then(|| exceedance::rate_upper_bound(over, exposure_ns, CONFIDENCE)),
         })
     }
 
-    /// Whether every sample is known to be over the limit or not.
+    /// Whether it is known, to the histogram's digits, how many samples are over the limit.
     pub fn is_counted(&self) -> bool {
-        self.over == self.over_at_most
-    }
-
-    /// Samples over the limit, for a person: `12`, or `at least 1` where not more is known.
-    pub fn over_text(&self) -> String {
-        match self.is_counted() {
-            true => count(self.over),
-            false => format!("at least {}", count(self.over)),
-        }
+        !self.only_bounded
     }
 
     /// For a person: `0 of 600 000 over 120 µs: at most 1 in 200 000; in 10.0 min, at most one every 3.34 min (95 %)`.
     pub fn text(&self) -> String {
-        if !self.is_counted() {
+        if self.only_bounded {
             let (samples, limit) = (count(self.samples), format_ns(self.limit_ns as f64));
-            return format!("{} of {samples} over {limit}: how many is not known", self.over_text());
+            return format!("{} of {samples} over {limit}: how many is not known", self.count_over());
         }
         let mut text = format!(
             "{} of {} over {}: at most {}",
-            count(self.over),
+            self.count_over(),
             count(self.samples),
             format_ns(self.limit_ns as f64),
             self.odds(),
         );
         if let Some(every_ns) = self.rate_per_s.filter(|rate| *rate > 0.0).map(|rate| 1e9 / rate) {
             let exposure = format_ns(self.exposure_ns as f64);
-            text.push_str(&format!("; in {exposure}, at most one every {}", format_ns(every_ns)));
+            text.push_str(&format!(
+                "; in {exposure}, at most one every {}",
+                period::down(every_ns)
+            ));
         }
-        text + " (95 %)"
+        text + " (95 %, for independent samples)"
+    }
+
+    /// How many are over the limit, for a person: `3`, or `3 to 50` where the histogram cannot tell.
+    pub fn count_over(&self) -> String {
+        match self.over_at_least == self.over {
+            _ if self.only_bounded => format!("at least {}", count(self.over_at_least)),
+            true => count(self.over),
+            false => format!("{} to {}", count(self.over_at_least), count(self.over)),
+        }
     }
 
     fn odds(&self) -> String {
@@ -94,22 +103,23 @@ impl Bound {
     }
 }
 
-/// Samples over a limit. Exact where the series counted them itself, else to the histogram's three digits, and never none
-/// when the exact maximum is over it.
-fn samples_over(series: &SeriesView, limit_ns: u64) -> u64 {
+/// Samples over a limit, at least and at most. Exact where the series counted them itself; else those that may be over it, to the histogram's three
+/// digits: the bucket that reaches beyond the limit counts as over. Never none when the exact maximum is over it.
+fn samples_over(series: &SeriesView, limit_ns: u64) -> (u64, u64) {
     let exceeds = series
         .max_ns
         .and_then(|max| u64::try_from(max).ok())
         .is_some_and(|max| max > limit_ns);
     if !exceeds {
-        return 0;
+        return (0, 0);
     }
-    let counted = if series.spec.threshold_ns == Some(limit_ns) {
-        series.counters.overflow
+    let (at_least, at_most) = if series.spec.threshold_ns == Some(limit_ns) {
+        (series.counters.overflow, series.counters.overflow)
     } else {
-        series.histogram.count_above(limit_ns)
+        let histogram = &series.histogram;
+        (histogram.count_above(limit_ns), histogram.count_above_at_most(limit_ns))
     };
-    counted.max(1)
+    (at_least.max(1), at_most.max(1))
 }
 
 /// Rounds down to three significant digits: a bound must not promise more than it has.
@@ -131,7 +141,7 @@ mod tests {
         assert!((bound.probability * 600_000.0 - 2.9957).abs() < 1e-3);
         assert_eq!(
             bound.text(),
-            "0 of 600 000 over 120 µs: at most 1 in 200 000; in 2.50 min, at most one every 50.1 s (95 %)",
+            "0 of 600 000 over 120 µs: at most 1 in 200 000; in 2.50 min, at most one every 50 s (95 %, for independent samples)",
             "no longer than its samples were due, though the windows are 10 min"
         );
     }
@@ -140,9 +150,9 @@ mod tests {
     fn an_exceeded_limit_counts_at_least_the_maximum() {
         let over = series("wakeup/cpu1", 1000, 120_001, 10);
         let bound = Bound::of(&over, 120_000).expect("samples");
-        assert_eq!(bound.over, 1);
+        assert_eq!((bound.over_at_least, bound.over), (1, 4), "three more share its bucket");
         assert!(
-            bound.text().starts_with("1 of 1 000 over 120 µs: at most 1 in 2"),
+            bound.text().starts_with("1 to 4 of 1 000 over 120 µs: at most 1 in 1"),
             "{}",
             bound.text()
         );
@@ -163,19 +173,44 @@ mod tests {
         imported.histogram.record_n(60_000, 1_000);
         imported.counters.clipped = 999;
         let bound = Bound::of(&imported, 50_000).expect("samples");
-        assert_eq!((bound.over, bound.over_at_most), (1, 1_000));
+        assert_eq!((bound.over_at_least, bound.over), (1, 1_000));
         assert_eq!(bound.text(), "at least 1 of 1 000 over 50.0 µs: how many is not known");
         assert!(
             (bound.probability - 1.0).abs() < 1e-9,
             "none of them is known to be within"
         );
-        assert_eq!(Bound::of(&imported, 60_000).expect("samples").over_at_most, 0);
+        assert_eq!(Bound::of(&imported, 60_000).expect("samples").over, 0);
     }
 
     #[test]
     fn the_limit_itself_is_not_over_it() {
         let at = series("wakeup/cpu1", 1000, 120_000, 10);
         assert_eq!(Bound::of(&at, 120_000).expect("samples").over, 0);
+    }
+
+    /// The bucket from 119 936 to 120 063 ns holds all of them: one in twenty is over, not one in two hundred.
+    #[test]
+    fn the_bucket_that_reaches_over_the_limit_counts_as_over() {
+        let mut near = series("wakeup/cpu1", 1, 1_000, 10);
+        near.histogram = stats::Histogram::new();
+        near.histogram.record_n(10_000, 950);
+        near.histogram.record_n(120_010, 50);
+        near.max_ns = Some(120_010);
+        let bound = Bound::of(&near, 120_000).expect("samples");
+        assert_eq!((bound.over_at_least, bound.over, bound.samples), (1, 50, 1_000));
+        assert!(
+            bound.text().starts_with("1 to 50 of 1 000 over 120 µs"),
+            "{}",
+            bound.text()
+        );
+        assert!(bound.probability > 0.05, "{bound:?}");
+        near.spec.threshold_ns = Some(120_000);
+        near.counters.overflow = 7;
+        assert_eq!(
+            Bound::of(&near, 120_000).expect("samples").over,
+            7,
+            "counted while measuring"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod tests;
 use crate::limits::Quantity;
 use crate::text::plural;
 use crate::verdict::{Judgement, Verdict};
-use crate::view::{RunView, SeriesView};
+use crate::view::{MEASURED, RunView, SCHEDULED, SeriesView};
 use store::hop::{self, HopName};
 
 /// Time a trip message may take from application to application: transfer time class TT6 of IEC 61850-5, for messages of
@@ -103,11 +103,13 @@ pub struct Measurement {
     pub worst: String,
     /// Largest 99.9 % quantile; `None` unless every series has enough samples.
     pub p999_ns: Option<u64>,
+    /// Which activations the quantile is of: [`crate::view::SCHEDULED`] where a series skipped periods.
+    pub p999_view: &'static str,
     /// How many series have samples.
     pub series: u64,
     /// Samples over all of them.
     pub samples: u64,
-    /// What is missing: lost samples, series without any; empty when nothing is.
+    /// What is missing (lost samples, series without any) and which view the quantile is of; empty when nothing is to say.
     pub note: String,
 }
 
@@ -340,19 +342,23 @@ fn is_called(point: &str, name: &str) -> bool {
 fn measurement(series: &[&SeriesView]) -> Option<Measurement> {
     let with_samples: Vec<&&SeriesView> = series.iter().filter(|one| one.max_ns.is_some()).collect();
     let worst = with_samples.iter().max_by_key(|one| one.max_ns)?;
-    let quantiles: Vec<Option<u64>> = with_samples.iter().map(|one| one.figures().p999).collect();
+    let judged = |one: &&&SeriesView| one.scheduled_figures().unwrap_or_else(|| one.figures()).p999;
+    let quantiles: Vec<Option<u64>> = with_samples.iter().map(judged).collect();
+    let is_scheduled = with_samples.iter().any(|one| one.judged_view() == SCHEDULED);
     let all_supported = quantiles.iter().all(Option::is_some);
     Some(Measurement {
         max_ns: worst.max_ns?,
         worst: worst.spec.name.clone(),
         p999_ns: quantiles.into_iter().flatten().max().filter(|_| all_supported),
+        p999_view: if is_scheduled { SCHEDULED } else { MEASURED },
         series: with_samples.len() as u64,
         samples: with_samples.iter().map(|one| one.counters.received).sum(),
-        note: missing(series, with_samples.len()),
+        note: notes(series, with_samples.len(), is_scheduled && all_supported),
     })
 }
 
-fn missing(series: &[&SeriesView], with_samples: usize) -> String {
+/// What is missing, and which view the quantile is of where it is not the plain one.
+fn notes(series: &[&SeriesView], with_samples: usize, is_scheduled: bool) -> String {
     let lost: u64 = series.iter().map(|one| one.counters.lost + one.unaccounted()).sum();
     let mut notes = Vec::new();
     if series.len() > with_samples {
@@ -364,6 +370,9 @@ fn missing(series: &[&SeriesView], with_samples: usize) -> String {
     }
     if lost > 0 {
         notes.push(format!("{} lost", plural(lost, "sample")));
+    }
+    if is_scheduled {
+        notes.push("p99.9 over scheduled activations".to_owned());
     }
     notes.join(", ")
 }

@@ -2,15 +2,17 @@
 
 mod html;
 mod json;
+mod prepared;
 mod terminal;
 #[cfg(test)]
 mod tests;
 
 use crate::bound::CONFIDENCE;
 use crate::view::{RunView, SeriesView};
-use stats::comparison::{Difference, WindowFigures, compare};
+use prepared::Prepared;
+use stats::comparison::{Difference, RareDifference, confidences};
 use std::collections::BTreeSet;
-use store::model::{Fact, WindowRow};
+use store::model::Fact;
 
 /// Runs, held against the first of them.
 #[derive(Debug, Clone)]
@@ -34,6 +36,10 @@ pub struct Compared {
     pub places: Vec<Option<usize>>,
     /// How each further run differs from the first that has it: index of the run, and one difference for each figure.
     pub differences: Vec<(usize, Vec<Difference>)>,
+    /// What a typical window does not show, of the same runs: maximum, samples over the threshold, missed, lost.
+    pub rare: Vec<(usize, Vec<RareDifference>)>,
+    /// Runs whose windows cannot be compared with the first one's, and why.
+    pub not_compared: Vec<(usize, String)>,
     /// Settings that differ: name, and the value in each run.
     pub settings: Vec<(String, Vec<Option<String>>)>,
     /// Why the comparison is not fair, if so.
@@ -97,7 +103,7 @@ impl Comparison {
 
 /// Series by name; where a kind has one series in every run, by kind, so that cpu1 here can be held against cpu2 there.
 fn matched(runs: &[(String, RunView)]) -> Vec<Compared> {
-    let mut all: Vec<Compared> = Vec::new();
+    let mut all = Vec::new();
     let mut seen = BTreeSet::new();
     for (index, (_, run)) in runs.iter().enumerate() {
         for series in &run.series {
@@ -114,7 +120,27 @@ fn matched(runs: &[(String, RunView)]) -> Vec<Compared> {
             }
         }
     }
-    all
+    settled(all)
+}
+
+/// A further run of a series, not yet compared: index of the run, and its figures beside those of the first.
+type Further = (usize, Prepared);
+
+/// What is said of every series of every run, all of it together with the stated confidence.
+fn settled(all: Vec<(Compared, Vec<Further>)>) -> Vec<Compared> {
+    let further = all.iter().flat_map(|(_, further)| further);
+    let ps: Vec<Option<f64>> = further.flat_map(|(_, prepared)| prepared.ps()).collect();
+    let mut confidences = confidences(&ps, CONFIDENCE).into_iter();
+    let mut settle = |(mut compared, further): (Compared, Vec<Further>)| {
+        for (run, prepared) in further {
+            let (differences, rare) = prepared.at(&mut confidences);
+            compared.differences.push((run, differences));
+            compared.rare.push((run, rare));
+            compared.not_compared.extend(prepared.refused.map(|why| (run, why)));
+        }
+        compared
+    };
+    all.into_iter().map(&mut settle).collect()
 }
 
 /// What makes a series the same in two runs.
@@ -129,42 +155,34 @@ fn key(runs: &[(String, RunView)], series: &SeriesView) -> String {
     }
 }
 
-fn compared(runs: &[(String, RunView)], first: usize, series: &SeriesView, places: Vec<Option<usize>>) -> Compared {
+fn compared(
+    runs: &[(String, RunView)],
+    first: usize,
+    series: &SeriesView,
+    places: Vec<Option<usize>>,
+) -> (Compared, Vec<Further>) {
     let views: Vec<Option<&SeriesView>> = runs
         .iter()
         .zip(&places)
         .map(|((_, run), place)| run.series.get((*place)?))
         .collect();
-    let base = figures(series);
-    let differences = views
+    let further = views
         .iter()
         .enumerate()
         .skip(first + 1)
-        .filter_map(|(run, view)| Some((run, compare(&base, &figures((*view)?), CONFIDENCE))))
+        .filter_map(|(run, view)| Some((run, Prepared::of(series, (*view)?))))
         .collect();
     let settings = setting_differences(&views);
-    Compared {
+    let compared = Compared {
         name: series.spec.name.clone(),
         unfair: unfair(&settings),
         settings,
         places,
-        differences,
-    }
-}
-
-/// The windows of a series as figures; a window with too few samples for a 99 % quantile is left out.
-fn figures(series: &SeriesView) -> Vec<WindowFigures> {
-    let figures = |window: &WindowRow| {
-        Some(WindowFigures {
-            count: window.counters.received,
-            mean: window.mean_ns?,
-            p50: window.p50_ns? as f64,
-            p99: window.p99_ns.or(window.p50_ns)? as f64,
-            p999: window.p999_ns.map(|ns| ns as f64),
-            max: window.max_ns? as f64,
-        })
+        differences: Vec::new(),
+        rare: Vec::new(),
+        not_compared: Vec::new(),
     };
-    series.windows.iter().filter_map(figures).collect()
+    (compared, further)
 }
 
 fn setting_differences(views: &[Option<&SeriesView>]) -> Vec<(String, Vec<Option<String>>)> {

@@ -14,6 +14,7 @@ mod tests;
 mod why;
 
 use crate::Report;
+use crate::limits::Quantity;
 use crate::one_way::OneWay;
 use crate::text::rfc3339;
 use crate::verdict::{Check, Measured, NotMeasured};
@@ -27,7 +28,6 @@ use nics::{NicEntry, nics};
 use recording::RecordingEntry;
 use required::{NotApplicableEntry, not_applicable};
 use serde::Serialize;
-use stats::Summary;
 use store::model::{Fact, RunState};
 use units::Realtime;
 use why::{CauseEntry, SpikeEntry, StatisticsEntry};
@@ -100,7 +100,7 @@ struct Series {
     exposure_s: f64,
     threshold: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    scheduled: Option<FigureEntry>,
+    scheduled: Option<ScheduledEntry>,
     causes: Vec<CauseEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<StatisticsEntry>,
@@ -124,6 +124,14 @@ struct FigureEntry {
 }
 
 #[derive(Debug, Clone, Serialize)]
+struct ScheduledEntry {
+    #[serde(flatten)]
+    figures: FigureEntry,
+    activations: u64,
+    unplaced: u64,
+}
+
+#[derive(Debug, Clone, Serialize)]
 struct CheckEntry {
     limit: String,
     series: String,
@@ -139,6 +147,8 @@ struct CheckEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     uncertainty: Option<u64>,
     class: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<&'static str>,
 }
 
 /// Whole numbers stay whole.
@@ -276,15 +286,30 @@ fn series_entry(report: &Report, series: &SeriesView) -> Series {
         windows: series.windows.len(),
         exposure_s: seconds(series.exposure_ns()),
         threshold: series.spec.threshold_ns,
-        scheduled: series
-            .scheduled()
-            .map(|histogram| Figures::from(&Summary::of(&histogram)).into()),
+        scheduled: scheduled(series),
         causes: why::causes(series),
         statistics: report.insight(&series.spec.name).map(StatisticsEntry::of),
         spikes: why::spikes(series),
         clock: OneWay::of(&report.run, series).as_ref().map(ClockEntry::of),
         listener_buffer: BufferEntry::of(series),
     }
+}
+
+fn scheduled(series: &SeriesView) -> Option<ScheduledEntry> {
+    let scheduled = series.scheduled()?;
+    Some(ScheduledEntry {
+        figures: series.scheduled_figures()?.into(),
+        activations: scheduled.count(),
+        unplaced: scheduled.unplaced(),
+    })
+}
+
+/// Which activations a checked figure is of: quantiles and means have two views.
+fn view(report: &Report, check: &Check) -> Option<&'static str> {
+    let quantity = check.limit.quantity;
+    let has_views = quantity == Quantity::Mean || quantity.quantile().is_some();
+    let series = report.run.series_named(&check.series).filter(|_| has_views)?;
+    Some(series.judged_view())
 }
 
 impl From<Figures> for FigureEntry {
@@ -315,13 +340,13 @@ impl From<Figures> for FigureEntry {
 /// Of limits, then of requirements.
 fn checks(report: &Report) -> Vec<CheckEntry> {
     let judgement = &report.judgement;
-    let of_limits = judgement.checks.iter().map(check_entry);
+    let of_limits = judgement.checks.iter().map(|check| check_entry(report, check));
     of_limits
         .chain(judgement.requirements.iter().map(required::entry))
         .collect()
 }
 
-fn check_entry(check: &Check) -> CheckEntry {
+fn check_entry(report: &Report, check: &Check) -> CheckEntry {
     CheckEntry {
         limit: check.limit.id.clone(),
         series: check.series.clone(),
@@ -337,7 +362,11 @@ fn check_entry(check: &Check) -> CheckEntry {
         profile: check.profile.clone(),
         quantity: check.limit.quantity.word().to_owned(),
         bound: check.bound.map(|bound| BoundEntry {
-            over: bound.over,
+            over: if bound.is_counted() {
+                bound.over
+            } else {
+                bound.over_at_least
+            },
             over_is_at_least: !bound.is_counted(),
             samples: bound.samples,
             exposure_s: seconds(bound.exposure_ns),
@@ -348,6 +377,7 @@ fn check_entry(check: &Check) -> CheckEntry {
         }),
         uncertainty: check.uncertainty_ns,
         class: check.class.clone(),
+        view: view(report, check),
     }
 }
 

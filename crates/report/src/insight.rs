@@ -4,10 +4,11 @@
 use crate::bound::{Bound, CONFIDENCE};
 use crate::limits::Quantity;
 use crate::verdict::Judgement;
-use crate::view::{RunView, SeriesView};
-use stats::claims::{Claim, YEAR_NS, claim};
+use crate::view::{RunView, SCHEDULED, SeriesView};
+use stats::claims::{Claim, YEAR_NS, claim_between};
 use stats::extreme::{Refusal, ReturnLevel, return_level_of_maxima};
 use stats::stationarity::{Stationarity, check};
+use store::model::WindowRow;
 use units::format_ns;
 
 /// Kinds of series that are looked at: those whose samples are taken again and again under one condition.
@@ -36,7 +37,9 @@ const QUANTILES: [(&str, f64); 5] = [
 pub struct Insight {
     /// Its name.
     pub series: String,
-    /// Quantiles with their intervals.
+    /// Which activations the quantiles are of: [`crate::view::SCHEDULED`] where periods were skipped, else measured samples.
+    pub view: &'static str,
+    /// Quantiles with their intervals, which hold for independent samples.
     pub quantiles: Vec<QuantileInterval>,
     /// What the run supports about its limit on the maximum, or its threshold.
     pub claim: Option<Claim>,
@@ -131,9 +134,10 @@ fn limit(judgement: &Judgement, series: &SeriesView) -> Option<u64> {
 impl Insight {
     fn of(series: &SeriesView, limit_ns: Option<u64>) -> Self {
         let blocks = blocks(series);
+        let activations = series.histogram.scheduled(series.cycle_ns(), series.counters.missed);
         let interval = |(name, q)| {
-            let (low_ns, high_ns) = series.histogram.quantile_interval(q, CONFIDENCE)?;
-            let ns = series.histogram.supported_quantile(q)?;
+            let (low_ns, high_ns) = activations.quantile_interval(q, CONFIDENCE)?;
+            let ns = activations.supported_quantile(q)?;
             Some(QuantileInterval {
                 name,
                 ns,
@@ -147,8 +151,17 @@ impl Insight {
             .filter(Bound::is_counted);
         Self {
             series: series.spec.name.clone(),
+            view: series.judged_view(),
             quantiles: QUANTILES.into_iter().filter_map(interval).collect(),
-            claim: bound.map(|bound| claim(bound.over, exposure_ns, bound.limit_ns, CONFIDENCE, YEAR_NS)),
+            claim: bound.map(|bound| {
+                claim_between(
+                    (bound.over_at_least, bound.over),
+                    exposure_ns,
+                    bound.limit_ns,
+                    CONFIDENCE,
+                    YEAR_NS,
+                )
+            }),
             steadiness: check(&blocks),
             rare: return_level_of_maxima(&blocks, RUNS_AHEAD * blocks.len() as f64, CONFIDENCE).map(|level| Rare {
                 span_ns: RUNS_AHEAD * exposure_ns as f64,
@@ -165,20 +178,31 @@ impl Insight {
             let name = crate::text::quantile_name(q.name);
             format!("{name} {} ({} to {})", ns(q.ns), ns(q.low_ns), ns(q.high_ns))
         };
-        self.quantiles.iter().map(one).collect::<Vec<_>>().join(", ")
+        let list = self.quantiles.iter().map(one).collect::<Vec<_>>().join(", ");
+        match self.view {
+            SCHEDULED if !list.is_empty() => format!("over scheduled activations: {list}"),
+            _ => list,
+        }
     }
 
     /// The rare value, or why none is given, for a person.
     pub fn rare_text(&self) -> String {
         match &self.rare {
             Ok(rare) => format!(
-                "{} is exceeded once in {} ({} to {}, {:.0} %), by extreme values of {} blocks",
+                "{} is exceeded once in {} ({} to {}: {:.0} % of the fit alone), if the tail goes on as {} blocks have it; {}. A \
+                 cause that comes less than once in {} may not have shown, and would put it higher",
                 format_ns(rare.level.level_ns),
                 format_ns(rare.span_ns),
                 format_ns(rare.level.low_ns),
                 format_ns(rare.level.high_ns),
                 rare.level.confidence * 100.0,
                 rare.level.blocks,
+                rare.level.held_back.map_or_else(
+                    || "too few blocks to hold some back".to_owned(),
+                    |held_back| held_back.text()
+                ),
+                // With 95 %, what comes once in a third of the run has shown.
+                format_ns(rare.span_ns / RUNS_AHEAD / 3.0),
             ),
             Err(refusal) => format!("none given: {refusal}"),
         }
@@ -195,12 +219,19 @@ fn blocks(series: &SeriesView) -> Vec<f64> {
         .collect()
 }
 
+/// The windows that are not much shorter than the longest of their series, as the first and the last may be.
+pub(crate) fn whole_windows(series: &SeriesView) -> impl Iterator<Item = &WindowRow> {
+    let length = |window: &WindowRow| window.end_ns.saturating_sub(window.start_ns);
+    let longest = series.windows.iter().map(length).max().unwrap_or(0);
+    series
+        .windows
+        .iter()
+        .filter(move |window| length(window) * 10 >= longest * 9)
+}
+
 /// Largest sample of each whole window.
 pub(crate) fn window_maxima(series: &SeriesView) -> Vec<f64> {
-    let length = |window: &store::model::WindowRow| window.end_ns.saturating_sub(window.start_ns);
-    let whole = series.windows.iter().map(length).max().unwrap_or(0);
-    let of_whole = series.windows.iter().filter(|window| length(window) * 10 >= whole * 9);
-    of_whole
+    whole_windows(series)
         .filter_map(|window| window.max_ns)
         .map(|ns| ns as f64)
         .collect()

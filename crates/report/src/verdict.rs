@@ -24,6 +24,7 @@ use crate::view::{RunView, SeriesView};
 pub use coverage::Coverage;
 use doubt::Doubt;
 pub use required::{NotApplicable, RequirementCheck, RequirementOpen};
+use stats::Scheduled;
 use store::model::{EventKind, setting};
 use units::format_ns;
 
@@ -383,7 +384,7 @@ fn excess(series: &SeriesView, limit: &Limit) -> String {
     match (limit.quantity.sense(), limit.quantity) {
         (Sense::AtLeast, _) => format!("fewer than {allowed}"),
         (_, Quantity::Max) => {
-            let over = Bound::of(series, limit.allowed).map_or_else(|| count(1), |bound| bound.over_text());
+            let over = Bound::of(series, limit.allowed).map_or_else(|| "1".to_owned(), |bound| bound.count_over());
             let of = count(series.histogram.count());
             format!("{over} of {of} samples over {allowed}{}", worst(series))
         }
@@ -434,10 +435,13 @@ fn measure(run: &RunView, series: &SeriesView, quantity: Quantity) -> Result<Mea
             counted(pacing.excess_ns())
         }
         Quantity::Mean => {
-            let mean = series
-                .scheduled()
-                .map_or_else(|| series.mean_ns(), |scheduled| scheduled.mean());
-            mean.map(Measured::Mean).ok_or_else(|| no_samples(series))
+            let scheduled = series.scheduled();
+            let mean = scheduled.as_ref().map_or_else(
+                || series.mean_ns(),
+                |scheduled| scheduled.mean(series.sum_ns).filter(|_| !series.histogram.is_empty()),
+            );
+            mean.map(Measured::Mean)
+                .ok_or_else(|| no_place(series, scheduled.as_ref()))
         }
         Quantity::P50 | Quantity::P99 | Quantity::P999 | Quantity::P9999 | Quantity::P99999 => {
             quantile(series, quantity.quantile().unwrap_or(0.5), quantity)
@@ -465,21 +469,36 @@ fn no_samples(series: &SeriesView) -> String {
     )
 }
 
+/// Why there is no figure over scheduled activations.
+fn no_place(series: &SeriesView, scheduled: Option<&Scheduled>) -> String {
+    match scheduled.map_or(0, Scheduled::unplaced) {
+        unplaced if unplaced > 0 && !series.histogram.is_empty() => format!(
+            "{} skipped that no measured stall explains: the figure over scheduled activations is not known",
+            plural(unplaced, "period")
+        ),
+        _ => no_samples(series),
+    }
+}
+
 /// Over scheduled activations where periods were skipped.
 fn quantile(series: &SeriesView, q: f64, quantity: Quantity) -> Result<Measured, String> {
-    let scheduled = series.scheduled();
-    let histogram = scheduled.as_ref().unwrap_or(&series.histogram);
-    if histogram.is_empty() {
+    if series.histogram.is_empty() {
         return Err(no_samples(series));
     }
-    let value = histogram.supported_quantile(q).ok_or_else(|| {
+    let scheduled = series.histogram.scheduled(series.cycle_ns(), series.counters.missed);
+    let value = scheduled.supported_quantile(q).ok_or_else(|| {
+        if scheduled.supports(q) {
+            return no_place(series, Some(&scheduled));
+        }
         let needed = (10.0 / (1.0 - q)).round() as u64;
         let word = quantity.word();
         format!(
             "{word} needs at least {}; there are {}",
             plural(needed, "sample"),
-            count(histogram.count())
+            count(scheduled.count())
         )
     })?;
-    Ok(Measured::Whole(i64::try_from(value).unwrap_or(i64::MAX)))
+    let value = i64::try_from(value).unwrap_or(i64::MAX);
+    // Samples below zero are in the histogram as its lowest value.
+    Ok(Measured::Whole(series.max_ns.map_or(value, |max| value.min(max))))
 }

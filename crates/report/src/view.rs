@@ -4,7 +4,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use stats::{Histogram, Summary};
+use stats::{Histogram, Scheduled, Summary};
 use std::path::PathBuf;
 use store::CauseTotal;
 use store::model::{
@@ -82,6 +82,16 @@ pub struct Figures {
     pub max: Option<i64>,
 }
 
+/// The view of what was measured, by name.
+pub const MEASURED: &str = "measured";
+
+/// The view over scheduled activations, by name.
+pub const SCHEDULED: &str = "scheduled";
+
+/// Command of a run that was made of another tool's file: its `missed` are those that its histogram makes certain, its sum is
+/// a bound.
+pub(crate) const IMPORTED: &str = "import";
+
 /// The command of a run that was made of several.
 const MERGED: &str = "merge";
 
@@ -129,6 +139,25 @@ fn is_of_a_socket(kind: EventKind) -> bool {
     matches!(kind, EventKind::SocketDrop | EventKind::Incomplete)
 }
 
+impl Figures {
+    /// Negative samples are in the histogram as its lowest value: a quantile that would be above the largest sample is not
+    /// known, but for being below zero. Without a maximum as they are.
+    fn below(mut self, max_ns: Option<i64>) -> Self {
+        let Some(max_ns) = max_ns else { return self };
+        let quantiles = [
+            &mut self.p50,
+            &mut self.p99,
+            &mut self.p999,
+            &mut self.p9999,
+            &mut self.p99999,
+        ];
+        for quantile in quantiles {
+            *quantile = quantile.filter(|_| max_ns >= 0).map(|ns| ns.min(max_ns.unsigned_abs()));
+        }
+        self
+    }
+}
+
 impl SeriesView {
     /// The value of a setting.
     pub fn setting(&self, name: &str) -> Option<&str> {
@@ -153,12 +182,13 @@ impl SeriesView {
     /// Extremes and mean as they were counted, quantiles from the histogram of what was measured.
     pub fn figures(&self) -> Figures {
         let quantiles = Summary::of(&self.histogram);
-        Figures {
+        let figures = Figures {
             min: self.min_ns,
             mean: self.mean_ns(),
             max: self.max_ns,
             ..Figures::from(&quantiles)
-        }
+        };
+        figures.below(self.max_ns)
     }
 
     /// How long the series was measured: of a series of gaps the time it was watched for them, of others the sum of its
@@ -176,11 +206,31 @@ impl SeriesView {
         windows.sum::<u64>().min(due_ns)
     }
 
-    /// The series' histogram with the periods skipped during a stall filled in, where periods were skipped and the series
-    /// has a period: the view quantiles over *scheduled* activations are taken from.
-    pub fn scheduled(&self) -> Option<Histogram> {
-        let interval = self.interval_ns()?;
-        (self.counters.missed > 0).then(|| self.histogram.corrected(interval))
+    /// The series over *scheduled* activations, where periods were skipped: as many are put back as were missed, from the
+    /// samples that can have skipped them ([`Histogram::scheduled`]).
+    pub fn scheduled(&self) -> Option<Scheduled> {
+        (self.counters.missed > 0).then(|| self.histogram.scheduled(self.cycle_ns(), self.counters.missed))
+    }
+
+    /// The figures over scheduled activations, where periods were skipped.
+    pub fn scheduled_figures(&self) -> Option<Figures> {
+        let figures = Figures::from(&self.scheduled()?.summary(self.sum_ns));
+        Some(figures.below(figures.max.and(self.max_ns)))
+    }
+
+    /// Which activations quantiles and mean are judged over: `scheduled` where periods were skipped, else `measured`.
+    pub fn judged_view(&self) -> &'static str {
+        if self.counters.missed > 0 { SCHEDULED } else { MEASURED }
+    }
+
+    /// Time between two wakings of the thread, in ns: a publisher sends the frames of all its streams at each.
+    pub(crate) fn cycle_ns(&self) -> Option<f64> {
+        let streams = self.spec.settings.iter().find(|(name, _)| name == "streams");
+        let at_once = match (self.family(), streams) {
+            ("publish", Some((_, streams))) => streams.parse().unwrap_or(1.0),
+            _ => 1.0,
+        };
+        self.spec.interval_ns.map(|interval| interval * at_once)
     }
 
     /// Samples of which only is known that they are no larger than the largest, which is: those that an imported file of

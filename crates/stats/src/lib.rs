@@ -7,6 +7,7 @@
 
 pub mod claims;
 pub mod comparison;
+mod dependence;
 pub mod exceedance;
 pub mod extreme;
 mod histogram;
@@ -17,5 +18,5 @@ pub mod stationarity;
 mod summary;
 pub mod windows;
 
-pub use histogram::{Bucket, Histogram, HistogramError};
+pub use histogram::{Bucket, Histogram, HistogramError, Scheduled};
 pub use summary::Summary;

@@ -326,6 +326,12 @@ fn has_counter(db: &Connection, column: &str) -> Result<bool, Fault> {
 }
 
 fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
+    let max_ns: Option<i64> = row.get(18)?;
+    // Negative samples are in the histogram as its lowest value: a quantile above the largest sample is not one.
+    let quantile = |column| -> Result<Option<u64>, rusqlite::Error> {
+        let largest = max_ns.and_then(|ns| u64::try_from(ns).ok());
+        Ok(optional_unsigned(row, column)?.and_then(|ns| largest.map(|largest| ns.min(largest))))
+    };
     Ok(WindowRow {
         start_ns: unsigned(row, 0)?,
         end_ns: unsigned(row, 1)?,
@@ -334,10 +340,10 @@ fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
         sum_ns: i128::from(row.get::<_, i64>(15)?),
         mean_ns: row.get(16)?,
         min_ns: row.get(17)?,
-        max_ns: row.get(18)?,
-        p50_ns: optional_unsigned(row, 19)?,
-        p99_ns: optional_unsigned(row, 20)?,
-        p999_ns: optional_unsigned(row, 21)?,
+        max_ns,
+        p50_ns: quantile(19)?,
+        p99_ns: quantile(20)?,
+        p999_ns: quantile(21)?,
     })
 }
 

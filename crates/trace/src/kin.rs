@@ -80,7 +80,7 @@ fn kin_of(thread: i32) -> Kin {
 #[cfg(test)]
 mod tests {
     use super::{Kin, Kinship, kin_of};
-    use crate::event::{Event, Thread, What};
+    use crate::event::{Event, Left, Thread, What};
     use crate::snapshot::Snapshot;
     use units::Monotonic;
 

@@ -3,7 +3,7 @@
 use super::{Compared, Comparison};
 use crate::text::rfc3339;
 use serde_json::{Value, json};
-use stats::comparison::{Difference, Figure, Outcome};
+use stats::comparison::{Difference, Figure, Happened, Outcome, RareDifference, RareOutcome};
 
 /// Name and number of the document's shape.
 pub(super) const SCHEMA: &str = "triptime.compare/1";
@@ -21,6 +21,7 @@ impl Comparison {
                 "started": rfc3339(run.info.started),
                 "duration_s": run.duration_ns as f64 / 1e9,
             })).collect::<Vec<_>>(),
+            "confidence": crate::bound::CONFIDENCE,
             "series": self.series.iter().map(|compared| self.series_entry(compared)).collect::<Vec<_>>(),
             "alone": self.alone.iter().map(|(run, series)| json!({"run": run, "series": series})).collect::<Vec<_>>(),
             "inventory": self.facts.iter().map(|fact| json!({
@@ -47,10 +48,18 @@ impl Comparison {
                 .iter()
                 .map(move |difference| difference_entry(difference, a, b))
         });
+        let rare = compared.rare.iter().flat_map(|(run, rare)| {
+            let (a, b) = (&self.runs[first].0, &self.runs[*run].0);
+            rare.iter().map(move |difference| rare_entry(difference, a, b))
+        });
         json!({
             "name": compared.name,
             "figures": figures,
             "differences": differences.collect::<Vec<_>>(),
+            "rare": rare.collect::<Vec<_>>(),
+            "not_compared": compared.not_compared.iter().map(|(run, why)| json!({
+                "of": self.runs[first].0, "and": self.runs[*run].0, "why": why,
+            })).collect::<Vec<_>>(),
             "settings": compared.settings.iter().map(|(name, values)| json!({"name": name, "values": values}))
                 .collect::<Vec<_>>(),
             "unfair": compared.unfair,
@@ -65,6 +74,7 @@ impl Comparison {
         json!({
             "run": self.runs[run].0,
             "series": series.spec.name,
+            "view": crate::view::MEASURED,
             "expected": series.counters.expected,
             "received": series.counters.received,
             "missed": series.counters.missed,
@@ -89,6 +99,8 @@ fn difference_entry(difference: &Difference, a: &str, b: &str) -> Value {
         Outcome::NoDifference => "no-difference",
         Outcome::Undecided => "undecided",
         Outcome::TooFewWindows { .. } => "too-few-windows",
+        Outcome::TooAlike => "too-alike",
+        Outcome::NotSteady => "not-steady",
     };
     let decided = !matches!(difference.outcome, Outcome::TooFewWindows { .. });
     let number = |value: f64| (decided && value.is_finite()).then_some(value);
@@ -97,5 +109,30 @@ fn difference_entry(difference: &Difference, a: &str, b: &str) -> Value {
         "a": number(difference.a), "b": number(difference.b), "difference": number(difference.difference),
         "low": number(difference.low), "high": number(difference.high), "confidence": difference.confidence,
         "p": number(difference.p), "outcome": outcome, "text": difference.text(a, b),
+    })
+}
+
+fn rare_entry(difference: &RareDifference, a: &str, b: &str) -> Value {
+    let (what, limit) = match difference.what {
+        Happened::Highest => ("run-max", None),
+        Happened::Over(limit) => ("over-limit", Some(limit)),
+        Happened::Missed => ("missed", None),
+        Happened::Lost => ("lost", None),
+    };
+    let outcome = match difference.outcome {
+        RareOutcome::Higher => "higher",
+        RareOutcome::Lower => "lower",
+        RareOutcome::Undecided => "undecided",
+        RareOutcome::InNeither => "in-neither",
+    };
+    let number = |value: f64| value.is_finite().then_some(value);
+    json!({
+        "what": what, "limit": limit, "of": a, "and": b,
+        "a": number(difference.a_total), "b": number(difference.b_total),
+        "a_windows_with": difference.a, "b_windows_with": difference.b,
+        "a_windows": difference.a_windows, "b_windows": difference.b_windows,
+        "ratio_low": difference.ratio_low, "ratio_high": number(difference.ratio_high),
+        "confidence": number(difference.confidence), "p": number(difference.p), "outcome": outcome,
+        "text": difference.text(a, b),
     })
 }

@@ -28,7 +28,11 @@ impl Comparison {
                 let _ = writeln!(out, "  {line}");
             }
         }
-        if self.series.is_empty() {
+        if !self.series.is_empty() {
+            out.push_str(
+                "\nFigures in the tables are of measured samples. What is said to differ holds for all of it together (95 %).\n",
+            );
+        } else {
             out.push_str("\nNo series is in more than one of the runs.\n");
         }
         for (run, series) in &self.alone {
@@ -73,10 +77,18 @@ impl Comparison {
     pub(super) fn words(&self, compared: &Compared) -> Vec<String> {
         let mut lines = Vec::new();
         let first = compared.places.iter().position(Option::is_some).unwrap_or(0);
+        let a = &self.runs[first].0;
         for (run, differences) in &compared.differences {
-            for difference in differences {
-                lines.push(difference.text(&self.runs[first].0, &self.runs[*run].0));
-            }
+            let texts = differences
+                .iter()
+                .map(|difference| difference.text(a, &self.runs[*run].0));
+            lines.extend(texts);
+        }
+        for (run, rare) in &compared.rare {
+            lines.extend(rare.iter().map(|difference| difference.text(a, &self.runs[*run].0)));
+        }
+        for (run, why) in &compared.not_compared {
+            lines.push(format!("{a} and {} not compared: {why}", self.runs[*run].0));
         }
         for (name, values) in &compared.settings {
             let shown: Vec<String> = values

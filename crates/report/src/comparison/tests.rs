@@ -105,3 +105,86 @@ fn counts_of_interrupts_are_no_difference_but_the_cpu_that_serves_them_is() {
     let text = comparison.text();
     assert!(text.contains("on CPU 1") && !text.contains("so far"), "{text}");
 }
+
+fn outcome(json: &Value, list: &str, key: &str, name: &str) -> Value {
+    let entries = json["series"][0][list].as_array().expect("a list");
+    let entry = entries.iter().find(|entry| entry[key] == name);
+    entry.unwrap_or_else(|| panic!("{name} in {json:#}"))["outcome"].clone()
+}
+
+fn compared(a: RunView, b: RunView) -> Value {
+    let comparison = Comparison::of(vec![("A".into(), a), ("B".into(), b)]);
+    serde_json::from_str(&comparison.json()).expect("JSON")
+}
+
+/// Windows of too few samples have no p99, and their median does not stand in for it.
+#[test]
+fn windows_without_a_quantile_keep_mean_and_maximum() {
+    let quiet = |by: i64| {
+        let mut run = shifted(run("wakeup/cpu1", 40_000, "6.1", "held off"), by);
+        for window in &mut run.series[0].windows {
+            window.mean_ns = window.mean_ns.map(|ns| ns + by as f64);
+            (window.p50_ns, window.p99_ns, window.p999_ns) = (None, None, None);
+        }
+        run
+    };
+    let json = compared(quiet(0), quiet(50_000));
+    for figure in ["p50", "p99"] {
+        assert_eq!(
+            outcome(&json, "differences", "figure", figure),
+            "too-few-windows",
+            "{figure}"
+        );
+    }
+    for figure in ["mean", "window-max"] {
+        assert_eq!(outcome(&json, "differences", "figure", figure), "higher", "{figure}");
+    }
+}
+
+/// A window of ten seconds has a larger maximum than one of a second: the shorter ones are joined.
+#[test]
+fn windows_of_other_lengths_are_brought_to_one_length_or_refused() {
+    let a = run("wakeup/cpu1", 40_000, "6.1", "held off");
+    let longer = |ns: u64| {
+        let mut b = run("wakeup/cpu1", 40_000, "6.1", "held off");
+        let windows = b.series[0].windows.chunks_exact(10);
+        let joined = windows.map(|ten| store::model::WindowRow {
+            end_ns: ten[0].start_ns + ns,
+            max_ns: ten.iter().filter_map(|one| one.max_ns).max(),
+            ..ten[0].clone()
+        });
+        b.series[0].windows = joined.collect();
+        b
+    };
+    let json = compared(a.clone(), longer(10_000_000_000));
+    let of_maxima = outcome(&json, "differences", "figure", "window-max");
+    assert!(of_maxima != "higher" && of_maxima != "lower", "{json:#}");
+    assert_eq!(
+        json["series"][0]["differences"][4]["a"],
+        json["series"][0]["differences"][4]["b"]
+    );
+    let refused = compared(a, longer(2_500_000_000));
+    assert!(
+        refused["series"][0]["differences"]
+            .as_array()
+            .expect("a list")
+            .is_empty()
+    );
+    let why = refused["series"][0]["not_compared"][0]["why"].as_str().expect("why");
+    assert!(why.contains("cannot be brought to one length"), "{why}");
+}
+
+#[test]
+fn the_run_maximum_and_what_was_missed_are_compared_too() {
+    let a = run("wakeup/cpu1", 40_000, "6.1", "held off");
+    let mut b = a.clone();
+    for index in 0..15 {
+        let window = &mut b.series[0].windows[17 + 35 * index];
+        window.max_ns = Some(18_000_000);
+        window.counters.missed = 72;
+    }
+    let json = compared(a, b);
+    assert_eq!(outcome(&json, "rare", "what", "run-max"), "higher", "{json:#}");
+    assert_eq!(outcome(&json, "rare", "what", "missed"), "higher");
+    assert_eq!(outcome(&json, "rare", "what", "lost"), "in-neither");
+}

@@ -32,6 +32,7 @@ pub(super) fn entry(check: &RequirementCheck) -> CheckEntry {
         bound: None,
         uncertainty: None,
         class: None,
+        view: None,
     }
 }
 

@@ -141,7 +141,18 @@ fn skipped_periods_give_a_second_labelled_view() {
     let mut stalled = series("wakeup/cpu1", 100_000, 60_000, 10);
     stalled.counters.missed = 3;
     let document = document(run(vec![stalled]));
-    assert_eq!(document["series"][0]["scheduled"]["max"], 60_000);
+    let scheduled = &document["series"][0]["scheduled"];
+    assert_eq!(
+        (&scheduled["activations"], &scheduled["unplaced"]),
+        (&json!(100_003), &json!(3)),
+        "no sample is as long as a period"
+    );
+    assert_eq!((&scheduled["max"], &scheduled["mean"]), (&Value::Null, &Value::Null));
+    let intervals = &document["series"][0]["statistics"]["quantile_intervals"];
+    assert_eq!(intervals[0]["view"], "scheduled");
+    let lines = document["budget"]["lines"].as_array().expect("lines");
+    let wakeup = lines.iter().find(|line| line["line"] == "Wake-up").expect("a line");
+    assert_eq!(wakeup["p999_view"], "scheduled", "{wakeup}");
 }
 
 #[test]

@@ -41,6 +41,8 @@ struct IntervalEntry {
     low: u64,
     high: u64,
     confidence: f64,
+    view: &'static str,
+    assumes: &'static str,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -71,6 +73,16 @@ struct RareEntry {
     once_in_s: Option<f64>,
     shape: Option<f64>,
     fit_p: Option<f64>,
+    held_back: Option<HeldBackEntry>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct HeldBackEntry {
+    fitted_blocks: usize,
+    tested_blocks: usize,
+    level: f64,
+    expected_over: f64,
+    over: usize,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -104,7 +116,7 @@ pub(super) fn spikes(series: &SeriesView) -> Vec<SpikeEntry> {
 impl StatisticsEntry {
     pub(super) fn of(insight: &Insight) -> Self {
         Self {
-            quantile_intervals: insight.quantiles.iter().map(interval).collect(),
+            quantile_intervals: insight.quantiles.iter().map(|one| interval(insight, one)).collect(),
             claim: insight.claim.as_ref().map(|claim| ClaimEntry {
                 limit: claim.limit_ns,
                 over: claim.events,
@@ -130,13 +142,15 @@ impl StatisticsEntry {
     }
 }
 
-fn interval(quantile: &QuantileInterval) -> IntervalEntry {
+fn interval(insight: &Insight, quantile: &QuantileInterval) -> IntervalEntry {
     IntervalEntry {
         name: quantile.name,
         value: quantile.ns,
         low: quantile.low_ns,
         high: quantile.high_ns,
         confidence: crate::bound::CONFIDENCE,
+        view: insight.view,
+        assumes: "independent samples",
     }
 }
 
@@ -151,5 +165,12 @@ fn rare(insight: &Insight) -> RareEntry {
         once_in_s: rare.map(|rare| rare.span_ns / 1e9),
         shape: level.map(|level| level.shape),
         fit_p: level.map(|level| level.fit_p),
+        held_back: level.and_then(|level| level.held_back).map(|held_back| HeldBackEntry {
+            fitted_blocks: held_back.fitted,
+            tested_blocks: held_back.tested,
+            level: held_back.level_ns,
+            expected_over: held_back.expected,
+            over: held_back.over,
+        }),
     }
 }

@@ -31,8 +31,21 @@ pub fn openmetrics(run: &RunView, out: &mut impl Write) -> Result<(), ExportErro
     let mut metrics = String::new();
     // Only the writer can fail, and a String does not.
     text::encode(&mut metrics, &registry).map_err(std::io::Error::other)?;
-    out.write_all(metrics.as_bytes())?;
+    let mut lines = metrics.lines();
+    while let Some(line) = lines.next() {
+        if is_no_sum(line) {
+            lines.next();
+        } else {
+            writeln!(out, "{line}")?;
+        }
+    }
     Ok(())
+}
+
+/// The library cannot write a histogram without its sum and its count, which the format leaves out together. A sum that is
+/// left out was written as not a number, and its count is the next line.
+fn is_no_sum(line: &str) -> bool {
+    line.starts_with("triptime_sample_seconds_sum{") && line.ends_with("} NaN")
 }
 
 /// A family of gauges in seconds: its name, its help, and its value of a series.
@@ -130,7 +143,7 @@ impl Snapshot {
     }
 
     fn quantiles(&self, encoder: &mut DescriptorEncoder) -> fmt::Result {
-        let help = "Quantiles of the samples, where at least ten samples lie beyond";
+        let help = "Quantiles of the measured samples, where at least ten lie beyond";
         let seconds = Some(&Unit::Seconds);
         let mut family = encoder.encode_descriptor("sample_quantile", help, seconds, MetricType::Gauge)?;
         for series in &self.series {
@@ -149,7 +162,12 @@ impl Snapshot {
         for series in &self.series {
             let labels = self.labels(series);
             let mut metric = family.encode_family(&labels)?;
-            metric.encode_histogram::<NoLabelSet>(series.sum_s, series.samples, &series.buckets, None)?;
+            metric.encode_histogram::<NoLabelSet>(
+                series.sum_s.unwrap_or(f64::NAN),
+                series.samples,
+                &series.buckets,
+                None,
+            )?;
         }
         Ok(())
     }

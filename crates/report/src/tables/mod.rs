@@ -87,7 +87,7 @@ fn vm(runs: &[RunView]) -> String {
 fn over(series: &SeriesView, limit_ns: u64) -> String {
     let samples = match series.spec.threshold_ns {
         Some(threshold) if threshold == limit_ns => series.counters.overflow,
-        _ => series.histogram.count_above(limit_ns),
+        _ => series.histogram.count_above_at_most(limit_ns),
     };
     match series.counters.missed {
         0 => samples.to_string(),

@@ -5,7 +5,7 @@ use super::{Paint, section};
 use crate::Report;
 use crate::family;
 use crate::text::{count, ns_or_dash};
-use crate::view::SeriesView;
+use crate::view::{Figures, SeriesView};
 use store::model::Counters;
 use units::format_ns;
 
@@ -34,6 +34,9 @@ pub(super) fn series(report: &Report, paint: &Paint) -> String {
         }
         for series in &of_family {
             table.row(figures_row(series));
+            if let Some(figures) = series.scheduled_figures() {
+                table.row(scheduled_row(series, &figures));
+            }
         }
         if total > of_family.len() {
             let more = total - of_family.len();
@@ -43,9 +46,9 @@ pub(super) fn series(report: &Report, paint: &Paint) -> String {
     let mut out = section(paint, "Series", &table);
     if !table.is_empty() {
         out.push_str(
-            "  Quantiles with fewer than ten samples beyond them are left out. With n samples, one larger than the\n",
+            "  Quantiles with fewer than ten samples beyond them are left out. With n independent samples, one larger\n",
         );
-        out.push_str("  maximum has a probability below 3/n (95 %), for this load and this configuration.\n");
+        out.push_str("  than the maximum has a probability below 3/n (95 %), for this load and this configuration.\n");
     }
     out + &counters(all)
 }
@@ -58,6 +61,24 @@ fn figures_row(series: &SeriesView) -> Vec<String> {
         series.spec.name.clone(),
         count(series.counters.received),
         format_ns(series.exposure_ns() as f64),
+        whole(f.min),
+        ns_or_dash(f.mean),
+        quantile(f.p50),
+        quantile(f.p99),
+        quantile(f.p999),
+        quantile(f.p9999),
+        whole(f.max),
+    ]
+}
+
+/// The same series over scheduled activations, which is the view that limits judge.
+fn scheduled_row(series: &SeriesView, f: &Figures) -> Vec<String> {
+    let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
+    let whole = |ns: Option<i64>| ns_or_dash(ns.map(|ns| ns as f64));
+    vec![
+        "  over scheduled activations".to_owned(),
+        count(series.counters.received.saturating_add(series.counters.missed)),
+        String::new(),
         whole(f.min),
         ns_or_dash(f.mean),
         quantile(f.p50),

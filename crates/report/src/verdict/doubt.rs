@@ -4,12 +4,9 @@ use crate::contradiction::Contradiction;
 use crate::limits::Quantity;
 use crate::one_way::OneWay;
 use crate::text::{count, plural};
-use crate::view::{RunView, SeriesView};
+use crate::view::{IMPORTED, RunView, SeriesView};
 use store::model::{Event, EventKind, RunState, SeriesClock};
 use units::format_ns;
-
-/// Command of a run that was made of another tool's file: its `missed` are those that its histogram makes certain.
-const IMPORTED: &str = "import";
 
 /// The largest value a histogram holds.
 const HISTOGRAM_END_NS: i64 = 60_000_000_000;
@@ -187,19 +184,15 @@ fn skipped(series: &SeriesView, quantity: Quantity, doubts: &mut Vec<Doubt>) {
         )));
         return;
     }
-    let Some(interval) = series.interval_ns() else {
+    if series.interval_ns().is_none() {
         doubts.push(plain(format!(
             "{periods} skipped in a series whose period is not known"
         )));
         return;
-    };
-    let explained: u64 = series
-        .histogram
-        .buckets()
-        .map(|b| (b.high_ns / interval).saturating_mul(b.count))
-        .sum();
-    if explained < missed {
-        let rest = count(missed - explained);
+    }
+    let unplaced = series.scheduled().map_or(0, |scheduled| scheduled.unplaced());
+    if unplaced > 0 {
+        let rest = count(unplaced);
         doubts.push(plain(format!(
             "{periods} skipped, {rest} of them in no measured stall: their latency is unknown"
         )));

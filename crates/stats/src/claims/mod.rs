@@ -4,7 +4,7 @@
 //! for events that would have been seen: a stall shorter than the sampling interval is only met with the probability
 //! [`share_seen`].
 
-mod period;
+pub mod period;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +16,7 @@ pub const YEAR_NS: u64 = 31_557_600_000_000_000;
 /// What a test supports about the rate of events over a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Claim {
-    /// Events over the limit.
+    /// Events over the limit; where that is not known exactly, the most there can be.
     pub events: u64,
     /// How long was tested, over all machines, in ns.
     pub exposure_ns: u64,
@@ -50,10 +50,21 @@ pub enum Standing {
 /// What `events` over `limit_ns` in `exposure_ns` support, and what it takes to claim at most one in `wanted_every_ns`. Equal
 /// machines under equal load add their exposure. Pure arithmetic: bounds by Garwood, Biometrika 28 (1936).
 pub fn claim(events: u64, exposure_ns: u64, limit_ns: u64, confidence: f64, wanted_every_ns: u64) -> Claim {
+    claim_between((events, events), exposure_ns, limit_ns, confidence, wanted_every_ns)
+}
+
+/// As [`claim`], where only a least and a largest number of events is known: each bound takes the one that claims less.
+pub fn claim_between(
+    (at_least, events): (u64, u64),
+    exposure_ns: u64,
+    limit_ns: u64,
+    confidence: f64,
+    wanted_every_ns: u64,
+) -> Claim {
     let one_second = 1_000_000_000;
     let events_at_most = rate_upper_bound(events, one_second, confidence);
     let at_most_one_per_ns = 1e9 / rate_upper_bound(events, exposure_ns, confidence);
-    let at_least_one_per_ns = 1e9 / rate_lower_bound(events, exposure_ns, confidence);
+    let at_least_one_per_ns = 1e9 / rate_lower_bound(at_least, exposure_ns, confidence);
     let wanted = wanted_every_ns as f64;
     let standing = if at_most_one_per_ns >= wanted {
         Standing::Supported
@@ -86,15 +97,15 @@ pub fn share_seen(stall_ns: u64, interval_ns: u64) -> f64 {
 }
 
 impl Claim {
-    /// The claim in words: `0 over 120 µs in 7.00 d: at most one per 2.33 d at 95 %; to claim one per year, test 3
-    /// machine-years`. Periods are rounded so that nothing is promised that the test does not support.
+    /// The claim in words: `0 over 120 µs in 7.00 d: at most one per 2.33 d at 95 %, if they come independently; to claim one per
+    /// year, test 3 machine-years`. Periods are rounded so that nothing is promised that the test does not support.
     pub fn text(&self) -> String {
         let seen = format!("{} over {}", self.events, units::format_ns(self.limit_ns as f64));
         if self.at_most_one_per_ns <= 0.0 {
             return format!("{seen}: no time of exposure is known, so no rate is claimed");
         }
         format!(
-            "{seen} in {}: at most one per {} at {} %; {}",
+            "{seen} in {}: at most one per {} at {} %, if they come independently; {}",
             units::format_ns(self.exposure_ns as f64),
             period::down(self.at_most_one_per_ns),
             (self.confidence * 1e5).round() / 1e3,

@@ -27,8 +27,8 @@ pub(super) fn name(ns: u64) -> String {
     }
 }
 
-/// A period, its last digit rounded down.
-pub(super) fn down(ns: f64) -> String {
+/// A period in ns as text, its last digit rounded down.
+pub fn down(ns: f64) -> String {
     rounded(ns, f64::floor)
 }
 
@@ -60,19 +60,25 @@ fn rounded(ns: f64, round: fn(f64) -> f64) -> String {
     let fits = |(unit, name): &(f64, &str)| ns >= if *name == "years" { 2.0 * unit } else { *unit };
     match UNITS.into_iter().find(fits) {
         Some((unit, name)) => format!("{} {name}", digits(ns / unit, 3, round)),
-        None => format_ns(ns),
+        None => {
+            let scale = 10f64.powf(2.0 - ns.max(1.0).log10().floor());
+            format_ns(whole_or(ns * scale, round) / scale)
+        }
     }
 }
 
 /// A number of at least 1, rounded to so many significant digits, without zeros at its end.
 fn digits(value: f64, significant: i32, round: fn(f64) -> f64) -> f64 {
     let scale = 10f64.powi((significant - 1 - value.max(1.0).log10().floor() as i32).max(0));
-    // A product that is whole but for its last bits is whole.
-    let scaled = value * scale;
+    whole_or(value * scale, round) / scale
+}
+
+/// A product that is whole but for its last bits is whole; any other is rounded.
+fn whole_or(scaled: f64, round: fn(f64) -> f64) -> f64 {
     let nearest = scaled.round();
     if (scaled - nearest).abs() <= scaled.abs() * 1e-12 {
-        nearest / scale
+        nearest
     } else {
-        round(scaled) / scale
+        round(scaled)
     }
 }

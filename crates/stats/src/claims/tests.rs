@@ -15,7 +15,7 @@ fn the_clean_week_of_the_guide() {
     let week = of(0, 7);
     assert_eq!(
         week.text(),
-        "0 over 120 µs in 7.00 d: at most one per 2.33 d at 95 %; to claim one per year, test 3 machine-years"
+        "0 over 120 µs in 7.00 d: at most one per 2.33 d at 95 %, if they come independently; to claim one per year, test 3 machine-years"
     );
     assert!((week.at_most_one_per_ns / (DAY_NS as f64) - 7.0 / 2.9957322735539895).abs() < 1e-9);
     assert!((week.exposure_needed_ns / YEAR_NS as f64 - 2.9957322735539895).abs() < 1e-12);
@@ -30,7 +30,7 @@ fn one_event_takes_a_longer_test() {
     let one = of(1, 60);
     assert_eq!(
         one.text(),
-        "1 over 120 µs in 60.0 d: at most one per 12.6 d at 95 %; to claim one per year, test 4.8 machine-years with no \
+        "1 over 120 µs in 60.0 d: at most one per 12.6 d at 95 %, if they come independently; to claim one per year, test 4.8 machine-years with no \
          further event"
     );
     assert!((one.exposure_needed_ns / YEAR_NS as f64 - 4.743864518390577).abs() < 1e-12);
@@ -48,7 +48,7 @@ fn many_events_contradict_the_claim() {
     assert_eq!(many.standing, Standing::Contradicted);
     assert_eq!(
         many.text(),
-        "50 over 120 µs in 7.00 d: at most one per 2.65 h at 95 %; at least one per 4.32 h, so a claim of one per year does \
+        "50 over 120 µs in 7.00 d: at most one per 2.65 h at 95 %, if they come independently; at least one per 4.32 h, so a claim of one per year does \
          not hold"
     );
 }
@@ -59,12 +59,12 @@ fn a_long_test_supports_the_claim() {
     let long = of(0, 1_095);
     assert_eq!(
         long.text(),
-        "0 over 120 µs in 1095 d: at most one per 365 d at 95 %; this supports a claim of one per year"
+        "0 over 120 µs in 1095 d: at most one per 365 d at 95 %, if they come independently; this supports a claim of one per year"
     );
     let hour = claim(0, DAY_NS, 50_000, 0.99, 3_600_000_000_000);
     assert_eq!(
         hour.text(),
-        "0 over 50.0 µs in 1.00 d: at most one per 5.21 h at 99 %; this supports a claim of one per hour"
+        "0 over 50.0 µs in 1.00 d: at most one per 5.21 h at 99 %, if they come independently; this supports a claim of one per hour"
     );
 }
 
@@ -80,6 +80,25 @@ fn without_exposure_nothing_is_claimed() {
 fn short_stalls_are_met_by_chance() {
     assert_eq!(share_seen(250_000, 1_000_000), 0.25);
     assert_eq!((share_seen(1_000_000, 1_000_000), share_seen(5, 0)), (1.0, 1.0));
+}
+
+#[test]
+fn periods_below_a_second_are_rounded_to_the_careful_side_too() {
+    use super::period::{down, up};
+    assert_eq!(
+        (down(999_960.0), up(999_040.0)),
+        ("999 µs".to_owned(), "1.00 ms".to_owned())
+    );
+    assert_eq!(
+        (down(1_239_999.0), up(1_230_001.0)),
+        ("1.23 ms".to_owned(), "1.24 ms".to_owned())
+    );
+}
+
+#[test]
+fn events_that_are_only_bounded_contradict_by_their_least_number() {
+    let unsure = super::claim_between((0, 50), 7 * DAY_NS, 120_000, 0.95, YEAR_NS);
+    assert_eq!((unsure.standing, unsure.events), (Standing::Open, 50));
 }
 
 proptest! {

@@ -1,24 +1,31 @@
 //! Whether one run differs from another, by how much, and how sure that is.
 //!
 //! Samples within a run are not independent, so a test that counts them as if they were finds a difference between any two
-//! runs. Here a run is its windows: each figure is the median over windows, and the interval of its difference comes from
-//! drawing blocks of neighbouring windows again and again ([`crate::resample`]). A large p-value is never read as "no
-//! difference": that is said only where the whole interval lies within a tolerance, and otherwise the answer is undecided.
+//! runs. Here a run is its windows: each figure is the median over windows, and the interval of its difference knows how much
+//! neighbouring windows resemble each other. Where they resemble each other so much that the run is hardly more than one value,
+//! or change over the run, nothing is said. A large p-value is never read as "no difference": that is said only where the whole
+//! interval lies within a tolerance, and otherwise the answer is undecided.
 //!
-//! Each figure has the stated confidence on its own. Whoever picks one of many figures or runs for being different should ask
-//! for more: `1 - 0.05 / n` for n comparisons (Bonferroni).
+//! What is rare is no figure of a typical window: [`Rare`] counts windows in which something happened.
+//!
+//! The stated confidence is that of all figures together ([`confidences`]).
 
-mod bootstrap;
+mod family;
+mod location;
+mod rare;
 #[cfg(test)]
 mod tests;
 mod text;
 
-use crate::random::Random;
-use crate::resample::{block_length, percentiles, widening};
-use bootstrap::{median_of, medians, replicates, thinned};
+pub use family::confidences;
+pub use rare::{Happened, Rare, RareDifference, RareOutcome, RarePair, highest};
+
+use crate::stationarity::{self, Steadiness};
+use family::p_value;
+use location::Location;
 
 /// Fewest windows of each run.
-pub const WINDOWS_NEEDED: usize = crate::resample::WINDOWS_NEEDED;
+pub const WINDOWS_NEEDED: usize = 50;
 
 /// A difference within this share of A's figure is none that matters: two runs of one machine differ by as much.
 const TOLERANCE_SHARE: f64 = 0.02;
@@ -26,10 +33,7 @@ const TOLERANCE_SHARE: f64 = 0.02;
 /// Nor is one within this, in ns: what reading a clock and entering the kernel differ by.
 const TOLERANCE_NS: f64 = 200.0;
 
-/// Any number does; a fixed one gives the same interval each time.
-const SEED: u64 = 0x636f_6d70_6172_6521;
-
-/// Figures of one window, in ns.
+/// Figures of one window, in ns. NaN where the window has too few samples for one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowFigures {
     /// Samples in the window. One without samples has no figures and is left out.
@@ -38,9 +42,9 @@ pub struct WindowFigures {
     pub mean: f64,
     /// Median.
     pub p50: f64,
-    /// 99 % quantile. NaN where the window has too few samples for it.
+    /// 99 % quantile.
     pub p99: f64,
-    /// 99.9 % quantile, where the window has the samples for it.
+    /// 99.9 % quantile.
     pub p999: Option<f64>,
     /// Largest sample.
     pub max: f64,
@@ -72,14 +76,14 @@ pub struct Difference {
     pub b: f64,
     /// `b - a`, in ns.
     pub difference: f64,
-    /// Lower end of the difference's interval, in ns. NaN with too few windows.
+    /// Lower end of the difference's interval, in ns. NaN where nothing is said.
     pub low: f64,
-    /// Upper end of the difference's interval, in ns. NaN with too few windows.
+    /// Upper end of the difference's interval, in ns. NaN where nothing is said.
     pub high: f64,
-    /// Confidence of the interval, 0 to 1.
+    /// Confidence of the interval, 0 to 1: higher than the stated one where many figures are compared.
     pub confidence: f64,
-    /// Two-sided bootstrap p-value of no difference. NaN with too few windows. It says how sure a difference is, never that
-    /// there is none.
+    /// Two-sided p-value of no difference, before it is held against those of other figures. NaN where nothing is said. It says
+    /// how sure a difference is, never that there is none.
     pub p: f64,
     /// Differences up to this count as none, in ns: 2 % of A's figure, at least 200 ns.
     pub tolerance: f64,
@@ -105,78 +109,114 @@ pub enum Outcome {
         /// Windows it takes.
         need: usize,
     },
+    /// The windows of one run resemble each other too much, for how few they are.
+    TooAlike,
+    /// The figure changes over one of the runs: its median stands for no time of it.
+    NotSteady,
+}
+
+/// Two runs whose figure is ready to be compared, at any confidence.
+#[derive(Debug, Clone)]
+pub struct Pair {
+    figure: Figure,
+    a: Location,
+    b: Location,
+    refused: Option<Outcome>,
+    p: Option<f64>,
 }
 
 /// Compares run B with run A: one result per figure, in the order of [`Figure`]. Windows are in order of time. `confidence`
-/// lies between 0 and 1, such as 0.95, which also stands in for one that does not.
-///
-/// Two runs of a week in windows of 20 s take about a quarter of a second. Of more than 50 000 windows, every second, third…
-/// is resampled; the medians are those of all.
+/// lies between 0 and 1, such as 0.95, which also stands in for one that does not; it is that of all figures together.
 pub fn compare(a: &[WindowFigures], b: &[WindowFigures], confidence: f64) -> Vec<Difference> {
     let confidence = if confidence > 0.0 && confidence < 1.0 {
         confidence
     } else {
         0.95
     };
-    Figure::ALL
-        .into_iter()
-        .map(|figure| difference(figure, &figure.values(a), &figure.values(b), confidence))
+    let pairs = pairs(a, b);
+    let ps: Vec<Option<f64>> = pairs.iter().map(Pair::p).collect();
+    let each = pairs.iter().zip(confidences(&ps, confidence));
+    each.map(|(pair, confidence)| pair.at(confidence)).collect()
+}
+
+/// The figures of two runs, ready to be compared, in the order of [`Figure`].
+pub fn pairs(a: &[WindowFigures], b: &[WindowFigures]) -> Vec<Pair> {
+    let figures = Figure::ALL.into_iter();
+    figures
+        .map(|figure| Pair::of(figure, &figure.values(a), &figure.values(b)))
         .collect()
 }
 
-fn difference(figure: Figure, a: &[f64], b: &[f64], confidence: f64) -> Difference {
-    let (median_a, median_b) = (median_of(a), median_of(b));
-    let mut result = Difference {
-        figure,
-        a: median_a,
-        b: median_b,
-        difference: median_b - median_a,
-        low: f64::NAN,
-        high: f64::NAN,
-        confidence,
-        p: f64::NAN,
-        tolerance: (TOLERANCE_SHARE * median_a.abs()).max(TOLERANCE_NS),
-        outcome: Outcome::TooFewWindows {
-            have: a.len().min(b.len()),
-            need: WINDOWS_NEEDED,
-        },
-    };
-    if a.len() < WINDOWS_NEEDED || b.len() < WINDOWS_NEEDED {
-        return result;
+impl Pair {
+    fn of(figure: Figure, a: &[f64], b: &[f64]) -> Self {
+        let mut pair = Self {
+            figure,
+            refused: refused(a, b),
+            a: Location::of(a),
+            b: Location::of(b),
+            p: None,
+        };
+        if pair.refused.is_none() {
+            pair.p = pair.interval(0.95).map(|_| p_value(|risk| pair.differs(1.0 - risk)));
+        }
+        pair
     }
-    let mut differences = resampled(a, b, result.difference, confidence);
-    result.p = p_value(&differences);
-    let (low, high) = percentiles(&mut differences, confidence);
-    result.low = low.min(result.difference);
-    result.high = high.max(result.difference);
-    result.outcome = outcome(result.low, result.high, result.tolerance);
-    result
+
+    /// Two-sided p-value of no difference; `None` where nothing is said.
+    pub fn p(&self) -> Option<f64> {
+        self.p
+    }
+
+    fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
+        location::difference(&self.a, &self.b, confidence)
+    }
+
+    fn differs(&self, confidence: f64) -> bool {
+        self.interval(confidence)
+            .is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    }
+
+    /// What is said with this confidence of this one figure.
+    pub fn at(&self, confidence: f64) -> Difference {
+        let (a, b) = (self.a.median(), self.b.median());
+        let tolerance = (TOLERANCE_SHARE * a.abs()).max(TOLERANCE_NS);
+        let interval = self.interval(confidence).filter(|_| self.p.is_some());
+        let (low, high) = interval.unwrap_or((f64::NAN, f64::NAN));
+        Difference {
+            figure: self.figure,
+            a,
+            b,
+            difference: b - a,
+            low,
+            high,
+            confidence,
+            p: self.p.unwrap_or(f64::NAN),
+            tolerance,
+            outcome: match (self.refused, interval) {
+                (Some(refused), _) => refused,
+                (None, None) => Outcome::TooAlike,
+                (None, Some((low, high))) => outcome(low, high, tolerance),
+            },
+        }
+    }
 }
 
-/// Differences of the medians of resampled windows, around `observed`.
-fn resampled(a: &[f64], b: &[f64], observed: f64, confidence: f64) -> Vec<f64> {
-    let (a, b) = (thinned(a), thinned(b));
-    let (length_a, length_b) = (block_length(&a), block_length(&b));
-    let blocks = (a.len() as f64 / length_a as f64).min(b.len() as f64 / length_b as f64);
-    let wider = widening(blocks, confidence);
-    // Thinning moves the medians a little, and that is no part of the spread.
-    let centre = median_of(&b) - median_of(&a);
-    let count = replicates(a.len() + b.len());
-    let mut random = Random::new(SEED);
-    let of_a = medians(&a, length_a, count, &mut random);
-    let of_b = medians(&b, length_b, count, &mut random);
-    of_a.iter()
-        .zip(&of_b)
-        .map(|(a, b)| observed + wider * (b - a - centre))
-        .collect()
-}
-
-/// Twice the share of replicates on the side of zero that has fewer; never 0, since not all were tried.
-fn p_value(differences: &[f64]) -> f64 {
-    let not_above = differences.iter().filter(|difference| **difference <= 0.0).count();
-    let not_below = differences.iter().filter(|difference| **difference >= 0.0).count();
-    let share = (not_above.min(not_below) + 1) as f64 / (differences.len() + 1) as f64;
-    (2.0 * share).min(1.0)
+/// Why nothing can be said, whatever the confidence.
+fn refused(a: &[f64], b: &[f64]) -> Option<Outcome> {
+    let have = a.len().min(b.len());
+    if have < WINDOWS_NEEDED {
+        return Some(Outcome::TooFewWindows {
+            have,
+            need: WINDOWS_NEEDED,
+        });
+    }
+    let changes = |values: &[f64]| {
+        matches!(
+            stationarity::check(values).verdict,
+            Steadiness::Trend | Steadiness::Shift
+        )
+    };
+    (changes(a) || changes(b)).then_some(Outcome::NotSteady)
 }
 
 fn outcome(low: f64, high: f64, tolerance: f64) -> Outcome {

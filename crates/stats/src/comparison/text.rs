@@ -4,45 +4,45 @@ use super::{Difference, Figure, Outcome};
 use units::format_ns;
 
 impl Figure {
-    /// The figure over several windows, for a sentence.
-    fn plural(self) -> &'static str {
+    /// The figure of the window in the middle, for a sentence.
+    fn typical(self) -> &'static str {
         match self {
-            Self::Mean => "window means",
-            Self::Median => "window medians",
-            Self::P99 => "window 99 % quantiles",
-            Self::P999 => "window 99.9 % quantiles",
-            Self::WindowMax => "window maxima",
+            Self::Mean => "typical window mean",
+            Self::Median => "typical window median",
+            Self::P99 => "typical window 99 % quantile",
+            Self::P999 => "typical window 99.9 % quantile",
+            Self::WindowMax => "typical window maximum",
         }
     }
 }
 
 impl Difference {
     /// The result in words, with the runs' names:
-    /// `B's window maxima are 12.3 µs higher than A's (95 %: 8.10 µs .. 17.0 µs)`.
+    /// `B's typical window maximum (the median over windows) is 12.3 µs higher than A's (95 %: 8.10 µs .. 17.0 µs)`.
     pub fn text(&self, a: &str, b: &str) -> String {
-        let what = self.figure.plural();
+        let what = format!("{} (the median over windows)", self.figure.typical());
         let sure = percent(self.confidence);
         match self.outcome {
             Outcome::Higher => format!(
-                "{b}'s {what} are {} higher than {a}'s ({sure}: {} .. {})",
+                "{b}'s {what} is {} higher than {a}'s ({sure}: {} .. {})",
                 format_ns(self.difference),
                 format_ns(self.low),
                 format_ns(self.high),
             ),
             Outcome::Lower => format!(
-                "{b}'s {what} are {} lower than {a}'s ({sure}: {} .. {})",
+                "{b}'s {what} is {} lower than {a}'s ({sure}: {} .. {})",
                 format_ns(-self.difference),
                 format_ns(-self.high),
                 format_ns(-self.low),
             ),
             Outcome::NoDifference => format!(
-                "{b}'s {what} equal {a}'s to within {} ({sure}: {} .. {})",
+                "{b}'s {what} equals {a}'s to within {} ({sure}: {} .. {})",
                 format_ns(self.tolerance),
                 signed(self.low),
                 signed(self.high),
             ),
             Outcome::Undecided => format!(
-                "undecided whether {b}'s {what} differ from {a}'s: the difference lies between {} and {} ({sure}); more \
+                "undecided whether {b}'s {what} differs from {a}'s: the difference lies between {} and {} ({sure}); more \
                  windows would tell",
                 signed(self.low),
                 signed(self.high),
@@ -50,6 +50,14 @@ impl Difference {
             Outcome::TooFewWindows { have, need } => format!(
                 "{what} of {a} and {b} not compared: one run has the figure in {have} of the {need} windows it takes; \
                  measure longer, or in shorter windows"
+            ),
+            Outcome::TooAlike => format!(
+                "{what} of {a} and {b} not compared: neighbouring windows resemble each other so much that a run of this \
+                 length is hardly more than one value; measure longer"
+            ),
+            Outcome::NotSteady => format!(
+                "{what} of {a} and {b} not compared: it changes over one of the runs, so its median stands for no time of \
+                 it; measure under constant load"
             ),
         }
     }
@@ -65,6 +73,6 @@ fn signed(ns: f64) -> String {
 }
 
 /// A confidence as a person writes it: `95 %`, `99.9 %`.
-fn percent(confidence: f64) -> String {
-    format!("{} %", (confidence * 1e5).round() / 1e3)
+pub(super) fn percent(confidence: f64) -> String {
+    format!("{} %", (confidence * 1e4 + 1e-6).floor() / 1e2)
 }

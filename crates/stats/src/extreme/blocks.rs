@@ -48,7 +48,7 @@ pub(super) fn dependence(values: &[f64]) -> Option<f64> {
 pub(super) fn check_steady(values: &[f64]) -> Result<(), Refusal> {
     let check = stationarity::check(values);
     match check.verdict {
-        Steadiness::Trend | Steadiness::Shift => Err(Refusal::NotSteady(check.text())),
+        Steadiness::Trend | Steadiness::Shift | Steadiness::TooAlike => Err(Refusal::NotSteady(check.text())),
         Steadiness::Steady | Steadiness::TooShort => Ok(()),
     }
 }

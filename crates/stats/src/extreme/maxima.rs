@@ -4,8 +4,8 @@ use super::blocks::{check_steady, independent, joined, sorted};
 use super::gev::{Gev, Maxima};
 use super::sample::Sample;
 use super::{
-    BLOCKS_NEEDED, FIT_SIGNIFICANCE, MOST_BLOCKS, Method, Refusal, ReturnLevel, bootstrap, check_question, check_reach,
-    check_shape, mixture,
+    BLOCKS_NEEDED, FIT_SIGNIFICANCE, HeldBack, MOST_BLOCKS, Method, Refusal, ReturnLevel, bootstrap, check_question,
+    check_reach, check_shape, mixture, with_care,
 };
 
 /// The level that is exceeded once in `blocks_ahead` blocks on average, from the largest value of each block, in ns and in
@@ -17,7 +17,8 @@ use super::{
 /// # Errors
 ///
 /// A [`Refusal`] where the data do not support a level: fewer than 50 blocks, a return period of more than ten times the test,
-/// blocks that change over the run, that depend on each other or that are of two kinds, and a distribution that does not fit.
+/// blocks that change over the run, that depend on each other or that are of two kinds, a distribution that does not fit, and
+/// a last part of the run that contradicts a fit to the first.
 pub fn return_level_of_maxima(maxima_ns: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLevel, Refusal> {
     check_question(maxima_ns, blocks_ahead, confidence)?;
     if maxima_ns.len() < BLOCKS_NEEDED {
@@ -31,7 +32,9 @@ pub fn return_level_of_maxima(maxima_ns: &[f64], blocks_ahead: f64, confidence: 
     let blocks = joined(maxima_ns, group);
     check_steady(&blocks)?;
     let (blocks, pairs) = independent(blocks)?;
-    level(&sorted(&blocks)?, blocks_ahead / (group * pairs) as f64, confidence)
+    let level = level(&sorted(&blocks)?, blocks_ahead / (group * pairs) as f64, confidence)?;
+    let held_back = HeldBack::of(&blocks).map(HeldBack::check).transpose()?;
+    Ok(ReturnLevel { held_back, ..level })
 }
 
 /// The level for independent blocks of one kind, in ascending order.
@@ -42,15 +45,21 @@ fn level(sorted: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLev
     let maxima = Maxima::around(sorted, &gev);
     let parameters = [0.0, 0.0, gev.shape];
     let fit = (parameters, maxima.with_gradient(&parameters).0);
-    let outcome = bootstrap::evaluate(&maxima, &fit, sorted.len(), blocks_ahead, confidence);
+    let outcome = bootstrap::evaluate(&maxima, &fit, sorted.len(), blocks_ahead, with_care(confidence));
     if outcome.fit_p < FIT_SIGNIFICANCE {
         return Err(Refusal::BadFit { p: outcome.fit_p });
     }
     let in_ns = |level: f64| gev.location + gev.scale * level;
+    // An end of the tail that some hundred blocks suggest is not believed for the upper end of the interval.
+    let unbounded = Gev {
+        shape: gev.shape.max(0.0),
+        ..gev
+    }
+    .return_level(blocks_ahead);
     Ok(ReturnLevel {
         level_ns: in_ns(outcome.level),
         low_ns: in_ns(outcome.low),
-        high_ns: in_ns(outcome.high),
+        high_ns: in_ns(outcome.high).max(unbounded),
         confidence,
         method: Method::BlockMaxima,
         shape: gev.shape,
@@ -59,6 +68,7 @@ fn level(sorted: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLev
         blocks: sorted.len(),
         fit_p: outcome.fit_p,
         threshold_ns: None,
+        held_back: None,
         replicates: outcome.replicates,
     })
 }

@@ -16,6 +16,7 @@ mod bootstrap;
 mod clusters;
 mod gev;
 mod gpd;
+mod held_back;
 mod maxima;
 mod mixture;
 mod optimise;
@@ -30,6 +31,7 @@ mod threshold;
 pub use clusters::{Peak, decluster};
 pub use gev::Gev;
 pub use gpd::Gpd;
+pub use held_back::HeldBack;
 pub use maxima::return_level_of_maxima;
 pub use peaks::return_level_of_peaks;
 pub use refusal::Refusal;
@@ -51,6 +53,9 @@ const FITTED_SHAPES: (f64, f64) = (-0.95, 2.0);
 /// Shapes with which a return level is given: above 1 the distribution has no mean, and below -0.9 the largest value seen is
 /// the end of the tail and the theory of its error fails.
 const SUPPORTED_SHAPES: (f64, f64) = (-0.9, 1.0);
+
+/// Share of the stated risk that an interval of a fit is made for.
+const CARE: f64 = 0.2;
 
 /// A fit with a smaller p-value is a bad one.
 const FIT_SIGNIFICANCE: f64 = 0.05;
@@ -89,8 +94,17 @@ pub struct ReturnLevel {
     pub fit_p: f64,
     /// Threshold of the peaks, in ns.
     pub threshold_ns: Option<f64>,
+    /// What a fit to the first part of the run says about the rest; `None` of peaks, and where that part is too short.
+    pub held_back: Option<HeldBack>,
     /// Bootstrap replicates behind the interval and `fit_p`.
     pub replicates: usize,
+}
+
+/// The confidence that an interval of a fit is made for, so that it holds with the stated one: maxima of finite blocks follow the
+/// distribution only nearly, and ten lengths of the run ahead that shows. At 95 % of the fit, an interval held the true level of
+/// lognormal maxima in 82 to 86 of 100 runs.
+fn with_care(confidence: f64) -> f64 {
+    1.0 - (1.0 - confidence) * CARE
 }
 
 fn is_fitted(shape: f64) -> bool {

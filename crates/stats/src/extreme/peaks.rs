@@ -6,7 +6,7 @@ use super::sample::Sample;
 use super::threshold::{excesses, peaks_to_take};
 use super::{
     BLOCKS_NEEDED, FIT_SIGNIFICANCE, Method, Refusal, ReturnLevel, bootstrap, check_question, check_reach, check_shape,
-    mixture,
+    mixture, with_care,
 };
 
 /// The level that is exceeded once in `blocks_ahead` blocks on average, when `peaks_ns`, in ns and in order of time, are all
@@ -69,7 +69,7 @@ fn level(threshold: f64, excesses: &[f64], ahead: f64, confidence: f64) -> Resul
     let sample = Excesses::of(excesses, gpd.scale);
     let parameters = [0.0, 0.0, gpd.shape];
     let fit = (parameters, sample.with_gradient(&parameters).0);
-    let outcome = bootstrap::evaluate(&sample, &fit, excesses.len(), ahead, confidence);
+    let outcome = bootstrap::evaluate(&sample, &fit, excesses.len(), ahead, with_care(confidence));
     if outcome.fit_p < FIT_SIGNIFICANCE {
         return Err(Refusal::BadFit { p: outcome.fit_p });
     }
@@ -86,6 +86,7 @@ fn level(threshold: f64, excesses: &[f64], ahead: f64, confidence: f64) -> Resul
         blocks: excesses.len(),
         fit_p: outcome.fit_p,
         threshold_ns: Some(threshold),
+        held_back: None,
         replicates: outcome.replicates,
     })
 }

@@ -99,6 +99,19 @@ pub enum Refusal {
         /// Fitted shape xi.
         shape: f64,
     },
+    /// The last part of the run contradicts a fit to its first part.
+    #[error(
+        "not supported by the data: of the last {tested} blocks {over} are over a level that a fit to the first ones puts \
+         {expected:.0} over; measure longer"
+    )]
+    HeldBack {
+        /// Blocks held back that are over the level.
+        over: usize,
+        /// Blocks held back.
+        tested: usize,
+        /// How many the fit expects.
+        expected: f64,
+    },
     /// All values are the same.
     #[error("not supported by the data: all values are equal; there is no tail to extrapolate")]
     Constant,

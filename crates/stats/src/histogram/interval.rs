@@ -22,7 +22,7 @@ impl Histogram {
     }
 
     /// Lower and upper edge, within the extremes, of the bucket that holds the sample of this rank, from 1.
-    fn at_rank(&self, rank: u64) -> (u64, u64) {
+    pub(super) fn at_rank(&self, rank: u64) -> (u64, u64) {
         let mut seen = 0u64;
         for bucket in self.buckets() {
             seen = seen.saturating_add(bucket.count);

@@ -5,10 +5,14 @@ mod bytes;
 mod interval;
 #[cfg(test)]
 mod interval_tests;
+mod scheduled;
+#[cfg(test)]
+mod scheduled_tests;
 #[cfg(test)]
 mod tests;
 
 pub use bytes::HistogramError;
+pub use scheduled::Scheduled;
 
 use hdrhistogram::Histogram as Hdr;
 
@@ -190,46 +194,32 @@ impl Histogram {
     /// Whether at least ten samples are expected beyond the quantile `q`, on its thinner side: with fewer, it is the luck
     /// of single samples. The 99.9 % quantile takes 10 000 samples.
     pub fn supports(&self, q: f64) -> bool {
-        let beyond = self.count() as f64 * q.min(1.0 - q);
-        // 1.0 - 0.9999 is not quite 0.0001: the last bits of q must not decide.
-        beyond >= SAMPLES_BEYOND * (1.0 - 1e-9)
+        supports(self.count(), q)
     }
 
-    /// How many samples lie above `ns`, to the resolution of the buckets: samples in the same bucket as `ns` are not
-    /// counted, although some may be above it. So it is a lower bound, and exact where `ns` is the upper edge of a bucket
-    /// (as below 2048 ns, where every nanosecond has its own). An exact count over a threshold is kept while measuring.
+    /// How many samples may lie above `ns`: those in the bucket of `ns` count, when that bucket or the largest sample reaches
+    /// beyond it. So it is an upper bound, and exact where `ns` is the upper edge of a bucket (as below 2048 ns, where every
+    /// nanosecond has its own). An exact count over a threshold is kept while measuring.
+    pub fn count_above_at_most(&self, ns: u64) -> u64 {
+        self.buckets()
+            .skip_while(|bucket| bucket.high_ns.min(self.max_ns) <= ns)
+            .fold(0, |sum, bucket| sum.saturating_add(bucket.count))
+    }
+
+    /// How many samples lie above `ns` for certain: those in the same bucket as `ns` are not counted, although some may be
+    /// above it. A lower bound, as [`Histogram::count_above_at_most`] is an upper one.
     pub fn count_above(&self, ns: u64) -> u64 {
         self.buckets()
             .skip_while(|bucket| bucket.low_ns <= ns)
             .fold(0, |sum, bucket| sum.saturating_add(bucket.count))
     }
+}
 
-    /// The histogram as it would be if samples had also been taken while a stall kept them from being taken: for a sample
-    /// `v` longer than `interval_ns`, also `v - interval`, `v - 2 * interval`, … down to the interval. This is
-    /// HdrHistogram's correction for omitted cycles. It invents samples: show it beside the measured histogram, labelled,
-    /// never instead of it. With an interval of 0 nothing is added.
-    pub fn corrected(&self, interval_ns: u64) -> Self {
-        let mut corrected = self.clone();
-        if interval_ns == 0 {
-            return corrected;
-        }
-        for bucket in self.buckets() {
-            corrected.add_omitted(bucket.high_ns.min(self.max_ns), bucket.count, interval_ns);
-        }
-        corrected
-    }
-
-    /// Records `count` times the samples that a stall of `ns` kept from being taken. Goes bucket by bucket, not sample by
-    /// sample: a stall of seconds omits millions of short intervals.
-    fn add_omitted(&mut self, ns: u64, count: u64, interval_ns: u64) {
-        let mut next = ns.saturating_sub(interval_ns);
-        while next >= interval_ns {
-            let low = self.hdr.lowest_equivalent(next).max(interval_ns);
-            let steps = (next - low) / interval_ns + 1;
-            self.record_n(next, count.saturating_mul(steps));
-            next = next.saturating_sub(steps.saturating_mul(interval_ns));
-        }
-    }
+/// Whether ten of `count` samples are expected beyond the quantile `q`.
+fn supports(count: u64, q: f64) -> bool {
+    let beyond = count as f64 * q.min(1.0 - q);
+    // 1.0 - 0.9999 is not quite 0.0001: the last bits of q must not decide.
+    beyond >= SAMPLES_BEYOND * (1.0 - 1e-9)
 }
 
 /// Rank, from 1, of the sample that is the quantile `q` of `count` samples.

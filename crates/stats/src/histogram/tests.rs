@@ -140,53 +140,6 @@ fn extremes_come_back_only_where_they_fit() {
 }
 
 #[test]
-fn a_stall_is_corrected_as_if_every_cycle_had_been_measured() {
-    // A thread due every 250 us sleeps through 100 ms: it measures one sample where 400 were due.
-    let (interval, stall) = (250_000, 100_000_000);
-    let mut measured = Histogram::new();
-    let mut every_cycle = Histogram::new();
-    for cycle in 0..40_000u64 {
-        let due = cycle * interval;
-        let stalled = (20_000 * interval..20_000 * interval + stall).contains(&due);
-        let latency = if stalled {
-            20_000 * interval + stall - due
-        } else {
-            1_500
-        };
-        every_cycle.record(latency);
-        if !stalled || due == 20_000 * interval {
-            measured.record(latency);
-        }
-    }
-    assert_eq!((measured.count(), every_cycle.count()), (39_601, 40_000));
-    let corrected = measured.corrected(interval);
-    assert_eq!(corrected.count(), every_cycle.count());
-    assert_eq!(
-        measured.quantile(0.995),
-        Some(1_500),
-        "the stall hides in the measured quantile"
-    );
-    for q in [0.5, 0.9, 0.991, 0.995, 0.999, 1.0] {
-        let (value, expected) = (
-            corrected.quantile(q).expect("samples"),
-            every_cycle.quantile(q).expect("samples"),
-        );
-        assert!(
-            value.abs_diff(expected) * 500 <= expected,
-            "{q}: {value} and {expected}"
-        );
-    }
-    assert_eq!(measured.corrected(0), measured);
-    assert_eq!(measured.count(), 39_601, "the measured histogram is left as it was");
-}
-
-#[test]
-fn correcting_for_a_nanosecond_ends() {
-    let corrected = of(&[60_000_000_000]).corrected(1);
-    assert_eq!(corrected.count(), 60_000_000_000);
-}
-
-#[test]
 fn log_bins_have_no_gap_and_the_right_edges() {
     let bins = of(&[15, 95, 3_000]).log_buckets(1);
     let expected = [(10, 99, 2), (100, 999, 0), (1_000, 9_999, 1)];
@@ -328,6 +281,9 @@ proptest! {
         prop_assert!(above <= exact);
         let in_its_bucket: u64 = histogram.buckets().filter(|b| b.low_ns <= ns && ns <= b.high_ns).map(|b| b.count).sum();
         prop_assert!(exact <= above + in_its_bucket);
+        let at_most = histogram.count_above_at_most(ns);
+        prop_assert!(exact <= at_most && at_most <= above + in_its_bucket);
+        prop_assert!(exact > 0 || at_most == 0, "the largest sample is known");
     }
 
     #[test]
@@ -340,18 +296,6 @@ proptest! {
         prop_assert_eq!(bins.iter().map(|bin| bin.count).sum::<u64>(), histogram.count());
         prop_assert!(bins.windows(2).all(|pair| pair[0].high_ns + 1 == pair[1].low_ns));
         prop_assert!(bins.first().is_none_or(|bin| bin.count > 0) && bins.last().is_none_or(|bin| bin.count > 0));
-    }
-
-    /// HdrHistogram's own correction, sample by sample, is the reference.
-    #[test]
-    fn correction_is_that_of_hdr_histogram(samples in vec(1u64..50_000_000, 0..20), interval in 50_000u64..2_000_000) {
-        let histogram = of(&samples);
-        let mut expected = Histogram::new();
-        for bucket in histogram.buckets() {
-            let value = bucket.high_ns.min(histogram.max().expect("not empty"));
-            expected.hdr.record_n_correct(value, bucket.count, interval).expect("in range");
-        }
-        prop_assert_eq!(histogram.corrected(interval), expected);
     }
 
     #[test]

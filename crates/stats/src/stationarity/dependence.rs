@@ -1,5 +1,6 @@
 //! How much more the ranks of a series vary than those of independent values.
 
+use crate::dependence::factor_of_residuals;
 use crate::ranks::{autocorrelation, mid_ranks, unbiased};
 
 /// Two standard errors of a correlation of independent values, times the square root of their number.
@@ -11,7 +12,8 @@ const SIGNIFICANT: f64 = 1.96;
 ///
 /// Correlations are added up from lag 1 to the first that is not significant: later ones are mostly noise, and noise at a
 /// thousand lags is a large sum. Lag 1 counts unless it is negative: a series that alternates is not taken for a better one,
-/// so the factor is at least 1.
+/// so the factor is at least 1. It is also at least what neighbours may resemble each other by when their correlation was found
+/// too low by chance: without that, dependent maxima are called unsteady far too often.
 pub(super) fn variance_factor(residuals: &[f64]) -> f64 {
     let n = residuals.len() as f64;
     let ranks = mid_ranks(residuals);
@@ -21,5 +23,6 @@ pub(super) fn variance_factor(residuals: &[f64]) -> f64 {
         .take_while(|(lag, correlation)| *correlation > least(*lag))
         .map(|(lag, correlation)| (n - lag) * (n - lag - 1.0) * (n - lag - 2.0) * correlation)
         .sum();
-    1.0 + 2.0 * sum / (n * (n - 1.0) * (n - 2.0))
+    let found = 1.0 + 2.0 * sum / (n * (n - 1.0) * (n - 2.0));
+    found.max(factor_of_residuals(residuals))
 }

@@ -14,14 +14,22 @@ mod trend;
 pub use shift::Pettitt;
 pub use trend::MannKendall;
 
+use dependence::variance_factor;
+
 use crate::ranks::{autocorrelation, median, mid_ranks};
 use units::format_ns;
+
+/// What the tests cannot tell from a change.
+const LOOKS_THE_SAME: &str = "; a load that comes and goes over a tenth of the run or more looks the same";
 
 /// A change is called one when its p-value is below this. With two tests, about one steady run in fifty is called unsteady.
 pub const SIGNIFICANCE: f64 = 0.01;
 
 /// Fewest windows: below, Pettitt's approximation cannot reach the significance whatever happens.
 pub const WINDOWS_NEEDED: usize = 20;
+
+/// Independent values that the tested ones have to be worth, for a run without a change to be called steady.
+const WORTH_NEEDED: f64 = 6.0;
 
 /// Most values that are tested: more windows are averaged in groups of neighbours. A week has 30 000 windows of 20 s, and the
 /// slope takes all pairs; a trend or a shift that matters over a run is as visible in a thousand values.
@@ -55,6 +63,8 @@ pub enum Steadiness {
     Shift,
     /// Too few windows to tell: every figure is NaN.
     TooShort,
+    /// Windows resemble their neighbours so much that a change could not be told from chance.
+    TooAlike,
 }
 
 /// A steady rise or fall.
@@ -133,7 +143,9 @@ fn too_short(windows: usize) -> Stationarity {
 /// The change that is significant; where both are, the one that explains the values better: a shift also looks like a trend,
 /// and a trend like a shift.
 fn verdict(trend: &Trend, shift: &Shift, means: &[f64], without_shift: &[f64], group: usize) -> Steadiness {
+    let alike = means.len() as f64 / variance_factor(without_shift) < WORTH_NEEDED;
     match (trend.p < SIGNIFICANCE, shift.p < SIGNIFICANCE) {
+        (false, false) if alike => Steadiness::TooAlike,
         (false, false) => Steadiness::Steady,
         (true, false) => Steadiness::Trend,
         (false, true) => Steadiness::Shift,
@@ -168,15 +180,19 @@ impl Stationarity {
             Steadiness::TooShort => {
                 format!("too short to tell whether it is steady: {windows} of the {WINDOWS_NEEDED} windows it takes")
             }
+            Steadiness::TooAlike => format!(
+                "cannot tell whether it is steady: the {windows} windows resemble their neighbours so much that a change looks \
+                 like chance ({figures}{grouped})"
+            ),
             Steadiness::Steady => format!("steady over {windows} windows ({figures}{grouped})"),
             Steadiness::Trend => {
                 let whole = self.trend.slope_per_window * windows as f64;
                 let way = if whole < 0.0 { "falls" } else { "rises" };
                 let by = format_ns(whole.abs());
-                format!("not steady: {way} by {by} over {windows} windows ({figures}{grouped})")
+                format!("not steady: {way} by {by} over {windows} windows ({figures}{grouped}){LOOKS_THE_SAME}")
             }
             Steadiness::Shift => format!(
-                "not steady: from window {} on {} instead of {} ({figures}{grouped})",
+                "not steady: from window {} on {} instead of {} ({figures}{grouped}){LOOKS_THE_SAME}",
                 self.shift.at_window + 1,
                 format_ns(self.shift.after),
                 format_ns(self.shift.before),

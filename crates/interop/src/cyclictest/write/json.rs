@@ -28,7 +28,11 @@ struct File<'a> {
     thread: Map<String, Value>,
 }
 
-/// Writes what `--json` writes. What the measurement does not know is an empty text, or CPU -1.
+/// To what the average in this form is good, in its unit.
+const RESOLUTION: f64 = 0.01;
+
+/// Writes what `--json` writes. What the measurement does not know is an empty text, or CPU -1; an average that is known only
+/// to a whole unit is left out.
 ///
 /// # Errors
 /// When `out` cannot be written.
@@ -58,15 +62,30 @@ fn entry(thread: &Thread) -> Value {
         .iter()
         .map(|(k, count)| (k.to_string(), Value::from(*count)))
         .collect();
-    json!({
+    let mut entry = json!({
         "histogram": histogram,
         "cycles": thread.cycles,
         "min": thread.min.unwrap_or(MIN_WITHOUT_SAMPLES),
         "max": thread.max.unwrap_or(0),
-        "avg": thread.mean.map_or(0.0, |mean| (mean.value * 100.0).round() / 100.0),
+        "avg": average(thread).map(|average| (average * 100.0).round() / 100.0),
         "cpu": thread.cpu.map_or(-1, i64::from),
         "node": -1,
-    })
+    });
+    if let Some(entry) = entry.as_object_mut().filter(|entry| entry["avg"].is_null()) {
+        entry.shift_remove("avg");
+    }
+    entry
+}
+
+/// The mean to the hundredth of a unit that this form promises: as it is known, else that of the buckets, which is what
+/// cyclictest writes. `None` where neither is: a mean cut to a whole unit beside samples that are in no bucket.
+fn average(thread: &Thread) -> Option<f64> {
+    let Some(mean) = thread.mean else { return Some(0.0) };
+    if mean.resolution <= RESOLUTION {
+        return Some(mean.value);
+    }
+    let sum: f64 = thread.buckets.iter().map(|(k, count)| *k as f64 * *count as f64).sum();
+    (thread.overflows() == 0 && thread.cycles > 0).then(|| sum / thread.cycles as f64)
 }
 
 /// An instant as cyclictest writes it, to the second.
@@ -74,4 +93,35 @@ fn instant(ns: Option<i64>) -> String {
     ns.and_then(|ns| Timestamp::from_second(ns.div_euclid(1_000_000_000)).ok())
         .and_then(|at| rfc2822::to_string(&at.to_zoned(TimeZone::UTC)).ok())
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::average;
+    use crate::cyclictest::{Mean, Thread};
+
+    #[test]
+    fn a_mean_cut_to_a_microsecond_is_not_written_as_if_it_were_exact() {
+        let mut thread = Thread {
+            number: 0,
+            cpu: None,
+            cycles: 4,
+            min: Some(3),
+            max: Some(5),
+            mean: Some(Mean {
+                value: 3.0,
+                resolution: 1.0,
+            }),
+            buckets: vec![(3, 3), (5, 1)],
+            interval_ns: None,
+        };
+        assert_eq!(average(&thread), Some(3.5), "that of the buckets");
+        thread.cycles = 5;
+        assert_eq!(average(&thread), None, "one sample is in no bucket");
+        thread.mean = Some(Mean {
+            value: 3.47,
+            resolution: 0.01,
+        });
+        assert_eq!(average(&thread), Some(3.47));
+    }
 }

@@ -1,6 +1,6 @@
 //! The figures of a run in OpenMetrics' units.
 
-use crate::view::{RunView, SeriesView};
+use crate::view::{IMPORTED, RunView, SeriesView};
 use stats::Histogram;
 use store::model::{Counters, RunState};
 
@@ -71,8 +71,8 @@ pub(super) struct Series {
     pub(super) buckets: Vec<(f64, u64)>,
     /// Samples in the buckets.
     pub(super) samples: u64,
-    /// Sum of the samples.
-    pub(super) sum_s: f64,
+    /// Sum of the samples; `None` where the format has no room for it or it is only bounded.
+    pub(super) sum_s: Option<f64>,
 }
 
 impl Snapshot {
@@ -95,13 +95,17 @@ impl Snapshot {
             complete: run.state == RunState::Complete,
             started_s: seconds(run.info.started.as_ns() as f64),
             duration_s: seconds(run.duration_ns as f64),
-            series: run.series.iter().map(Series::of).collect(),
+            series: run.series.iter().map(|series| Series::of(run, series)).collect(),
         }
     }
 }
 
 impl Series {
-    fn of(series: &SeriesView) -> Self {
+    fn of(run: &RunView, series: &SeriesView) -> Self {
+        // What was imported has samples cut to whole units: their sum and mean are bounds.
+        let is_exact = run.info.command != IMPORTED;
+        // A sum that can fall is no counter: a histogram with samples below zero has none.
+        let can_fall = series.min_ns.is_some_and(|min| min < 0);
         let figures = series.figures();
         let quantiles = [
             ("0.5", figures.p50),
@@ -115,7 +119,7 @@ impl Series {
             counters: series.counters,
             min_s: figures.min.map(|ns| seconds(ns as f64)),
             max_s: figures.max.map(|ns| seconds(ns as f64)),
-            mean_s: figures.mean.map(seconds),
+            mean_s: figures.mean.filter(|_| is_exact).map(seconds),
             quantiles: quantiles
                 .into_iter()
                 .filter_map(|(label, ns)| Some((label, seconds(ns? as f64))))
@@ -123,7 +127,7 @@ impl Series {
             exposure_s: seconds(series.exposure_ns() as f64),
             buckets: buckets(&series.histogram),
             samples: series.histogram.count(),
-            sum_s: seconds(series.sum_ns as f64),
+            sum_s: (is_exact && !can_fall).then(|| seconds(series.sum_ns as f64)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::tests::a_run;
 use super::openmetrics;
+use crate::synthetic;
 use crate::view::RunView;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -83,6 +84,71 @@ fn prometheus_own_readers_understand_it() {
     assert_eq!(understood.values["triptime_sample_max_seconds"], [9e-5, 9e-5]);
     assert_eq!(understood.values["triptime_sample_seconds_count"], [80.0, 80.0]);
     assert_eq!(understood.values["triptime_overrun_total"].len(), 2);
+}
+
+/// A run with a series all below zero, one partly, and one without samples.
+fn of_all_signs() -> RunView {
+    let mut below = synthetic::series("age/MU01", 1_000, 60_000, 10);
+    below.histogram = stats::Histogram::new();
+    below.histogram.record_n(0, 1_000);
+    (below.min_ns, below.max_ns, below.sum_ns) = (Some(-40_000), Some(-2_000), -20_000_000);
+    let mut partly = below.clone();
+    partly.spec.name = "age/MU02".into();
+    partly.histogram.record_n(60_000, 200);
+    (partly.max_ns, partly.sum_ns) = (Some(60_000), 5_000_000);
+    let mut empty = synthetic::series("age/MU03", 0, 60_000, 0);
+    empty.counters.expected = 10;
+    synthetic::run(vec![below, partly, empty])
+}
+
+fn written(run: &RunView) -> String {
+    let mut out = Vec::new();
+    openmetrics(run, &mut out).expect("written");
+    String::from_utf8(out).expect("text")
+}
+
+#[test]
+fn no_quantile_is_above_a_negative_maximum_and_no_sum_can_fall() {
+    let text = written(&of_all_signs());
+    for series in ["age/MU01", "age/MU02"] {
+        let of = |name: &str| text.lines().any(|line| line.starts_with(name) && line.contains(series));
+        assert!(
+            !of("triptime_sample_seconds_sum") && !of("triptime_sample_seconds_count"),
+            "{text}"
+        );
+        assert!(
+            of("triptime_sample_seconds_bucket") && of("triptime_sample_mean_seconds"),
+            "{text}"
+        );
+    }
+    let quantile = |line: &str| line.starts_with("triptime_sample_quantile_seconds") && line.contains("age/MU01");
+    assert!(!text.lines().any(quantile), "{text}");
+}
+
+#[test]
+fn what_was_imported_has_no_exact_mean() {
+    let mut run = synthetic::run(vec![synthetic::series("wakeup/cpu1", 1_000, 60_000, 10)]);
+    assert!(written(&run).contains("triptime_sample_mean_seconds{"));
+    run.info.command = "import".into();
+    let text = written(&run);
+    assert!(
+        !text.contains("triptime_sample_mean_seconds{") && !text.contains("triptime_sample_seconds_sum{"),
+        "{text}"
+    );
+}
+
+#[test]
+fn prometheus_own_readers_understand_negative_and_empty_series() {
+    let Some(understood) = understood(&written(&of_all_signs())) else {
+        return;
+    };
+    assert_eq!(understood.values["triptime_sample_max_seconds"], [-2e-6, 6e-5]);
+    assert_eq!(understood.values["triptime_sample_seconds_count"], [0.0]);
+    let nothing = synthetic::run(Vec::new());
+    let Some(understood) = self::understood(&written(&nothing)) else {
+        return;
+    };
+    assert_eq!(understood.values["triptime_run_complete"], [1.0]);
 }
 
 /// What the readers make of a text; `None` where the test is left out.

@@ -8,7 +8,6 @@ use crate::one_way::OneWay;
 use crate::text::{count, ns_or_dash, plural};
 use crate::verdict::Verdict;
 use crate::view::{Figures, SeriesView};
-use stats::Summary;
 use store::model::Event;
 use units::format_ns;
 
@@ -204,13 +203,13 @@ fn clock_lines(clocks: &OneWay) -> Vec<String> {
 
 /// Quantiles over scheduled activations, where periods were skipped.
 fn scheduled(series: &SeriesView) -> String {
-    let Some(histogram) = series.scheduled() else {
+    let Some(figures) = series.scheduled_figures() else {
         return String::new();
     };
-    let figures = Figures::from(&Summary::of(&histogram));
     let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
     format!(
-        "Over scheduled activations (corrected for {}): mean {}, p50 {}, p99 {}, p99.9 {}, p99.99 {}.",
+        "The figures above are of measured samples. Over scheduled activations ({} put back): mean {}, p50 {}, p99 {}, \
+         p99.9 {}, p99.99 {}.",
         plural(series.counters.missed, "skipped period"),
         ns_or_dash(figures.mean),
         quantile(figures.p50),

@@ -85,7 +85,7 @@ pub(super) fn statistics(report: &Report, series: &SeriesView) -> Vec<(&'static 
     let all = [
         ("Stolen time", stolen),
         ("Rate", claim),
-        ("Quantiles (95 %)", insight.quantiles_text()),
+        ("Quantiles (95 %, for independent samples)", insight.quantiles_text()),
         ("Over time", insight.steadiness.text()),
         ("Rare values", insight.rare_text()),
     ];

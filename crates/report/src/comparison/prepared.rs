@@ -1,0 +1,157 @@
+//! One series of two runs, ready to be compared once it is known how many figures are.
+
+use crate::insight::whole_windows;
+use crate::view::SeriesView;
+use stats::comparison::{Difference, Happened, Pair, Rare, RareDifference, RarePair, WindowFigures, highest, pairs};
+use store::model::{Counters, WindowRow};
+use units::format_ns;
+
+/// Lengths and intervals within this share of each other are the same.
+const SAME: f64 = 0.01;
+
+/// Figures, and what is rare, of run B beside run A.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Prepared {
+    figures: Vec<Pair>,
+    rare: Vec<RarePair>,
+    /// Why nothing of it is compared.
+    pub(super) refused: Option<String>,
+}
+
+impl Prepared {
+    /// Holds B's windows against A's, brought to one length where that can be done.
+    pub(super) fn of(a: &SeriesView, b: &SeriesView) -> Self {
+        match windows(a, b) {
+            Ok((of_a, of_b)) => Self {
+                figures: pairs(&figures(&of_a), &figures(&of_b)),
+                rare: rare((a, &of_a), (b, &of_b)),
+                refused: None,
+            },
+            Err(why) => Self {
+                refused: Some(why),
+                ..Self::default()
+            },
+        }
+    }
+
+    /// The p-values of all of it, in a fixed order.
+    pub(super) fn ps(&self) -> impl Iterator<Item = Option<f64>> + '_ {
+        let of_figures = self.figures.iter().map(Pair::p);
+        of_figures.chain(self.rare.iter().map(RarePair::p))
+    }
+
+    /// What is said, each with its confidence, in the same order.
+    pub(super) fn at(&self, confidences: &mut impl Iterator<Item = f64>) -> (Vec<Difference>, Vec<RareDifference>) {
+        let mut next = || confidences.next().unwrap_or(crate::bound::CONFIDENCE);
+        let figures = self.figures.iter().map(|pair| pair.at(next())).collect();
+        let rare = self.rare.iter().map(|pair| pair.at(next())).collect();
+        (figures, rare)
+    }
+}
+
+/// The whole windows of both, of one length: the shorter ones joined where some of them make up a longer one.
+fn windows(a: &SeriesView, b: &SeriesView) -> Result<(Vec<WindowRow>, Vec<WindowRow>), String> {
+    if let (Some(one), Some(other)) = (a.spec.interval_ns, b.spec.interval_ns)
+        && (one - other).abs() > SAME * one.max(other)
+    {
+        let (one, other) = (format_ns(one), format_ns(other));
+        return Err(format!(
+            "samples are due every {one} and every {other}: figures of windows are of two different things"
+        ));
+    }
+    let (of_a, of_b) = (whole(a), whole(b));
+    let (Some(length_a), Some(length_b)) = (length(&of_a), length(&of_b)) else {
+        return Ok((of_a, of_b));
+    };
+    let (short, long) = (length_a.min(length_b) as f64, length_a.max(length_b) as f64);
+    let times = (long / short).round();
+    if (long - times * short).abs() > SAME * long {
+        let (one, other) = (format_ns(length_a as f64), format_ns(length_b as f64));
+        return Err(format!(
+            "windows of {one} and of {other} cannot be brought to one length; measure both with the same --window"
+        ));
+    }
+    let joined = |rows: Vec<WindowRow>, length: u64| match (length as f64) < long * (1.0 - SAME) {
+        true => join(&rows, times as usize),
+        false => rows,
+    };
+    Ok((joined(of_a, length_a), joined(of_b, length_b)))
+}
+
+fn whole(series: &SeriesView) -> Vec<WindowRow> {
+    whole_windows(series).cloned().collect()
+}
+
+fn length(rows: &[WindowRow]) -> Option<u64> {
+    rows.iter()
+        .map(|row| row.end_ns.saturating_sub(row.start_ns))
+        .max()
+        .filter(|ns| *ns > 0)
+}
+
+/// Every so many neighbours as one window. Means and maxima of parts make up those of the whole; quantiles do not.
+fn join(rows: &[WindowRow], times: usize) -> Vec<WindowRow> {
+    rows.chunks_exact(times.max(1)).map(one).collect()
+}
+
+fn one(rows: &[WindowRow]) -> WindowRow {
+    let mut counters = Counters::default();
+    rows.iter().for_each(|row| counters.add(&row.counters));
+    let samples: u64 = rows.iter().map(|row| row.samples).sum();
+    let sum_ns: i128 = rows.iter().map(|row| row.sum_ns).sum();
+    WindowRow {
+        start_ns: rows.first().map_or(0, |row| row.start_ns),
+        end_ns: rows.last().map_or(0, |row| row.end_ns),
+        samples,
+        sum_ns,
+        mean_ns: (samples > 0).then(|| sum_ns as f64 / samples as f64),
+        min_ns: rows.iter().filter_map(|row| row.min_ns).min(),
+        max_ns: rows.iter().filter_map(|row| row.max_ns).max(),
+        p50_ns: None,
+        p99_ns: None,
+        p999_ns: None,
+        counters,
+    }
+}
+
+/// A window that has too few samples for a quantile has its other figures.
+fn figures(rows: &[WindowRow]) -> Vec<WindowFigures> {
+    let number = |ns: Option<u64>| ns.map_or(f64::NAN, |ns| ns as f64);
+    let figures = |row: &WindowRow| WindowFigures {
+        count: row.counters.received,
+        mean: row.mean_ns.unwrap_or(f64::NAN),
+        p50: number(row.p50_ns),
+        p99: number(row.p99_ns),
+        p999: row.p999_ns.map(|ns| ns as f64),
+        max: row.max_ns.map_or(f64::NAN, |ns| ns as f64),
+    };
+    rows.iter().map(figures).collect()
+}
+
+/// What a typical window does not show: only what happened in either run.
+fn rare((a, of_a): (&SeriesView, &[WindowRow]), (b, of_b): (&SeriesView, &[WindowRow])) -> Vec<RarePair> {
+    let maxima =
+        |rows: &[WindowRow]| -> Vec<f64> { rows.iter().filter_map(|row| row.max_ns).map(|ns| ns as f64).collect() };
+    let mut all: Vec<RarePair> = highest(&maxima(of_a), &maxima(of_b)).into_iter().collect();
+    let mut counted = |what, count: fn(&Counters) -> u64| {
+        all.push(Rare::pair(what, &happened(of_a, count), &happened(of_b, count)));
+    };
+    if let (Some(limit), true) = (a.spec.threshold_ns, a.spec.threshold_ns == b.spec.threshold_ns) {
+        counted(Happened::Over(limit), |counters| counters.overflow);
+    }
+    counted(Happened::Missed, |counters| counters.missed);
+    counted(Happened::Lost, |counters| counters.lost);
+    all
+}
+
+fn happened(rows: &[WindowRow], count: fn(&Counters) -> u64) -> Rare {
+    Rare {
+        happened: rows.iter().map(|row| count(&row.counters) > 0).collect(),
+        maxima: rows
+            .iter()
+            .map(|row| row.max_ns.map_or(f64::NAN, |ns| ns as f64))
+            .collect(),
+        exposure_ns: rows.iter().map(|row| row.end_ns.saturating_sub(row.start_ns)).sum(),
+        total: rows.iter().map(|row| count(&row.counters)).sum(),
+    }
+}

@@ -1,0 +1,58 @@
+//! The median over windows, and how sure it is.
+
+use crate::dependence::Dependence;
+
+/// The figure of a run: the median of its windows.
+#[derive(Debug, Clone)]
+pub(super) struct Location {
+    sorted: Vec<f64>,
+    dependence: Option<Dependence>,
+}
+
+impl Location {
+    /// Of the figure of each window, in order of time; all of them finite.
+    pub(super) fn of(values: &[f64]) -> Self {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Self {
+            sorted,
+            dependence: (values.len() > 2).then(|| Dependence::of(values)),
+        }
+    }
+
+    /// NaN without windows.
+    pub(super) fn median(&self) -> f64 {
+        self.at(0.5, f64::floor) / 2.0 + self.at(0.5, f64::ceil) / 2.0
+    }
+
+    /// Interval that holds the median with this confidence (Woodruff, Journal of the American Statistical Association 47, 1952):
+    /// the share of windows below the median is known to a distance, and the figures at these shares are its ends. `None` where
+    /// the windows tell too little.
+    pub(super) fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
+        // A share of half has the standard deviation of a half.
+        let away = 0.5 * self.dependence?.half_width(confidence);
+        let margin = 0.5 / self.sorted.len() as f64;
+        if !(away + margin < 0.5) {
+            return None;
+        }
+        Some((self.at(0.5 - away, f64::floor), self.at(0.5 + away, f64::ceil)))
+    }
+
+    /// The figure below which this share of the windows lies, between ranks the one that `round` says.
+    fn at(&self, share: f64, round: fn(f64) -> f64) -> f64 {
+        let last = self.sorted.len().saturating_sub(1) as f64;
+        let rank = round(share * self.sorted.len() as f64 - 0.5).clamp(0.0, last);
+        self.sorted.get(rank as usize).copied().unwrap_or(f64::NAN)
+    }
+}
+
+/// Interval of `b - a`, from those of both (Zou and Donner, Statistics in Medicine 27, 2008).
+pub(super) fn difference(a: &Location, b: &Location, confidence: f64) -> Option<(f64, f64)> {
+    let (a_low, a_high) = a.interval(confidence)?;
+    let (b_low, b_high) = b.interval(confidence)?;
+    let (a_middle, b_middle) = (a.median(), b.median());
+    let difference = b_middle - a_middle;
+    let down = (b_middle - b_low).hypot(a_high - a_middle);
+    let up = (b_high - b_middle).hypot(a_middle - a_low);
+    Some((difference - down, difference + up))
+}

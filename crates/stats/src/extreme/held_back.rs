@@ -1,0 +1,96 @@
+//! What a fit to the first part of a run says about the rest, which it has not seen.
+
+use super::blocks::sorted;
+use super::{BLOCKS_NEEDED, Gev, Refusal};
+use crate::exceedance;
+
+/// The first part of the blocks, in which a fit is made.
+const FIRST: f64 = 2.0 / 3.0;
+
+/// Blocks of the rest that are expected over the level that is tried.
+const EXPECTED: f64 = 3.0;
+
+/// More blocks over the level than this happens by chance in one of a hundred runs.
+const SURE: f64 = 0.99;
+
+/// A level that was found from the first part of the blocks, and how many of the rest are over it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeldBack {
+    /// Blocks that were fitted.
+    pub fitted: usize,
+    /// Blocks that were held back.
+    pub tested: usize,
+    /// The level, in ns.
+    pub level_ns: f64,
+    /// Blocks held back that should be over it, on average.
+    pub expected: f64,
+    /// Blocks held back that are over it.
+    pub over: usize,
+}
+
+impl HeldBack {
+    /// Of independent block maxima in order of time; `None` where the first part is too short for a fit.
+    pub(super) fn of(blocks: &[f64]) -> Option<Self> {
+        let fitted = (blocks.len() as f64 * FIRST) as usize;
+        let (first, rest) = blocks.split_at(fitted);
+        if fitted < BLOCKS_NEEDED || rest.is_empty() {
+            return None;
+        }
+        let gev = Gev::fit(&sorted(first).ok()?);
+        let level_ns = gev.return_level(rest.len() as f64 / EXPECTED);
+        Some(Self {
+            fitted,
+            tested: rest.len(),
+            level_ns,
+            expected: EXPECTED,
+            over: rest.iter().filter(|value| **value > level_ns).count(),
+        })
+    }
+
+    /// Refuses a fit that the rest contradicts.
+    pub(super) fn check(self) -> Result<Self, Refusal> {
+        let least = exceedance::interval(self.over as u64, self.tested as u64, 2.0 * SURE - 1.0).0;
+        // The level itself is uncertain: twice as many as expected are no contradiction.
+        if least > 2.0 * self.expected / self.tested as f64 {
+            return Err(Refusal::HeldBack {
+                over: self.over,
+                tested: self.tested,
+                expected: self.expected,
+            });
+        }
+        Ok(self)
+    }
+
+    /// For a person.
+    pub fn text(&self) -> String {
+        format!(
+            "held back: of the last {} blocks {} are over the level that the first {} put {:.0} over",
+            self.tested, self.over, self.fitted, self.expected
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HeldBack;
+    use crate::extreme::Refusal;
+    use crate::random::Random;
+
+    #[test]
+    fn the_rest_of_a_run_is_held_against_its_first_part() {
+        let mut random = Random::new(31);
+        let mut blocks: Vec<f64> = (0..120).map(|_| 20_000.0 + 3_000.0 * random.exponential()).collect();
+        let held = HeldBack::of(&blocks).expect("long enough");
+        assert_eq!((held.fitted, held.tested, held.expected), (80, 40, 3.0));
+        assert!(held.over <= 12 && held.check().is_ok(), "{held:?}");
+        for value in &mut blocks[80..] {
+            *value *= 3.0;
+        }
+        let held = HeldBack::of(&blocks).expect("long enough");
+        assert!(
+            matches!(held.check(), Err(Refusal::HeldBack { over: 40, .. })),
+            "{held:?}"
+        );
+        assert_eq!(HeldBack::of(&blocks[..74]), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! The statements of the tool in words, each held against the truth once for every simulated run.
+
+use crate::laws::Law;
+use stats::comparison::{Happened, Outcome, Rare, RareOutcome, WindowFigures, compare, confidences, highest};
+use stats::extreme::return_level_of_maxima;
+use stats::random::Random;
+use stats::stationarity::{Steadiness, check};
+use stats::{Histogram, exceedance};
+
+/// How often a statement was made, and how often it was wrong.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tally {
+    /// Simulated runs, or pairs of them.
+    pub(crate) runs: u32,
+    /// Where something was said.
+    pub(crate) said: u32,
+    /// Where it was what is counted.
+    pub(crate) counted: u32,
+}
+
+impl Tally {
+    /// Adds one: `None` where nothing was said, else whether it is counted.
+    fn add(&mut self, said: Option<bool>) {
+        self.runs += 1;
+        self.said += u32::from(said.is_some());
+        self.counted += u32::from(said == Some(true));
+    }
+
+    fn over(runs: u32, mut one: impl FnMut() -> Option<bool>) -> Self {
+        let mut tally = Self::default();
+        for _ in 0..runs {
+            tally.add(one());
+        }
+        tally
+    }
+}
+
+fn figures(maxima: &[f64], random: &mut Random) -> Vec<WindowFigures> {
+    let figures = |max: &f64| WindowFigures {
+        count: 1_000,
+        mean: max * 0.2 * (0.01 * random.normal()).exp(),
+        p50: max * 0.15 * (0.05 * random.normal()).exp(),
+        p99: max * 0.5 * (0.02 * random.normal()).exp(),
+        p999: None,
+        max: *max,
+    };
+    maxima.iter().map(figures).collect()
+}
+
+/// Whether any figure of a run is called different from that of another, `times` as high in truth.
+pub(crate) fn differs(law: Law, windows: usize, times: f64, runs: u32, random: &mut Random) -> Tally {
+    Tally::over(runs, || {
+        let a = law.run(random, windows);
+        let b: Vec<f64> = law.run(random, windows).iter().map(|max| max * times).collect();
+        let (a, b) = (figures(&a, random), figures(&b, random));
+        let outcomes: Vec<Outcome> = compare(&a, &b, 0.95).iter().map(|one| one.outcome).collect();
+        let is_said = |outcome: &Outcome| {
+            matches!(
+                outcome,
+                Outcome::Higher | Outcome::Lower | Outcome::NoDifference | Outcome::Undecided
+            )
+        };
+        let differs = |outcome: &Outcome| matches!(outcome, Outcome::Higher | Outcome::Lower);
+        outcomes.iter().any(is_said).then(|| outcomes.iter().any(differs))
+    })
+}
+
+/// Whether rare events, or the run's maximum, are called more frequent; `times` as high in truth.
+pub(crate) fn rare_differs(law: Law, windows: usize, times: f64, runs: u32, random: &mut Random) -> Tally {
+    Tally::over(runs, || {
+        let a = law.run(random, windows);
+        let b: Vec<f64> = law.run(random, windows).iter().map(|max| max * times).collect();
+        // A limit that three in a hundred windows of A exceed, and one in the middle of them.
+        let mut sorted = a.clone();
+        sorted.sort_by(f64::total_cmp);
+        let limits = [20_000.0 * 0.188f64.exp(), 21_000.0];
+        let mut pairs: Vec<_> = limits.iter().map(|limit| over(*limit, &a, &b)).collect();
+        pairs.extend(highest(&a, &b));
+        let ps: Vec<Option<f64>> = pairs.iter().map(|pair| pair.p()).collect();
+        let each = pairs.iter().zip(confidences(&ps, 0.95));
+        let outcomes: Vec<RareOutcome> = each.map(|(pair, sure)| pair.at(sure).outcome).collect();
+        Some(
+            outcomes
+                .iter()
+                .any(|one| matches!(one, RareOutcome::Higher | RareOutcome::Lower)),
+        )
+    })
+}
+
+fn over(limit: f64, a: &[f64], b: &[f64]) -> stats::comparison::RarePair {
+    let rare = |maxima: &[f64]| Rare {
+        happened: maxima.iter().map(|max| *max > limit).collect(),
+        maxima: maxima.to_vec(),
+        exposure_ns: maxima.len() as u64 * 1_000_000_000,
+        total: maxima.iter().filter(|max| **max > limit).count() as u64,
+    };
+    Rare::pair(Happened::Over(limit as u64), &rare(a), &rare(b))
+}
+
+/// Whether a run is called not steady.
+pub(crate) fn not_steady(law: Law, windows: usize, runs: u32, random: &mut Random) -> Tally {
+    Tally::over(runs, || match check(&law.run(random, windows)).verdict {
+        Steadiness::Trend | Steadiness::Shift => Some(true),
+        Steadiness::Steady => Some(false),
+        _ => None,
+    })
+}
+
+/// Whether the interval of a return level holds the true one, ten lengths of the run ahead.
+pub(crate) fn level_holds(law: Law, windows: usize, runs: u32, random: &mut Random) -> Tally {
+    let ahead = 10.0 * windows as f64;
+    let truth = law.level(ahead).expect("a law whose level is known");
+    Tally::over(runs, || {
+        let maxima = law.run(random, windows);
+        let level = return_level_of_maxima(&maxima, ahead, 0.95).ok()?;
+        Some(level.low_ns <= truth && truth <= level.high_ns)
+    })
+}
+
+/// Whether the bound of a probability holds the true one, for samples that are late each for itself.
+pub(crate) fn bound_holds(share: f64, samples: u32, runs: u32, random: &mut Random) -> Tally {
+    Tally::over(runs, || {
+        let over = (0..samples).filter(|_| random.unit() < share).count() as u64;
+        Some(exceedance::upper_bound(over, u64::from(samples), 0.95) >= share)
+    })
+}
+
+/// Whether the bound of a rate holds the true one.
+pub(crate) fn rate_holds(mean: f64, runs: u32, random: &mut Random) -> Tally {
+    Tally::over(runs, || {
+        Some(exceedance::rate_upper_bound(random.poisson(mean), 1_000_000_000, 0.95) >= mean)
+    })
+}
+
+/// Whether the interval of a quantile holds the true one, for independent samples.
+pub(crate) fn quantile_holds(q: f64, samples: u32, runs: u32, random: &mut Random) -> Tally {
+    let truth = -(1.0 - q).ln() * 100_000.0;
+    Tally::over(runs, || {
+        let mut histogram = Histogram::new();
+        for _ in 0..samples {
+            histogram.record((random.exponential() * 100_000.0) as u64);
+        }
+        let (low, high) = histogram.quantile_interval(q, 0.95)?;
+        Some(low as f64 <= truth + 1.0 && truth <= high as f64 + 1.0)
+    })
+}
