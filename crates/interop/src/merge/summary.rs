@@ -179,7 +179,7 @@ fn of_streams(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> 
     for (index, source) in merge.sources.iter().enumerate() {
         let names = source.run.series()?;
         for event in source.run.events()? {
-            let Some(id) = event.series.filter(|_| event.kind == EventKind::Incomplete) else {
+            let Some(id) = event.series.filter(|_| matters(event.kind)) else {
                 continue;
             };
             let name = names.iter().find(|(known, _)| *known == id);
@@ -193,7 +193,7 @@ fn of_streams(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> 
                     at_ns: merge
                         .since_start(index, source.info().started.as_ns())
                         .saturating_add(event.at_ns),
-                    kind: EventKind::Incomplete,
+                    kind: event.kind,
                     series: Some(between.series),
                     text: format!("{}: {}", source.label, event.text),
                 }
@@ -201,6 +201,11 @@ fn of_streams(merge: &Merge, merged: &Merged) -> Result<Vec<Event>, MergeError> 
         }
     }
     Ok(events)
+}
+
+/// Whether an event of a stream at one run leaves its frames in doubt between the runs.
+fn matters(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Incomplete | EventKind::StreamDoubt)
 }
 
 /// What of a series between runs is not known to be lost or not.

@@ -81,12 +81,15 @@ fn csv_has_a_row_for_each_window_and_empty_cells_for_what_is_unknown() {
     let text = String::from_utf8(out).expect("text");
     let lines: Vec<&str> = text.split("\r\n").collect();
     assert_eq!(lines.len(), 8, "a header, six windows, and the end of the last line");
-    assert_eq!(lines[0].split(',').count(), 19);
+    assert_eq!(lines[0].split(',').count(), 20);
     assert_eq!(
         lines[1],
-        "wakeup/cpu1,0,1000000000,40,40,0,0,0,0,0,0,0,0,500,500,500,,,500"
+        "wakeup/cpu1,0,1000000000,40,40,0,0,0,0,0,0,0,0,500,500,500,,,500,0"
     );
-    assert_eq!(lines[2], "wakeup/cpu1,1000000000,2000000000,0,0,0,0,0,0,0,0,0,0,,,,,,");
+    assert_eq!(
+        lines[2],
+        "wakeup/cpu1,1000000000,2000000000,0,0,0,0,0,0,0,0,0,0,,,,,,,0"
+    );
     assert!(lines[4].starts_with("\"age/\"\"MU, one\"\"\",0,"), "{}", lines[4]);
 }
 
@@ -94,7 +97,7 @@ fn csv_has_a_row_for_each_window_and_empty_cells_for_what_is_unknown() {
 fn fields_are_quoted_only_where_they_must_be() {
     assert_eq!(quoted("age/MU01"), "age/MU01");
     assert_eq!(quoted("a,b"), "\"a,b\"");
-    assert_eq!(quoted("a\"b\n"), "\"a\"\"b\n\"");
+    assert_eq!(quoted("a\"b\n"), "\"a\"\"b\\u{a}\"");
 }
 
 #[test]

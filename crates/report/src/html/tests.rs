@@ -30,7 +30,7 @@ fn verdict_and_figures_are_those_of_the_run() {
     let report = report(synthetic::qualify(2, 10));
     let page = visible(&report.html().expect("rendered"));
     assert!(page.contains("data-verdict=\"pass\""));
-    assert!(page.contains("limits measured, all within (9 checks)."));
+    assert!(page.contains("limits measured, all within (10 checks)."));
     for series in &report.run.series {
         let max = units::format_ns(series.max_ns.expect("a maximum") as f64);
         let cell = format!("data-max-of=\"{}\">{max}</td>", series.spec.name);
@@ -93,7 +93,7 @@ fn a_run_without_anything_still_gives_a_page() {
     assert!(page.contains("Nothing was measured that a limit applies to."));
     assert_eq!(
         page.matches("not measured</span>").count(),
-        8,
+        9,
         "each limit of the profile"
     );
     let empty = synthetic::run(vec![synthetic::series("wakeup/cpu1", 0, 1, 10)]);

@@ -53,6 +53,7 @@ fn embedded_profiles_parse_and_name_their_sources() {
         ("age.max", 692_000),
         ("age.mean", 315_000),
         ("spacing.lost", 0),
+        ("spacing.conflicting", 0),
         ("goose.lost", 0),
         ("goose.expired", 0),
     ];

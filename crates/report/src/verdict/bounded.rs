@@ -65,7 +65,9 @@ mod tests {
             limits: vec![limit],
             requirements: Vec::new(),
         };
-        let mut judgement = Judgement::of(&run(vec![series]), &[profile]);
+        let mut run = run(vec![series]);
+        run.info.command = "import".into();
+        let mut judgement = Judgement::of(&run, &[profile]);
         let check = judgement.checks.remove(0);
         (check.verdict, check.why)
     }

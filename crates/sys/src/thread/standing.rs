@@ -42,7 +42,7 @@ pub fn standing(number: i32) -> Option<Standing> {
     }
     let pid = match number {
         0 => None,
-        number => Some(Pid::from_raw(number)?),
+        number => Some(Pid::from_raw(number.max(0))?),
     };
     let set = sched_getaffinity(pid).ok()?;
     let (is_real_time, policy) = described(&attributes);
@@ -56,7 +56,7 @@ pub fn standing(number: i32) -> Option<Standing> {
 /// The CPU that the thread `number` of any process may run on, if it is only one; cheaper than [`standing`]. `None`: several, or it
 /// has ended.
 pub fn only_cpu(number: i32) -> Option<u32> {
-    let set = sched_getaffinity(Some(Pid::from_raw(number)?)).ok()?;
+    let set = sched_getaffinity(Some(Pid::from_raw(number.max(0))?)).ok()?;
     match set.count() {
         1 => cpus::members(&set).first(),
         _ => None,

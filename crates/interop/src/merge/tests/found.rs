@@ -382,7 +382,13 @@ proptest! {
         for (a, b) in &outcome.pairs {
             prop_assert_eq!(a, b);
         }
-        assert_none_is_falsely_alone(host, guest, &outcome);
+        // Within a turn of a jump of the counter, beside a step of one clock, a loss and a jump look alike: the run says that it jumped.
+        let turn = usize::from(RATE);
+        let jumps: Vec<usize> = (1..counts.len()).filter(|n| counts[*n] != (counts[n - 1] + 1) % RATE).collect();
+        let is_sure = |n: &usize| jumps.iter().all(|jump| jump.abs_diff(*n) > turn);
+        let mut sure = outcome;
+        sure.lonely.iter_mut().for_each(|alone| alone.retain(is_sure));
+        assert_none_is_falsely_alone(host, guest, &sure);
     }
 }
 
