@@ -39,7 +39,7 @@ bench: build ## Benchmarks, and side-by-side runs against peers
 	bench/peers/pcap.py
 
 simulate: ## Statements of the statistics against simulated truth, into docs/statistics.md (RUNS=1000 for a night)
-	SIMULATE=$${RUNS:-100} $(CARGO) test --locked -p triptime-stats --test simulation -- --nocapture
+	SIMULATE=$${RUNS:-100} $(CARGO) test --locked -p triptime-stats --test simulation
 
 fuzz: ## Thirty seconds of each fuzz target (needs nightly Rust and cargo-fuzz)
 	cd fuzz && for target in $$(cargo +nightly fuzz list); do \

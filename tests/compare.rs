@@ -12,9 +12,9 @@ fn measure(file: &Path, more: &[&str]) {
         "--interval",
         "1ms",
         "--duration",
-        "4s",
+        "8s",
         "--window",
-        "50ms",
+        "100ms",
         "--quiet",
         "--out",
     ];

@@ -2,6 +2,10 @@
 
 use crate::dependence::Dependence;
 
+/// Where windows depend on each other too much to tell, a median may still be so far from another that no slow load explains it:
+/// for each factor of ten of the risk, this many times the distance from the lowest tenth of the windows to the highest.
+const SPREADS: f64 = 1.5;
+
 /// The figure of a run: the median of its windows.
 #[derive(Debug, Clone)]
 pub(super) struct Location {
@@ -26,16 +30,27 @@ impl Location {
     }
 
     /// Interval that holds the median with this confidence (Woodruff, Journal of the American Statistical Association 47, 1952):
-    /// the share of windows below the median is known to a distance, and the figures at these shares are its ends. `None` where
-    /// the windows tell too little.
+    /// the share of windows below the median is known to a distance, and the figures at these shares are its ends. Where that
+    /// distance is all of them, the interval is many times as wide as the windows lie apart. `None` with hardly a window.
     pub(super) fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
-        // A share of half has the standard deviation of a half.
-        let away = 0.5 * self.dependence?.half_width(confidence);
-        let margin = 0.5 / self.sorted.len() as f64;
-        if !(away + margin < 0.5) {
-            return None;
+        let away = self.away(confidence)?;
+        if self.tells(confidence) {
+            return Some((self.at(0.5 - away, f64::floor), self.at(0.5 + away, f64::ceil)));
         }
-        Some((self.at(0.5 - away, f64::floor), self.at(0.5 + away, f64::ceil)))
+        let spread = self.at(0.9, f64::ceil) - self.at(0.1, f64::floor);
+        let wide = SPREADS * -(1.0 - confidence).log10() * spread;
+        Some((self.median() - wide, self.median() + wide))
+    }
+
+    /// Whether the windows tell the interval, or only that nothing is far away.
+    pub(super) fn tells(&self, confidence: f64) -> bool {
+        let margin = 0.5 / self.sorted.len().max(1) as f64;
+        self.away(confidence).is_some_and(|away| away + margin < 0.5)
+    }
+
+    /// How far the share of windows below the median may be from a half, which is the deviation of such a share.
+    fn away(&self, confidence: f64) -> Option<f64> {
+        Some(0.5 * self.dependence?.half_width(confidence))
     }
 
     /// The figure below which this share of the windows lies, between ranks the one that `round` says.

@@ -176,6 +176,14 @@ impl Pair {
             .is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
 
+    fn outcome(&self, confidence: f64, low: f64, high: f64, tolerance: f64) -> Outcome {
+        let is_told = self.a.tells(confidence) && self.b.tells(confidence);
+        match outcome(low, high, tolerance) {
+            Outcome::NoDifference | Outcome::Undecided if !is_told => Outcome::TooAlike,
+            outcome => outcome,
+        }
+    }
+
     /// What is said with this confidence of this one figure.
     pub fn at(&self, confidence: f64) -> Difference {
         let (a, b) = (self.a.median(), self.b.median());
@@ -195,7 +203,7 @@ impl Pair {
             outcome: match (self.refused, interval) {
                 (Some(refused), _) => refused,
                 (None, None) => Outcome::TooAlike,
-                (None, Some((low, high))) => outcome(low, high, tolerance),
+                (None, Some((low, high))) => self.outcome(confidence, low, high, tolerance),
             },
         }
     }

@@ -1,6 +1,6 @@
 //! Every statement of the tool in words against simulated truth.
 //!
-//! `SIMULATE=runs cargo test -p triptime-stats --test simulation -- --nocapture` simulates so many runs of each law, and writes the
+//! `SIMULATE=runs cargo test -p triptime-stats --test simulation` simulates so many runs of each law, and writes the
 //! table into `docs/statistics.md`; without it, a few of each are simulated and only what no chance explains fails.
 
 mod laws;
@@ -229,7 +229,6 @@ fn statements_hold_what_they_promise() {
     for row in &rows {
         let _ = writeln!(table, "{}", row.text());
     }
-    println!("{table}");
     if let Some(runs) = asked {
         put_into_page(&table, runs);
     }
