@@ -130,6 +130,7 @@ fn nothing_measured_is_null_not_zero() {
             &json!("age.max"),
             &json!("age.mean"),
             &json!("spacing.lost"),
+            &json!("spacing.conflicting"),
             &json!("goose.lost"),
             &json!("goose.expired")
         ]

@@ -30,7 +30,7 @@ fn verdict_and_figures_are_those_of_the_run() {
     let report = report(synthetic::qualify(2, 10));
     let page = visible(&report.html().expect("rendered"));
     assert!(page.contains("data-verdict=\"pass\""));
-    assert!(page.contains("limits measured, all within (10 checks)."));
+    assert!(page.contains("limits measured, all within (11 checks)."));
     for series in &report.run.series {
         let max = units::format_ns(series.max_ns.expect("a maximum") as f64);
         let cell = format!("data-max-of=\"{}\">{max}</td>", series.spec.name);
