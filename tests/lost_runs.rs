@@ -170,7 +170,7 @@ fn measuring(out: &Path, more: &[&str]) -> std::process::Child {
         .args(more)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let child = command.spawn().expect("started");
+    let mut child = command.spawn().expect("started");
     for _ in 0..1_000 {
         let windows = || {
             let run = store::RunFile::open(out).ok()?;
@@ -182,6 +182,8 @@ fn measuring(out: &Path, more: &[&str]) -> std::process::Child {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+    let _ = child.kill();
+    let _ = child.wait();
     panic!("no window in 20 s");
 }
 

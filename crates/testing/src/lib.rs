@@ -1,6 +1,8 @@
-//! What the tests of all crates share: leaving a test out in view, and the Python that has the oracles.
+//! What the tests of all crates share: leaving a test out in view, the Python that has the oracles, and made-up histories of streams.
 
 #![forbid(unsafe_code)]
+
+pub mod histories;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

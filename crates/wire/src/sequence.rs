@@ -210,7 +210,7 @@ impl Sequence {
     /// The contents of samples are compared. To be said before the first one.
     #[must_use]
     pub fn comparing(self) -> Self {
-        self.remembering(History::new())
+        self.remembering(History::of_a_second())
     }
 
     /// The same, with room that was made before.

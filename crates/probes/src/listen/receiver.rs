@@ -17,7 +17,7 @@ use wire::ether::VlanTag;
 use wire::sequence::History;
 use wire::sv::Fingerprints;
 
-/// Streams whose samples have room from the start. Those of more are not compared.
+/// Streams whose samples have room from the start. With more of them, each takes its own when it comes.
 const HISTORIES: usize = 64;
 
 /// How often silence is looked at.
@@ -61,7 +61,7 @@ impl Receiver {
             unplaced: 0,
             malformed: 0,
             prints: Fingerprints::new(),
-            histories: (0..most.min(HISTORIES)).map(|_| History::new()).collect(),
+            histories: (0..most.min(HISTORIES)).map(|_| History::of_a_second()).collect(),
             looked: Monotonic::from_ns(0),
         };
         Self {
@@ -161,7 +161,7 @@ impl Table {
         let namesakes = self.streams.iter().filter(|stream| stream.key.is_namesake(key)).count();
         let octets = key.write_label(namesakes, &mut label);
         feed.announce_bytes(slot(number), &label[..octets]);
-        let history = self.histories.pop().unwrap_or_default();
+        let history = self.histories.pop().unwrap_or_else(History::of_a_second);
         self.streams.push(Stream::new(number, *key, self.pace, history));
         self.streams.last_mut()
     }

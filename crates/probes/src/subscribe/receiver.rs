@@ -73,7 +73,9 @@ impl Receiver {
             first_malformed_at: 0,
             unplaced: 0,
             prints: Fingerprints::new(),
-            histories: (0..config.max_streams.min(HISTORIES)).map(|_| History::new()).collect(),
+            histories: (0..config.max_streams.min(HISTORIES))
+                .map(|_| History::of_a_second())
+                .collect(),
             looked: Monotonic::from_ns(0),
             started: Monotonic::from_ns(0),
             newest: Realtime::from_ns(0),
@@ -313,7 +315,7 @@ impl Table {
             vlan,
             frame,
             &self.config,
-            self.histories.pop().unwrap_or_else(History::new),
+            self.histories.pop().unwrap_or_else(History::of_a_second),
         );
         let namesakes = self
             .streams

@@ -67,7 +67,7 @@ impl Stream {
         let mut stream = Self::blank(
             number,
             key,
-            Sequence::new(expected.rate).remembering(History::new()),
+            Sequence::new(expected.rate).remembering(History::of_a_second()),
             config.clock,
         );
         stream.watch = Some(Watch::new(expected.clone()));

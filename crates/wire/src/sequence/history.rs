@@ -27,7 +27,7 @@ pub(super) enum Likeness {
 
 impl History {
     /// Room for the counts of a second: 64 KiB, every page of it written once.
-    pub fn new() -> Self {
+    pub fn of_a_second() -> Self {
         let mut room = vec![1; REMEMBERED as usize];
         room.fill(0);
         // Else the compiler may leave it to the kernel, which gives pages when they are touched.

@@ -1,0 +1,178 @@
+//! Made-up histories of a stream of sampled values: what was sent, and what was done to it on the way. The ledger that the rules of every
+//! command are held against.
+
+use proptest::prelude::{Just, Strategy, any, prop, prop_oneof};
+use std::ops::Range;
+
+/// What is done to a stream, at a place of it.
+#[derive(Debug, Clone)]
+pub enum Deed {
+    /// So many samples are left out.
+    Lose(u32),
+    /// So many samples come twice, the copies so many places later.
+    Double(u32, u32),
+    /// A sample changes places with one so many later.
+    Swap(u32),
+    /// The publisher begins anew so many counts further, after a pause of so many samples' time.
+    Restart(u32, u32),
+    /// Somebody else sends so many samples, from a count so far away, with other contents; from an address of his own or not.
+    Intrude(u32, u32, bool),
+    /// So many samples get other contents on the way, and come beside the true ones.
+    Contradict(u32),
+    /// So many frames are broken on the way.
+    Break(u32),
+    /// So many frames get an svID with a trailing NUL.
+    Rename(u32),
+    /// The receiver is held up: so many samples are stamped when it goes on.
+    HoldUp(u32),
+    /// Nothing comes any more.
+    Stop,
+}
+
+impl Deed {
+    /// Whether the stream that was received is not the one that was sent.
+    pub fn harms(&self) -> bool {
+        match self {
+            Self::Double(..) | Self::Swap(_) | Self::HoldUp(_) => false,
+            Self::Lose(_) | Self::Restart(..) | Self::Intrude(..) | Self::Contradict(_) => true,
+            Self::Break(_) | Self::Rename(_) | Self::Stop => true,
+        }
+    }
+}
+
+/// In what form a sample is on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As it was sent.
+    Whole,
+    /// A frame that breaks a rule.
+    Broken,
+    /// Under the svID with a NUL behind it.
+    Renamed,
+}
+
+/// A sample on the wire.
+#[derive(Debug, Clone, Copy)]
+pub struct Sent {
+    /// When it comes, in ns.
+    pub at_ns: i64,
+    /// Its smpCnt.
+    pub count: u16,
+    /// What it says.
+    pub contents: u32,
+    /// Whether it is from another address than the stream.
+    pub is_foreign: bool,
+    /// In what form.
+    pub form: Form,
+}
+
+/// A stream of `samples` at `rate`, from count `first` on, with the deeds done to it, each at its place between 0 and 1; and when it was to
+/// end.
+pub fn play(rate: u32, first: u32, samples: u32, deeds: &[(f64, Deed)]) -> (Vec<Sent>, i64) {
+    let period_ns = 1_000_000_000 / i64::from(rate);
+    let end_ns = i64::from(samples) * period_ns;
+    let mut stream: Vec<Sent> = (0..samples)
+        .map(|index| Sent {
+            at_ns: i64::from(index) * period_ns,
+            count: ((first + index) % rate) as u16,
+            contents: 1 + (first + index) % 997,
+            is_foreign: false,
+            form: Form::Whole,
+        })
+        .collect();
+    // The receiver is held up with all that was done before it.
+    let (held_up, done): (Vec<_>, Vec<_>) = deeds.iter().partition(|(_, deed)| matches!(deed, Deed::HoldUp(_)));
+    for (place, deed) in done.into_iter().chain(held_up) {
+        let at = ((stream.len() as f64 * place) as usize).min(stream.len().saturating_sub(1));
+        act(&mut stream, at, rate, period_ns, deed);
+        stream.sort_by_key(|sent| sent.at_ns);
+    }
+    (stream, end_ns)
+}
+
+fn act(stream: &mut Vec<Sent>, at: usize, rate: u32, period_ns: i64, deed: &Deed) {
+    let all = stream.len();
+    let until = |count: u32| (at + count as usize).min(all);
+    match *deed {
+        Deed::Lose(count) => drop(stream.drain(at..until(count))),
+        Deed::Double(count, later) => {
+            let later_ns = i64::from(later) * period_ns + 1;
+            copy(stream, at..until(count), |sent| sent.at_ns += later_ns);
+        }
+        Deed::Swap(later) => {
+            if let Some(sent) = stream.get_mut(at) {
+                sent.at_ns += i64::from(later) * period_ns + 1;
+            }
+        }
+        Deed::Restart(further, pause) => {
+            for sent in &mut stream[at..] {
+                sent.at_ns += i64::from(pause) * period_ns;
+                sent.count = ((u32::from(sent.count) + further) % rate) as u16;
+            }
+        }
+        Deed::Intrude(count, away, has_own_address) => copy(stream, at..until(count), |sent| {
+            sent.at_ns += period_ns / 2;
+            sent.count = ((u32::from(sent.count) + away) % rate) as u16;
+            sent.contents += 5_000;
+            sent.is_foreign = has_own_address;
+        }),
+        Deed::Contradict(count) => copy(stream, at..until(count), |sent| {
+            sent.at_ns += 1;
+            sent.contents += 7_000;
+        }),
+        Deed::Break(count) => stream[at..until(count)]
+            .iter_mut()
+            .for_each(|sent| sent.form = Form::Broken),
+        Deed::Rename(count) => stream[at..until(count)]
+            .iter_mut()
+            .for_each(|sent| sent.form = Form::Renamed),
+        Deed::HoldUp(count) => {
+            let last = until(count).saturating_sub(1);
+            if let Some(free_ns) = stream.get(last).map(|sent| sent.at_ns) {
+                stream[at..=last].iter_mut().for_each(|sent| sent.at_ns = free_ns);
+            }
+        }
+        Deed::Stop => stream.truncate(at),
+    }
+}
+
+/// Adds a changed copy of each of some samples.
+fn copy(stream: &mut Vec<Sent>, of: Range<usize>, change: impl Fn(&mut Sent)) {
+    let mut copies = stream[of].to_vec();
+    copies.iter_mut().for_each(change);
+    stream.extend(copies);
+}
+
+/// Deeds that harm a stream of `rate`, and others.
+pub fn deed(rate: u32) -> impl Strategy<Value = Deed> {
+    let some = move |thousandths: Range<u32>| {
+        (thousandths.start * rate / 1_000).max(1)..(thousandths.end * rate / 1_000).max(3)
+    };
+    prop_oneof![
+        4 => some(0..50).prop_map(Deed::Lose),
+        2 => some(50..3_000).prop_map(Deed::Lose),
+        1 => prop_oneof![Just(rate), Just(rate - 1), Just(rate + 1), Just(rate / 2), Just(2 * rate)].prop_map(Deed::Lose),
+        2 => (1_u32..50, 0_u32..12).prop_map(|(count, later)| Deed::Double(count, later)),
+        2 => (1_u32..12).prop_map(Deed::Swap),
+        2 => (17..rate - 17, some(0..1_500)).prop_map(|(further, pause)| Deed::Restart(further, pause)),
+        2 => (5_u32..600, 0..rate, any::<bool>()).prop_map(|(count, away, own)| Deed::Intrude(count, away, own)),
+        2 => (1_u32..50).prop_map(Deed::Contradict),
+        1 => (1_u32..50).prop_map(Deed::Break),
+        1 => (1_u32..50).prop_map(Deed::Rename),
+        2 => some(0..300).prop_map(Deed::HoldUp),
+        1 => Just(Deed::Stop),
+    ]
+}
+
+/// Up to three deeds and their places.
+pub fn deeds(rate: u32) -> impl Strategy<Value = Vec<(f64, Deed)>> {
+    prop::collection::vec((0.02_f64..0.85, deed(rate)), 0..4)
+}
+
+/// Whether the stream ends with a silence that may be the time between two looks: it is told from half a second on.
+pub fn ends_early(stream: &[Sent], rate: u32, end_ns: i64) -> bool {
+    let whole = stream.iter().rev().find(|sent| sent.form == Form::Whole);
+    let silent_ns = end_ns - whole.map_or(0, |sent| sent.at_ns);
+    let two_periods_ns = 2_000_000_000 / i64::from(rate);
+    (two_periods_ns..=500_000_000.max(3 * two_periods_ns)).contains(&silent_ns)
+}
