@@ -29,17 +29,6 @@ pub enum Deed {
     Stop,
 }
 
-impl Deed {
-    /// Whether the stream that was received is not the one that was sent.
-    pub fn harms(&self) -> bool {
-        match self {
-            Self::Double(..) | Self::Swap(_) | Self::HoldUp(_) => false,
-            Self::Lose(_) | Self::Restart(..) | Self::Intrude(..) | Self::Contradict(_) => true,
-            Self::Break(_) | Self::Rename(_) | Self::Stop => true,
-        }
-    }
-}
-
 /// In what form a sample is on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -54,6 +43,8 @@ pub enum Form {
 /// A sample on the wire.
 #[derive(Debug, Clone, Copy)]
 pub struct Sent {
+    /// Its place in the stream as the publisher sent it; `None` of what he did not send.
+    pub place: Option<u32>,
     /// When it comes, in ns.
     pub at_ns: i64,
     /// Its smpCnt.
@@ -73,6 +64,7 @@ pub fn play(rate: u32, first: u32, samples: u32, deeds: &[(f64, Deed)]) -> (Vec<
     let end_ns = i64::from(samples) * period_ns;
     let mut stream: Vec<Sent> = (0..samples)
         .map(|index| Sent {
+            place: Some(index),
             at_ns: i64::from(index) * period_ns,
             count: ((first + index) % rate) as u16,
             contents: 1 + (first + index) % 997,
@@ -114,11 +106,13 @@ fn act(stream: &mut Vec<Sent>, at: usize, rate: u32, period_ns: i64, deed: &Deed
             sent.at_ns += period_ns / 2;
             sent.count = ((u32::from(sent.count) + away) % rate) as u16;
             sent.contents += 5_000;
+            sent.place = None;
             sent.is_foreign = has_own_address;
         }),
         Deed::Contradict(count) => copy(stream, at..until(count), |sent| {
             sent.at_ns += 1;
             sent.contents += 7_000;
+            sent.place = None;
         }),
         Deed::Break(count) => stream[at..until(count)]
             .iter_mut()
@@ -141,6 +135,19 @@ fn copy(stream: &mut Vec<Sent>, of: Range<usize>, change: impl Fn(&mut Sent)) {
     let mut copies = stream[of].to_vec();
     copies.iter_mut().for_each(change);
     stream.extend(copies);
+}
+
+/// Whether all that the publisher sent in `samples` places came, and nothing else, in the order of one counter: the ledger.
+pub fn is_whole(stream: &[Sent], samples: u32, deeds: &[(f64, Deed)]) -> bool {
+    let mut came = vec![false; samples as usize];
+    for sent in stream {
+        match (sent.place, sent.form) {
+            (Some(place), Form::Whole) => came[place as usize] = true,
+            _ => return false,
+        }
+    }
+    let began_anew = deeds.iter().any(|(_, deed)| matches!(deed, Deed::Restart(..)));
+    !began_anew && came.into_iter().all(|came| came)
 }
 
 /// Deeds that harm a stream of `rate`, and others.
@@ -171,8 +178,9 @@ pub fn deeds(rate: u32) -> impl Strategy<Value = Vec<(f64, Deed)>> {
 
 /// Whether the stream ends with a silence that may be the time between two looks: it is told from half a second on.
 pub fn ends_early(stream: &[Sent], rate: u32, end_ns: i64) -> bool {
-    let whole = stream.iter().rev().find(|sent| sent.form == Form::Whole);
+    let came = |sent: &&Sent| sent.form == Form::Whole && sent.at_ns < end_ns;
+    let whole = stream.iter().rev().find(came);
     let silent_ns = end_ns - whole.map_or(0, |sent| sent.at_ns);
     let two_periods_ns = 2_000_000_000 / i64::from(rate);
-    (two_periods_ns..=500_000_000.max(3 * two_periods_ns)).contains(&silent_ns)
+    (two_periods_ns..=500_000_000.max(3 * two_periods_ns) + two_periods_ns).contains(&silent_ns)
 }

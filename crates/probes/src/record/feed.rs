@@ -347,3 +347,29 @@ impl Feed {
         });
     }
 }
+
+/// The other end of a feed in tests: what was said, without a recorder.
+#[cfg(test)]
+pub(crate) struct Heard(Source);
+
+#[cfg(test)]
+impl Heard {
+    /// A feed that somebody listens to.
+    pub(crate) fn of(capacity: usize, slots: usize, describe: Box<dyn Describe>) -> (Feed, Self) {
+        let (after, _) = std::sync::mpsc::channel();
+        let (feed, source) = Feed::new(capacity, slots, describe, 0, after, SpikeSignal::default());
+        (feed, Self(source))
+    }
+
+    /// What was said since this was last asked.
+    pub(crate) fn take(&mut self) -> Vec<Record> {
+        std::iter::from_fn(|| self.0.records.pop().ok()).collect()
+    }
+
+    /// The slots that were announced since this was last asked, with their labels.
+    pub(crate) fn announced(&mut self) -> Vec<(u16, Vec<u8>)> {
+        let next = || self.0.announcements.pop().ok();
+        let named = std::iter::from_fn(next).map(|one| (one.slot, one.label[..usize::from(one.length)].to_vec()));
+        named.collect()
+    }
+}

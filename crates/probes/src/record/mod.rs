@@ -21,6 +21,8 @@ mod worst;
 
 pub(crate) use clock::ClockWatch;
 pub use counted::{Counted, CountedSpan, CountedSpike};
+#[cfg(test)]
+pub(crate) use feed::Heard;
 pub use feed::{Counter, Describe, Feed, Record};
 pub(crate) use feed::{LABEL_BYTES, RECEIVED_POINTS};
 pub use recorder::{Events, Live, Recorder, RecorderOptions};

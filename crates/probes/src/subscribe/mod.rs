@@ -20,6 +20,8 @@ mod receiver;
 mod record;
 mod series;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use expected::ExpectedStream;
 

@@ -30,8 +30,8 @@ pub(super) struct Receiver {
 }
 
 /// The streams, and what belonged to none.
-struct Table {
-    streams: Vec<Stream>,
+pub(super) struct Table {
+    pub(super) streams: Vec<Stream>,
     /// Where the next frame is looked for first: publishers send their streams in the same order each time.
     likely: usize,
     malformed: u64,
@@ -61,26 +61,8 @@ impl Receiver {
         stop: Stop,
         frames: Arc<AtomicU64>,
     ) -> Self {
-        let mut streams = Vec::with_capacity(usize::from(config.max_streams));
-        streams.extend(awaited.into_iter().map(|(_, stream)| stream));
-        let one_clock = families(config.clock).contains(&Family::Age);
-        let table = Table {
-            counted_before: port.link_statistics(),
-            goose: Blocks::new(config.goose.clone(), slots(config.max_streams), one_clock),
-            streams,
-            likely: 0,
-            malformed: 0,
-            first_malformed_at: 0,
-            unplaced: 0,
-            prints: Fingerprints::new(),
-            histories: (0..config.max_streams.min(HISTORIES))
-                .map(|_| History::of_a_second())
-                .collect(),
-            looked: Monotonic::from_ns(0),
-            started: Monotonic::from_ns(0),
-            newest: Realtime::from_ns(0),
-            config,
-        };
+        let counted_before = port.link_statistics();
+        let table = Table::new(config, awaited, counted_before);
         Self {
             reception: Reception {
                 port,
@@ -117,24 +99,14 @@ impl Receiver {
     }
 
     fn end(&mut self, accepted: u64, now: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
-        for stream in &mut self.table.streams {
-            stream.end(now, feed);
-            stream.account_for_absence(self.table.started, now, feed);
-        }
-        self.table.goose.end(now, DELIVERY, feed);
+        self.table.end(now, feed);
         let dropped = self.reception.port.dropped();
+        if dropped > 0 {
+            feed.notice(DELIVERY, notice::SOCKET_DROP, now, dropped, 0);
+        }
         let counted = self.reception.port.link_statistics();
         self.table.lost_before_the_socket(counted, now, feed);
         let table = &self.table;
-        for (code, count, detail) in [
-            (notice::SOCKET_DROP, dropped, 0),
-            (notice::MALFORMED, table.malformed, table.first_malformed_at),
-            (notice::TOO_MANY_STREAMS, table.unplaced, 0),
-        ] {
-            if count > 0 {
-                feed.notice(DELIVERY, code, now, count, detail);
-            }
-        }
         if accepted > 0 {
             return Ok(());
         }
@@ -151,6 +123,51 @@ impl Receiver {
 }
 
 impl Table {
+    /// Knows `awaited` streams, each with its label; the interface had counted `counted_before`.
+    pub(super) fn new(
+        config: SubscribeConfig,
+        awaited: Vec<(String, Stream)>,
+        counted_before: Option<LinkStatistics>,
+    ) -> Self {
+        let mut streams = Vec::with_capacity(usize::from(config.max_streams));
+        streams.extend(awaited.into_iter().map(|(_, stream)| stream));
+        let one_clock = families(config.clock).contains(&Family::Age);
+        Self {
+            counted_before,
+            goose: Blocks::new(config.goose.clone(), slots(config.max_streams), one_clock),
+            streams,
+            likely: 0,
+            malformed: 0,
+            first_malformed_at: 0,
+            unplaced: 0,
+            prints: Fingerprints::new(),
+            histories: (0..config.max_streams.min(HISTORIES))
+                .map(|_| History::of_a_second())
+                .collect(),
+            looked: Monotonic::from_ns(0),
+            started: Monotonic::from_ns(0),
+            newest: Realtime::from_ns(0),
+            config,
+        }
+    }
+
+    /// Said once, at the end: all that came before `now` was given.
+    pub(super) fn end(&mut self, now: Monotonic, feed: &mut Feed) {
+        for stream in &mut self.streams {
+            stream.end(now, feed);
+            stream.account_for_absence(self.started, now, feed);
+        }
+        self.goose.end(now, DELIVERY, feed);
+        for (code, count, detail) in [
+            (notice::MALFORMED, self.malformed, self.first_malformed_at),
+            (notice::TOO_MANY_STREAMS, self.unplaced, 0),
+        ] {
+            if count > 0 {
+                feed.notice(DELIVERY, code, now, count, detail);
+            }
+        }
+    }
+
     /// Says what the NIC and the kernel lost meanwhile, so that it is not taken for loss on the wire.
     fn lost_before_the_socket(&self, counted: Option<LinkStatistics>, now: Monotonic, feed: &mut Feed) {
         let Some((before, after)) = self.counted_before.zip(counted) else {
