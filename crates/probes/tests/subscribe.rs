@@ -97,7 +97,14 @@ fn assert_counted(recorded: &Recorded, script: &Script) {
         .into_iter()
         .filter(|text| !text.contains("silent for") && !text.contains(" more "))
         .collect();
-    assert_eq!(events, script.events());
+    let mut expected = script.events();
+    // Of one kind, ten are told.
+    let mut told = 0;
+    expected.retain(|text| {
+        told += u32::from(text.contains("simulation bit"));
+        !text.contains("simulation bit") || told <= 10
+    });
+    assert_eq!(events, expected);
     for family in FAMILIES {
         let doubts = recorded.events(&format!("{family}/{}", script.label));
         // A jump to where the stream was before another one may be taken for a second publisher, too.

@@ -20,7 +20,9 @@ fn the_message_names_limit_and_capability() {
         let error = sys::memory::lock_all().expect_err("a limit");
         assert!(matches!(error, SysError::MemoryLockLimit { .. }), "{error}");
         assert_eq!(error.kind(), ErrorKind::CouldNotMeasure);
-        let begins = format!("lock memory: RLIMIT_MEMLOCK is {limit_kib} KiB and CAP_IPC_LOCK is missing (run as root");
+        let begins = format!(
+            "lock memory: RLIMIT_MEMLOCK is {limit_kib} KiB and CAP_IPC_LOCK is missing (ulimit -l unlimited, or run as root, or: setcap"
+        );
         assert!(error.to_string().starts_with(&begins), "{error}");
     }
 }

@@ -50,7 +50,8 @@ fn subscribe(bed: &FaultBed, work: impl FnOnce()) -> (Recorded, Counters, Vec<St
     work();
     let mut frames = 0;
     wait_until("nothing more comes", || {
-        std::thread::sleep(Duration::from_millis(300));
+        // Half a second of silence would be one more outage.
+        std::thread::sleep(Duration::from_millis(80));
         let before = std::mem::replace(&mut frames, subscriber.subscription.frames.load(Ordering::Relaxed));
         frames == before
     });

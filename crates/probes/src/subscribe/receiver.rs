@@ -37,6 +37,8 @@ pub(super) struct Table {
     malformed: u64,
     first_malformed_at: u64,
     unplaced: u64,
+    /// Frames whose VLAN tag the kernel took out.
+    tagged: u64,
     prints: Fingerprints,
     /// Room for the samples of streams that are still to come: the receiving thread allocates none.
     histories: Vec<History>,
@@ -140,6 +142,7 @@ impl Table {
             malformed: 0,
             first_malformed_at: 0,
             unplaced: 0,
+            tagged: 0,
             prints: Fingerprints::new(),
             histories: (0..config.max_streams.min(HISTORIES))
                 .map(|_| History::of_a_second())
@@ -178,7 +181,10 @@ impl Table {
             feed.notice(DELIVERY, notice::NIC_DROP, now, counted.missed, counted.damaged);
         }
         // Other frames than sampled values count, too: they are of interest only where samples are missing.
-        let dropped = counted.lost_behind_driver();
+        // And those with a VLAN tag that nobody but a packet socket took count as dropped, though we have them.
+        let dropped = counted
+            .lost_behind_driver()
+            .max(counted.dropped.saturating_sub(self.tagged));
         if dropped > 0 && self.streams.iter().any(Stream::has_lost) {
             feed.notice(DELIVERY, notice::KERNEL_DROP, now, dropped, 0);
         }
@@ -188,6 +194,7 @@ impl Table {
 impl Account for Table {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
         self.newest = arrival.kernel.unwrap_or(arrival.wall);
+        self.tagged += u64::from(vlan.is_some());
         if let Some(kernel) = arrival.kernel {
             feed.sample(DELIVERY, arrival.at, arrival.wall - kernel, 0);
         }
