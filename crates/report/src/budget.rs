@@ -8,6 +8,7 @@ use crate::text::plural;
 use crate::verdict::{Judgement, Verdict};
 use crate::view::{MEASURED, RunView, SCHEDULED, SeriesView};
 use store::hop::{self, HopName};
+use units::format_ns;
 
 /// Time a trip message may take from application to application: transfer time class TT6 of IEC 61850-5, for messages of
 /// performance class P1.
@@ -31,6 +32,9 @@ const DELIVERY: &str = "delivery";
 /// at its NIC, that is the first point.
 const GUEST_NICS: [&str; 2] = ["edge", "nic"];
 
+/// The family of the test set's own lateness.
+const PUBLISH: &str = "publish";
+
 /// What the host's run is called in it.
 const HOST: &str = "host";
 
@@ -39,7 +43,7 @@ const PARTS: [Part; 7] = [
     Part {
         title: "Publish",
         what: "merging unit's due instant to frame on the wire",
-        family: "publish",
+        family: PUBLISH,
     },
     Part {
         title: "Network",
@@ -168,6 +172,8 @@ pub struct Budget {
     pub sum_ns: Option<i64>,
     /// Titles of what was added.
     pub added: Vec<&'static str>,
+    /// What becomes of the test set's own lateness, in a sentence; `None` where it was not measured.
+    pub own: Option<String>,
     /// How many of the seven lines are measured, alone or with others.
     pub covered: usize,
 }
@@ -191,6 +197,7 @@ impl Budget {
             .count();
         Self {
             sum_ns: (!added.is_empty()).then(|| added.iter().map(|(_, max_ns)| max_ns).sum()),
+            own: own_lateness(&lines, &added),
             added: added.into_iter().map(|(title, _)| title).collect(),
             covered: known,
             beside: BESIDE
@@ -212,12 +219,16 @@ impl Budget {
     }
 }
 
-/// What is added up: each stretch of the way once, and never the trip, which is the whole of it.
+/// What is added up: each stretch of the way once, and never the trip, which is the whole of it. The publisher is the test set, and its own
+/// lateness is none of the host's: where the host's transit is traced, that is taken in place of the stretch that spans both.
 fn addends(lines: &[Line]) -> Vec<(&'static str, i64)> {
-    let spanned = lines.first().is_some_and(|line| line.family == ARRIVAL.family);
-    let counted = |line: &&Line| {
-        let inside_arrival = spanned && PARTS[..3].iter().any(|part| part.family == line.family);
-        !inside_arrival && line.family != "trip"
+    let is_measured = |line: &Line| matches!(line.state, State::Measured(_));
+    let is_traced = lines.iter().any(|line| line.family == hop::FAMILY && is_measured(line));
+    let is_spanned = !is_traced && lines.first().is_some_and(|line| line.family == ARRIVAL.family);
+    let counted = |line: &&Line| match line.family {
+        "trip" | PUBLISH => false,
+        family if family == ARRIVAL.family => is_spanned,
+        family => !is_spanned || PARTS[..3].iter().all(|part| part.family != family),
     };
     lines
         .iter()
@@ -227,6 +238,23 @@ fn addends(lines: &[Line]) -> Vec<(&'static str, i64)> {
             _ => None,
         })
         .collect()
+}
+
+/// What becomes of the test set's own lateness.
+fn own_lateness(lines: &[Line], added: &[(&'static str, i64)]) -> Option<String> {
+    let publish = lines.iter().find(|line| line.family == PUBLISH)?;
+    let State::Measured(lateness) = &publish.state else {
+        return None;
+    };
+    let late = format_ns(lateness.max_ns as f64);
+    let spanned = added.iter().any(|(title, _)| *title == ARRIVAL.title);
+    Some(match spanned {
+        true => format!(
+            "The test set's own lateness, up to {late}, is in \u{201c}{}\u{201d}: what of it is the host's only tracing tells.",
+            ARRIVAL.title
+        ),
+        false => format!("The test set's own lateness, up to {late}, is not the host's and not in the sum."),
+    })
 }
 
 fn one(run: &RunView, judgement: &Judgement, part: &Part) -> Line {

@@ -243,6 +243,9 @@ fn budget(report: &Report, paint: &Paint) -> String {
             "  Added: {}. No verdict on the trip: that takes every line.",
             budget.added.join(", ")
         );
+        if let Some(own) = &budget.own {
+            let _ = writeln!(out, "  {own}");
+        }
     }
     out
 }

@@ -111,6 +111,44 @@ fn an_arrival_spans_three_lines_and_no_stretch_is_added_twice() {
 }
 
 #[test]
+fn the_test_sets_own_lateness_is_none_of_the_hosts() {
+    let publish = || series("publish/lateness", 1000, 6_350_000, 10);
+    let delivery = || series("delivery/MU01", 1000, 20_000, 10);
+    let traced = budget(vec![
+        publish(),
+        series("arrival/MU01", 1000, 6_400_000, 10),
+        hop("hop/nic-to-edge/MU01", 30_000),
+        delivery(),
+    ]);
+    assert_eq!(traced.added, ["Host transit", "Guest delivery"]);
+    assert_eq!(traced.sum_ns, Some(50_000));
+    assert!(
+        traced
+            .own
+            .as_ref()
+            .is_some_and(|own| own.contains("6.35 ms, is not the host's")),
+        "{:?}",
+        traced.own
+    );
+    let alone = budget(vec![publish(), delivery()]);
+    assert_eq!(
+        (alone.added.as_slice(), alone.sum_ns),
+        (&["Guest delivery"][..], Some(20_000))
+    );
+    let spanned = budget(vec![publish(), series("arrival/MU01", 1000, 6_400_000, 10)]);
+    assert_eq!(spanned.added, ["Publish to host edge"]);
+    assert!(
+        spanned
+            .own
+            .as_ref()
+            .is_some_and(|own| own.contains("only tracing tells")),
+        "{:?}",
+        spanned.own
+    );
+    assert_eq!(budget(vec![delivery()]).own, None);
+}
+
+#[test]
 fn delivery_is_by_the_hops_where_no_application_gave_account() {
     let worst = |of: Vec<SeriesView>| match &line(&budget(of), "Guest delivery").state {
         State::Measured(measured) => Some(measured.worst.clone()),

@@ -11,6 +11,7 @@ pub(super) struct BudgetEntry {
     beside: Vec<LineEntry>,
     sum_of_maxima: Option<i64>,
     added: Vec<&'static str>,
+    own_lateness: Option<String>,
     covered: usize,
     trip_transfer: u64,
 }
@@ -38,6 +39,7 @@ pub(super) fn budget(report: &Report) -> BudgetEntry {
         beside: budget.beside.iter().map(line).collect(),
         sum_of_maxima: budget.sum_ns,
         added: budget.added.clone(),
+        own_lateness: budget.own.clone(),
         covered: budget.covered,
         trip_transfer: TRIP_TRANSFER_NS,
     }

@@ -44,6 +44,8 @@ pub(super) struct Page {
     pub(super) nics: Vec<NicPart>,
     pub(super) nic_headings: [&'static str; 7],
     pub(super) budget_svg: String,
+    /// What becomes of the test set's own lateness.
+    pub(super) own_lateness: Option<String>,
     /// Whether a measurement runs across several lines of the budget.
     pub(super) crossing: bool,
     /// The round trip by network, where there were several.
@@ -106,6 +108,7 @@ impl Page {
             nics: nics::parts(report),
             nic_headings: crate::nics::HEADINGS,
             budget_svg: budget::drawing(report),
+            own_lateness: report.budget.own.clone(),
             crossing: report.budget.lines.len() > 7 || !report.budget.beside.is_empty(),
             networks: Networks::of(&report.run),
             network_heads: networks::HEADS,
