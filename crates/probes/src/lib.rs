@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod found;
 pub mod goose;
 mod hot;
 pub mod listen;

@@ -1,6 +1,7 @@
 //! What the series of this probe are called and mean, and its notices in words.
 
 use super::ListenConfig;
+use crate::found;
 use crate::port::Port;
 use crate::record::Describe;
 use store::model::{EventKind, SeriesClock, SeriesSpec, setting};
@@ -17,8 +18,6 @@ pub(super) fn slot(stream: u16) -> u16 {
 
 /// Notices, in this probe's own numbering.
 pub(super) mod notice {
-    /// What the rules of the sequence find has this and its own number.
-    pub(in crate::listen) const FINDING: u16 = 0x100;
     pub(in crate::listen) const SOCKET_DROP: u16 = 1;
     pub(in crate::listen) const RESTART: u16 = 2;
     pub(in crate::listen) const MORE_RESTARTS: u16 = 3;
@@ -93,7 +92,7 @@ impl Describe for Listen {
 
     fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
         let stream = name.split_once('/').map_or(name, |(_, stream)| stream);
-        if let Some(finding) = finding(code, a, b) {
+        if let Some(finding) = found::of(code, a, b) {
             return self.found(stream, finding);
         }
         match code {
@@ -164,17 +163,6 @@ impl Listen {
             );
             return (EventKind::Stream, text);
         }
-        let kind = match finding.what.is_doubt() {
-            true => EventKind::StreamDoubt,
-            false => EventKind::Stream,
-        };
-        (kind, format!("{stream}: {finding}"))
+        found::event(stream, finding)
     }
-}
-
-/// The finding of a notice.
-fn finding(code: u16, a: u64, b: u64) -> Option<Finding> {
-    let number = code.checked_sub(notice::FINDING)?;
-    let what = What::of(u8::try_from(number).ok()?)?;
-    Some(Finding { what, a, b })
 }

@@ -3,6 +3,7 @@
 use super::decode::{Decoded, Key, Mark, Number};
 use super::order::{Order, Step};
 use super::series::{notice, slot};
+use crate::found;
 use crate::reception::Arrival;
 use crate::record::{Counter, Feed};
 use units::{Monotonic, Realtime};
@@ -154,8 +155,7 @@ impl Stream {
             return;
         };
         while let Some(finding) = sequence.take_finding() {
-            let code = notice::FINDING + u16::from(finding.what.number());
-            feed.notice(slot(number), code, at, finding.a, finding.b);
+            feed.notice(slot(number), found::code(finding.what), at, finding.a, finding.b);
         }
         if accounting.is_due(sequence.counters()) {
             let settled = accounting.look(sequence.counters());

@@ -1,11 +1,11 @@
 //! What the series of this probe are called and mean, and its notices in words.
 
 use super::{ClockRelation, SubscribeConfig, expected};
+use crate::found;
 use crate::goose::supervise::Words;
 use crate::port::Port;
 use crate::record::{Describe, FRAME_WORTH_ASKING_NS, QuestionKind};
 use store::model::{EventKind, SeriesClock, SeriesSpec, setting};
-use wire::sequence::{Finding, What};
 
 /// Slot of `delivery/subscribe`.
 pub(super) const DELIVERY: u16 = 0;
@@ -34,8 +34,6 @@ pub(super) fn slots(streams: u16) -> u16 {
 
 /// Notices, in this probe's own numbering.
 pub(super) mod notice {
-    /// What the rules of the sequence find has this and its own number.
-    pub(in crate::subscribe) const FINDING: u16 = 0x100;
     pub(in crate::subscribe) const SOCKET_DROP: u16 = 1;
     pub(in crate::subscribe) const SMP_SYNCH: u16 = 2;
     pub(in crate::subscribe) const MALFORMED: u16 = 7;
@@ -55,18 +53,6 @@ pub(super) mod notice {
     pub(in crate::subscribe) const KERNEL_DROP: u16 = 27;
     pub(in crate::subscribe) const PUBLISHER_DOUBT: u16 = 24;
     pub(in crate::subscribe) const PUBLISHER_GOOD: u16 = 25;
-}
-
-/// The notice of a finding.
-pub(super) fn finding_code(what: What) -> u16 {
-    notice::FINDING + u16::from(what.number())
-}
-
-/// The finding of a notice.
-fn finding(code: u16, a: u64, b: u64) -> Option<Finding> {
-    let number = code.checked_sub(notice::FINDING)?;
-    let what = What::of(u8::try_from(number).ok()?)?;
-    Some(Finding { what, a, b })
 }
 
 /// Names and settings of the series of this probe.
@@ -169,12 +155,8 @@ impl Describe for Subscribe {
             return event;
         }
         let stream = name.split_once('/').map_or(name, |(_, stream)| stream);
-        if let Some(finding) = finding(code, a, b) {
-            let kind = match finding.what.is_doubt() {
-                true => EventKind::StreamDoubt,
-                false => EventKind::Stream,
-            };
-            return (kind, format!("{stream}: {finding}"));
+        if let Some(finding) = found::of(code, a, b) {
+            return found::event(stream, finding);
         }
         let text = match code {
             notice::SOCKET_DROP => {

@@ -4,8 +4,9 @@ use super::expected::{ExpectedStream, Watch};
 use super::instants::Due;
 use super::key::Key;
 use super::record::Frames;
-use super::series::{Family, families, finding_code, notice, slot};
+use super::series::{Family, families, notice, slot};
 use super::{ClockRelation, SubscribeConfig};
+use crate::found;
 use crate::reception::Arrival;
 use crate::record::{Counter, Feed, TapeLabel, TapeStream};
 use units::{Monotonic, Realtime};
@@ -188,7 +189,7 @@ impl Stream {
     #[inline]
     fn tell(&mut self, at: Monotonic, feed: &mut Feed) {
         while let Some(finding) = self.sequence.take_finding() {
-            let code = finding_code(finding.what);
+            let code = found::code(finding.what);
             let all = families(self.clock);
             let told = if finding.what.is_doubt() { all } else { &all[..1] };
             for family in told {

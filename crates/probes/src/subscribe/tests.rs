@@ -167,9 +167,7 @@ fn take(record: &Record, names: &BTreeMap<u16, Vec<u8>>, said: &mut Verdicts) {
             said.of_all += usize::from(matches!(code, notice::MALFORMED | notice::TOO_MANY_STREAMS));
         }
         Record::Notice { slot, code, .. } if is_spacing(slot) => {
-            let what = code
-                .checked_sub(notice::FINDING)
-                .and_then(|number| What::of(number as u8));
+            let what = crate::found::of(code, 0, 0).map(|finding| finding.what);
             let is_doubt = what.is_some_and(What::is_doubt);
             said.streams.entry(names[&slot].clone()).or_default().doubts += usize::from(is_doubt);
         }
