@@ -114,7 +114,7 @@ fn run_file(path: &Path) {
                 overflow: 1,
                 ..Default::default()
             },
-            sum_ns: 28_000_000,
+            sum_ns: 28_048_000,
             min_ns: Some(5_000),
             max_ns: Some(50_000),
             histogram,
