@@ -265,14 +265,26 @@ impl<S: Sink> Analysis<S> {
             test_frame::Kind::Stream => test.flags == 0,
             _ => false,
         };
+        let session = test.session.to_be_bytes();
         if !is_numbered {
             self.summary.other += 1;
+            self.ended_itself(ethernet, &session);
             return;
         }
-        let session = test.session.to_be_bytes();
         self.counted(Kind::TestFrames, ethernet, &session, arrival, |numbered| {
-            numbered.accept_of_session(test.sequence)
+            numbered.accept_of_session(test.sequence, &arrival)
         });
+        if test.kind == test_frame::Kind::Probe {
+            // A round trip ends without a word.
+            self.ended_itself(ethernet, &session);
+        }
+    }
+
+    /// A stream of test frames that is known says where it ends: what does not come behind that is no loss.
+    fn ended_itself(&mut self, ethernet: &EthernetView<'_>, session: &[u8]) {
+        if let Some(at) = self.table.known(Kind::TestFrames, ethernet, None, session) {
+            self.table.streams[at].ended_itself();
+        }
     }
 
     fn avtp(&mut self, frame: &Frame<'_>, ethernet: &EthernetView<'_>, arrival: Arrival) {
@@ -285,7 +297,7 @@ impl<S: Sink> Analysis<S> {
             return;
         };
         self.counted(Kind::Avtp, ethernet, &header.stream_id, arrival, |numbered| {
-            numbered.accept_u8(header.sequence_num)
+            numbered.accept_u8(header.sequence_num, &arrival)
         });
     }
 
@@ -301,6 +313,7 @@ impl<S: Sink> Analysis<S> {
         if let Some(at) = self.stream(kind, ethernet, None, name, arrival, new) {
             let notes = &mut notes(&mut self.sink, at, arrival);
             let stream = &mut self.table.streams[at];
+            stream.follow_source(ethernet.src(), notes);
             stream.counted(arrival, notes, number);
             self.table.came(at);
         }

@@ -8,6 +8,8 @@ use wire::goose::{
     Verdict,
 };
 
+use wire::order::Place;
+
 pub use wire::goose::Counts as GooseCounts;
 
 const MS_NS: i64 = 1_000_000;
@@ -204,6 +206,12 @@ impl GooseStream {
                      not taken"
                 )
             }),
+            Outcome::Repetition(Place::Gap(missing)) => {
+                let from = before.map_or(0, |before| before.sq_num);
+                notes.write(budget, EventKind::Loss, || {
+                    format!("{missing} missing between sqNum {from} and {sq_num} of stNum {st_num} (frame {frame})")
+                });
+            }
             Outcome::Old | Outcome::Conflicting | Outcome::HeldUp | Outcome::Repetition(_) => {}
         }
     }

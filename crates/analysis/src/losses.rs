@@ -12,6 +12,8 @@ pub struct Loss {
     pub frame: u64,
     /// When that came, ns from the first stamp of the capture.
     pub at_ns: u64,
+    /// What the counter is called.
+    pub counter: &'static str,
     /// The last count before it.
     pub from: u64,
     /// The first count behind it.
@@ -25,6 +27,7 @@ impl std::fmt::Display for Loss {
         let Self {
             after_frame,
             frame,
+            counter,
             from,
             to,
             missing,
@@ -32,7 +35,7 @@ impl std::fmt::Display for Loss {
         } = self;
         write!(
             out,
-            "{missing} lost between smpCnt {from} (frame {after_frame}) and {to} (frame {frame})"
+            "{missing} lost between {counter} {from} (frame {after_frame}) and {to} (frame {frame})"
         )
     }
 }

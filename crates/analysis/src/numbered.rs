@@ -1,5 +1,7 @@
 //! A stream with a counter of its own, and frames of it that come far too late.
 
+use crate::losses::{Loss, Losses};
+use crate::stream::Arrival;
 use wire::order::{Order, Place};
 
 /// Frames in a row far behind the newest that are a new start of the counter, and not frames that come too late.
@@ -13,30 +15,60 @@ pub(crate) struct Numbered {
     aside: Vec<u64>,
     /// Frames that came so late that they had been counted, as lost or as come.
     pub(crate) too_late: u64,
+    /// The newest frame: its number, and which of the capture it is.
+    newest: Option<(u64, u64)>,
+    losses: Losses,
 }
 
 impl Numbered {
     /// Takes the next number of a counter that never begins anew within its stream; whether the frame is to be measured.
-    pub(crate) fn accept_of_session(&mut self, number: u64) -> bool {
+    pub(crate) fn accept_of_session(&mut self, number: u64, arrival: &Arrival) -> bool {
         if self.order.place(number) == Place::Restart {
             self.too_late += 1;
             return false;
         }
-        self.order.accept(number) != Place::Duplicate
+        self.take(number, "number", arrival) != Place::Duplicate
     }
 
     /// Takes the next number of a counter of 8 bits; whether the frame is to be measured.
-    pub(crate) fn accept_u8(&mut self, number: u8) -> bool {
+    pub(crate) fn accept_u8(&mut self, number: u8, arrival: &Arrival) -> bool {
         let number = self.order.widen_u8(number);
         if self.order.place(number) != Place::Restart {
             self.too_late += self.aside.drain(..).len() as u64;
-            return self.order.accept(number) != Place::Duplicate;
+            return self.take(number, "sequence_num", arrival) != Place::Duplicate;
         }
         self.aside.push(number);
         if self.aside.len() == NEW_START {
             self.begin_anew();
         }
         true
+    }
+
+    /// Takes a number in its place, and notes where some are missing before it.
+    fn take(&mut self, number: u64, counter: &'static str, arrival: &Arrival) -> Place {
+        let place = self.order.accept(number);
+        match (place, self.newest) {
+            (Place::Gap(missing), Some((from, after_frame))) => self.losses.add(Loss {
+                after_frame,
+                frame: arrival.frame,
+                at_ns: arrival.at_ns,
+                counter,
+                from,
+                to: number,
+                missing,
+            }),
+            (Place::Late, _) => self.losses.found(number),
+            _ => {}
+        }
+        if !matches!(place, Place::Late | Place::Duplicate) {
+            self.newest = Some((number, arrival.frame));
+        }
+        place
+    }
+
+    /// Where frames are missing.
+    pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.losses).finish()
     }
 
     /// The capture has ended: what is missing is lost.
@@ -56,11 +88,20 @@ impl Numbered {
 #[cfg(test)]
 mod tests {
     use super::Numbered;
+    use crate::stream::Arrival;
+    use wire::sequence::Quiet;
+
+    const FRAME: Arrival = Arrival {
+        frame: 1,
+        time_ns: None,
+        at_ns: 0,
+        quiet: Quiet::NONE,
+    };
 
     fn of_8_bits(numbers: impl IntoIterator<Item = u32>) -> Numbered {
         let mut numbered = Numbered::default();
         for number in numbers {
-            numbered.accept_u8(number as u8);
+            numbered.accept_u8(number as u8, &FRAME);
         }
         numbered.settle();
         numbered
@@ -77,7 +118,7 @@ mod tests {
         }
         let mut numbered = Numbered::default();
         for number in (0..1_000).filter(|number| *number != 300).chain([300, 300, 1_000]) {
-            numbered.accept_of_session(number);
+            numbered.accept_of_session(number, &FRAME);
         }
         numbered.settle();
         let order = &numbered.order;

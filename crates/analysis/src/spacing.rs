@@ -212,6 +212,11 @@ impl Spacing {
         ns >= every_ns / 2
     }
 
+    /// The usual time between two frames, once it is known.
+    pub(crate) fn nominal_ns(&self) -> Option<i64> {
+        self.bursts.as_ref().and_then(Bursts::nominal_ns)
+    }
+
     /// Closes the window: hands it to `with`, unless nothing was counted in it.
     pub(crate) fn close(&mut self, with: impl FnOnce(&Tally, &[Gap])) {
         if self.open.counts == Counts::default() {

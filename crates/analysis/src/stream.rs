@@ -9,8 +9,12 @@ use crate::spacing::{Counts, Spacing, Stamp, Wraps};
 use crate::summary::{Detail, StreamSummary};
 use crate::sv::{Sample, SvStream};
 use units::format_ns;
+use wire::ether::Mac;
 use wire::goose;
 use wire::sequence::Quiet;
+
+/// A stream that is silent for longer up to the end of the capture has stopped.
+const STOPPED_NS: i64 = 500_000_000;
 
 /// When a frame came, and its number.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +48,10 @@ pub(crate) struct Stream {
     last: Arrival,
     /// What was counted by `Order` and `Rules`, whose counts only grow, at the last look.
     counted: Counts,
+    /// Nothing more is due of it.
+    has_ended: bool,
+    /// Source of its last frame, where that is not looked at by its protocol's own rules.
+    source: Option<Mac>,
     /// The stream whose frame came next, the last time.
     pub(crate) successor: usize,
 }
@@ -73,6 +81,8 @@ impl Stream {
             first,
             last: first,
             counted: Counts::default(),
+            has_ended: false,
+            source: None,
             successor: 0,
         }
     }
@@ -129,6 +139,46 @@ impl Stream {
         self.count();
         self.came(arrival, 1);
         self.measure(arrival, u64::from(measured), notes);
+    }
+
+    /// A second source under one identity may hide what the first one lost.
+    pub(crate) fn follow_source(&mut self, source: Mac, notes: &mut Notes<'_>) {
+        let before = self.source.replace(source);
+        if let Some(before) = before.filter(|before| *before != source) {
+            let frame = notes.frame;
+            notes.write(&mut self.budget, EventKind::Doubt, || {
+                format!("source address changed from {before} to {source}: a second talker? (frame {frame})")
+            });
+        }
+    }
+
+    /// The stream has said its end.
+    pub(crate) fn ended_itself(&mut self) {
+        self.has_ended = true;
+    }
+
+    /// What was due of a stream of frames that stopped before the capture's last stamp. Of an AVTP stream, which goes on, it is lost.
+    fn stopped(&mut self, last_ns: Option<i64>, notes: &mut Notes<'_>) {
+        let silent_ns = last_ns
+            .zip(self.last.time_ns)
+            .map_or(0, |(end, last)| end.saturating_sub(last));
+        let nominal_ns = self.spacing.nominal_ns().unwrap_or(0).max(1);
+        let is_paced = matches!(self.identity.kind, Kind::Avtp | Kind::TestFrames) && !self.has_ended;
+        if !is_paced || silent_ns <= STOPPED_NS.max(nominal_ns.saturating_mul(3)) {
+            return;
+        }
+        let silent = format_ns(silent_ns as f64);
+        if self.identity.kind == Kind::Avtp && nominal_ns > 1 {
+            let lost = silent_ns.unsigned_abs() / nominal_ns.unsigned_abs();
+            self.spacing.open.counts.lost += lost;
+            notes.write(&mut self.budget, EventKind::Loss, || {
+                format!("stopped {silent} before the end of the capture: {lost} frames lost")
+            });
+        } else {
+            notes.write(&mut self.budget, EventKind::Uncountable, || {
+                format!("stopped {silent} before the end of the capture, without an end of its own: what was lost is not known")
+            });
+        }
     }
 
     #[inline]
@@ -251,6 +301,7 @@ impl Stream {
             Protocol::Counted(numbered) => numbered.settle(),
         }
         self.count();
+        self.stopped(last_ns, notes);
         let losses = self.take_losses(notes);
         // The time between its first frame and its last is what was measured.
         let start_ns = start_ns.max(self.first.at_ns.min(end_ns));
@@ -292,10 +343,11 @@ impl Stream {
 
     /// Where samples are missing; each place is an event.
     fn take_losses(&mut self, notes: &mut Notes<'_>) -> Vec<Loss> {
-        let Protocol::SampledValues(sv) = &mut self.protocol else {
-            return Vec::new();
+        let losses = match &mut self.protocol {
+            Protocol::SampledValues(sv) => sv.take_losses(),
+            Protocol::Counted(numbered) => numbered.take_losses(),
+            Protocol::Goose(_) => Vec::new(),
         };
-        let losses = sv.take_losses();
         for loss in &losses {
             notes.write_at(loss.at_ns, &mut self.budget, EventKind::Loss, || loss.to_string());
         }

@@ -131,6 +131,7 @@ impl SvStream {
             after_frame: before.frame,
             frame: arrival.frame,
             at_ns: arrival.at_ns,
+            counter: "smpCnt",
             from: u64::from(from),
             to: u64::from(to),
             missing,

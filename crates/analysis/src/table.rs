@@ -58,12 +58,10 @@ impl Table {
 
     /// Finds a stream.
     pub(crate) fn find(&mut self, kind: Kind, ethernet: &EthernetView<'_>, appid: Option<u16>, name: &[u8]) -> Place {
-        let (dst, vid) = (ethernet.dst(), ethernet.vlan().map(VlanTag::vid));
-        self.key.clear();
-        Identity::write_key(&mut self.key, kind, dst, vid, appid, name);
-        if let Some(&at) = self.index.get(self.key.as_slice()) {
+        if let Some(at) = self.known(kind, ethernet, appid, name) {
             return Place::At(at);
         }
+        let (dst, vid) = (ethernet.dst(), ethernet.vlan().map(VlanTag::vid));
         if self.streams.len() >= self.most {
             return Place::Full;
         }
@@ -76,6 +74,20 @@ impl Table {
         };
         let label = self.labels.take(&identity.label());
         Place::New(identity, label)
+    }
+
+    /// Where a stream is that has come before.
+    pub(crate) fn known(
+        &mut self,
+        kind: Kind,
+        ethernet: &EthernetView<'_>,
+        appid: Option<u16>,
+        name: &[u8],
+    ) -> Option<usize> {
+        let (dst, vid) = (ethernet.dst(), ethernet.vlan().map(VlanTag::vid));
+        self.key.clear();
+        Identity::write_key(&mut self.key, kind, dst, vid, appid, name);
+        self.index.get(self.key.as_slice()).copied()
     }
 
     /// Adds the stream that [`Table::find`] did not find just before.

@@ -82,6 +82,7 @@ fn a_jump_of_goose_numbers_that_the_time_does_not_explain_is_told_and_no_loss() 
              publisher began again, or it is another one",
             "stNum jumped from 4 to 9000 (frame 3), by more messages than the time since the last one allows: the publisher \
              began again, or it is another one",
+            "2 missing between sqNum 0 and 3 of stNum 9000 (frame 4)",
         ]
     );
 }

@@ -39,3 +39,45 @@ fn test_frames_and_avtp_are_followed_by_their_counters() {
     assert_eq!(counts(1), (593, 5, 0, 0), "the last of them is not missed");
     assert_eq!(summary.other, 1, "a greeting is no sample");
 }
+
+#[test]
+fn an_avtp_stream_that_stops_has_lost_what_was_due_and_gaps_have_their_place() {
+    let avtp = |sequence: u8, id: u8| {
+        let header = [2, 0x80, sequence, 0, 0, 0x1b, 0x21, 0, 0, 1, 0, id];
+        [
+            &[0x91, 0xe0, 0xf0, 0, 0xe, 0x80, 2, 0, 0, 0, 0, 1, 0x22, 0xf0][..],
+            &header,
+            &[0; 40],
+        ]
+        .concat()
+    };
+    let at = |n: i64| Some(n * 125_000);
+    let mut stamped: Vec<Stamped> = (0..16_000).map(|n| (at(n), avtp(n as u8, 7))).collect();
+    let stops = (0..8_000).filter(|n| !(200..210).contains(n));
+    stamped.extend(stops.map(|n| (at(n).map(|ns| ns + 9), avtp(n as u8, 8))));
+    stamped.sort_by_key(|(ns, _)| *ns);
+    let (summary, kept) = analyse(&stamped);
+    let lost: Vec<u64> = summary.streams.iter().map(|stream| stream.tally.counts.lost).collect();
+    // The usual spacing is known to three digits.
+    assert_eq!(lost[0], 0);
+    assert!((8_000..=8_010).contains(&lost[1]), "{lost:?}");
+    let loss = summary.streams[1].losses[0];
+    assert_eq!(
+        (loss.missing, loss.to - loss.from, loss.frame - loss.after_frame),
+        (10, 11, 12)
+    );
+    assert!(
+        kept.events
+            .iter()
+            .any(|event| event.text.starts_with("stopped 1.00 s before")),
+        "{kept:?}"
+    );
+    // One frame from another address.
+    stamped[3_000].1[11] = 9;
+    let (_, kept) = analyse(&stamped);
+    let doubts = kept
+        .events
+        .iter()
+        .filter(|event| event.text.contains("a second talker?"));
+    assert_eq!(doubts.count(), 2, "to it and back: {kept:?}");
+}

@@ -14,6 +14,12 @@ pub struct Quiet {
 }
 
 impl Quiet {
+    /// Nothing was seen yet.
+    pub const NONE: Self = Self {
+        newest_ns: None,
+        last: None,
+    };
+
     /// A frame of any stream was stamped `at_ns`.
     #[inline]
     pub fn came(&mut self, at_ns: i64) {
