@@ -20,6 +20,9 @@ use trace::Tracefs;
 use units::CpuList;
 use watch::Watch;
 
+/// The command that only looks on.
+const TRACE: &str = "trace";
+
 /// What a run is started with.
 #[derive(Debug, Clone)]
 pub struct SessionSpec {
@@ -109,6 +112,7 @@ impl Session {
         }
         let (flight, no_flight) = flight_recorder(&spec);
         let pair = sys::clock::pair();
+        let is_tracing = spec.command == TRACE;
         let info = RunInfo {
             id: format!("{:x}-{:x}", pair.realtime.as_ns(), std::process::id()),
             command: spec.command,
@@ -137,7 +141,12 @@ impl Session {
             events.write(EventKind::Refused, why);
         }
         let (dma_latency, idle) = hold_idle(spec.default_system, &events);
-        let watch = Watch::start(events, spec.interfaces, &spec.ports);
+        // Tracing sends and receives nothing: it stands beside what it traces.
+        let claimed = match is_tracing {
+            true => Vec::new(),
+            false => [spec.interfaces.as_slice(), &spec.ports].concat(),
+        };
+        let watch = Watch::start(events, spec.interfaces, claimed);
         Ok(Self {
             recorder,
             stop,

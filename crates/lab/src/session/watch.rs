@@ -27,9 +27,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Watches the machine and these interfaces of the calling thread's network namespace; claims them and the `ports`.
-    pub(super) fn start(events: Events, interfaces: Vec<String>, ports: &[String]) -> Self {
-        let claimed = [interfaces.as_slice(), ports].concat();
+    /// Watches the machine and these interfaces of the calling thread's network namespace; claims `claimed`.
+    pub(super) fn start(events: Events, interfaces: Vec<String>, claimed: Vec<String>) -> Self {
         let stop = Stop::new();
         let watched = stop.clone();
         let thread = std::thread::spawn(move || {
