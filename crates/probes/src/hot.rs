@@ -90,6 +90,8 @@ impl Beside {
 /// Measuring threads under way.
 pub struct Running {
     threads: Vec<(String, JoinHandle<Ended>)>,
+    /// When the last of them had measured, in ns of `CLOCK_MONOTONIC`; 0 before the first has.
+    ended_ns: Arc<AtomicI64>,
     beside: Option<Beside>,
 }
 
@@ -110,15 +112,22 @@ impl Running {
         let gate = Arc::new(Gate::default());
         let (report, ready) = mpsc::channel();
         let count = threads.len();
+        let ended_ns = Arc::new(AtomicI64::new(0));
         let running = Self {
             threads: threads
                 .into_iter()
                 .map(|thread| {
                     let name = thread.name.clone();
-                    let (gate, report) = (Arc::clone(&gate), report.clone());
-                    (name, std::thread::spawn(move || live(thread, &gate, &report)))
+                    let (gate, report, ended_ns) = (Arc::clone(&gate), report.clone(), Arc::clone(&ended_ns));
+                    let life = move || {
+                        let ended = live(thread, &gate, &report);
+                        ended_ns.fetch_max(sys::clock::monotonic().as_ns(), Ordering::Release);
+                        ended
+                    };
+                    (name, std::thread::spawn(life))
                 })
                 .collect(),
+            ended_ns,
             beside: None,
         };
         drop(report);
@@ -145,6 +154,12 @@ impl Running {
     /// Whether every thread has ended.
     pub fn is_finished(&self) -> bool {
         self.threads.iter().all(|(_, thread)| thread.is_finished())
+    }
+
+    /// When the last thread had measured, once every one has.
+    pub fn ended_at(&self) -> Option<Monotonic> {
+        let ended_ns = self.ended_ns.load(Ordering::Acquire);
+        (self.is_finished() && ended_ns > 0).then(|| Monotonic::from_ns(ended_ns))
     }
 
     /// Waits for every thread to end.

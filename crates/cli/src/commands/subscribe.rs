@@ -101,6 +101,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         },
         threshold_ns: None,
         record: args.record,
+        sender: probes::SenderEnd::default(),
     };
     let stop = run.session.stop.clone();
     let port = run.port(port, &args.port, &args.port.intent())?;

@@ -11,8 +11,9 @@ use crate::time_sync::TimeSyncArgs;
 use live::Screen;
 use points::Chosen;
 use probes::ProbeError;
+use probes::SenderEnd;
 use probes::subscribe::ClockRelation;
-use probes::trace::{SenderEnd, TraceConfig, Tracing, start};
+use probes::trace::{TraceConfig, Tracing, start};
 use units::CpuList;
 
 /// Window when `--window` gives none; as of every command.

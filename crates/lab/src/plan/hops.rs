@@ -7,8 +7,9 @@
 mod tests;
 
 use crate::bed::{Bed, FIRST, FramePath};
+use probes::SenderEnd;
 use probes::record::{Counted, CountedSpan, Events, Recorder};
-use probes::trace::{SenderEnd, TraceConfig, TraceSummary, Tracing, start};
+use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
 use probes::{ProbeError, Stop};
 use std::collections::BTreeMap;
 use store::model::{EventKind, Fact, SeriesClock, SeriesSpec};

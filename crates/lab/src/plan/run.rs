@@ -11,6 +11,7 @@ use crate::load::LoadSpec;
 use crate::loads::Loads;
 use crate::session::{Session, SessionError};
 use host::{CpuFacts, Host};
+use probes::SenderEnd;
 use probes::listen;
 use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig};
@@ -18,7 +19,6 @@ use probes::record::Events;
 use probes::reflect::{self, Receive, ReflectConfig, Role};
 use probes::subscribe::{self, SubscribeConfig};
 use probes::talk;
-use probes::trace::SenderEnd;
 use probes::wakeup::{self, WakeupConfig};
 use probes::{ProbeError, Rest, Running, Stop};
 use std::time::Duration;
@@ -270,6 +270,10 @@ impl Runner<'_> {
         });
         let hops = wanted.map(|wanted| Hops::start(wanted, &self.session.recorder, stop));
         let sender = hops.as_ref().map(Hops::sender).unwrap_or_default();
+        let subscriber = SubscribeConfig {
+            sender: sender.clone(),
+            ..subscriber
+        };
         let outcome = self.stream_ends(&publisher, &subscriber, way, (stop, &sender));
         stop.request();
         if let Some(hops) = hops {
@@ -291,9 +295,8 @@ impl Runner<'_> {
         let near = publish::start(publisher, test_set, &mut self.session.recorder, stop);
         let near = near.and_then(|near| {
             self.attend(&way.doing("sampled values"), &near);
-            let ended = near.join();
-            sender.tell();
-            ended
+            sender.tell(near.ended_at().unwrap_or_else(sys::clock::monotonic));
+            near.join()
         });
         self.end_other(near, far.running, stop, AFTER_SENDER)
     }

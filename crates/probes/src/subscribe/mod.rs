@@ -31,6 +31,7 @@ use crate::hot::{HotThread, Running};
 use crate::port::Port;
 use crate::record::Recorder;
 use crate::reflect::Receive;
+use crate::sender::SenderEnd;
 use crate::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -126,6 +127,8 @@ pub struct SubscribeConfig {
     pub threshold_ns: Option<u64>,
     /// Keep every sample with its stamps in the run file.
     pub record: bool,
+    /// When the publisher of the same run ends: its streams have not stopped then.
+    pub sender: SenderEnd,
 }
 
 impl Default for SubscribeConfig {
@@ -143,6 +146,7 @@ impl Default for SubscribeConfig {
             goose: SuperviseConfig::default(),
             threshold_ns: None,
             record: false,
+            sender: SenderEnd::default(),
         }
     }
 }

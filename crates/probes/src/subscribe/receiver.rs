@@ -156,8 +156,9 @@ impl Table {
 
     /// Said once, at the end: all that came before `now` was given.
     pub(super) fn end(&mut self, now: Monotonic, feed: &mut Feed) {
+        let due = self.config.sender.until(now);
         for stream in &mut self.streams {
-            stream.end(now, feed);
+            stream.end(due, feed);
             stream.account_for_absence(self.started, now, feed);
         }
         self.goose.end(now, DELIVERY, feed);
@@ -216,7 +217,8 @@ impl Account for Table {
         self.goose.look(now, feed);
         if now - self.looked >= LOOK_NS {
             self.looked = now;
-            self.streams.iter_mut().for_each(|stream| stream.look(now, feed));
+            let due = self.config.sender.until(now);
+            self.streams.iter_mut().for_each(|stream| stream.look(due, feed));
         }
     }
 }

@@ -6,6 +6,7 @@ use super::receiver::Table;
 use super::series::{DELIVERY, Family, notice, slots};
 use crate::reception::{Account, Arrival};
 use crate::record::{Counter, Describe, Heard, Record};
+use crate::sender::SenderEnd;
 use analysis::{Analysis, Config, Event, EventKind, Sink};
 use capture::{Frame, LinkType};
 use proptest::prelude::{ProptestConfig, any};
@@ -124,10 +125,17 @@ impl Describe for Nameless {
     }
 }
 
-/// The subscriber, whose application reads each frame `late_ns` after the kernel has it.
+/// The subscriber, whose application reads each frame `late_ns` after the kernel has it. It ends as a capture does, with the last frame.
 fn live(frames: &[Stamped], rate: Option<u32>, late_ns: i64) -> Verdicts {
+    let end_ns = frames.last().map_or(0, |(at_ns, _)| *at_ns);
+    live_until(frames, rate, late_ns, (SenderEnd::default(), end_ns))
+}
+
+/// The same, until `end_ns`; `sender` says when its publisher ends.
+fn live_until(frames: &[Stamped], rate: Option<u32>, late_ns: i64, (sender, end_ns): (SenderEnd, i64)) -> Verdicts {
     let config = SubscribeConfig {
         rate,
+        sender,
         max_streams: 4,
         ..SubscribeConfig::default()
     };
@@ -151,8 +159,6 @@ fn live(frames: &[Stamped], rate: Option<u32>, late_ns: i64) -> Verdicts {
         table.take(data, None, &arrival, &mut feed);
         listen(&mut heard, &mut said);
     }
-    // A capture ends with its last frame.
-    let end_ns = frames.last().map_or(0, |(at_ns, _)| *at_ns);
     table.end(Monotonic::from_ns(end_ns), &mut feed);
     listen(&mut heard, &mut said);
     said
@@ -227,6 +233,18 @@ fn captured(frames: &[Stamped], rate: Option<u32>) -> Verdicts {
         streams: said.collect(),
         of_all: (summary.malformed + summary.unplaced) as usize,
     }
+}
+
+#[test]
+fn nothing_is_due_when_the_publisher_of_the_run_has_ended() {
+    let (stream, end_ns) = play(RATE, 0, 2 * RATE, &[]);
+    let (frames, later_ns) = (frames(&stream, end_ns), end_ns + 3 * SECOND_NS);
+    let sender = SenderEnd::default();
+    let stopped = live_until(&frames, Some(RATE), 0, (sender.clone(), later_ns));
+    assert_eq!(stopped.of(b"MU01").lost, 3 * u64::from(RATE));
+    sender.tell(Monotonic::from_ns(end_ns));
+    let ended = live_until(&frames, Some(RATE), 0, (sender, later_ns));
+    assert!(ended.pass(), "{ended:?}");
 }
 
 proptest! {

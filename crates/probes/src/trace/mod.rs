@@ -13,17 +13,16 @@ mod live;
 mod quiet;
 mod reader;
 mod record;
-mod sender;
 mod series;
 mod summary;
 mod wall;
 
 pub use live::{LiveHop, LiveView};
-pub use sender::SenderEnd;
 pub use summary::TraceSummary;
 
 use crate::error::ProbeError;
 use crate::record::Recorder;
+use crate::sender::SenderEnd;
 use crate::stop::Stop;
 use ::trace::hops::{HopOptions, HopTracer, Point};
 use links::Links;

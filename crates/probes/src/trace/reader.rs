@@ -9,11 +9,11 @@ use super::links::Links;
 use super::live::LiveView;
 use super::quiet::Quiet;
 use super::record::Frames;
-use super::sender::SenderEnd;
 use super::series::Names;
 use super::summary::TraceSummary;
 use crate::error::ProbeError;
 use crate::record::{Counted, CountedSpan, CountedSpike, Events, Recorder};
+use crate::sender::SenderEnd;
 use crate::stop::Stop;
 use ::trace::TraceError;
 use ::trace::hops::{

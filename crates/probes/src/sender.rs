@@ -3,18 +3,18 @@
 use std::sync::{Arc, OnceLock};
 use units::Monotonic;
 
-/// Tells tracing that the sender has ended by itself, as a step of a plan does.
+/// Tells those that receive that the sender has ended by itself, as in a step of a plan: nothing is due from then on.
 #[derive(Debug, Clone, Default)]
 pub struct SenderEnd(Arc<OnceLock<Monotonic>>);
 
 impl SenderEnd {
-    /// It has ended by now. Only the first word counts.
-    pub fn tell(&self) {
-        let _ = self.0.set(sys::clock::monotonic());
+    /// It ended at `at`. Only the first word counts.
+    pub fn tell(&self, at: Monotonic) {
+        let _ = self.0.set(at);
     }
 
     /// Until when frames are due, at `now`.
-    pub(super) fn until(&self, now: Monotonic) -> Monotonic {
+    pub(crate) fn until(&self, now: Monotonic) -> Monotonic {
         self.0.get().map_or(now, |end| now.min(*end))
     }
 }
@@ -28,10 +28,10 @@ mod tests {
         let end = SenderEnd::default();
         let before = sys::clock::monotonic();
         assert_eq!(end.until(before + 5), before + 5);
-        end.clone().tell();
+        end.clone().tell(sys::clock::monotonic());
         let told = end.until(before + 60_000_000_000);
         assert!(told >= before && told < before + 60_000_000_000);
-        end.tell();
+        end.tell(told + 9);
         assert_eq!(end.until(told + 1), told, "the first word counts");
         assert_eq!(end.until(before), before);
     }
