@@ -10,7 +10,7 @@ use sys::netns::NetNs;
 use tempfile::TempDir;
 
 /// Longest life of a guest, on a machine that is busy with other things too.
-const LIFE: Duration = Duration::from_secs(240);
+const LIFE: Duration = Duration::from_secs(600);
 
 /// Room for what a guest leaves.
 const DISK_OCTETS: u64 = 64 << 20;

@@ -10,9 +10,9 @@ say() {
     echo "$(cut -d' ' -f1 /proc/uptime) $*"
 }
 
-# Until a command succeeds, but no longer than 30 s.
+# Until a command succeeds, but no longer than some minutes: an emulated machine takes its time to verify eBPF programs.
 until_true() {
-    tries=300
+    tries=1500
     until "$@" >/dev/null 2>&1; do
         tries=$((tries - 1))
         if [ $tries -eq 0 ]; then
