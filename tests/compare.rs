@@ -24,26 +24,31 @@ fn measure(file: &Path, more: &[&str]) {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
-/// A plain measurement and one that spins ahead, compared: the series' entry, and that of its median.
-fn compared(plain: &Path, ahead: &Path, page: &Path) -> (Value, Value) {
+/// An ordinary thread, whose timers the kernel lets slip by 50 us, and a real-time one that spins ahead, compared: the series' entry.
+fn compared(plain: &Path, ahead: &Path, page: &Path) -> Value {
     for file in [plain, ahead, page] {
         let _ = std::fs::remove_file(file);
     }
-    measure(plain, &[]);
+    measure(plain, &["--policy", "other"]);
     // A thread that spins before its due instant is late by a fraction of a microsecond only.
     measure(ahead, &["--spin-ahead", "300us"]);
     let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
     let output = run(&["compare", &text(plain), &text(ahead), "--json", "--html", &text(page)]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let document: Value = json(&output);
-    let entry = document["series"][0].clone();
+    json(&output)["series"][0].clone()
+}
+
+/// What typical windows are lower by. Where the machine drifts during a run, a figure is not compared, as it should be.
+fn lower_by(entry: &Value) -> Option<f64> {
     let differences = entry["differences"].as_array().expect("differences");
-    let median = differences
-        .iter()
-        .find(|one| one["figure"] == "p50")
-        .expect("the median")
-        .clone();
-    (entry, median)
+    assert!(
+        differences.iter().all(|one| one["outcome"] != "higher"),
+        "{differences:#?}"
+    );
+    let lower = differences.iter().filter(|one| one["outcome"] == "lower");
+    lower
+        .map(|one| -one["difference"].as_f64().expect("a number"))
+        .reduce(f64::max)
 }
 
 #[test]
@@ -58,13 +63,11 @@ fn a_planted_difference_is_found_and_put_into_words() {
     );
     let page = directory.path().join("compare.html");
     let files = [plain.to_str().expect("text"), ahead.to_str().expect("text")];
-    // Where the machine drifts while one of them is measured, the two are not compared, as it should be: then it is measured again.
-    let (entry, median) = (0..4)
+    let (entry, by_ns) = (0..6)
         .map(|_| compared(&plain, &ahead, &page))
-        .find(|(_, median)| !matches!(median["outcome"].as_str(), Some("too-alike" | "not-steady")))
-        .expect("runs that can be compared");
-    assert_eq!(median["outcome"], "lower", "{median}");
-    assert!(median["difference"].as_f64().expect("a number") < -1_000.0, "{median}");
+        .find_map(|entry| lower_by(&entry).map(|by_ns| (entry, by_ns)))
+        .expect("a figure of runs that can be compared");
+    assert!(by_ns > 10_000.0, "{entry}");
     let unfair = entry["unfair"].as_array().expect("a list");
     assert!(
         unfair
@@ -82,7 +85,7 @@ fn a_planted_difference_is_found_and_put_into_words() {
     ]);
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     assert!(
-        text.contains("after's typical window median") && text.contains("lower than before's"),
+        text.contains("after's typical window ") && text.contains("lower than before's"),
         "{text}"
     );
     let table = run(&["compare", files[0], files[1], "--table", "avb"]);

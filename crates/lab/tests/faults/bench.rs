@@ -6,7 +6,7 @@ use probes::Stop;
 use probes::record::{Recorder, RecorderOptions};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 use store::model::{Counters, Event, RunInfo, RunState};
 use store::{RunFile, RunWriter};
@@ -14,8 +14,26 @@ use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;
 use tempfile::TempDir;
 
-/// Whether a test that needs the bed can run here. Panics when it cannot, unless skips are allowed.
-pub(crate) fn can_run(test: &str) -> bool {
+/// One wall clock serves all tests of this process: those that step it run while no other does.
+static WALL_CLOCK: RwLock<()> = RwLock::new(());
+
+/// Held by a test whose wall clock must not jump.
+pub(crate) type SteadyClock = RwLockReadGuard<'static, ()>;
+
+/// Held by a test that steps the wall clock.
+pub(crate) type ClockOfOurOwn = RwLockWriteGuard<'static, ()>;
+
+/// For a test that needs the bed: `None` where it cannot run. Panics then, unless skips are allowed.
+pub(crate) fn can_run(test: &str) -> Option<SteadyClock> {
+    has_what_it_needs(test).then(|| WALL_CLOCK.read().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// As [`can_run`], for a test that steps the wall clock.
+pub(crate) fn can_run_alone(test: &str) -> Option<ClockOfOurOwn> {
+    has_what_it_needs(test).then(|| WALL_CLOCK.write().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn has_what_it_needs(test: &str) -> bool {
     let needs = [Capability::SysAdmin, Capability::NetAdmin, Capability::NetRaw];
     let missing = needs.into_iter().find(|need| !sys::privilege::has(*need));
     let why = match missing {

@@ -1,6 +1,6 @@
 //! The wall clock jumps while frames are lost and doubled: what is counted stays exact, and the jump is told.
 
-use crate::bench::{Counted, Recorded, bed, can_run};
+use crate::bench::{ClockOfOurOwn, Counted, Recorded, bed, can_run_alone};
 use crate::{listen, reflect, samples};
 use lab::fault::{Fault, Rule, Way, Which};
 use rustix::time::{ClockId, clock_gettime, clock_settime};
@@ -39,12 +39,12 @@ fn step(ns: i64) {
     clock_settime(ClockId::Realtime, time).expect("the clock steps");
 }
 
-fn can_step(test: &str) -> bool {
+fn can_step(test: &str) -> Option<ClockOfOurOwn> {
     match clock_settime(ClockId::Realtime, clock_gettime(ClockId::Realtime)) {
-        Ok(()) => can_run(test),
+        Ok(()) => can_run_alone(test),
         Err(error) => {
             testing::skip(test, &format!("the clock cannot be set (CAP_SYS_TIME): {error}"));
-            false
+            None
         }
     }
 }
@@ -77,9 +77,9 @@ fn assert_told(recorded: &Recorded) {
 
 #[test]
 fn a_subscriber_counts_what_was_lost_and_no_more() {
-    if !can_step("a_subscriber_counts_what_was_lost_and_no_more") {
+    let Some(_clock) = can_step("a_subscriber_counts_what_was_lost_and_no_more") else {
         return;
-    }
+    };
     for ns in STEPS_NS {
         let (bed, journal) = bed(rules(samples::rule), Vec::new(), 1);
         let sender = samples::Sender::open(&bed);
@@ -101,9 +101,9 @@ fn a_subscriber_counts_what_was_lost_and_no_more() {
 
 #[test]
 fn a_listener_counts_what_was_lost_and_no_more() {
-    if !can_step("a_listener_counts_what_was_lost_and_no_more") {
+    let Some(_clock) = can_step("a_listener_counts_what_was_lost_and_no_more") else {
         return;
-    }
+    };
     for ns in STEPS_NS {
         let (bed, journal) = bed(rules(listen::rule), Vec::new(), 1);
         let sender = listen::Sender::open(&bed);
@@ -124,9 +124,9 @@ fn a_listener_counts_what_was_lost_and_no_more() {
 
 #[test]
 fn a_round_trip_counts_what_was_lost_and_no_more() {
-    if !can_step("a_round_trip_counts_what_was_lost_and_no_more") {
+    let Some(_clock) = can_step("a_round_trip_counts_what_was_lost_and_no_more") else {
         return;
-    }
+    };
     for ns in STEPS_NS {
         let (bed, journal) = bed(rules(reflect::early), rules(reflect::early), 1);
         let recorded = std::thread::scope(|scope| {
