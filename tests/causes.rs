@@ -1,9 +1,10 @@
 //! Stalls that we make ourselves, at known instants and of known length, are found and explained.
 
+use model::Cause;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
-use store::{Cause, RunFile};
+use store::RunFile;
 use support::{json, root_or_skip, run, series, stderr};
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;

@@ -1,8 +1,8 @@
 //! Run files that contradict themselves decide nothing; those that the program writes never do.
 
+use model::{SeriesId, Window};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use store::model::{SeriesId, Window};
 use store::{Batch, RunFile, RunWriter};
 use support::bridge::{bed, inside};
 use support::{json, root_or_skip, run, series};

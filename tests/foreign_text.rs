@@ -1,12 +1,15 @@
 //! Whatever a device on the bus, a file or a run file says: no face shows a character that does something else than to be seen.
 
 use capture::write::PcapWriter;
+use model::{
+    Cause, Event, EventKind, Explanation, Extent, Fact, Part, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec,
+    Spike, Window,
+};
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
 use std::process::Output;
-use store::model::{Event, EventKind, Fact, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
-use store::{Batch, Cause, Explanation, Extent, Part, RunWriter};
+use store::{Batch, RunWriter};
 use support::{json, namespace, root_or_skip, run, start, stderr, wait};
 use sys::packet::{PacketPort, PortOptions};
 use units::Realtime;
@@ -90,12 +93,12 @@ fn run_file(path: &Path) {
     let mut batch = Batch::default();
     for (number, name) in (0..).zip(names) {
         let id = writer.add_series(&SeriesSpec {
-            name,
             what: nasty("what"),
             clock: SeriesClock::Monotonic,
             interval_ns: Some(250_000.0),
             threshold_ns: Some(10_000),
             settings: vec![(nasty("setting"), nasty("value")), ("policy".into(), nasty("policy"))],
+            ..SeriesSpec::named(&name)
         });
         assert_eq!(id.expect("added"), SeriesId(number));
         let mut histogram = stats::Histogram::new();
@@ -107,7 +110,7 @@ fn run_file(path: &Path) {
             series: SeriesId(number),
             start_ns: 0,
             end_ns: 1_000_000_000,
-            counters: store::model::Counters {
+            counters: model::Counters {
                 expected: 4_002,
                 received: 4_001,
                 lost: 1,

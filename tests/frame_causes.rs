@@ -1,9 +1,10 @@
 //! A thread that blocks the CPU on which a receiver waits for its frames is named by the round trips and the ages it delays.
 
+use model::Cause;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::thread::JoinHandle;
-use store::{Cause, RunFile};
+use store::RunFile;
 use support::{namespace, root_or_skip, start, stderr, wait};
 use sys::netns::NetNs;
 use sys::thread::{Policy, RtThread};
@@ -62,7 +63,7 @@ fn named(far: &str, near: &str, name: &str) -> usize {
     let all = run.series().expect("series");
     let (id, _) = all.iter().find(|(_, spec)| spec.name == name).expect("the series");
     let spikes = run.spikes(*id).expect("spikes");
-    let is_ours = |part: &store::Part| part.what.contains("planted-stall") && part.ns > 15_000_000;
+    let is_ours = |part: &model::Part| part.what.contains("planted-stall") && part.ns > 15_000_000;
     let mut blocks: Vec<u64> = spikes
         .iter()
         .filter_map(|spike| Some((spike.at_ns, spike.explanation.as_ref()?)))

@@ -1,10 +1,11 @@
 //! A process whose CPU quota is used up, or that is stopped, is not told that the host did it.
 
+use model::{Cause, Explanation};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use store::{Cause, Explanation, RunFile};
+use store::RunFile;
 use support::{binary, root_or_skip, start, stderr, wait};
 
 fn last_cpu() -> String {

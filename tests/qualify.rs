@@ -197,8 +197,13 @@ fn ended_by(signal: Signal) {
     let before = traces();
     let (child, out) = start_plan(directory.path());
     let id = child.id();
-    std::thread::sleep(Duration::from_millis(3_000));
-    assert!(children_of(id) > 0, "the external load is a child");
+    let until = Instant::now() + Duration::from_secs(60);
+    while children_of(id) == 0 {
+        assert!(Instant::now() < until, "the external load is a child");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // Something is to be measured beside it.
+    std::thread::sleep(Duration::from_secs(2));
     kill_process(Pid::from_child(&child), signal).expect("our own child");
     let output = wait(child, &["qualify"]);
     let until = Instant::now() + Duration::from_secs(5);

@@ -7,10 +7,11 @@ mod follow;
 #[path = "trace/loss.rs"]
 mod loss;
 
+use model::Cause;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use store::{Cause, RunFile};
+use store::RunFile;
 use support::bridge::{bed, inside};
 use support::{json, root_or_skip};
 use sys::clock::monotonic;

@@ -1,12 +1,12 @@
 //! A week of wake-ups on two CPUs in windows of 20 s: how much memory writing it takes, how large the file gets, and how fast
 //! it is reported. The windows are those of a real minute (`data/minute.triptime`), over and over.
 
+use model::{Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
 use stats::Histogram;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
-use store::model::{Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
 use store::{Batch, RunFile, RunWriter};
 use support::{json, run, series};
 use units::Realtime;
@@ -60,12 +60,12 @@ fn window(series: u32, number: u64, histogram: &Histogram) -> Window {
 
 fn spec(cpu: u32) -> SeriesSpec {
     SeriesSpec {
-        name: format!("wakeup/cpu{cpu}"),
         what: "timer due -> thread running".into(),
         clock: SeriesClock::Monotonic,
         interval_ns: Some(200_000.0),
         threshold_ns: Some(120_000),
         settings: Vec::new(),
+        ..SeriesSpec::named(&format!("wakeup/cpu{cpu}"))
     }
 }
 

@@ -8,13 +8,13 @@
 
 #![allow(missing_docs)]
 
-use interop::segments;
+use model::{RunInfo, RunState};
 use recording::{Record, SegmentWriter, StreamInfo};
+use run::sealing;
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use store::RunWriter;
-use store::model::{RunInfo, RunState};
 use units::Realtime;
 
 const RATE: u64 = 4_800;
@@ -93,9 +93,9 @@ fn run_file(path: &str, samples: u64, streams: u16) -> Result<(), Box<dyn Error>
         })?;
     }
     records(samples, streams, |record| {
-        segments::push::<Box<dyn Error>>(&mut segment, record, &mut run)
+        sealing::push::<Box<dyn Error>>(&mut segment, record, &mut run)
     })?;
-    segments::seal::<Box<dyn Error>>(&mut segment, &mut run)?;
+    sealing::seal::<Box<dyn Error>>(&mut segment, &mut run)?;
     run.finish(RunState::Complete, samples / u64::from(streams) * 1_000_000_000 / RATE)?;
     Ok(())
 }

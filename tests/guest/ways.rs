@@ -2,8 +2,9 @@
 
 use crate::machine::{Kernel, Left, Machine, Setup};
 use crate::runs::{counts, not_timed, published, report};
+use model::Cause;
 use serde_json::Value;
-use store::{Cause, RunFile};
+use store::RunFile;
 use support::root_or_skip;
 
 /// What its kernel datapath needs.

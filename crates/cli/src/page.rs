@@ -46,7 +46,7 @@ fn is_ours(path: &Path) -> bool {
 /// It would replace a file that is not ours (status 2), or there is no room for it (status 3).
 pub(crate) fn write(path: &Path, html: &str) -> Result<(), Failure> {
     check(Some(path), None)?;
-    let written = report::export::place(path, |out| out.write_all(html.as_bytes()));
+    let written = interop::export::place(path, |out| out.write_all(html.as_bytes()));
     written.map_err(|error: std::io::Error| Failure::CouldNotMeasure(format!("{}: {error}", path.display())))
 }
 

@@ -9,15 +9,15 @@ use crate::verdict;
 use lab::loads::Loads;
 use lab::preflight::{self, Intent};
 use lab::session::{Session, SessionError, SessionSpec};
-use probes::record::Thresholds;
+use model::{EventKind, RunState, setting};
 use probes::tap::{self, Capture, CaptureSpec, Extent};
-use probes::{Port, ProbeError, Running, Stop};
+use probes::{Port, ProbeError, Running};
 use report::limits::Profile;
 use report::tables::Layout;
+use run::{NewRun, Stop, Thresholds, remove};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::RunFile;
-use store::model::{EventKind, RunState, setting};
 use sys::SysError;
 use units::CpuList;
 
@@ -107,18 +107,16 @@ impl Run {
         let profile_name = args.limits.as_deref().or(start.profile);
         let profile = profile_name.map(Profile::find).transpose()?;
         let mut documents = start.documents;
-        if let Some(name) = profile_name {
-            documents.push(("limits".into(), limits_text(name)?));
-        }
+        documents.extend(limits_document(profile_name)?);
         let stop = Stop::new();
         ending::on_signals(&stop.flag())?;
         let spec = SessionSpec {
-            command: start.command.into(),
-            arguments: std::env::args().skip(1).collect(),
-            tool_version: env!("CARGO_PKG_VERSION").into(),
-            file: args.out.clone().unwrap_or_else(|| default_file(start.command)),
-            window_ns: args.window.or(start.window_ns).unwrap_or(DEFAULT_WINDOW_NS),
-            file_budget: args.file_budget,
+            run: NewRun {
+                window_ns: args.window.or(start.window_ns).unwrap_or(DEFAULT_WINDOW_NS),
+                file_budget: Some(args.file_budget),
+                documents,
+                ..new_run(start.command, args.out.clone())
+            },
             default_system: start.default_system,
             flight_recorder: start.flight_recorder && !args.no_flight_recorder,
             osnoise: start.osnoise,
@@ -126,7 +124,6 @@ impl Run {
             housekeeping: start.recorder.clone().unwrap_or_else(|| beside(&start.measured)),
             interfaces: start.interfaces,
             ports: start.ports,
-            documents,
         };
         let specs = args.loads(&beside(&start.measured));
         let mut session = Session::start(spec, stop)?;
@@ -143,6 +140,9 @@ impl Run {
                 return Err(SessionError::from(error).into());
             }
         };
+        session
+            .recorder
+            .set_settings(vec![lab::loads::setting(&loads.describe())]);
         Ok(Self {
             session,
             loads,
@@ -291,11 +291,6 @@ impl Run {
         }
     }
 
-    /// The loads, as a setting of what is measured beside them.
-    pub(crate) fn load_settings(&self) -> Vec<(String, String)> {
-        vec![lab::loads::setting(&self.loads.describe())]
-    }
-
     /// Unless told where, the HTML report goes beside the run file.
     pub(crate) fn html_beside_the_run(&mut self) {
         let beside = self.session.file().with_extension("html");
@@ -351,23 +346,33 @@ fn say_doubts(doubts: &[String]) {
     }
 }
 
-/// Removes a run in which nothing was measured.
-pub(crate) fn remove(file: &Path) {
-    for suffix in ["", "-wal", "-shm"] {
-        let mut name = file.as_os_str().to_owned();
-        name.push(suffix);
-        let _ = std::fs::remove_file(name);
-    }
-}
-
-pub(crate) fn limits_text(name: &str) -> Result<String, Failure> {
+fn limits_text(name: &str) -> Result<String, Failure> {
     match Profile::embedded_text(name) {
         Some(text) => Ok(text.to_owned()),
         None => std::fs::read_to_string(name).map_err(|error| Failure::Usage(format!("{name}: {error}"))),
     }
 }
 
-pub(crate) fn default_file(command: &str) -> PathBuf {
+/// The run of a command, in `out` or a file named after the time.
+pub(crate) fn new_run(command: &str, out: Option<PathBuf>) -> NewRun {
+    NewRun {
+        file: out.unwrap_or_else(|| default_file(command)),
+        command: command.to_owned(),
+        arguments: std::env::args().skip(1).collect(),
+        tool_version: env!("CARGO_PKG_VERSION").into(),
+        window_ns: DEFAULT_WINDOW_NS,
+        file_budget: None,
+        documents: Vec::new(),
+    }
+}
+
+/// What is kept in a run of the limits that it is to be judged by.
+pub(crate) fn limits_document(name: Option<&str>) -> Result<Vec<(String, String)>, Failure> {
+    let text = name.map(limits_text).transpose()?;
+    Ok(text.map(|text| ("limits".to_owned(), text)).into_iter().collect())
+}
+
+fn default_file(command: &str) -> PathBuf {
     let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     PathBuf::from("runs").join(format!("{now}-{command}.triptime"))
 }

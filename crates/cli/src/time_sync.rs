@@ -2,9 +2,9 @@
 
 use crate::arguments::positive_duration;
 use probes::ProbeError;
-use probes::record::Recorder;
 use probes::subscribe::ClockRelation;
 use probes::timesync::{DEFAULT_LIMIT_NS, TimeSync, TimeSyncConfig};
+use run::Recorder;
 use std::path::PathBuf;
 
 /// Stands for the places where ptp4l usually listens.

@@ -3,17 +3,14 @@
 use crate::arguments::RunArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::page;
+use model::{RunView, kind};
 use report::Report;
 use report::limits::Profile;
 use report::tables::{self, Layout};
 use report::verdict::Verdict;
-use report::view::RunView;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use store::RunFile;
-
-/// Family of the only series of an end that returns frames.
-const TURNAROUND: &str = "turnaround";
 
 /// Exit status: a limit failed.
 pub(crate) const LIMIT_FAILED: u8 = 1;
@@ -53,7 +50,7 @@ pub(crate) fn show_table(file: &Path, layout: Option<Layout>, args: &RunArgs) ->
     let Some(layout) = layout.filter(|_| !args.json) else {
         return Ok(());
     };
-    let run = RunView::read(&RunFile::open(file)?)?;
+    let run = RunFile::open(file)?.view()?;
     write(&format!("\n{}", tables::print(layout, &[run])))
 }
 
@@ -67,8 +64,8 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
             .map(|text| Profile::parse(&text, "limits kept in the run"))
             .transpose()?,
     };
-    let recording = report::recording::read(&run)?;
-    let view = RunView::read(&run)?;
+    let recording = run::survey(&run)?;
+    let view = run.view()?;
     let profile = profile.filter(|_| !only_reflected(&view));
     Ok(Report::new(view, profile.into_iter().collect()).with_recording(recording))
 }
@@ -76,7 +73,7 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
 /// Whether the run is of the end that returned frames: round trips are measured, and judged, at the other one, which may not be known
 /// before both have met.
 fn only_reflected(run: &RunView) -> bool {
-    run.info.command == "reflect" && run.series.iter().all(|series| series.family() == TURNAROUND)
+    run.info.command == "reflect" && run.series.iter().all(|series| series.is(&kind::TURNAROUND))
 }
 
 /// Writes the report as one HTML file.

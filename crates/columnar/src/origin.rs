@@ -1,9 +1,9 @@
 //! Which run the rows are of.
 
 use crate::ColumnarError;
+use model::RunState;
 use parquet::file::metadata::KeyValue;
 use store::RunFile;
-use store::model::RunState;
 use units::foreign::Show;
 
 /// What is the same in every row of a run, so that the files of many runs can be read as one table.

@@ -2,8 +2,7 @@
 
 use crate::origin::Origin;
 use crate::table::{Column, Value};
-use store::Explanation;
-use store::model::Spike;
+use model::{Explanation, Spike};
 
 /// A spike of a series of a run.
 pub(crate) struct Row<'a> {

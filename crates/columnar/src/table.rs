@@ -2,6 +2,7 @@
 
 use crate::ColumnarError;
 use crate::origin::Origin;
+use model::{Counter, Counters};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -22,6 +23,8 @@ pub(crate) enum Value<R> {
     MaybeText(fn(&R) -> Option<ByteArray>),
     /// A count or a time since the start.
     Count(fn(&R) -> u64),
+    /// One of the counters.
+    Counter(fn(&R) -> &Counters, Counter),
     /// As `Count`, or NULL.
     MaybeCount(fn(&R) -> Option<u64>),
     /// A whole number that may be negative.
@@ -54,7 +57,7 @@ impl<R> Column<R> {
             _ => (Physical::INT64, None),
         };
         let repetition = match self.value {
-            Value::Text(_) | Value::Count(_) | Value::Whole(_) => Repetition::REQUIRED,
+            Value::Text(_) | Value::Count(_) | Value::Counter(..) | Value::Whole(_) => Repetition::REQUIRED,
             _ => Repetition::OPTIONAL,
         };
         Type::primitive_type_builder(self.name, physical)
@@ -68,6 +71,9 @@ impl<R> Column<R> {
             Value::Text(value) => required::<ByteArrayType>(out, rows.iter().map(value)),
             Value::MaybeText(value) => optional::<ByteArrayType>(out, rows.iter().map(value)),
             Value::Count(value) => required::<Int64Type>(out, rows.iter().map(|row| signed(value(row)))),
+            Value::Counter(of, counter) => {
+                required::<Int64Type>(out, rows.iter().map(|row| signed(of(row).get(counter))))
+            }
             Value::MaybeCount(value) => optional::<Int64Type>(out, rows.iter().map(|row| value(row).map(signed))),
             Value::Whole(value) => required::<Int64Type>(out, rows.iter().map(value)),
             Value::MaybeWhole(value) => optional::<Int64Type>(out, rows.iter().map(value)),

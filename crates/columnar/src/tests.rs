@@ -3,6 +3,9 @@
 use crate::origin::Origin;
 use crate::table::{Column, Table, Value};
 use crate::{SPIKES_SCHEMA, WINDOWS_SCHEMA, spikes, windows};
+use model::{
+    Cause, Counters, Explanation, Extent, Fact, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window,
+};
 use parquet::basic::Encoding;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -10,8 +13,7 @@ use stats::Histogram;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use store::model::{Counters, Fact, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
-use store::{Batch, Cause, Explanation, Extent, RunFile, RunWriter};
+use store::{Batch, RunFile, RunWriter};
 use units::Realtime;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -56,12 +58,12 @@ fn host() -> Fact {
 
 fn spec(name: &str) -> SeriesSpec {
     SeriesSpec {
-        name: name.into(),
         what: "test".into(),
         clock: SeriesClock::Monotonic,
         interval_ns: None,
         threshold_ns: None,
         settings: Vec::new(),
+        ..SeriesSpec::named(name)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::origin::Origin;
 use crate::table::{Column, Value};
-use store::model::WindowRow;
+use model::{Counter, WindowRow};
 
 /// A window of a series of a run.
 pub(crate) struct Row<'a> {
@@ -15,7 +15,7 @@ pub(crate) struct Row<'a> {
 }
 
 pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
-    vec![
+    let mut columns: Vec<Column<Row<'a>>> = vec![
         Column::new("run", Value::Text(|row| row.origin.run.as_str().into())),
         Column::new("host", Value::Text(|row| row.origin.host.as_str().into())),
         Column::new("command", Value::Text(|row| row.origin.command.as_str().into())),
@@ -23,22 +23,23 @@ pub(crate) fn columns<'a>() -> Vec<Column<Row<'a>>> {
         Column::new("series", Value::Text(|row| row.series.into())),
         Column::new("start_ns", Value::Count(|row| row.window.start_ns)),
         Column::new("end_ns", Value::Count(|row| row.window.end_ns)),
-        Column::new("expected", Value::Count(|row| row.window.counters.expected)),
-        Column::new("received", Value::Count(|row| row.window.counters.received)),
-        Column::new("lost", Value::Count(|row| row.window.counters.lost)),
-        Column::new("late", Value::Count(|row| row.window.counters.late)),
-        Column::new("duplicate", Value::Count(|row| row.window.counters.duplicate)),
-        Column::new("reordered", Value::Count(|row| row.window.counters.reordered)),
-        Column::new("clipped", Value::Count(|row| row.window.counters.clipped)),
-        Column::new("missed", Value::Count(|row| row.window.counters.missed)),
-        Column::new("overflow", Value::Count(|row| row.window.counters.overflow)),
-        Column::new("conflicting", Value::Count(|row| row.window.counters.conflicting)),
-        Column::new("overrun", Value::Count(|row| row.window.counters.overrun)),
+    ];
+    columns.extend(Counter::ALL.map(counter));
+    let figures: Vec<Column<Row<'a>>> = vec![
         Column::new("mean_ns", Value::MaybeReal(|row| row.window.mean_ns)),
         Column::new("min_ns", Value::MaybeWhole(|row| row.window.min_ns)),
         Column::new("max_ns", Value::MaybeWhole(|row| row.window.max_ns)),
         Column::new("p50_ns", Value::MaybeCount(|row| row.window.p50_ns)),
         Column::new("p99_ns", Value::MaybeCount(|row| row.window.p99_ns)),
         Column::new("p999_ns", Value::MaybeCount(|row| row.window.p999_ns)),
-    ]
+    ];
+    columns.extend(figures);
+    columns
+}
+
+fn counter<'a>(counter: Counter) -> Column<Row<'a>> {
+    Column::new(
+        counter.name(),
+        Value::Counter(|row: &Row<'a>| &row.window.counters, counter),
+    )
 }

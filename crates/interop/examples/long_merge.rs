@@ -8,14 +8,14 @@
 #![allow(missing_docs)]
 
 use interop::merge::{Input, Merge, Relation};
-use interop::segments;
+use model::{Fact, RunInfo, RunState};
 use recording::{Record, SegmentWriter, StreamInfo, facts, instants};
+use run::sealing;
 use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use store::RunWriter;
-use store::model::{Fact, RunInfo, RunState};
 use units::Realtime;
 
 const RATE: u64 = 4_000;
@@ -106,10 +106,10 @@ fn record(path: &Path, samples: u64, streams: u16, later_ns: i64) -> Result<(), 
                 number,
                 stamps: instants([Some(at_ns), Some(at_ns + 9_000)]),
             };
-            segments::push::<Box<dyn Error>>(&mut segment, &record, &mut run)?;
+            sealing::push::<Box<dyn Error>>(&mut segment, &record, &mut run)?;
         }
     }
-    segments::seal::<Box<dyn Error>>(&mut segment, &mut run)?;
+    sealing::seal::<Box<dyn Error>>(&mut segment, &mut run)?;
     Ok(run.finish(RunState::Complete, (end_ns - START_NS) as u64)?)
 }
 

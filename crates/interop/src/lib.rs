@@ -11,5 +11,4 @@ pub mod export;
 pub mod import;
 pub mod logger;
 pub mod merge;
-pub mod segments;
 pub mod svtrace;

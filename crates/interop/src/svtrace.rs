@@ -3,8 +3,8 @@
 
 use crate::logger::lines::Lines;
 use crate::logger::windows::Open;
+use model::{Event, EventKind, SeriesClock, SeriesSpec, kind};
 use std::io::Read;
-use store::model::{Event, EventKind, SeriesClock, SeriesSpec};
 use store::{Batch, RunWriter, StoreError};
 
 /// Why a file cannot be taken.
@@ -89,16 +89,16 @@ pub fn import<R: Read>(file: &str, source: R, run: &mut RunWriter) -> Result<u64
 
 fn spec(file: &str) -> SeriesSpec {
     SeriesSpec {
-        name: "hop/svtrace".into(),
-        what: "tpacket_rcv -> consume_skb of the thread that hands over, measured by svtrace".into(),
-        clock: SeriesClock::Monotonic,
-        interval_ns: None,
-        threshold_ns: None,
         settings: vec![
             ("tool".into(), "svtrace --record".into()),
             ("file".into(), file.into()),
             ("resolution".into(), "1 us".into()),
         ],
+        ..SeriesSpec::of(
+            &kind::HOP,
+            "svtrace",
+            "tpacket_rcv -> consume_skb of the thread that hands over, measured by svtrace",
+        )
     }
 }
 
@@ -112,7 +112,7 @@ fn microseconds(line: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::{SvtraceError, import, is_record};
-    use store::model::{RunInfo, RunState};
+    use model::{RunInfo, RunState};
     use store::{RunFile, RunWriter};
     use units::Realtime;
 

@@ -1,8 +1,8 @@
 //! The loads of a run: started together, watched, ended together, each an event of the run.
 
 use crate::load::{Load, LoadError, LoadSpec};
-use probes::record::Events;
-use store::model::EventKind;
+use model::EventKind;
+use run::Events;
 
 /// Loads that run.
 #[derive(Default)]

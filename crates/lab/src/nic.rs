@@ -15,7 +15,7 @@ pub use doubts::{Measurement, doubts};
 
 use host::{Host, NicInterrupt};
 use kind::Kind;
-use store::model::Fact;
+use model::Fact;
 use sys::SysError;
 use sys::ethtool::Ethtool;
 use sys::link::{Below, LinkInfo, Qdisc};

@@ -9,12 +9,12 @@ mod watch;
 
 use flight::Flight;
 use host::Host;
-use probes::record::{Events, Explain, Recorder, RecorderOptions};
-use probes::{ProbeError, Stop};
+use model::{EventKind, Fact, RunState};
+use probes::ProbeError;
+use run::{Events, Explain, NewRun, Recorder, RecorderOptions, Stop};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::path::{Path, PathBuf};
-use store::model::{EventKind, Fact, RunInfo, RunState};
-use store::{RunWriter, StoreError};
+use store::StoreError;
 use sys::memory::DmaLatency;
 use trace::Tracefs;
 use units::CpuList;
@@ -26,18 +26,8 @@ const TRACE: &str = "trace";
 /// What a run is started with.
 #[derive(Debug, Clone)]
 pub struct SessionSpec {
-    /// The subcommand.
-    pub command: String,
-    /// The command line as it was given.
-    pub arguments: Vec<String>,
-    /// Version of triptime.
-    pub tool_version: String,
-    /// The run file.
-    pub file: PathBuf,
-    /// Length of a window.
-    pub window_ns: u64,
-    /// Octets for histograms in the run file.
-    pub file_budget: u64,
+    /// The run file, and what is known of the run.
+    pub run: NewRun,
     /// Leave idle states as the system has them; else `/dev/cpu_dma_latency` is held at 0 during the run.
     pub default_system: bool,
     /// Record what the kernel does, so that late samples can be explained.
@@ -53,8 +43,6 @@ pub struct SessionSpec {
     pub interfaces: Vec<String>,
     /// More interfaces of the calling thread's namespace that are measured on, for other sessions to know of.
     pub ports: Vec<String>,
-    /// Texts kept in the run: plan, limits.
-    pub documents: Vec<(String, String)>,
 }
 
 /// Why a run could not be made.
@@ -112,27 +100,16 @@ impl Session {
         }
         let (flight, no_flight) = flight_recorder(&spec);
         let pair = sys::clock::pair();
-        let is_tracing = spec.command == TRACE;
-        let info = RunInfo {
-            id: format!("{:x}-{:x}", pair.realtime.as_ns(), std::process::id()),
-            command: spec.command,
-            arguments: spec.arguments,
-            tool_version: spec.tool_version,
-            started: pair.realtime,
-            window_ns: spec.window_ns,
-        };
-        let mut writer = RunWriter::create(&spec.file, &info, Some(spec.file_budget))?;
+        let is_tracing = spec.run.command == TRACE;
+        let mut writer = spec.run.create(pair.realtime)?;
         writer.add_facts(&facts(&Host::live()))?;
         writer.add_facts(&crate::nic::facts_of(&spec.interfaces))?;
         if flight.is_some() {
             writer.add_facts(&[flight::start_fact(pair.monotonic)])?;
         }
-        for (name, text) in &spec.documents {
-            writer.put_document(name, text)?;
-        }
         let options = RecorderOptions {
             start: pair.monotonic,
-            window_ns: spec.window_ns,
+            window_ns: spec.run.window_ns,
             explain: flight,
         };
         let recorder = Recorder::start(writer, options, &stop);
@@ -150,7 +127,7 @@ impl Session {
         Ok(Self {
             recorder,
             stop,
-            file: spec.file,
+            file: spec.run.file,
             idle,
             watch,
             dma_latency,

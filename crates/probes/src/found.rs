@@ -1,6 +1,6 @@
 //! What the rules of a sequence find, on its way to the event list.
 
-use store::model::EventKind;
+use model::EventKind;
 use wire::sequence::{Finding, What};
 
 /// Notices of findings have this and the finding's own number, in the numbering of each probe.
@@ -30,7 +30,7 @@ pub(crate) fn event(stream: &str, finding: Finding) -> (EventKind, String) {
 #[cfg(test)]
 mod tests {
     use super::{code, event, of};
-    use store::model::EventKind;
+    use model::EventKind;
     use wire::sequence::What;
 
     #[test]

@@ -1,8 +1,7 @@
 //! Starting measuring threads, all at once, and waiting for them.
 
 use crate::error::ProbeError;
-use crate::record::Feed;
-use crate::stop::Stop;
+use run::{Feed, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc;

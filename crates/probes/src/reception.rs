@@ -4,10 +4,9 @@ mod kernel_clock;
 
 use crate::error::ProbeError;
 use crate::port::{Frame, Port};
-use crate::record::Feed;
 use crate::reflect::Receive;
-use crate::stop::Stop;
 use kernel_clock::KernelClock;
+use run::{Feed, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::packet::RxStamp;

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{Run, can_run_with};
+use model::EventKind;
 use probes::wakeup::{self, WakeupConfig};
 use std::process::Command;
 use std::time::Duration;
-use store::model::EventKind;
 use sys::privilege::Capability;
 use sys::thread::Policy;
 

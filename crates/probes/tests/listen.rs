@@ -4,12 +4,12 @@ mod common;
 mod paced;
 
 use common::{Pair, Recorded, Run, can_run};
+use model::EventKind;
 use paced::{BEGIN, END, Expected, Own, audio, faulty, samples};
 use probes::ProbeError;
 use probes::listen::{ListenConfig, port_options, start};
 use probes::talk::Framing;
 use std::sync::atomic::Ordering;
-use store::model::EventKind;
 use sys::packet::PortOptions;
 use units::Period;
 use wire::ether::VlanTag;

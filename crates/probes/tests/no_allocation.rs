@@ -7,6 +7,7 @@
 mod common;
 
 use common::{Pair, Run, can_run};
+use probes::Rest;
 use probes::goose::GooseConfig;
 use probes::listen::{self, ListenConfig};
 use probes::noise::{self, NoiseConfig};
@@ -15,7 +16,7 @@ use probes::reflect::{self, Receive, ReflectConfig, Role, Stamps};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk::{self, Framing, TalkConfig};
 use probes::wakeup::{self, WakeupConfig};
-use probes::{Rest, Stop};
+use run::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -80,7 +81,6 @@ fn noise() {
         rest: Rest::NONE,
         idle: String::new(),
         label: None,
-        more_settings: Vec::new(),
     };
     let before = counted();
     let running = noise::start(&config, &mut run.recorder, &run.stop).expect("noise starts");

@@ -4,6 +4,7 @@ mod common;
 
 use capture::write::PcapWriter;
 use common::{Pair, Recorded, Run, can_run};
+use model::EventKind;
 use probes::publish::{PublishConfig, StreamConfig, Waveform, port_options, start};
 use std::collections::BTreeMap;
 use std::f64::consts::{SQRT_2, TAU};
@@ -13,7 +14,6 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use store::model::EventKind;
 use sys::packet::{PacketPort, PortOptions, RxStamp};
 use waveform::sample::Sampling;
 use waveform::{Signal, Tables};

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{Pair, Run, can_run};
+use model::Counters;
 use probes::ProbeError;
 use probes::reflect::{Receive, ReflectConfig, Role, port_options, start};
 use std::time::{Duration, Instant};
-use store::model::Counters;
 use sys::packet::PacketPort;
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{self, Kind, TestFrame};
@@ -174,7 +174,7 @@ impl BadReflector {
         }
     }
 
-    fn run(mut self, stop: &probes::Stop) -> Done {
+    fn run(mut self, stop: &run::Stop) -> Done {
         while !stop.requested() {
             self.port.wait(5_000_000).expect("poll");
             let mut idle = true;

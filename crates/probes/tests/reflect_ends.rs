@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Pair, Recorded, Run, can_run};
+use model::{Counters, EventKind};
 use probes::reflect::{Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, start};
 use std::time::{Duration, Instant};
-use store::model::{Counters, EventKind};
 use wire::ether::{Mac, VlanTag};
 use wire::test_frame::{COUNTS, Kind, TestFrame};
 

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Pair, Recorded, Run, can_run};
+use model::EventKind;
 use probes::reflect::{Receive, ReflectConfig, Role, port_options, start};
 use std::sync::atomic::{AtomicBool, Ordering};
-use store::model::EventKind;
 use sys::packet::PacketPort;
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{Kind, TestFrame, reflect};

@@ -3,11 +3,11 @@
 mod common;
 
 use common::{Pair, Run, can_run};
+use model::Counters;
 use probes::publish::{self, PublishConfig, StreamConfig};
 use probes::talk::{self, Framing, TalkConfig};
 use probes::{Port, ProbeError, Running, goose};
 use std::time::Duration;
-use store::model::Counters;
 use sys::packet::{PacketPort, PortOptions};
 use sys::thread::Policy;
 use sys::xdp::XdpSender;

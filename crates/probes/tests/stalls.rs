@@ -3,13 +3,12 @@
 mod common;
 
 use common::{Recorded, Run, can_run_with};
+use model::{Cause, CauseTotal, EventKind, Fact, Spike};
 use probes::Rest;
 use probes::noise::{self, NoiseConfig};
-use probes::record::{Answer, Explain, Question, QuestionKind};
 use probes::wakeup::{self, WakeupConfig};
+use run::{Answer, Explain, Question, QuestionKind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use store::model::{EventKind, Fact, Spike};
-use store::{Cause, CauseTotal};
 use sys::privilege::Capability;
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
@@ -101,7 +100,6 @@ fn noise_sees_every_planted_gap_at_its_length() {
         rest: Rest::below_throttling(950_000, 1_000_000),
         idle: String::new(),
         label: None,
-        more_settings: Vec::new(),
     };
     let blocker = plant(cpu, sys::clock::monotonic() + 300_000_000);
     let running = noise::start(&config, &mut run.recorder, &run.stop).expect("noise starts");

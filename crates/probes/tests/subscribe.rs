@@ -5,11 +5,11 @@ mod faults;
 
 use common::{Pair, Recorded, Run, can_run};
 use faults::{Fault, Script, StreamSpec};
+use model::{Counters, EventKind};
 use probes::ProbeError;
 use probes::subscribe::{ClockRelation, SubscribeConfig, port_options, start};
 use recording::{SegmentReader, Survey, facts};
 use std::sync::atomic::Ordering;
-use store::model::{Counters, EventKind};
 use sys::packet::PortOptions;
 use wire::ether::{EthernetView, Mac, VlanTag};
 use wire::sv::Frame;

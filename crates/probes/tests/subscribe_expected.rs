@@ -3,11 +3,11 @@
 mod common;
 
 use common::{Pair, Recorded, Run, can_run};
+use model::EventKind;
 use probes::ProbeError;
 use probes::subscribe::{ClockRelation, ExpectedStream, SubscribeConfig, port_options, start};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use store::model::EventKind;
 use sys::packet::PortOptions;
 use wire::ether::{Mac, VlanTag};
 use wire::quality::SvQuality;

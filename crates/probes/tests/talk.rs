@@ -4,10 +4,10 @@ mod common;
 
 use common::{Pair, Recorded, Run, can_run, can_run_with};
 use probes::ProbeError;
-use probes::Stop;
 use probes::listen::{self, ListenConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role};
 use probes::talk::{Framing, TalkConfig, port_options, start};
+use run::Stop;
 use std::sync::atomic::Ordering;
 use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;

@@ -3,8 +3,8 @@
 mod common;
 
 use common::Run;
-use probes::record::{Describe, Thresholds};
-use store::model::{SeriesClock, SeriesSpec};
+use model::{SeriesClock, SeriesSpec};
+use run::{Describe, Thresholds};
 
 /// Series that ask for this threshold, and one to have where nothing judges them.
 #[derive(Clone, Copy)]
@@ -16,12 +16,12 @@ struct Series {
 impl Describe for Series {
     fn series(&self, _: u16, label: &str) -> SeriesSpec {
         SeriesSpec {
-            name: format!("age/{label}"),
             what: String::new(),
             clock: SeriesClock::Monotonic,
             interval_ns: None,
             threshold_ns: self.asked,
             settings: Vec::new(),
+            ..SeriesSpec::named(&format!("age/{label}"))
         }
     }
 

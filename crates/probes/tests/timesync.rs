@@ -6,12 +6,12 @@
 mod common;
 
 use common::{Recorded, Run, can_run};
+use model::{Event, EventKind};
 use probes::ProbeError;
 use probes::timesync::{TimeSync, TimeSyncConfig};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use store::model::{Event, EventKind};
 use sys::link;
 use sys::netns::NetNs;
 use tempfile::TempDir;

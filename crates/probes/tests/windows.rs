@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Recorded, Run};
-use probes::record::{CountedSpan, CountedSpike, Counter, Describe, Feed};
-use store::model::{Counters, EventKind, SeriesClock, SeriesSpec};
+use model::{Counter, Counters, EventKind, SeriesClock, SeriesSpec};
+use run::{CountedSpan, CountedSpike, Describe, Feed};
 use units::Monotonic;
 
 const MS: i64 = 1_000_000;
@@ -15,12 +15,12 @@ struct Series(Option<f64>);
 impl Describe for Series {
     fn series(&self, _: u16, label: &str) -> SeriesSpec {
         SeriesSpec {
-            name: label.to_owned(),
             what: String::new(),
             clock: SeriesClock::Monotonic,
             interval_ns: self.0,
             threshold_ns: Some(50 * MS as u64),
             settings: Vec::new(),
+            ..SeriesSpec::named(label)
         }
     }
 

@@ -1,13 +1,10 @@
 //! Writes the report of a run that was never measured, for looking at the page without a lab:
 //! `cargo run -p triptime-report --example synthetic_report -- report.html [pass|fail|doubt|wakeup|many]`.
 
-#[path = "../src/synthetic.rs"]
-mod synthetic;
-
+use model::{Event, EventKind, RunState, RunView};
 use report::Report;
 use report::limits::Profile;
-use report::view::RunView;
-use store::model::{Event, EventKind, RunState};
+use testing::synthetic;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);

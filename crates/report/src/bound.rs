@@ -1,7 +1,7 @@
 //! What a maximum over n samples proves, in words.
 
 use crate::text::count;
-use crate::view::SeriesView;
+use model::SeriesView;
 use stats::claims::period;
 use stats::exceedance;
 use units::format_ns;
@@ -131,7 +131,7 @@ fn three_digits_down(value: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{Bound, three_digits_down};
-    use crate::synthetic::series;
+    use testing::synthetic::series;
 
     #[test]
     fn a_clean_series_gives_the_rule_of_three() {

@@ -6,8 +6,8 @@ mod tests;
 use crate::limits::Quantity;
 use crate::text::plural;
 use crate::verdict::{Judgement, Verdict};
-use crate::view::{MEASURED, RunView, SCHEDULED, SeriesView};
-use store::hop::{self, HopName};
+use model::hop::{self, HopName};
+use model::{MEASURED, RunView, SCHEDULED, SeriesView, kind::BudgetLine};
 use units::format_ns;
 
 /// Time a trip message may take from application to application: transfer time class TT6 of IEC 61850-5, for messages of
@@ -18,22 +18,16 @@ pub const TRIP_TRANSFER_NS: u64 = 3_000_000;
 struct Part {
     title: &'static str,
     what: &'static str,
-    family: &'static str,
+    line: BudgetLine,
 }
 
 /// Where a frame leaves the host's part of its way: the hop from the NIC there is the host's transit. A machine may have guests
 /// and containers, so that there are several kinds of the first; the others are for want of it, the furthest first.
 const EDGES: [&[&str]; 3] = [&["vhost", "taken", "edge"], &["tap"], &["port"]];
 
-/// The family of what lies between the guest's NIC and its application, by the application's own account.
-const DELIVERY: &str = "delivery";
-
 /// Where a guest or container has a frame: from there to `app` is the delivery inside it. In a guest, where the tracing begins
 /// at its NIC, that is the first point.
 const GUEST_NICS: [&str; 2] = ["edge", "nic"];
-
-/// The family of the test set's own lateness.
-const PUBLISH: &str = "publish";
 
 /// What the host's run is called in it.
 const HOST: &str = "host";
@@ -43,37 +37,37 @@ const PARTS: [Part; 7] = [
     Part {
         title: "Publish",
         what: "merging unit's due instant to frame on the wire",
-        family: PUBLISH,
+        line: BudgetLine::Publish,
     },
     Part {
         title: "Network",
         what: "wire to the host's NIC",
-        family: "network",
+        line: BudgetLine::Network,
     },
     Part {
         title: "Host transit",
         what: "host's NIC to the edge of guest or container",
-        family: hop::FAMILY,
+        line: BudgetLine::HostTransit,
     },
     Part {
         title: "Guest delivery",
         what: "guest's NIC to the application's socket",
-        family: DELIVERY,
+        line: BudgetLine::GuestDelivery,
     },
     Part {
         title: "Wake-up",
         what: "timer due to thread running",
-        family: "wakeup",
+        line: BudgetLine::WakeUp,
     },
     Part {
         title: "Task",
         what: "the protection task's own run time",
-        family: "task",
+        line: BudgetLine::Task,
     },
     Part {
         title: "Trip",
         what: "faulted sample due to trip GOOSE back",
-        family: "trip",
+        line: BudgetLine::Trip,
     },
 ];
 
@@ -81,7 +75,7 @@ const PARTS: [Part; 7] = [
 const ARRIVAL: Part = Part {
     title: "Publish to host edge",
     what: "due instant to the kernel's receive stamp",
-    family: "arrival",
+    line: BudgetLine::ToHostEdge,
 };
 
 /// Measurements that run across the lines: shown beside them, never added.
@@ -89,12 +83,12 @@ const BESIDE: [Part; 2] = [
     Part {
         title: "Round trip",
         what: "layer 2, there and back, not halved",
-        family: "rtt",
+        line: BudgetLine::RoundTrip,
     },
     Part {
         title: "Age",
         what: "due instant to application, in one",
-        family: "age",
+        line: BudgetLine::Age,
     },
 ];
 
@@ -107,7 +101,7 @@ pub struct Measurement {
     pub worst: String,
     /// Largest 99.9 % quantile; `None` unless every series has enough samples.
     pub p999_ns: Option<u64>,
-    /// Which activations the quantile is of: [`crate::view::SCHEDULED`] where a series skipped periods.
+    /// Which activations the quantile is of: [`model::SCHEDULED`] where a series skipped periods.
     pub p999_view: &'static str,
     /// How many series have samples.
     pub series: u64,
@@ -135,8 +129,8 @@ pub struct Line {
     pub title: &'static str,
     /// From where to where.
     pub what: &'static str,
-    /// The kind of series it is measured by.
-    pub family: &'static str,
+    /// Which line it is.
+    pub line: BudgetLine,
     /// Its figures.
     pub state: State,
     /// The strictest limit on a maximum of its series.
@@ -193,7 +187,7 @@ impl Budget {
         let added = addends(&lines);
         let known = lines
             .iter()
-            .filter(|line| line.family != ARRIVAL.family && line.state != State::NotMeasured)
+            .filter(|line| line.line != ARRIVAL.line && line.state != State::NotMeasured)
             .count();
         Self {
             sum_ns: (!added.is_empty()).then(|| added.iter().map(|(_, max_ns)| max_ns).sum()),
@@ -223,12 +217,15 @@ impl Budget {
 /// lateness is none of the host's: where the host's transit is traced, that is taken in place of the stretch that spans both.
 fn addends(lines: &[Line]) -> Vec<(&'static str, i64)> {
     let is_measured = |line: &Line| matches!(line.state, State::Measured(_));
-    let is_traced = lines.iter().any(|line| line.family == hop::FAMILY && is_measured(line));
-    let is_spanned = !is_traced && lines.first().is_some_and(|line| line.family == ARRIVAL.family);
-    let counted = |line: &&Line| match line.family {
-        "trip" | PUBLISH => false,
-        family if family == ARRIVAL.family => is_spanned,
-        family => !is_spanned || PARTS[..3].iter().all(|part| part.family != family),
+    let is_traced = lines
+        .iter()
+        .any(|line| line.line == BudgetLine::HostTransit && is_measured(line));
+    let is_spanned = !is_traced && lines.first().is_some_and(|line| line.line == ARRIVAL.line);
+    let counted = |line: &&Line| match line.line {
+        BudgetLine::Trip | BudgetLine::Publish => false,
+        BudgetLine::ToHostEdge => is_spanned,
+        BudgetLine::Network | BudgetLine::HostTransit => !is_spanned,
+        _ => true,
     };
     lines
         .iter()
@@ -242,7 +239,7 @@ fn addends(lines: &[Line]) -> Vec<(&'static str, i64)> {
 
 /// What becomes of the test set's own lateness.
 fn own_lateness(lines: &[Line], added: &[(&'static str, i64)]) -> Option<String> {
-    let publish = lines.iter().find(|line| line.family == PUBLISH)?;
+    let publish = lines.iter().find(|line| line.line == BudgetLine::Publish)?;
     let State::Measured(lateness) = &publish.state else {
         return None;
     };
@@ -268,7 +265,7 @@ fn one(run: &RunView, judgement: &Judgement, part: &Part) -> Line {
     Line {
         title: part.title,
         what: part.what,
-        family: part.family,
+        line: part.line,
         state: measurement(&series).map_or(State::NotMeasured, State::Measured),
         allowed_ns: checks.iter().map(|check| check.limit.allowed).min(),
         verdict: (!checks.is_empty()).then(|| Verdict::over(checks.iter().map(|check| check.verdict))),
@@ -277,16 +274,13 @@ fn one(run: &RunView, judgement: &Judgement, part: &Part) -> Line {
 
 /// The series that measure a line.
 fn of_part<'a>(run: &'a RunView, part: &Part) -> Vec<&'a SeriesView> {
-    let of_family: Vec<&SeriesView> = run
-        .series
-        .iter()
-        .filter(|series| series.family() == part.family)
-        .collect();
-    match part.family {
-        DELIVERY if !merged_delivery(run).is_empty() => merged_delivery(run),
-        hop::FAMILY => transit(run),
-        DELIVERY if !of_family.iter().any(|series| series.max_ns.is_some()) => in_guest(run, of_family),
-        _ => of_family,
+    let is_of_line = |series: &&SeriesView| series.kind().is_some_and(|kind| kind.line == Some(part.line));
+    let of_line: Vec<&SeriesView> = run.series.iter().filter(is_of_line).collect();
+    match part.line {
+        BudgetLine::GuestDelivery if !merged_delivery(run).is_empty() => merged_delivery(run),
+        BudgetLine::HostTransit => transit(run),
+        BudgetLine::GuestDelivery if !of_line.iter().any(|series| series.max_ns.is_some()) => in_guest(run, of_line),
+        _ => of_line,
     }
 }
 

@@ -8,11 +8,10 @@ mod terminal;
 mod tests;
 
 use crate::bound::CONFIDENCE;
-use crate::view::{RunView, SeriesView};
+use model::{Fact, RunView, SeriesView};
 use prepared::Prepared;
 use stats::comparison::{Difference, RareDifference, confidences};
 use std::collections::BTreeSet;
-use store::model::Fact;
 
 /// Runs, held against the first of them.
 #[derive(Debug, Clone)]

@@ -13,8 +13,7 @@ mod time;
 mod windows;
 
 use crate::text::count;
-use crate::view::{RunView, SeriesView};
-use store::model::SeriesId;
+use model::{RunView, SeriesId, SeriesView, kind::Samples};
 
 /// Command of a run that was made of another tool's file. Such files know most samples to their bucket only, and some not at all.
 const IMPORTED: &str = "import";
@@ -36,10 +35,10 @@ pub fn of(run: &RunView) -> Vec<Contradiction> {
 }
 
 fn of_series(run: &RunView, series: &SeriesView) -> Vec<Contradiction> {
-    let kind = Kind::of(run, series);
+    let precision = Precision::of(run, series);
     let mut found = Findings::default();
-    windows::look(series, kind, &mut found);
-    samples::look(series, kind, &mut found);
+    windows::look(series, precision, &mut found);
+    samples::look(series, precision, &mut found);
     time::look(run, series, &mut found);
     let told = found.told();
     told.map(|text| Contradiction {
@@ -52,7 +51,7 @@ fn of_series(run: &RunView, series: &SeriesView) -> Vec<Contradiction> {
 
 /// How much the figures of a series are known to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Precision {
     /// Each sample was counted once in all of them.
     Exact,
     /// Counted in the kernel, in buckets that are wider than ours and stand at their upper end; the sum is read beside them.
@@ -61,11 +60,11 @@ enum Kind {
     Imported,
 }
 
-impl Kind {
+impl Precision {
     fn of(run: &RunView, series: &SeriesView) -> Self {
-        match (run.info.command.as_str(), series.family()) {
+        match (run.info.command.as_str(), series.samples()) {
             (IMPORTED, _) => Self::Imported,
-            (_, store::hop::FAMILY) => Self::InKernel,
+            (_, Some(Samples::Hops)) => Self::InKernel,
             _ => Self::Exact,
         }
     }

@@ -18,17 +18,16 @@ use crate::limits::Quantity;
 use crate::one_way::OneWay;
 use crate::text::rfc3339;
 use crate::verdict::{Check, Measured, NotMeasured};
-use crate::view::{Figures, SeriesView};
 use budget::{BudgetEntry, budget};
 use buffer::BufferEntry;
 use clock::ClockEntry;
 use contradiction::{ContradictionEntry, contradictions};
 use coverage::{CoverageEntry, ProfileEntry, profiles};
+use model::{Counter, Fact, Figures, RunState, SeriesView};
 use nics::{NicEntry, nics};
 use recording::RecordingEntry;
 use required::{NotApplicableEntry, not_applicable};
 use serde::Serialize;
-use store::model::{Fact, RunState};
 use units::Realtime;
 use why::{CauseEntry, SpikeEntry, StatisticsEntry};
 
@@ -80,20 +79,12 @@ struct Run {
 struct Series {
     name: String,
     unit: &'static str,
-    expected: u64,
-    received: u64,
-    lost: u64,
-    late: u64,
-    duplicate: u64,
-    reordered: u64,
-    missed: u64,
-    clipped: u64,
-    overflow: u64,
+    /// By their names.
+    #[serde(flatten)]
+    counters: serde_json::Map<String, serde_json::Value>,
+    unaccounted: u64,
     #[serde(flatten)]
     figures: FigureEntry,
-    overrun: u64,
-    unaccounted: u64,
-    conflicting: Option<u64>,
     what: String,
     settings: serde_json::Map<String, serde_json::Value>,
     windows: usize,
@@ -258,7 +249,6 @@ fn run_entry(report: &Report) -> Run {
 }
 
 fn series_entry(report: &Report, series: &SeriesView) -> Series {
-    let c = &series.counters;
     let settings = series
         .spec
         .settings
@@ -268,19 +258,12 @@ fn series_entry(report: &Report, series: &SeriesView) -> Series {
     Series {
         name: series.spec.name.clone(),
         unit: "ns",
-        expected: c.expected,
-        received: c.received,
-        lost: c.lost,
-        late: c.late,
-        duplicate: c.duplicate,
-        reordered: c.reordered,
-        missed: c.missed,
-        clipped: c.clipped,
-        overflow: c.overflow,
-        figures: FigureEntry::from(series.figures()),
-        overrun: c.overrun,
+        counters: Counter::ALL
+            .into_iter()
+            .map(|counter| count(report, series, counter))
+            .collect(),
         unaccounted: series.unaccounted(),
-        conflicting: report.run.counts_conflicts.then_some(c.conflicting),
+        figures: FigureEntry::from(series.figures()),
         what: series.spec.what.clone(),
         settings,
         windows: series.windows.len(),
@@ -293,6 +276,13 @@ fn series_entry(report: &Report, series: &SeriesView) -> Series {
         clock: OneWay::of(&report.run, series).as_ref().map(ClockEntry::of),
         listener_buffer: BufferEntry::of(series),
     }
+}
+
+/// A counter by its name; null where the run is from before it.
+fn count(report: &Report, series: &SeriesView, counter: Counter) -> (String, serde_json::Value) {
+    let is_known = counter != Counter::Conflicting || report.run.counts_conflicts;
+    let value = is_known.then_some(series.counters.get(counter));
+    (counter.name().to_owned(), value.into())
 }
 
 fn scheduled(series: &SeriesView) -> Option<ScheduledEntry> {

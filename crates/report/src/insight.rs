@@ -4,15 +4,11 @@
 use crate::bound::{Bound, CONFIDENCE};
 use crate::limits::Quantity;
 use crate::verdict::Judgement;
-use crate::view::{RunView, SCHEDULED, SeriesView};
+use model::{RunView, SCHEDULED, SeriesView, WindowRow};
 use stats::claims::{Claim, YEAR_NS, claim_between};
 use stats::extreme::{Refusal, ReturnLevel, return_level_of_maxima};
 use stats::stationarity::{Stationarity, check};
-use store::model::WindowRow;
 use units::format_ns;
-
-/// Kinds of series that are looked at: those whose samples are taken again and again under one condition.
-const FAMILIES: [&str; 3] = ["wakeup", "noise", "rtt"];
 
 /// Series that are looked at in one run: fitting tails takes a moment each.
 const MOST_SERIES: usize = 16;
@@ -37,7 +33,7 @@ const QUANTILES: [(&str, f64); 5] = [
 pub struct Insight {
     /// Its name.
     pub series: String,
-    /// Which activations the quantiles are of: [`crate::view::SCHEDULED`] where periods were skipped, else measured samples.
+    /// Which activations the quantiles are of: [`model::SCHEDULED`] where periods were skipped, else measured samples.
     pub view: &'static str,
     /// Quantiles with their intervals, which hold for independent samples.
     pub quantiles: Vec<QuantileInterval>,
@@ -113,7 +109,10 @@ impl Stolen {
 
 /// What statistics say of the series of a run that can bear it.
 pub(crate) fn of_run(run: &RunView, judgement: &Judgement) -> Vec<Insight> {
-    let looked_at = run.series.iter().filter(|series| FAMILIES.contains(&series.family()));
+    let looked_at = run
+        .series
+        .iter()
+        .filter(|series| series.kind().is_some_and(|kind| kind.is_repeated));
     looked_at
         .filter(|series| series.histogram.count() > 0)
         .take(MOST_SERIES)
@@ -241,8 +240,8 @@ pub(crate) fn window_maxima(series: &SeriesView) -> Vec<f64> {
 mod tests {
     use super::{Stolen, of_run};
     use crate::limits::Profile;
-    use crate::synthetic;
     use crate::verdict::Judgement;
+    use testing::synthetic;
 
     #[test]
     fn a_series_says_how_sure_it_is_and_what_it_supports() {

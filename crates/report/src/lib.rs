@@ -1,7 +1,6 @@
 //! From a run to an answer: limits, verdicts, the trip-time budget, and every form a person or a program reads them in.
 //!
-//! [`view::RunView`] is a run as plain data; [`Report`] holds it against limit profiles. All of it is pure: only
-//! [`view::RunView::read`] and [`export`] touch a run file.
+//! A [`RunView`] is a run as plain data; [`Report`] holds it against limit profiles.
 
 #![forbid(unsafe_code)]
 
@@ -10,8 +9,6 @@ pub mod budget;
 pub mod comparison;
 pub mod contradiction;
 pub mod document;
-pub mod export;
-pub mod family;
 mod html;
 pub mod insight;
 pub mod limits;
@@ -24,19 +21,13 @@ pub mod tables;
 mod terminal;
 mod text;
 pub mod verdict;
-pub mod view;
-
-#[cfg(test)]
-extern crate self as report;
-#[cfg(test)]
-mod synthetic;
 
 use budget::Budget;
 use document::Document;
 use insight::Insight;
 use limits::Profile;
+use model::RunView;
 use verdict::{Judgement, Verdict};
-use view::RunView;
 
 /// A run, judged.
 #[derive(Debug, Clone)]

@@ -4,8 +4,7 @@
 pub(crate) mod samples;
 
 use crate::limits::word_of;
-use crate::view::RunView;
-use store::model::{Fact, NOT_APPLICABLE};
+use model::{Fact, NOT_APPLICABLE, RunView};
 
 /// How the group of an interface's facts begins.
 const GROUP: &str = "nic ";
@@ -139,13 +138,13 @@ impl Nic<'_> {
 mod tests {
     use super::of;
     use super::samples::{card_facts, veth_facts};
-    use crate::synthetic::run;
+    use testing::synthetic::run;
 
     #[test]
     fn a_card_and_a_veth_in_one_line_each() {
         let mut run = run(Vec::new());
         run.facts = [card_facts("eth1"), veth_facts("ts0")].concat();
-        run.facts.extend(crate::synthetic::facts());
+        run.facts.extend(testing::synthetic::facts());
         let nics = of(&run);
         assert_eq!((nics.len(), nics[0].name, nics[1].name), (2, "eth1", "ts0"));
         let wanted = [

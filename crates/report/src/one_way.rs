@@ -8,8 +8,7 @@ mod tests;
 
 use crate::limits::Quantity;
 use crate::text::plural;
-use crate::view::{RunView, SeriesView};
-use store::model::{Event, EventKind, STEP_NOTICED_NS, WindowRow, setting};
+use model::{Event, EventKind, RunView, STEP_NOTICED_NS, SeriesView, WindowRow, setting};
 use units::format_ns;
 
 /// Series that a measured uncertainty is taken from, and what each stands for.

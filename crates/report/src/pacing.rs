@@ -2,14 +2,12 @@
 //! that a listener needs for it.
 
 use crate::text::{count, plural};
-use crate::view::SeriesView;
+use model::SeriesView;
+use model::kind::{self, Samples};
 use units::format_ns;
 
 /// Fewest gaps that show the interval of a stream.
 const FEWEST: u64 = 8;
-
-/// Families whose samples are gaps between frames of one stream.
-const OF_GAPS: [&str; 2] = ["spacing", "listen"];
 
 /// What the labels of AVB streams, and of test frames sent in their place, begin with.
 const AVB: [&str; 2] = ["avtp", "test"];
@@ -33,7 +31,7 @@ impl Pacing {
     /// # Errors
     /// Why it has no interval, in words.
     pub fn of(series: &SeriesView) -> Result<Self, String> {
-        if !OF_GAPS.contains(&series.family()) {
+        if series.samples() != Some(Samples::Spacing) {
             return Err("its samples are not gaps between the frames of a stream".to_owned());
         }
         let longest_ns = series
@@ -124,7 +122,7 @@ impl Buffer {
         if !is_avb(series) {
             return None;
         }
-        let is_of_talker = series.family() == "talk";
+        let is_of_talker = series.is(&kind::TALK);
         let worst_ns = u64::try_from(series.max_ns?).unwrap_or(0);
         let (time_ns, interval_ns) = if is_of_talker {
             (worst_ns, series.interval_ns()?)
@@ -168,12 +166,12 @@ impl Buffer {
 
 /// Whether the stream is one of AVB, or of test frames in its place: by its label, of a talker by its frames.
 fn is_avb(series: &SeriesView) -> bool {
-    if series.family() == "talk" {
+    if series.is(&kind::TALK) {
         if series.spec.name.starts_with(SEARCH) {
             return false;
         }
-        let frames = series.spec.settings.iter().find(|(name, _)| name == "frames");
-        return frames.is_none_or(|(_, frames)| !frames.starts_with("sampled values"));
+        let frames = series.setting("frames");
+        return frames.is_none_or(|frames| !frames.starts_with("sampled values"));
     }
     let begins = |part: &str, word: &str| {
         part.strip_prefix(word)
@@ -186,9 +184,9 @@ fn is_avb(series: &SeriesView) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Buffer, Pacing};
-    use crate::synthetic::series;
-    use crate::view::SeriesView;
+    use model::SeriesView;
     use stats::Histogram;
+    use testing::synthetic::series;
 
     /// A series of gaps without a given interval.
     fn gaps(name: &str, gaps: &[u64]) -> SeriesView {
@@ -230,7 +228,7 @@ mod tests {
         assert!(Pacing::of(&view).is_err());
         view.spec
             .settings
-            .push((store::model::setting::STAMP_STEP_NS.into(), "1000000".into()));
+            .push((model::setting::STAMP_STEP_NS.into(), "1000000".into()));
         assert_eq!(Pacing::of(&view).unwrap().interval_ns, 250_000, "200 ms for 800 frames");
         assert_eq!(Buffer::of(&view), None, "no gap can be told from another");
     }
@@ -255,7 +253,7 @@ mod tests {
             "at least 35.5 µs, 1 frame of 125 µs (the talker was 35.5 µs late at worst)"
         );
         let mut capture = gaps("spacing/avtp-01", &[125_000; 50]);
-        let step = (store::model::setting::STAMP_STEP_NS.into(), "1000".into());
+        let step = (model::setting::STAMP_STEP_NS.into(), "1000".into());
         capture.spec.settings.push(step);
         let text = Buffer::of(&capture).unwrap().text();
         assert!(

@@ -8,7 +8,6 @@ use crate::comparison::{Compared, Comparison, FactDifference};
 use crate::insight::Insight;
 use crate::limits::{Limit, Pattern, Profile, Requirement, Wanted};
 use crate::verdict::{Check, Judgement, NotApplicable, NotMeasured, ProfileVerdict, RequirementCheck, RequirementOpen};
-use crate::view::{RunView, SeriesView};
 use units::foreign::Show;
 
 impl Show for Report {
@@ -26,24 +25,6 @@ impl Show for Report {
                 stream.info.sv_id.show();
             }
         }
-    }
-}
-
-impl Show for RunView {
-    fn show(&mut self) {
-        self.info.show();
-        self.file.show();
-        self.series.show();
-        self.events.show();
-        self.facts.show();
-        self.lacks_log.show();
-    }
-}
-
-impl Show for SeriesView {
-    fn show(&mut self) {
-        self.spec.show();
-        self.spikes.show();
     }
 }
 

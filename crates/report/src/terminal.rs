@@ -15,13 +15,11 @@ mod why;
 
 use crate::Report;
 use crate::budget::{Line, State, TRIP_TRANSFER_NS};
-use crate::family;
 use crate::text::{count, ns_or_dash, plural, wall_clock};
 use crate::verdict::{Check, Measured, Verdict};
-use crate::view::SeriesView;
+use model::{EventKind, RunState, SeriesView, Spike, kind};
 use std::fmt::Write;
 use std::path::Path;
-use store::model::{EventKind, RunState, Spike};
 pub(crate) use table::{Align, Table};
 use units::foreign::{self, Show};
 use units::format_ns;
@@ -282,7 +280,7 @@ fn worst_samples(report: &Report, paint: &Paint) -> String {
         .iter()
         .filter(|series| is_judged(report, series) || series.spikes.iter().any(|spike| spike.explanation.is_some()))
         .collect();
-    for name in family::in_order(judged.iter().map(|series| series.family())) {
+    for name in kind::in_order(judged.iter().map(|series| series.family())) {
         let of_family = judged.iter().filter(|series| series.family() == name);
         let mut spikes: Vec<(&SeriesView, &Spike)> = of_family
             .flat_map(|series| series.spikes.iter().map(|spike| (*series, spike)))

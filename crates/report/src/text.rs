@@ -15,6 +15,13 @@ pub(crate) fn count(n: u64) -> String {
     out
 }
 
+/// With a capital letter at its beginning.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
 /// `1 sample`, `2 samples`.
 pub(crate) fn plural(n: u64, noun: &str) -> String {
     let ending = if n == 1 { "" } else { "s" };

@@ -20,12 +20,11 @@ use crate::limits::{Limit, Profile, Quantity, Sense, Unit};
 use crate::one_way::OneWay;
 use crate::pacing::Pacing;
 use crate::text::{count, plural};
-use crate::view::{RunView, SeriesView};
 pub use coverage::Coverage;
 use doubt::Doubt;
+use model::{EventKind, RunView, SeriesView, setting};
 pub use required::{NotApplicable, RequirementCheck, RequirementOpen};
 use stats::Scheduled;
-use store::model::{EventKind, setting};
 use units::format_ns;
 
 /// The answer to "is it within its limit?".

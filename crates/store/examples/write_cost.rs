@@ -4,12 +4,12 @@
 
 #![forbid(unsafe_code)]
 
+use model::{Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Window};
 use stats::Histogram;
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
-use store::model::{Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Window};
 use store::{Batch, RunFile, RunWriter};
 use units::Realtime;
 
@@ -85,12 +85,12 @@ fn info() -> RunInfo {
 
 fn spec(index: u32) -> SeriesSpec {
     SeriesSpec {
-        name: format!("cost/{index}"),
         what: "made up".into(),
         clock: SeriesClock::Monotonic,
         interval_ns: None,
         threshold_ns: None,
         settings: Vec::new(),
+        ..SeriesSpec::named(&format!("cost/{index}"))
     }
 }
 

@@ -1,74 +1,12 @@
 //! Between the model's types and SQLite's 64-bit signed integers, without a silent loss in either direction.
 
 use crate::error::Fault;
-use crate::model::{Counters, RunState, SeriesClock};
+use model::{Counter, Counters, RunState, SeriesClock};
 use rusqlite::Row;
 
-/// How many counters a window has.
-pub(crate) const COUNTERS: usize = 12;
-
-/// The counters in the order of the table's columns.
-pub(crate) fn counters_to_array(counters: &Counters) -> [u64; COUNTERS] {
-    let Counters {
-        expected,
-        received,
-        lost,
-        late,
-        duplicate,
-        reordered,
-        clipped,
-        missed,
-        overflow,
-        overrun,
-        watched_ns,
-        conflicting,
-    } = *counters;
-    [
-        expected,
-        received,
-        lost,
-        late,
-        duplicate,
-        reordered,
-        clipped,
-        missed,
-        overflow,
-        overrun,
-        watched_ns,
-        conflicting,
-    ]
-}
-
-/// The reverse of [`counters_to_array`].
-pub(crate) fn counters_from_array(columns: [u64; COUNTERS]) -> Counters {
-    let [
-        expected,
-        received,
-        lost,
-        late,
-        duplicate,
-        reordered,
-        clipped,
-        missed,
-        overflow,
-        overrun,
-        watched_ns,
-        conflicting,
-    ] = columns;
-    Counters {
-        expected,
-        received,
-        lost,
-        late,
-        duplicate,
-        reordered,
-        clipped,
-        missed,
-        overflow,
-        overrun,
-        watched_ns,
-        conflicting,
-    }
+/// The names of the counters' columns, in the order of [`Counter::ALL`].
+pub(crate) fn counter_names() -> String {
+    Counter::ALL.map(Counter::name).join(", ")
 }
 
 /// A value as SQLite's integer; `what` names it in the refusal.
@@ -95,13 +33,13 @@ pub(crate) fn optional_unsigned(row: &Row<'_>, column: usize) -> Result<Option<u
     }
 }
 
-/// The counters of a row, whose columns begin at `first`.
+/// The counters of a row, whose columns begin at `first` in the order of [`Counter::ALL`].
 pub(crate) fn counters(row: &Row<'_>, first: usize) -> Result<Counters, rusqlite::Error> {
-    let mut columns = [0; COUNTERS];
-    for (index, value) in columns.iter_mut().enumerate() {
-        *value = unsigned(row, first + index)?;
+    let mut counters = Counters::default();
+    for (column, counter) in (first..).zip(Counter::ALL) {
+        *counters.get_mut(counter) = unsigned(row, column)?;
     }
-    Ok(counters_from_array(columns))
+    Ok(counters)
 }
 
 /// `state` of a run that is being written, or was left by a killed process.

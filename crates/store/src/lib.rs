@@ -8,19 +8,14 @@
 
 mod columns;
 mod error;
-mod explanation;
-pub mod hop;
 mod merge;
-pub mod model;
 mod reader;
 mod schema;
 mod segments;
-mod shown;
 mod spikes;
 mod writer;
 
 pub use error::StoreError;
-pub use explanation::{Cause, CauseTotal, Explanation, Extent, Part};
 pub use reader::{HistogramSpan, RunFile, SeriesTotals};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use segments::{SealedSegment, SegmentPlace, SegmentTotals};

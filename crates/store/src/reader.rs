@@ -1,14 +1,15 @@
 //! Reading a run.
 
 mod open;
+mod view;
 mod why;
 
-use crate::columns::{clock_from_word, counters, counters_from_array, counters_to_array, optional_unsigned, unsigned};
+use crate::columns::{clock_from_word, counters, optional_unsigned, unsigned};
 use crate::error::{Fault, StoreError};
-use crate::explanation::CauseTotal;
 use crate::merge::decode;
-use crate::model::{
-    Counters, Event, EventKind, Fact, Flight, RunInfo, RunState, SeriesId, SeriesSpec, Spike, WindowRow,
+use model::{
+    CauseTotal, Counter, Counters, Event, EventKind, Fact, Flight, Kind, RunInfo, RunState, SeriesId, SeriesSpec,
+    Spike, WindowRow,
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 use stats::Histogram;
@@ -32,9 +33,6 @@ pub struct SeriesTotals {
     /// Samples above the threshold that were counted but not kept as spikes.
     pub spikes_dropped: u64,
 }
-
-/// Counters whose columns came later, in the order of [`crate::columns::counters_to_array`].
-const ADDED_COUNTERS: [&str; 2] = ["watched_ns", "conflicting"];
 
 impl SeriesTotals {
     /// Exact mean in ns; `None` without samples.
@@ -113,12 +111,12 @@ impl RunFile {
     /// [`StoreError::Damaged`] when the file cannot be read.
     pub fn series(&self) -> Result<Vec<(SeriesId, SeriesSpec)>, StoreError> {
         self.read("read the series", |db| {
-            let mut series = rows(
-                db,
-                "SELECT id, name, what, clock, interval_ns, threshold_ns FROM series ORDER BY id",
-                [],
-                series_of,
-            )?;
+            // Files from before that column say the kind by the name only.
+            let says_kind = why::has(db, "SELECT 1 FROM pragma_table_info('series') WHERE name = 'kind'")?;
+            let kind = if says_kind { "kind" } else { "NULL" };
+            let sql =
+                format!("SELECT id, name, what, clock, interval_ns, threshold_ns, {kind} FROM series ORDER BY id");
+            let mut series = rows(db, &sql, [], |row| series_of(row, says_kind))?;
             for (id, spec) in &mut series {
                 let sql = "SELECT name, value FROM setting WHERE series = ?1 ORDER BY position";
                 spec.settings = rows(db, sql, [id.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -140,11 +138,9 @@ impl RunFile {
                 spikes_dropped,
                 ..SeriesTotals::default()
             };
-            let added = added_columns(db)?;
+            let counters = counter_columns(db)?;
             let mut statement = db.prepare(&format!(
-                "SELECT expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
-                        {added}, samples, sum_ns, min_ns, max_ns
-                 FROM window WHERE series = ?1"
+                "SELECT samples, sum_ns, min_ns, max_ns, {counters} FROM window WHERE series = ?1"
             ))?;
             let mut windows = statement.query([id.0])?;
             while let Some(row) = windows.next()? {
@@ -159,7 +155,9 @@ impl RunFile {
     /// # Errors
     /// [`StoreError::Damaged`] when the file cannot be read.
     pub fn counts_conflicts(&self) -> Result<bool, StoreError> {
-        self.read("read the columns of the windows", |db| has_counter(db, "conflicting"))
+        self.read("read the columns of the windows", |db| {
+            has_counter(db, Counter::Conflicting)
+        })
     }
 
     /// The windows of a series in the order of time.
@@ -168,11 +166,9 @@ impl RunFile {
     /// [`StoreError::Damaged`] when the file cannot be read.
     pub fn windows(&self, id: SeriesId) -> Result<Vec<WindowRow>, StoreError> {
         self.read("read the windows", |db| {
-            let added = added_columns(db)?;
+            let counters = counter_columns(db)?;
             let sql = format!(
-                "SELECT start_ns, end_ns,
-                        expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun,
-                        {added}, samples, sum_ns, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns
+                "SELECT start_ns, end_ns, samples, sum_ns, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns, {counters}
                  FROM window WHERE series = ?1 ORDER BY start_ns"
             );
             rows(db, &sql, [id.0], window_of)
@@ -294,31 +290,36 @@ pub(crate) fn rows<T>(
     Ok(rows)
 }
 
-fn series_of(row: &Row<'_>) -> Result<(SeriesId, SeriesSpec), rusqlite::Error> {
+fn series_of(row: &Row<'_>, says_kind: bool) -> Result<(SeriesId, SeriesSpec), rusqlite::Error> {
     let clock: String = row.get(3)?;
+    let mut spec = SeriesSpec::named(&row.get::<_, String>(1)?);
+    if says_kind {
+        let kind: Option<String> = row.get(6)?;
+        spec.kind = kind.and_then(|kind| Kind::named(&kind));
+    }
     let spec = SeriesSpec {
-        name: row.get(1)?,
         what: row.get(2)?,
         clock: clock_from_word(&clock)
             .ok_or_else(|| rusqlite::Error::InvalidColumnType(3, clock, rusqlite::types::Type::Text))?,
         interval_ns: row.get(4)?,
         threshold_ns: optional_unsigned(row, 5)?,
-        settings: Vec::new(),
+        ..spec
     };
     Ok((SeriesId(row.get(0)?), spec))
 }
 
-/// The counters that run files from before them have no column for, as they are read.
-fn added_columns(db: &Connection) -> Result<String, Fault> {
-    let columns = ADDED_COUNTERS.map(|column| {
-        let there = has_counter(db, column)?;
-        Ok(if there { column } else { "0" })
+/// The counters as they are read: those that run files from before them have no column for are 0.
+fn counter_columns(db: &Connection) -> Result<String, Fault> {
+    let columns = Counter::ALL.map(|counter| {
+        let is_there = !Counter::ADDED.contains(&counter) || has_counter(db, counter)?;
+        Ok(if is_there { counter.name() } else { "0" })
     });
     let columns = columns.into_iter().collect::<Result<Vec<_>, Fault>>()?;
     Ok(columns.join(", "))
 }
 
-fn has_counter(db: &Connection, column: &str) -> Result<bool, Fault> {
+fn has_counter(db: &Connection, counter: Counter) -> Result<bool, Fault> {
+    let column = counter.name();
     why::has(
         db,
         &format!("SELECT 1 FROM pragma_table_info('window') WHERE name = '{column}'"),
@@ -326,7 +327,7 @@ fn has_counter(db: &Connection, column: &str) -> Result<bool, Fault> {
 }
 
 fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
-    let max_ns: Option<i64> = row.get(18)?;
+    let max_ns: Option<i64> = row.get(6)?;
     // Negative samples are in the histogram as its lowest value: a quantile above the largest sample is not one.
     let quantile = |column| -> Result<Option<u64>, rusqlite::Error> {
         let largest = max_ns.and_then(|ns| u64::try_from(ns).ok());
@@ -335,15 +336,15 @@ fn window_of(row: &Row<'_>) -> Result<WindowRow, rusqlite::Error> {
     Ok(WindowRow {
         start_ns: unsigned(row, 0)?,
         end_ns: unsigned(row, 1)?,
-        counters: counters(row, 2)?,
-        samples: unsigned(row, 14)?,
-        sum_ns: i128::from(row.get::<_, i64>(15)?),
-        mean_ns: row.get(16)?,
-        min_ns: row.get(17)?,
+        samples: unsigned(row, 2)?,
+        sum_ns: i128::from(row.get::<_, i64>(3)?),
+        mean_ns: row.get(4)?,
+        min_ns: row.get(5)?,
         max_ns,
-        p50_ns: quantile(19)?,
-        p99_ns: quantile(20)?,
-        p999_ns: quantile(21)?,
+        p50_ns: quantile(7)?,
+        p99_ns: quantile(8)?,
+        p999_ns: quantile(9)?,
+        counters: counters(row, 10)?,
     })
 }
 
@@ -379,14 +380,10 @@ fn fact_of(row: &Row<'_>) -> Result<Fact, rusqlite::Error> {
 /// Adds a window's row to the totals. Values that no measurement can reach are damage, not a reason to wrap around.
 fn add_window(totals: &mut SeriesTotals, row: &Row<'_>) -> Result<(), Fault> {
     let too_large = || Fault::Damaged("the counters of the windows add up to more than 2^64".into());
-    let mut sums = counters_to_array(&totals.counters);
-    for (sum, count) in sums.iter_mut().zip(counters_to_array(&counters(row, 0)?)) {
-        *sum = sum.checked_add(count).ok_or_else(too_large)?;
-    }
-    totals.counters = counters_from_array(sums);
-    totals.samples = totals.samples.checked_add(unsigned(row, 12)?).ok_or_else(too_large)?;
-    totals.sum_ns += i128::from(row.get::<_, i64>(13)?);
-    let (min_ns, max_ns): (Option<i64>, Option<i64>) = (row.get(14)?, row.get(15)?);
+    totals.counters = totals.counters.checked_add(&counters(row, 4)?).ok_or_else(too_large)?;
+    totals.samples = totals.samples.checked_add(unsigned(row, 0)?).ok_or_else(too_large)?;
+    totals.sum_ns += i128::from(row.get::<_, i64>(1)?);
+    let (min_ns, max_ns): (Option<i64>, Option<i64>) = (row.get(2)?, row.get(3)?);
     totals.min_ns = totals.min_ns.into_iter().chain(min_ns).min();
     totals.max_ns = totals.max_ns.into_iter().chain(max_ns).max();
     totals.windows += 1;

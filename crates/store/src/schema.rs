@@ -53,7 +53,8 @@ CREATE TABLE series (
   clock          TEXT    NOT NULL CHECK (clock IN ('monotonic', 'realtime')),
   interval_ns    REAL,
   threshold_ns   INTEGER,
-  spikes_dropped INTEGER NOT NULL DEFAULT 0
+  spikes_dropped INTEGER NOT NULL DEFAULT 0,
+  kind           TEXT
 ) STRICT;
 
 CREATE TABLE setting (

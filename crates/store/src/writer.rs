@@ -6,10 +6,9 @@ mod insert;
 
 use crate::columns::{clock_word, integer};
 use crate::error::{Fault, StoreError};
-use crate::explanation::CauseTotal;
 use crate::merge::Spans;
-use crate::model::{Event, Fact, Flight, RunInfo, RunState, SeriesId, SeriesSpec, Spike, Window, setting};
 use crate::spikes::SpikeKeeper;
+use model::{CauseTotal, Event, Fact, Flight, RunInfo, RunState, SeriesId, SeriesSpec, Spike, Window, setting};
 use rusqlite::{Connection, Transaction, params};
 use std::path::{Path, PathBuf};
 use units::FreeNames;
@@ -217,14 +216,15 @@ fn commit(db: &mut Connection, work: impl FnOnce(&Transaction<'_>) -> Result<(),
 fn insert_series(tx: &Transaction<'_>, id: u32, name: &str, spec: &SeriesSpec) -> Result<(), Fault> {
     let threshold_ns = spec.threshold_ns.map(|ns| integer(ns, "a threshold")).transpose()?;
     tx.execute(
-        "INSERT INTO series (id, name, what, clock, interval_ns, threshold_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO series (id, name, what, clock, interval_ns, threshold_ns, kind) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![
             id,
             name,
             spec.what,
             clock_word(spec.clock),
             spec.interval_ns,
-            threshold_ns
+            threshold_ns,
+            spec.kind.map(|kind| kind.name)
         ],
     )?;
     let mut statement =

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod histories;
+pub mod synthetic;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

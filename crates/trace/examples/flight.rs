@@ -6,11 +6,11 @@
 // It prints: that is what it is for.
 #![allow(clippy::print_stdout)]
 
+use model::Explanation;
 use std::fs::File;
 use std::io::BufWriter;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
-use store::Explanation;
 use sys::thread::{Policy, RtThread};
 use trace::perfetto::{Spike, write};
 use trace::{FlightRecorder, Options, Question, QuestionKind};
@@ -117,7 +117,7 @@ fn show(question: &Question, explanation: &Explanation) {
         explanation.cause.word(),
         explanation.text
     );
-    let list = |parts: &[store::Part]| {
+    let list = |parts: &[model::Part]| {
         let parts = parts.iter().map(|part| format!("{} {}", part.what, time(part.ns)));
         parts.collect::<Vec<_>>().join(", ")
     };

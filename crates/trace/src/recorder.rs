@@ -10,11 +10,11 @@ use crate::kin::Kinship;
 use crate::point::Program;
 use crate::snapshot::Snapshot;
 use crate::tracefs::TracefsEngine;
+use model::Explanation;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use store::Explanation;
 use units::Monotonic;
 
 /// How far before the due instant events are looked at and kept, in ns: interrupts that began before it are seen whole.

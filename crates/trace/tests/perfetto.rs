@@ -2,9 +2,9 @@
 //!
 //! `trace_processor` itself is not in that package: it fetches the program from a server that is no package registry.
 
+use model::{Cause, Explanation, Extent, Part};
 use std::io::Write;
 use std::process::Command;
-use store::{Cause, Explanation, Extent, Part};
 use trace::perfetto::{Spike, write};
 use trace::{Event, Left, Name, Thread, What};
 use units::Monotonic;

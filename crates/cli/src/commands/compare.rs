@@ -3,9 +3,9 @@
 use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::page;
 use crate::verdict;
+use model::RunView;
 use report::comparison::Comparison;
 use report::tables::{self, Layout};
-use report::view::RunView;
 use std::path::{Path, PathBuf};
 
 /// Compares runs: does B differ from A, by how much, how sure, and what differs between the machines
@@ -87,7 +87,7 @@ fn read(text: &str) -> Result<(String, RunView), Failure> {
         _ => (stem(text), text),
     };
     let run = verdict::open(Path::new(path))?;
-    Ok((name, RunView::read(&run)?))
+    Ok((name, run.view()?))
 }
 
 fn stem(path: &str) -> String {

@@ -3,11 +3,11 @@
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::verdict;
 use columnar::ColumnarError;
+use interop::cyclictest;
 use interop::cyclictest::{Dialect, write_json, write_text};
-use interop::export as cyclictest;
+use interop::export::{ExportError, csv, frames, hlog, openmetrics, place};
 use lab::session::flight::start_of;
-use report::export::{ExportError, csv, frames, hlog, openmetrics, place};
-use report::view::RunView;
+use model::RunView;
 use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -114,7 +114,7 @@ fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8
         Format::Cyclictest => write_text(&cyclictest::measurement(run)?, Dialect::AllRows, &mut out)?,
         Format::Cyclictest27 => write_text(&cyclictest::measurement(run)?, Dialect::SparseRows, &mut out)?,
         Format::CyclictestJson => write_json(&cyclictest::measurement(run)?, &mut out)?,
-        Format::Openmetrics => openmetrics(&RunView::read(run)?, &mut out)?,
+        Format::Openmetrics => openmetrics(&run.view()?, &mut out)?,
         Format::Perfetto => trace::perfetto::write(&flights(run)?, &mut out)?,
         Format::Parquet => return Err(Failure::Usage(TWO_FILES.into()).into()),
     }
@@ -229,10 +229,10 @@ impl From<ExportError> for Unwritten {
     }
 }
 
-impl From<cyclictest::ExportError> for Unwritten {
-    fn from(error: cyclictest::ExportError) -> Self {
+impl From<cyclictest::RunError> for Unwritten {
+    fn from(error: cyclictest::RunError) -> Self {
         match error {
-            cyclictest::ExportError::Store(error) => error.into(),
+            cyclictest::RunError::Store(error) => error.into(),
             other => Self::Other(Failure::Usage(other.to_string())),
         }
     }

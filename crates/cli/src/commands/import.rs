@@ -5,14 +5,15 @@ mod recorded;
 use crate::arguments::positive_duration;
 use crate::failure::Failure;
 use crate::page;
-use crate::run_file::{default_file, limits_text, remove};
+use crate::run_file::{limits_document, new_run};
 use crate::verdict;
 use interop::cyclictest::{self, Bucket};
 use interop::import::{DOCUMENT, Import, Source};
+use model::RunState;
 use report::limits::Profile;
+use run::NewRun;
 use std::path::{Path, PathBuf};
-use store::model::{RunInfo, RunState};
-use store::{RunWriter, StoreError};
+use store::StoreError;
 
 /// What a bucket of a text is counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -91,10 +92,13 @@ pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
     let sources = args.files.iter().map(|file| source(file, args.bucket));
     let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
     let import = Import::of(&sources, args.interval).map_err(|error| Failure::Usage(error.to_string()))?;
-    let file = args.out.clone().unwrap_or_else(|| default_file("import"));
-    let limits = args.limits.as_deref().map(limits_text).transpose()?;
-    write(&file, &import, limits.as_deref())?;
-    report(args, &file, profile)
+    let run = NewRun {
+        window_ns: import.window_ns,
+        documents: limits_document(args.limits.as_deref())?,
+        ..new_run("import", args.out.clone())
+    };
+    write(&run, &import)?;
+    report(args, &run.file, profile)
 }
 
 fn report(args: &ImportArgs, file: &Path, profile: Option<Profile>) -> Result<u8, Failure> {
@@ -115,39 +119,21 @@ fn source(file: &Path, bucket: Option<BucketArg>) -> Result<Source, Failure> {
     })
 }
 
-/// Writes the run; one that cannot be written whole is taken away.
-fn write(file: &Path, import: &Import, limits: Option<&str>) -> Result<(), StoreError> {
-    let now = sys::clock::pair().realtime;
-    let info = RunInfo {
-        id: format!("{:x}-{:x}", now.as_ns(), std::process::id()),
-        command: "import".into(),
-        arguments: std::env::args().skip(1).collect(),
-        tool_version: env!("CARGO_PKG_VERSION").into(),
-        started: import.started.unwrap_or(now),
-        window_ns: import.window_ns,
-    };
-    let writer = RunWriter::create(file, &info, None)?;
-    let written = fill(writer, import, limits);
-    if written.is_err() {
-        remove(file);
-    }
-    written
-}
-
-fn fill(mut writer: RunWriter, import: &Import, limits: Option<&str>) -> Result<(), StoreError> {
-    writer.add_facts(&import.facts)?;
-    writer.put_document(DOCUMENT, &import.document)?;
-    if let Some(limits) = limits {
-        writer.put_document("limits", limits)?;
-    }
-    for spec in &import.series {
-        writer.add_series(spec)?;
-    }
-    writer.write(&import.batch)?;
-    let state = if import.stopped_early {
-        RunState::Interrupted
-    } else {
-        RunState::Complete
-    };
-    writer.finish(state, import.duration_ns)
+/// Writes the run.
+fn write(run: &NewRun, import: &Import) -> Result<(), StoreError> {
+    let started = import.started.unwrap_or_else(sys::clock::realtime);
+    run.make(started, |writer| {
+        writer.add_facts(&import.facts)?;
+        writer.put_document(DOCUMENT, &import.document)?;
+        for spec in &import.series {
+            writer.add_series(spec)?;
+        }
+        writer.write(&import.batch)?;
+        let state = if import.stopped_early {
+            RunState::Interrupted
+        } else {
+            RunState::Complete
+        };
+        Ok((state, import.duration_ns))
+    })
 }

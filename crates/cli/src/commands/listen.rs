@@ -57,7 +57,6 @@ pub(crate) fn run(args: ListenArgs) -> Result<u8, Failure> {
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,
-        more_settings: run.load_settings(),
         ..every
     };
     let stop = run.session.stop.clone();

@@ -2,13 +2,12 @@
 
 use crate::failure::Failure;
 use crate::page;
-use crate::run_file::{default_file, limits_text, remove};
+use crate::run_file::{limits_document, new_run};
 use crate::verdict;
 use interop::merge::{Input, Merge, MergeError, Relation};
 use report::limits::Profile;
+use run::NewRun;
 use std::path::{Path, PathBuf};
-use store::RunWriter;
-use store::model::RunInfo;
 
 /// Makes one run of recordings that saw the same frames: of a host and a guest, of a publisher and a subscriber
 #[derive(Debug, Clone, clap::Args)]
@@ -63,38 +62,17 @@ pub(crate) fn run(args: &MergeArgs) -> Result<u8, Failure> {
         })
         .collect();
     let merge = Merge::open(&inputs, args.clock).map_err(failure)?;
-    let file = args.out.clone().unwrap_or_else(|| default_file("merge"));
-    let limits = args.limits.as_deref().map(limits_text).transpose()?;
-    write(&merge, &file, limits.as_deref())?;
-    let report = verdict::read(&file, profile)?;
-    verdict::present(&report, args.json, args.html.as_deref())
-}
-
-/// Writes the merged run; one that cannot be written whole is taken away.
-fn write(merge: &Merge, file: &Path, limits: Option<&str>) -> Result<(), Failure> {
-    let now = sys::clock::realtime();
-    let info = RunInfo {
-        id: format!("{:x}-{:x}", now.as_ns(), std::process::id()),
-        command: "merge".into(),
-        arguments: std::env::args().skip(1).collect(),
-        tool_version: env!("CARGO_PKG_VERSION").into(),
-        started: merge.started(),
+    let run = NewRun {
         window_ns: merge.window_ns(),
+        documents: limits_document(args.limits.as_deref())?,
+        ..new_run("merge", args.out.clone())
     };
-    let writer = RunWriter::create(file, &info, None)?;
-    let written = fill(merge, writer, limits);
-    if written.is_err() {
-        remove(file);
-    }
-    written
-}
-
-fn fill(merge: &Merge, mut writer: RunWriter, limits: Option<&str>) -> Result<(), Failure> {
-    if let Some(limits) = limits {
-        writer.put_document("limits", limits)?;
-    }
-    merge.write(&mut writer).map_err(failure)?;
-    Ok(writer.finish(merge.state(), merge.duration_ns())?)
+    run.make(merge.started(), |writer| {
+        merge.write(writer).map_err(failure)?;
+        Ok::<_, Failure>((merge.state(), merge.duration_ns()))
+    })?;
+    let report = verdict::read(&run.file, profile)?;
+    verdict::present(&report, args.json, args.html.as_deref())
 }
 
 fn failure(error: MergeError) -> Failure {

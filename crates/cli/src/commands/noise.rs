@@ -78,6 +78,9 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
         None => Ok(None),
     };
     let outcome = seen.and_then(|seen| {
+        if let Some(seen) = seen {
+            run.session.recorder.add_setting("hwlat", seen);
+        }
         let config = NoiseConfig {
             cpus,
             policy: args.policy,
@@ -87,7 +90,6 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
             rest: rest(args.policy),
             idle: run.session.idle().to_owned(),
             label: None,
-            more_settings: run.load_settings().into_iter().chain(seen).collect(),
         };
         let stop = run.session.stop.clone();
         let running = start(&config, &mut run.session.recorder, &stop)?;

@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use crate::run_file::{Run, Start};
 use crate::streams::{SetArgs, expected};
 use crate::time_sync::{TimeSyncArgs, relation};
+use model::EventKind;
 use probes::goose::SuperviseConfig;
 use probes::subscribe::{ClockRelation, SubscribeConfig, port_options, start};
-use store::model::EventKind;
 use streamset::Selection;
 use sys::packet::PacketPort;
 

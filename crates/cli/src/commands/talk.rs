@@ -93,7 +93,7 @@ pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
         ..Start::probe("talk", measured, ends).on(&args.port.interface)
     };
     let mut run = Run::start(begin, args.run.clone())?;
-    let config = config(args, &run);
+    let config = config(args);
     if args.search {
         // Each step opens its own.
         drop(port);
@@ -140,7 +140,7 @@ fn check(args: &TalkArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn config(args: &TalkArgs, run: &Run) -> TalkConfig {
+fn config(args: &TalkArgs) -> TalkConfig {
     let every = TalkConfig::every(args.interval);
     let late_after_ns = args.late_after.unwrap_or(match args.search {
         true => SEARCH_LATE_NS,
@@ -159,7 +159,6 @@ fn config(args: &TalkArgs, run: &Run) -> TalkConfig {
         cpu: args.port.cpu,
         // Late frames are kept, each with its cause. Of a search most are late, and nobody asks why.
         threshold_ns: (!args.search).then_some(late_after_ns),
-        more_settings: run.load_settings(),
         ..every
     }
 }
@@ -176,12 +175,11 @@ fn self_test(
         framing: Some(config.framing),
         policy: config.policy,
         cpu,
-        more_settings: config.more_settings.clone(),
         ..ListenConfig::every(config.period)
     };
     let far = PacketPort::open(interface, &listen::port_options(listener.framing))?;
     // The listener ends after the talker, also when the talker is told to end.
-    let listening_stop = probes::Stop::new();
+    let listening_stop = run::Stop::new();
     let Listening { running, .. } = listen::start(&listener, far, &mut run.session.recorder, &listening_stop)?;
     let stop = run.session.stop.clone();
     let talked = start(config, port, &mut run.session.recorder, &stop).and_then(|talking| run.attend(talking.running));

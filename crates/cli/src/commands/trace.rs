@@ -121,7 +121,6 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         threshold_ns: args.threshold,
         record: args.record,
         window_ns: args.run.window.unwrap_or(WINDOW_NS),
-        more_settings: run.load_settings(),
         namespaces: chosen.namespaces(),
         sender: SenderEnd::default(),
     };

@@ -107,7 +107,6 @@ pub(crate) fn run(args: WakeupArgs) -> Result<u8, Failure> {
         break_above_ns: args.break_above,
         idle: run.session.idle().to_owned(),
         label: None,
-        more_settings: run.load_settings(),
     };
     let stop = run.session.stop.of_step();
     let outcome = start(&config, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));

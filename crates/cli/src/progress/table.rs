@@ -1,11 +1,11 @@
 //! The table of the series, drawn in place below the cursor.
 
-use probes::record::Live;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Constraint;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::widgets::{Cell, Row};
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
+use run::Live;
 use std::io::{Result, Stderr};
 use units::foreign;
 
@@ -120,10 +120,10 @@ fn row(series: &Live) -> Row<'static> {
 #[cfg(test)]
 mod tests {
     use super::{COLUMNS, MOST_ROWS, render, worst};
-    use probes::record::Live;
+    use model::Counters;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use store::model::Counters;
+    use run::Live;
 
     fn live(name: &str, max_ns: i64) -> Live {
         Live {

@@ -22,9 +22,9 @@ mod threads;
 pub use error::ImportError;
 
 use crate::cyclictest::{Measurement, System};
+use model::{Fact, SeriesSpec};
 use serde::{Deserialize, Serialize};
 use store::Batch;
-use store::model::{Fact, SeriesSpec};
 use units::Realtime;
 
 /// Name of the document that keeps what was read, so that it can be exported as it came.

@@ -4,7 +4,7 @@ use super::Source;
 use super::check::lasted_ns;
 use super::threads::Rebuilt;
 use crate::cyclictest::Bucket;
-use store::model::{Event, EventKind, SeriesId};
+use model::{Event, EventKind, SeriesId};
 use units::format_ns;
 
 /// A run shorter than this part of start to end was not measured all the time, or not with that interval.

@@ -3,8 +3,8 @@
 use super::threads::Rebuilt;
 use super::{ImportError, Source, notes};
 use crate::cyclictest::Thread;
+use model::{SeriesClock, SeriesId, SeriesSpec, kind, setting};
 use store::Batch;
-use store::model::{SeriesClock, SeriesId, SeriesSpec, setting};
 use units::format_ns;
 
 /// A run in the making.
@@ -49,19 +49,19 @@ impl Builder {
     }
 
     fn series_of(&mut self, source: &Source, rebuilt: &Rebuilt<'_>) -> Result<SeriesId, ImportError> {
-        let name = name(source, rebuilt.thread);
-        let index = match self.series.iter().position(|spec| spec.name == name) {
+        let label = label(source, rebuilt.thread);
+        let index = match self.series.iter().position(|spec| spec.label() == label) {
             Some(index) if self.intervals[index] != rebuilt.interval_ns => {
                 return Err(ImportError::TwoIntervals {
                     file: source.file.clone(),
-                    series: name,
+                    series: self.series[index].name.clone(),
                     interval_ns: rebuilt.interval_ns,
                     before_ns: self.intervals[index],
                 });
             }
             Some(index) => index,
             None => {
-                self.series.push(spec(name, source, rebuilt.interval_ns));
+                self.series.push(spec(&label, source, rebuilt.interval_ns));
                 self.intervals.push(rebuilt.interval_ns);
                 self.series.len() - 1
             }
@@ -71,19 +71,19 @@ impl Builder {
     }
 }
 
-/// `wakeup/cpu1`; `wakeup/thread1` where the CPU is not known, `wakeup/cpu1-thread0` where several threads ran on it.
-fn name(source: &Source, thread: &Thread) -> String {
+/// `cpu1`; `thread1` where the CPU is not known, `cpu1-thread0` where several threads ran on it.
+fn label(source: &Source, thread: &Thread) -> String {
     let Some(cpu) = thread.cpu else {
-        return format!("wakeup/thread{}", thread.number);
+        return format!("thread{}", thread.number);
     };
     let on_it = source.measurement.threads.iter().filter(|other| other.cpu == Some(cpu));
     match on_it.count() {
-        1 => format!("wakeup/cpu{cpu}"),
-        _ => format!("wakeup/cpu{cpu}-thread{}", thread.number),
+        1 => format!("cpu{cpu}"),
+        _ => format!("cpu{cpu}-thread{}", thread.number),
     }
 }
 
-fn spec(name: String, source: &Source, interval_ns: u64) -> SeriesSpec {
+fn spec(label: &str, source: &Source, interval_ns: u64) -> SeriesSpec {
     let measurement = &source.measurement;
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "not in the file".to_owned());
     let settings = [
@@ -95,11 +95,12 @@ fn spec(name: String, source: &Source, interval_ns: u64) -> SeriesSpec {
         ("missed", "rebuilt from histogram and interval".to_owned()),
     ];
     SeriesSpec {
-        name,
-        what: "timer due -> thread running, measured by cyclictest".into(),
-        clock: SeriesClock::Monotonic,
         interval_ns: Some(interval_ns as f64),
-        threshold_ns: None,
         settings: settings.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+        ..SeriesSpec::of(
+            &kind::WAKEUP,
+            label,
+            "timer due -> thread running, measured by cyclictest",
+        )
     }
 }

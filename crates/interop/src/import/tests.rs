@@ -1,11 +1,11 @@
 //! Real files of cyclictest 2.4 (`tests/data`, see its README) as runs, and back.
 
 use super::{DOCUMENT, Import, ImportError, Source};
+use crate::cyclictest;
 use crate::cyclictest::{Bucket, Dialect, Mean, Measurement, Thread, read, write_text};
-use crate::export;
+use model::{EventKind, RunInfo, RunState, Window};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use store::model::{EventKind, RunInfo, RunState, Window};
 use store::{RunFile, RunWriter};
 use units::Realtime;
 
@@ -230,7 +230,7 @@ fn a_run_is_exported_as_it_was_imported() {
                 .and(Some(1_000_000)),
         );
         let (_directory, run) = stored(&run, true);
-        assert_eq!(export::measurement(&run).expect("exported"), expected);
+        assert_eq!(cyclictest::measurement(&run).expect("exported"), expected);
     }
 }
 
@@ -246,7 +246,7 @@ fn the_runs_own_histogram_gives_the_same_buckets_below_a_millisecond() {
     let expected = source.measurement.threads[0].clone();
     let mut imported = import(source, None);
     let (_directory, run) = stored(&imported, false);
-    let thread = &export::measurement(&run).expect("exported").threads[0];
+    let thread = &cyclictest::measurement(&run).expect("exported").threads[0];
     assert_eq!(thread.buckets, expected.buckets);
     assert_eq!(
         (thread.cycles, thread.min, thread.max, thread.cpu),
@@ -255,7 +255,7 @@ fn the_runs_own_histogram_gives_the_same_buckets_below_a_millisecond() {
 
     imported = import(source!("stall24.json"), None);
     let (_directory, run) = stored(&imported, false);
-    let exported = &export::measurement(&run).expect("exported").threads[0];
+    let exported = &cyclictest::measurement(&run).expect("exported").threads[0];
     let original = &source!("stall24.json").measurement.threads[0];
     assert_eq!(exported.in_buckets(), original.in_buckets());
     let pairs = flat(exported).into_iter().zip(flat(original));
@@ -281,11 +281,11 @@ fn flat(thread: &Thread) -> Vec<u64> {
 fn several_files_are_exported_as_one() {
     let run = Import::of(&[source!("plain24.json"), source!("plain24.json")], None).expect("a run");
     let (_directory, run) = stored(&run, true);
-    assert_eq!(export::measurement(&run).expect("exported").threads[0].cycles, 6000);
+    assert_eq!(cyclictest::measurement(&run).expect("exported").threads[0].cycles, 6000);
     let run = Import::of(&[source!("plain24.json"), source!("stall24.json")], None).expect("a run");
     let (_directory, run) = stored(&run, true);
-    let error = export::measurement(&run).expect_err("different numbers of buckets");
-    assert!(matches!(error, export::ExportError::Several(_)), "{error}");
+    let error = cyclictest::measurement(&run).expect_err("different numbers of buckets");
+    assert!(matches!(error, cyclictest::RunError::Several(_)), "{error}");
 }
 
 #[test]
@@ -293,7 +293,10 @@ fn a_run_without_wake_ups_is_refused() {
     let mut run = import(source!("plain24.json"), None);
     run.series[0].name = "rtt/reflect".into();
     let (_directory, run) = stored(&run, false);
-    assert!(matches!(export::measurement(&run), Err(export::ExportError::NoWakeup)));
+    assert!(matches!(
+        cyclictest::measurement(&run),
+        Err(cyclictest::RunError::NoWakeup)
+    ));
 }
 
 /// What scripts take: SEAPATH's and bench-cyclictest's the last number of the line, OpenShift's the line itself.
@@ -301,7 +304,7 @@ fn a_run_without_wake_ups_is_refused() {
 fn the_last_number_of_the_maxima_is_the_largest() {
     let run = import(source!("sum24.json"), None);
     let (_directory, run) = stored(&run, false);
-    let measurement: Measurement = export::measurement(&run).expect("exported");
+    let measurement: Measurement = cyclictest::measurement(&run).expect("exported");
     assert_eq!(measurement.bucket, Bucket::Microsecond);
     for dialect in [Dialect::AllRows, Dialect::SparseRows] {
         let mut out = Vec::new();

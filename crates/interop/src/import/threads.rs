@@ -2,8 +2,8 @@
 
 use super::{ImportError, Source};
 use crate::cyclictest::{Bucket, Measurement, Thread};
+use model::{Counters, SeriesId, Window};
 use stats::Histogram;
-use store::model::{Counters, SeriesId, Window};
 
 /// A thread with what was rebuilt of it.
 pub(super) struct Rebuilt<'a> {

@@ -4,21 +4,19 @@ use super::log::{Log, Logged};
 use super::pair::Publisher;
 use super::windows::Open;
 use super::{Imported, LoggerError, LoggerOptions, Relation};
-use crate::segments;
+use model::{Event, EventKind, Kind, SeriesClock, SeriesSpec, kind};
 use recording::{Record, SegmentWriter, StreamInfo, flag};
+use run::sealing;
 use std::io::Read;
-use store::model::{Event, EventKind, SeriesClock, SeriesSpec};
 use store::{Batch, RunWriter};
 use units::format_ns;
 use wire::sequence::{Accounting, Settled};
 
-/// Family of the series of two files: what is lost is counted by the publisher's numbers.
-pub(super) const LATENCY: &str = "latency";
-
 /// Makes records, segments and windows of samples.
 pub(super) struct Maker<'a> {
     options: &'a LoggerOptions,
-    family: &'static str,
+    /// What its series are; `None` where nothing can be timed.
+    kind: Option<&'static Kind>,
     segment: SegmentWriter,
     /// Rates as the segments have them.
     rates: Vec<Option<u32>>,
@@ -34,10 +32,10 @@ pub(super) struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
-    pub(super) fn new(points: &[&str], family: &'static str, options: &'a LoggerOptions) -> Self {
+    pub(super) fn new(points: &[&str], kind: Option<&'static Kind>, options: &'a LoggerOptions) -> Self {
         Self {
             options,
-            family,
+            kind,
             segment: SegmentWriter::new(points),
             rates: Vec::new(),
             series: Vec::new(),
@@ -68,7 +66,7 @@ impl<'a> Maker<'a> {
             number,
             stamps,
         };
-        segments::push::<LoggerError>(&mut self.segment, &record, run)?;
+        sealing::push::<LoggerError>(&mut self.segment, &record, run)?;
         self.imported.samples += 1;
         let at_ns = u64::try_from(logged.at_ns.saturating_sub(self.options.started_ns)).unwrap_or(0);
         self.imported.duration_ns = self.imported.duration_ns.max(at_ns);
@@ -84,6 +82,7 @@ impl<'a> Maker<'a> {
         let flags = flags & !flag::UNRATED;
         let last = self.last_ns[logged.stream].replace(logged.at_ns);
         let next = self.next_number[logged.stream];
+        let by_number = self.is_of_a_pair();
         let Some(open) = self.series.get_mut(logged.stream) else {
             return;
         };
@@ -92,7 +91,6 @@ impl<'a> Maker<'a> {
             _ => last.map(|last| logged.at_ns - last),
         };
         let missing = next.map_or(0, |next| number.saturating_sub(next));
-        let by_number = self.family == LATENCY;
         if by_number && flags == 0 && missing > 0 {
             let counters = open.counters();
             counters.lost += missing;
@@ -181,8 +179,8 @@ impl<'a> Maker<'a> {
             self.last_ns.push(None);
             self.next_number.push(None);
             self.accounts.push(Accounting::default());
-            if !self.family.is_empty() {
-                let series = run.add_series(&self.spec(&name, &log.file))?;
+            if let Some(kind) = self.kind {
+                let series = run.add_series(&self.spec(kind, &name, &log.file))?;
                 self.series.push(Open::new(series));
             }
         }
@@ -194,17 +192,18 @@ impl<'a> Maker<'a> {
         Ok(self.segment.set_stream(info)?)
     }
 
-    fn spec(&self, name: &str, file: &str) -> SeriesSpec {
-        let what = match self.family {
-            LATENCY => "publisher's stamp -> subscriber's stamp",
-            _ => "application's stamp of one sample -> that of the next",
+    /// Of two files, what is lost is counted by the publisher's numbers.
+    fn is_of_a_pair(&self) -> bool {
+        self.kind == Some(&kind::LATENCY)
+    }
+
+    fn spec(&self, kind: &'static Kind, name: &str, file: &str) -> SeriesSpec {
+        let what = match self.is_of_a_pair() {
+            true => "publisher's stamp -> subscriber's stamp",
+            false => "application's stamp of one sample -> that of the next",
         };
         SeriesSpec {
-            name: format!("{}/{name}", self.family),
-            what: what.into(),
             clock: SeriesClock::Realtime,
-            interval_ns: None,
-            threshold_ns: None,
             settings: vec![
                 ("tool".into(), "sv_timestamp_logger".into()),
                 ("file".into(), file.into()),
@@ -215,6 +214,7 @@ impl<'a> Maker<'a> {
                     format!("{} ns", uncertainty_ns(self.options.clock)),
                 ),
             ],
+            ..SeriesSpec::of(kind, name, what)
         }
     }
 
@@ -296,7 +296,7 @@ impl<'a> Maker<'a> {
     }
 
     pub(super) fn finish(mut self, run: &mut RunWriter) -> Result<Imported, LoggerError> {
-        segments::seal::<LoggerError>(&mut self.segment, run)?;
+        sealing::seal::<LoggerError>(&mut self.segment, run)?;
         let end_ns = self.imported.duration_ns + 1;
         self.series
             .iter_mut()

@@ -16,10 +16,10 @@ pub(crate) mod windows;
 
 use log::Log;
 use maker::Maker;
+use model::{EventKind, kind};
 use pair::{Pairing, Publisher};
 use recording::SegmentError;
 use std::io::Read;
-use store::model::EventKind;
 use store::{RunWriter, StoreError};
 use units::format_ns;
 
@@ -120,7 +120,7 @@ pub fn import<R: Read>(
     run: &mut RunWriter,
 ) -> Result<Imported, LoggerError> {
     let mut log = Log::new(file.name, file.source, options.rate);
-    let mut maker = Maker::new(&["application"], "spacing", options);
+    let mut maker = Maker::new(&["application"], Some(&kind::SPACING), options);
     while let Some(logged) = log.next()? {
         let stamps = recording::instants([Some(logged.at_ns)]);
         maker.sample(&log, &logged, (logged.number, logged.flags), stamps, run)?;
@@ -160,12 +160,8 @@ pub fn import_pair<R: Read>(
     let mut log = Log::new(subscriber.name, subscriber.source, options.rate);
     let window_ns = i64::try_from(options.within_ns).unwrap_or(i64::MAX);
     let mut sent = Publisher::new(Log::new(publisher.name, publisher.source, options.rate), window_ns);
-    let family = if options.clock == Relation::Unknown {
-        ""
-    } else {
-        maker::LATENCY
-    };
-    let mut maker = Maker::new(&["publisher", "subscriber"], family, options);
+    let kind = (options.clock != Relation::Unknown).then_some(&kind::LATENCY);
+    let mut maker = Maker::new(&["publisher", "subscriber"], kind, options);
     let mut streams: Vec<Option<usize>> = Vec::new();
     let mut first_ns = None;
     while let Some(logged) = log.next()? {

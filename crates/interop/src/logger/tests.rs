@@ -1,9 +1,9 @@
 //! Pairs of files with losses, doubles and another start.
 
 use super::{Imported, LoggerError, LoggerFile, LoggerOptions, Relation, import, import_pair};
+use model::{RunInfo, RunState};
 use recording::{SegmentReader, Survey};
 use std::path::Path;
-use store::model::{RunInfo, RunState};
 use store::{RunFile, RunWriter};
 use units::Realtime;
 

@@ -1,8 +1,8 @@
 //! Windows of the series that are made of a logger's samples.
 
+use model::{Counters, SeriesId, Spike, Window};
 use stats::Histogram;
 use store::Batch;
-use store::model::{Counters, SeriesId, Spike, Window};
 
 /// Worst samples of a window that are kept.
 const WORST: usize = 20;

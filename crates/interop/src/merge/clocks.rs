@@ -1,7 +1,7 @@
 //! How the clocks of the runs relate.
 
 use super::source::Source;
-use store::model::{Event, EventKind, STEP_NOTICED_NS};
+use model::{Event, EventKind, STEP_NOTICED_NS};
 use units::format_ns;
 
 /// How the clocks of two runs that follow each other relate, as it was stated.
@@ -187,7 +187,7 @@ fn of_watches(of_runs: Vec<(String, Vec<Event>)>) -> Vec<Event> {
 #[cfg(test)]
 mod tests {
     use super::of_watches;
-    use store::model::{Event, EventKind};
+    use model::{Event, EventKind};
 
     fn event(at_ns: u64, kind: EventKind, text: &str) -> Event {
         Event {

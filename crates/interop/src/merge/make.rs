@@ -7,8 +7,8 @@ use super::summary::Merged;
 use super::tally::Tally;
 use super::ways::{Kind, Way, ways};
 use super::{Merge, MergeError};
-use crate::segments;
 use recording::{MAX_POINTS, NumberedStream, Record, SegmentWriter};
+use run::sealing;
 use std::collections::HashMap;
 use store::{Batch, RunWriter};
 
@@ -202,7 +202,7 @@ impl<'a> Maker<'a> {
             number,
             stamps,
         };
-        segments::push(&mut self.segment, &record, run)
+        sealing::push(&mut self.segment, &record, run)
     }
 
     fn close_windows(&mut self, at_ns: u64, run: &mut RunWriter) -> Result<(), MergeError> {
@@ -221,7 +221,7 @@ impl<'a> Maker<'a> {
 
     /// Closes the recording and the series.
     pub(super) fn finish(mut self, run: &mut RunWriter) -> Result<Merged, MergeError> {
-        segments::seal::<MergeError>(&mut self.segment, run)?;
+        sealing::seal::<MergeError>(&mut self.segment, run)?;
         self.begin_lost_streams(run)?;
         let tallies = self.tallies.iter().flat_map(HashMap::values);
         let lost_ns = tallies.filter_map(Tally::loses_until_ns).max();

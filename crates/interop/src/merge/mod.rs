@@ -22,10 +22,10 @@ pub use clocks::Relation;
 pub use summary::Merged;
 
 use make::Maker;
+use model::RunState;
 use recording::{MAX_POINTS, SegmentError};
 use source::Source;
 use std::path::PathBuf;
-use store::model::RunState;
 use store::{RunWriter, StoreError};
 use streams::Streams;
 use units::Realtime;

@@ -2,9 +2,8 @@
 
 use super::clocks::{Relation, words};
 use super::{Merge, MergeError};
+use model::{Counters, Event, EventKind, Fact, RunState, SeriesId, SeriesSpec, Spike, Window, WindowRow, hop::HopName};
 use std::collections::HashMap;
-use store::hop::HopName;
-use store::model::{Counters, Event, EventKind, Fact, RunState, SeriesId, SeriesSpec, Spike, Window, WindowRow};
 use store::{Batch, HistogramSpan, RunWriter};
 
 /// Group of the inventory for what was merged.

@@ -1,9 +1,9 @@
 //! The recording of one run, read frame by frame.
 
 use super::MergeError;
+use model::{Fact, RunInfo, RunState};
 use recording::{Block, SegmentReader, StreamInfo, facts, flag};
 use std::path::Path;
-use store::model::{Fact, RunInfo, RunState};
 use store::{RunFile, SegmentPlace, StoreError};
 
 /// Command of a merged run: neither the uncertainty of its stamps nor what contradicted its clocks is in its recording.

@@ -4,7 +4,7 @@ use super::pairing::{Found, MOST_RUNS, Records};
 use super::tally::Tally;
 use super::ways::{Kind, Way};
 use super::{Merge, MergeError, own};
-use store::model::{Event, EventKind, SeriesId};
+use model::{Event, EventKind, SeriesId};
 use store::{Batch, RunWriter};
 use units::format_ns;
 

@@ -2,9 +2,9 @@
 
 use super::own::Lost;
 use crate::logger::windows::Open;
+use model::{SeriesId, Window};
 use std::collections::VecDeque;
 use store::Batch;
-use store::model::{SeriesId, Window};
 
 /// Windows with losses that are held back.
 const HELD: usize = 2;
@@ -144,8 +144,8 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::{Lost, Outcome, Tally};
+    use model::SeriesId;
     use store::Batch;
-    use store::model::SeriesId;
 
     const WINDOW_NS: u64 = 1_000;
 

@@ -7,9 +7,8 @@ use super::pairing::{Found, MOST_RUNS, Records, Seen, WITHIN_NS};
 use super::summary::Between;
 use super::tally::{Outcome, Tally};
 use super::{Merge, MergeError};
+use model::{SeriesClock, SeriesSpec, hop::HopName, setting};
 use store::RunWriter;
-use store::hop::HopName;
-use store::model::{SeriesClock, SeriesSpec, setting};
 
 /// A frame may be under way so long: within it before the end of a recording, one that is not there is not lost.
 const UNDER_WAY_NS: i64 = 100_000_000;
@@ -215,12 +214,9 @@ impl Maker<'_> {
             settings.push((setting::CLOCK_UNCERTAINTY_NS.to_owned(), apart));
         }
         let spec = SeriesSpec {
-            name: HopName { from, to, stream: name }.to_string(),
-            what,
             clock: SeriesClock::Realtime,
-            interval_ns: None,
-            threshold_ns: None,
             settings,
+            ..HopName { from, to, stream: name }.series(what)
         };
         let series = run.add_series(&spec)?;
         if !is_own {

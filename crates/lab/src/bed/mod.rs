@@ -21,8 +21,8 @@ pub use network::Network;
 pub use way::{FIRST, FramePath};
 
 use crate::fault::{FaultBed, Faults, Wire};
+use model::Fact;
 use std::sync::Arc;
-use store::model::Fact;
 use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};

@@ -2,9 +2,8 @@
 
 use super::{Bed, DEVICE_IF, Place, TEST_SET_IF, kernel};
 use host::path::{PathEvent, PathPoint, Way, discover};
+use model::{Fact, hop::HopName};
 use std::collections::BTreeMap;
-use store::hop::HopName;
-use store::model::Fact;
 use sys::SysError;
 use sys::link::find;
 use sys::netns::NetNs;

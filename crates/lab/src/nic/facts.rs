@@ -5,7 +5,7 @@ use super::kind::{Kind, Needs};
 use super::settings::{
     adaptive_rx, adaptive_tx, channels, disciplines, eee, hardware_stamps, listed, on_off, rx_ring, tx_ring,
 };
-use store::model::{Fact, NOT_APPLICABLE};
+use model::{Fact, NOT_APPLICABLE};
 use sys::ethtool::{Answer, Coalesce, Duplex};
 
 /// The facts of the interface `name`, in the group `nic NAME`.

@@ -1,6 +1,6 @@
 //! What an interface is, and so what it can have: a veth has no interrupt to hold back.
 
-use store::model::NOT_APPLICABLE;
+use model::NOT_APPLICABLE;
 use sys::ethtool::{Ethtool, Silence};
 use sys::link::LinkInfo;
 

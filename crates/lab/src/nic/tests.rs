@@ -2,8 +2,8 @@ mod kernel;
 
 use super::kind::{Kind, Needs};
 use super::{Nic, facts, settings};
+use model::{Fact, NOT_APPLICABLE};
 use proptest::prelude::{ProptestConfig, any, proptest};
-use store::model::{Fact, NOT_APPLICABLE};
 use sys::ethtool::{Coalesce, Driver, Duplex, Eee, Ethtool, LinkSettings, Silence};
 use sys::link::{Below, Etf, LinkInfo, QDISC_ROOT, Qdisc};
 

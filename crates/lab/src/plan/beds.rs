@@ -5,9 +5,9 @@ use super::file::{Plan, PlanError};
 use crate::bed::{Bed, BedError, Network};
 use crate::fault::{LaneCounts, Way as Direction, Wire};
 use crate::session::SessionError;
-use probes::record::Recorder;
+use model::{EventKind, Fact};
+use run::Recorder;
 use std::sync::{Arc, Mutex, PoisonError};
-use store::model::{EventKind, Fact};
 
 /// Group of the inventory that says over which networks was measured, and why not over others. The report reads it.
 const GROUP: &str = "networks compared";

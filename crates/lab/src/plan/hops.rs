@@ -7,12 +7,12 @@
 mod tests;
 
 use crate::bed::{Bed, FIRST, FramePath};
+use model::{EventKind, Fact, SeriesClock, SeriesSpec, kind};
+use probes::ProbeError;
 use probes::SenderEnd;
-use probes::record::{Counted, CountedSpan, Events, Recorder};
 use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
-use probes::{ProbeError, Stop};
+use run::{Counted, CountedSpan, Events, Recorder, Stop};
 use std::collections::BTreeMap;
-use store::model::{EventKind, Fact, SeriesClock, SeriesSpec};
 
 /// Group of the inventory for what was traced.
 const GROUP: &str = "trace";
@@ -29,8 +29,6 @@ pub(super) struct Wanted<'a> {
     pub(super) threshold_ns: Option<u64>,
     /// Length of the run's windows.
     pub(super) window_ns: u64,
-    /// Settings of the series.
-    pub(super) more_settings: Vec<(String, String)>,
 }
 
 /// Tracing under way, or not.
@@ -82,7 +80,6 @@ impl<'a> Hops<'a> {
             threshold_ns: self.wanted.threshold_ns,
             record: false,
             window_ns: self.wanted.window_ns,
-            more_settings: self.wanted.more_settings.clone(),
             // The way was found in another namespace, and its numbers are of that one.
             namespaces: BTreeMap::new(),
             sender: self.sender.clone(),
@@ -156,7 +153,11 @@ impl<'a> Hops<'a> {
     /// The stream's series, for those that are not there yet: what judges them is undecided.
     fn without_samples(&self, stream: &str, why: &str) {
         for hop in &self.hops {
-            let series = hop_series(format!("{}/{hop}/{stream}", store::hop::FAMILY));
+            let series = SeriesSpec::of(
+                &kind::HOP,
+                &format!("{hop}/{stream}"),
+                "a frame's way inside this kernel",
+            );
             self.counted.add(CountedSpan::not_measured(series, why));
         }
     }
@@ -181,16 +182,4 @@ fn start_before_loads(config: &TraceConfig, recorder: &Recorder, stop: &Stop) ->
         let started = thread.join();
         started.unwrap_or_else(|_| Err(ProbeError::Panicked("trace".to_owned())))
     })
-}
-
-/// A hop's series, of which nothing but its name is known.
-fn hop_series(name: String) -> SeriesSpec {
-    SeriesSpec {
-        name,
-        what: "a frame's way inside this kernel".to_owned(),
-        clock: SeriesClock::Monotonic,
-        interval_ns: None,
-        threshold_ns: None,
-        settings: Vec::new(),
-    }
 }

@@ -17,12 +17,7 @@ impl From<PlanFraming> for Framing {
 
 /// What talker and listener are told. The talker is the device under test, on the first measured CPU; the listener gets the
 /// second, or a housekeeping one when there is no second.
-pub(super) fn ends(
-    step: &TalkListenStep,
-    measured: &CpuList,
-    housekeeping: &CpuList,
-    more_settings: Vec<(String, String)>,
-) -> (TalkConfig, ListenConfig) {
+pub(super) fn ends(step: &TalkListenStep, measured: &CpuList, housekeeping: &CpuList) -> (TalkConfig, ListenConfig) {
     let period = step.interval.0;
     let framing = Framing::from(step.framing);
     let every = TalkConfig::every(period);
@@ -34,7 +29,6 @@ pub(super) fn ends(
         cpu: measured.first(),
         label: step.label.clone(),
         threshold_ns: Some(every.late_after_ns),
-        more_settings: more_settings.clone(),
         ..every
     };
     let listener = ListenConfig {
@@ -42,7 +36,6 @@ pub(super) fn ends(
         policy: step.policy.0,
         cpu: measured.iter().nth(1).or(housekeeping.first()),
         label: step.label.clone(),
-        more_settings,
         ..ListenConfig::every(period)
     };
     (talker, listener)

@@ -2,7 +2,7 @@
 
 use super::file::{Cpus, Plan, PlanError};
 use host::{CpuFacts, Host};
-use store::model::Fact;
+use model::Fact;
 use units::CpuList;
 
 /// Group of the inventory that says who ran where, and why. The report reads it.

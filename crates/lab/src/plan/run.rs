@@ -11,18 +11,18 @@ use crate::load::LoadSpec;
 use crate::loads::Loads;
 use crate::session::{Session, SessionError};
 use host::{CpuFacts, Host};
+use model::EventKind;
 use probes::SenderEnd;
 use probes::listen;
 use probes::noise::{self, NoiseConfig};
 use probes::publish::{self, PublishConfig};
-use probes::record::Events;
 use probes::reflect::{self, Receive, ReflectConfig, Role};
 use probes::subscribe::{self, SubscribeConfig};
 use probes::talk;
 use probes::wakeup::{self, WakeupConfig};
-use probes::{ProbeError, Rest, Running, Stop};
+use probes::{ProbeError, Rest, Running};
+use run::{Events, Stop};
 use std::time::Duration;
-use store::model::EventKind;
 use units::CpuList;
 use wire::ether::Mac;
 
@@ -85,9 +85,10 @@ impl Runner<'_> {
             }
             self.session.leave_idle_alone(step.idle().is_system());
             let mut own = Loads::start(self.specs(step.loads())?, &events)?;
-            let settings = self.settings(&own);
+            let beside = self.beside(&own);
+            self.session.recorder.set_settings(beside.clone());
             events.write(EventKind::StepStarted, step.name());
-            let outcome = self.step(step, beds, settings);
+            let outcome = self.step(step, beds, &beside);
             if let Some(beds) = beds.filter(|_| step.needs_bed()) {
                 say_of_wire(beds, &events);
             }
@@ -115,17 +116,12 @@ impl Runner<'_> {
     }
 
     /// The loads, as a setting of what is measured beside them.
-    fn settings(&self, own: &Loads) -> Vec<(String, String)> {
+    fn beside(&self, own: &Loads) -> Vec<(String, String)> {
         let all = [self.loads.describe(), own.describe()].concat();
         vec![crate::loads::setting(&all)]
     }
 
-    fn step(
-        &mut self,
-        step: &Step,
-        beds: Option<&Beds>,
-        more_settings: Vec<(String, String)>,
-    ) -> Result<(), SessionError> {
+    fn step(&mut self, step: &Step, beds: Option<&Beds>, beside: &[(String, String)]) -> Result<(), SessionError> {
         let stop = self.session.stop.of_step();
         let name = step.name();
         match (step, beds) {
@@ -136,7 +132,6 @@ impl Runner<'_> {
                     duration_ns: Some(step.duration.0),
                     idle: self.session.idle().to_owned(),
                     label: step.label.clone(),
-                    more_settings,
                     ..WakeupConfig::on(self.measured(step.cpus.as_ref())?)
                 };
                 let running = wakeup::start(&config, &mut self.session.recorder, &stop)?;
@@ -153,19 +148,23 @@ impl Runner<'_> {
                     rest: rest(),
                     idle: self.session.idle().to_owned(),
                     label: step.label.clone(),
-                    more_settings,
                 };
                 let running = noise::start(&config, &mut self.session.recorder, &stop)?;
                 self.attend(name, &running);
                 Ok(running.join()?)
             }
-            (Step::Reflect(step), Some(beds)) => self.round_trips(step, beds),
-            (Step::SampledValues(step), Some(beds)) => self.streams(step, beds, &more_settings),
-            (Step::TalkListen(step), Some(beds)) => self.talk_listen(step, beds.first(), more_settings, &stop),
+            (Step::Reflect(step), Some(beds)) => self.round_trips(step, beds, beside),
+            (Step::SampledValues(step), Some(beds)) => self.streams(step, beds, beside),
+            (Step::TalkListen(step), Some(beds)) => self.talk_listen(step, beds.first(), &stop),
             (Step::Reflect(_) | Step::SampledValues(_) | Step::TalkListen(_), None) => {
                 unreachable!("the bed was built for this step")
             }
         }
+    }
+
+    /// What is measured from now on is measured over this network, beside the loads.
+    fn measure_over(&mut self, way: &Way, beside: &[(String, String)]) {
+        self.session.recorder.set_settings([&way.settings(), beside].concat());
     }
 
     /// The CPUs a step names, or the plan's measured ones.
@@ -174,12 +173,18 @@ impl Runner<'_> {
     }
 
     /// The round trip over every bed, in rounds.
-    fn round_trips(&mut self, step: &ReflectStep, beds: &Beds) -> Result<(), SessionError> {
+    fn round_trips(
+        &mut self,
+        step: &ReflectStep,
+        beds: &Beds,
+        beside: &[(String, String)],
+    ) -> Result<(), SessionError> {
         let receive = self.receive(step, beds)?;
         for way in beds.in_rounds() {
             if self.session.stop.requested() {
                 break;
             }
+            self.measure_over(way, beside);
             self.round_trip(step, way, receive)?;
         }
         Ok(())
@@ -214,7 +219,6 @@ impl Runner<'_> {
             cpu: far_cpu,
             rest: rest(),
             label: way.label.clone(),
-            more_settings: way.settings(),
             ..ReflectConfig::new(Role::Reflector)
         };
         let initiator = ReflectConfig {
@@ -237,23 +241,19 @@ impl Runner<'_> {
         &mut self,
         step: &SampledValuesStep,
         beds: &Beds,
-        more_settings: &[(String, String)],
+        beside: &[(String, String)],
     ) -> Result<(), SessionError> {
         for way in beds.in_rounds() {
             if self.session.stop.requested() {
                 break;
             }
-            self.sampled_values(step, way, more_settings)?;
+            self.measure_over(way, beside);
+            self.sampled_values(step, way)?;
         }
         Ok(())
     }
 
-    fn sampled_values(
-        &mut self,
-        step: &SampledValuesStep,
-        way: &Way,
-        more_settings: &[(String, String)],
-    ) -> Result<(), SessionError> {
+    fn sampled_values(&mut self, step: &SampledValuesStep, way: &Way) -> Result<(), SessionError> {
         let (bed, stop) = (&way.bed, &self.session.stop.of_step());
         let publisher = streams::publisher(step, way, self.work.roles.housekeeping.first());
         let subscriber = SubscribeConfig {
@@ -266,7 +266,6 @@ impl Runner<'_> {
             streams: publisher.streams.iter().map(|stream| stream.sv_id.clone()).collect(),
             threshold_ns: step.trace_threshold.map(|ns| ns.0),
             window_ns: self.work.plan.window.0,
-            more_settings: [way.settings(), more_settings.to_vec()].concat(),
         });
         let hops = wanted.map(|wanted| Hops::start(wanted, &self.session.recorder, stop));
         let sender = hops.as_ref().map(Hops::sender).unwrap_or_default();
@@ -301,15 +300,9 @@ impl Runner<'_> {
         self.end_other(near, far.running, stop, AFTER_SENDER)
     }
 
-    fn talk_listen(
-        &mut self,
-        step: &TalkListenStep,
-        bed: &Bed,
-        more_settings: Vec<(String, String)>,
-        stop: &Stop,
-    ) -> Result<(), SessionError> {
+    fn talk_listen(&mut self, step: &TalkListenStep, bed: &Bed, stop: &Stop) -> Result<(), SessionError> {
         let (measured, housekeeping) = (&self.work.roles.measured, &self.work.roles.housekeeping);
-        let (talker, listener) = paced::ends(step, measured, housekeeping, more_settings);
+        let (talker, listener) = paced::ends(step, measured, housekeeping);
         let test_set = bed.port(End::TestSet, &listen::port_options(listener.framing))?;
         let device = bed.port(End::Device, &talk::port_options(false))?;
         let far = listen::start(&listener, test_set, &mut self.session.recorder, stop)?;

@@ -1,8 +1,8 @@
 //! The flight recorder of a run: what explains its late samples, and what that costs.
 
-use probes::record::{Answer, Explain, Question, QuestionKind};
+use model::Fact;
+use run::{Answer, Explain, Question, QuestionKind};
 use std::time::{Duration, Instant};
-use store::model::Fact;
 use sys::thread::{Policy, RtThread};
 use sys::wait::Wait;
 use trace::flight::Packer;

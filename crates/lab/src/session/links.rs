@@ -1,8 +1,8 @@
 //! Whether the interfaces that are measured on keep their link.
 
-use probes::record::Events;
+use model::EventKind;
+use run::Events;
 use std::collections::BTreeMap;
-use store::model::EventKind;
 
 /// What was last seen of an interface.
 #[derive(Debug, Clone, Copy)]

@@ -6,8 +6,8 @@ use super::delays::Delays;
 use super::links::Links;
 use super::neighbours::Neighbours;
 use host::Host;
-use probes::Stop;
-use probes::record::Events;
+use model::EventKind;
+use run::{Events, Stop};
 use rustix::fs::OFlags;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -15,7 +15,6 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use store::model::EventKind;
 
 /// How often it is looked: cheap enough to go unnoticed, and close enough to say when.
 const EVERY: Duration = Duration::from_secs(1);

@@ -2,13 +2,12 @@
 
 use lab::bed::End;
 use lab::fault::{FaultBed, Faults, Observer, Rule, Side, Way};
-use probes::Stop;
-use probes::record::{Recorder, RecorderOptions};
+use model::{Counters, Event, RunInfo, RunState};
+use run::{Recorder, RecorderOptions, Stop};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
-use store::model::{Counters, Event, RunInfo, RunState};
 use store::{RunFile, RunWriter};
 use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;

@@ -3,9 +3,9 @@
 use crate::bench::{ClockOfOurOwn, Counted, Recorded, bed, can_run_alone};
 use crate::{listen, reflect, samples};
 use lab::fault::{Fault, Rule, Way, Which};
+use model::EventKind;
 use rustix::time::{ClockId, clock_gettime, clock_settime};
 use std::time::Duration;
-use store::model::EventKind;
 
 const STEPS_NS: [i64; 2] = [700_000_000, -700_000_000];
 

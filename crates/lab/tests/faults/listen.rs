@@ -3,11 +3,11 @@
 use crate::bench::{Counted, Journal, Recorded, Run, bed, can_run, port, wait_until};
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
+use model::Counters;
 use probes::listen::{ListenConfig, Listening, port_options, start};
 use probes::talk::{self, Framing, TalkConfig};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use store::model::Counters;
 use sys::SysError;
 use sys::packet::{PacketPort, PortOptions};
 use units::Period;

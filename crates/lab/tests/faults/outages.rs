@@ -5,10 +5,10 @@ use crate::samples::{RATE, Subscriber, rule, smp_cnt};
 use crate::subscribe_ends::publish_for;
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Faults, Rule, Side, Way, Which};
+use model::Counters;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use store::model::Counters;
 
 /// Numbers of the samples that came out of the wire, counted from 1970 on.
 #[derive(Clone, Default)]

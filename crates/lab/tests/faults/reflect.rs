@@ -3,11 +3,11 @@
 use crate::bench::{Counted, Journal, Recorded, Run, bed, can_run, port};
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
+use model::Counters;
 use probes::Port;
 use probes::reflect::{Receive, ReflectConfig, Role, port_options, start};
 use probes::tap::{self, CaptureSpec, Extent};
 use std::time::Duration;
-use store::model::Counters;
 use wire::ether::EthernetView;
 use wire::test_frame::{COUNTS, Kind, TestFrame};
 

@@ -3,10 +3,10 @@
 use crate::bench::{Counted, Journal, Recorded, Run, port, wait_until};
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
+use model::Counters;
 use probes::publish;
 use probes::subscribe::{ClockRelation, SubscribeConfig, Subscription, port_options, start};
 use std::sync::atomic::Ordering;
-use store::model::Counters;
 use sys::SysError;
 use sys::packet::PacketPort;
 use wire::ether::{EthernetView, Mac};

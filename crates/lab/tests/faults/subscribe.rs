@@ -3,7 +3,7 @@
 use crate::bench::{Counted, Recorded, bed, can_run};
 use crate::samples::{RATE, SERIES, assert_counted, by_the_journal, numbers, rule, subscribe};
 use lab::fault::{Fault, Way, Which};
-use store::model::Counters;
+use model::Counters;
 
 /// The EtherType; the tag of the savPdu, without which a frame is malformed.
 const ETHER_TYPE_AT: usize = 13;

@@ -2,8 +2,8 @@
 
 use super::config::GooseConfig;
 use crate::port::Port;
-use crate::record::Describe;
-use store::model::{EventKind, SeriesClock, SeriesSpec};
+use model::{EventKind, SeriesClock, SeriesSpec, kind};
+use run::Describe;
 use units::format_ns;
 
 /// Slot of the only series.
@@ -34,10 +34,6 @@ impl Describe for Publish {
             .iter()
             .map(|block| String::from_utf8_lossy(&block.message.gocb_ref));
         SeriesSpec {
-            name: format!("publish/{label}"),
-            what: "instant a GOOSE message is due -> its send call returned".into(),
-            clock: SeriesClock::Monotonic,
-            interval_ns: None,
             threshold_ns: config.threshold_ns,
             settings: vec![
                 ("interface".into(), self.interface.clone()),
@@ -50,6 +46,11 @@ impl Describe for Publish {
                 ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
                 ("late after".into(), "the message's first repetition was due".into()),
             ],
+            ..SeriesSpec::of(
+                &kind::PUBLISH,
+                label,
+                "instant a GOOSE message is due -> its send call returned",
+            )
         }
     }
 

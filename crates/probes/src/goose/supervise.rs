@@ -11,9 +11,9 @@ pub(crate) use words::Words;
 
 use super::config::SuperviseConfig;
 use crate::reception::Arrival;
-use crate::record::Feed;
 use block::Watched;
 use key::Key;
+use run::Feed;
 use units::Monotonic;
 use wire::ether::{EthernetView, VlanTag};
 use wire::goose::{Frame, REFUSALS, Refusal};

@@ -24,10 +24,9 @@ mod stream;
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
 use crate::port::Port;
-use crate::record::Recorder;
 use crate::reflect::Receive;
-use crate::stop::Stop;
 use crate::talk::Framing;
+use run::{Recorder, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use sys::packet::PortOptions;
@@ -57,8 +56,6 @@ pub struct ListenConfig {
     pub label: Option<String>,
     /// Samples of `listen/*` above are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
-    /// More settings to show, such as the loads.
-    pub more_settings: Vec<(String, String)>,
 }
 
 impl ListenConfig {
@@ -76,7 +73,6 @@ impl ListenConfig {
             cpu: None,
             label: None,
             threshold_ns: None,
-            more_settings: Vec::new(),
         }
     }
 }

@@ -3,8 +3,8 @@
 use super::ListenConfig;
 use crate::found;
 use crate::port::Port;
-use crate::record::Describe;
-use store::model::{EventKind, SeriesClock, SeriesSpec, setting};
+use model::{EventKind, SeriesClock, SeriesSpec, kind, setting, under};
+use run::Describe;
 use units::format_ns;
 use wire::sequence::{Finding, What};
 
@@ -45,11 +45,8 @@ impl Listen {
         }
     }
 
-    fn name(&self, family: &str, label: &str) -> String {
-        match &self.config.label {
-            Some(under) => format!("{family}/{under}/{label}"),
-            None => format!("{family}/{label}"),
-        }
+    fn label(&self, label: &str) -> String {
+        under(self.config.label.as_deref(), label)
     }
 
     fn settings(&self, slot: u16) -> Vec<(String, String)> {
@@ -66,9 +63,11 @@ impl Listen {
             ("cpu".into(), cpu),
         ];
         if slot != DELIVERY {
-            settings.push((setting::SOCKET.into(), self.name("delivery", "listen")));
+            settings.push((
+                setting::SOCKET.into(),
+                format!("{}/{}", kind::DELIVERY.name, self.label("listen")),
+            ));
         }
-        settings.extend(config.more_settings.iter().cloned());
         settings
     }
 }
@@ -76,17 +75,16 @@ impl Listen {
 impl Describe for Listen {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         let config = &self.config;
-        let (family, what) = match slot {
-            DELIVERY => ("delivery", "kernel receive stamp -> application has the frame"),
-            _ => ("listen", "kernel receive stamp of one frame -> that of the next"),
+        let (kind, what) = match slot {
+            DELIVERY => (&kind::DELIVERY, "kernel receive stamp -> application has the frame"),
+            _ => (&kind::LISTEN, "kernel receive stamp of one frame -> that of the next"),
         };
         SeriesSpec {
-            name: self.name(family, label),
-            what: what.into(),
             clock: SeriesClock::Realtime,
             interval_ns: (slot != DELIVERY).then_some(config.period.as_f64()),
             threshold_ns: config.threshold_ns.filter(|_| slot != DELIVERY),
             settings: self.settings(slot),
+            ..SeriesSpec::of(kind, &self.label(label), what)
         }
     }
 

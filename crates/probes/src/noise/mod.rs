@@ -16,9 +16,8 @@ mod spin;
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
-use crate::record::Recorder;
 use crate::rest::Rest;
-use crate::stop::Stop;
+use run::{Recorder, Stop};
 use sys::cycles::Rate;
 use sys::thread::{Policy, RtThread};
 use units::CpuList;
@@ -51,8 +50,6 @@ pub struct NoiseConfig {
     pub idle: String,
     /// Second part of the series' names, such as the load they ran under.
     pub label: Option<String>,
-    /// More settings to show, such as the loads.
-    pub more_settings: Vec<(String, String)>,
 }
 
 /// Starts measuring; the threads run until their duration is over or `stop` is set.

@@ -1,8 +1,8 @@
 //! What the series of this probe are called and mean.
 
 use super::NoiseConfig;
-use crate::record::{Describe, QuestionKind};
-use store::model::{SeriesClock, SeriesSpec};
+use model::{SeriesClock, SeriesSpec, kind, under};
+use run::{Describe, QuestionKind};
 use units::format_ns;
 
 /// Names and settings of `noise/cpuN`.
@@ -23,10 +23,6 @@ impl Noise {
 impl Describe for Noise {
     fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
         let config = &self.config;
-        let name = match &config.label {
-            Some(under) => format!("noise/{under}/{label}"),
-            None => format!("noise/{label}"),
-        };
         let watched = match config.rest.is_on() {
             false => "without pause".to_owned(),
             true => format!(
@@ -35,21 +31,21 @@ impl Describe for Noise {
                 format_ns((config.rest.every_ns + config.rest.length_ns) as f64)
             ),
         };
-        let mut settings = vec![
+        let settings = vec![
             ("policy".into(), config.policy.to_string()),
             ("threshold".into(), format_ns(config.threshold_ns as f64)),
             ("watched".into(), watched),
             ("cycle counter".into(), self.counter.clone()),
             ("idle states".into(), config.idle.clone()),
         ];
-        settings.extend(config.more_settings.iter().cloned());
         SeriesSpec {
-            name,
-            what: "a spinning thread did not run: gap start -> gap end".into(),
-            clock: SeriesClock::Monotonic,
-            interval_ns: None,
             threshold_ns: config.spike_above_ns,
             settings,
+            ..SeriesSpec::of(
+                &kind::NOISE,
+                &under(config.label.as_deref(), label),
+                "a spinning thread did not run: gap start -> gap end",
+            )
         }
     }
 

@@ -1,8 +1,8 @@
 //! The spinning loop.
 
-use crate::record::{Counter, Feed};
 use crate::rest::Rest;
-use crate::stop::Stop;
+use model::Counter;
+use run::{Feed, Stop};
 use sys::clock::monotonic;
 use sys::cycles::{self, Rate};
 use sys::wait::sleep_until;
@@ -44,7 +44,7 @@ impl Spin {
             };
             let until = end.map_or(until, |end| until.min(end));
             let spun = self.spin(now, until, &mut gaps, feed);
-            feed.count(0, Counter::Watched, spun, u64::try_from(spun - now).unwrap_or(0));
+            feed.count(0, Counter::WatchedNs, spun, u64::try_from(spun - now).unwrap_or(0));
             now = spun;
             if self.rest.is_on() && end.is_none_or(|end| now < end) {
                 sleep_until(now + i64::try_from(self.rest.length_ns).unwrap_or(0));

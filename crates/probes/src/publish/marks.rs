@@ -5,10 +5,9 @@
 use super::config::StreamConfig;
 use super::waveform::Begin;
 use crate::hot::Beside;
-use crate::record::Events;
-use crate::stop::Stop;
+use model::EventKind;
+use run::{Events, Stop};
 use std::time::Duration;
-use store::model::EventKind;
 use units::{Grid, Monotonic};
 
 /// Events of one run at the most; what begins after them is counted.

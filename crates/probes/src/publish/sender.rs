@@ -4,8 +4,8 @@ use super::group::Group;
 use super::{PublishConfig, series};
 use crate::error::ProbeError;
 use crate::port::Port;
-use crate::record::{Counter, Feed};
-use crate::stop::Stop;
+use model::Counter;
+use run::{Feed, Stop};
 use sys::wait::Wait;
 use units::Monotonic;
 

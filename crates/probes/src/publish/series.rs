@@ -3,8 +3,8 @@
 use super::PublishConfig;
 use super::group::{Pace, paces};
 use crate::port::Port;
-use crate::record::Describe;
-use store::model::{EventKind, SeriesClock, SeriesSpec};
+use model::{EventKind, SeriesClock, SeriesSpec, kind};
+use run::Describe;
 use units::format_ns;
 
 /// Slot of the first series.
@@ -49,9 +49,6 @@ impl Describe for Publish {
         let of_pace = || config.streams.iter().filter(|stream| Pace::of(stream) == pace);
         let streams = of_pace().count();
         SeriesSpec {
-            name: format!("publish/{label}"),
-            what: "instant a frame is due -> send call for all streams returned".into(),
-            clock: SeriesClock::Monotonic,
             interval_ns: Some(pace.interval_ns() / streams as f64),
             threshold_ns: config.threshold_ns,
             settings: vec![
@@ -72,6 +69,11 @@ impl Describe for Publish {
                 ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
                 ("late after".into(), format_ns(pace.interval_ns())),
             ],
+            ..SeriesSpec::of(
+                &kind::PUBLISH,
+                label,
+                "instant a frame is due -> send call for all streams returned",
+            )
         }
     }
 

@@ -6,7 +6,7 @@
 use super::{ReflectConfig, Role, nobody_answers};
 use crate::error::ProbeError;
 use crate::port::Port;
-use crate::stop::Stop;
+use run::Stop;
 use sys::SysError;
 use sys::wait::sleep_until;
 use units::Monotonic;

@@ -2,7 +2,7 @@
 
 use super::series;
 use crate::error::ProbeError;
-use crate::record::Feed;
+use run::Feed;
 use sys::SysError;
 use units::Monotonic;
 

@@ -20,9 +20,8 @@ mod tracker;
 use crate::error::ProbeError;
 use crate::hot::{Body, HotThread, Running};
 use crate::port::{Frame, Port};
-use crate::record::Recorder;
 use crate::rest::Rest;
-use crate::stop::Stop;
+use run::{Recorder, Stop};
 use sys::packet::PortOptions;
 use sys::tcx::TcxOptions;
 use sys::thread::{Policy, RtThread};
@@ -108,8 +107,6 @@ pub struct ReflectConfig {
     pub threshold_ns: Option<u64>,
     /// Second part of the name of the round trip's or the turn-round's series.
     pub label: String,
-    /// Settings of the series beyond this configuration, such as the network it was measured over.
-    pub more_settings: Vec<(String, String)>,
 }
 
 impl ReflectConfig {
@@ -133,7 +130,6 @@ impl ReflectConfig {
             rest: Rest::NONE,
             threshold_ns: None,
             label: "reflect".into(),
-            more_settings: Vec::new(),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{ReflectConfig, Role, Stamps};
 use crate::port::Port;
-use crate::record::{Describe, FRAME_WORTH_ASKING_NS, QuestionKind};
-use store::model::{EventKind, SeriesClock, SeriesSpec};
+use model::{EventKind, SeriesClock, SeriesSpec, kind};
+use run::{Describe, FRAME_WORTH_ASKING_NS, QuestionKind};
 use units::format_ns;
 
 /// Slot of the initiator's series.
@@ -92,7 +92,7 @@ impl Reflect {
             ),
             false => "none".to_owned(),
         };
-        let mut settings = vec![
+        vec![
             ("kind".into(), "immediate-reflect round trip, not halved".into()),
             ("interface".into(), self.interface.clone()),
             ("engine".into(), self.engine.clone()),
@@ -106,41 +106,38 @@ impl Reflect {
             ),
             ("late after".into(), format_ns(config.late_after_ns as f64)),
             ("rest".into(), rest),
-        ];
-        settings.extend(config.more_settings.iter().cloned());
-        settings
+        ]
     }
 }
 
 impl Describe for Reflect {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
-        let (family, what) = match (self.role, slot) {
+        let (kind, what) = match (self.role, slot) {
             (Role::Initiator, RTT) => (
-                "rtt",
+                &kind::RTT,
                 "just before the send call -> answer with the same sequence number received",
             ),
-            (Role::Initiator, SEND) => ("stage", "just before the send call -> frame handed to the driver"),
+            (Role::Initiator, SEND) => (&kind::STAGE, "just before the send call -> frame handed to the driver"),
             (Role::Initiator, WIRE) if self.config.stamps == Stamps::Hardware => (
-                "stage",
+                &kind::STAGE,
                 "frame leaves the NIC -> answer reaches the NIC: wire and far end",
             ),
             (Role::Initiator, WIRE) => (
-                "stage",
+                &kind::STAGE,
                 "frame handed to the driver -> answer handed up by the driver: wire and far end",
             ),
-            (Role::Initiator, RECEIVE) => ("stage", "answer handed up by the driver -> answer received"),
-            (Role::Initiator, _) => ("stage", "the round trip without the time between the NIC's stamps"),
-            (Role::Reflector | Role::Auto, _) => {
-                ("turnaround", "frame seen in the ring -> answer handed to the driver")
-            }
+            (Role::Initiator, RECEIVE) => (&kind::STAGE, "answer handed up by the driver -> answer received"),
+            (Role::Initiator, _) => (&kind::STAGE, "the round trip without the time between the NIC's stamps"),
+            (Role::Reflector | Role::Auto, _) => (
+                &kind::TURNAROUND,
+                "frame seen in the ring -> answer handed to the driver",
+            ),
         };
         SeriesSpec {
-            name: format!("{family}/{label}"),
-            what: what.into(),
-            clock: SeriesClock::Monotonic,
             interval_ns: (self.config.interval_ns > 0).then_some(self.config.interval_ns as f64),
             threshold_ns: self.config.threshold_ns.filter(|_| slot == RTT),
             settings: self.settings(),
+            ..SeriesSpec::of(kind, label, what)
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::series;
 use crate::port::Port;
-use crate::record::Feed;
+use run::Feed;
 use sys::packet::{PacketPort, RxStamp, TxEvent, TxStage};
 use units::{Monotonic, Ptp, Realtime};
 

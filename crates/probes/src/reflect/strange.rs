@@ -1,7 +1,7 @@
 //! Answers that are none: of another station than the far end, or with other contents than were sent.
 
 use super::series;
-use crate::record::Feed;
+use run::Feed;
 use units::Monotonic;
 use wire::ether::{EthernetView, Mac};
 use wire::test_frame::{HEADER, Kind};

@@ -20,8 +20,7 @@ pub use recording::Recording;
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
 use crate::port::Port;
-use crate::record::Recorder;
-use crate::stop::Stop;
+use run::{Recorder, Stop};
 use std::sync::Arc;
 use sys::thread::{Policy, RtThread};
 

@@ -2,8 +2,8 @@
 
 use super::ReplayConfig;
 use crate::port::Port;
-use crate::record::Describe;
-use store::model::{EventKind, SeriesClock, SeriesSpec};
+use model::{EventKind, SeriesClock, SeriesSpec, kind};
+use run::Describe;
 use units::format_ns;
 
 /// Slot of the only series.
@@ -33,9 +33,6 @@ impl Describe for Replay {
         let streams: Vec<&str> = recording.sv_ids().collect();
         let or = |value: Option<String>, otherwise: &str| value.unwrap_or_else(|| otherwise.to_owned());
         SeriesSpec {
-            name: format!("publish/{label}"),
-            what: "instant a frame is due by the capture's timing -> send call returned".into(),
-            clock: SeriesClock::Monotonic,
             interval_ns: Some(recording.period_ns() as f64 / recording.frames() as f64),
             threshold_ns: config.threshold_ns,
             settings: vec![
@@ -53,6 +50,11 @@ impl Describe for Replay {
                 ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
                 ("late after".into(), format_ns(config.late_after_ns as f64)),
             ],
+            ..SeriesSpec::of(
+                &kind::PUBLISH,
+                label,
+                "instant a frame is due by the capture's timing -> send call returned",
+            )
         }
     }
 

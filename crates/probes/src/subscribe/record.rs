@@ -1,8 +1,8 @@
 //! The hook that records every sample of a stream.
 
 use crate::reception::Arrival;
-use crate::record::{Feed, RECEIVED_POINTS, TapeRecord};
 use recording::{MAX_SAMPLES, Numbering, flag};
+use run::{Feed, RECEIVED_POINTS, TapeRecord};
 use units::Realtime;
 use wire::sequence::Step;
 

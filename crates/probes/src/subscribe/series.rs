@@ -4,8 +4,8 @@ use super::{ClockRelation, SubscribeConfig, expected};
 use crate::found;
 use crate::goose::supervise::Words;
 use crate::port::Port;
-use crate::record::{Describe, FRAME_WORTH_ASKING_NS, QuestionKind};
-use store::model::{EventKind, SeriesClock, SeriesSpec, setting};
+use model::{EventKind, SeriesClock, SeriesSpec, kind, setting};
+use run::{Describe, FRAME_WORTH_ASKING_NS, QuestionKind};
 
 /// Slot of `delivery/subscribe`.
 pub(super) const DELIVERY: u16 = 0;
@@ -109,36 +109,38 @@ impl Subscribe {
 impl Describe for Subscribe {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         if let Some(mut spec) = self.goose.series(slot, label, self.settings(slot)) {
-            if spec.name.starts_with("goose-transfer/") {
+            if spec.kind == Some(&kind::GOOSE_TRANSFER) {
                 spec.settings.extend(self.config.clock.settings());
             }
             return spec;
         }
-        let (family, what, judged) = match slot.checked_sub(1).map(|slot| slot % 3) {
-            None => ("delivery", "kernel receive stamp -> application has the frame", false),
+        let (kind, what, judged) = match slot.checked_sub(1).map(|slot| slot % 3) {
+            None => (
+                &kind::DELIVERY,
+                "kernel receive stamp -> application has the frame",
+                false,
+            ),
             Some(0) => (
-                "spacing",
+                &kind::SPACING,
                 "kernel receive stamp of one frame -> that of the next",
                 false,
             ),
             Some(1) => (
-                "arrival",
+                &kind::ARRIVAL,
                 "frame's due instant at the publisher -> kernel receive stamp",
                 false,
             ),
             Some(_) => (
-                "age",
+                &kind::AGE,
                 "frame's due instant at the publisher -> application has it",
                 true,
             ),
         };
         let mut settings = self.settings(slot);
-        if matches!(family, "arrival" | "age") {
+        if kind == &kind::ARRIVAL || kind == &kind::AGE {
             settings.extend(self.config.clock.settings());
         }
         SeriesSpec {
-            name: format!("{family}/{label}"),
-            what: what.into(),
             clock: SeriesClock::Realtime,
             // Of a stream whose rate is only learned, the time it was measured for is that of the windows.
             interval_ns: self
@@ -147,6 +149,7 @@ impl Describe for Subscribe {
                 .map(|rate| 1e9 / f64::from(rate)),
             threshold_ns: self.config.threshold_ns.filter(|_| judged),
             settings,
+            ..SeriesSpec::of(kind, label, what)
         }
     }
 

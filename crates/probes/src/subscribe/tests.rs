@@ -5,14 +5,14 @@ use super::SubscribeConfig;
 use super::receiver::Table;
 use super::series::{DELIVERY, Family, notice, slots};
 use crate::reception::{Account, Arrival};
-use crate::record::{Counter, Describe, Heard, Record};
 use crate::sender::SenderEnd;
 use analysis::{Analysis, Config, Event, EventKind, Sink};
 use capture::{Frame, LinkType};
+use model::{Counter, SeriesClock, SeriesSpec};
 use proptest::prelude::{ProptestConfig, any};
 use proptest::{prop_assert, prop_assert_eq, prop_assume, proptest};
+use run::{Describe, Heard, Record};
 use std::collections::BTreeMap;
-use store::model::{SeriesClock, SeriesSpec};
 use testing::histories::{Form, Sent, deeds, ends_early, is_whole, play};
 use units::{Monotonic, Realtime};
 use wire::ether::Mac;
@@ -115,12 +115,12 @@ struct Nameless;
 impl Describe for Nameless {
     fn series(&self, _: u16, label: &str) -> SeriesSpec {
         SeriesSpec {
-            name: label.into(),
             what: String::new(),
             clock: SeriesClock::Realtime,
             interval_ns: None,
             threshold_ns: None,
             settings: Vec::new(),
+            ..SeriesSpec::named(label)
         }
     }
 }

@@ -25,8 +25,7 @@ pub use frame::{AVTP_DESTINATION, Framing, SV_DESTINATION};
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
 use crate::port::Port;
-use crate::record::Recorder;
-use crate::stop::Stop;
+use run::{Recorder, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use sys::packet::PortOptions;
@@ -71,8 +70,6 @@ pub struct TalkConfig {
     pub label: Option<String>,
     /// Samples of `talk/*` above are counted as overflow and kept as spikes, where no limit on them says from when on.
     pub threshold_ns: Option<u64>,
-    /// More settings to show, such as the loads.
-    pub more_settings: Vec<(String, String)>,
 }
 
 impl TalkConfig {
@@ -92,7 +89,6 @@ impl TalkConfig {
             cpu: None,
             label: None,
             threshold_ns: None,
-            more_settings: Vec::new(),
         }
     }
 

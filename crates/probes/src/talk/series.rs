@@ -2,8 +2,8 @@
 
 use super::TalkConfig;
 use crate::port::Port;
-use crate::record::{Describe, QuestionKind};
-use store::model::{EventKind, SeriesClock, SeriesSpec};
+use model::{EventKind, SeriesClock, SeriesSpec, kind};
+use run::{Describe, QuestionKind};
 use units::format_ns;
 
 /// Slot of the talker delta.
@@ -59,28 +59,24 @@ impl Talk {
         if let Some(tag) = config.vlan {
             settings.push(("vlan".into(), format!("{}, priority {}", tag.vid(), tag.pcp())));
         }
-        settings.extend(config.more_settings.iter().cloned());
         settings
     }
 }
 
 impl Describe for Talk {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
-        let (family, what) = match (slot, self.config.launch_time) {
-            (TALK, false) => ("talk", "frame's due instant -> just before its send call"),
+        let (kind, what) = match (slot, self.config.launch_time) {
+            (TALK, false) => (&kind::TALK, "frame's due instant -> just before its send call"),
             (TALK, true) => (
-                "talk",
+                &kind::TALK,
                 "planned hand-over of a frame with launch time -> just before its send call",
             ),
-            _ => ("send", "just before the send call -> it returned"),
+            _ => (&kind::SEND, "just before the send call -> it returned"),
         };
         SeriesSpec {
-            name: format!("{family}/{label}"),
-            what: what.into(),
-            clock: SeriesClock::Monotonic,
             interval_ns: Some(self.config.period.as_f64()),
-            threshold_ns: None,
             settings: self.settings(),
+            ..SeriesSpec::of(kind, label, what)
         }
     }
 

@@ -7,9 +7,9 @@
 use super::Extent;
 use super::entry::{BYTES, Entry};
 use super::held::{Held, Queue};
-use crate::record::SpikeSignal;
 use capture::{Captured, Direction, PcapngWriter};
 use rtrb::Consumer;
+use run::SpikeSignal;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::time::Duration;

@@ -11,10 +11,10 @@ mod keeper;
 mod tests;
 
 use crate::port::Frame;
-use crate::record::SpikeSignal;
 use entry::{Entry, Kind};
 use keeper::{Keeper, Kept, MOST_HELD, MOST_KEPT};
 use rtrb::{Producer, RingBuffer};
+use run::SpikeSignal;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;

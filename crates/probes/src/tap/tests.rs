@@ -3,9 +3,9 @@
 use super::entry::{BYTES, Entry, Kind};
 use super::keeper::Keeper;
 use super::{Extent, MOST_KEPT, RING_BYTES, Tap, scatter};
-use crate::record::SpikeSignal;
 use capture::{PcapngWriter, Reader};
 use rtrb::RingBuffer;
+use run::SpikeSignal;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

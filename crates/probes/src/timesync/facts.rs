@@ -2,7 +2,7 @@
 
 use super::client::{Daemon, PortInfo};
 use super::system::{CardClock, kernel_text};
-use store::model::Fact;
+use model::Fact;
 use sys::timex::KernelClock;
 use units::format_ns;
 

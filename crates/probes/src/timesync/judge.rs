@@ -4,7 +4,7 @@
 mod tests;
 
 use super::client::Answer;
-use store::model::EventKind;
+use model::EventKind;
 use units::{Monotonic, format_ns};
 use wire::ptp::{ClockIdentity, PortData, PortState};
 

@@ -16,13 +16,12 @@ mod system;
 mod watcher;
 
 use crate::error::ProbeError;
-use crate::record::Recorder;
-use crate::stop::Stop;
 use client::Client;
+use model::EventKind;
+use run::{Recorder, Stop};
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use store::model::EventKind;
 use watcher::Watcher;
 
 /// How the clock is to be watched.

@@ -1,7 +1,7 @@
 //! The series of the clock.
 
-use crate::record::Describe;
-use store::model::{SeriesClock, SeriesSpec};
+use model::{SeriesClock, SeriesSpec, kind};
+use run::Describe;
 
 /// Slot of the distance from the master.
 pub(super) const OFFSET: u16 = 0;
@@ -25,13 +25,9 @@ impl Describe for Clocks {
             _ => "distance of the system clock from the network card's clock, beyond whole seconds, without its sign",
         };
         SeriesSpec {
-            name: format!("clock/{label}"),
-            what: what.into(),
-            // What another clock says; a step of ours is what it is about.
-            clock: SeriesClock::Monotonic,
-            interval_ns: None,
-            threshold_ns: None,
             settings: self.settings.clone(),
+            // What another clock says, not a difference of ours: a step of it is what the series is about.
+            ..SeriesSpec::of(&kind::CLOCK, label, what)
         }
     }
 }

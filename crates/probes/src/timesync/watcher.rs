@@ -5,8 +5,8 @@ use super::judge::{Judge, Look, Rules};
 use super::series::{CARD, Clocks, DELAY, OFFSET, SLOTS};
 use super::system::{self, CardClock, Chrony};
 use super::{TimeSyncConfig, facts};
-use crate::record::{ClockWatch, Counter, Events, Feed, Recorder};
-use store::model::{EventKind, Fact};
+use model::{Counter, EventKind, Fact};
+use run::{ClockWatch, Events, Feed, Recorder};
 use sys::timex::KernelClock;
 use units::{Monotonic, format_ns};
 

@@ -21,12 +21,11 @@ pub use live::{LiveHop, LiveView};
 pub use summary::TraceSummary;
 
 use crate::error::ProbeError;
-use crate::record::Recorder;
 use crate::sender::SenderEnd;
-use crate::stop::Stop;
 use ::trace::hops::{HopOptions, HopTracer, Point};
 use links::Links;
 use reader::Reader;
+use run::{Recorder, Stop};
 use std::collections::BTreeMap;
 use std::thread::JoinHandle;
 use sys::netns::NetNs;
@@ -45,8 +44,6 @@ pub struct TraceConfig {
     pub record: bool,
     /// Length of the run's windows.
     pub window_ns: u64,
-    /// More settings to show, such as the loads.
-    pub more_settings: Vec<(String, String)>,
     /// Numbers of other network namespaces in the own one, by their inode numbers: interfaces there are watched, too.
     pub namespaces: BTreeMap<u32, i32>,
     /// When the sender of the streams ends by itself, where that is known: what does not come after it is not missed.

@@ -12,17 +12,16 @@ use super::record::Frames;
 use super::series::Names;
 use super::summary::TraceSummary;
 use crate::error::ProbeError;
-use crate::record::{Counted, CountedSpan, CountedSpike, Events, Recorder};
 use crate::sender::SenderEnd;
-use crate::stop::Stop;
 use ::trace::TraceError;
 use ::trace::hops::{
     Counting, Distribution, Duration as HopDuration, HopCost, HopCounts, HopSeries, HopTracer, Reading, Troubles,
     bucket_bounds,
 };
+use model::{Counters, EventKind};
+use run::{Counted, CountedSpan, CountedSpike, Events, Recorder, Stop};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use store::model::{Counters, EventKind};
 use units::{Monotonic, Realtime};
 
 /// How often single durations are taken: soon enough that the flight recorder still has what happened around them.
@@ -78,12 +77,7 @@ impl Reader {
         let spans = config.window_ns.div_ceil(LONGEST_SPAN_NS).max(1);
         Self {
             tracer,
-            names: Names::new(
-                &config.points,
-                config.threshold_ns,
-                recorder.thresholds(),
-                &config.more_settings,
-            ),
+            names: Names::new(&config.points, config.threshold_ns, recorder.thresholds()),
             floors: Floors::default(),
             counted: recorder.counted(),
             events: recorder.events(),

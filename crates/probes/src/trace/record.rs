@@ -2,11 +2,11 @@
 
 use super::series::Names;
 use super::wall::Wall;
-use crate::record::{Recorder, Tape, TapeLabel, TapeRecord, TapeStream};
 use ::trace::hops::{Duration, EXPIRY_NS, MOST_POINTS, Point, StreamInfo};
+use model::Fact;
 use recording::{Numbering, facts, flag};
+use run::{Recorder, Tape, TapeLabel, TapeRecord, TapeStream};
 use std::collections::{HashMap, VecDeque};
-use store::model::Fact;
 use units::{Monotonic, Realtime};
 use wire::sequence::{Sample, Sequence};
 

@@ -1,9 +1,8 @@
 //! What the series of this probe are called and mean.
 
-use crate::record::Thresholds;
 use ::trace::hops::{HopSeries, Point, PointKind, StreamInfo};
-use store::hop::HopName;
-use store::model::{SeriesClock, SeriesSpec};
+use model::{SeriesClock, SeriesSpec, hop::HopName};
+use run::Thresholds;
 use units::format_ns;
 
 /// Names of hops, streams and series.
@@ -11,23 +10,16 @@ pub(super) struct Names {
     points: Vec<Point>,
     asked_ns: Option<u64>,
     thresholds: Thresholds,
-    more_settings: Vec<(String, String)>,
     labels: Vec<String>,
     streams: Vec<StreamInfo>,
 }
 
 impl Names {
-    pub(super) fn new(
-        points: &[Point],
-        asked_ns: Option<u64>,
-        thresholds: &Thresholds,
-        more_settings: &[(String, String)],
-    ) -> Self {
+    pub(super) fn new(points: &[Point], asked_ns: Option<u64>, thresholds: &Thresholds) -> Self {
         Self {
             points: points.to_vec(),
             asked_ns,
             thresholds: thresholds.clone(),
-            more_settings: more_settings.to_vec(),
             labels: Vec::new(),
             streams: Vec::new(),
         }
@@ -114,20 +106,16 @@ impl Names {
         if let Some(ns) = threshold_ns {
             settings.push(("threshold".to_owned(), format_ns(ns as f64)));
         }
-        settings.extend(self.more_settings.iter().cloned());
         Some(SeriesSpec {
-            name: self.name(series, label).to_string(),
-            what: format!(
+            threshold_ns,
+            settings,
+            ..self.name(series, label).series(format!(
                 "a frame's way inside this kernel: {} ({}) -> {} ({})",
                 from.name,
                 events(from),
                 to.name,
                 events(to)
-            ),
-            clock: SeriesClock::Monotonic,
-            interval_ns: None,
-            threshold_ns,
-            settings,
+            ))
         })
     }
 }

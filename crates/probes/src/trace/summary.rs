@@ -1,7 +1,7 @@
 //! What came of tracing.
 
 use ::trace::hops::Troubles;
-use store::model::Fact;
+use model::Fact;
 
 /// What was traced, what it cost, and what could not be seen.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,8 +1,8 @@
 //! The measuring loop.
 
 use super::series::{BROKEN, LATE_START};
-use crate::record::{Counter, Feed};
-use crate::stop::Stop;
+use model::Counter;
+use run::{Feed, Stop};
 use sys::wait::Wait;
 use units::{Grid, Monotonic, Period};
 

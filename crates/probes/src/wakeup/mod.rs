@@ -13,8 +13,7 @@ mod series;
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
-use crate::record::Recorder;
-use crate::stop::Stop;
+use run::{Recorder, Stop};
 use sys::thread::{Policy, RtThread};
 use sys::wait::{Wait, WakeClock};
 use units::{CpuList, Monotonic, Period};
@@ -52,8 +51,6 @@ pub struct WakeupConfig {
     pub idle: String,
     /// Second part of the series' names, such as the load they ran under.
     pub label: Option<String>,
-    /// More settings to show, such as the loads.
-    pub more_settings: Vec<(String, String)>,
 }
 
 impl WakeupConfig {
@@ -72,7 +69,6 @@ impl WakeupConfig {
             break_above_ns: None,
             idle: String::new(),
             label: None,
-            more_settings: Vec::new(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What the series of this probe are called and mean.
 
 use super::WakeupConfig;
-use crate::record::{Describe, QuestionKind};
-use store::model::{EventKind, SeriesClock, SeriesSpec};
+use model::{EventKind, SeriesClock, SeriesSpec, kind, under};
+use run::{Describe, QuestionKind};
 use sys::thread::Policy;
 use sys::wait::WakeClock;
 use units::format_ns;
@@ -30,10 +30,6 @@ impl Wakeup {
 impl Describe for Wakeup {
     fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
         let config = &self.config;
-        let name = match &config.label {
-            Some(under) => format!("wakeup/{under}/{label}"),
-            None => format!("wakeup/{label}"),
-        };
         let clock = match config.clock {
             WakeClock::Monotonic => "monotonic",
             WakeClock::Realtime => "realtime",
@@ -53,10 +49,7 @@ impl Describe for Wakeup {
         if self.offset_ns > 0 {
             settings.push(("offset to the first thread".into(), format_ns(self.offset_ns as f64)));
         }
-        settings.extend(config.more_settings.iter().cloned());
         SeriesSpec {
-            name,
-            what: "timer due -> thread running".into(),
             clock: match config.clock {
                 WakeClock::Monotonic => SeriesClock::Monotonic,
                 WakeClock::Realtime | WakeClock::Tai => SeriesClock::Realtime,
@@ -64,6 +57,11 @@ impl Describe for Wakeup {
             interval_ns: Some(config.period.as_f64()),
             threshold_ns: config.threshold_ns,
             settings,
+            ..SeriesSpec::of(
+                &kind::WAKEUP,
+                &under(config.label.as_deref(), label),
+                "timer due -> thread running",
+            )
         }
     }
 

@@ -3,12 +3,11 @@
 // Every test program includes this file and uses a part of it.
 #![allow(dead_code, unreachable_pub)]
 
-use probes::Stop;
-use probes::record::{Explain, Recorder, RecorderOptions};
+use model::{Counters, Event, RunInfo, RunState, SeriesId, SeriesSpec, Spike};
+use run::{Explain, Recorder, RecorderOptions, Stop};
 use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
-use store::model::{Counters, Event, RunInfo, RunState, SeriesId, SeriesSpec, Spike};
 use store::{RunFile, RunWriter};
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};

@@ -3,9 +3,9 @@
 use crate::TRIP_REF;
 use crate::common::{Recorded, can_run};
 use crate::supervision::{encoded, message, said, supervise};
+use model::EventKind;
 use probes::goose::SuperviseConfig;
 use std::time::Duration;
-use store::model::EventKind;
 use wire::ether::Mac;
 use wire::goose::{Message, Value};
 use wire::time::{TimeQuality, UtcTime};

@@ -8,8 +8,8 @@ mod publisher;
 mod supervision;
 
 use common::Recorded;
+use model::EventKind;
 use probes::goose::{GooseConfig, parse};
-use store::model::EventKind;
 use sys::packet::PortOptions;
 use sys::thread::Policy;
 

@@ -1,9 +1,8 @@
 use super::{Budget, Line, Measurement, State};
 use crate::limits::Profile;
-use crate::synthetic::{run, series};
 use crate::verdict::{Judgement, Verdict};
-use crate::view::{RunView, SeriesView};
-use store::model::setting;
+use model::{RunView, SeriesView, setting};
+use testing::synthetic::{run, series};
 
 fn judged(run: &RunView) -> (Budget, Judgement) {
     let profile = Profile::find("substation").expect("embedded");

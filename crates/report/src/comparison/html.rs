@@ -38,7 +38,7 @@ impl Comparison {
     }
 
     fn page(&self) -> Result<String, askama::Error> {
-        let run = |(name, run): &(String, crate::view::RunView)| {
+        let run = |(name, run): &(String, model::RunView)| {
             [
                 name.clone(),
                 run.info.command.clone(),
@@ -67,7 +67,7 @@ impl Comparison {
     }
 
     fn part(&self, compared: &Compared) -> SeriesPart {
-        let of_runs: Vec<(&str, &crate::view::SeriesView)> = self
+        let of_runs: Vec<(&str, &model::SeriesView)> = self
             .runs
             .iter()
             .enumerate()
@@ -93,7 +93,7 @@ impl Comparison {
     }
 }
 
-fn row(name: &str, series: &crate::view::SeriesView) -> Vec<String> {
+fn row(name: &str, series: &model::SeriesView) -> Vec<String> {
     let f = series.figures();
     let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
     vec![

@@ -74,7 +74,7 @@ impl Comparison {
         json!({
             "run": self.runs[run].0,
             "series": series.spec.name,
-            "view": crate::view::MEASURED,
+            "view": model::MEASURED,
             "expected": series.counters.expected,
             "received": series.counters.received,
             "missed": series.counters.missed,

@@ -1,9 +1,8 @@
 //! One series of two runs, ready to be compared once it is known how many figures are.
 
 use crate::insight::whole_windows;
-use crate::view::SeriesView;
+use model::{Counters, SeriesView, WindowRow};
 use stats::comparison::{Difference, Happened, Pair, Rare, RareDifference, RarePair, WindowFigures, highest, pairs};
-use store::model::{Counters, WindowRow};
 use units::format_ns;
 
 /// Lengths and intervals within this share of each other are the same.

@@ -1,10 +1,9 @@
 //! Runs whose differences are known.
 
 use super::Comparison;
-use crate::synthetic;
-use crate::view::RunView;
+use model::{Fact, RunView};
 use serde_json::Value;
-use store::model::Fact;
+use testing::synthetic;
 
 /// A run of one series, with a fact and an idle policy of its own.
 fn run(name: &str, max_ns: i64, kernel: &str, idle: &str) -> RunView {
@@ -148,7 +147,7 @@ fn windows_of_other_lengths_are_brought_to_one_length_or_refused() {
     let longer = |ns: u64| {
         let mut b = run("wakeup/cpu1", 40_000, "6.1", "held off");
         let windows = b.series[0].windows.chunks_exact(10);
-        let joined = windows.map(|ten| store::model::WindowRow {
+        let joined = windows.map(|ten| model::WindowRow {
             end_ns: ten[0].start_ns + ns,
             max_ns: ten.iter().filter_map(|one| one.max_ns).max(),
             ..ten[0].clone()

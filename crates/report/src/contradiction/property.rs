@@ -1,12 +1,11 @@
 //! One number of a good run is changed: then no limit that failed passes, and none that passed fails.
 
 use crate::limits::{Limit, Pattern, Profile, Quantity};
-use crate::synthetic::{add_worst, run, series};
 use crate::verdict::{Check, Judgement, Verdict};
-use crate::view::{RunView, SeriesView};
+use model::{Counters, RunView, SeriesView};
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_oneof, proptest};
 use std::sync::LazyLock;
-use store::model::Counters;
+use testing::synthetic::{add_worst, run, series};
 
 /// Counts that no other number of a file knows of. What a sample was late by is in the histogram, but the bound may be another one for
 /// each of them, and a sample that came twice left nothing else behind.

@@ -1,26 +1,26 @@
 //! A series' totals against its histogram and its worst samples.
 
-use super::{Findings, Kind};
+use super::{Findings, Precision};
 use crate::text::{count, plural};
-use crate::view::SeriesView;
+use model::SeriesView;
 use stats::{Bucket, Histogram};
 use units::format_ns;
 
-pub(super) fn look(series: &SeriesView, kind: Kind, found: &mut Findings) {
-    number(series, kind, found);
-    extremes(series, kind, found);
+pub(super) fn look(series: &SeriesView, precision: Precision, found: &mut Findings) {
+    number(series, precision, found);
+    extremes(series, precision, found);
     clipped(series, found);
-    overflow(series, kind, found);
+    overflow(series, precision, found);
     spikes(series, found);
-    if kind == Kind::Exact {
+    if precision == Precision::Exact {
         sum(series, found);
     }
 }
 
 /// Each sample that was received is in the histogram once. Of imported ones some may be in none.
-fn number(series: &SeriesView, kind: Kind, found: &mut Findings) {
+fn number(series: &SeriesView, precision: Precision, found: &mut Findings) {
     let (held, received) = (series.histogram.count(), series.counters.received);
-    if held > received || (held < received && kind != Kind::Imported) {
+    if held > received || (held < received && precision != Precision::Imported) {
         found.add("number", || {
             format!(
                 "its histogram holds {}, and {} were received",
@@ -48,7 +48,7 @@ fn ns(value: impl Into<i128>) -> String {
     format_ns(value.into() as f64)
 }
 
-fn extremes(series: &SeriesView, kind: Kind, found: &mut Findings) {
+fn extremes(series: &SeriesView, precision: Precision, found: &mut Findings) {
     let Some((first, last)) = ends(&series.histogram) else {
         return;
     };
@@ -68,7 +68,7 @@ fn extremes(series: &SeriesView, kind: Kind, found: &mut Findings) {
         });
     }
     // The largest of an imported file may be known where its bucket is not.
-    if last.high_ns < kept(max) && kind != Kind::Imported {
+    if last.high_ns < kept(max) && precision != Precision::Imported {
         let (max, to) = (ns(max), ns(last.high_ns));
         found.add("max above", || {
             format!("its largest sample is {max}, and its histogram holds none over {to}")
@@ -80,7 +80,7 @@ fn extremes(series: &SeriesView, kind: Kind, found: &mut Findings) {
             format!("its smallest sample is {min}, and its histogram holds {under} of {to} or less")
         });
     }
-    if first.low_ns > kept(min) && kind == Kind::Exact {
+    if first.low_ns > kept(min) && precision == Precision::Exact {
         let (min, from) = (ns(min), ns(first.low_ns));
         found.add("min below", || {
             format!("its smallest sample is {min}, and its histogram holds none under {from}")
@@ -109,7 +109,7 @@ fn clipped(series: &SeriesView, found: &mut Findings) {
 }
 
 /// Samples over the threshold, against those that the histogram shows on either side of it.
-fn overflow(series: &SeriesView, kind: Kind, found: &mut Findings) {
+fn overflow(series: &SeriesView, precision: Precision, found: &mut Findings) {
     let Some(threshold) = series.spec.threshold_ns else {
         return;
     };
@@ -120,7 +120,7 @@ fn overflow(series: &SeriesView, kind: Kind, found: &mut Findings) {
     };
     let certain = over(&|bucket| bucket.low_ns > threshold);
     let possible = over(&|bucket| bucket.high_ns > threshold);
-    if (counted < certain && kind == Kind::Exact) || counted > possible {
+    if (counted < certain && precision == Precision::Exact) || counted > possible {
         let held = match counted > possible {
             true => possible,
             false => certain,

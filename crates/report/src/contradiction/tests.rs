@@ -1,10 +1,9 @@
 use super::of;
 use crate::limits::{Limit, Pattern, Profile, Quantity};
-use crate::synthetic::{run, series};
 use crate::verdict::{Judgement, Verdict};
-use crate::view::{RunView, SeriesView};
+use model::{Event, EventKind, RunView, SeriesView, WindowRow};
 use stats::Histogram;
-use store::model::{Event, EventKind, WindowRow};
+use testing::synthetic::{run, series};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -150,7 +149,7 @@ const CASES: &[Case] = &[
 #[test]
 fn what_agrees_with_itself_is_not_accused() {
     assert_eq!(texts(&clean()), Vec::<String>::new());
-    assert_eq!(texts(&crate::synthetic::qualify(3, 20)), Vec::<String>::new());
+    assert_eq!(texts(&testing::synthetic::qualify(3, 20)), Vec::<String>::new());
 }
 
 #[test]

@@ -1,17 +1,8 @@
 //! Windows in time: none over another, and none gone.
 
 use super::{Findings, IMPORTED};
-use crate::view::{RunView, SeriesView};
-use store::model::{EventKind, WindowRow};
+use model::{EventKind, RunView, SeriesView, WindowRow, kind::Accounts};
 use units::format_ns;
-
-/// Families whose counters account for all of the time they are measured: every period of theirs is received, lost or skipped.
-const ACCOUNTED: [&str; 8] = [
-    "wakeup", "rtt", "publish", "talk", "listen", "spacing", "arrival", "age",
-];
-
-/// Gaps that a thread watched for: the time it watched is counted.
-const WATCHED: &str = "noise";
 
 /// Command whose samples are times between two stamps: after a silence one is as long as that.
 const OF_STAMPS: &str = "pcap";
@@ -63,9 +54,16 @@ pub(super) fn look(run: &RunView, series: &SeriesView, found: &mut Findings) {
 
 /// Whether a window of this series says how long it was silent before.
 fn is_continuous(run: &RunView, series: &SeriesView) -> bool {
-    let family = series.family();
-    let has_rhythm = series.interval_ns().is_some() && ACCOUNTED.contains(&family);
-    run.info.command != IMPORTED && (has_rhythm || family == WATCHED || run.info.command == OF_STAMPS)
+    let is_accounted = match accounts(series) {
+        Accounts::Periods => series.interval_ns().is_some(),
+        Accounts::Watched => true,
+        Accounts::None => false,
+    };
+    run.info.command != IMPORTED && (is_accounted || run.info.command == OF_STAMPS)
+}
+
+fn accounts(series: &SeriesView) -> Accounts {
+    series.kind().map_or(Accounts::None, |kind| kind.accounts)
 }
 
 /// Time between two windows of a series.
@@ -96,8 +94,8 @@ impl Gap {
         let interval_ns = series.spec.interval_ns.unwrap_or(0.0);
         let mut ahead_ns = 0.0;
         after.iter().any(|window| {
-            let counted_ns = match series.family() {
-                WATCHED => window.counters.watched_ns as f64,
+            let counted_ns = match accounts(series) {
+                Accounts::Watched => window.counters.watched_ns as f64,
                 _ => window.counters.expected as f64 * interval_ns,
             };
             ahead_ns += counted_ns - window.end_ns.saturating_sub(window.start_ns) as f64;

@@ -1,22 +1,21 @@
 //! The figures of one window against each other.
 
-use super::{Findings, Kind};
+use super::{Findings, Precision};
 use crate::text::{count, plural};
-use crate::view::SeriesView;
-use store::model::{Counters, WindowRow};
+use model::{Counters, SeriesView, WindowRow};
 use units::format_ns;
 
 /// The three digits of a histogram: a quantile is its bucket's upper edge.
 const BUCKET_WIDTH: f64 = 1.0 / 1_000.0;
 
-pub(super) fn look(series: &SeriesView, kind: Kind, found: &mut Findings) {
+pub(super) fn look(series: &SeriesView, precision: Precision, found: &mut Findings) {
     for window in &series.windows {
         account(window, found);
         order(window, found);
-        if kind != Kind::Imported {
+        if precision != Precision::Imported {
             number(window, found);
         }
-        if kind == Kind::Exact {
+        if precision == Precision::Exact {
             mean(window, found);
         }
     }

@@ -1,7 +1,7 @@
 //! The buffer that a listener of an AVB stream needs, in the result document.
 
 use crate::pacing::Buffer;
-use crate::view::SeriesView;
+use model::SeriesView;
 use serde::Serialize;
 
 /// Durations in ns.

@@ -1,7 +1,7 @@
 //! The interfaces of a run in the result document.
 
 use crate::nics;
-use crate::view::RunView;
+use model::RunView;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -1,10 +1,9 @@
 use crate::Report;
 use crate::limits::Profile;
 use crate::nics::samples::{card_facts, veth_facts};
-use crate::synthetic::{qualify, run, series};
-use crate::view::RunView;
+use model::{RunState, RunView};
 use serde_json::{Value, json};
-use store::model::RunState;
+use testing::synthetic::{qualify, run, series};
 
 fn text(run: RunView) -> String {
     Report::new(run, vec![Profile::find("substation").expect("embedded")]).json()

@@ -1,9 +1,8 @@
 //! Why samples were what they were, and what statistics say of them, as JSON.
 
 use crate::insight::{Insight, QuantileInterval};
-use crate::view::SeriesView;
+use model::{CauseTotal, Explanation, SeriesView};
 use serde::Serialize;
-use store::{CauseTotal, Explanation};
 
 /// Worst samples of a series in the document.
 const SPIKES: usize = 100;
@@ -103,7 +102,7 @@ pub(super) fn causes(series: &SeriesView) -> Vec<CauseEntry> {
 }
 
 pub(super) fn spikes(series: &SeriesView) -> Vec<SpikeEntry> {
-    let entry = |spike: &store::model::Spike| SpikeEntry {
+    let entry = |spike: &model::Spike| SpikeEntry {
         at_s: super::seconds(spike.at_ns),
         value: spike.value_ns,
         cpu: spike.cpu,

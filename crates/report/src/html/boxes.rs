@@ -3,7 +3,7 @@
 
 use super::svg::{Scale, axis_ns, escape};
 use crate::insight::window_maxima;
-use crate::view::SeriesView;
+use model::SeriesView;
 use std::fmt::Write;
 
 /// Fewer windows make no box.

@@ -3,9 +3,8 @@
 use super::data::{bars, points};
 use super::svg::{Scale, axis_count, axis_ns, axis_time, escape, polyline, time_ticks};
 use crate::text::count;
-use crate::view::{Figures, SeriesView};
+use model::{Event, EventKind, Figures, SeriesView};
 use std::fmt::Write;
-use store::model::{Event, EventKind};
 use units::format_ns;
 
 const WIDTH: f64 = 560.0;

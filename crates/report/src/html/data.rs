@@ -2,10 +2,9 @@
 
 use crate::Report;
 use crate::limits::{Quantity, Unit};
-use crate::view::{RunView, SeriesView};
+use model::{RunView, SeriesView, WindowRow};
 use serde::Serialize;
 use stats::Bucket;
-use store::model::WindowRow;
 
 /// Points of a time line that a chart can show.
 const MOST_POINTS: usize = 2000;
@@ -143,7 +142,7 @@ fn events(run: &RunView) -> Vec<(f64, &'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::points;
-    use crate::synthetic::series;
+    use testing::synthetic::series;
 
     #[test]
     fn thinning_keeps_every_maximum() {

@@ -1,9 +1,8 @@
 use crate::Report;
 use crate::limits::Profile;
 use crate::nics::samples::{card_facts, veth_facts};
-use crate::synthetic;
-use crate::view::RunView;
-use store::model::{Event, EventKind, Fact};
+use model::{Event, EventKind, Fact, RunView};
+use testing::synthetic;
 
 fn report(run: RunView) -> Report {
     Report::new(run, vec![Profile::find("substation").expect("embedded")])

@@ -1,6 +1,6 @@
 //! The way of a frame inside the traced host as a picture: a box for each line of the tree, joined from the left.
 
-use store::model::Fact;
+use model::Fact;
 
 /// Spaces of a level in the tree.
 const INDENT: usize = 2;
@@ -63,7 +63,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{picture, svg};
-    use store::model::Fact;
+    use model::Fact;
 
     #[test]
     fn names_cannot_break_the_document() {

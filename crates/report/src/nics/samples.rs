@@ -1,6 +1,6 @@
 //! Facts of interfaces that are not here, for tests.
 
-use store::model::Fact;
+use model::Fact;
 
 /// What a run knows of an interface, by name.
 fn nic_facts(interface: &str, known: &[(&str, &str)]) -> Vec<Fact> {

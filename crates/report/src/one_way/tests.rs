@@ -1,9 +1,8 @@
 use super::OneWay;
 use crate::limits::{Limit, Pattern, Profile, Quantity};
-use crate::synthetic::{run, series};
 use crate::verdict::{Check, Judgement, Verdict};
-use crate::view::{RunView, SeriesView};
-use store::model::{Event, EventKind, SeriesClock, setting};
+use model::{Event, EventKind, RunView, SeriesClock, SeriesView, setting};
+use testing::synthetic::{run, series};
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -3,9 +3,7 @@
 pub(crate) mod chart;
 
 use crate::text::{count, ns_or_dash, plural, rfc3339};
-use ::recording::{Figures, LatencySurvey, SegmentReader, Survey};
-use store::hop::HopName;
-use store::{RunFile, StoreError};
+use ::recording::{Figures, LatencySurvey, Survey};
 use units::{Realtime, format_ns};
 
 /// Streams that are listed; the rest is in the JSON document.
@@ -36,47 +34,6 @@ pub(crate) fn stream_heads(survey: &Survey) -> [&'static str; 12] {
 
 /// Heads of the table of worst samples.
 pub(crate) const WORST_HEADS: [&str; 5] = ["latency", "stream", "sample", "smpCnt", "at"];
-
-/// Reads all of a run's segments, one after the other; `None` when it has none.
-///
-/// # Errors
-/// When the run file cannot be read. A segment that cannot is counted and named in the survey, and the rest is read.
-pub fn read(run: &RunFile) -> Result<Option<Survey>, StoreError> {
-    let Some(totals) = run.segment_totals()? else {
-        return Ok(None);
-    };
-    let mut survey = Survey::new((totals.first_ns, totals.last_ns));
-    if let Some(ways) = ways(run)? {
-        survey = survey.with_ways(ways);
-    }
-    let mut reader = SegmentReader::new();
-    let mut number = 0;
-    run.each_segment(|octets| {
-        number += 1;
-        match octets.map(|octets| reader.read(octets).map_err(|error| error.to_string())) {
-            Ok(Ok(segment)) => survey.take(segment),
-            Ok(Err(why)) | Err(why) => survey.unreadable(format!("segment {number}: {why}")),
-        }
-    })?;
-    Ok(Some(survey))
-}
-
-/// The ways that are series of the run with samples, in their order; `None` where it has no such series.
-fn ways(run: &RunFile) -> Result<Option<Vec<(String, String)>>, StoreError> {
-    let mut ways = Vec::new();
-    let mut any = false;
-    for (id, spec) in run.series()? {
-        let Some(hop) = HopName::parse(&spec.name) else {
-            continue;
-        };
-        any = true;
-        let way = (hop.from.to_owned(), hop.to.to_owned());
-        if !ways.contains(&way) && run.totals(id)?.samples > 0 {
-            ways.push(way);
-        }
-    }
-    Ok(any.then_some(ways))
-}
 
 /// What is in it, and what is not.
 pub(crate) fn sentences(survey: &Survey) -> Vec<String> {

@@ -9,7 +9,7 @@
 pub(crate) mod networks;
 
 use crate::text::count;
-use crate::view::{RunView, SeriesView};
+use model::{RunView, SeriesView, kind};
 use std::fmt::Write;
 use units::foreign::Show;
 
@@ -47,7 +47,7 @@ pub fn print(layout: Layout, runs: &[RunView]) -> String {
 }
 
 fn wakeups(run: &RunView) -> impl Iterator<Item = &SeriesView> {
-    run.series.iter().filter(|series| series.family() == "wakeup")
+    run.series.iter().filter(|series| series.is(&kind::WAKEUP))
 }
 
 /// Whole microseconds, as cyclictest truncates them.
@@ -206,9 +206,9 @@ fn columns<const N: usize>(rows: &[[String; N]]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Layout, class, print};
-    use crate::synthetic;
-    use crate::view::RunView;
-    use store::model::Fact;
+    use model::Fact;
+    use model::RunView;
+    use testing::synthetic;
 
     fn run() -> RunView {
         let mut run = synthetic::run(vec![

@@ -2,7 +2,7 @@
 //! against each other.
 
 use crate::text::{count, ns_or_dash};
-use crate::view::{RunView, SeriesView};
+use model::{RunView, SeriesView, kind};
 
 /// Group of the inventory that says over which networks was measured, and why not over others.
 const GROUP: &str = "networks compared";
@@ -51,7 +51,7 @@ impl Networks {
 fn named(series: &SeriesView) -> Option<(&str, &SeriesView)> {
     let setting = series.spec.settings.iter().find(|(name, _)| name == SETTING);
     setting
-        .filter(|_| series.family() == "rtt")
+        .filter(|_| series.is(&kind::RTT))
         .map(|(_, network)| (network.as_str(), series))
 }
 
@@ -104,10 +104,10 @@ fn text(networks: Networks) -> String {
 #[cfg(test)]
 mod tests {
     use super::Networks;
-    use crate::synthetic;
     use crate::tables::{Layout, print};
-    use crate::view::RunView;
-    use store::model::Fact;
+    use model::Fact;
+    use model::RunView;
+    use testing::synthetic;
 
     fn run() -> RunView {
         let mut run = synthetic::run(vec![

@@ -24,7 +24,7 @@ pub(super) fn buffers(report: &Report, paint: &Paint) -> String {
 #[cfg(test)]
 mod tests {
     use crate::Report;
-    use crate::synthetic::{run, series};
+    use testing::synthetic::{run, series};
 
     #[test]
     fn each_avb_stream_has_its_line_and_others_have_none() {

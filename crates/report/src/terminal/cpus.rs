@@ -22,8 +22,8 @@ pub(super) fn chosen(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use crate::Report;
-    use crate::synthetic::{run, series};
-    use store::model::Fact;
+    use model::Fact;
+    use testing::synthetic::{run, series};
 
     #[test]
     fn the_head_says_who_ran_where() {

@@ -5,16 +5,16 @@ use super::{Paint, section};
 use crate::Report;
 use crate::pacing::SEARCH;
 use crate::text::{count, plural};
-use crate::view::SeriesView;
+use model::{Kind, SeriesView, kind};
 use std::fmt::Write;
 use units::format_ns;
 
 pub(super) fn paced(report: &Report, paint: &Paint) -> String {
-    let of_family = |family: &str| -> Vec<&SeriesView> {
+    let of_kind = |kind: &Kind| -> Vec<&SeriesView> {
         let all = report.run.series.iter();
-        all.filter(|series| series.family() == family).collect()
+        all.filter(|series| series.is(kind)).collect()
     };
-    let (talkers, listeners) = (of_family("talk"), of_family("listen"));
+    let (talkers, listeners) = (of_kind(&kind::TALK), of_kind(&kind::LISTEN));
     let steps: Vec<Step<'_>> = talkers.iter().filter_map(|series| Step::of(series)).collect();
     if !steps.is_empty() {
         return search(steps, paint);
@@ -145,8 +145,8 @@ fn answer(steps: &[Step<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use crate::Report;
-    use crate::synthetic::{run, series};
-    use crate::view::SeriesView;
+    use model::SeriesView;
+    use testing::synthetic::{run, series};
 
     fn one(name: &str, max_ns: i64, late: u64, late_after: &str) -> SeriesView {
         let mut one = series(name, 100, 60_000, 1);

@@ -3,10 +3,8 @@
 use super::table::{Align, Table};
 use super::{Paint, section};
 use crate::Report;
-use crate::family;
-use crate::text::{count, ns_or_dash};
-use crate::view::{Figures, SeriesView};
-use store::model::Counters;
+use crate::text::{capitalised, count, ns_or_dash};
+use model::{Counter, Figures, SeriesView, kind};
 use units::format_ns;
 
 /// Series of one kind that are listed one by one; of more, the worst are.
@@ -25,7 +23,7 @@ pub(super) fn series(report: &Report, paint: &Paint) -> String {
     for name in ["min", "mean", "p50", "p99", "p99.9", "p99.99", "max"] {
         table.columns(&[(name, Align::Right)]);
     }
-    for name in family::in_order(all.iter().map(SeriesView::family)) {
+    for name in kind::in_order(all.iter().map(SeriesView::family)) {
         let mut of_family: Vec<&SeriesView> = all.iter().filter(|series| series.family() == name).collect();
         let total = of_family.len();
         if total > SERIES_LISTED {
@@ -91,68 +89,31 @@ fn scheduled_row(series: &SeriesView, f: &Figures) -> Vec<String> {
 
 /// What went wrong with samples that were due: listed where it did, and said where it did not.
 fn counters(all: &[SeriesView]) -> String {
-    let trouble = |c: &Counters| {
-        [
-            c.lost,
-            c.late,
-            c.duplicate,
-            c.conflicting,
-            c.reordered,
-            c.missed,
-            c.clipped,
-            c.overflow,
-            c.overrun,
-        ]
-        .map(|n| n > 0)
-        .contains(&true)
+    let counted = || {
+        Counter::ALL
+            .into_iter()
+            .filter(|counter| *counter != Counter::WatchedNs)
     };
-    let mut table = Table::new(&[
-        ("series", Align::Left),
-        ("expected", Align::Right),
-        ("received", Align::Right),
-    ]);
-    for name in [
-        "lost",
-        "late",
-        "duplicate",
-        "conflicting",
-        "reordered",
-        "missed",
-        "clipped",
-        "overflow",
-        "overrun",
-    ] {
-        table.columns(&[(name, Align::Right)]);
+    let mut table = Table::new(&[("series", Align::Left)]);
+    for counter in counted() {
+        table.columns(&[(counter.name(), Align::Right)]);
     }
     for series in all
         .iter()
-        .filter(|series| trouble(&series.counters) || series.unaccounted() > 0)
+        .filter(|series| series.counters.has_trouble() || series.unaccounted() > 0)
     {
-        let c = &series.counters;
-        let counts = [
-            c.expected,
-            c.received,
-            c.lost,
-            c.late,
-            c.duplicate,
-            c.conflicting,
-            c.reordered,
-            c.missed,
-            c.clipped,
-            c.overflow,
-        ];
         let mut row = vec![series.spec.name.clone()];
-        row.extend(counts.into_iter().chain([c.overrun]).map(count));
+        row.extend(counted().map(|counter| count(series.counters.get(counter))));
         table.row(row);
     }
     if all.is_empty() {
         return String::new();
     }
     if table.is_empty() {
+        let troubles = counted().filter(|counter| counter.is_trouble()).map(Counter::name);
+        let list = troubles.collect::<Vec<_>>().join(", ");
         let series = all.len();
-        return format!(
-            "  Lost, late, duplicate, conflicting, reordered, missed, clipped, overflow, overrun: none in any of {series} series.\n"
-        );
+        return format!("  {}: none in any of {series} series.\n", capitalised(&list));
     }
     format!("\n{}", table.text())
 }

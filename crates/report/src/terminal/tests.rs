@@ -1,10 +1,9 @@
 use crate::Report;
 use crate::limits::Profile;
 use crate::nics::samples::{card_facts, veth_facts};
-use crate::synthetic::{add_worst, qualify, run, series};
 use crate::verdict::Verdict;
-use crate::view::RunView;
-use store::model::{Event, EventKind, RunState};
+use model::{Event, EventKind, RunState, RunView};
+use testing::synthetic::{add_worst, qualify, run, series};
 
 fn report(run: RunView) -> Report {
     Report::new(run, vec![Profile::find("substation").expect("embedded")])

@@ -4,7 +4,7 @@ use super::doubt::Doubt;
 use super::{Measured, Verdict, excess, listed};
 use crate::limits::Limit;
 use crate::one_way::OneWay;
-use crate::view::SeriesView;
+use model::SeriesView;
 use units::format_ns;
 
 /// A duration between two clocks: within its limit with all that they may be apart, or beyond it without, or neither. What

@@ -3,7 +3,7 @@
 use super::doubt::Doubt;
 use crate::limits::{Limit, Quantity, Unit};
 use crate::text::plural;
-use crate::view::SeriesView;
+use model::SeriesView;
 
 /// What such samples leave open: not the maximum, which the file has.
 pub(super) fn doubt(series: &SeriesView, limit: &Limit) -> Option<Doubt> {
@@ -43,10 +43,10 @@ fn is_over_without_them(series: &SeriesView, limit: &Limit, bounded: u64) -> boo
 #[cfg(test)]
 mod tests {
     use crate::limits::{Limit, Pattern, Profile, Quantity};
-    use crate::synthetic::{run, series};
     use crate::verdict::{Judgement, Verdict};
-    use crate::view::SeriesView;
+    use model::SeriesView;
     use stats::Histogram;
+    use testing::synthetic::{run, series};
 
     fn judged(series: SeriesView, quantity: Quantity, allowed: u64) -> (Verdict, String) {
         let limit = Limit {

@@ -4,8 +4,7 @@ use crate::contradiction::Contradiction;
 use crate::limits::Quantity;
 use crate::one_way::OneWay;
 use crate::text::{count, plural};
-use crate::view::{IMPORTED, RunView, SeriesView};
-use store::model::{Event, EventKind, RunState, SeriesClock};
+use model::{Event, EventKind, IMPORTED, RunState, RunView, SeriesClock, SeriesView, kind};
 use units::format_ns;
 
 /// The largest value a histogram holds.
@@ -49,8 +48,8 @@ const UNCERTAINTY: &str = "uncertainty";
 
 /// A figure nearer to its limit than its clocks and stamps allow to tell.
 pub(super) fn near_limit(series: &SeriesView, quantity: Quantity, measured: f64, allowed: u64) -> Option<Doubt> {
-    let setting = series.spec.settings.iter().find(|(name, _)| name == UNCERTAINTY)?;
-    let uncertain_ns: u64 = setting.1.strip_suffix(" ns")?.parse().ok()?;
+    let setting = series.setting(UNCERTAINTY)?;
+    let uncertain_ns: u64 = setting.strip_suffix(" ns")?.parse().ok()?;
     let is_near = nature(quantity) == Nature::Value && (measured - allowed as f64).abs() <= uncertain_ns as f64;
     is_near.then(|| Doubt {
         text: format!(
@@ -118,15 +117,17 @@ pub(super) fn of_the_file(series: &SeriesView, contradictions: &[Contradiction])
 
 /// Frames that a sender of the same run left out, or could not hand over, are missing at its receivers: not more than those need be lost.
 fn never_sent(run: &RunView, series: &SeriesView) -> Option<Doubt> {
-    if !crate::family::is_of_a_stream(series.family()) {
+    if !series.is_of_a_stream() {
         return None;
     }
     // A listener counts by the numbers a talker gives, and one that misses a cycle gives it none.
-    let left_out = |sender: &SeriesView| match (sender.family(), series.family()) {
-        ("publish", _) => sender.counters.missed + sender.counters.lost,
-        ("talk", "listen") => sender.counters.lost,
-        ("talk", _) => sender.counters.missed + sender.counters.lost,
-        _ => 0,
+    let left_out = |sender: &SeriesView| {
+        let is_numbered = sender.is(&kind::TALK) && series.is(&kind::LISTEN);
+        match sender.is(&kind::PUBLISH) || sender.is(&kind::TALK) {
+            true if is_numbered => sender.counters.lost,
+            true => sender.counters.missed + sender.counters.lost,
+            false => 0,
+        }
     };
     let never_sent: u64 = run.series.iter().map(left_out).sum();
     let lost = series.counters.lost;
@@ -282,17 +283,18 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
     match kind {
         EventKind::ClockStep => (by_value && series.spec.clock == SeriesClock::Realtime).then_some(true),
         EventKind::RtThrottled | EventKind::StreamDoubt => Some(false),
-        EventKind::Link => crate::family::sends_frames(series.family()).then_some(false),
+        EventKind::Link => series.sends_frames().then_some(false),
         EventKind::PageFaults | EventKind::Migration => of_a_thread.then_some(false),
         // The figures are not those of the thread that the settings name.
         EventKind::ThreadChanged => of_a_thread.then_some(true),
         EventKind::SecondMeasurement => Some(true),
         EventKind::RecorderOverrun => (series.counters.overrun == 0).then_some(nature == Nature::Received),
         EventKind::Incomplete => Some(quantity == Quantity::Lost || nature == Nature::Received),
-        EventKind::HopGap => {
-            (series.family() == "hop").then_some(quantity == Quantity::Lost || nature == Nature::Received)
-        }
-        EventKind::SocketDrop => crate::family::receives_frames(series.family())
+        EventKind::HopGap => series
+            .is(&kind::HOP)
+            .then_some(quantity == Quantity::Lost || nature == Nature::Received),
+        EventKind::SocketDrop => series
+            .receives_frames()
             .then_some(quantity == Quantity::Lost || nature == Nature::Received),
         _ => None,
     }
@@ -301,11 +303,10 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
 /// Whether an event of a series or of all of them concerns this one. One of every series that tells of a second measurement is of a
 /// shared interface, and reaches those whose samples are frames.
 fn concerns(event: &Event, series: &SeriesView) -> bool {
-    let family = series.family();
     event.kind != EventKind::SecondMeasurement
         || event.series.is_some()
-        || crate::family::sends_frames(family)
-        || crate::family::receives_frames(family)
+        || series.sends_frames()
+        || series.receives_frames()
 }
 
 fn events(

@@ -4,7 +4,7 @@ use crate::bound::Bound;
 use crate::limits::{Limit, Quantity};
 use crate::pacing::Pacing;
 use crate::text::count;
-use crate::view::SeriesView;
+use model::SeriesView;
 use units::format_ns;
 
 /// The longest sample that a limit on the largest allows.

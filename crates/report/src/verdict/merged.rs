@@ -1,9 +1,9 @@
 //! Limits on the hops of one of several merged runs.
 
 use crate::limits::Limit;
-use crate::view::RunView;
+use model::RunView;
+use model::hop::{self, HopName};
 use std::collections::BTreeSet;
-use store::hop::{self, HopName};
 
 /// Why a limit has nothing to judge in a merged run: it is on hops of a run by its name, and none is called so. Empty where that
 /// is not why.

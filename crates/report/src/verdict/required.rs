@@ -2,8 +2,7 @@
 
 use super::{Judgement, Verdict};
 use crate::limits::{Profile, Requirement};
-use crate::view::RunView;
-use store::model::{Fact, NOT_APPLICABLE};
+use model::{Fact, NOT_APPLICABLE, RunView};
 
 /// A requirement held against one group of facts, such as those of one interface.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,9 +132,9 @@ mod tests {
     use super::super::{Judgement, Verdict};
     use crate::limits::Profile;
     use crate::nics::samples::{card_facts, veth_facts};
-    use crate::synthetic::{run, series};
-    use crate::view::RunView;
-    use store::model::Fact;
+    use model::Fact;
+    use model::RunView;
+    use testing::synthetic::{run, series};
 
     /// A run that is good enough for AVB, on interfaces with these facts.
     fn wakeups(facts: Vec<Fact>) -> RunView {
@@ -260,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_run_without_an_interface_is_judged_without_them() {
-        let judgement = judge(&wakeups(crate::synthetic::facts()));
+        let judgement = judge(&wakeups(testing::synthetic::facts()));
         assert_eq!(judgement.verdict, Verdict::Pass);
         assert_eq!((judgement.requirements.len(), judgement.not_asked.len()), (0, 6));
     }

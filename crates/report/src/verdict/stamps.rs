@@ -2,8 +2,7 @@
 
 use super::doubt::Doubt;
 use crate::limits::{Limit, Quantity};
-use crate::view::{RunView, SeriesView};
-use store::model::setting;
+use model::{RunView, SeriesView, setting};
 use units::format_ns;
 
 /// The command whose figures are from stamps that others made.

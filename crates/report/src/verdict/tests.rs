@@ -1,8 +1,7 @@
 use super::{Check, Judgement, Measured, Verdict};
 use crate::limits::{Limit, Pattern, Profile, Quantity};
-use crate::synthetic::{add_worst, run, series};
-use crate::view::{RunView, SeriesView};
-use store::model::{Event, EventKind, RunState, SeriesClock};
+use model::{Event, EventKind, RunState, RunView, SeriesClock, SeriesView};
+use testing::synthetic::{add_worst, run, series};
 
 mod second;
 

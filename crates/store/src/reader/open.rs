@@ -3,8 +3,8 @@
 use super::{RunFile, rows};
 use crate::columns::{RUNNING, state_from_word, unsigned};
 use crate::error::{Fault, StoreError};
-use crate::model::{RunInfo, RunState};
 use crate::schema::{APPLICATION_ID, SCHEMA_VERSION};
+use model::{RunInfo, RunState};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::ffi::OsString;
 use std::fs::{self, File};

@@ -3,8 +3,7 @@
 use super::rows;
 use crate::columns::{optional_unsigned, unsigned};
 use crate::error::Fault;
-use crate::explanation::{Cause, CauseTotal, Explanation};
-use crate::model::{Flight, SeriesId, Spike};
+use model::{Cause, CauseTotal, Explanation, Flight, SeriesId, Spike};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row};
 

@@ -3,8 +3,8 @@
 use super::commit;
 use crate::columns::{RUNNING, integer};
 use crate::error::{Fault, StoreError};
-use crate::model::RunInfo;
 use crate::schema::{APPLICATION_ID, BEFORE_TABLES, SCHEMA_VERSION, TABLES};
+use model::RunInfo;
 use rusqlite::{Connection, OpenFlags, params};
 use std::fs::{self, File, OpenOptions};
 use std::io;

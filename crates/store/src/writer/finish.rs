@@ -3,7 +3,7 @@
 use super::{RunWriter, commit};
 use crate::columns::{RUNNING, integer, state_word};
 use crate::error::{Fault, StoreError};
-use crate::model::RunState;
+use model::RunState;
 use rusqlite::{Connection, params};
 
 /// Trims, notes the end, and leaves one file.

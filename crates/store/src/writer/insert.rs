@@ -1,23 +1,29 @@
 //! One batch into the tables.
 
 use super::{Batch, Kept};
-use crate::columns::{COUNTERS, counters_to_array, integer};
+use crate::columns::{counter_names, integer};
 use crate::error::Fault;
-use crate::explanation::CauseTotal;
 use crate::merge::{Span, stored_bytes};
-use crate::model::{Event, Flight, SeriesId, Spike, Window};
+use model::{CauseTotal, Counter, Event, Flight, SeriesId, Spike, Window};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params, params_from_iter};
+use std::sync::LazyLock;
 
 /// The quantiles that a window keeps for ever.
 const QUANTILES: [f64; 4] = [0.5, 0.99, 0.999, 0.9999];
 
-const INSERT_WINDOW: &str = "
-INSERT INTO window (
-  series, start_ns, end_ns,
-  expected, received, lost, late, duplicate, reordered, clipped, missed, overflow, overrun, watched_ns, conflicting,
-  samples, sum_ns, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns, p9999_ns
-) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)";
+/// Columns of a window beside its counters.
+const OTHER_COLUMNS: usize = 12;
+
+static INSERT_WINDOW: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "INSERT INTO window (series, start_ns, end_ns, {},
+           samples, sum_ns, mean_ns, min_ns, max_ns, p50_ns, p99_ns, p999_ns, p9999_ns)
+         VALUES ({})",
+        counter_names(),
+        ["?"; OTHER_COLUMNS + Counter::ALL.len()].join(", ")
+    )
+});
 
 /// Inserts all of `batch`, then merges and trims what grew beyond its bounds.
 pub(super) fn batch(tx: &Transaction<'_>, kept: &mut Kept, batch: &Batch) -> Result<(), Fault> {
@@ -69,7 +75,7 @@ fn insert_window(tx: &Transaction<'_>, kept: &mut Kept, window: &Window) -> Resu
         )));
     }
     let values = window_values(window, start_ns, end_ns)?;
-    let inserted = tx.prepare_cached(INSERT_WINDOW)?.execute(params_from_iter(values));
+    let inserted = tx.prepare_cached(&INSERT_WINDOW)?.execute(params_from_iter(values));
     refuse_second(inserted, || {
         format!("a second window of series {} from {start_ns} ns", window.series.0)
     })?;
@@ -99,10 +105,10 @@ fn insert_window(tx: &Transaction<'_>, kept: &mut Kept, window: &Window) -> Resu
 fn window_values(window: &Window, start_ns: i64, end_ns: i64) -> Result<Vec<Value>, Fault> {
     let samples = window.histogram.count();
     let mean_ns = (samples > 0).then(|| window.sum_ns as f64 / samples as f64);
-    let mut values: Vec<Value> = Vec::with_capacity(12 + COUNTERS);
+    let mut values: Vec<Value> = Vec::with_capacity(OTHER_COLUMNS + Counter::ALL.len());
     values.extend([i64::from(window.series.0), start_ns, end_ns].map(Value::from));
-    for count in counters_to_array(&window.counters) {
-        values.push(integer(count, "a counter")?.into());
+    for counter in Counter::ALL {
+        values.push(integer(window.counters.get(counter), "a counter")?.into());
     }
     values.push(integer(samples, "a number of samples")?.into());
     values.push(integer(window.sum_ns, "the sum of a window's samples")?.into());

@@ -1,8 +1,8 @@
 //! Long runs stay within their file budget, and lose no count and no extreme.
 
 use crate::support::{WINDOW_NS, assert_holds, batch, create, integrity, samples};
+use model::{RunState, SeriesId};
 use stats::Histogram;
-use store::model::{RunState, SeriesId};
 use store::{HistogramSpan, RunFile};
 
 /// Asserts that `spans` cover the windows 0 to `windows` - 1 without a gap, each with exactly the samples of its windows.

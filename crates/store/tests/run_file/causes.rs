@@ -1,8 +1,8 @@
 //! Causes of samples and the events around them.
 
 use crate::support::{create, explanation};
-use store::model::{Flight, RunState, SeriesId, Spike};
-use store::{Batch, Cause, CauseTotal, MOST_FLIGHTS, RunFile};
+use model::{Cause, CauseTotal, Flight, RunState, SeriesId, Spike};
+use store::{Batch, MOST_FLIGHTS, RunFile};
 
 const SERIES: SeriesId = SeriesId(0);
 

@@ -1,9 +1,9 @@
 //! A damaged file gives an error or other numbers, never a panic.
 
 use crate::support::{Numbers, batch, create};
+use model::{RunState, SeriesId};
 use std::fs;
 use std::path::Path;
-use store::model::{RunState, SeriesId};
 use store::{RunFile, StoreError};
 
 /// Reads everything, whatever the parts before said. How many answers were refusals.

@@ -2,10 +2,10 @@
 //! process.
 
 use crate::support::{WINDOW_NS, as_child, assert_holds, batch, child_path, create, info, say};
+use model::RunState;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use store::model::RunState;
 use store::{RunFile, RunWriter, StoreError};
 
 const SERIES: u32 = 4;

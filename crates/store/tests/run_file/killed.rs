@@ -1,13 +1,13 @@
 //! `kill -9` at any instant loses nothing that was acknowledged.
 
 use crate::support::{Numbers, WINDOW_NS, as_child, assert_holds, batch, child_path, create, integrity};
+use model::RunState;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use store::RunFile;
-use store::model::RunState;
 
 const SERIES: u32 = 4;
 

@@ -1,12 +1,12 @@
 //! A run can be read by another process while it is written.
 
 use crate::support::{SAMPLES, as_child, assert_holds, batch, child_path, create};
+use model::{RunState, SeriesId};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use store::RunFile;
-use store::model::{RunState, SeriesId};
 
 const SERIES: u32 = 2;
 

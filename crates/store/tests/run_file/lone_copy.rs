@@ -1,10 +1,10 @@
 //! A run file that was copied without its log.
 
 use crate::support::{WINDOW_NS, batch, create};
+use model::{EventKind, RunState, SeriesId};
 use std::fs;
 use std::path::{Path, PathBuf};
 use store::RunFile;
-use store::model::{EventKind, RunState, SeriesId};
 
 /// Two windows of a run that nobody closes, as a killed process leaves them: the file, and its log when asked for.
 fn killed(directory: &Path, with_log: bool) -> PathBuf {

@@ -16,3 +16,4 @@ mod round_trip;
 mod segments;
 mod spikes;
 mod support;
+mod view;

@@ -1,7 +1,7 @@
 //! What a device calls itself never ends a run: every series has a name of its own.
 
 use crate::support::{create, info, spec, window};
-use store::model::{RunState, SeriesId, SeriesSpec, setting};
+use model::{RunState, SeriesId, SeriesSpec, setting};
 use store::{Batch, RunFile, RunWriter};
 
 fn named(name: &str) -> SeriesSpec {

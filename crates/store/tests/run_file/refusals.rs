@@ -1,8 +1,8 @@
 //! What is refused, in which words.
 
 use crate::support::{batch, create, info, spec, window};
+use model::{Event, EventKind, RunState, SeriesId, Spike, Window};
 use std::path::Path;
-use store::model::{Event, EventKind, RunState, SeriesId, Spike, Window};
 use store::{Batch, RunFile, RunWriter, StoreError};
 
 /// A finished run at `path` whose database was then changed by `sql`.

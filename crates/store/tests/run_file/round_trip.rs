@@ -1,12 +1,10 @@
 //! What is written is read back.
 
 use crate::support::{WINDOW_NS, assert_holds, batch, create, explanation, info, integrity, samples, spec, window};
+use model::{Counters, Event, EventKind, Fact, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
 use proptest::prelude::{any, prop, prop_assert_eq, proptest};
 use stats::Histogram;
 use std::path::Path;
-use store::model::{
-    Counters, Event, EventKind, Fact, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window,
-};
 use store::{Batch, RunFile, RunWriter};
 
 fn files_in(directory: &Path) -> Vec<String> {

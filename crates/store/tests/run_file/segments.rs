@@ -1,8 +1,8 @@
 //! Segments come back as they were, and a damaged one does not take the others with it.
 
 use super::support::{create, info};
+use model::RunState;
 use rusqlite::Connection;
-use store::model::RunState;
 use store::{RunFile, RunWriter, SealedSegment, SegmentTotals};
 
 fn segment(number: i64, bytes: usize) -> SealedSegment {

@@ -1,10 +1,10 @@
 //! Which spikes are kept, and that the file stays bounded while it is written.
 
 use crate::support::{Numbers, info, spec};
+use model::{RunState, SeriesId, SeriesSpec, Spike};
 use proptest::collection::vec;
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use std::path::Path;
-use store::model::{RunState, SeriesId, SeriesSpec, Spike};
 use store::{Batch, MOST_SPIKES, RunFile, RunWriter, WORST_SPIKES};
 
 fn spike(value_ns: i64, number: u64) -> Spike {

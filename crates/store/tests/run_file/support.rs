@@ -1,10 +1,13 @@
 //! Runs whose content is known, and the test binary started again as another process.
 
+use model::{
+    Cause, Counters, Event, EventKind, Explanation, Extent, Part, RunInfo, SeriesClock, SeriesId, SeriesSpec, Spike,
+    Window,
+};
 use stats::Histogram;
 use std::path::Path;
 use std::process::Command;
-use store::model::{Counters, Event, EventKind, RunInfo, SeriesClock, SeriesId, SeriesSpec, Spike, Window};
-use store::{Batch, Cause, Explanation, Extent, Part, RunFile, RunWriter};
+use store::{Batch, RunFile, RunWriter};
 use units::Realtime;
 
 /// Length of a window of the runs made here.
@@ -67,12 +70,12 @@ pub(crate) fn info() -> RunInfo {
 /// Series number `index` of the runs made here.
 pub(crate) fn spec(index: u32) -> SeriesSpec {
     SeriesSpec {
-        name: format!("wakeup/cpu{index}"),
         what: "timer due to thread running".into(),
         clock: SeriesClock::Monotonic,
         interval_ns: Some(250_000.0),
         threshold_ns: Some(THRESHOLD_NS),
         settings: vec![("policy".into(), "fifo:80".into()), ("cpu".into(), index.to_string())],
+        ..SeriesSpec::named(&format!("wakeup/cpu{index}"))
     }
 }
 

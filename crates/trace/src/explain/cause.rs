@@ -2,7 +2,7 @@
 
 use super::tally::Tally;
 use super::{ORDINARY_NS, Question, QuestionKind};
-use store::Cause;
+use model::Cause;
 
 /// The cause: what took more than half. When nothing did, a short latency is the kernel's own way, and of a long one the
 /// largest share counts.

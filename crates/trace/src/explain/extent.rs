@@ -2,7 +2,7 @@
 
 use crate::event::What;
 use crate::snapshot::Snapshot;
-use store::Extent;
+use model::Extent;
 use units::Monotonic;
 
 /// What another CPU did meanwhile.

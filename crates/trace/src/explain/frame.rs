@@ -8,7 +8,7 @@ use crate::around::{Around, TICK_NS};
 use crate::event::What;
 use crate::occupancy::{Segment, segments};
 use crate::snapshot::Snapshot;
-use store::{Cause, Explanation};
+use model::{Cause, Explanation};
 use units::Monotonic;
 
 /// Explains why a thread had a frame late: what kept the frame from it on its CPU. When nothing did, the frame was under way

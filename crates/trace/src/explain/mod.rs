@@ -15,10 +15,10 @@ use crate::occupancy::{Segment, Who, segments};
 use crate::snapshot::Snapshot;
 pub use frame::explain_frame;
 
+use model::{Explanation, Extent};
 use own::OwnStates;
 use path::WakePath;
 use role::Piece;
-use store::{Explanation, Extent};
 use tally::{Silence, Tally};
 use units::Monotonic;
 
@@ -95,7 +95,7 @@ pub fn explain_wakeup(on_cpu: &Snapshot, others: &[Snapshot], question: &Questio
     let mut explanation = finish(&tally, on_cpu, others, question, around, path.own);
     explanation.stages = path.stages(question);
     if !path.is_seen() && on_cpu.complete {
-        explanation.cause = store::Cause::Unexplained;
+        explanation.cause = model::Cause::Unexplained;
         explanation.text = text::unseen(question, on_cpu);
     }
     explanation
@@ -150,12 +150,12 @@ fn finish(
     let (cause, text) = if on_cpu.complete {
         let cause = cause::cause(tally, question);
         let mut text = text::text(cause, tally, question, around, own.as_ref());
-        if cause == store::Cause::Unexplained {
+        if cause == model::Cause::Unexplained {
             text.push_str(&text::last_seen(question, on_cpu));
         }
         (cause, text)
     } else {
-        (store::Cause::Unexplained, text::overwritten(question))
+        (model::Cause::Unexplained, text::overwritten(question))
     };
     Explanation {
         cause,

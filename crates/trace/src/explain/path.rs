@@ -5,7 +5,7 @@ use super::{Question, own_thread};
 use crate::event::{Event, Thread, What};
 use crate::occupancy::{Segment, Who};
 use crate::snapshot::Snapshot;
-use store::Part;
+use model::Part;
 use units::Monotonic;
 
 /// The instants of one wake-up, as far as the events show them.

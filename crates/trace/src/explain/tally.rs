@@ -4,7 +4,7 @@ use super::ORDINARY_NS;
 use super::role::{Piece, Role};
 use crate::around::{Around, TICK_NS};
 use crate::occupancy::Who;
-use store::{Cause, Part};
+use model::{Cause, Part};
 
 /// The pieces of a latency, and what the late and the silent ones come to.
 pub(super) struct Tally {

@@ -8,7 +8,7 @@ use super::{Question, QuestionKind, explain};
 use crate::around::Around;
 use crate::event::{Event, Left, Name, Thread, Vector, What};
 use crate::snapshot::Snapshot;
-use store::{Cause, Explanation, Part};
+use model::{Cause, Explanation, Part};
 use units::Monotonic;
 
 const US: i64 = 1_000;

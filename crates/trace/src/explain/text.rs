@@ -7,7 +7,7 @@ use crate::around::Around;
 use crate::event::Thread;
 use crate::occupancy::Who;
 use crate::snapshot::Snapshot;
-use store::Cause;
+use model::Cause;
 use units::format_ns;
 
 /// What happened, in one sentence.

@@ -9,11 +9,11 @@ mod slices;
 
 use crate::event::Event;
 use crate::snapshot::Snapshot;
+use model::Explanation;
 use packet::{Kind, Note, TrackEvent, notes_of};
 use slices::{Tracks, slices};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use store::Explanation;
 use units::{Monotonic, format_ns};
 
 /// Events further than this from a late sample are those of another, in ns; a flight reaches no further.

@@ -1,7 +1,7 @@
 //! The packets of a trace. Field numbers are those of `perfetto_trace.proto`.
 
 use super::message::Message;
-use store::Explanation;
+use model::Explanation;
 use units::Monotonic;
 
 /// `BUILTIN_CLOCK_MONOTONIC`.
@@ -95,9 +95,9 @@ pub(super) fn notes_of(explanation: &Explanation) -> Vec<Note> {
 
 fn extent_word(explanation: &Explanation) -> &'static str {
     match explanation.extent {
-        store::Extent::OneCpu => "one CPU",
-        store::Extent::AllCpus => "all watched CPUs",
-        store::Extent::Unknown => "unknown",
+        model::Extent::OneCpu => "one CPU",
+        model::Extent::AllCpus => "all watched CPUs",
+        model::Extent::Unknown => "unknown",
     }
 }
 

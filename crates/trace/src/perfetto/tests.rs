@@ -3,9 +3,9 @@
 use super::{Spike, write};
 use crate::event::{Event, Left, Name, Thread, Vector, What};
 use crate::flight::tests::any_event;
+use model::{Cause, Explanation, Extent, Part};
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use std::collections::BTreeMap;
-use store::{Cause, Explanation, Extent, Part};
 use units::Monotonic;
 
 /// A field of a message: its number, and its value.

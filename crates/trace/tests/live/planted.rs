@@ -1,11 +1,11 @@
 //! A thread that blocks the CPU for a known time at known instants is found with its name and its time.
 
 use super::{alone, cpu, pinned, recorder};
+use model::Cause;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
-use store::Cause;
 use sys::clock::monotonic;
 use sys::thread::Policy;
 use sys::wait::sleep_until;
@@ -132,7 +132,7 @@ fn check(block: &Block, question: &Question, answer: &Answer, resolution_ns: u64
         "blocked for {blocked_ns} ns: {explanation:#?}"
     );
     assert!(explanation.text.contains("blocker (pid"), "{}", explanation.text);
-    let sum = |parts: &[store::Part]| parts.iter().map(|part| part.ns).sum::<u64>();
+    let sum = |parts: &[model::Part]| parts.iter().map(|part| part.ns).sum::<u64>();
     assert_eq!(sum(&explanation.stages), latency_ns);
     assert_eq!(sum(&explanation.occupants) + explanation.unexplained_ns, latency_ns);
     assert!(

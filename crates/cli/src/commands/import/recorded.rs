@@ -2,15 +2,16 @@
 
 use super::{ClockArg, ImportArgs, report};
 use crate::failure::Failure;
-use crate::run_file::{default_file, limits_text, remove};
+use crate::run_file::{limits_document, new_run};
 use interop::logger::{self, LoggerFile, LoggerOptions, Relation};
 use interop::svtrace;
+use model::RunState;
 use report::limits::Profile;
+use run::NewRun;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use store::RunWriter;
-use store::model::{RunInfo, RunState};
 use units::Realtime;
 
 /// Octets that show what a file is.
@@ -52,21 +53,13 @@ pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<
         Kind::Logger(first_ns) => Realtime::from_ns(first_ns),
         Kind::Svtrace => now,
     };
-    let file = args.out.clone().unwrap_or_else(|| default_file("import"));
-    let info = RunInfo {
-        id: format!("{:x}-{:x}", now.as_ns(), std::process::id()),
-        command: "import".into(),
-        arguments: std::env::args().skip(1).collect(),
-        tool_version: env!("CARGO_PKG_VERSION").into(),
-        started,
+    let run = NewRun {
         window_ns: WINDOW_NS,
+        documents: limits_document(args.limits.as_deref())?,
+        ..new_run("import", args.out.clone())
     };
-    let writer = RunWriter::create(&file, &info, None)?;
-    if let Err(error) = fill(args, &kind, relation, started, writer) {
-        remove(&file);
-        return Err(error);
-    }
-    report(args, &file, profile).map(Some)
+    run.make(started, |writer| fill(args, &kind, relation, started, writer))?;
+    report(args, &run.file, profile).map(Some)
 }
 
 fn relation(args: &ImportArgs) -> Result<Relation, Failure> {
@@ -83,15 +76,19 @@ fn relation(args: &ImportArgs) -> Result<Relation, Failure> {
     }
 }
 
-fn fill(args: &ImportArgs, kind: &Kind, clock: Relation, started: Realtime, mut run: RunWriter) -> Result<(), Failure> {
-    if let Some(name) = &args.limits {
-        run.put_document("limits", &limits_text(name)?)?;
-    }
+/// Returns how the run ended and how long it was.
+fn fill(
+    args: &ImportArgs,
+    kind: &Kind,
+    clock: Relation,
+    started: Realtime,
+    run: &mut RunWriter,
+) -> Result<(RunState, u64), Failure> {
     let path = &args.files[0];
     let wrong = |error: &dyn std::fmt::Display| Failure::Usage(format!("import: {error}"));
     let duration_ns = match kind {
         Kind::Svtrace => {
-            svtrace::import(&path.display().to_string(), open(path)?, &mut run).map_err(|error| wrong(&error))?;
+            svtrace::import(&path.display().to_string(), open(path)?, run).map_err(|error| wrong(&error))?;
             0
         }
         Kind::Logger(_) => {
@@ -103,13 +100,13 @@ fn fill(args: &ImportArgs, kind: &Kind, clock: Relation, started: Realtime, mut 
                 window_ns: WINDOW_NS,
             };
             let imported = match &args.publisher {
-                None => logger::import(logger_file(path)?, &options, &mut run),
-                Some(publisher) => logger::import_pair(logger_file(publisher)?, logger_file(path)?, &options, &mut run),
+                None => logger::import(logger_file(path)?, &options, run),
+                Some(publisher) => logger::import_pair(logger_file(publisher)?, logger_file(path)?, &options, run),
             };
             imported.map_err(|error| wrong(&error))?.duration_ns
         }
     };
-    Ok(run.finish(RunState::Complete, duration_ns)?)
+    Ok((RunState::Complete, duration_ns))
 }
 
 fn logger_file(path: &Path) -> Result<LoggerFile<File>, Failure> {

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::run_file::Run;
 use lab::session::SessionError;
-use store::model::EventKind;
+use model::EventKind;
 use trace::{Hwlat, HwlatSample, Tracefs, Tracer};
 use units::{CpuList, format_ns};
 
@@ -13,13 +13,8 @@ pub(super) fn check() -> Result<(), Failure> {
     there.map_err(|error| Failure::CouldNotMeasure(format!("--hwlat: {error}")))
 }
 
-/// Lets it look for `ns`. What it finds are events of the run; returns all of it as a setting.
-pub(super) fn look(
-    run: &mut Run,
-    cpus: &CpuList,
-    threshold_ns: u64,
-    ns: u64,
-) -> Result<(String, String), SessionError> {
+/// Lets it look for `ns`. What it finds are events of the run; returns all of it as the text of a setting.
+pub(super) fn look(run: &mut Run, cpus: &CpuList, threshold_ns: u64, ns: u64) -> Result<String, SessionError> {
     let mut hwlat = Hwlat::start(&Tracefs::find()?, cpus, threshold_ns)?;
     let begun = std::time::Instant::now();
     let mut found = Found::default();
@@ -32,12 +27,11 @@ pub(super) fn look(
     })?;
     let above = format_ns(hwlat.threshold_ns() as f64);
     let span = format_ns(begun.elapsed().as_secs_f64() * 1e9);
-    let seen = format!(
+    Ok(format!(
         "{} above {above} in {span} on CPU {cpus} ({})",
         found.text(),
         hwlat.settings()
-    );
-    Ok(("hwlat".into(), seen))
+    ))
 }
 
 /// What all windows had.

@@ -5,6 +5,7 @@ use std::io::Write;
 use crate::failure::COULD_NOT_MEASURE;
 use analysis::{Analysis, Config, Event, Identity, Kind, Sink, Summary, Window};
 use capture::{CaptureError, Stamps};
+use model::kind;
 
 use super::listing::Listing;
 use super::{PcapArgs, PcapError, open};
@@ -119,9 +120,11 @@ impl Sink for FirstEvents {
 }
 
 /// Name of the series of a stream.
-pub(super) fn series_name(kind: Kind, label: &str) -> String {
-    let family = if kind == Kind::Goose { "goose" } else { "spacing" };
-    format!("{family}/{label}")
+pub(super) fn series_kind(kind: Kind) -> &'static model::Kind {
+    match kind {
+        Kind::Goose => &kind::GOOSE,
+        _ => &kind::SPACING,
+    }
 }
 
 /// Prints the listing of the capture.

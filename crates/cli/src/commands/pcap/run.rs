@@ -7,18 +7,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::{Event, EventKind, Identity, Kind, Sink, StreamSummary, Summary, Window};
 use capture::Stamps;
+use model::{Counters, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, setting};
 use report::limits::Profile;
-use store::model::{self, Counters, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, setting};
+use run::{NewRun, remove};
 use store::{Batch, RunWriter, StoreError};
 use units::Realtime;
 
-use super::analyse::{Analysed, analyse, series_name};
+use super::analyse::{Analysed, analyse, series_kind};
 use super::listing::{Listing, remarks};
 use super::{PcapArgs, PcapError, name, say};
 use crate::ending;
 use crate::failure::{Failure, USAGE};
 use crate::page;
-use crate::run_file::{default_file, limits_text, remove};
+use crate::run_file::{limits_document, new_run};
 use crate::verdict;
 
 /// Windows collected before they are written in one transaction: about 14 MB.
@@ -31,11 +32,17 @@ const BATCH: usize = 64;
 pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write) -> Result<u8, PcapError> {
     let profile = args.limits.as_deref().map(Profile::find).transpose();
     let profile = profile.map_err(Failure::from)?;
-    let limits = args.limits.as_deref().map(limits_text).transpose()?;
+    let documents = limits_document(args.limits.as_deref())?;
     page::check(args.html.as_deref(), args.out.as_deref())?;
-    let file = args.out.clone().unwrap_or_else(free_file);
+    let run = NewRun {
+        window_ns: args.window,
+        file_budget: Some(args.file_budget),
+        documents,
+        ..new_run("pcap", Some(args.out.clone().unwrap_or_else(free_file)))
+    };
+    let file = run.file.clone();
     let stop = stop_flag()?;
-    let sink = RunSink::new(args, file.clone(), profile, limits);
+    let sink = RunSink::new(args, run, profile);
     let analysed = analyse(args, Some(args.window), sink, |sink| {
         stop.load(Ordering::Relaxed) || sink.error.is_some()
     })?;
@@ -94,7 +101,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
 
 /// The default file. A capture may be done within a second, which is the unit of its name.
 fn free_file() -> PathBuf {
-    let first = default_file("pcap");
+    let first = new_run("pcap", None).file;
     let numbered = |n: u32| first.with_extension(format!("{n}.triptime"));
     let mut further = (2..100).map(numbered);
     if first.exists() {
@@ -128,11 +135,8 @@ fn stated(stamps: Stamps, args: &PcapArgs) -> Stamps {
 
 /// Writes windows and events to the run file as they come.
 struct RunSink {
-    file: PathBuf,
-    window_ns: u64,
-    file_budget: u64,
+    run: NewRun,
     profile: Option<Profile>,
-    limits: Option<String>,
     capture: String,
     rate: Option<u32>,
     writer: Option<RunWriter>,
@@ -143,13 +147,10 @@ struct RunSink {
 }
 
 impl RunSink {
-    fn new(args: &PcapArgs, file: PathBuf, profile: Option<Profile>, limits: Option<String>) -> Self {
+    fn new(args: &PcapArgs, run: NewRun, profile: Option<Profile>) -> Self {
         Self {
-            file,
-            window_ns: args.window,
-            file_budget: args.file_budget,
+            run,
             profile,
-            limits,
             capture: name(&args.file),
             rate: args.rate,
             writer: None,
@@ -157,23 +158,6 @@ impl RunSink {
             batch: Batch::default(),
             error: None,
         }
-    }
-
-    fn create(&self, started: Realtime) -> Result<RunWriter, StoreError> {
-        let now = sys::clock::pair().realtime;
-        let info = RunInfo {
-            id: format!("{:x}-{:x}", now.as_ns(), std::process::id()),
-            command: "pcap".into(),
-            arguments: std::env::args().skip(1).collect(),
-            tool_version: env!("CARGO_PKG_VERSION").into(),
-            started,
-            window_ns: self.window_ns,
-        };
-        let mut writer = RunWriter::create(&self.file, &info, Some(self.file_budget))?;
-        if let Some(limits) = &self.limits {
-            writer.put_document("limits", limits)?;
-        }
-        Ok(writer)
     }
 
     /// Does something with the run file, unless it has failed before.
@@ -249,7 +233,7 @@ impl RunSink {
         let made = self.writer.is_some();
         let closed = self.close(ended, duration_ns);
         if closed.is_err() && made {
-            remove(&self.file);
+            remove(&self.run.file);
         }
         closed.map(|()| self.profile)
     }
@@ -312,24 +296,22 @@ impl RunSink {
 impl Sink for RunSink {
     fn begin(&mut self, time_ns: Option<i64>) {
         let started = time_ns.map_or_else(|| sys::clock::pair().realtime, Realtime::from_ns);
-        match self.create(started) {
+        match self.run.create(started) {
             Ok(writer) => self.writer = Some(writer),
             Err(error) => self.error = Some(error),
         }
     }
 
     fn opened(&mut self, _: usize, identity: &Identity, label: &str) -> Option<u64> {
-        let name = series_name(identity.kind, label);
-        let threshold_ns = self.threshold_ns(&name);
         self.labels.push(label.to_owned());
-        let spec = SeriesSpec {
-            name,
-            what: "stamp of one frame in the capture -> that of the stream's next frame".into(),
+        let what = "stamp of one frame in the capture -> that of the stream's next frame";
+        let mut spec = SeriesSpec {
             clock: SeriesClock::Realtime,
-            interval_ns: None,
-            threshold_ns,
             settings: self.settings(identity),
+            ..SeriesSpec::of(series_kind(identity.kind), label, what)
         };
+        let threshold_ns = self.threshold_ns(&spec.name);
+        spec.threshold_ns = threshold_ns;
         self.with_writer(|writer| writer.add_series(&spec));
         threshold_ns
     }

@@ -8,7 +8,7 @@ use crate::ending;
 use crate::failure::Failure;
 use crate::verdict;
 use host::path::namespace_owners;
-use probes::Stop;
+use run::Stop;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use sys::clock::monotonic;

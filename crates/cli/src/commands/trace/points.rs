@@ -3,10 +3,9 @@
 use crate::failure::Failure;
 use host::path::discover;
 use lab::bed::FramePath;
+use model::{Fact, hop};
 use std::collections::BTreeMap;
 use std::io::Write;
-use store::hop;
-use store::model::Fact;
 use sys::link::find;
 use sys::netns::NetNs;
 use trace::hops::{MOST_POINTS, Place, Point, PointKind};

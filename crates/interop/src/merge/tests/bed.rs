@@ -1,9 +1,9 @@
 //! Whole runs, as they were planned, and what comes of merging them.
 
 use crate::merge::{Input, Merge, MergeError, Merged, Relation};
+use model::{Event, EventKind, Fact, RunInfo, RunState, SeriesClock, SeriesSpec};
 use recording::{Record, SegmentWriter, StreamInfo, facts, instants};
 use std::path::{Path, PathBuf};
-use store::model::{Event, EventKind, Fact, RunInfo, RunState, SeriesClock, SeriesSpec};
 use store::{Batch, RunFile, RunWriter, SealedSegment};
 use tempfile::TempDir;
 use units::Realtime;
@@ -148,12 +148,12 @@ impl Plan {
     /// The hop as the kernel counted it.
     fn series(&self, run: &mut RunWriter) {
         let spec = SeriesSpec {
-            name: format!("hop/{}-to-{}/MU01", self.points[0], self.points[1]),
             what: "a hop".to_owned(),
             clock: SeriesClock::Monotonic,
             interval_ns: None,
             threshold_ns: None,
             settings: Vec::new(),
+            ..SeriesSpec::named(&format!("hop/{}-to-{}/MU01", self.points[0], self.points[1]))
         };
         let series = run.add_series(&spec).unwrap();
         let mut open = crate::logger::windows::Open::new(series);

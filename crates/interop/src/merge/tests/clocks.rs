@@ -2,7 +2,7 @@
 
 use super::bed::{CROSSING_NS, PERIOD_NS, Plan, START_NS, merge, open, said};
 use crate::merge::Relation;
-use store::model::{Event, EventKind};
+use model::{Event, EventKind};
 use tempfile::TempDir;
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::bed::{Plan, merge, said};
 use crate::merge::Relation;
-use store::model::{Event, EventKind, SeriesId};
+use model::{Event, EventKind, SeriesId};
 
 const CROSSING: &str = "hop/host.tap-to-guest.nic/MU01";
 

@@ -2,9 +2,9 @@
 
 use super::bed::{PERIOD_NS, Plan, START_NS, finish, merge, said};
 use crate::merge::{Input, Merge, Relation};
+use model::{EventKind, RunState};
 use std::path::Path;
 use store::RunFile;
-use store::model::{EventKind, RunState};
 use tempfile::TempDir;
 
 const CROSSING: &str = "hop/host.tap-to-guest.nic/MU01";

@@ -2,7 +2,7 @@
 
 use super::bed::{CROSSING_NS, HOP_NS, Plan, merge, open, try_finish};
 use crate::merge::{Input, Merge, MergeError, Relation};
-use store::model::{EventKind, setting};
+use model::{EventKind, setting};
 use tempfile::TempDir;
 
 #[test]

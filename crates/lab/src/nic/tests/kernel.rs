@@ -2,8 +2,8 @@
 
 use super::value;
 use crate::nic::{Measurement, doubts, facts, facts_of};
+use model::{Fact, NOT_APPLICABLE};
 use std::process::Command;
-use store::model::{Fact, NOT_APPLICABLE};
 use sys::link;
 use sys::netns::NetNs;
 use sys::privilege::{Capability, has};

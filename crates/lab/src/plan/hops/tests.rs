@@ -1,10 +1,10 @@
 use super::{Hops, Wanted};
 use crate::bed::{Bed, End};
+use model::{EventKind, RunInfo, RunState, setting};
+use probes::ProbeError;
 use probes::publish::{self, PublishConfig};
-use probes::record::{Recorder, RecorderOptions, Thresholds};
-use probes::{ProbeError, Stop};
+use run::{Recorder, RecorderOptions, Stop, Thresholds};
 use std::path::Path;
-use store::model::{EventKind, RunInfo, RunState, setting};
 use store::{RunFile, RunWriter};
 
 /// Records what `work` does.
@@ -48,7 +48,6 @@ fn wanted<'a>(bed: &'a Bed, streams: &[&str]) -> Wanted<'a> {
         streams: streams.iter().map(ToString::to_string).collect(),
         threshold_ns: None,
         window_ns: 200_000_000,
-        more_settings: Vec::new(),
     }
 }
 

@@ -4,7 +4,8 @@ use super::key::Key;
 use super::notice;
 use crate::goose::config::{ExpectedBlock, SuperviseConfig};
 use crate::reception::Arrival;
-use crate::record::{Counter, Feed};
+use model::Counter;
+use run::Feed;
 use units::{Monotonic, Realtime};
 use wire::ether::Mac;
 use wire::goose::{

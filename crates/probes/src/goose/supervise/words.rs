@@ -2,7 +2,7 @@
 
 use super::{SLOTS, notice, refusal};
 use crate::goose::config::SuperviseConfig;
-use store::model::{EventKind, SeriesClock, SeriesSpec};
+use model::{EventKind, SeriesClock, SeriesSpec, kind};
 use units::format_ns;
 use wire::ether::Mac;
 use wire::goose::{Refusal, Simulation};
@@ -23,10 +23,10 @@ impl Words {
 
     /// The series of slot `slot`, if it is one of a control block; `settings` are those of the whole probe.
     pub(crate) fn series(&self, slot: u16, label: &str, mut settings: Vec<(String, String)>) -> Option<SeriesSpec> {
-        let (family, what) = match slot.checked_sub(self.first_slot)? % SLOTS {
-            0 => ("goose", "kernel receive stamp of one message -> that of the next"),
+        let (kind, what) = match slot.checked_sub(self.first_slot)? % SLOTS {
+            0 => (&kind::GOOSE, "kernel receive stamp of one message -> that of the next"),
             _ => (
-                "goose-transfer",
+                &kind::GOOSE_TRANSFER,
                 "t of a new state -> application has its first message (sqNum 0)",
             ),
         };
@@ -38,12 +38,9 @@ impl Words {
             ("simulated messages".into(), simulation(self.config.simulation).into()),
         ]);
         Some(SeriesSpec {
-            name: format!("{family}/{label}"),
-            what: what.into(),
             clock: SeriesClock::Realtime,
-            interval_ns: None,
-            threshold_ns: None,
             settings,
+            ..SeriesSpec::of(kind, label, what)
         })
     }
 

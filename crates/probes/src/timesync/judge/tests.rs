@@ -1,6 +1,6 @@
 use super::super::client::Answer;
 use super::{Found, Judge, Look, Rules};
-use store::model::EventKind;
+use model::EventKind;
 use units::Monotonic;
 use wire::ptp::{
     ClockIdentity, ClockQuality, CurrentData, ParentData, PortData, PortIdentity, PortState, TimeFlags, TimeProperties,

@@ -4,7 +4,7 @@ use super::Reader;
 use crate::error::ProbeError;
 use crate::trace::quiet::News;
 use ::trace::hops::{HopSeries, Point, StreamInfo};
-use store::model::EventKind;
+use model::EventKind;
 use units::{Monotonic, format_ns};
 
 impl Reader {

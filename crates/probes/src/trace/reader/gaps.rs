@@ -2,9 +2,9 @@
 
 use super::Reader;
 use crate::error::ProbeError;
-use crate::record::CountedSpan;
 use ::trace::hops::HopSeries;
-use store::model::EventKind;
+use model::EventKind;
+use run::CountedSpan;
 
 impl Reader {
     /// Says all of it.

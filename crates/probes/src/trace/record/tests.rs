@@ -1,10 +1,9 @@
 use super::Frames;
-use crate::record::{Recorder, RecorderOptions, Thresholds};
-use crate::stop::Stop;
 use crate::trace::series::Names;
 use ::trace::hops::{Duration, HopSeries, Place, Point, PointKind, StreamInfo};
+use model::{RunInfo, RunState};
 use recording::{Record, SegmentReader};
-use store::model::{RunInfo, RunState};
+use run::{Recorder, RecorderOptions, Stop, Thresholds};
 use store::{RunFile, RunWriter};
 use tempfile::TempDir;
 use units::Monotonic;
@@ -85,7 +84,7 @@ fn recorded(feed: impl FnOnce(&mut Frames, &Names)) -> (Vec<Record>, Vec<recordi
         explain: None,
     };
     let recorder = Recorder::start(writer, options, &Stop::new());
-    let mut names = Names::new(&points(), None, &Thresholds::default(), &[]);
+    let mut names = Names::new(&points(), None, &Thresholds::default());
     names.learn(&[stream(0, 1), stream(1, 2)]);
     let mut frames = Frames::new(&recorder, &points());
     feed(&mut frames, &names);

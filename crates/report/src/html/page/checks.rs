@@ -1,9 +1,9 @@
 //! Limits and their checks as the page shows them.
 
 use crate::Report;
-use crate::family;
 use crate::limits::Sense;
 use crate::verdict::{Check, Judgement, NotMeasured, Verdict};
+use model::Kind;
 
 /// Rows of a limit with the same answer that are in sight; the rest, none of them worse, is folded away.
 const ALIKE_IN_SIGHT: usize = 2;
@@ -76,13 +76,13 @@ pub(super) fn tiles(judgement: &Judgement) -> Vec<CheckRow> {
 }
 
 fn check_row(check: &Check) -> CheckRow {
-    let family = family::known(check.series.split('/').next().unwrap_or_default());
+    let kind = Kind::of_series(&check.series);
     let share = (severity(check).1 * 100.0).clamp(0.0, 100.0);
     CheckRow {
         id: check.limit.id.clone(),
         title: format!(
             "{}, {}",
-            family.map_or("Series", |family| family.title),
+            kind.map_or("Series", |kind| kind.title),
             check.limit.quantity.word()
         ),
         series: check.series.clone(),

@@ -2,13 +2,11 @@
 
 use super::why::{self, SpikeRow};
 use crate::Report;
-use crate::family;
 use crate::html::{boxes, charts, data};
 use crate::one_way::OneWay;
 use crate::text::{count, ns_or_dash, plural};
 use crate::verdict::Verdict;
-use crate::view::{Figures, SeriesView};
-use store::model::Event;
+use model::{Counter, Event, Figures, Kind, SeriesView, kind};
 use units::format_ns;
 
 /// Worst samples shown of each series.
@@ -53,7 +51,7 @@ pub(crate) struct SeriesPart {
 
 pub(super) fn families(report: &Report) -> Vec<FamilyPart> {
     let run = &report.run;
-    let names = family::in_order(run.series.iter().map(SeriesView::family));
+    let names = kind::in_order(run.series.iter().map(SeriesView::family));
     names.into_iter().map(|name| family_part(report, name)).collect()
 }
 
@@ -87,11 +85,11 @@ fn family_part(report: &Report, name: &str) -> FamilyPart {
             part
         })
         .collect();
-    let known = family::known(name);
+    let known = Kind::named(name);
     FamilyPart {
         id: name.to_owned(),
-        title: known.map_or_else(|| name.to_owned(), |family| family.title.to_owned()),
-        what: known.map_or_else(String::new, |family| family.what.to_owned()),
+        title: known.map_or_else(|| name.to_owned(), |kind| kind.title.to_owned()),
+        what: known.map_or_else(String::new, |kind| kind.what.to_owned()),
         quiet: series
             .iter()
             .all(|part| part.counters.iter().skip(2).all(|(_, trouble)| !trouble)),
@@ -158,23 +156,18 @@ fn series_part(
     }
 }
 
-/// Each counter, and whether it tells of trouble.
+/// Each counter, and whether it tells of trouble; then what is in none of them.
 fn counters(series: &SeriesView) -> Vec<(String, bool)> {
-    let c = &series.counters;
-    let trouble = [
-        c.lost,
-        c.late,
-        c.duplicate,
-        c.conflicting,
-        c.reordered,
-        c.missed,
-        c.clipped,
-        c.overflow,
-        c.overrun,
-        series.unaccounted(),
-    ];
-    let plain = [c.expected, c.received].map(|n| (count(n), false));
-    plain.into_iter().chain(trouble.map(|n| (count(n), n > 0))).collect()
+    let cell = |n: u64, is_trouble: bool| (count(n), is_trouble && n > 0);
+    let counters = shown_counters().map(|counter| cell(series.counters.get(counter), counter.is_trouble()));
+    counters.chain([cell(series.unaccounted(), true)]).collect()
+}
+
+/// The counters of the page. Time watched for gaps is said in words.
+pub(super) fn shown_counters() -> impl Iterator<Item = Counter> {
+    Counter::ALL
+        .into_iter()
+        .filter(|counter| *counter != Counter::WatchedNs)
 }
 
 fn spikes_more(series: &SeriesView) -> String {

@@ -3,9 +3,7 @@
 use crate::Report;
 use crate::pacing::Buffer;
 use crate::text::count;
-use crate::view::SeriesView;
-use store::model::Spike;
-use store::{Explanation, Extent, Part};
+use model::{Explanation, Extent, Part, SeriesView, Spike};
 use units::format_ns;
 
 /// A worst sample.
@@ -63,7 +61,7 @@ fn around(why: &Explanation) -> String {
 
 /// Cause, samples, time, largest.
 pub(super) fn causes(series: &SeriesView) -> Vec<[String; 4]> {
-    let row = |total: &store::CauseTotal| {
+    let row = |total: &model::CauseTotal| {
         [
             total.cause.word().to_owned(),
             count(total.count),

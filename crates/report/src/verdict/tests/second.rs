@@ -1,9 +1,9 @@
 //! Whom the event of a second measurement reaches.
 
 use super::{Pattern, Quantity, event, profile};
-use crate::synthetic::{run, series};
 use crate::verdict::{Judgement, Verdict};
-use store::model::{Event, EventKind};
+use model::{Event, EventKind};
+use testing::synthetic::{run, series};
 
 #[test]
 fn a_second_measurement_on_an_interface_reaches_frames_and_one_on_a_cpu_its_series() {

@@ -4,7 +4,7 @@ use super::{BARE, OWN, VIRTUAL, checked, cpu, idle, own, part, question, switch,
 use crate::around::Around;
 use crate::event::{Left, What};
 use crate::explain::{QuestionKind, explain};
-use store::{Cause, Explanation};
+use model::{Cause, Explanation};
 
 fn frame(events: &[(i64, What)], latency_us: i64, around: &Around) -> Explanation {
     let question = question(QuestionKind::Frame, latency_us);

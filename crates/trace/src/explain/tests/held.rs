@@ -3,7 +3,7 @@
 use super::{BARE, CHAINED, VIRTUAL, gap, idle, join, switch, thread, wake};
 use crate::around::Around;
 use crate::event::{Left, Thread, What};
-use store::{Cause, Part};
+use model::{Cause, Part};
 
 /// The measuring thread with an ordinary policy, which only quotas hold back.
 fn fair() -> Thread {

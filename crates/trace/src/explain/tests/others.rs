@@ -6,8 +6,8 @@ use crate::event::{Event, Left, Vector, What};
 use crate::explain::{Question, QuestionKind, explain};
 use crate::flight::tests::any_event;
 use crate::snapshot::Snapshot;
+use model::{Cause, Extent, Part};
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
-use store::{Cause, Extent, Part};
 use units::Monotonic;
 
 #[test]

@@ -1,0 +1,150 @@
+//! A run as what cyclictest would have measured.
+
+use crate::cyclictest::{Bucket, CyclictestError, MOST_BUCKETS, Mean, Measurement, System, Thread};
+use crate::import::{DOCUMENT, Source};
+use model::{Fact, SeriesId, SeriesSpec, kind};
+use stats::Histogram;
+use std::collections::BTreeMap;
+use store::{RunFile, SeriesTotals, StoreError};
+use units::foreign::{self, Show};
+
+/// Why a run cannot be written in cyclictest's forms.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The run file cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No series of that kind.
+    #[error("no wake-up series in the run: cyclictest's forms hold nothing else (triptime wakeup makes them)")]
+    NoWakeup,
+    /// The files it was imported from cannot be written as one.
+    #[error("the run was imported from several files: {0}; import and export them one by one")]
+    Several(CyclictestError),
+    /// The copy of what was imported does not read.
+    #[error("the copy of the imported files in the run is damaged: {0}")]
+    Damaged(String),
+}
+
+/// The wake-up series of a run, each as one thread.
+///
+/// A run that was imported is given back as it came, bucket by bucket. Of a run that was measured, the counts are those of its
+/// histogram, whose buckets begin where cyclictest's would up to three digits: a sample counts in the microsecond in which its
+/// histogram bucket begins, so below 1.048 ms at most 1 us and above at most 0.1 % too low. The extremes and the mean are the
+/// exact ones, and the largest and the smallest sample are in their own buckets.
+///
+/// # Errors
+/// When the run cannot be read or has no wake-up series.
+pub fn measurement(run: &RunFile) -> Result<Measurement, RunError> {
+    if let Some(text) = run.document(DOCUMENT)? {
+        return imported(&text);
+    }
+    let mut threads = Vec::new();
+    for (id, spec) in run.series()? {
+        if spec.kind == Some(&kind::WAKEUP) {
+            threads.push(thread(run, threads.len(), id, &spec)?);
+        }
+    }
+    if threads.is_empty() {
+        return Err(RunError::NoWakeup);
+    }
+    let info = run.info();
+    let started_ns = info.started.as_ns();
+    let lasted_ns = i64::try_from(run.duration_ns()).unwrap_or(i64::MAX);
+    let beyond_the_last = |thread: &Thread| thread.buckets.last().map_or(0, |(k, _)| k + 1);
+    Ok(Measurement {
+        bucket: Bucket::Microsecond,
+        range: threads.iter().map(beyond_the_last).max(),
+        command_line: Some(command_line(&info.arguments)),
+        version: None,
+        started_ns: Some(started_ns),
+        ended_ns: Some(started_ns.saturating_add(lasted_ns)),
+        system: Some(system(&run.facts()?)),
+        stopped: false,
+        threads,
+    })
+}
+
+/// What was imported; several files added up.
+fn imported(text: &str) -> Result<Measurement, RunError> {
+    let sources: Vec<Source> = serde_json::from_str(text).map_err(|error| RunError::Damaged(error.to_string()))?;
+    let mut measurements = sources.into_iter().map(|source| source.measurement);
+    let mut all = measurements.next().ok_or(RunError::NoWakeup)?;
+    for later in measurements {
+        all.add(&later).map_err(RunError::Several)?;
+    }
+    Ok(all)
+}
+
+/// The command line, so that a reader who shows it shows what was run.
+fn command_line(arguments: &[String]) -> String {
+    let words = ["triptime"].into_iter().chain(arguments.iter().map(String::as_str));
+    foreign::shown(&words.collect::<Vec<_>>().join(" ")).into_owned()
+}
+
+fn thread(run: &RunFile, number: usize, id: SeriesId, spec: &SeriesSpec) -> Result<Thread, StoreError> {
+    let totals = run.totals(id)?;
+    let mut histogram = run.histogram(id)?;
+    let unsigned = |ns: Option<i64>| ns.map(|ns| u64::try_from(ns).unwrap_or(0));
+    let (min, max) = (unsigned(totals.min_ns), unsigned(totals.max_ns));
+    if let (Some(min), Some(max)) = (min, max) {
+        histogram = histogram.with_extremes(min, max);
+    }
+    let unit = Bucket::Microsecond;
+    Ok(Thread {
+        number: u32::try_from(number).unwrap_or(u32::MAX),
+        cpu: cpu(&spec.name),
+        cycles: histogram.count(),
+        min: min.map(|ns| unit.of_ns(ns)),
+        max: max.map(|ns| unit.of_ns(ns)),
+        mean: mean(&totals),
+        buckets: buckets(&histogram),
+        interval_ns: spec.interval_ns.filter(|ns| *ns >= 1.0).map(|ns| ns.round() as u64),
+    })
+}
+
+fn mean(totals: &SeriesTotals) -> Option<Mean> {
+    totals.mean_ns().map(|ns| Mean {
+        value: ns / Bucket::Microsecond.ns() as f64,
+        resolution: 0.0,
+    })
+}
+
+/// The counts by microsecond, as far as cyclictest's buckets reach.
+fn buckets(histogram: &Histogram) -> Vec<(u64, u64)> {
+    let unit = Bucket::Microsecond;
+    let (Some(min), Some(max)) = (histogram.min(), histogram.max()) else {
+        return Vec::new();
+    };
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut add = |ns: u64, count: u64| *counts.entry(unit.of_ns(ns)).or_default() += count;
+    for bucket in histogram.buckets() {
+        let holds_the_largest = bucket.low_ns <= max && max <= bucket.high_ns;
+        let largest = u64::from(holds_the_largest);
+        add(bucket.low_ns.max(min), bucket.count - largest);
+        add(max, largest);
+    }
+    let kept = counts.into_iter().filter(|(_, count)| *count > 0);
+    kept.take_while(|(k, _)| *k < MOST_BUCKETS).collect()
+}
+
+/// The CPU in the name of a series.
+fn cpu(name: &str) -> Option<u32> {
+    name.strip_prefix("wakeup/cpu")?.parse().ok()
+}
+
+/// What the inventory says under the names of `uname`. What it does not say is an empty text.
+fn system(facts: &[Fact]) -> System {
+    let fact = |name: &str| {
+        let found = facts.iter().find(|fact| fact.group == "kernel" && fact.name == name);
+        let value = found.and_then(|fact| fact.value.clone().ok()).unwrap_or_default();
+        value.shown()
+    };
+    System {
+        sysname: "Linux".into(),
+        nodename: fact("host name"),
+        release: fact("release"),
+        version: fact("version"),
+        machine: fact("architecture"),
+        realtime: i64::from(fact("preemption model") == "PREEMPT_RT"),
+    }
+}

@@ -1,0 +1,61 @@
+//! Windows as comma-separated values (RFC 4180).
+
+use super::ExportError;
+use model::{Counter, WindowRow};
+use std::io::Write;
+use store::RunFile;
+use units::foreign;
+
+/// Columns between the counters and those that came later; `_ns` says that a column is in nanoseconds.
+const FIGURES: [&str; 6] = ["mean_ns", "min_ns", "p50_ns", "p99_ns", "p999_ns", "max_ns"];
+
+/// Writes one row for each window of each series. A figure that a window does not have is empty, not 0.
+///
+/// # Errors
+/// When the run file cannot be read or the output not written.
+pub fn csv(file: &RunFile, out: &mut impl Write) -> Result<(), ExportError> {
+    write!(out, "{}\r\n", header())?;
+    for (id, spec) in file.series()? {
+        let name = quoted(&spec.name);
+        for window in file.windows(id)? {
+            write!(out, "{name},{}\r\n", row(&window))?;
+        }
+    }
+    Ok(())
+}
+
+/// Instants are since the run's start. What came later stands last, so that columns keep their places.
+fn header() -> String {
+    let name = |counter: Counter| counter.name();
+    let mut columns = vec!["series", "start_ns", "end_ns"];
+    columns.extend(Counter::first().map(name));
+    columns.extend(FIGURES);
+    columns.extend(Counter::ADDED.map(name));
+    columns.join(",")
+}
+
+fn row(window: &WindowRow) -> String {
+    let count = |counter: Counter| window.counters.get(counter).to_string();
+    let mut cells = vec![window.start_ns.to_string(), window.end_ns.to_string()];
+    cells.extend(Counter::first().map(count));
+    cells.push(text(window.mean_ns));
+    cells.push(text(window.min_ns));
+    cells.extend([window.p50_ns, window.p99_ns, window.p999_ns].map(text));
+    cells.push(text(window.max_ns));
+    cells.extend(Counter::ADDED.map(count));
+    cells.join(",")
+}
+
+fn text<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// A text of others as a field: safe in a terminal and in a spreadsheet, in quotes where it must be.
+pub(super) fn quoted(field: &str) -> String {
+    let field = foreign::cell(field);
+    if field.contains(['"', ',', '\r', '\n']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.into_owned()
+    }
+}

@@ -1,0 +1,152 @@
+//! The figures of a run in OpenMetrics' units.
+
+use model::{Counters, IMPORTED, RunState, RunView, SeriesView};
+use stats::Histogram;
+
+/// Upper ends of the histogram's buckets: 1, 2 and 5 in each decade from a microsecond on. Those that were clipped at 60 s are
+/// above all of them.
+const BOUNDS_NS: [u64; 24] = [
+    1_000,
+    2_000,
+    5_000,
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+    200_000,
+    500_000,
+    1_000_000,
+    2_000_000,
+    5_000_000,
+    10_000_000,
+    20_000_000,
+    50_000_000,
+    100_000_000,
+    200_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_000_000_000,
+    5_000_000_000,
+    10_000_000_000,
+    20_000_000_000,
+    50_000_000_000,
+];
+
+/// A run, as it is exposed.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    /// Labels that tell the run from others.
+    pub(super) identity: Vec<(String, String)>,
+    /// Subcommand that measured.
+    pub(super) command: String,
+    /// Whether it ran to its end.
+    pub(super) complete: bool,
+    /// Start since 1970.
+    pub(super) started_s: f64,
+    /// Length.
+    pub(super) duration_s: f64,
+    /// Its series.
+    pub(super) series: Vec<Series>,
+}
+
+/// A series, as it is exposed.
+#[derive(Debug)]
+pub(super) struct Series {
+    /// Its name.
+    pub(super) name: String,
+    /// What happened to the samples that were due.
+    pub(super) counters: Counters,
+    /// Smallest sample.
+    pub(super) min_s: Option<f64>,
+    /// Largest sample.
+    pub(super) max_s: Option<f64>,
+    /// Mean.
+    pub(super) mean_s: Option<f64>,
+    /// Supported quantiles, by the text of their label.
+    pub(super) quantiles: Vec<(&'static str, f64)>,
+    /// How long it was measured.
+    pub(super) exposure_s: f64,
+    /// Upper end and count of each bucket, the last without end.
+    pub(super) buckets: Vec<(f64, u64)>,
+    /// Samples in the buckets.
+    pub(super) samples: u64,
+    /// Sum of the samples; `None` where the format has no room for it or it is only bounded.
+    pub(super) sum_s: Option<f64>,
+}
+
+impl Snapshot {
+    /// What is exposed of a run.
+    pub(super) fn of(run: &RunView) -> Self {
+        let host = run
+            .facts
+            .iter()
+            .find(|fact| fact.group == "kernel" && fact.name == "host name");
+        let host = host.and_then(|fact| fact.value.clone().ok()).unwrap_or_default();
+        let identity = [
+            ("run", run.info.id.clone()),
+            ("command", run.info.command.clone()),
+            ("host", host),
+            ("version", run.info.tool_version.clone()),
+        ];
+        Self {
+            identity: identity.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+            command: run.info.command.clone(),
+            complete: run.state == RunState::Complete,
+            started_s: seconds(run.info.started.as_ns() as f64),
+            duration_s: seconds(run.duration_ns as f64),
+            series: run.series.iter().map(|series| Series::of(run, series)).collect(),
+        }
+    }
+}
+
+impl Series {
+    fn of(run: &RunView, series: &SeriesView) -> Self {
+        // What was imported has samples cut to whole units: their sum and mean are bounds.
+        let is_exact = run.info.command != IMPORTED;
+        // A sum that can fall is no counter: a histogram with samples below zero has none.
+        let can_fall = series.min_ns.is_some_and(|min| min < 0);
+        let figures = series.figures();
+        let quantiles = [
+            ("0.5", figures.p50),
+            ("0.99", figures.p99),
+            ("0.999", figures.p999),
+            ("0.9999", figures.p9999),
+            ("0.99999", figures.p99999),
+        ];
+        Self {
+            name: series.spec.name.clone(),
+            counters: series.counters,
+            min_s: figures.min.map(|ns| seconds(ns as f64)),
+            max_s: figures.max.map(|ns| seconds(ns as f64)),
+            mean_s: figures.mean.filter(|_| is_exact).map(seconds),
+            quantiles: quantiles
+                .into_iter()
+                .filter_map(|(label, ns)| Some((label, seconds(ns? as f64))))
+                .collect(),
+            exposure_s: seconds(series.exposure_ns() as f64),
+            buckets: buckets(&series.histogram),
+            samples: series.histogram.count(),
+            sum_s: (is_exact && !can_fall).then(|| seconds(series.sum_ns as f64)),
+        }
+    }
+}
+
+fn seconds(ns: f64) -> f64 {
+    ns / 1e9
+}
+
+/// The samples by bucket. One whose own bucket straddles an end counts above it: to three digits, and never too favourable.
+fn buckets(histogram: &Histogram) -> Vec<(f64, u64)> {
+    let mut counts = [0u64; BOUNDS_NS.len() + 1];
+    let max = histogram.max().unwrap_or(0);
+    for bucket in histogram.buckets() {
+        let value = bucket.high_ns.min(max);
+        let at = BOUNDS_NS.partition_point(|bound| *bound < value);
+        counts[at] += bucket.count;
+    }
+    let ends = BOUNDS_NS
+        .map(|ns| seconds(ns as f64))
+        .into_iter()
+        .chain([f64::INFINITY]);
+    ends.zip(counts).collect()
+}

@@ -1,0 +1,166 @@
+//! The text as it is meant to be, and as Prometheus' own Python readers understand it.
+
+use super::super::tests::a_run;
+use super::openmetrics;
+use model::RunView;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use testing::synthetic;
+
+fn exposed() -> String {
+    let directory = tempfile::tempdir().expect("a directory");
+    let run = a_run(&directory).view().expect("a run");
+    let mut out = Vec::new();
+    openmetrics(&run, &mut out).expect("written");
+    String::from_utf8(out).expect("text")
+}
+
+#[test]
+fn names_units_and_values() {
+    let text = exposed();
+    for line in [
+        "# TYPE triptime_lost counter",
+        "triptime_lost_total{command=\"wakeup\",series=\"wakeup/cpu1\"} 0",
+        "triptime_received_total{command=\"wakeup\",series=\"wakeup/cpu1\"} 80",
+        "triptime_clipped_total{command=\"wakeup\",series=\"wakeup/cpu1\"} 0",
+        "triptime_run{run=\"test\",command=\"wakeup\",host=\"\",version=\"0.1.0\"} 1",
+        "triptime_run_complete{command=\"wakeup\"} 1",
+        "triptime_run_start_timestamp_seconds{command=\"wakeup\"} 1795226400.5",
+        "triptime_run_duration_seconds{command=\"wakeup\"} 3.0",
+        "triptime_exposure_seconds{command=\"wakeup\",series=\"wakeup/cpu1\"} 3.0",
+        "# UNIT triptime_sample_max_seconds seconds",
+        "triptime_sample_max_seconds{command=\"wakeup\",series=\"age/\\\"MU, one\\\"\"} 0.00009",
+        "triptime_sample_mean_seconds{command=\"wakeup\",series=\"wakeup/cpu1\"} 0.00004525",
+        "triptime_sample_quantile_seconds{command=\"wakeup\",series=\"wakeup/cpu1\",quantile=\"0.5\"} 5e-7",
+        "triptime_sample_seconds_bucket{le=\"0.000001\",command=\"wakeup\",series=\"wakeup/cpu1\"} 40",
+        "triptime_sample_seconds_bucket{le=\"0.00005\",command=\"wakeup\",series=\"wakeup/cpu1\"} 40",
+        "triptime_sample_seconds_bucket{le=\"0.0001\",command=\"wakeup\",series=\"wakeup/cpu1\"} 80",
+        "triptime_sample_seconds_bucket{le=\"+Inf\",command=\"wakeup\",series=\"wakeup/cpu1\"} 80",
+        "triptime_sample_seconds_count{command=\"wakeup\",series=\"wakeup/cpu1\"} 80",
+        "triptime_sample_seconds_sum{command=\"wakeup\",series=\"wakeup/cpu1\"} 0.00362",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    assert!(text.ends_with("# EOF\n"));
+    assert!(
+        !text.contains("quantile=\"0.99\""),
+        "80 samples support no such quantile"
+    );
+}
+
+/// The OpenMetrics reader checks names, units, suffixes and buckets; the older one is what the textfile collector speaks.
+const READ: &str = "
+import json, sys
+from prometheus_client import parser
+from prometheus_client.openmetrics import parser as openmetrics
+text = sys.stdin.read()
+families = list(openmetrics.text_string_to_metric_families(text))
+samples = {json.dumps([s.name, s.labels], sort_keys=True): s.value for f in families for s in f.samples}
+older = {json.dumps([s.name, s.labels], sort_keys=True): s.value for f in parser.text_string_to_metric_families(text) for s in f.samples}
+assert older == samples, 'the two readers disagree'
+by_name = {}
+for f in families:
+    for s in f.samples:
+        by_name.setdefault(s.name, []).append(s.value)
+print(json.dumps({'units': sorted({f.unit for f in families}), 'types': sorted({f.type for f in families}), 'values': by_name}))
+";
+
+#[derive(serde::Deserialize)]
+struct Understood {
+    units: Vec<String>,
+    types: Vec<String>,
+    values: BTreeMap<String, Vec<f64>>,
+}
+
+#[test]
+fn prometheus_own_readers_understand_it() {
+    let Some(understood) = understood(&exposed()) else {
+        return;
+    };
+    assert_eq!(understood.units, ["", "seconds"]);
+    assert_eq!(understood.types, ["counter", "gauge", "histogram"]);
+    assert_eq!(understood.values["triptime_received_total"], [80.0, 80.0]);
+    assert_eq!(understood.values["triptime_sample_max_seconds"], [9e-5, 9e-5]);
+    assert_eq!(understood.values["triptime_sample_seconds_count"], [80.0, 80.0]);
+    assert_eq!(understood.values["triptime_overrun_total"].len(), 2);
+}
+
+/// A run with a series all below zero, one partly, and one without samples.
+fn of_all_signs() -> RunView {
+    let mut below = synthetic::series("age/MU01", 1_000, 60_000, 10);
+    below.histogram = stats::Histogram::new();
+    below.histogram.record_n(0, 1_000);
+    (below.min_ns, below.max_ns, below.sum_ns) = (Some(-40_000), Some(-2_000), -20_000_000);
+    let mut partly = below.clone();
+    partly.spec.name = "age/MU02".into();
+    partly.histogram.record_n(60_000, 200);
+    (partly.max_ns, partly.sum_ns) = (Some(60_000), 5_000_000);
+    let mut empty = synthetic::series("age/MU03", 0, 60_000, 0);
+    empty.counters.expected = 10;
+    synthetic::run(vec![below, partly, empty])
+}
+
+fn written(run: &RunView) -> String {
+    let mut out = Vec::new();
+    openmetrics(run, &mut out).expect("written");
+    String::from_utf8(out).expect("text")
+}
+
+#[test]
+fn no_quantile_is_above_a_negative_maximum_and_no_sum_can_fall() {
+    let text = written(&of_all_signs());
+    for series in ["age/MU01", "age/MU02"] {
+        let of = |name: &str| text.lines().any(|line| line.starts_with(name) && line.contains(series));
+        assert!(
+            !of("triptime_sample_seconds_sum") && !of("triptime_sample_seconds_count"),
+            "{text}"
+        );
+        assert!(
+            of("triptime_sample_seconds_bucket") && of("triptime_sample_mean_seconds"),
+            "{text}"
+        );
+    }
+    let quantile = |line: &str| line.starts_with("triptime_sample_quantile_seconds") && line.contains("age/MU01");
+    assert!(!text.lines().any(quantile), "{text}");
+}
+
+#[test]
+fn what_was_imported_has_no_exact_mean() {
+    let mut run = synthetic::run(vec![synthetic::series("wakeup/cpu1", 1_000, 60_000, 10)]);
+    assert!(written(&run).contains("triptime_sample_mean_seconds{"));
+    run.info.command = "import".into();
+    let text = written(&run);
+    assert!(
+        !text.contains("triptime_sample_mean_seconds{") && !text.contains("triptime_sample_seconds_sum{"),
+        "{text}"
+    );
+}
+
+#[test]
+fn prometheus_own_readers_understand_negative_and_empty_series() {
+    let Some(understood) = understood(&written(&of_all_signs())) else {
+        return;
+    };
+    assert_eq!(understood.values["triptime_sample_max_seconds"], [-2e-6, 6e-5]);
+    assert_eq!(understood.values["triptime_sample_seconds_count"], [0.0]);
+    let nothing = synthetic::run(Vec::new());
+    let Some(understood) = self::understood(&written(&nothing)) else {
+        return;
+    };
+    assert_eq!(understood.values["triptime_run_complete"], [1.0]);
+}
+
+/// What the readers make of a text; `None` where the test is left out.
+fn understood(text: &str) -> Option<Understood> {
+    let python = testing::python("openmetrics")?;
+    let mut command = Command::new(&python);
+    command.args(["-c", READ]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("Python starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(text.as_bytes()).expect("read by Python");
+    drop(input);
+    let output = child.wait_with_output().expect("Python ends");
+    assert!(output.status.success(), "the readers refused it (see above)\n{text}");
+    Some(serde_json::from_slice(&output.stdout).expect("JSON"))
+}

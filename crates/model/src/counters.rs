@@ -1,0 +1,175 @@
+//! What happened to the samples that were due, as counts. One table, which files, reports and exports go through.
+
+/// Makes [`Counters`] and [`Counter`] of one list: variant, field, and what it says to a person.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $counter:ident = $field:ident: $what:literal,)*) => {
+        /// What happened to the samples that were due. All counts are since the window's (or the run's) start.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub struct Counters {
+            $($(#[$doc])* pub $field: u64,)*
+        }
+
+        /// One of the [`Counters`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Counter {
+            $($(#[$doc])* $counter,)*
+        }
+
+        impl Counter {
+            /// Every counter, in the order to show.
+            pub const ALL: [Self; [$($what),*].len()] = [$(Self::$counter),*];
+
+            /// Its name in run files, limits and exports. `_ns` at its end says that it is a time.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$counter => stringify!($field),)*
+                }
+            }
+
+            /// What it counts, for a person.
+            pub const fn what(self) -> &'static str {
+                match self {
+                    $(Self::$counter => $what,)*
+                }
+            }
+        }
+
+        impl Counters {
+            /// The value of one.
+            pub const fn get(&self, counter: Counter) -> u64 {
+                match counter {
+                    $(Counter::$counter => self.$field,)*
+                }
+            }
+
+            /// One, to change it.
+            pub const fn get_mut(&mut self, counter: Counter) -> &mut u64 {
+                match counter {
+                    $(Counter::$counter => &mut self.$field,)*
+                }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Samples that were due: cycles scheduled, frames sent, samples published.
+    Expected = expected: "Samples that were due",
+    /// Samples measured.
+    Received = received: "Samples measured",
+    /// Due, and never came.
+    Lost = lost: "Samples that were due and never came",
+    /// Came after their deadline (the series' settings say which).
+    Late = late: "Samples after their deadline",
+    /// Came again, with the same contents as far as these are known.
+    Duplicate = duplicate: "Samples that came again",
+    /// Came with the number of one that had come, and other contents: one of the two is not true.
+    Conflicting = conflicting: "Samples with the number of one that had come, and other contents",
+    /// Came after a later one.
+    Reordered = reordered: "Samples that came after a later one",
+    /// Periods skipped because the thread overran: scheduled, not measured.
+    Missed = missed: "Periods skipped because the thread overran",
+    /// Outside the histogram's range: kept as its end value, so quantiles and extremes are bounds.
+    Clipped = clipped: "Samples outside the histogram's range, kept as its end value",
+    /// Above the series' threshold.
+    Overflow = overflow: "Samples above the series' threshold",
+    /// Records lost between the measuring thread and the recorder: the series is not whole.
+    Overrun = overrun: "Records lost between the measuring thread and the recorder",
+    /// Of a series of gaps: how long the CPU was watched for them, in ns. Elsewhere 0.
+    WatchedNs = watched_ns: "Time that a CPU was watched for gaps",
+}
+
+impl Counter {
+    /// Counters that the first run files do not have. In a list by position they stand last.
+    pub const ADDED: [Self; 2] = [Self::Conflicting, Self::WatchedNs];
+
+    /// The counter of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|counter| counter.name() == name)
+    }
+
+    /// Whether anything but 0 tells of trouble.
+    pub const fn is_trouble(self) -> bool {
+        !matches!(self, Self::Expected | Self::Received | Self::WatchedNs)
+    }
+
+    /// All but [`Counter::ADDED`].
+    pub fn first() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|counter| !Self::ADDED.contains(counter))
+    }
+}
+
+impl Counters {
+    /// Adds to one. What was lost or missed was due.
+    pub fn count(&mut self, counter: Counter, n: u64) {
+        *self.get_mut(counter) += n;
+        if matches!(counter, Counter::Lost | Counter::Missed) {
+            self.expected += n;
+        }
+    }
+
+    /// Adds another window's counts.
+    pub fn add(&mut self, other: &Self) {
+        for counter in Counter::ALL {
+            *self.get_mut(counter) += other.get(counter);
+        }
+    }
+
+    /// As [`Counters::add`]; `None` where a sum is above 2^64.
+    pub fn checked_add(mut self, other: &Self) -> Option<Self> {
+        for counter in Counter::ALL {
+            let sum = self.get(counter).checked_add(other.get(counter))?;
+            *self.get_mut(counter) = sum;
+        }
+        Some(self)
+    }
+
+    /// Whether any counter that tells of trouble is not 0.
+    pub fn has_trouble(&self) -> bool {
+        Counter::ALL
+            .into_iter()
+            .any(|counter| counter.is_trouble() && self.get(counter) > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counter, Counters};
+
+    #[test]
+    fn every_counter_is_added_by_its_name() {
+        let mut counters = Counters::default();
+        for (n, counter) in (1..).zip(Counter::ALL) {
+            *counters.get_mut(counter) = n;
+            assert_eq!(Counter::from_name(counter.name()), Some(counter));
+        }
+        let twice = counters.checked_add(&counters).expect("small");
+        counters.add(&counters.clone());
+        assert_eq!(counters, twice);
+        assert_eq!((counters.expected, counters.lost, counters.watched_ns), (2, 6, 24));
+        counters.lost = u64::MAX;
+        assert_eq!(counters.checked_add(&twice), None);
+    }
+
+    /// Files that list counters by position rely on it.
+    #[test]
+    fn the_first_counters_keep_their_places() {
+        let names: Vec<_> = Counter::first().map(Counter::name).collect();
+        assert_eq!(
+            names.join(","),
+            "expected,received,lost,late,duplicate,reordered,missed,clipped,overflow,overrun"
+        );
+    }
+
+    #[test]
+    fn a_time_is_no_trouble() {
+        let watched = Counters {
+            expected: 1,
+            received: 1,
+            watched_ns: 5,
+            ..Counters::default()
+        };
+        assert!(!watched.has_trouble());
+        assert!(Counters { overrun: 1, ..watched }.has_trouble());
+    }
+}

@@ -1,0 +1,150 @@
+//! What happened beside the measurement.
+
+use crate::series::SeriesId;
+
+/// A step of the wall clock is noticed, and its [`EventKind::ClockStep`] dated, at most this long after it: the recorder looks ten times a
+/// second, and may be held up.
+pub const STEP_NOTICED_NS: u64 = 200_000_000;
+
+/// What kind of thing happened beside the measurement. The text form is part of the run file and of the JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    /// A load began.
+    LoadStarted,
+    /// A load ended.
+    LoadStopped,
+    /// A step of a plan began.
+    StepStarted,
+    /// A step of a plan ended.
+    StepStopped,
+    /// `CLOCK_REALTIME` jumped against `CLOCK_MONOTONIC`.
+    ClockStep,
+    /// Time synchronisation changed: port state, grandmaster, servo, leap second, daemon.
+    TimeSync,
+    /// From here on this clock is not known to agree with the publisher's.
+    ClockDoubt,
+    /// From here on it is again.
+    ClockGood,
+    /// The kernel held real-time threads back.
+    RtThrottled,
+    /// The hypervisor ran something else on our CPU.
+    Steal,
+    /// Page faults in a measuring thread after its warm-up.
+    PageFaults,
+    /// A measuring thread ran on a CPU it was not meant for.
+    Migration,
+    /// Somebody changed the policy or the CPUs of a measuring thread.
+    ThreadChanged,
+    /// Another measurement, or a real-time thread of another process, shared a CPU or an interface with this one.
+    SecondMeasurement,
+    /// The ring between a measuring thread and the recorder was full.
+    RecorderOverrun,
+    /// The packet socket dropped frames before we read them.
+    SocketDrop,
+    /// The NIC or the kernel behind it lost frames before any socket.
+    NicDrop,
+    /// Frames of a capture could not be read, or have no stamp: what was measured is not all there was.
+    Incomplete,
+    /// Of frames that were traced from point to point, some could not be seen or paired for certain.
+    HopGap,
+    /// An interface lost or found its carrier.
+    Link,
+    /// Something in a stream changed: smpSynch, confRev, simulation.
+    Stream,
+    /// Something happened to a stream that its counters do not show: a restart, a silence of unknown length, a second publisher.
+    StreamDoubt,
+    /// A right or a feature was refused, and the run went on without it.
+    Refused,
+    /// The run was ended early.
+    Interrupted,
+    /// A sample above the value that was to end the measurement ended it.
+    Break,
+    /// System management interrupts came.
+    Smi,
+    /// Anything else worth reading.
+    Note,
+}
+
+impl EventKind {
+    /// Every kind, in the order they are documented.
+    pub const ALL: [Self; 27] = [
+        Self::LoadStarted,
+        Self::LoadStopped,
+        Self::StepStarted,
+        Self::StepStopped,
+        Self::ClockStep,
+        Self::TimeSync,
+        Self::ClockDoubt,
+        Self::ClockGood,
+        Self::RtThrottled,
+        Self::Steal,
+        Self::PageFaults,
+        Self::Migration,
+        Self::ThreadChanged,
+        Self::SecondMeasurement,
+        Self::RecorderOverrun,
+        Self::SocketDrop,
+        Self::NicDrop,
+        Self::Incomplete,
+        Self::HopGap,
+        Self::Link,
+        Self::Stream,
+        Self::StreamDoubt,
+        Self::Refused,
+        Self::Interrupted,
+        Self::Break,
+        Self::Smi,
+        Self::Note,
+    ];
+
+    /// The word for it in files and on the screen.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::LoadStarted => "load-started",
+            Self::LoadStopped => "load-stopped",
+            Self::StepStarted => "step-started",
+            Self::StepStopped => "step-stopped",
+            Self::ClockStep => "clock-step",
+            Self::TimeSync => "time-sync",
+            Self::ClockDoubt => "clock-doubt",
+            Self::ClockGood => "clock-good",
+            Self::RtThrottled => "rt-throttled",
+            Self::Steal => "steal",
+            Self::PageFaults => "page-faults",
+            Self::Migration => "migration",
+            Self::ThreadChanged => "thread-changed",
+            Self::SecondMeasurement => "second-measurement",
+            Self::RecorderOverrun => "recorder-overrun",
+            Self::SocketDrop => "socket-drop",
+            Self::NicDrop => "nic-drop",
+            Self::Incomplete => "incomplete",
+            Self::HopGap => "hop-gap",
+            Self::Link => "link",
+            Self::Stream => "stream",
+            Self::StreamDoubt => "stream-doubt",
+            Self::Refused => "refused",
+            Self::Interrupted => "interrupted",
+            Self::Break => "break",
+            Self::Smi => "smi",
+            Self::Note => "note",
+        }
+    }
+
+    /// The kind a word stands for.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// Something that happened during the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// When.
+    pub at_ns: u64,
+    /// What kind of thing.
+    pub kind: EventKind,
+    /// The series it touches; `None` means all of them.
+    pub series: Option<SeriesId>,
+    /// For a person: what, where, how much.
+    pub text: String,
+}

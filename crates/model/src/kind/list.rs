@@ -1,0 +1,289 @@
+//! Every kind, in the order of the report.
+
+use super::{Accounts, BudgetLine, Kind, Samples};
+use crate::counters::Counter;
+
+/// Frames that the kernel refused.
+const REFUSED: (Counter, &str) = (Counter::Lost, "Frames that the kernel did not take");
+
+/// Instants at which a sender was held up.
+const NOT_SENT: (Counter, &str) = (
+    Counter::Missed,
+    "Instants that were slept through: nothing was sent for them",
+);
+
+/// `wakeup/*`
+pub static WAKEUP: Kind = Kind {
+    name: "wakeup",
+    title: "Wake-up latency",
+    what: "Due instant of a timer to the instant the thread runs. Periods skipped because the thread was held up are \
+           counted as missed; no catch-up burst follows.",
+    samples: Samples::OfThread,
+    line: Some(BudgetLine::WakeUp),
+    accounts: Accounts::Periods,
+    is_repeated: true,
+    counters: &[],
+};
+
+/// `noise/*`
+pub static NOISE: Kind = Kind {
+    name: "noise",
+    title: "Noise",
+    what: "Gaps longer than the threshold in which a spinning thread did not run. Each sample is the length of one gap; \
+           the time the thread was watched is counted beside them.",
+    samples: Samples::OfThread,
+    line: None,
+    accounts: Accounts::Watched,
+    is_repeated: true,
+    counters: &[],
+};
+
+/// `rtt/*`
+pub static RTT: Kind = Kind {
+    name: "rtt",
+    title: "Layer-2 round trip",
+    what: "Immediate-reflect round trip: just before the send call to just after the frame with the same sequence \
+           number is back. Not halved.",
+    samples: Samples::Frames,
+    line: Some(BudgetLine::RoundTrip),
+    accounts: Accounts::Periods,
+    is_repeated: true,
+    counters: &[],
+};
+
+/// `stage/*`
+pub static STAGE: Kind = Kind {
+    name: "stage",
+    title: "Stages of the round trip",
+    what: "Where the round trip's time goes, by the time stamps of the kernel or the NIC; the parts add up to it.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `turnaround/*`
+pub static TURNAROUND: Kind = Kind {
+    name: "turnaround",
+    title: "Reflector turn-round",
+    what: "Reflector's own part of a round trip: frame seen in the ring to the answer handed to the driver.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `publish/*`
+pub static PUBLISH: Kind = Kind {
+    name: "publish",
+    title: "Publisher lateness",
+    what: "Due instant of a sampled value or a GOOSE message to the end of its send call: how well this publisher kept its \
+           schedule.",
+    samples: Samples::Sent,
+    line: Some(BudgetLine::Publish),
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[REFUSED, NOT_SENT],
+};
+
+/// `talk/*`
+pub static TALK: Kind = Kind {
+    name: "talk",
+    title: "Talker delta",
+    what: "Due instant of a frame to the instant just before its send call. Cycles that were slept through are counted as \
+           missed: nothing is sent for them, then or later.",
+    samples: Samples::Sent,
+    line: None,
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[REFUSED, NOT_SENT],
+};
+
+/// `send/*`
+pub static SEND: Kind = Kind {
+    name: "send",
+    title: "Send call",
+    what: "Instant just before the send call to its return.",
+    samples: Samples::Sent,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `listen/*`
+pub static LISTEN: Kind = Kind {
+    name: "listen",
+    title: "Listener delta",
+    what: "Time between two frames of one stream that follow each other, by the kernel's receive time stamps. Lost frames \
+           are counted, and lengthen the time around them.",
+    samples: Samples::Spacing,
+    line: None,
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `arrival/*`
+pub static ARRIVAL: Kind = Kind {
+    name: "arrival",
+    title: "Arrival",
+    what: "Due instant of a sampled value to the kernel's receive time stamp: publisher, network and host transit.",
+    samples: Samples::Transit,
+    line: Some(BudgetLine::ToHostEdge),
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `hop/*`
+pub static HOP: Kind = Kind {
+    name: "hop",
+    title: "Hops inside the host",
+    what: "One observation point in this kernel to the next, and the first point to each that is further away.",
+    samples: Samples::Hops,
+    line: Some(BudgetLine::HostTransit),
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `delivery/*`
+pub static DELIVERY: Kind = Kind {
+    name: "delivery",
+    title: "Delivery",
+    what: "The kernel's receive time stamp to the application having the frame.",
+    samples: Samples::Transit,
+    line: Some(BudgetLine::GuestDelivery),
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `age/*`
+pub static AGE: Kind = Kind {
+    name: "age",
+    title: "Age at the application",
+    what: "Due instant of a sampled value to the application having it: arrival and delivery in one.",
+    samples: Samples::Transit,
+    line: Some(BudgetLine::Age),
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `spacing/*`
+pub static SPACING: Kind = Kind {
+    name: "spacing",
+    title: "Spacing",
+    what: "Time between two frames of one stream that follow each other at the application.",
+    samples: Samples::Spacing,
+    line: None,
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `latency/*`
+pub static LATENCY: Kind = Kind {
+    name: "latency",
+    title: "Latency between two logs",
+    what: "A publisher's stamp of a sample to a subscriber's, as another tool logged them.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `goose/*`
+pub static GOOSE: Kind = Kind {
+    name: "goose",
+    title: "GOOSE spacing",
+    what: "Time between two messages of one GOOSE stream that follow each other; late counts how often none came in the \
+           time that the one before allowed.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[(
+        Counter::Late,
+        "How often no message came in the time that the one before allowed",
+    )],
+};
+
+/// `clock/*`
+pub static CLOCK: Kind = Kind {
+    name: "clock",
+    title: "Clock",
+    what: "How far this machine's clock was from its PTP master, the path delay it was measured over, and how far the system \
+           clock was from the network card's. Distances without their sign.",
+    samples: Samples::OfClocks,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `goose-transfer/*`
+pub static GOOSE_TRANSFER: Kind = Kind {
+    name: "goose-transfer",
+    title: "GOOSE transfer",
+    what: "Time stamp of a change of state in its first message to the application having that message: publisher, network \
+           and delivery in one.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `task/*`
+pub static TASK: Kind = Kind {
+    name: "task",
+    title: "Protection task",
+    what: "Start of a protection cycle to its end.",
+    samples: Samples::OfThread,
+    line: Some(BudgetLine::Task),
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `trip/*`
+pub static TRIP: Kind = Kind {
+    name: "trip",
+    title: "Trip time",
+    what: "Due instant of the first faulted sample to the first GOOSE frame with the trip bit, at the same test set.",
+    samples: Samples::Frames,
+    line: Some(BudgetLine::Trip),
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// All of them.
+pub static ALL: [&Kind; 20] = [
+    &WAKEUP,
+    &NOISE,
+    &RTT,
+    &STAGE,
+    &TURNAROUND,
+    &PUBLISH,
+    &TALK,
+    &SEND,
+    &LISTEN,
+    &ARRIVAL,
+    &HOP,
+    &DELIVERY,
+    &AGE,
+    &SPACING,
+    &LATENCY,
+    &GOOSE,
+    &CLOCK,
+    &GOOSE_TRANSFER,
+    &TASK,
+    &TRIP,
+];

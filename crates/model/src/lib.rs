@@ -1,0 +1,33 @@
+//! What a run is: series and their kinds, windows, counters, spikes, events, causes and facts. No SQL and no I/O.
+//!
+//! Every instant (`at_ns`, `start_ns`, `end_ns`) is nanoseconds of `CLOCK_MONOTONIC` since the run's start; the wall-clock time of
+//! an instant is [`RunInfo::started`] plus it. A run that was measured and read back is a [`RunView`].
+
+#![forbid(unsafe_code)]
+
+mod counters;
+mod event;
+mod explanation;
+mod fact;
+mod figures;
+pub mod hop;
+pub mod kind;
+mod run;
+mod series;
+pub mod setting;
+mod shown;
+mod spike;
+mod view;
+mod window;
+
+pub use counters::{Counter, Counters};
+pub use event::{Event, EventKind, STEP_NOTICED_NS};
+pub use explanation::{Cause, CauseTotal, Explanation, Extent, Part};
+pub use fact::{Fact, NOT_APPLICABLE};
+pub use figures::Figures;
+pub use kind::Kind;
+pub use run::{RunInfo, RunState};
+pub use series::{SeriesClock, SeriesId, SeriesSpec, under};
+pub use spike::{Flight, Spike};
+pub use view::{IMPORTED, MEASURED, RunView, SCHEDULED, SeriesView};
+pub use window::{Window, WindowRow};

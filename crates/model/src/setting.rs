@@ -1,0 +1,27 @@
+//! Settings that more than a person reads: whose socket a series comes from, why it has no samples, and how the two clocks of a
+//! one-way series agree.
+
+/// The series of the same socket or capture that is told what happened to all of it: frames dropped, not read or not placed.
+pub const SOCKET: &str = "socket";
+/// Why a series that was to be measured has no samples, in words.
+pub const NOT_MEASURED: &str = "not measured";
+/// The name that a series was to have, which another series of the run has.
+pub const ANOTHER_IS: &str = "another is called";
+/// How far the two clocks may be apart, as it was stated, in ns; or [`MEASURED`].
+pub const CLOCK_UNCERTAINTY_NS: &str = "clock uncertainty (ns)";
+/// How the two clocks relate, in words.
+pub const CLOCK_RELATION: &str = "clock relation";
+/// In place of a stated uncertainty: nothing is known of how the clocks relate.
+pub const NOT_STATED: &str = "not stated";
+/// In place of a stated uncertainty: it is to be taken from the series `clock/*` of the run.
+pub const MEASURED: &str = "measured";
+/// The publisher's share of a measured uncertainty, in ns, as it was stated.
+pub const PUBLISHER_UNCERTAINTY_NS: &str = "publisher's clock uncertainty (ns)";
+/// Of an imported series: the tool that measured it.
+pub const TOOL: &str = "tool";
+/// The tool whose files have the exact maximum, and may have no more.
+pub const CYCLICTEST: &str = "cyclictest";
+/// Of a capture: who made its stamps, in words. Left out where nobody says.
+pub const STAMPED_BY: &str = "stamped by";
+/// Of a capture: the steps that its stamps come in, in ns.
+pub const STAMP_STEP_NS: &str = "stamps in steps of (ns)";

@@ -1,0 +1,86 @@
+//! The texts of a run, made safe to show: a file can come from anywhere.
+
+use crate::event::Event;
+use crate::explanation::{Explanation, Part};
+use crate::fact::Fact;
+use crate::run::RunInfo;
+use crate::series::{SeriesId, SeriesSpec};
+use crate::spike::Spike;
+use crate::view::{RunView, SeriesView};
+use units::foreign::Show;
+
+impl Show for RunInfo {
+    fn show(&mut self) {
+        for text in [&mut self.id, &mut self.command, &mut self.tool_version] {
+            text.show();
+        }
+        self.arguments.show();
+    }
+}
+
+impl Show for SeriesSpec {
+    fn show(&mut self) {
+        self.name.show();
+        self.what.show();
+        self.settings.show();
+    }
+}
+
+impl Show for Event {
+    fn show(&mut self) {
+        self.text.show();
+    }
+}
+
+impl Show for Fact {
+    fn show(&mut self) {
+        for text in [&mut self.group, &mut self.name, &mut self.source] {
+            text.show();
+        }
+        self.value.show();
+    }
+}
+
+impl Show for Spike {
+    fn show(&mut self) {
+        self.explanation.show();
+    }
+}
+
+impl Show for Explanation {
+    fn show(&mut self) {
+        self.text.show();
+        self.stages.show();
+        self.occupants.show();
+        self.around.show();
+    }
+}
+
+impl Show for Part {
+    fn show(&mut self) {
+        self.what.show();
+    }
+}
+
+/// A number holds no text; it comes with what does.
+impl Show for SeriesId {
+    fn show(&mut self) {}
+}
+
+impl Show for RunView {
+    fn show(&mut self) {
+        self.info.show();
+        self.file.show();
+        self.series.show();
+        self.events.show();
+        self.facts.show();
+        self.lacks_log.show();
+    }
+}
+
+impl Show for SeriesView {
+    fn show(&mut self) {
+        self.spec.show();
+        self.spikes.show();
+    }
+}

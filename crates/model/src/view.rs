@@ -1,0 +1,235 @@
+//! A run as plain data: everything the report shows, read once, so that judging and drawing need no file.
+
+#[cfg(test)]
+mod tests;
+
+use crate::counters::Counters;
+use crate::event::{Event, EventKind};
+use crate::explanation::CauseTotal;
+use crate::fact::Fact;
+use crate::figures::Figures;
+use crate::kind::{self, Kind, Samples};
+use crate::run::{RunInfo, RunState};
+use crate::series::{SeriesId, SeriesSpec};
+use crate::setting;
+use crate::spike::Spike;
+use crate::window::WindowRow;
+use stats::{Histogram, Scheduled, Summary};
+use std::path::PathBuf;
+
+/// A run.
+#[derive(Debug, Clone)]
+pub struct RunView {
+    /// What was known when it started.
+    pub info: RunInfo,
+    /// How it ended.
+    pub state: RunState,
+    /// Its length; of an interrupted run, the end of its last window.
+    pub duration_ns: u64,
+    /// The run file.
+    pub file: PathBuf,
+    /// Its series, in the order they were measured.
+    pub series: Vec<SeriesView>,
+    /// What happened beside the measurement, in order of time.
+    pub events: Vec<Event>,
+    /// The inventory.
+    pub facts: Vec<Fact>,
+    /// Whether its windows count conflicting samples; in files from before that counter it is unknown.
+    pub counts_conflicts: bool,
+    /// Of a run that nobody closed and whose log is not beside it: that windows may be missing, in words.
+    pub lacks_log: Option<String>,
+}
+
+/// A series with all that was measured of it.
+#[derive(Debug, Clone)]
+pub struct SeriesView {
+    /// Its number in the run.
+    pub id: SeriesId,
+    /// What it is.
+    pub spec: SeriesSpec,
+    /// What happened to the samples that were due.
+    pub counters: Counters,
+    /// Sum of all samples.
+    pub sum_ns: i128,
+    /// Smallest sample, exact.
+    pub min_ns: Option<i64>,
+    /// Largest sample, exact.
+    pub max_ns: Option<i64>,
+    /// Samples over the threshold that were counted but not kept one by one.
+    pub spikes_dropped: u64,
+    /// Every sample.
+    pub histogram: Histogram,
+    /// Its windows, in order of time.
+    pub windows: Vec<WindowRow>,
+    /// The worst samples, worst first.
+    pub spikes: Vec<Spike>,
+    /// What held explained samples up, the cause that cost most first. Empty where no flight recorder ran.
+    pub causes: Vec<CauseTotal>,
+}
+
+/// The view of what was measured, by name.
+pub const MEASURED: &str = "measured";
+
+/// The view over scheduled activations, by name.
+pub const SCHEDULED: &str = "scheduled";
+
+/// Command of a run that was made of another tool's file: its `missed` are those that its histogram makes certain, its sum is
+/// a bound.
+pub const IMPORTED: &str = "import";
+
+/// The command of a run that was made of several.
+const MERGED: &str = "merge";
+
+impl RunView {
+    /// Whether it was made of several runs: the points of its hops have their run's name before them then.
+    pub fn is_merged(&self) -> bool {
+        self.info.command == MERGED
+    }
+
+    /// Events that touch a series: its own, those of the whole run, and what was lost on the socket that its frames come from.
+    pub fn events_of(&self, series: &SeriesView) -> impl Iterator<Item = &Event> {
+        let id = series.id;
+        let socket = series.setting(setting::SOCKET).and_then(|name| self.series_named(name));
+        let socket = socket.map(|socket| socket.id);
+        self.events.iter().filter(move |event| {
+            let of_socket = || socket == event.series && is_of_a_socket(event.kind);
+            event.series.is_none_or(|only| only == id || of_socket())
+        })
+    }
+
+    /// The series of that name.
+    pub fn series_named(&self, name: &str) -> Option<&SeriesView> {
+        self.series.iter().find(|series| series.spec.name == name)
+    }
+}
+
+/// Whether an event of one series of a socket concerns all of them.
+fn is_of_a_socket(kind: EventKind) -> bool {
+    matches!(kind, EventKind::SocketDrop | EventKind::Incomplete)
+}
+
+impl SeriesView {
+    /// The value of a setting.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        self.spec.setting(name)
+    }
+
+    /// What it measures; `None` where this version does not know it.
+    pub fn kind(&self) -> Option<&'static Kind> {
+        self.spec.kind
+    }
+
+    /// Whether it is of this kind.
+    pub fn is(&self, kind: &Kind) -> bool {
+        self.spec.kind == Some(kind)
+    }
+
+    /// What its samples are; `None` where that is not known.
+    pub fn samples(&self) -> Option<Samples> {
+        self.spec.kind.map(|kind| kind.samples)
+    }
+
+    /// Whether its samples are frames given to an interface.
+    pub fn sends_frames(&self) -> bool {
+        self.samples() == Some(Samples::Sent)
+    }
+
+    /// Whether its samples are received frames. Of a kind that is not known, they may be.
+    pub fn receives_frames(&self) -> bool {
+        self.samples().is_none_or(Samples::are_received)
+    }
+
+    /// Whether its samples are frames of a stream that a sender of the same run may have sent.
+    pub fn is_of_a_stream(&self) -> bool {
+        self.samples().is_some_and(Samples::are_of_a_stream)
+    }
+
+    /// The name of its kind; of one that is not known, the first part of its own name.
+    pub fn family(&self) -> &str {
+        self.spec.family()
+    }
+
+    /// Mean of the samples in ns, exact up to the division. `None` without samples.
+    pub fn mean_ns(&self) -> Option<f64> {
+        let n = self.histogram.count();
+        (n > 0).then(|| self.sum_ns as f64 / n as f64)
+    }
+
+    /// Extremes and mean as they were counted, quantiles from the histogram of what was measured.
+    pub fn figures(&self) -> Figures {
+        let quantiles = Summary::of(&self.histogram);
+        let figures = Figures {
+            min: self.min_ns,
+            mean: self.mean_ns(),
+            max: self.max_ns,
+            ..Figures::from(&quantiles)
+        };
+        figures.below(self.max_ns)
+    }
+
+    /// How long the series was measured: of a series of gaps the time it was watched for them, of others the sum of its
+    /// windows, but no longer than its samples were due: windows begin before the first sample and end after the last.
+    pub fn exposure_ns(&self) -> u64 {
+        if self.counters.watched_ns > 0 {
+            return self.counters.watched_ns;
+        }
+        let windows = self
+            .windows
+            .iter()
+            .map(|window| window.end_ns.saturating_sub(window.start_ns));
+        let due_ns = self.spec.interval_ns.filter(|interval| *interval > 0.0);
+        let due_ns = due_ns.map_or(u64::MAX, |interval| (interval * self.counters.expected as f64) as u64);
+        windows.sum::<u64>().min(due_ns)
+    }
+
+    /// The series over *scheduled* activations, where periods were skipped: as many are put back as were missed, from the
+    /// samples that can have skipped them ([`Histogram::scheduled`]).
+    pub fn scheduled(&self) -> Option<Scheduled> {
+        (self.counters.missed > 0).then(|| self.histogram.scheduled(self.cycle_ns(), self.counters.missed))
+    }
+
+    /// The figures over scheduled activations, where periods were skipped.
+    pub fn scheduled_figures(&self) -> Option<Figures> {
+        let figures = Figures::from(&self.scheduled()?.summary(self.sum_ns));
+        Some(figures.below(figures.max.and(self.max_ns)))
+    }
+
+    /// Which activations quantiles and mean are judged over: `scheduled` where periods were skipped, else `measured`.
+    pub fn judged_view(&self) -> &'static str {
+        if self.counters.missed > 0 { SCHEDULED } else { MEASURED }
+    }
+
+    /// Time between two wakings of the thread, in ns: a publisher sends the frames of all its streams at each.
+    pub fn cycle_ns(&self) -> Option<f64> {
+        let streams = self.setting("streams").filter(|_| self.is(&kind::PUBLISH));
+        let at_once = streams.map_or(1.0, |streams| streams.parse().unwrap_or(1.0));
+        self.spec.interval_ns.map(|interval| interval * at_once)
+    }
+
+    /// Samples of which only is known that they are no larger than the largest, which is: those that an imported file of
+    /// cyclictest has in no bucket. They are in the histogram as the largest.
+    pub fn only_bounded(&self) -> u64 {
+        match self.setting(setting::TOOL) == Some(setting::CYCLICTEST) {
+            true => self.counters.clipped,
+            false => 0,
+        }
+    }
+
+    /// The steps that its stamps come in, in ns: of a capture; 0 where nothing is said of them.
+    pub fn stamp_step_ns(&self) -> u64 {
+        let step = self.setting(setting::STAMP_STEP_NS);
+        step.and_then(|step| step.parse().ok()).unwrap_or(0)
+    }
+
+    /// The nominal time between samples in whole ns, at least 1.
+    pub fn interval_ns(&self) -> Option<u64> {
+        let interval = self.spec.interval_ns?;
+        (interval >= 1.0).then_some(interval as u64)
+    }
+
+    /// Samples that were due and are in no other counter.
+    pub fn unaccounted(&self) -> u64 {
+        let c = &self.counters;
+        c.expected.saturating_sub(c.received + c.lost + c.missed)
+    }
+}

@@ -1,0 +1,54 @@
+//! Windows: what was measured of a series in one span of time.
+
+use crate::counters::Counters;
+use crate::series::SeriesId;
+use stats::Histogram;
+
+/// One closed window of one series, as it is handed to the file.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// Series it belongs to.
+    pub series: SeriesId,
+    /// Start of the window.
+    pub start_ns: u64,
+    /// End of the window; the last one may be shorter than the rest.
+    pub end_ns: u64,
+    /// What happened in it.
+    pub counters: Counters,
+    /// Sum of the samples, for exact means over any set of windows. `i128` because delivery deltas may be negative.
+    pub sum_ns: i128,
+    /// Smallest sample, exact. `None` without samples.
+    pub min_ns: Option<i64>,
+    /// Largest sample, exact. `None` without samples.
+    pub max_ns: Option<i64>,
+    /// Its histogram: negative samples are recorded as 0 and counted in `clipped`.
+    pub histogram: Histogram,
+}
+
+/// A window as it is read back. Its histogram may have been merged with its neighbours' to keep the file small, so it is
+/// asked for by series, not by window; quantiles were taken before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WindowRow {
+    /// Start of the window.
+    pub start_ns: u64,
+    /// End of the window.
+    pub end_ns: u64,
+    /// What happened in it.
+    pub counters: Counters,
+    /// How many samples its histogram held.
+    pub samples: u64,
+    /// Exact sum of the samples in ns.
+    pub sum_ns: i128,
+    /// Mean of the samples; `None` without samples.
+    pub mean_ns: Option<f64>,
+    /// Smallest sample.
+    pub min_ns: Option<i64>,
+    /// Largest sample.
+    pub max_ns: Option<i64>,
+    /// Median.
+    pub p50_ns: Option<u64>,
+    /// 99 % quantile.
+    pub p99_ns: Option<u64>,
+    /// 99.9 % quantile.
+    pub p999_ns: Option<u64>,
+}

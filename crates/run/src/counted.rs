@@ -1,0 +1,106 @@
+//! Samples that are counted elsewhere, such as in the kernel, and handed over by the span.
+
+use crate::recorder::{Command, since};
+use model::{Counters, Event, EventKind, SeriesSpec, setting};
+use std::sync::mpsc::Sender;
+use units::Monotonic;
+
+/// Samples of one series over a span of time within a window.
+#[derive(Debug, Clone)]
+pub struct CountedSpan {
+    /// The series. Spans of the same name belong to the same series.
+    pub series: SeriesSpec,
+    /// An instant within the span, which decides which window it belongs to.
+    pub at: Monotonic,
+    /// What happened.
+    pub counters: Counters,
+    /// Sum of the samples, in ns.
+    pub sum_ns: i64,
+    /// Shortest, in ns.
+    pub min_ns: Option<i64>,
+    /// Longest, in ns.
+    pub max_ns: Option<i64>,
+    /// Values in ns, and how many samples have each.
+    pub samples: Vec<(u64, u64)>,
+    /// Samples that may be worth keeping.
+    pub spikes: Vec<CountedSpike>,
+}
+
+impl CountedSpan {
+    /// A span in which nothing came.
+    pub fn empty(series: SeriesSpec, at: Monotonic) -> Self {
+        Self {
+            series,
+            at,
+            counters: Counters::default(),
+            sum_ns: 0,
+            min_ns: None,
+            max_ns: None,
+            samples: Vec::new(),
+            spikes: Vec::new(),
+        }
+    }
+
+    /// A series that was to be measured and was not: what judges it is undecided, and says `why`. A series that is there already
+    /// keeps its settings, so that this adds nothing to it.
+    pub fn not_measured(mut series: SeriesSpec, why: &str) -> Self {
+        series.settings.push((setting::NOT_MEASURED.to_owned(), why.to_owned()));
+        Self::empty(series, sys::clock::monotonic())
+    }
+}
+
+/// One sample that may be worth keeping; it is among those counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountedSpike {
+    /// When it ended.
+    pub at: Monotonic,
+    /// The sample.
+    pub value_ns: i64,
+    /// CPU it ended on.
+    pub cpu: u32,
+    /// Thread that ran there then.
+    pub thread: i32,
+    /// Its number.
+    pub sequence: u64,
+}
+
+/// A way to hand over counted samples, for any thread.
+#[derive(Debug, Clone)]
+pub struct Counted {
+    commands: Sender<Command>,
+    start: Monotonic,
+    settings: Vec<(String, String)>,
+}
+
+impl Counted {
+    pub(crate) fn new(commands: Sender<Command>, start: Monotonic, settings: Vec<(String, String)>) -> Self {
+        Self {
+            commands,
+            start,
+            settings,
+        }
+    }
+
+    /// Hands over a span. Its window must not have ended more than a tenth of a second ago, or it counts for the next.
+    pub fn add(&self, mut span: CountedSpan) {
+        self.share(&mut span.series);
+        let _ = self.commands.send(Command::Counted(Box::new(span)));
+    }
+
+    /// Writes an event that touches this series alone, of now.
+    pub fn write(&self, mut series: SeriesSpec, kind: EventKind, text: &str) {
+        self.share(&mut series);
+        let event = Event {
+            at_ns: since(self.start, sys::clock::monotonic()),
+            kind,
+            series: None,
+            text: text.to_owned(),
+        };
+        let _ = self.commands.send(Command::CountedEvent(Box::new(series), event));
+    }
+
+    /// What it shares with all that is measured meanwhile.
+    fn share(&self, series: &mut SeriesSpec) {
+        series.settings.extend(self.settings.iter().cloned());
+    }
+}

@@ -1,0 +1,378 @@
+//! The measuring thread's end: push and forget.
+
+use crate::signal::SpikeSignal;
+use crate::tape::Tape;
+use crate::why::QuestionKind;
+use model::{Counter, EventKind, SeriesSpec};
+use rtrb::{Consumer, Producer, RingBuffer};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
+use sys::thread::Standing;
+use units::Monotonic;
+
+/// Longest label a series can be announced with: an svID.
+pub const LABEL_BYTES: usize = 129;
+
+/// Points of a received frame on a tape: when the kernel, and when the application had it.
+pub const RECEIVED_POINTS: usize = 2;
+
+/// One thing a measuring thread has to say. Fixed size, no pointers.
+#[derive(Debug, Clone, Copy)]
+pub enum Record {
+    /// `repeat` samples of `value_ns` (an SV frame with several ASDUs is as many samples).
+    Sample {
+        /// Slot of the series.
+        slot: u16,
+        /// How many samples share the value.
+        repeat: u16,
+        /// CPU it was measured on.
+        cpu: u16,
+        /// When.
+        at: Monotonic,
+        /// The sample.
+        value_ns: i64,
+        /// Cycle, frame or sample number.
+        sequence: u64,
+    },
+    /// Adds to a counter; `lost` and `missed` also add to `expected`.
+    Count {
+        /// Slot of the series.
+        slot: u16,
+        /// Which one.
+        counter: Counter,
+        /// When.
+        at: Monotonic,
+        /// How many.
+        n: u64,
+    },
+    /// Something for the event list; the probe's [`Describe`] puts it into words.
+    Notice {
+        /// Slot of the series it touches.
+        slot: u16,
+        /// What, in the probe's own numbering.
+        code: u16,
+        /// When.
+        at: Monotonic,
+        /// First figure.
+        a: u64,
+        /// Second figure.
+        b: u64,
+    },
+}
+
+/// Puts a probe's slots and notices into words, on the recorder's side.
+pub trait Describe: Send {
+    /// The series that slot `slot`, announced as `label`, stands for.
+    fn series(&self, slot: u16, label: &str) -> SeriesSpec;
+
+    /// The threshold of slot `slot` in ns where neither its series asks for one nor anything judges it.
+    fn threshold_otherwise(&self, _slot: u16) -> Option<u64> {
+        None
+    }
+
+    /// The event for notice `code` of the series `name`.
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
+        (EventKind::Note, format!("{name}: notice {code} ({a}, {b})"))
+    }
+
+    /// What to ask about a late sample of `slot`; `None` where its time is not one CPU's, or too short to ask.
+    fn question(&self, _slot: u16, _value_ns: i64) -> Option<QuestionKind> {
+        None
+    }
+}
+
+/// A new series, by name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Announcement {
+    pub(crate) slot: u16,
+    pub(crate) length: u16,
+    pub(crate) label: [u8; LABEL_BYTES],
+}
+
+/// The recorder's end of a feed.
+pub(crate) struct Source {
+    pub(crate) records: Consumer<Record>,
+    pub(crate) announcements: Consumer<Announcement>,
+    pub(crate) overruns: Arc<[AtomicU64]>,
+    pub(crate) described: Described,
+    pub(crate) thread: ThreadNumber,
+}
+
+/// What is known of the series of a feed beside what is measured.
+pub(crate) struct Described {
+    pub(crate) describe: Box<dyn Describe>,
+    /// Settings that they share with all that is measured meanwhile.
+    pub(crate) settings: Vec<(String, String)>,
+}
+
+impl Described {
+    /// The series that slot `slot`, announced as `label`, stands for.
+    pub(crate) fn series(&self, slot: u16, label: &str) -> SeriesSpec {
+        let mut spec = self.describe.series(slot, label);
+        spec.settings.extend(self.settings.iter().cloned());
+        spec
+    }
+}
+
+/// The measuring thread as the kernel knows it, once it runs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ThreadNumber(Arc<Known>);
+
+/// What is known of a measuring thread.
+#[derive(Debug, Default)]
+struct Known {
+    /// Its CPU and its number.
+    both: AtomicU64,
+    /// How it ran when it began.
+    began_as: OnceLock<Standing>,
+    /// It measures no more.
+    over: AtomicBool,
+}
+
+impl ThreadNumber {
+    fn store(&self, cpu: u32, thread: i32) {
+        if let Some(standing) = sys::thread::standing(thread) {
+            let _ = self.0.began_as.set(standing);
+        }
+        let thread = u64::try_from(thread).unwrap_or(0);
+        self.0.both.store((u64::from(cpu) << 32) | thread, Ordering::Release);
+    }
+
+    /// How it ran when it began.
+    pub(crate) fn began_as(&self) -> Option<&Standing> {
+        self.0.began_as.get()
+    }
+
+    /// How it runs now; `None` where it does not measure.
+    pub(crate) fn runs_as(&self) -> Option<Standing> {
+        let (_, thread) = self.load()?;
+        let standing = sys::thread::standing(thread)?;
+        // Looked at afterwards: a number that was given to another thread meanwhile is not believed.
+        (!self.0.over.load(Ordering::Acquire)).then_some(standing)
+    }
+
+    /// CPU and number.
+    pub(crate) fn load(&self) -> Option<(u32, i32)> {
+        let both = self.0.both.load(Ordering::Acquire);
+        let thread = i32::try_from(both & 0xffff_ffff).ok().filter(|thread| *thread > 0)?;
+        Some((u32::try_from(both >> 32).unwrap_or(0), thread))
+    }
+}
+
+/// What is said outside the ring, when the measuring is over.
+pub(crate) enum AfterWord {
+    Usage {
+        feed: usize,
+        name: String,
+        minor_faults: u64,
+        major_faults: u64,
+        wrong_cpu: Option<u32>,
+        /// How it ran at its end.
+        ended_as: Option<Standing>,
+    },
+}
+
+/// Writes every place of a ring once: a page that was never written, or shared with a child since, faults at its first write
+/// however much memory is locked.
+fn touch(records: &mut Producer<Record>, source: &mut Consumer<Record>) {
+    let blank = Record::Count {
+        slot: 0,
+        counter: Counter::Late,
+        at: Monotonic::from_ns(0),
+        n: 0,
+    };
+    while records.push(blank).is_ok() {}
+    while source.pop().is_ok() {}
+}
+
+/// The number of a CPU in a record.
+fn short(cpu: u32) -> u16 {
+    u16::try_from(cpu).unwrap_or(u16::MAX)
+}
+
+/// The measuring thread's end of its ring.
+pub struct Feed {
+    records: Producer<Record>,
+    announcements: Producer<Announcement>,
+    overruns: Arc<[AtomicU64]>,
+    /// Where the thread measures; `None`: wherever the scheduler has it.
+    cpu: Option<u16>,
+    number: usize,
+    after: Sender<AfterWord>,
+    thread: ThreadNumber,
+    tape: Option<Tape<RECEIVED_POINTS>>,
+    signal: SpikeSignal,
+}
+
+impl Feed {
+    /// A feed of `capacity` records for up to `slots` series, and its other end.
+    pub(crate) fn new(
+        capacity: usize,
+        slots: usize,
+        described: Described,
+        number: usize,
+        after: Sender<AfterWord>,
+        signal: SpikeSignal,
+    ) -> (Self, Source) {
+        let (mut records, mut record_source) = RingBuffer::new(capacity);
+        touch(&mut records, &mut record_source);
+        let (announcements, announcement_source) = RingBuffer::new(slots);
+        let overruns: Arc<[AtomicU64]> = (0..slots).map(|_| AtomicU64::new(0)).collect();
+        let source = Source {
+            records: record_source,
+            announcements: announcement_source,
+            overruns: Arc::clone(&overruns),
+            described,
+            thread: ThreadNumber::default(),
+        };
+        let thread = source.thread.clone();
+        (
+            Self {
+                records,
+                announcements,
+                overruns,
+                cpu: None,
+                number,
+                after,
+                thread,
+                tape: None,
+                signal,
+            },
+            source,
+        )
+    }
+
+    /// Names the CPU that the samples to come are measured on. Until it is called, each sample tells on which CPU it was pushed.
+    pub fn set_cpu(&mut self, cpu: u32) {
+        self.cpu = Some(short(cpu));
+    }
+
+    /// Records every sample on `tape`, too.
+    pub fn set_tape(&mut self, tape: Tape<RECEIVED_POINTS>) {
+        self.tape = Some(tape);
+    }
+
+    /// The tape, where every sample is recorded.
+    #[inline]
+    pub fn tape(&mut self) -> Option<&mut Tape<RECEIVED_POINTS>> {
+        self.tape.as_mut()
+    }
+
+    /// Makes slot `slot` a series; must come before its first record. Labels over 129 octets are cut.
+    pub fn announce(&mut self, slot: u16, label: &str) {
+        self.announce_bytes(slot, label.as_bytes());
+    }
+
+    /// As [`Feed::announce`], for labels as they came over the wire.
+    pub fn announce_bytes(&mut self, slot: u16, label: &[u8]) {
+        let length = label.len().min(LABEL_BYTES);
+        let mut announcement = Announcement {
+            slot,
+            length: u16::try_from(length).unwrap_or(0),
+            label: [0; LABEL_BYTES],
+        };
+        announcement.label[..length].copy_from_slice(&label[..length]);
+        // As many places as slots: it can only be full when a slot is announced twice, and then the first name stands.
+        let _ = self.announcements.push(announcement);
+    }
+
+    /// One sample.
+    pub fn sample(&mut self, slot: u16, at: Monotonic, value_ns: i64, sequence: u64) {
+        self.samples(slot, at, value_ns, sequence, 1);
+    }
+
+    /// `repeat` samples of the same value; none for 0.
+    pub fn samples(&mut self, slot: u16, at: Monotonic, value_ns: i64, sequence: u64, repeat: u16) {
+        if repeat == 0 {
+            return;
+        }
+        self.push(
+            slot,
+            Record::Sample {
+                slot,
+                repeat,
+                cpu: self.cpu.unwrap_or_else(|| short(sys::thread::current_cpu())),
+                at,
+                value_ns,
+                sequence,
+            },
+        );
+    }
+
+    /// Adds `n` to a counter.
+    pub fn count(&mut self, slot: u16, counter: Counter, at: Monotonic, n: u64) {
+        if n > 0 {
+            self.push(slot, Record::Count { slot, counter, at, n });
+        }
+    }
+
+    /// A frame of about `at` is missing so far. A capture keeps what was around it; whether the frame is lost is decided, and
+    /// counted, later. No more than two writes of memory.
+    pub fn suspect(&self, at: Monotonic) {
+        self.signal.set(at);
+    }
+
+    /// Something for the event list.
+    pub fn notice(&mut self, slot: u16, code: u16, at: Monotonic, a: u64, b: u64) {
+        self.push(slot, Record::Notice { slot, code, at, a, b });
+    }
+
+    fn push(&mut self, slot: u16, record: Record) {
+        if self.records.push(record).is_err()
+            && let Some(overrun) = self.overruns.get(usize::from(slot))
+        {
+            overrun.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Says which thread measures; called by that thread before it begins.
+    pub fn set_thread(&self, cpu: u32) {
+        self.thread.store(cpu, sys::thread::number());
+    }
+
+    /// Said once, after the measuring: what the thread suffered.
+    pub fn thread_ended(&self, name: &str, minor_faults: u64, major_faults: u64, wrong_cpu: Option<u32>) {
+        self.thread.0.over.store(true, Ordering::Release);
+        let _ = self.after.send(AfterWord::Usage {
+            feed: self.number,
+            name: name.to_owned(),
+            minor_faults,
+            major_faults,
+            wrong_cpu,
+            ended_as: sys::thread::standing(0),
+        });
+    }
+}
+
+/// The other end of a feed without a recorder: what was said.
+pub struct Heard(Source);
+
+impl Heard {
+    /// A feed that somebody listens to.
+    pub fn of(capacity: usize, slots: usize, describe: Box<dyn Describe>) -> (Feed, Self) {
+        let (after, _) = std::sync::mpsc::channel();
+        let settings = Vec::new();
+        let (feed, source) = Feed::new(
+            capacity,
+            slots,
+            Described { describe, settings },
+            0,
+            after,
+            SpikeSignal::default(),
+        );
+        (feed, Self(source))
+    }
+
+    /// What was said since this was last asked.
+    pub fn take(&mut self) -> Vec<Record> {
+        std::iter::from_fn(|| self.0.records.pop().ok()).collect()
+    }
+
+    /// The slots that were announced since this was last asked, with their labels.
+    pub fn announced(&mut self) -> Vec<(u16, Vec<u8>)> {
+        let next = || self.0.announcements.pop().ok();
+        let named = std::iter::from_fn(next).map(|one| (one.slot, one.label[..usize::from(one.length)].to_vec()));
+        named.collect()
+    }
+}

@@ -1,0 +1,40 @@
+//! A run under way: how it is made, and how samples come from the measuring threads to its file.
+//!
+//! [`NewRun`] makes the run file, whoever fills it: live probes, a capture, an import, a merge.
+//!
+//! A measuring thread pushes fixed-size [`Record`]s into its [`Feed`], a preallocated single-producer ring. One ordinary
+//! thread, the [`Recorder`], drains all rings, builds the windows and is the only one that writes the run file. A full ring
+//! loses records, never time: the loss is counted per series.
+
+#![forbid(unsafe_code)]
+
+mod clock;
+mod counted;
+mod feed;
+mod new;
+mod reasons;
+mod recorded;
+mod recorder;
+pub mod sealing;
+mod signal;
+mod stop;
+mod tape;
+mod thresholds;
+mod waiting;
+mod why;
+mod window;
+mod work;
+#[cfg(test)]
+mod worst;
+
+pub use clock::ClockWatch;
+pub use counted::{Counted, CountedSpan, CountedSpike};
+pub use feed::{Describe, Feed, Heard, LABEL_BYTES, RECEIVED_POINTS, Record};
+pub use new::{NewRun, remove};
+pub use recorded::survey;
+pub use recorder::{Events, Live, Recorder, RecorderOptions};
+pub use signal::SpikeSignal;
+pub use stop::Stop;
+pub use tape::{Tape, TapeLabel, TapeRecord, TapeStream};
+pub use thresholds::Thresholds;
+pub use why::{Answer, Explain, FRAME_WORTH_ASKING_NS, Question, QuestionKind};

@@ -1,0 +1,244 @@
+//! The handle of the one thread that writes.
+
+use crate::counted::{Counted, CountedSpan};
+use crate::feed::{AfterWord, Describe, Described, Feed, Source};
+use crate::signal::SpikeSignal;
+use crate::stop::Stop;
+use crate::tape::{Reel, Tape};
+use crate::thresholds::Thresholds;
+use crate::why::Explain;
+use crate::work::Work;
+use model::{Counters, Event, EventKind, Fact, RunState, SeriesSpec};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use store::{RunWriter, StoreError};
+use units::Monotonic;
+
+/// How a recorder is set up.
+pub struct RecorderOptions {
+    /// Instant 0 of the run file.
+    pub start: Monotonic,
+    /// Length of a window.
+    pub window_ns: u64,
+    /// Who explains late samples, if anybody can.
+    pub explain: Option<Box<dyn Explain>>,
+}
+
+/// A series as it stands while it is measured.
+#[derive(Debug, Clone)]
+pub struct Live {
+    /// Name of the series.
+    pub name: String,
+    /// Counts so far.
+    pub counters: Counters,
+    /// Smallest sample so far.
+    pub min_ns: Option<i64>,
+    /// The latest sample.
+    pub last_ns: Option<i64>,
+    /// Mean of the samples so far.
+    pub mean_ns: Option<f64>,
+    /// Largest sample so far.
+    pub max_ns: Option<i64>,
+}
+
+/// What the recording thread is told.
+pub(crate) enum Command {
+    Feed(usize, Source),
+    Tape(Box<dyn Reel>),
+    Event(Event),
+    OnCpu { cpu: u32, event: Event },
+    Facts(Vec<Fact>),
+    Thresholds(Thresholds),
+    Counted(Box<CountedSpan>),
+    CountedEvent(Box<SeriesSpec>, Event),
+    Settle(Sender<()>),
+    Finish(RunState, u64),
+}
+
+/// Handle of the recording thread.
+pub struct Recorder {
+    commands: Sender<Command>,
+    after: Sender<AfterWord>,
+    thread: JoinHandle<Result<(), StoreError>>,
+    live: Arc<Mutex<Vec<Live>>>,
+    signal: SpikeSignal,
+    start: Monotonic,
+    feeds: usize,
+    thresholds: Thresholds,
+    settings: Vec<(String, String)>,
+}
+
+impl Recorder {
+    /// Starts recording into `writer`. When the file cannot be written any more (full disk), `stop` is set, what was written
+    /// stays, and [`Recorder::finish`] says why.
+    pub fn start(writer: RunWriter, options: RecorderOptions, stop: &Stop) -> Self {
+        let (commands, inbox) = mpsc::channel();
+        let (after, afterwords) = mpsc::channel();
+        let live = Arc::new(Mutex::new(Vec::new()));
+        let start = options.start;
+        let signal = SpikeSignal::default();
+        let mut work = Work::new(writer, options, signal.clone(), Arc::clone(&live), stop.clone());
+        let thread = std::thread::spawn(move || {
+            sys::thread::set_name("triptime-record");
+            // It shares its CPU with the loads; what it reads late is gone from the flight recorder's rings.
+            sys::thread::prefer();
+            work.run(&inbox, &afterwords)
+        });
+        Self {
+            commands,
+            after,
+            thread,
+            live,
+            signal,
+            start,
+            feeds: 0,
+            thresholds: Thresholds::default(),
+            settings: Vec::new(),
+        }
+    }
+
+    /// A feed of `capacity` records for up to `slots` series of one measuring thread. A series of the same name whose feed has
+    /// ended goes on in this one.
+    pub fn feed(&mut self, capacity: usize, slots: usize, describe: Box<dyn Describe>) -> Feed {
+        let number = self.feeds;
+        self.feeds += 1;
+        let (feed, source) = Feed::new(
+            capacity,
+            slots,
+            Described {
+                describe,
+                settings: self.settings.clone(),
+            },
+            number,
+            self.after.clone(),
+            self.signal.clone(),
+        );
+        let _ = self.commands.send(Command::Feed(number, source));
+        feed
+    }
+
+    /// A tape that keeps every sample of one measuring thread: `capacity` records between two looks of the recorder, with a
+    /// stamp for each of `points`, in the order a frame passes them; at most `N`.
+    pub fn tape<const N: usize>(&self, capacity: usize, points: &[&str]) -> Tape<N> {
+        let (tape, source) = Tape::new(capacity, points);
+        let _ = self.commands.send(Command::Tape(Box::new(source)));
+        tape
+    }
+
+    /// A way to hand over samples that are counted elsewhere, for any thread.
+    pub fn counted(&self) -> Counted {
+        Counted::new(self.commands.clone(), self.start, self.settings.clone())
+    }
+
+    /// A way to write events, for any thread.
+    pub fn events(&self) -> Events {
+        Events {
+            commands: self.commands.clone(),
+            start: self.start,
+        }
+    }
+
+    /// Instant 0 of the run file, on whose grid the windows are.
+    pub fn start_instant(&self) -> Monotonic {
+        self.start
+    }
+
+    /// When something went wrong, for the one who keeps what was around it.
+    pub fn spike_signal(&self) -> SpikeSignal {
+        self.signal.clone()
+    }
+
+    /// Sets the thresholds of the series that are made from now on, where what measures them asks for no other.
+    pub fn set_thresholds(&mut self, thresholds: Thresholds) {
+        self.thresholds = thresholds.clone();
+        let _ = self.commands.send(Command::Thresholds(thresholds));
+    }
+
+    /// What runs beside the series that are made from now on, and whatever else they share: settings behind their own.
+    pub fn set_settings(&mut self, settings: Vec<(String, String)>) {
+        self.settings = settings;
+    }
+
+    /// One more setting of the series that are made from now on.
+    pub fn add_setting(&mut self, name: &str, value: String) {
+        self.settings.push((name.to_owned(), value));
+    }
+
+    /// The thresholds of series by their names.
+    pub fn thresholds(&self) -> &Thresholds {
+        &self.thresholds
+    }
+
+    /// Adds facts to the inventory of the run, such as those of a test bed that was built after it started.
+    pub fn add_facts(&self, facts: Vec<Fact>) {
+        let _ = self.commands.send(Command::Facts(facts));
+    }
+
+    /// Every series as it stands, for a progress line.
+    pub fn live(&self) -> Vec<Live> {
+        self.live.lock().map(|live| live.clone()).unwrap_or_default()
+    }
+
+    /// Waits until everything that was pushed so far has been looked at: who captures has heard of every spike then.
+    pub fn settle(&self) {
+        let (done, settled) = mpsc::channel();
+        let _ = self.commands.send(Command::Settle(done));
+        // An error: the recording thread has ended, and looks at nothing any more.
+        let _ = settled.recv();
+    }
+
+    /// Drains every ring, closes every window and the file.
+    ///
+    /// # Errors
+    /// What kept the file from being written; the windows closed before are in it.
+    pub fn finish(self, state: RunState) -> Result<(), StoreError> {
+        let duration_ns = since(self.start, sys::clock::monotonic());
+        let _ = self.commands.send(Command::Finish(state, duration_ns));
+        self.thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// Writes events that touch every series.
+#[derive(Clone)]
+pub struct Events {
+    commands: Sender<Command>,
+    start: Monotonic,
+}
+
+impl Events {
+    /// Writes an event at this instant.
+    pub fn write(&self, kind: EventKind, text: impl Into<String>) {
+        self.write_at(sys::clock::monotonic(), kind, text);
+    }
+
+    /// Writes an event of the series whose measuring threads can run on this CPU only, and measure now. The same words are written
+    /// once for each series.
+    pub fn write_on_cpu(&self, cpu: u32, kind: EventKind, text: impl Into<String>) {
+        let event = Event {
+            at_ns: since(self.start, sys::clock::monotonic()),
+            kind,
+            series: None,
+            text: text.into(),
+        };
+        let _ = self.commands.send(Command::OnCpu { cpu, event });
+    }
+
+    /// Writes an event of an instant that is over: of when something was last known to be otherwise.
+    pub fn write_at(&self, at: Monotonic, kind: EventKind, text: impl Into<String>) {
+        let at_ns = since(self.start, at);
+        let _ = self.commands.send(Command::Event(Event {
+            at_ns,
+            kind,
+            series: None,
+            text: text.into(),
+        }));
+    }
+}
+
+/// Nanoseconds from the run's start; instants before it count as the start.
+pub(crate) fn since(start: Monotonic, at: Monotonic) -> u64 {
+    u64::try_from(at - start).unwrap_or(0)
+}

@@ -1,0 +1,348 @@
+//! Every received sample with its stamps: from the measuring thread to sealed segments.
+//!
+//! The measuring thread pushes fixed-size records into a preallocated ring. The recorder drains it, packs what it holds about
+//! once a second and seals it. A killed process loses at most what is not sealed yet. A full ring loses records, never time,
+//! and the loss is counted.
+
+use crate::feed::LABEL_BYTES;
+use model::Fact;
+use recording::{Block, MAX_POINTS, Record, SegmentError, SegmentWriter, StreamInfo, facts};
+use rtrb::{Consumer, Producer, RingBuffer};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use store::SealedSegment;
+use units::{FreeNames, Realtime};
+
+/// A segment is sealed once it spans this much time.
+const SPAN_NS: i64 = 1_000_000_000;
+
+/// A segment is sealed once it holds so many records: what a packed column holds best.
+const RECORDS: usize = 1 << 18;
+
+/// A stamp this far before the first of its segment is of a clock that was set back; a nearer one came out of turn.
+const SWAPPED_NS: i64 = 100_000_000;
+
+/// Streams that can be announced between two looks of the recorder, and again when their rate is known.
+const ANNOUNCED: usize = 2 * recording::MAX_STREAMS;
+
+/// What came in one frame, with an instant at each of `N` points.
+#[derive(Debug, Clone, Copy)]
+pub struct TapeRecord<const N: usize> {
+    /// Which stream, by its number.
+    pub stream: u16,
+    /// How many samples, with numbers one after the other.
+    pub samples: u16,
+    /// [`recording::flag`]s.
+    pub flags: u8,
+    /// Number of the first sample.
+    pub number: u64,
+    /// Instant at each point in ns; `None` where there is none.
+    pub stamps: [Option<i64>; N],
+}
+
+/// A record as it lies in the ring: 16 octets, and 8 for each point.
+#[derive(Clone, Copy)]
+struct Slot<const N: usize> {
+    number: u64,
+    stamps: [i64; N],
+    stream: u16,
+    samples: u16,
+    flags: u8,
+}
+
+impl<const N: usize> Slot<N> {
+    fn of(record: &TapeRecord<N>) -> Self {
+        Self {
+            number: record.number,
+            stamps: record.stamps.map(|stamp| stamp.unwrap_or(Block::NO_STAMP)),
+            stream: record.stream,
+            samples: record.samples,
+            flags: record.flags,
+        }
+    }
+
+    fn record(&self) -> Record {
+        let mut stamps = [None; MAX_POINTS];
+        for (stamp, ns) in stamps.iter_mut().zip(self.stamps) {
+            *stamp = (ns != Block::NO_STAMP).then_some(ns);
+        }
+        Record {
+            stream: self.stream,
+            samples: self.samples,
+            flags: self.flags,
+            number: self.number,
+            stamps,
+        }
+    }
+}
+
+/// A stream as the measuring thread names it: fixed size, no pointers.
+#[derive(Debug, Clone, Copy)]
+pub struct TapeStream {
+    /// Its number.
+    pub number: u16,
+    /// Its name.
+    pub label: TapeLabel,
+    /// Its svID, where that is not its name.
+    pub sv_id: Option<TapeLabel>,
+    /// Source address, where streams are told apart by it.
+    pub source: Option<[u8; 6]>,
+    /// Destination address.
+    pub destination: [u8; 6],
+    /// VLAN, where there is one.
+    pub vid: Option<u16>,
+    /// APPID.
+    pub appid: u16,
+    /// Samples a second, once known.
+    pub rate: Option<u32>,
+}
+
+/// A name of at most 129 octets; the rest of a longer one is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TapeLabel {
+    octets: [u8; LABEL_BYTES],
+    length: usize,
+}
+
+impl TapeLabel {
+    /// The name as it came over the wire.
+    pub fn of(name: &[u8]) -> Self {
+        let length = name.len().min(LABEL_BYTES);
+        let mut octets = [0; LABEL_BYTES];
+        octets[..length].copy_from_slice(&name[..length]);
+        Self { octets, length }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.octets[..self.length]).into_owned()
+    }
+}
+
+/// From when to when every frame was to be recorded, in ns since 1970; [`Block::NO_STAMP`] while it is not known.
+struct Span {
+    from_ns: AtomicI64,
+    to_ns: AtomicI64,
+}
+
+impl Span {
+    fn unknown() -> Self {
+        Self {
+            from_ns: AtomicI64::new(Block::NO_STAMP),
+            to_ns: AtomicI64::new(Block::NO_STAMP),
+        }
+    }
+
+    /// What was said of it since the last look, as facts.
+    fn take_facts(&self) -> Vec<Fact> {
+        let ends = [(facts::FROM, &self.from_ns), (facts::TO, &self.to_ns)];
+        let said = ends.into_iter().filter_map(|(name, end)| {
+            let ns = end.swap(Block::NO_STAMP, Ordering::Relaxed);
+            (ns != Block::NO_STAMP).then(|| Fact {
+                group: facts::GROUP.to_owned(),
+                name: name.to_owned(),
+                value: Ok(facts::instant(ns)),
+                source: "clock_gettime".to_owned(),
+            })
+        });
+        said.collect()
+    }
+}
+
+/// The measuring thread's end of its ring.
+pub struct Tape<const N: usize> {
+    records: Producer<Slot<N>>,
+    streams: Producer<TapeStream>,
+    overrun: Arc<AtomicU64>,
+    span: Arc<Span>,
+}
+
+impl<const N: usize> Tape<N> {
+    /// A tape of `capacity` records at `points`, and its other end.
+    pub(crate) fn new(capacity: usize, points: &[&str]) -> (Self, TapeSource<N>) {
+        let (mut records, mut source) = RingBuffer::new(capacity);
+        touch(&mut records, &mut source);
+        let (streams, stream_source) = RingBuffer::new(ANNOUNCED);
+        let overrun = Arc::new(AtomicU64::new(0));
+        let span = Arc::new(Span::unknown());
+        let source = TapeSource {
+            records: source,
+            streams: stream_source,
+            overrun: Arc::clone(&overrun),
+            span: Arc::clone(&span),
+            segment: SegmentWriter::new(points),
+            names: FreeNames::default(),
+            given: HashMap::new(),
+            begun_ns: None,
+            waiting: None,
+        };
+        let tape = Self {
+            records,
+            streams,
+            overrun,
+            span,
+        };
+        (tape, source)
+    }
+
+    /// Says that every frame is recorded that comes from `at` on.
+    pub fn begin(&self, at: Realtime) {
+        self.span.from_ns.store(at.as_ns(), Ordering::Relaxed);
+    }
+
+    /// Says that every frame is recorded that came until `at`.
+    pub fn end(&self, at: Realtime) {
+        self.span.to_ns.store(at.as_ns(), Ordering::Relaxed);
+    }
+
+    /// Makes a stream known, or known better; must come before its first record. Not for each frame: the ring is short.
+    pub fn announce(&mut self, stream: TapeStream) {
+        if self.streams.push(stream).is_err() {
+            self.overrun.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Records what came in a frame.
+    #[inline]
+    pub fn push(&mut self, record: TapeRecord<N>) {
+        if self.records.push(Slot::of(&record)).is_err() {
+            self.overrun.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Writes every place of the ring once, so that none faults later.
+fn touch<const N: usize>(records: &mut Producer<Slot<N>>, source: &mut Consumer<Slot<N>>) {
+    let blank = Slot {
+        number: 0,
+        stamps: [0; N],
+        stream: 0,
+        samples: 0,
+        flags: 0,
+    };
+    while records.push(blank).is_ok() {}
+    while source.pop().is_ok() {}
+}
+
+/// The recorder's end of a tape with any number of points.
+pub(crate) trait Reel: Send {
+    /// Takes what is in the ring; gives each segment that is full to `keep`.
+    fn drain(&mut self, keep: &mut dyn FnMut(SealedSegment)) -> Result<(), SegmentError>;
+
+    /// Seals what there is.
+    fn seal(&mut self, keep: &mut dyn FnMut(SealedSegment)) -> Result<(), SegmentError>;
+
+    /// Records lost since the last look.
+    fn take_overrun(&self) -> u64;
+
+    /// What is to be known of the recording, as far as it was said since the last look.
+    fn take_facts(&self) -> Vec<Fact>;
+}
+
+/// The recorder's end.
+pub(crate) struct TapeSource<const N: usize> {
+    records: Consumer<Slot<N>>,
+    streams: Consumer<TapeStream>,
+    overrun: Arc<AtomicU64>,
+    span: Arc<Span>,
+    segment: SegmentWriter,
+    names: FreeNames,
+    /// What each stream is called, by its number.
+    given: HashMap<u16, String>,
+    /// First stamp of the segment in the making.
+    begun_ns: Option<i64>,
+    /// The first record of the next segment.
+    waiting: Option<Record>,
+}
+
+impl<const N: usize> Reel for TapeSource<N> {
+    fn drain(&mut self, keep: &mut dyn FnMut(SealedSegment)) -> Result<(), SegmentError> {
+        self.announced()?;
+        while let Some(record) = self.next() {
+            if self.is_full(&record) {
+                self.waiting = Some(record);
+                self.seal(keep)?;
+                continue;
+            }
+            if !self.segment.knows(record.stream) {
+                // Announced after we looked, but before its first record.
+                self.announced()?;
+            }
+            self.begun_ns = self.begun_ns.or_else(|| record.stamps.into_iter().flatten().next());
+            self.segment.push(&record)?;
+        }
+        Ok(())
+    }
+
+    fn seal(&mut self, keep: &mut dyn FnMut(SealedSegment)) -> Result<(), SegmentError> {
+        self.begun_ns = None;
+        if self.segment.records() == 0 {
+            return Ok(());
+        }
+        let (first_ns, last_ns) = self.segment.span_ns().unwrap_or((0, 0));
+        let samples = self.segment.samples();
+        keep(SealedSegment {
+            first_ns,
+            last_ns,
+            samples,
+            octets: self.segment.seal()?,
+        });
+        Ok(())
+    }
+
+    fn take_overrun(&self) -> u64 {
+        self.overrun.swap(0, Ordering::Relaxed)
+    }
+
+    fn take_facts(&self) -> Vec<Fact> {
+        self.span.take_facts()
+    }
+}
+
+/// Octets of a name before what makes it unique: a recording keeps 255 in all, and an octet that is no text becomes three.
+const NAME_OCTETS: usize = 240;
+
+fn cut(name: &str) -> &str {
+    &name[..name.floor_char_boundary(NAME_OCTETS)]
+}
+
+impl<const N: usize> TapeSource<N> {
+    fn next(&mut self) -> Option<Record> {
+        let waiting = self.waiting.take();
+        waiting.or_else(|| self.records.pop().ok().map(|slot| slot.record()))
+    }
+
+    fn is_full(&self, next: &Record) -> bool {
+        let at_ns = next.stamps.into_iter().flatten().next();
+        let is_long = at_ns
+            .zip(self.begun_ns)
+            .is_some_and(|(at, begun)| at.saturating_sub(begun) >= SPAN_NS || begun.saturating_sub(at) > SWAPPED_NS);
+        self.segment.records() > 0 && (is_long || self.segment.records() >= RECORDS)
+    }
+
+    fn announced(&mut self) -> Result<(), SegmentError> {
+        while let Ok(stream) = self.streams.pop() {
+            let label = stream.label.text();
+            // As its series: announced in the same order, it gets the same name.
+            let name = match self.given.get(&stream.number) {
+                Some(given) => given.clone(),
+                None => self.names.take(cut(&label)),
+            };
+            self.given.insert(stream.number, name.clone());
+            let sv_id = stream
+                .sv_id
+                .map_or_else(|| (name != label).then_some(label), |sv_id| Some(sv_id.text()));
+            self.segment.set_stream(StreamInfo {
+                number: stream.number,
+                name,
+                sv_id,
+                source: stream.source,
+                destination: Some(stream.destination),
+                vid: stream.vid,
+                appid: Some(stream.appid),
+                rate: stream.rate,
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! The kept samples of one series that are still to be explained: the worst come first.
+
+use crate::why::Question;
+
+/// A sample that is kept, and what is to be asked about it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiting {
+    pub(crate) value_ns: i64,
+    pub(crate) at_ns: u64,
+    /// Its place among the spikes of the open window.
+    pub(crate) spike: usize,
+    pub(crate) question: Question,
+}
+
+/// Samples in no order until they are sorted.
+#[derive(Debug, Default)]
+pub(crate) struct Queue(Vec<Waiting>);
+
+impl Queue {
+    pub(crate) fn push(&mut self, waiting: Waiting) {
+        self.0.push(waiting);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Puts the worst where [`Queue::pop`] finds it; of the same value the earlier.
+    pub(crate) fn sort(&mut self) {
+        self.0
+            .sort_unstable_by(|a, b| a.value_ns.cmp(&b.value_ns).then(b.at_ns.cmp(&a.at_ns)));
+    }
+
+    /// Takes the worst.
+    pub(crate) fn pop(&mut self) -> Option<Waiting> {
+        self.0.pop()
+    }
+
+    /// Takes out those below `floor_ns`, and those beyond the `most` worst. It was sorted.
+    pub(crate) fn take_lesser(&mut self, floor_ns: i64, most: usize) -> Vec<Waiting> {
+        let below = self.0.partition_point(|waiting| waiting.value_ns < floor_ns);
+        let beyond = self.0.len().saturating_sub(most);
+        self.0.drain(..below.max(beyond)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Queue, Waiting};
+    use crate::why::{Question, QuestionKind};
+    use units::Monotonic;
+
+    fn queue(values: &[i64]) -> Queue {
+        let mut queue = Queue::default();
+        for (spike, value_ns) in values.iter().enumerate() {
+            queue.push(Waiting {
+                value_ns: *value_ns,
+                at_ns: spike as u64,
+                spike,
+                question: Question {
+                    cpu: 0,
+                    thread: 1,
+                    from: Monotonic::from_ns(0),
+                    to: Monotonic::from_ns(*value_ns),
+                    kind: QuestionKind::WakeUp,
+                },
+            });
+        }
+        queue.sort();
+        queue
+    }
+
+    #[test]
+    fn the_worst_comes_first_and_of_equals_the_earlier() {
+        let mut queue = queue(&[3, 9, 1, 9]);
+        let order: Vec<usize> = std::iter::from_fn(|| queue.pop())
+            .map(|waiting| waiting.spike)
+            .collect();
+        assert_eq!(order, [1, 3, 0, 2]);
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn what_is_not_among_the_worst_any_more_is_taken_out() {
+        let lesser = |floor, most| -> Vec<i64> {
+            let lesser = queue(&[5, 1, 4, 2, 3]).take_lesser(floor, most);
+            lesser.into_iter().map(|waiting| waiting.value_ns).collect()
+        };
+        assert_eq!(lesser(3, 9), [1, 2]);
+        assert_eq!(lesser(3, 2), [1, 2, 3]);
+        assert!(lesser(0, 9).is_empty());
+    }
+}

@@ -1,0 +1,77 @@
+//! The hook by which a late sample gets its explanation while the kernel's events around it are still there.
+
+use model::{Cause, Explanation, Extent, Fact};
+use units::Monotonic;
+
+/// What is asked about one sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Question {
+    /// CPU it was measured on.
+    pub cpu: u32,
+    /// Kernel number of the measuring thread; of a hop, of the thread that ran when the frame came.
+    pub thread: i32,
+    /// Due instant, or start of the gap.
+    pub from: Monotonic,
+    /// Instant of the sample, or end of the gap.
+    pub to: Monotonic,
+    /// What kind of sample it is.
+    pub kind: QuestionKind,
+}
+
+/// Which way the time between the two instants went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionKind {
+    /// From a timer's due instant to the thread running.
+    WakeUp,
+    /// A spinning thread did not run.
+    Gap,
+    /// A frame was under way between two points in the kernel.
+    Hop,
+    /// A thread waited for a frame, from the instant it was sent or due.
+    Frame,
+}
+
+/// A frame that took less than this went the ordinary way, in ns.
+pub const FRAME_WORTH_ASKING_NS: i64 = 20_000;
+
+/// What is known of one sample.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Where its time went.
+    pub explanation: Explanation,
+    /// The kernel's events around it, encoded for the run file, where they are wanted and known.
+    pub flight: Option<Vec<u8>>,
+}
+
+impl Answer {
+    /// Nothing is known, and why.
+    pub fn unknown(question: &Question, why: &str) -> Self {
+        Self {
+            explanation: Explanation {
+                cause: Cause::Unexplained,
+                text: why.to_owned(),
+                extent: Extent::Unknown,
+                stages: Vec::new(),
+                occupants: Vec::new(),
+                unexplained_ns: u64::try_from(question.to - question.from).unwrap_or(0),
+                around: Vec::new(),
+            },
+            flight: None,
+        }
+    }
+}
+
+/// Explains samples. Called by the recorder's thread, at most some 50 ms after the sample.
+pub trait Explain: Send {
+    /// A measuring thread runs on a CPU.
+    fn watch(&mut self, cpu: u32, thread: i32);
+
+    /// Called every few tens of milliseconds: time to look at counters.
+    fn observe(&mut self);
+
+    /// Where the time of a sample went; the events around it only `with_flight`.
+    fn explain(&mut self, question: &Question, with_flight: bool) -> Answer;
+
+    /// What it cost and what it could not see, for the inventory; called once, at the end.
+    fn summary(&mut self) -> Vec<Fact>;
+}

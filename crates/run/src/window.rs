@@ -1,0 +1,339 @@
+//! The open window of one series.
+
+use crate::counted::CountedSpan;
+use crate::reasons::{Flights, Reasons};
+use crate::recorder::Live;
+use crate::waiting::{Queue, Waiting};
+use crate::why::{Answer, Question};
+use model::{Counter, Counters, Flight, SeriesId, SeriesSpec, Spike, Window};
+use stats::Histogram;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Worst samples kept per series, as the run file promises.
+const WORST: usize = 100;
+
+/// Samples over the threshold kept as spikes per window. A threshold set far too low must not flood the file: the counter
+/// `overflow` has them all.
+const OVER_THRESHOLD_PER_WINDOW: usize = 1_000;
+
+/// What the recorder knows of one series: its open window and the floor of its worst samples.
+pub(crate) struct Open {
+    id: SeriesId,
+    name: String,
+    /// The name it was to have: who measures it again asks for that.
+    wanted: String,
+    threshold_ns: Option<i64>,
+    interval_ns: u64,
+    start_ns: u64,
+    /// Whether measuring has begun, so that windows follow each other without a gap.
+    has_begun: bool,
+    /// When the newest record was made.
+    newest_ns: u64,
+    counters: Counters,
+    sum_ns: i128,
+    min_ns: i64,
+    max_ns: i64,
+    histogram: Histogram,
+    worst: BinaryHeap<Reverse<i64>>,
+    spikes: Vec<Spike>,
+    /// Those of them that are to be explained.
+    waiting: Queue,
+    flights: Flights,
+    over_threshold: usize,
+    total: Counters,
+    total_sum_ns: i128,
+    total_min_ns: i64,
+    total_max_ns: i64,
+    last_ns: Option<i64>,
+}
+
+/// What a closed window hands to the run file.
+pub(crate) struct Closed {
+    pub(crate) window: Window,
+    pub(crate) spikes: Vec<Spike>,
+    pub(crate) flights: Vec<Flight>,
+}
+
+/// A sample on its way into a window.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample {
+    pub(crate) at_ns: u64,
+    pub(crate) value_ns: i64,
+    pub(crate) repeat: u16,
+    pub(crate) cpu: u16,
+    pub(crate) sequence: u64,
+}
+
+impl Open {
+    /// The series `id`, stored as `name`.
+    pub(crate) fn new(id: SeriesId, name: String, spec: &SeriesSpec, start_ns: u64) -> Self {
+        Self {
+            id,
+            name,
+            wanted: spec.name.clone(),
+            threshold_ns: spec.threshold_ns.and_then(|ns| i64::try_from(ns).ok()),
+            interval_ns: spec.interval_ns.map_or(0, |ns| ns.max(0.0) as u64),
+            start_ns,
+            has_begun: false,
+            newest_ns: start_ns,
+            counters: Counters::default(),
+            sum_ns: 0,
+            min_ns: i64::MAX,
+            max_ns: i64::MIN,
+            histogram: Histogram::new(),
+            worst: BinaryHeap::with_capacity(WORST + 1),
+            spikes: Vec::new(),
+            waiting: Queue::default(),
+            flights: Flights::default(),
+            over_threshold: 0,
+            total: Counters::default(),
+            total_sum_ns: 0,
+            total_min_ns: i64::MAX,
+            total_max_ns: i64::MIN,
+            last_ns: None,
+        }
+    }
+
+    pub(crate) fn id(&self) -> SeriesId {
+        self.id
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name it was to have, which another series may have.
+    pub(crate) fn wanted(&self) -> &str {
+        &self.wanted
+    }
+
+    pub(crate) fn start_ns(&self) -> u64 {
+        self.start_ns
+    }
+
+    /// Notes that something of `at_ns` is measured, which took `took_ns`. The first window begins with that, not where the
+    /// run's grid has it: only part of that time was measured.
+    pub(crate) fn measured(&mut self, at_ns: u64, took_ns: i64) {
+        if !self.has_begun {
+            self.has_begun = true;
+            let took_ns = u64::try_from(took_ns).unwrap_or(0).max(self.interval_ns);
+            // Not into the window before, which a series that is taken up again has.
+            self.start_ns = at_ns.saturating_sub(took_ns).max(self.newest_ns.min(at_ns));
+        }
+        self.newest_ns = self.newest_ns.max(at_ns);
+    }
+
+    /// Nothing is measured for now: closes the window where the last record was made. The next one begins with a record.
+    pub(crate) fn pause(&mut self) -> Option<Closed> {
+        self.has_begun = false;
+        let end_ns = self.end_of_measuring(u64::MAX);
+        self.newest_ns = self.newest_ns.max(end_ns);
+        self.close(end_ns)
+    }
+
+    /// Where a window ends that nothing more comes into, and that ends at `end_ns` on the run's grid.
+    pub(crate) fn end_of_measuring(&self, end_ns: u64) -> u64 {
+        (self.newest_ns + 1).clamp(self.start_ns + 1, end_ns.max(self.start_ns + 1))
+    }
+
+    /// The series as it stands, over the whole run so far, the open window included.
+    pub(crate) fn live(&self) -> Live {
+        let mut counters = self.total;
+        counters.add(&self.counters);
+        let measured = counters.received > 0;
+        Live {
+            name: self.name.clone(),
+            counters,
+            min_ns: measured.then_some(self.total_min_ns.min(self.min_ns)),
+            last_ns: self.last_ns,
+            mean_ns: measured.then(|| (self.total_sum_ns + self.sum_ns) as f64 / counters.received as f64),
+            max_ns: measured.then_some(self.total_max_ns.max(self.max_ns)),
+        }
+    }
+
+    /// Takes a sample; whether it is kept as a spike.
+    pub(crate) fn sample(&mut self, sample: Sample) -> bool {
+        let n = u64::from(sample.repeat);
+        self.counters.expected += n;
+        self.counters.received += n;
+        self.sum_ns += i128::from(sample.value_ns) * i128::from(n);
+        self.min_ns = self.min_ns.min(sample.value_ns);
+        self.max_ns = self.max_ns.max(sample.value_ns);
+        self.last_ns = Some(sample.value_ns);
+        // A sample the histogram cannot hold is counted, and stands in it as the end it is nearest to.
+        let in_range = match u64::try_from(sample.value_ns) {
+            Ok(ns) => self.histogram.record_n(ns, n),
+            Err(_) => {
+                self.histogram.record_n(0, n);
+                false
+            }
+        };
+        if !in_range {
+            self.counters.clipped += n;
+        }
+        if self.is_over(sample.value_ns) {
+            self.counters.overflow += n;
+        }
+        self.keep_if_bad(sample)
+    }
+
+    /// Takes samples that were counted elsewhere.
+    pub(crate) fn counted(&mut self, span: &CountedSpan) {
+        self.counters.add(&span.counters);
+        self.sum_ns += i128::from(span.sum_ns);
+        self.min_ns = self.min_ns.min(span.min_ns.unwrap_or(i64::MAX));
+        self.max_ns = self.max_ns.max(span.max_ns.unwrap_or(i64::MIN));
+        self.last_ns = span.max_ns.or(self.last_ns);
+        for (ns, count) in &span.samples {
+            if !self.histogram.record_n(*ns, *count) {
+                self.counters.clipped += count;
+            }
+        }
+    }
+
+    /// Whether a sample of this value is over the threshold.
+    pub(crate) fn is_over(&self, value_ns: i64) -> bool {
+        self.threshold_ns.is_some_and(|threshold| value_ns > threshold)
+    }
+
+    /// Has the spike that was just kept explained when its turn comes.
+    pub(crate) fn ask_later(&mut self, at_ns: u64, value_ns: i64, question: Question) {
+        if let Some(spike) = self.spikes.len().checked_sub(1) {
+            self.waiting.push(Waiting {
+                value_ns,
+                at_ns,
+                spike,
+                question,
+            });
+        }
+    }
+
+    /// Whether spikes wait to be explained, and puts them in order.
+    pub(crate) fn is_waiting(&mut self) -> bool {
+        self.waiting.sort();
+        !self.waiting.is_empty()
+    }
+
+    /// Has the worst that waits explained; whether others do.
+    pub(crate) fn ask_worst(&mut self, reasons: &mut Reasons) -> bool {
+        if let Some(waiting) = self.waiting.pop() {
+            let with_flight = self.flights.want(waiting.value_ns);
+            if let Some(answer) = reasons.ask(self.id, &waiting.question, with_flight) {
+                self.explain(&waiting, answer);
+            }
+        }
+        !self.waiting.is_empty()
+    }
+
+    /// A round is over: what waits and is not among the worst of the run any more is not looked at. The rest has its turn in the
+    /// next round.
+    pub(crate) fn pass_over_lesser(&mut self, reasons: &mut Reasons) {
+        let floor_ns = match self.worst.peek() {
+            Some(Reverse(floor_ns)) if self.worst.len() >= WORST => *floor_ns,
+            _ => i64::MIN,
+        };
+        for lesser in self.waiting.take_lesser(floor_ns, WORST) {
+            let answer = reasons.pass_over(self.id, &lesser.question);
+            self.explain(&lesser, answer);
+        }
+    }
+
+    /// The window is about to close: has every one explained that is among the worst, and others as far as the round has time.
+    pub(crate) fn settle(&mut self, reasons: &mut Reasons) {
+        if !self.is_waiting() {
+            return;
+        }
+        while reasons.has_room() && self.ask_worst(reasons) {}
+        self.pass_over_lesser(reasons);
+        while !self.waiting.is_empty() {
+            self.ask_worst(reasons);
+        }
+    }
+
+    fn explain(&mut self, waiting: &Waiting, answer: Answer) {
+        if let Some(events) = answer.flight {
+            self.flights.offer(waiting.value_ns, waiting.at_ns, events);
+        }
+        if let Some(spike) = self.spikes.get_mut(waiting.spike) {
+            spike.explanation = Some(answer.explanation);
+        }
+    }
+
+    /// Keeps the sample as a spike if it is over the threshold or among the worst; whether it did.
+    pub(crate) fn keep_if_bad(&mut self, sample: Sample) -> bool {
+        let over = self.is_over(sample.value_ns);
+        let among_worst =
+            self.worst.len() < WORST || self.worst.peek().is_some_and(|Reverse(floor)| sample.value_ns > *floor);
+        if among_worst {
+            self.worst.push(Reverse(sample.value_ns));
+            if self.worst.len() > WORST {
+                self.worst.pop();
+            }
+        }
+        let room = self.over_threshold < OVER_THRESHOLD_PER_WINDOW;
+        if over && room {
+            self.over_threshold += 1;
+        }
+        let kept = among_worst || (over && room);
+        if kept {
+            self.spikes.push(Spike {
+                series: self.id,
+                at_ns: sample.at_ns,
+                value_ns: sample.value_ns,
+                cpu: Some(u32::from(sample.cpu)),
+                // The run file has no room for larger ones. They come from the network, where anything may stand.
+                sequence: i64::try_from(sample.sequence).ok().map(|_| sample.sequence),
+                explanation: None,
+            });
+        }
+        kept
+    }
+
+    pub(crate) fn count(&mut self, counter: Counter, n: u64) {
+        self.counters.count(counter, n);
+    }
+
+    pub(crate) fn overrun(&mut self, n: u64) {
+        self.counters.overrun += n;
+    }
+
+    /// Closes the window at `end_ns` and opens the next one there. Nothing comes out of a window in which nothing happened.
+    pub(crate) fn close(&mut self, end_ns: u64) -> Option<Closed> {
+        let start_ns = std::mem::replace(&mut self.start_ns, end_ns);
+        if self.counters == Counters::default() {
+            return None;
+        }
+        let measured = self.counters.received > 0;
+        let window = Window {
+            series: self.id,
+            start_ns,
+            end_ns,
+            counters: self.counters,
+            sum_ns: self.sum_ns,
+            min_ns: measured.then_some(self.min_ns),
+            max_ns: measured.then_some(self.max_ns),
+            histogram: self.histogram.clone(),
+        };
+        self.total.add(&self.counters);
+        self.total_sum_ns += self.sum_ns;
+        self.total_min_ns = self.total_min_ns.min(self.min_ns);
+        self.total_max_ns = self.total_max_ns.max(self.max_ns);
+        self.counters = Counters::default();
+        self.sum_ns = 0;
+        self.min_ns = i64::MAX;
+        self.max_ns = i64::MIN;
+        self.over_threshold = 0;
+        self.histogram.reset();
+        let series = self.id;
+        let flights = self
+            .flights
+            .take()
+            .map(|(at_ns, bytes)| Flight { series, at_ns, bytes });
+        Some(Closed {
+            window,
+            spikes: std::mem::take(&mut self.spikes),
+            flights: flights.collect(),
+        })
+    }
+}

@@ -1,0 +1,317 @@
+//! The one thread that writes: drains the rings, builds windows, has late samples explained.
+
+mod counted;
+mod drain;
+mod threads;
+mod windows;
+
+use crate::clock::ClockWatch;
+use crate::feed::{AfterWord, Source};
+use crate::reasons::Reasons;
+use crate::recorder::{Command, Live, RecorderOptions, since};
+use crate::signal::SpikeSignal;
+use crate::stop::Stop;
+use crate::tape::Reel;
+use crate::thresholds::Thresholds;
+use crate::window::Open;
+use model::{Event, EventKind, Fact, RunState, SeriesId};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use store::{Batch, RunWriter, StoreError};
+use sys::thread::Standing;
+use units::Monotonic;
+
+/// How often the rings are drained with an explainer: soon enough that the kernel's events around a late sample are still there.
+const POLL_EXPLAINING: Duration = Duration::from_millis(50);
+
+/// How often they are drained without: soon enough for a capture to keep what was around a spike, and for who looks on.
+const POLL: Duration = Duration::from_millis(100);
+
+struct FeedState {
+    source: Source,
+    series: Vec<Option<Open>>,
+    /// Every series that is or was one of its own: they go on in later feeds.
+    known: Vec<SeriesId>,
+    /// Whether the explainer knows of its thread.
+    watched: bool,
+    /// What puts every series of this feed in doubt, those too that are announced later.
+    doubts: Vec<Event>,
+    /// How its thread was last found to run, where that is not as it began.
+    changed_to: Option<Standing>,
+}
+
+/// The work of the recording thread.
+pub(crate) struct Work {
+    /// `None` once the file is closed.
+    writer: Option<RunWriter>,
+    start: Monotonic,
+    window_ns: u64,
+    feeds: BTreeMap<usize, FeedState>,
+    tapes: Vec<Box<dyn Reel>>,
+    /// Series whose samples are counted elsewhere, by name.
+    counted: BTreeMap<String, Open>,
+    batch: Batch,
+    clock: ClockWatch,
+    reasons: Reasons,
+    thresholds: Thresholds,
+    signal: SpikeSignal,
+    live: Arc<Mutex<Vec<Live>>>,
+    failure: Option<StoreError>,
+    stop: Stop,
+    /// When the measuring threads were last looked at.
+    threads_seen_ns: Option<u64>,
+    /// Who waits until all that was pushed has been looked at.
+    waiting: Vec<Sender<()>>,
+}
+
+impl Work {
+    pub(crate) fn new(
+        writer: RunWriter,
+        options: RecorderOptions,
+        signal: SpikeSignal,
+        live: Arc<Mutex<Vec<Live>>>,
+        stop: Stop,
+    ) -> Self {
+        Self {
+            writer: Some(writer),
+            start: options.start,
+            window_ns: options.window_ns.max(1),
+            feeds: BTreeMap::new(),
+            tapes: Vec::new(),
+            counted: BTreeMap::new(),
+            batch: Batch::default(),
+            clock: ClockWatch::new(),
+            reasons: Reasons::new(options.explain),
+            thresholds: Thresholds::default(),
+            signal,
+            live,
+            failure: None,
+            stop,
+            threads_seen_ns: None,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Records until it is told to finish.
+    pub(crate) fn run(
+        &mut self,
+        inbox: &Receiver<Command>,
+        afterwords: &Receiver<AfterWord>,
+    ) -> Result<(), StoreError> {
+        let poll = if self.reasons.can_explain() {
+            POLL_EXPLAINING
+        } else {
+            POLL
+        };
+        loop {
+            let finish = self.take_commands(inbox);
+            let now_ns = since(self.start, sys::clock::monotonic());
+            self.reasons.observe();
+            self.drain_all();
+            for settled in self.waiting.drain(..) {
+                let _ = settled.send(());
+            }
+            self.explain_kept();
+            self.drain_tapes(now_ns, finish.is_some());
+            self.watch_clock(now_ns);
+            self.watch_threads(now_ns);
+            while let Ok(word) = afterwords.try_recv() {
+                self.after_word(&word, now_ns);
+            }
+            if let Some((state, duration_ns)) = finish {
+                self.close_windows(duration_ns.max(now_ns), true);
+                self.write();
+                let what_it_cost = self.reasons.summary();
+                self.add_facts(&what_it_cost);
+                return self.end(state, duration_ns);
+            }
+            self.close_windows(now_ns, false);
+            self.write();
+            self.show();
+            std::thread::sleep(poll);
+        }
+    }
+
+    fn end(&mut self, state: RunState, duration_ns: u64) -> Result<(), StoreError> {
+        let state = if self.failure.is_some() {
+            RunState::Interrupted
+        } else {
+            state
+        };
+        let closed = self
+            .writer
+            .take()
+            .map_or(Ok(()), |writer| writer.finish(state, duration_ns));
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => closed,
+        }
+    }
+
+    fn add_facts(&mut self, facts: &[Fact]) {
+        if let Some(writer) = &mut self.writer
+            && self.failure.is_none()
+            && !facts.is_empty()
+            && let Err(error) = writer.add_facts(facts)
+        {
+            self.fail(error);
+        }
+    }
+
+    fn take_commands(&mut self, inbox: &Receiver<Command>) -> Option<(RunState, u64)> {
+        while let Ok(command) = inbox.try_recv() {
+            match command {
+                Command::Feed(number, source) => {
+                    let state = FeedState {
+                        series: source.overruns.iter().map(|_| None).collect(),
+                        source,
+                        known: Vec::new(),
+                        watched: false,
+                        doubts: Vec::new(),
+                        changed_to: None,
+                    };
+                    self.feeds.insert(number, state);
+                }
+                Command::Tape(source) => self.tapes.push(source),
+                Command::Event(event) => self.batch.events.push(event),
+                Command::OnCpu { cpu, event } => self.on_cpu(cpu, &event),
+                Command::Thresholds(thresholds) => self.thresholds = thresholds,
+                Command::Facts(facts) => self.add_facts(&facts),
+                Command::Counted(span) => self.take_counted(&span),
+                Command::CountedEvent(series, event) => self.take_counted_event(&series, event),
+                Command::Settle(done) => self.waiting.push(done),
+                Command::Finish(state, duration_ns) => return Some((state, duration_ns)),
+            }
+        }
+        None
+    }
+
+    fn drain_all(&mut self) {
+        for number in self.feeds.keys().copied().collect::<Vec<_>>() {
+            if let Some(mut feed) = self.feeds.remove(&number) {
+                self.drain(&mut feed);
+                self.feeds.insert(number, feed);
+            }
+        }
+    }
+
+    /// Packs what is on the tapes and keeps the segments that are full; all of them when the run ends.
+    fn drain_tapes(&mut self, now_ns: u64, is_end: bool) {
+        let mut sealed = Vec::new();
+        let mut said = Vec::new();
+        let mut facts = Vec::new();
+        for tape in &mut self.tapes {
+            facts.append(&mut tape.take_facts());
+            let mut keep = |segment| sealed.push(segment);
+            let mut packed = tape.drain(&mut keep);
+            if is_end && packed.is_ok() {
+                packed = tape.seal(&mut keep);
+            }
+            if let Err(error) = packed {
+                said.push((EventKind::Incomplete, format!("recording: samples left out: {error}")));
+            }
+            match tape.take_overrun() {
+                0 => {}
+                n => said.push((
+                    EventKind::RecorderOverrun,
+                    format!("recording: {n} frames are not in it, the recorder fell behind"),
+                )),
+            }
+        }
+        self.batch.events.extend(said.into_iter().map(|(kind, text)| Event {
+            at_ns: now_ns,
+            kind,
+            series: None,
+            text,
+        }));
+        self.add_facts(&facts);
+        for segment in sealed {
+            if self.failure.is_none()
+                && let Some(writer) = &mut self.writer
+                && let Err(error) = writer.add_segment(&segment)
+            {
+                self.fail(error);
+            }
+        }
+    }
+
+    fn write(&mut self) {
+        if self.batch.is_empty() {
+            return;
+        }
+        let mut batch = std::mem::take(&mut self.batch);
+        if !batch.windows.is_empty() {
+            batch.causes = self.reasons.take_totals();
+        }
+        if self.failure.is_none()
+            && let Some(writer) = &mut self.writer
+            && let Err(error) = writer.write(&batch)
+        {
+            self.fail(error);
+        }
+    }
+
+    fn fail(&mut self, error: StoreError) {
+        self.stop.request();
+        self.failure.get_or_insert(error);
+    }
+
+    fn watch_clock(&mut self, now_ns: u64) {
+        if let Some(step_ns) = self.clock.step() {
+            let text = format!(
+                "the wall clock stepped by {} against the monotonic one",
+                units::format_ns(step_ns as f64)
+            );
+            self.batch.events.push(Event {
+                at_ns: now_ns,
+                kind: EventKind::ClockStep,
+                series: None,
+                text,
+            });
+        }
+    }
+
+    fn after_word(&mut self, word: &AfterWord, at_ns: u64) {
+        let AfterWord::Usage {
+            feed,
+            name,
+            minor_faults,
+            major_faults,
+            wrong_cpu,
+            ended_as,
+        } = word;
+        if let Some(standing) = ended_as {
+            self.runs_as(*feed, standing, at_ns);
+        }
+        let ids: Vec<SeriesId> = self.feeds.get(feed).map(|feed| feed.known.clone()).unwrap_or_default();
+        let mut say = |kind: EventKind, text: String| {
+            for id in &ids {
+                self.batch.events.push(Event {
+                    at_ns,
+                    kind,
+                    series: Some(*id),
+                    text: text.clone(),
+                });
+            }
+        };
+        if minor_faults + major_faults > 0 {
+            let text = format!("{name}: {minor_faults} minor and {major_faults} major page faults while measuring");
+            say(EventKind::PageFaults, text);
+        }
+        if let Some(cpu) = wrong_cpu {
+            say(
+                EventKind::Migration,
+                format!("{name}: no longer on cpu{cpu}, where it was put"),
+            );
+        }
+    }
+
+    fn show(&self) {
+        let Ok(mut live) = self.live.lock() else { return };
+        live.clear();
+        let series = self.feeds.values().flat_map(|feed| feed.series.iter().flatten());
+        live.extend(series.chain(self.counted.values()).map(Open::live));
+    }
+}

@@ -1,0 +1,176 @@
+//! What the measuring threads say, taken from their rings.
+
+use super::threads::of_series;
+use super::windows::{is_over, keep};
+use super::{FeedState, Work};
+use crate::feed::{Announcement, Record};
+use crate::recorder::since;
+use crate::why::{Question, QuestionKind};
+use crate::window::{Open, Sample};
+use model::{Event, EventKind};
+use std::sync::atomic::Ordering;
+
+impl Work {
+    pub(super) fn drain(&mut self, feed: &mut FeedState) {
+        self.announced(feed);
+        let thread = feed.source.thread.load();
+        if !feed.watched
+            && let Some((cpu, thread)) = thread
+        {
+            self.reasons.watch(cpu, thread);
+            feed.watched = true;
+        }
+        while let Ok(record) = feed.source.records.pop() {
+            let slot = match record {
+                Record::Sample { slot, .. } | Record::Count { slot, .. } | Record::Notice { slot, .. } => {
+                    usize::from(slot)
+                }
+            };
+            if feed.series.get(slot).is_some_and(Option::is_none) {
+                // The announcement was pushed before the record, so it is there by now.
+                self.announced(feed);
+            }
+            if feed.series.get(slot).is_some_and(Option::is_some) {
+                self.record(feed, slot, record);
+            }
+        }
+        for (slot, overrun) in feed.source.overruns.iter().enumerate() {
+            let n = overrun.swap(0, Ordering::Relaxed);
+            if n > 0
+                && let Some(Some(series)) = feed.series.get_mut(slot)
+            {
+                series.overrun(n);
+                let text = format!("{}: {n} records lost, the recorder fell behind", series.name());
+                self.batch.events.push(Event {
+                    at_ns: since(self.start, sys::clock::monotonic()),
+                    kind: EventKind::RecorderOverrun,
+                    series: Some(series.id()),
+                    text,
+                });
+            }
+        }
+    }
+
+    /// Has kept samples explained: of each series the worst first, all series in turns, so that one that has much to ask does not
+    /// keep another from it.
+    pub(super) fn explain_kept(&mut self) {
+        if !self.reasons.can_explain() {
+            return;
+        }
+        let of_feeds = self
+            .feeds
+            .values_mut()
+            .flat_map(|feed| feed.series.iter_mut().flatten());
+        let of_all = of_feeds.chain(self.counted.values_mut());
+        let mut waiting: Vec<&mut Open> = of_all
+            .filter_map(|series| series.is_waiting().then_some(series))
+            .collect();
+        while self.reasons.has_room() && !waiting.is_empty() {
+            waiting.retain_mut(|series| series.ask_worst(&mut self.reasons));
+        }
+        for series in waiting {
+            series.pass_over_lesser(&mut self.reasons);
+        }
+    }
+
+    pub(super) fn announced(&mut self, feed: &mut FeedState) {
+        while let Ok(Announcement { slot, length, label }) = feed.source.announcements.pop() {
+            let label = String::from_utf8_lossy(&label[..usize::from(length)]);
+            let mut spec = feed.source.described.series(slot, &label);
+            let by_name = || self.thresholds.of(&spec.name);
+            let asked = spec.threshold_ns.or_else(by_name);
+            spec.threshold_ns = asked.or_else(|| feed.source.described.describe.threshold_otherwise(slot));
+            let Some(series) = self.take_up(&spec.name).or_else(|| self.add_series(&spec, 0)) else {
+                return;
+            };
+            for doubt in &feed.doubts {
+                self.batch.events.push(of_series(doubt, series.id()));
+            }
+            feed.known.push(series.id());
+            if let Some(place) = feed.series.get_mut(usize::from(slot)) {
+                *place = Some(series);
+            }
+        }
+    }
+
+    /// The series that was announced under that name, whose feed has ended and was drained: a plan that goes in rounds measures it again.
+    pub(super) fn take_up(&mut self, wanted: &str) -> Option<Open> {
+        let over = |feed: &&mut FeedState| is_over(feed);
+        let mut places = self.feeds.values_mut().filter(over).flat_map(|feed| &mut feed.series);
+        let mut series = places
+            .find(|place| place.as_ref().is_some_and(|series| series.wanted() == wanted))?
+            .take()?;
+        series.settle(&mut self.reasons);
+        keep(&mut self.batch, series.pause());
+        Some(series)
+    }
+
+    pub(super) fn record(&mut self, feed: &mut FeedState, slot: usize, record: Record) {
+        let Some(Some(series)) = feed.series.get_mut(slot) else {
+            return;
+        };
+        let at = match record {
+            Record::Sample { at, .. } | Record::Count { at, .. } | Record::Notice { at, .. } => at,
+        };
+        let at_ns = since(self.start, at);
+        match record {
+            Record::Sample { value_ns, .. } => series.measured(at_ns, value_ns),
+            Record::Count { .. } => series.measured(at_ns, 0),
+            Record::Notice { .. } => {}
+        }
+        self.open_window_of(series, at_ns);
+        match record {
+            Record::Sample {
+                repeat,
+                cpu,
+                value_ns,
+                sequence,
+                ..
+            } => {
+                if series.is_over(value_ns) {
+                    self.signal.set(at);
+                }
+                let kept = series.sample(Sample {
+                    at_ns,
+                    value_ns,
+                    repeat,
+                    cpu,
+                    sequence,
+                });
+                let asked = feed
+                    .source
+                    .described
+                    .describe
+                    .question(u16::try_from(slot).unwrap_or(0), value_ns)
+                    .filter(|kind| kept || *kind == QuestionKind::Gap);
+                if let Some(kind) = asked
+                    && let Some((_, thread)) = feed.source.thread.load()
+                {
+                    let question = Question {
+                        cpu: u32::from(cpu),
+                        thread,
+                        from: at - value_ns,
+                        to: at,
+                        kind,
+                    };
+                    if !kept {
+                        self.reasons.ask_in_passing(series.id(), &question);
+                    } else if self.reasons.can_explain() {
+                        series.ask_later(at_ns, value_ns, question);
+                    }
+                }
+            }
+            // Of a loss the measuring thread told who captures, as soon as it was likely.
+            Record::Count { counter, n, .. } => series.count(counter, n),
+            Record::Notice { code, a, b, .. } => {
+                let (kind, text) = feed.source.described.describe.notice(code, series.name(), a, b);
+                self.batch.events.push(Event {
+                    at_ns,
+                    kind,
+                    series: Some(series.id()),
+                    text,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Windows, opened and closed on the run's grid.
+
+use super::{FeedState, Work};
+use crate::reasons::Reasons;
+use crate::window::{Closed, Open};
+use model::SeriesSpec;
+use store::Batch;
+
+/// A window is closed this long after its end, so that records still in a ring find it open.
+const GRACE_NS: u64 = 100_000_000;
+
+impl Work {
+    /// Closes the series' window if this instant lies behind it, and opens the one it lies in.
+    pub(super) fn open_window_of(&mut self, series: &mut Open, at_ns: u64) {
+        let end_ns = window_end(series.start_ns(), self.window_ns);
+        if at_ns >= end_ns {
+            push_window(&mut self.batch, &mut self.reasons, series, end_ns);
+            self.skip_to(series, at_ns);
+        }
+    }
+
+    /// A series whose first window begins at `start_ns`. What it is called is decided where it is stored: labels come over the wire,
+    /// and two may be the same.
+    pub(super) fn add_series(&mut self, spec: &SeriesSpec, start_ns: u64) -> Option<Open> {
+        let writer = self.writer.as_mut()?;
+        let name = writer.name_for(&spec.name);
+        match writer.add_series(spec) {
+            Ok(id) => Some(Open::new(id, name, spec, start_ns)),
+            Err(error) => {
+                self.fail(error);
+                None
+            }
+        }
+    }
+
+    /// After a gap without records the next window starts on the run's own grid, not where the last one ended.
+    pub(super) fn skip_to(&mut self, series: &mut Open, at_ns: u64) {
+        let start_ns = at_ns / self.window_ns * self.window_ns;
+        if start_ns > series.start_ns() {
+            push_window(&mut self.batch, &mut self.reasons, series, start_ns);
+        }
+    }
+
+    pub(super) fn close_windows(&mut self, now_ns: u64, all: bool) {
+        let window_ns = self.window_ns;
+        let measured = self.feeds.values_mut().flat_map(|feed| {
+            let is_over = is_over(feed);
+            feed.series.iter_mut().flatten().map(move |series| (series, is_over))
+        });
+        for (series, is_over) in measured.chain(self.counted.values_mut().map(|series| (series, all))) {
+            let end_ns = window_end(series.start_ns(), window_ns);
+            if now_ns < end_ns + GRACE_NS && !all {
+                continue;
+            }
+            let end_ns = match is_over {
+                true => series.end_of_measuring(end_ns),
+                false if all => now_ns.max(series.start_ns() + 1).min(end_ns),
+                false => end_ns,
+            };
+            push_window(&mut self.batch, &mut self.reasons, series, end_ns);
+        }
+    }
+}
+
+/// Where a window ends that begins at `start_ns`: on the run's grid, also if it began late.
+fn window_end(start_ns: u64, window_ns: u64) -> u64 {
+    (start_ns / window_ns + 1) * window_ns
+}
+
+/// Whether the measuring thread has ended, and everything it said is taken in.
+pub(super) fn is_over(feed: &FeedState) -> bool {
+    feed.source.records.is_abandoned() && feed.source.records.is_empty()
+}
+
+fn push_window(batch: &mut Batch, reasons: &mut Reasons, series: &mut Open, end_ns: u64) {
+    series.settle(reasons);
+    keep(batch, series.close(end_ns));
+}
+
+pub(super) fn keep(batch: &mut Batch, closed: Option<Closed>) {
+    if let Some(closed) = closed {
+        batch.windows.push(closed.window);
+        batch.spikes.extend(closed.spikes);
+        batch.flights.extend(closed.flights);
+    }
+}

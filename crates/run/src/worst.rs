@@ -1,0 +1,134 @@
+//! In whatever order late samples come, the worst hundred of each series are looked at.
+
+use crate::stop::Stop;
+use crate::why::{Answer, Explain, Question, QuestionKind};
+use crate::{Describe, Feed, Recorder, RecorderOptions};
+use model::{Fact, RunInfo, RunState, SeriesClock, SeriesSpec, Spike};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use store::{RunFile, RunWriter};
+use units::{Monotonic, Realtime};
+
+const LOOKED_AT: &str = "looked at";
+const BURST: i64 = 3_000;
+
+/// Looks at everything it is asked, and counts.
+struct Counting(Arc<AtomicU64>);
+
+impl Explain for Counting {
+    fn watch(&mut self, _: u32, _: i32) {}
+    fn observe(&mut self) {}
+    fn explain(&mut self, question: &Question, _: bool) -> Answer {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Answer::unknown(question, LOOKED_AT)
+    }
+    fn summary(&mut self) -> Vec<Fact> {
+        Vec::new()
+    }
+}
+
+struct Late;
+
+impl Describe for Late {
+    fn series(&self, _: u16, label: &str) -> SeriesSpec {
+        SeriesSpec {
+            what: "planted".into(),
+            clock: SeriesClock::Monotonic,
+            interval_ns: None,
+            threshold_ns: Some(1),
+            settings: Vec::new(),
+            ..SeriesSpec::named(label)
+        }
+    }
+
+    fn question(&self, _: u16, _: i64) -> Option<QuestionKind> {
+        Some(QuestionKind::WakeUp)
+    }
+}
+
+/// Records what `burst` pushes into two series, `many` and `few`; their spikes, and how often was asked.
+fn record(burst: impl FnOnce(&mut Feed, Monotonic)) -> ([Vec<Spike>; 2], u64) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("run.triptime");
+    let info = RunInfo {
+        id: "1".into(),
+        command: "test".into(),
+        arguments: Vec::new(),
+        tool_version: "0".into(),
+        started: Realtime::from_ns(0),
+        window_ns: 60_000_000_000,
+    };
+    let writer = RunWriter::create(&path, &info, None).expect("a run file");
+    let asked = Arc::new(AtomicU64::new(0));
+    let start = sys::clock::monotonic();
+    let options = RecorderOptions {
+        start,
+        window_ns: info.window_ns,
+        explain: Some(Box::new(Counting(Arc::clone(&asked)))),
+    };
+    let mut recorder = Recorder::start(writer, options, &Stop::new());
+    let mut feed = recorder.feed(16_384, 2, Box::new(Late));
+    feed.set_thread(0);
+    feed.announce(0, "many");
+    feed.announce(1, "few");
+    burst(&mut feed, start);
+    recorder.settle();
+    drop(feed);
+    recorder.finish(RunState::Complete).expect("a whole file");
+    let run = RunFile::open(&path).expect("a run");
+    let all = run.series().expect("series");
+    let spikes = ["many", "few"].map(|name| {
+        let (id, _) = all.iter().find(|(_, spec)| spec.name == name).expect("the series");
+        let mut spikes = run.spikes(*id).expect("spikes");
+        spikes.sort_by_key(|spike| -spike.value_ns);
+        spikes
+    });
+    (spikes, asked.load(Ordering::Relaxed))
+}
+
+fn is_looked_at(spike: &Spike) -> bool {
+    spike.explanation.as_ref().is_some_and(|why| why.text == LOOKED_AT)
+}
+
+#[test]
+fn the_worst_of_a_burst_are_looked_at_in_whatever_order_they_come() {
+    for is_ascending in [true, false] {
+        let ([many, few], asked) = record(|feed, start| {
+            for number in 0..BURST {
+                let value_ns = 1_000 + if is_ascending { number } else { BURST - number };
+                let at = start + 10_000_000 + number;
+                feed.sample(0, at, value_ns, number.unsigned_abs());
+            }
+            for number in 0..100 {
+                let at = start + 20_000_000 + number;
+                feed.sample(1, at, 500 + number, number.unsigned_abs());
+            }
+        });
+        let unseen = |spikes: &[Spike]| spikes.iter().take(100).filter(|spike| !is_looked_at(spike)).count();
+        assert_eq!((unseen(&many), unseen(&few)), (0, 0), "ascending: {is_ascending}");
+        assert!(many.iter().all(|spike| spike.explanation.is_some()));
+        assert!(asked < 2_000, "a burst is bounded work: {asked}");
+        assert!(many.iter().any(|spike| !is_looked_at(spike)), "and the surplus is told");
+    }
+}
+
+#[test]
+fn a_window_that_closes_in_the_middle_of_a_burst_has_its_worst_looked_at() {
+    let ([many, _], _) = record(|feed, start| {
+        for number in 0..BURST {
+            // The first half lies in the first minute, the other in the second.
+            let minute = 60_000_000_000 * (number * 2 / BURST);
+            feed.sample(
+                0,
+                start + 10_000_000 + minute + number,
+                1_000 + number,
+                number.unsigned_abs(),
+            );
+        }
+        feed.sample(1, start + 10_000_000, 1, 0);
+    });
+    let (first, second): (Vec<&Spike>, Vec<&Spike>) = many.iter().partition(|spike| spike.at_ns < 60_000_000_000);
+    for half in [first, second] {
+        assert!(half.iter().take(100).all(|spike| is_looked_at(spike)));
+    }
+}
