@@ -3,7 +3,7 @@
 
 use crate::logger::lines::Lines;
 use crate::logger::windows::Open;
-use model::{Event, EventKind, SeriesClock, SeriesSpec, kind};
+use model::{Event, EventKind, SeriesSpec, kind};
 use std::io::Read;
 use store::{Batch, RunWriter, StoreError};
 

@@ -79,12 +79,15 @@ struct Run {
 struct Series {
     name: String,
     unit: &'static str,
-    /// By their names.
+    /// Counters by their names.
     #[serde(flatten)]
     counters: serde_json::Map<String, serde_json::Value>,
-    unaccounted: u64,
     #[serde(flatten)]
     figures: FigureEntry,
+    /// Counters that are not among the published first ones.
+    #[serde(flatten)]
+    more_counters: serde_json::Map<String, serde_json::Value>,
+    unaccounted: u64,
     what: String,
     settings: serde_json::Map<String, serde_json::Value>,
     windows: usize,
@@ -255,15 +258,16 @@ fn series_entry(report: &Report, series: &SeriesView) -> Series {
         .iter()
         .map(|(name, value)| (name.clone(), value.clone().into()))
         .collect();
+    let entry = |counter| count(report, series, counter);
+    let is_published = |counter: &Counter| *counter != Counter::Overrun;
+    let is_further = |counter: &Counter| *counter == Counter::Overrun || Counter::ADDED.contains(counter);
     Series {
         name: series.spec.name.clone(),
         unit: "ns",
-        counters: Counter::ALL
-            .into_iter()
-            .map(|counter| count(report, series, counter))
-            .collect(),
-        unaccounted: series.unaccounted(),
+        counters: Counter::first().filter(is_published).map(entry).collect(),
         figures: FigureEntry::from(series.figures()),
+        more_counters: Counter::ALL.into_iter().filter(is_further).map(entry).collect(),
+        unaccounted: series.unaccounted(),
         what: series.spec.what.clone(),
         settings,
         windows: series.windows.len(),

@@ -16,7 +16,7 @@ pub struct ClockWatch {
 
 impl ClockWatch {
     /// As the clocks are now.
-    pub fn new() -> Self {
+    pub fn start() -> Self {
         Self {
             last: sys::clock::pair(),
         }

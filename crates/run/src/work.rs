@@ -82,7 +82,7 @@ impl Work {
             tapes: Vec::new(),
             counted: BTreeMap::new(),
             batch: Batch::default(),
-            clock: ClockWatch::new(),
+            clock: ClockWatch::start(),
             reasons: Reasons::new(options.explain),
             thresholds: Thresholds::default(),
             signal,

@@ -348,6 +348,7 @@ fn events(run: &RunView, duration_ns: u64) -> Vec<Event> {
     ]
 }
 
+/// What is known of the machine it was not measured on.
 pub fn facts() -> Vec<Fact> {
     let known = |group: &str, name: &str, value: &str, source: &str| Fact {
         group: group.to_owned(),

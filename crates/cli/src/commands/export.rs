@@ -7,7 +7,6 @@ use interop::cyclictest;
 use interop::cyclictest::{Dialect, write_json, write_text};
 use interop::export::{ExportError, csv, frames, hlog, openmetrics, place};
 use lab::session::flight::start_of;
-use model::RunView;
 use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};

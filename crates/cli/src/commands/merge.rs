@@ -7,7 +7,7 @@ use crate::verdict;
 use interop::merge::{Input, Merge, MergeError, Relation};
 use report::limits::Profile;
 use run::NewRun;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Makes one run of recordings that saw the same frames: of a host and a guest, of a publisher and a subscriber
 #[derive(Debug, Clone, clap::Args)]

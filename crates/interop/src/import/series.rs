@@ -3,7 +3,7 @@
 use super::threads::Rebuilt;
 use super::{ImportError, Source, notes};
 use crate::cyclictest::Thread;
-use model::{SeriesClock, SeriesId, SeriesSpec, kind, setting};
+use model::{SeriesId, SeriesSpec, kind, setting};
 use store::Batch;
 use units::format_ns;
 

@@ -291,7 +291,7 @@ fn several_files_are_exported_as_one() {
 #[test]
 fn a_run_without_wake_ups_is_refused() {
     let mut run = import(source!("plain24.json"), None);
-    run.series[0].name = "rtt/reflect".into();
+    run.series[0].kind = Some(&model::kind::RTT);
     let (_directory, run) = stored(&run, false);
     assert!(matches!(
         cyclictest::measurement(&run),

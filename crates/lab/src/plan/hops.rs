@@ -7,7 +7,7 @@
 mod tests;
 
 use crate::bed::{Bed, FIRST, FramePath};
-use model::{EventKind, Fact, SeriesClock, SeriesSpec, kind};
+use model::{EventKind, Fact, SeriesSpec, kind};
 use probes::ProbeError;
 use probes::SenderEnd;
 use probes::trace::{TraceConfig, TraceSummary, Tracing, start};

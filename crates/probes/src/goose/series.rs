@@ -2,7 +2,7 @@
 
 use super::config::GooseConfig;
 use crate::port::Port;
-use model::{EventKind, SeriesClock, SeriesSpec, kind};
+use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
 use units::format_ns;
 

@@ -1,7 +1,7 @@
 //! What the series of this probe are called and mean.
 
 use super::NoiseConfig;
-use model::{SeriesClock, SeriesSpec, kind, under};
+use model::{SeriesSpec, kind, under};
 use run::{Describe, QuestionKind};
 use units::format_ns;
 

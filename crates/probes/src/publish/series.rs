@@ -3,7 +3,7 @@
 use super::PublishConfig;
 use super::group::{Pace, paces};
 use crate::port::Port;
-use model::{EventKind, SeriesClock, SeriesSpec, kind};
+use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
 use units::format_ns;
 

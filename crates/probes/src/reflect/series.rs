@@ -2,7 +2,7 @@
 
 use super::{ReflectConfig, Role, Stamps};
 use crate::port::Port;
-use model::{EventKind, SeriesClock, SeriesSpec, kind};
+use model::{EventKind, SeriesSpec, kind};
 use run::{Describe, FRAME_WORTH_ASKING_NS, QuestionKind};
 use units::format_ns;
 

@@ -2,7 +2,7 @@
 
 use super::TalkConfig;
 use crate::port::Port;
-use model::{EventKind, SeriesClock, SeriesSpec, kind};
+use model::{EventKind, SeriesSpec, kind};
 use run::{Describe, QuestionKind};
 use units::format_ns;
 

@@ -1,6 +1,6 @@
 //! The series of the clock.
 
-use model::{SeriesClock, SeriesSpec, kind};
+use model::{SeriesSpec, kind};
 use run::Describe;
 
 /// Slot of the distance from the master.

@@ -88,7 +88,7 @@ impl Watcher {
             judge: Judge::new(rules),
             feed,
             events,
-            clock: ClockWatch::new(),
+            clock: ClockWatch::start(),
             kernel: sys::timex::kernel_clock().ok(),
             chrony: None,
             chrony_asked: None,

@@ -1,7 +1,7 @@
 //! What the series of this probe are called and mean.
 
 use ::trace::hops::{HopSeries, Point, PointKind, StreamInfo};
-use model::{SeriesClock, SeriesSpec, hop::HopName};
+use model::{SeriesSpec, hop::HopName};
 use run::Thresholds;
 use units::format_ns;
 

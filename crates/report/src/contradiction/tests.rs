@@ -1,7 +1,7 @@
 use super::of;
 use crate::limits::{Limit, Pattern, Profile, Quantity};
 use crate::verdict::{Judgement, Verdict};
-use model::{Event, EventKind, RunView, SeriesView, WindowRow};
+use model::{Event, EventKind, Kind, RunView, SeriesView, WindowRow};
 use stats::Histogram;
 use testing::synthetic::{run, series};
 
@@ -253,6 +253,7 @@ fn series_that_need_not_say_anything_for_a_second_have_no_gaps() {
     for name in ["delivery/subscribe", "turnaround/reflect", "goose/gcb"] {
         let mut silent = with_a_gap();
         only(&mut silent).spec.name = name.into();
+        only(&mut silent).spec.kind = Kind::of_series(name);
         assert!(!says_gap(&silent), "{name}");
     }
 }
