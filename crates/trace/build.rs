@@ -9,7 +9,6 @@ use std::path::Path;
 
 const LAYOUTS: [&str; 4] = ["stream_layout", "flight_layout", "hops_layout", "passage_layout"];
 
-#[expect(clippy::print_stdout, reason = "cargo reads it")]
 fn main() {
     println!("cargo::rerun-if-changed=build");
     let out = var_os("OUT_DIR").expect("cargo sets it");

@@ -47,7 +47,10 @@ impl Translation {
         }
         if code.starts_with("enum ") {
             self.in_enum = true;
-            return code.ends_with('{').then_some(()).ok_or("one enumerator a line".to_owned());
+            return code
+                .ends_with('{')
+                .then_some(())
+                .ok_or("one enumerator a line".to_owned());
         }
         if let Some(definition) = code.strip_prefix("#define ") {
             let (name, value) = definition.split_once(' ').ok_or("a number is missing")?;
@@ -133,7 +136,7 @@ impl Translation {
         }
         let listed = self.globals.iter();
         let listed: Vec<String> = listed
-            .map(|name| format!("(\"{name}\", zerocopy::IntoBytes::as_bytes(&self.{name}))"))
+            .map(|name| format!("(\"{name}\", self.{name}.as_bytes())"))
             .collect();
         self.rust += &format!(
             "impl Globals {{\n    /// Each variable by its name.\n    pub(crate) fn each(&self) -> [(&'static str, &[u8]); {}] {{\n        \
@@ -149,7 +152,9 @@ fn number(text: &str) -> Result<(&'static str, u64), String> {
     let text = text.trim().trim_start_matches('(').trim_end_matches(')');
     let (base, shift) = text.split_once(" << ").unwrap_or((text, "0"));
     let kinds = [("ull", "u64"), ("u", "u32"), ("", "usize")];
-    let suffixed = kinds.iter().find_map(|(suffix, kind)| Some((*kind, base.strip_suffix(suffix)?)));
+    let suffixed = kinds
+        .iter()
+        .find_map(|(suffix, kind)| Some((*kind, base.strip_suffix(suffix)?)));
     let (kind, digits) = suffixed.unwrap_or(("usize", base));
     Ok((kind, (plain(digits)? as u64) << plain(shift)?))
 }

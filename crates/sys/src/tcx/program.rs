@@ -57,7 +57,6 @@ const MAP_LOOKUP: i32 = 1;
 const LOAD_BYTES: i32 = 26;
 
 /// Head of `struct __sk_buff` (linux/bpf.h).
-#[expect(dead_code, reason = "the program reads it, and is told the places only")]
 #[repr(C)]
 struct SkBuff {
     len: u32,

@@ -36,7 +36,6 @@ const CALL: u8 = 0x85;
 const EXIT: u8 = 0x95;
 
 /// Head of `struct xdp_md` (linux/bpf.h).
-#[expect(dead_code, reason = "the program reads it, and is told the places only")]
 #[repr(C)]
 struct Context {
     data: u32,

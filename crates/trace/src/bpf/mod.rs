@@ -179,7 +179,11 @@ mod tests {
 
     #[test]
     fn the_object_has_what_is_taken_from_it() {
-        let values = [("rings", Chunk::OCTETS), ("heads", Head::OCTETS), ("watched", size_of::<u64>())];
+        let values = [
+            ("rings", Chunk::OCTETS),
+            ("heads", Head::OCTETS),
+            ("watched", size_of::<u64>()),
+        ];
         assert_object_has(OBJECT, &values, &POINTS.map(|point| point.program.to_owned()));
     }
 }

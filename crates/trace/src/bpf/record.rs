@@ -20,7 +20,11 @@ pub(super) fn instant(slot: &layout::Event) -> Option<Monotonic> {
 
 /// The event in a slot; `None` when it holds none that this version knows.
 pub(super) fn decode(cpu: u32, slot: &layout::Event) -> Option<Event> {
-    let layout::Event { word, name: [name0, name1], .. } = *slot;
+    let layout::Event {
+        word,
+        name: [name0, name1],
+        ..
+    } = *slot;
     let argument = (word >> ARGUMENT_BIT) as u16;
     let id = (word >> IDENTIFIER_BIT) as u32;
     let name = || Name::from_octets(octets(name0, name1));

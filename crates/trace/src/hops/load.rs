@@ -65,7 +65,10 @@ pub(super) fn load(btf: &Btf, options: &HopOptions, reads_in_place: bool) -> Res
         .map_max_entries("tables", streams)
         .map_max_entries("sites", possible_cpus())
         .map_max_entries("cells", possible_cpus() * streams * globals.cell_count)
-        .map_max_entries("histograms", histogram_cpus(options) * streams * globals.histogram_count)
+        .map_max_entries(
+            "histograms",
+            histogram_cpus(options) * streams * globals.histogram_count,
+        )
         .map_max_entries("floors", 2 * streams * POINTS as u32)
         .map_max_entries("durations", ring_octets)
         .load(OBJECT);
