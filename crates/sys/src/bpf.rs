@@ -241,3 +241,27 @@ pub(crate) unsafe fn call<T>(command: libc::c_int, attributes: &T) -> Result<Raw
         _ => Err(last_errno()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Instruction, LinkCreate, MapCreate, MapUpdate, ProgramLoad};
+    use crate::layout::{assert_as_in_kernel, places};
+
+    #[test]
+    fn the_heads_are_the_kernels() {
+        let fields = places!(MapCreate: kind = "map_type", key_bytes = "key_size", value_bytes = "value_size",
+            entries = "max_entries", flags = "map_flags");
+        assert_as_in_kernel("union bpf_attr", &fields);
+        let fields = places!(MapUpdate: map = "map_fd", key, value, flags);
+        assert_as_in_kernel("union bpf_attr", &fields);
+        let fields = places!(ProgramLoad: kind = "prog_type", instructions = "insn_cnt", code = "insns", license);
+        assert_as_in_kernel("union bpf_attr", &fields);
+        let fields = places!(LinkCreate: program = "link_create.prog_fd", interface = "link_create.target_ifindex",
+            attach_type = "link_create.attach_type", flags = "link_create.flags");
+        assert_as_in_kernel("union bpf_attr", &fields);
+        // The registers are fields of four bits each, which have no place of their own.
+        let fields = places!(Instruction: code, offset = "off", immediate = "imm");
+        assert_as_in_kernel("struct bpf_insn", &fields);
+        assert_eq!(size_of::<Instruction>(), 8);
+    }
+}

@@ -161,3 +161,27 @@ fn last_line(log: &[u8]) -> String {
     let mut lines = text.lines().filter(|line| !line.starts_with("processed "));
     lines.next_back().map_or_else(String::new, |line| format!(": {line}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LinkCreate, LinkInfo, ObjectInfo, ProgramLoad};
+    use crate::layout::{assert_as_in_kernel, places};
+
+    #[test]
+    fn the_heads_are_the_kernels() {
+        let fields = places!(ProgramLoad: kind = "prog_type", instructions = "insn_cnt", code = "insns", license, log_level,
+            log_octets = "log_size", log = "log_buf", kernel_version = "kern_version", flags = "prog_flags", name = "prog_name",
+            interface = "prog_ifindex", expected_attach_type);
+        assert_as_in_kernel("union bpf_attr", &fields);
+        let fields = places!(LinkCreate: program = "link_create.prog_fd", target = "link_create.target_fd",
+            attach_type = "link_create.attach_type", flags = "link_create.flags", multi_flags = "link_create.kprobe_multi.flags",
+            count = "link_create.kprobe_multi.cnt", symbols = "link_create.kprobe_multi.syms",
+            addresses = "link_create.kprobe_multi.addrs", cookies = "link_create.kprobe_multi.cookies");
+        assert_as_in_kernel("union bpf_attr", &fields);
+        let fields = places!(ObjectInfo: object = "info.bpf_fd", octets = "info.info_len", info = "info.info");
+        assert_as_in_kernel("union bpf_attr", &fields);
+        // The rest is younger than the headers of a build machine may be.
+        let fields = places!(LinkInfo: kind = "type", id, program = "prog_id");
+        assert_as_in_kernel("struct bpf_link_info", &fields);
+    }
+}

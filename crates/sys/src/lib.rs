@@ -15,6 +15,7 @@ pub mod cycles;
 mod error;
 pub mod ethtool;
 pub mod functions;
+mod layout;
 pub mod link;
 pub mod memory;
 pub mod netns;

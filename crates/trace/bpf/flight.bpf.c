@@ -1,47 +1,12 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
 // The flight recorder's eBPF programs: who has each CPU, written into a ring per CPU that overwrites its oldest events.
-// crates/trace/src/bpf/record.rs reads what is written here; build.sh builds it.
+// crates/trace/src/bpf reads what is written here; build.sh builds it.
 
 #include "program.h"
+#include "flight_layout.h"
 
-// 64 chunks of 512 events: 32,768 events a CPU, 1 MiB. User space copies a chunk in one call.
-#define EVENTS_PER_CHUNK 512
-#define CHUNKS_PER_CPU 64
 #define EVENTS_PER_CPU (EVENTS_PER_CHUNK * CHUNKS_PER_CPU)
-
-enum kind {
-	SWITCH = 1,
-	WAKING,
-	IRQ_ENTRY,
-	IRQ_EXIT,
-	SOFTIRQ_ENTRY,
-	SOFTIRQ_EXIT,
-	VECTOR_ENTRY,
-	VECTOR_EXIT,
-	TIMER_ENTRY,
-	TIMER_EXIT,
-	NMI,
-	IDLE,
-};
-
-enum vector { LOCAL_TIMER = 1, RESCHEDULE, CALL_FUNCTION, CALL_FUNCTION_SINGLE, IRQ_WORK };
-
-struct event {
-	u64 at;	  // CLOCK_MONOTONIC, ns
-	u64 word; // kind, lap, argument, identifier: see word_of()
-	u64 name[2];
-};
-
-struct chunk {
-	struct event events[EVENTS_PER_CHUNK];
-};
-
-// Events written on a CPU since the start. A cache line of its own each.
-struct head {
-	u64 written;
-	u64 unused[7];
-};
 
 // The loader sizes both by the number of possible CPUs.
 struct {
@@ -58,8 +23,6 @@ struct {
 	__type(value, struct head);
 } heads SEC(".maps");
 
-// A bit per thread number modulo 65,536: wake-ups of these threads are recorded whatever their priority.
-#define WATCHED_BITS 65536
 struct {
 	__uint(type, MAP_ARRAY);
 	__uint(max_entries, WATCHED_BITS / 64);
@@ -91,7 +54,7 @@ struct hrtimer {
 // The lap tells user space whether the slot holds the event it looks for, or one of the lap before.
 inline_always u64 word_of(u64 position, u8 kind, u16 argument, u32 id)
 {
-	return kind | (position / EVENTS_PER_CPU & 0xff) << 8 | (u64)argument << 16 | (u64)id << 32;
+	return kind | (position / EVENTS_PER_CPU & 0xff) << LAP_BIT | (u64)argument << ARGUMENT_BIT | (u64)id << IDENTIFIER_BIT;
 }
 
 inline_always int emit(u8 kind, u16 argument, u32 id, u64 name0, u64 name1)
@@ -129,11 +92,8 @@ inline_always u32 state_of(struct task_struct *task)
 #define TASK_STOPPED 0x4
 #define TASK_TRACED 0x8
 #define TASK_FROZEN 0x8000
-// In the identifier of a switch, whose number of a thread has 22 bits at most.
-#define STOPPED (1u << 31)
 
-// Argument: priority of the next thread (8 bits), whether the previous one could have run on (1), and of its number the bits
-// 8 to 14 (7). Bits 0 to 7 stand in the name's last octet, which the kernel keeps at 0. By them a lost switch is noticed.
+// By the number of the previous thread a lost switch is noticed.
 SEC("tp_btf/sched_switch") int on_switch(u64 *ctx)
 {
 	struct task_struct *previous = (void *)ctx[1], *next = (void *)ctx[2];
@@ -142,8 +102,9 @@ SEC("tp_btf/sched_switch") int on_switch(u64 *ctx)
 	u32 stopped = !could_run && state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN) ? STOPPED : 0;
 	u32 number = previous->pid;
 	u64 *comm = (u64 *)next->comm;
-	u16 argument = (next->prio & 0xff) | could_run << 8 | (number >> 8 & 0x7f) << 9;
-	return emit(SWITCH, argument, next->pid | stopped, comm[0], (comm[1] & ~0ull >> 8) | (u64)number << 56);
+	u16 argument = (next->prio & 0xff) | could_run << COULD_RUN_BIT | (number & PREVIOUS_MASK) >> 8 << PREVIOUS_BIT;
+	u64 name1 = (comm[1] & ((1ull << NAME_END_BIT) - 1)) | (u64)number << NAME_END_BIT;
+	return emit(SWITCH, argument, next->pid | stopped, comm[0], name1);
 }
 
 // Priorities below 100 are real-time.

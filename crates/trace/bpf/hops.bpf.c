@@ -8,6 +8,7 @@
 #include "kernel.h"
 #define PLACE u64
 #include "sv_frame.h"
+#include "hops_layout.h"
 #include "hops_maps.h"
 #include "hops_frame.h"
 

@@ -12,6 +12,7 @@
 // The last octet of the room is never used.
 #define ZERO_OF(octets) octets[SCRATCH - 1]
 #include "sv_frame.h"
+#include "passage_layout.h"
 #include "passage_maps.h"
 #include "passage_frame.h"
 
@@ -169,6 +170,7 @@ inline_always u64 argument(const u64 *ctx, u32 at)
 		CASE(4, 32)
 		CASE(5, 40)
 #undef CASE
+		_Static_assert(ARGUMENTS == 6 && NO_ARGUMENT >= ARGUMENTS, "a case for each argument");
 	}
 	return value;
 }

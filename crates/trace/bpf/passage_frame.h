@@ -5,9 +5,7 @@
 // linux/errno.h: the map is full.
 #define E2BIG 7
 
-// FNV-1a's numbers, taken by words. event.rs does the same with an svID.
-#define HASH_BASIS 0xcbf29ce484222325ull
-#define HASH_PRIME 0x100000001b3ull
+// FNV-1a by words. event.rs does the same with an svID.
 inline_always u64 hash_word(u64 hash, u64 word)
 {
 	hash = (hash ^ word) * HASH_PRIME;
@@ -186,7 +184,7 @@ inline_always s64 number_of(struct scratch *scratch, const struct sight *sight, 
 	if (!is_here || !is_first_time(sought, now) || !is_open)
 		return -1;
 	trouble(MET);
-	if (only_smp_cnt <= 0xffff && only_smp_cnt != frame->smp_cnt)
+	if (only_smp_cnt < ANY_SMP_CNT && only_smp_cnt != frame->smp_cnt)
 		return -1;
 	return choose(scratch, frame, sought, now);
 }

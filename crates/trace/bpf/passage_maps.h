@@ -1,37 +1,14 @@
 // SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
 //
-// What passage.bpf.c keeps, and where user space reads and sets it.
+// What passage.bpf.c keeps.
 
-// Tracepoints that are served at the most; the slot behind them stands for functions.
-#define SLOTS 64
+// Behind those of tracepoints.
 #define FUNCTIONS SLOTS
-// Room for an svID.
-#define ID_WORDS 17
 // A frame that was chosen longer ago is another one with its smpCnt.
 #define EXPIRY_NS 500000000ull
 // So long after the last event of a chosen frame other frames are still looked at, as they may be copies of it.
 #define ACTIVE_NS 100000000ull
 
-// By slot, the positions of the arguments that are of use; NO_ARGUMENT: it has none.
-volatile const u8 skb_at[SLOTS] = {};
-volatile const u8 reason_at[SLOTS] = {};
-volatile const u8 location_at[SLOTS] = {};
-// By slot, whether the sk_buff is free after it, and whether each frame comes to it once at an interface.
-volatile const u8 frees[SLOTS] = {};
-volatile const u8 comes_once[SLOTS] = {};
-
-// The interface at which frames are chosen.
-volatile const u32 look_ifindex = 0;
-volatile const u32 look_netns = 0;
-// Which: of one svID (by its hash; 0: of any), with one smpCnt (above 0xffff: with any), so many of each stream.
-volatile const u64 only_id = 0;
-volatile const u32 only_smp_cnt = 0x10000;
-volatile const u32 quota = 1;
-
-struct settings {
-	u64 opened_at; // from then on frames are chosen; before, they are noted
-	u64 closed_at; // until then
-};
 struct {
 	__uint(type, MAP_ARRAY);
 	__uint(max_entries, 1);
@@ -39,11 +16,6 @@ struct {
 	__type(value, struct settings);
 } settings SEC(".maps");
 
-struct state {
-	u64 active_until;
-	u32 chosen; // frames so far
-	u32 unused;
-};
 struct {
 	__uint(type, MAP_ARRAY);
 	__uint(max_entries, 1);
@@ -62,18 +34,6 @@ struct {
 	__type(value, struct stream_state);
 } streams SEC(".maps");
 
-// A frame that was chosen.
-struct follow {
-	u64 began_at;
-	u32 told; // events
-	u32 lost; // events that found no room in the ring
-	struct stream_key key;
-	u16 smp_cnt;
-	u16 vlan;
-	u16 asdus;
-	u16 id_octets;
-	u64 id[ID_WORDS];
-};
 struct {
 	__uint(type, MAP_ARRAY);
 	__uint(max_entries, 1);
@@ -143,33 +103,11 @@ struct {
 	__type(value, struct context);
 } contexts SEC(".maps");
 
-struct event {
-	u64 at;
-	u64 skb;
-	u64 head;
-	u64 location;
-	u64 thread; // process << 32 | thread
-	u32 follow;
-	u32 slot;
-	u32 function;
-	u32 cpu;
-	u32 ifindex;
-	u32 netns;
-	u32 reason;
-	u32 held;
-	u32 softirq;
-	u32 irq;
-	u32 by_content;
-	u32 unused;
-	u8 comm[16];
-	u8 interface[16];
-};
 struct {
 	__uint(type, MAP_RINGBUF);
 	__uint(max_entries, 1 << 20);
 } events SEC(".maps");
 
-enum trouble { MALFORMED, NO_ROOM, RING_FULL, MET, NOT_KEPT, TROUBLES };
 #include "troubles.h"
 
 // A frame as it was met.

@@ -17,6 +17,14 @@ typedef long long s64;
 #define inline_always static inline __attribute__((always_inline))
 #define barrier() __asm__ volatile("" ::: "memory")
 
+// What user space relies on, too. build.rs makes the same assertions of these lines for the Rust side (crates/trace/src/layout.rs).
+// The fields of a structure stand in their order, without a gap; offsets and sizes are in octets.
+#define OCTETS(of, octets) _Static_assert(sizeof(struct of) == (octets), "octets of struct " #of)
+#define FIELD(of, field, at, octets)                                                                                               \
+	_Static_assert(__builtin_offsetof(struct of, field) == (at), "place of " #of "." #field);                                  \
+	_Static_assert(sizeof(((struct of *)0)->field) == (octets), "octets of " #of "." #field)
+#define GLOBAL(name, octets) _Static_assert(sizeof(name) == (octets), "octets of " #name)
+
 // linux/bpf.h, enum bpf_func_id, enum bpf_map_type, and flags of bpf_map_update_elem and bpf_ringbuf_submit.
 static void *(*map_lookup)(void *, const void *) = (void *)1;
 static long (*map_update)(void *, const void *, const void *, u64) = (void *)2;

@@ -6,20 +6,14 @@
 #define ETH_SV 0xba88
 #define ETH_8021Q 0x0081
 #define ETH_8021AD 0xa888
-#define VLAN_NONE 0xffff
+
+#include "stream_layout.h"
 
 #define ID_OCTETS 129
+_Static_assert(ID_OCTETS <= 8 * ID_WORDS, "room for an svID");
 // Octets of a frame that are looked at, and of the room they are in.
 #define FRAME_OCTETS 320
 #define SCRATCH 512
-
-// What a frame must have in common wherever it is met. Not the VLAN, which a bridge may take off.
-struct stream_key {
-	u64 id_hash; // of the whole svID, each program by a function of its own
-	u8 macs[12];
-	u16 appid;
-	u16 unused;
-};
 
 // What is read of a frame.
 struct frame {
@@ -86,12 +80,12 @@ inline_always s64 enter(const u8 *octets, PLACE *at, u8 tag)
 
 inline_always u64 fnv1a(const u8 *octets, PLACE at, u32 length)
 {
-	u64 hash = 0xcbf29ce484222325ull;
+	u64 hash = HASH_BASIS;
 #pragma clang loop unroll(disable)
 	for (u32 i = 0; i < ID_OCTETS; i++) {
 		if (i >= length)
 			break;
-		hash = (hash ^ octets[at + i]) * 0x100000001b3ull;
+		hash = (hash ^ octets[at + i]) * HASH_PRIME;
 	}
 	return hash;
 }

@@ -109,9 +109,12 @@ impl Thread {
     }
 }
 
+/// Of a thread's number, the bits that a switch has room for.
+pub(crate) const TAG_MASK: u32 = 0x7fff;
+
 /// The lower 15 bits of a thread's number.
 pub(crate) fn tag_of(pid: i32) -> u16 {
-    (pid.cast_unsigned() & 0x7fff) as u16
+    (pid.cast_unsigned() & TAG_MASK) as u16
 }
 
 impl fmt::Display for Thread {
@@ -200,7 +203,7 @@ impl Vector {
     ];
 
     /// Its number in recorded events and flights.
-    pub(crate) fn code(self) -> u32 {
+    pub(crate) const fn code(self) -> u32 {
         match self {
             Self::LocalTimer => 1,
             Self::Reschedule => 2,

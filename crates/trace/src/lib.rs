@@ -10,6 +10,9 @@
 //! Beside it, two of the kernel's own tracers are used where they are built in: [`Osnoise`] tells the net time of whatever
 //! interrupted a spinning thread, and [`Hwlat`] looks for gaps while interrupts are off.
 //!
+//! What eBPF programs and this side both read or write is described once, in `bpf/*_layout.h`, and each side is compiled against it:
+//! `layout` says how.
+//!
 //! eBPF needs exactly `CAP_BPF` and `CAP_PERFMON`, and a kernel with BTF; tracefs needs its files to be writable (root). Its
 //! cost is measured by [`FlightRecorder::cost`].
 
@@ -23,12 +26,14 @@ mod explain;
 pub mod flight;
 pub mod hops;
 mod kin;
+mod layout;
 mod occupancy;
 pub mod passage;
 pub mod perfetto;
 mod point;
 mod recorder;
 mod snapshot;
+mod stream;
 mod tracefs;
 
 pub use around::Around;

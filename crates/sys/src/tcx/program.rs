@@ -4,10 +4,12 @@
 //! sees it sees the frame.
 
 use super::Shape;
-use super::ring::{DROPPED_AT, FRAME_AT, HEAD_AT, LENGTH_AT, NUMBER_AT, TAG_AT, TAIL_AT};
+use super::ring::{Control, Slot, Tag};
 use crate::bpf::{Assembly, Instruction, op};
 use crate::error::SysError;
+use crate::layout::octets_of;
 use crate::packet::MOST_ETHERTYPES;
+use std::mem::offset_of;
 
 /// Registers: 0 returns, 1 to 5 are arguments and scratch, 6 to 9 outlive calls, 10 is the stack.
 const R0: u8 = 0;
@@ -54,12 +56,40 @@ const MAP_VALUE: u8 = 2;
 const MAP_LOOKUP: i32 = 1;
 const LOAD_BYTES: i32 = 26;
 
-/// Offsets in `struct __sk_buff`.
-const LENGTH: i16 = 0;
-const PROTOCOL: i16 = 16;
-const VLAN_PRESENT: i16 = 20;
-const VLAN_TCI: i16 = 24;
-const VLAN_PROTOCOL: i16 = 28;
+/// Head of `struct __sk_buff` (linux/bpf.h).
+#[repr(C)]
+struct SkBuff {
+    len: u32,
+    pkt_type: u32,
+    mark: u32,
+    queue_mapping: u32,
+    protocol: u32,
+    vlan_present: u32,
+    vlan_tci: u32,
+    vlan_proto: u32,
+}
+
+const LENGTH: i16 = offset_of!(SkBuff, len) as i16;
+const PROTOCOL: i16 = offset_of!(SkBuff, protocol) as i16;
+const VLAN_PRESENT: i16 = offset_of!(SkBuff, vlan_present) as i16;
+const VLAN_TCI: i16 = offset_of!(SkBuff, vlan_tci) as i16;
+const VLAN_PROTOCOL: i16 = offset_of!(SkBuff, vlan_proto) as i16;
+
+/// What this side reads is written here by the same structures.
+const HEAD_AT: i16 = offset_of!(Control, head) as i16;
+const TAIL_AT: i16 = offset_of!(Control, tail) as i16;
+const DROPPED_AT: i16 = offset_of!(Control, dropped) as i16;
+const NUMBER_AT: i16 = offset_of!(Slot, number) as i16;
+const LENGTH_AT: i16 = offset_of!(Slot, length) as i16;
+const TAG_AT: i16 = offset_of!(Slot, tag) as i16;
+const TCI_AT: i16 = TAG_AT + offset_of!(Tag, tci) as i16;
+const TAG_PROTOCOL_AT: i16 = TAG_AT + offset_of!(Tag, protocol) as i16;
+const FRAME_AT: i32 = size_of::<Slot>() as i32;
+
+// As many octets as the operations on them: longs, words (both halves of the tag are cleared as one) and halves.
+const _: () = assert!(octets_of(|slot: &Slot| &slot.number) == 8);
+const _: () = assert!(octets_of(|slot: &Slot| &slot.length) == 4 && octets_of(|slot: &Slot| &slot.tag) == 4);
+const _: () = assert!(octets_of(|tag: &Tag| &tag.tci) == 2 && octets_of(|tag: &Tag| &tag.protocol) == 2);
 
 /// Verdicts: `TCX_NEXT`, `TCX_DROP`.
 const NEXT: i32 = -1;
@@ -148,9 +178,9 @@ fn write_head(code: &mut Assembly<Target>, shape: &Shape) {
     code.jump(JUMP_EQUAL, R1, 0, Target::Untagged);
     code.add(&[
         op(LOAD_WORD, R1, SKB, VLAN_TCI, 0),
-        op(STORE_HALF, SLOT, R1, TAG_AT, 0),
+        op(STORE_HALF, SLOT, R1, TCI_AT, 0),
         op(LOAD_WORD, R1, SKB, VLAN_PROTOCOL, 0),
-        op(STORE_HALF, SLOT, R1, TAG_AT + 2, 0),
+        op(STORE_HALF, SLOT, R1, TAG_PROTOCOL_AT, 0),
     ]);
     code.part(Target::Untagged);
     code.jump(JUMP_AT_MOST, R4, shape.frame_bytes.cast_signed(), Target::Fits);
@@ -164,7 +194,7 @@ fn write_frame(code: &mut Assembly<Target>) {
         op(MOVE, R1, SKB, 0, 0),
         op(MOVE_NUMBER, R2, 0, 0, 0),
         op(MOVE, R3, SLOT, 0, 0),
-        op(ADD_NUMBER, R3, 0, 0, i32::from(FRAME_AT)),
+        op(ADD_NUMBER, R3, 0, 0, FRAME_AT),
         op(CALL, 0, 0, 0, LOAD_BYTES),
     ];
     // A slot that was taken is written whatever comes, or the reader would wait for it for ever.
@@ -187,7 +217,8 @@ fn write_frame(code: &mut Assembly<Target>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_ETHERTYPES, Shape, assemble};
+    use super::{MOST_ETHERTYPES, Shape, SkBuff, assemble};
+    use crate::layout::{assert_as_in_kernel, places};
 
     const SHAPE: Shape = Shape {
         control: 3,
@@ -210,5 +241,11 @@ mod tests {
             let error = assemble(&types, &SHAPE).expect_err("none, and too many");
             assert!(error.to_string().ends_with("EtherTypes to take: 1 to 64"), "{error}");
         }
+    }
+
+    #[test]
+    fn frames_are_as_the_kernel_shows_them() {
+        let fields = places!(SkBuff: len, protocol, vlan_present, vlan_tci, vlan_proto);
+        assert_as_in_kernel("struct __sk_buff", &fields);
     }
 }

@@ -10,18 +10,45 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counters: slots taken, frames read, frames without room. Each has a cache line of its own, since different CPUs write them.
-pub(super) const HEAD_AT: i16 = 0;
-pub(super) const TAIL_AT: i16 = 64;
-pub(super) const DROPPED_AT: i16 = 128;
-const CONTROL_OCTETS: u32 = 192;
+/// A counter with a cache line of its own, since different CPUs write them.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(super) struct Counter(AtomicU64);
 
-/// A slot: its number (one more than the frame's, 0 before the first), the frame's length, its tag (TCI and protocol, 0 for none), and
-/// the frame.
-pub(super) const NUMBER_AT: i16 = 0;
-pub(super) const LENGTH_AT: i16 = 8;
-pub(super) const TAG_AT: i16 = 12;
-pub(super) const FRAME_AT: i16 = 16;
+/// What the program and this side count.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Control {
+    /// Slots taken.
+    pub(super) head: Counter,
+    /// Frames read.
+    pub(super) tail: Counter,
+    /// Frames without room.
+    pub(super) dropped: Counter,
+}
+
+/// A slot, up to its frame.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Slot {
+    /// One more than the frame's; 0 before the first.
+    pub(super) number: AtomicU64,
+    /// Of the frame.
+    pub(super) length: u32,
+    pub(super) tag: Tag,
+}
+
+/// A VLAN tag; 0 for none.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(super) struct Tag {
+    pub(super) tci: u16,
+    /// In the network's order.
+    pub(super) protocol: u16,
+}
+
+const CONTROL_OCTETS: usize = size_of::<Control>();
+const _: () = assert!(size_of::<Counter>() == LINE && CONTROL_OCTETS == 3 * LINE);
 
 /// Slots begin at cache lines.
 const LINE: usize = 64;
@@ -60,13 +87,13 @@ impl Ring {
         let cpus = crate::thread::online_cpus().iter().count();
         let slots_at_least = ring_frames + ring_frames / 4 + 2 + cpus;
         let slots = slots_at_least.next_power_of_two();
-        let stride = (FRAME_AT as usize + frame_bytes).next_multiple_of(LINE);
+        let stride = (size_of::<Slot>() + frame_bytes).next_multiple_of(LINE);
         let (slots, octets) = (word(slots), word(stride));
         let refused = |errno| bpf::refused("make maps for frames of", name, errno);
-        let control_fd = bpf::array(CONTROL_OCTETS, 1).map_err(refused)?;
+        let control_fd = bpf::array(word(CONTROL_OCTETS), 1).map_err(refused)?;
         let slots_fd = bpf::array(octets, slots).map_err(refused)?;
         Ok(Self {
-            control: Mapping::of(name, &control_fd, CONTROL_OCTETS as usize)?,
+            control: Mapping::of(name, &control_fd, CONTROL_OCTETS)?,
             slots: Mapping::of(name, &slots_fd, slots as usize * stride)?,
             control_fd,
             slots_fd,
@@ -94,12 +121,14 @@ impl Ring {
     }
 
     pub(super) fn dropped(&self) -> u64 {
-        self.control.counter(DROPPED_AT as usize).load(Ordering::Relaxed)
+        self.control().dropped.0.load(Ordering::Relaxed)
     }
 
     #[inline]
     pub(super) fn has_one(&self) -> bool {
-        self.slots.counter(self.slot()).load(Ordering::Acquire) == self.read + 1
+        // SAFETY: the slot lies inside the mapping, and both sides access its number atomically.
+        let number = unsafe { &(*self.slot()).number };
+        number.load(Ordering::Acquire) == self.read + 1
     }
 
     #[inline]
@@ -107,10 +136,18 @@ impl Ring {
         self.has_one().then(|| TcxFrame { ring: self })
     }
 
-    /// Octets before the slot of the oldest frame not yet read.
+    /// The slot of the oldest frame not yet read.
     #[inline]
-    fn slot(&self) -> usize {
-        (self.read as u32 & self.mask) as usize * self.stride
+    fn slot(&self) -> *const Slot {
+        let octets = (self.read as u32 & self.mask) as usize * self.stride;
+        // SAFETY: the mapping has a slot for each number up to the mask; each begins at a cache line, as the mapping does.
+        unsafe { self.slots.memory.as_ptr().add(octets).cast() }
+    }
+
+    #[inline]
+    fn control(&self) -> &Control {
+        // SAFETY: the mapping begins with it, lives as long as this, and both sides access the counters atomically.
+        unsafe { self.control.memory.cast::<Control>().as_ref() }
     }
 
     #[inline]
@@ -118,9 +155,7 @@ impl Ring {
         self.read += 1;
         if (self.read - self.told) * TOLD_SHARE > u64::from(self.room) {
             self.told = self.read;
-            self.control
-                .counter(TAIL_AT as usize)
-                .store(self.read, Ordering::Release);
+            self.control().tail.0.store(self.read, Ordering::Release);
         }
     }
 }
@@ -139,31 +174,25 @@ impl TcxFrame<'_> {
         let octets = self.original_len().min(self.ring.frame_bytes);
         // SAFETY: a slot holds as many octets behind its head; the program wrote them before the number that was seen, and does not
         // write them again before it is told that the slot is free.
-        unsafe { std::slice::from_raw_parts(self.at(FRAME_AT), octets) }
+        unsafe { std::slice::from_raw_parts(self.ring.slot().add(1).cast(), octets) }
     }
 
     /// Octets the frame had when it was received.
     #[inline]
     pub fn original_len(&self) -> usize {
-        // SAFETY: an aligned word inside the slot, written as the frame was.
-        unsafe { self.at(LENGTH_AT).cast::<u32>().read() as usize }
+        // SAFETY: inside the mapping, written as the frame was.
+        unsafe { (*self.ring.slot()).length as usize }
     }
 
     /// The outer VLAN tag, which the kernel has taken out of the data.
     #[inline]
     pub fn vlan(&self) -> Option<VlanTag> {
-        // SAFETY: two aligned halves of a word inside the slot, written as the frame was.
-        let [tci, protocol] = unsafe { self.at(TAG_AT).cast::<[u16; 2]>().read() };
+        // SAFETY: inside the mapping, written as the frame was.
+        let Tag { tci, protocol } = unsafe { (*self.ring.slot()).tag };
         (protocol != 0).then(|| VlanTag {
             tpid: u16::from_be(protocol),
             tci,
         })
-    }
-
-    #[inline]
-    fn at(&self, offset: i16) -> *const u8 {
-        // SAFETY: the slot lies inside the mapping, and the offset inside the slot.
-        unsafe { self.ring.slots.memory.as_ptr().add(self.ring.slot() + offset as usize) }
     }
 }
 
@@ -200,13 +229,6 @@ impl Mapping {
             memory: NonNull::new(memory.cast()).expect("mmap does not return null"),
             bytes,
         })
-    }
-
-    /// The counter at `offset`, a multiple of 8 inside the mapping.
-    #[inline]
-    fn counter(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: an aligned word inside the mapping that both sides access atomically.
-        unsafe { AtomicU64::from_ptr(self.memory.as_ptr().add(offset).cast()) }
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::bpf::{Assembly, Instruction, op};
 use crate::error::SysError;
 use crate::packet::MOST_ETHERTYPES;
+use std::mem::offset_of;
 
 /// 802.1Q customer and 802.1ad service tags.
 const TAGS: [u16; 2] = [0x8100, 0x88a8];
@@ -34,10 +35,19 @@ const JUMP_GREATER: u8 = 0x2d;
 const CALL: u8 = 0x85;
 const EXIT: u8 = 0x95;
 
-/// Offsets in `struct xdp_md`.
-const DATA: i16 = 0;
-const DATA_END: i16 = 4;
-const RX_QUEUE: i16 = 16;
+/// Head of `struct xdp_md` (linux/bpf.h).
+#[repr(C)]
+struct Context {
+    data: u32,
+    data_end: u32,
+    data_meta: u32,
+    ingress_ifindex: u32,
+    rx_queue_index: u32,
+}
+
+const DATA: i16 = offset_of!(Context, data) as i16;
+const DATA_END: i16 = offset_of!(Context, data_end) as i16;
+const RX_QUEUE: i16 = offset_of!(Context, rx_queue_index) as i16;
 
 /// The source register that says "this number is a map's descriptor" (`BPF_PSEUDO_MAP_FD`).
 const MAP_DESCRIPTOR: u8 = 1;
@@ -114,7 +124,8 @@ fn taking(map: i32) -> [Instruction; 6] {
 
 #[cfg(test)]
 mod tests {
-    use super::{EXIT, JUMP, JUMP_EQUAL, JUMP_GREATER, MOST_ETHERTYPES, assemble};
+    use super::{Context, EXIT, JUMP, JUMP_EQUAL, JUMP_GREATER, MOST_ETHERTYPES, assemble};
+    use crate::layout::{assert_as_in_kernel, places};
 
     /// What the program does with frames is tested with the kernel's own interpreter, in tests/xdp.rs.
     #[test]
@@ -137,5 +148,11 @@ mod tests {
         let many: Vec<u16> = (0..=MOST_ETHERTYPES as u16).collect();
         let error = assemble(&many, 3).expect_err("too many");
         assert_eq!(error.to_string(), "65 EtherTypes to take: at most 64, or none for all");
+    }
+
+    #[test]
+    fn frames_are_as_the_kernel_shows_them() {
+        let fields = places!(Context: data, data_end, rx_queue_index);
+        assert_as_in_kernel("struct xdp_md", &fields);
     }
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod cost;
+mod layout;
 mod record;
 mod ring;
 
@@ -12,6 +13,7 @@ use aya::maps::{Array, Map, MapData};
 use aya::programs::BtfTracePoint;
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::{Btf, Ebpf, EbpfError, EbpfLoader};
+use layout::{CHUNKS_PER_CPU, WATCHED_BITS};
 use ring::Rings;
 use std::sync::{Mutex, PoisonError};
 use units::Monotonic;
@@ -22,9 +24,6 @@ pub(crate) use cost::{Runs, program_runs, read_runs};
 
 /// `bpf/flight.bpf.c`, built by `bpf/build.sh`.
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/flight.o"));
-
-/// Bits in the map of watched threads; as in `flight.bpf.c`.
-const WATCHED_BITS: u32 = 65_536;
 
 /// Loaded and attached programs; detached when dropped.
 pub(crate) struct BpfEngine {
@@ -52,7 +51,7 @@ impl BpfEngine {
         let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
         let mut ebpf = EbpfLoader::new()
             .btf(Some(&btf))
-            .map_max_entries("rings", cpus * ring::CHUNKS_PER_CPU as u32)
+            .map_max_entries("rings", cpus * CHUNKS_PER_CPU as u32)
             .map_max_entries("heads", cpus)
             .load(OBJECT)
             .map_err(|error| refused(&error, megabytes))?;
@@ -170,4 +169,21 @@ fn needless(point: &Point, reason: String) -> Result<String, TraceError> {
 fn tracepoint<'a>(ebpf: &'a mut Ebpf, name: &str) -> Result<&'a mut BtfTracePoint, String> {
     let program = ebpf.program_mut(name).ok_or("not in the eBPF object")?;
     program.try_into().map_err(|error| with_sources(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::layout::{Chunk, Head};
+    use super::{OBJECT, POINTS};
+    use crate::layout::{Layout, assert_object_has};
+
+    #[test]
+    fn the_object_has_what_is_taken_from_it() {
+        let values = [
+            ("rings", Chunk::OCTETS),
+            ("heads", Head::OCTETS),
+            ("watched", size_of::<u64>()),
+        ];
+        assert_object_has(OBJECT, &values, &POINTS.map(|point| point.program.to_owned()));
+    }
 }

@@ -1,79 +1,76 @@
-//! The events as `bpf/flight.bpf.c` writes them: four words of 64 bits, little-endian as every machine this runs on.
-//!
-//! | word | holds |
-//! | --- | --- |
-//! | 0 | instant, `CLOCK_MONOTONIC`, ns |
-//! | 1 | kind (8 bits), lap (8), argument (16), identifier (32), from the lowest |
-//! | 2, 3 | name, or for a timer the instant it was due; of a switch the last octet is not the name's |
+//! The events as `bpf/flight.bpf.c` writes them, read back.
 
+use super::layout;
+use super::layout::{
+    ARGUMENT_BIT, COULD_RUN_BIT, IDENTIFIER_BIT, IDLE, IRQ_ENTRY, IRQ_EXIT, LAP_BIT, NAME_END_BIT, NMI, PREVIOUS_BIT,
+    SOFTIRQ_ENTRY, SOFTIRQ_EXIT, STOPPED, SWITCH, TIMER_ENTRY, TIMER_EXIT, VECTOR_ENTRY, VECTOR_EXIT, WAKING,
+};
 use crate::event::{Event, Left, Name, Thread, Vector, What};
 use units::Monotonic;
 
-/// Words in an event.
-pub(super) const WORDS: usize = 4;
-
-/// The lap a slot holds, of its word 1.
-pub(super) fn lap_of(word: u64) -> u8 {
-    (word >> 8) as u8
+/// The lap of the event that a slot holds.
+pub(super) fn lap_of(slot: &layout::Event) -> u8 {
+    (slot.word >> LAP_BIT) as u8
 }
 
 /// The instant of the event in a slot.
-pub(super) fn instant(words: &[u64; WORDS]) -> Option<Monotonic> {
-    i64::try_from(words[0]).ok().map(Monotonic::from_ns)
+pub(super) fn instant(slot: &layout::Event) -> Option<Monotonic> {
+    i64::try_from(slot.at).ok().map(Monotonic::from_ns)
 }
 
 /// The event in a slot; `None` when it holds none that this version knows.
-pub(super) fn decode(cpu: u32, words: &[u64; WORDS]) -> Option<Event> {
-    let [_, word, name0, name1] = *words;
-    let argument = (word >> 16) as u16;
-    let id = (word >> 32) as u32;
+pub(super) fn decode(cpu: u32, slot: &layout::Event) -> Option<Event> {
+    let layout::Event {
+        word,
+        name: [name0, name1],
+        ..
+    } = *slot;
+    let argument = (word >> ARGUMENT_BIT) as u16;
+    let id = (word >> IDENTIFIER_BIT) as u32;
     let name = || Name::from_octets(octets(name0, name1));
     let thread = || Thread {
         pid: id.cast_signed(),
         priority: priority(argument as u8),
         name: name(),
     };
-    let what = match word as u8 {
-        1 => What::Switch {
+    let what = match u32::from(word as u8) {
+        SWITCH => What::Switch {
             next: Thread {
                 pid: (id & !STOPPED).cast_signed(),
-                name: Name::from_octets(octets(name0, name1 & u64::MAX >> 8)),
+                name: Name::from_octets(octets(name0, name1 & ((1 << NAME_END_BIT) - 1))),
                 ..thread()
             },
             left: left(argument, id),
-            previous: argument >> 9 << 8 | (name1 >> 56) as u16,
+            previous: argument >> PREVIOUS_BIT << 8 | (name1 >> NAME_END_BIT) as u16,
         },
-        2 => What::Waking(thread()),
-        3 => What::InterruptEntry {
+        WAKING => What::Waking(thread()),
+        IRQ_ENTRY => What::InterruptEntry {
             number: id,
             name: name(),
         },
-        4 => What::InterruptExit { number: id },
-        5 => What::SoftirqEntry(id),
-        6 => What::SoftirqExit(id),
-        7 => What::VectorEntry(Vector::from_code(id)?),
-        8 => What::VectorExit(Vector::from_code(id)?),
-        9 => What::TimerEntry {
+        IRQ_EXIT => What::InterruptExit { number: id },
+        SOFTIRQ_ENTRY => What::SoftirqEntry(id),
+        SOFTIRQ_EXIT => What::SoftirqExit(id),
+        VECTOR_ENTRY => What::VectorEntry(Vector::from_code(id)?),
+        VECTOR_EXIT => What::VectorExit(Vector::from_code(id)?),
+        TIMER_ENTRY => What::TimerEntry {
             due_ns: Some(name0.cast_signed()),
         },
-        10 => What::TimerExit,
-        11 => What::Nmi { lasted_ns: id },
-        12 if id == u32::MAX => What::IdleExit,
-        12 => What::IdleEntry(id),
+        TIMER_EXIT => What::TimerExit,
+        NMI => What::Nmi { lasted_ns: id },
+        IDLE if id == u32::MAX => What::IdleExit,
+        IDLE => What::IdleEntry(id),
         _ => return None,
     };
     Some(Event {
-        at: instant(words)?,
+        at: instant(slot)?,
         cpu,
         what,
     })
 }
 
-/// In the identifier of a switch: the thread before was stopped. Numbers of threads have at most 22 bits.
-const STOPPED: u32 = 1 << 31;
-
 fn left(argument: u16, id: u32) -> Left {
-    if argument >> 8 & 1 == 1 {
+    if argument >> COULD_RUN_BIT & 1 == 1 {
         Left::CouldRun
     } else if id & STOPPED != 0 {
         Left::Stopped
@@ -96,13 +93,14 @@ fn octets(low: u64, high: u64) -> [u8; 16] {
 
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::{decode, layout};
     use crate::event::{Left, Thread, Vector, What};
 
     fn what(kind: u64, argument: u64, id: u64, name: &[u8; 16]) -> Option<What> {
         let word = kind | 0x7700 | argument << 16 | id << 32;
-        let [low, high] = [0, 8].map(|at| u64::from_le_bytes(name[at..at + 8].try_into().expect("eight")));
-        decode(3, &[1_000, word, low, high]).map(|event| {
+        let name = [0, 8].map(|at| u64::from_le_bytes(name[at..at + 8].try_into().expect("eight")));
+        let slot = layout::Event { at: 1_000, word, name };
+        decode(3, &slot).map(|event| {
             assert_eq!((event.at.as_ns(), event.cpu), (1_000, 3));
             event.what
         })

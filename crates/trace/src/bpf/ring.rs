@@ -1,39 +1,36 @@
 //! The rings that the eBPF programs write, one per CPU.
 
-use super::record::{WORDS, decode, instant, lap_of};
+use super::layout::{CHUNKS_PER_CPU, Chunk, EVENTS_PER_CHUNK, Event as Slot, Head};
+use super::record::{decode, instant, lap_of};
 use crate::error::{TraceError, with_sources};
 use crate::event::{Event, What};
+use crate::layout::{Layout, words};
 use crate::snapshot::Snapshot;
 use aya::maps::{Array, MapData, MapError};
 use units::Monotonic;
+use zerocopy::transmute;
 
-/// Events in a chunk, which is what one call copies; as in `flight.bpf.c`.
-const EVENTS_PER_CHUNK: u64 = 512;
-/// Chunks of a CPU's ring; as in `flight.bpf.c`.
-pub(super) const CHUNKS_PER_CPU: u64 = 64;
+/// Events in a chunk, by position.
+const OF_CHUNK: u64 = EVENTS_PER_CHUNK as u64;
 /// Events in a CPU's ring.
-const EVENTS_PER_CPU: u64 = EVENTS_PER_CHUNK * CHUNKS_PER_CPU;
-/// Words in a chunk.
-const CHUNK_WORDS: usize = EVENTS_PER_CHUNK as usize * WORDS;
-/// Words in a head: the count, and what fills its cache line.
-const HEAD_WORDS: usize = 8;
+const OF_CPU: u64 = OF_CHUNK * CHUNKS_PER_CPU as u64;
 /// Events that are looked at before an instant to find out who had the CPU then. A thread that spins has it for as long as no switch
 /// is found, and reading the whole ring for each question takes milliseconds.
 const FARTHEST_OPENING: usize = 8_192;
 
 /// Octets of one CPU's ring.
-pub(super) const RING_OCTETS: usize = EVENTS_PER_CPU as usize * WORDS * 8;
+pub(super) const RING_OCTETS: usize = CHUNKS_PER_CPU * Chunk::OCTETS;
 
 /// The rings as the programs share them with us.
 pub(super) struct Rings {
-    chunks: Array<MapData, [u64; CHUNK_WORDS]>,
-    heads: Array<MapData, [u64; HEAD_WORDS]>,
+    chunks: Array<MapData, [u64; words::<Chunk>()]>,
+    heads: Array<MapData, [u64; words::<Head>()]>,
     cpus: u32,
 }
 
 impl Rings {
     pub(super) fn new(chunks: aya::maps::Map, heads: aya::maps::Map) -> Result<Self, MapError> {
-        let heads: Array<MapData, [u64; HEAD_WORDS]> = heads.try_into()?;
+        let heads: Array<MapData, [u64; words::<Head>()]> = heads.try_into()?;
         Ok(Self {
             chunks: chunks.try_into()?,
             cpus: heads.len(),
@@ -61,13 +58,13 @@ impl Rings {
             return Err(TraceError::NoSuchCpu { cpu, count: self.cpus });
         }
         let newest = self.head(cpu)?;
-        let oldest = newest.saturating_sub(EVENTS_PER_CPU);
+        let oldest = newest.saturating_sub(OF_CPU);
         let mut kept: Vec<(u64, Event)> = Vec::new();
         let mut reached_start = false;
         let mut before = 0;
         let mut end = newest;
         'back: while end > oldest {
-            let begin = (end - 1) / EVENTS_PER_CHUNK * EVENTS_PER_CHUNK;
+            let begin = (end - 1) / OF_CHUNK * OF_CHUNK;
             let chunk = self.chunk(cpu, begin)?;
             for position in (begin.max(oldest)..end).rev() {
                 let Some(slot) = slot(&chunk, position).filter(|slot| instant(slot) <= Some(to)) else {
@@ -86,7 +83,7 @@ impl Rings {
             }
             end = begin;
         }
-        let safe_from = self.head(cpu)?.saturating_sub(EVENTS_PER_CPU);
+        let safe_from = self.head(cpu)?.saturating_sub(OF_CPU);
         let safe = kept.into_iter().filter(|(position, _)| *position >= safe_from);
         let mut events: Vec<Event> = safe.map(|(_, event)| event).collect();
         events.sort_by_key(|event| event.at);
@@ -94,27 +91,27 @@ impl Rings {
         Ok(Snapshot::of(cpu, from, to, &events, whole))
     }
 
-    /// The words of the chunk that begins at this position.
-    fn chunk(&self, cpu: u32, begin: u64) -> Result<[u64; CHUNK_WORDS], TraceError> {
-        let number = u64::from(cpu) * CHUNKS_PER_CPU + begin / EVENTS_PER_CHUNK % CHUNKS_PER_CPU;
+    /// The chunk that begins at this position.
+    fn chunk(&self, cpu: u32, begin: u64) -> Result<Chunk, TraceError> {
+        let chunks = CHUNKS_PER_CPU as u64;
+        let number = u64::from(cpu) * chunks + begin / OF_CHUNK % chunks;
         let index = u32::try_from(number).unwrap_or(u32::MAX);
-        self.chunks.get(&index, 0).map_err(|error| failed(cpu, &error))
+        let words = self.chunks.get(&index, 0).map_err(|error| failed(cpu, &error))?;
+        Ok(transmute!(words))
     }
 
     fn head(&self, cpu: u32) -> Result<u64, TraceError> {
-        match self.heads.get(&cpu, 0) {
-            Ok(words) => Ok(words[0]),
-            Err(error) => Err(failed(cpu, &error)),
-        }
+        let words = self.heads.get(&cpu, 0).map_err(|error| failed(cpu, &error))?;
+        let head: Head = transmute!(words);
+        Ok(head.written)
     }
 }
 
 /// The slot of this position in its chunk; `None` when it holds an event of another lap: it is being written.
-fn slot(chunk: &[u64; CHUNK_WORDS], position: u64) -> Option<&[u64; WORDS]> {
-    let (slots, _) = chunk.as_chunks::<WORDS>();
-    let slot = slots.get((position % EVENTS_PER_CHUNK) as usize)?;
-    let lap = (position / EVENTS_PER_CPU) as u8;
-    (lap_of(slot[1]) == lap).then_some(slot)
+fn slot(chunk: &Chunk, position: u64) -> Option<&Slot> {
+    let slot = chunk.events.get((position % OF_CHUNK) as usize)?;
+    let lap = (position / OF_CPU) as u8;
+    (lap_of(slot) == lap).then_some(slot)
 }
 
 fn failed(cpu: u32, error: &MapError) -> TraceError {

@@ -1,6 +1,6 @@
 //! The loaded programs and their maps.
 
-use super::layout::{BUCKETS, Cell, Extremes, SETTING_WORDS, TROUBLES, entries};
+use super::layout::{BUCKETS, Cell, Extremes, OF_TROUBLES, Settings, TROUBLES};
 use super::load::{cells, cells_of, check, histogram_of, histograms, kinds, load, own_histograms};
 use super::maps::{Maps, failed};
 use super::reading::{Distribution, Duration, HopCounts, Progress, Reading, StreamInfo, Troubles};
@@ -156,9 +156,9 @@ impl HopTracer {
     /// # Errors
     /// The kernel refuses.
     pub fn troubles(&self) -> Result<Troubles, TraceError> {
-        let mut sums = [0u64; TROUBLES];
-        for (which, sum) in sums.iter_mut().enumerate() {
-            let counts = self.maps.troubles.get(&(which as u32), 0);
+        let mut sums = [0u64; TROUBLES as usize];
+        for (which, sum) in OF_TROUBLES.iter().zip(&mut sums) {
+            let counts = self.maps.troubles.get(which, 0);
             *sum = counts.map_err(|error| failed(&error))?.iter().sum();
         }
         let [malformed, cut_short, no_room, unknown_stream, not_told] = sums;
@@ -202,13 +202,12 @@ impl HopTracer {
     pub fn lost_under_way(&self, now: Monotonic) -> Result<Vec<(u32, usize, u64)>, TraceError> {
         let mut lost = Vec::new();
         for stream in &self.streams {
-            let table = self.maps.tables.get(&stream.number, 0);
-            let table = table.map_err(|error| failed(&error))?;
+            let table = self.maps.table(stream.number).map_err(|error| failed(&error))?;
             for (number, point) in self.options.points.iter().enumerate().skip(1) {
                 let is_lost = |seen: u8| seen >> point.parent & 1 == 1 && seen >> number & 1 == 0;
-                let frames = entries(&table).filter(|entry| {
-                    let at = Monotonic::from_ns(i64::try_from(entry.first_at_ns).unwrap_or(0));
-                    is_lost(entry.seen) && !entry.doubtful && now - at > UNDER_WAY_NS
+                let frames = table.entries.iter().filter(|entry| {
+                    let at = Monotonic::from_ns(i64::try_from(entry.first_at).unwrap_or(0));
+                    is_lost(entry.seen()) && !entry.is_doubtful() && now - at > UNDER_WAY_NS
                 });
                 let count = frames.count() as u64;
                 if count > 0 && stream.has_reached(number) {
@@ -257,8 +256,12 @@ impl HopTracer {
     fn set(&mut self) -> Result<(), TraceError> {
         // Never, until it is known.
         let instant = |at: Option<Monotonic>| at.map_or(u64::MAX, |at| u64::try_from(at.as_ns()).unwrap_or(0));
-        let words: [u64; SETTING_WORDS] = [self.span, instant(self.opened), instant(self.closed)];
-        self.maps.settings.set(0, words, 0).map_err(|error| failed(&error))
+        let settings = Settings {
+            span: self.span,
+            opened_at: instant(self.opened),
+            closed_at: instant(self.closed),
+        };
+        self.maps.set(settings).map_err(|error| failed(&error))
     }
 
     /// Loads and attaches all, and then opens the first point: no frame is remembered whose way is not watched yet.
@@ -284,7 +287,7 @@ impl HopTracer {
     pub fn find_streams(&mut self) -> Result<(), TraceError> {
         let count = self.maps.stream_count.get(&0, 0).map_err(|error| failed(&error))?;
         for number in 0..count.min(self.options.max_streams) {
-            let progress = self.maps.progresses.get(&number, 0).map_err(|error| failed(&error))?;
+            let progress = self.maps.progress(number).map_err(|error| failed(&error))?;
             let progress = Progress::of(&progress);
             // What one is called does not change.
             let known = self
@@ -295,7 +298,7 @@ impl HopTracer {
                 known.progress = progress;
                 continue;
             }
-            let words = self.maps.infos.get(&number, 0).map_err(|error| failed(&error))?;
+            let info = self.maps.info(number).map_err(|error| failed(&error))?;
             // One that is just being added, or was added twice, has no svID: nothing is counted for it.
             let none = StreamInfo {
                 number,
@@ -307,7 +310,7 @@ impl HopTracer {
                 sv_id: Vec::new(),
                 progress: Progress::default(),
             };
-            let found = StreamInfo::of(number, &words, progress).unwrap_or(none);
+            let found = StreamInfo::of(number, &info, progress).unwrap_or(none);
             match self.streams.get_mut(number as usize) {
                 Some(place) => *place = found,
                 None => self.streams.push(found),
@@ -349,7 +352,7 @@ impl HopTracer {
 
     fn find_cpus(&mut self) -> Result<(), MapError> {
         for cpu in 0..possible_cpus() {
-            if !self.cpus.contains(&cpu) && self.maps.sites.get(&cpu, 0)?[0] != 0 {
+            if !self.cpus.contains(&cpu) && self.maps.sites(cpu)?.used != 0 {
                 self.cpus.insert(cpu);
             }
         }
@@ -364,8 +367,7 @@ impl HopTracer {
             let first = (cpu * self.options.max_streams + stream) * all.len() as u32;
             of_point.iter().map(move |number| first + number)
         });
-        let cell = |key: u32| self.maps.cells.get(&key, 0).map(|words| Cell::of(&words));
-        keys.map(cell).collect()
+        keys.map(|key| self.maps.cell(key)).collect()
     }
 
     /// What was counted since the last reading; nothing of a series that is no other than that of the hop.
@@ -380,7 +382,7 @@ impl HopTracer {
         let own = own_histograms(&self.options);
         for cpu in if own { self.cpus.clone() } else { BTreeSet::from([0]) } {
             let number = (cpu * streams + series.stream) * of_each + of_stream;
-            let counts = self.maps.histograms.get(&number, 0)?;
+            let counts = self.maps.histogram(number)?.buckets;
             for (sum, count) in now.iter_mut().zip(counts) {
                 *sum = sum.wrapping_add(count);
             }

@@ -1,42 +1,206 @@
-//! How `bpf/hops.bpf.c` lays its maps out.
+//! What the programs that time frames and this side both know; as in `bpf/hops_layout.h`, which says what each field means.
 
-/// Points of a tracer.
-pub(super) const POINTS: usize = 6;
-/// Places that are points, of all kinds of events.
-pub(super) const PLACES: usize = 16;
-/// Frames of a stream that are remembered, by smpCnt.
-const SLOTS: usize = 2048;
-/// Words of a stream's table of frames.
-pub(super) const TABLE_WORDS: usize = SLOTS * ENTRY_WORDS;
-const ENTRY_WORDS: usize = 4;
-const ENTRY_HALVES: usize = 2 * ENTRY_WORDS;
-/// Buckets of a histogram.
-pub const BUCKETS: usize = 1536;
-/// Buckets of an octave, as a power of two.
-const SUB_BITS: usize = 6;
-/// Words of what is known of a stream.
-pub(super) const INFO_WORDS: usize = 21;
-/// Words of what is counted of a stream at a point by one kind of event.
-pub(super) const CELL_WORDS: usize = 40;
-/// Words of what came to the places on one CPU; the first is 0 if nothing did.
-pub(super) const SITES_WORDS: usize = 8 + PLACES;
-/// Words of a cell before its extremes, and behind them and the prefix.
-const EXTREMES_AT: usize = 4;
-const COUNTERS_AT: usize = 25;
-const COUNTERS: usize = 10;
-/// Halves of words of the extremes of a span.
-const EXTREME_HALVES: usize = 5;
-/// Counters of troubles.
-pub(super) const TROUBLES: usize = 5;
-/// Words of how far a stream has come.
-pub(super) const PROGRESS_WORDS: usize = 4;
-/// Octets of a duration in the ring.
-pub(super) const DURATION_OCTETS: usize = 32;
-/// Words of the settings.
-pub(super) const SETTING_WORDS: usize = 3;
+use super::PointKind;
+use crate::layout::in_order;
+use crate::stream::{ID_WORDS, StreamKey};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-const SEEN: u32 = 1 << 16;
-const DOUBTFUL: u32 = 1 << 31;
+include!(concat!(env!("OUT_DIR"), "/hops_layout.rs"));
+
+// A bit for each point.
+const _: () = assert!(POINTS <= u8::BITS as usize);
+const _: () = assert!(PointKind::ALL.len() == KINDS as usize);
+
+/// A place that is a point.
+#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct Place {
+    pub(super) ifindex: u32,
+    pub(super) netns: u32,
+    pub(super) kind: u32,
+    pub(super) number: u32,
+    pub(super) parent: u32,
+    pub(super) histogram: u32,
+    pub(super) cell: u32,
+    pub(super) is_shared: u32,
+}
+
+/// What is set when the programs are loaded, each by the name of its variable.
+pub(super) struct Globals {
+    pub(super) places: [Place; PLACES],
+    pub(super) place_count: u32,
+    pub(super) wanted: [u64; KINDS as usize],
+    pub(super) parents: [u32; POINTS],
+    pub(super) point_count: u32,
+    pub(super) always_there: u32,
+    pub(super) cell_count: u32,
+    pub(super) histogram_count: u32,
+    pub(super) own_histograms: u32,
+    pub(super) reads_in_place: u32,
+    pub(super) most_streams: u32,
+    pub(super) threshold_ns: u64,
+    pub(super) all_events: u32,
+}
+
+/// What is set along the run.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct Settings {
+    pub(super) span: u64,
+    pub(super) opened_at: u64,
+    pub(super) closed_at: u64,
+}
+
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct Site {
+    next: u32,
+    last: u32,
+}
+
+/// What came to the places on one CPU.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct Sites {
+    pub(super) used: u64,
+    unused: [u64; 7],
+    of: [Site; PLACES],
+}
+
+/// What a stream is called.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct StreamInfo {
+    pub(super) key: StreamKey,
+    pub(super) vlan: u16,
+    pub(super) id_octets: u16,
+    pub(super) asdus: u32,
+    pub(super) id: [u8; 8 * ID_WORDS],
+}
+
+/// How far a stream has come.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct Progress {
+    pub(super) last_at: u64,
+    pub(super) silent_ns: u64,
+    newest: u32,
+    pub(super) reached: u32,
+    pub(super) silences: u32,
+    pub(super) turned: u32,
+}
+
+/// A frame under way.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct Entry {
+    /// When the first point saw it, in ns of `CLOCK_MONOTONIC`.
+    pub(super) first_at: u64,
+    state: u32,
+    offset_ns: [u32; POINTS - 1],
+}
+
+impl Entry {
+    /// A bit per point that saw it.
+    pub(super) fn seen(&self) -> u8 {
+        let later = self.offset_ns.iter().enumerate().filter(|(_, offset)| **offset > 0);
+        later.fold(u8::from(self.state & SEEN != 0), |seen, (at, _)| seen | 2 << at)
+    }
+
+    /// Whether it came twice.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.state & DOUBTFUL != 0
+    }
+}
+
+/// The frames of a stream that are remembered, by smpCnt.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct Table {
+    pub(super) entries: [Entry; SLOTS],
+}
+
+/// The longest and shortest of a span.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct Extreme {
+    span: u32,
+    max_ns: u32,
+    min_ns: u32,
+    total_max_ns: u32,
+    total_min_ns: u32,
+}
+
+/// What one CPU counted of a stream at a point by one kind of event.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct Cell {
+    prefix: u32,
+    next: u32,
+    pub(super) paired: u64,
+    pub(super) sum_ns: u64,
+    pub(super) total_sum_ns: u64,
+    extremes: [Extreme; 2],
+    words: [u64; PREFIX / 8],
+    pub(super) over: u64,
+    pub(super) lost: u64,
+    pub(super) duplicate: u64,
+    pub(super) doubtful: u64,
+    pub(super) again: u64,
+    pub(super) stale: u64,
+    pub(super) early: u64,
+    pub(super) skipped: u64,
+    pub(super) reordered: u64,
+    pub(super) cut: u64,
+    unused: [u64; 5],
+}
+
+impl Cell {
+    /// Longest and shortest of a span, since the point before and since the first, as far as there are any.
+    pub(super) fn extremes(&self, span: u64) -> Option<Extremes> {
+        let of = self.extremes[(span % 2) as usize];
+        (of.span == span as u32).then(|| Extremes {
+            hop: (of.min_ns.into(), of.max_ns.into()),
+            total: (of.total_min_ns.into(), of.total_max_ns.into()),
+        })
+    }
+}
+
+/// How many durations there are in each bucket.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct Histogram {
+    pub(super) buckets: [u32; BUCKETS],
+}
+
+/// A duration that is told by itself.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct Duration {
+    pub(super) at: u64,
+    pub(super) ns: u64,
+    pub(super) thread: u32,
+    pub(super) cpu: u32,
+    pub(super) series: u32,
+    pub(super) smp_cnt: u16,
+    unused: u16,
+}
+
+/// Which counter of troubles is which, in the order in which they are read.
+pub(super) const OF_TROUBLES: [u32; TROUBLES as usize] = [MALFORMED, CUT_SHORT, NO_ROOM, UNKNOWN_STREAM, RING_FULL];
+const _: () = assert!(in_order(&OF_TROUBLES));
+
+/// The number that the programs have for a kind.
+pub(super) fn kind_number(kind: PointKind) -> u32 {
+    match kind {
+        PointKind::Receive => RECEIVE,
+        PointKind::Transmit => TRANSMIT,
+        PointKind::Queue => QUEUE,
+        PointKind::Offload => OFFLOAD,
+        PointKind::Consume => CONSUME,
+        PointKind::Read => READ,
+    }
+}
 
 /// The durations that a bucket counts, in ns: from the first up to and including the second.
 pub fn bucket_bounds(bucket: usize) -> (u64, u64) {
@@ -47,71 +211,6 @@ pub fn bucket_bounds(bucket: usize) -> (u64, u64) {
     let shift = (bucket >> SUB_BITS) - 1;
     let low = ((exact + bucket % exact) as u64) << shift;
     (low, low + (1 << shift) - 1)
-}
-
-/// A frame under way, as the programs remember it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
-    /// When the first point saw it, in ns of `CLOCK_MONOTONIC`.
-    pub(super) first_at_ns: u64,
-    /// A bit per point that saw it.
-    pub(super) seen: u8,
-    /// It came twice.
-    pub(super) doubtful: bool,
-}
-
-/// The frames of a stream's table.
-pub(super) fn entries(table: &[u64; TABLE_WORDS]) -> impl Iterator<Item = Entry> + '_ {
-    let (entries, _) = table.as_chunks::<ENTRY_WORDS>();
-    entries.iter().map(|words| {
-        let halves: [u32; ENTRY_HALVES] = std::array::from_fn(|at| half(words, at));
-        let [_, _, state, offsets @ ..] = halves;
-        let later = offsets.iter().enumerate().filter(|(_, offset)| **offset > 0);
-        Entry {
-            first_at_ns: words[0],
-            seen: later.fold(u8::from(state & SEEN != 0), |seen, (at, _)| seen | 2 << at),
-            doubtful: state & DOUBTFUL != 0,
-        }
-    })
-}
-
-/// The half of a word at this place of all halves.
-fn half(words: &[u64], at: usize) -> u32 {
-    (words[at / 2] >> (32 * (at % 2))) as u32
-}
-
-/// What one CPU counted of a stream at a point by one kind of event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cell {
-    /// At the first point: frames that came.
-    pub(super) paired: u64,
-    pub(super) sum_ns: u64,
-    pub(super) total_sum_ns: u64,
-    /// Over, lost, duplicate, doubtful, again, stale, early, skipped, reordered, cut.
-    pub(super) counters: [u64; COUNTERS],
-    extremes: [[u32; EXTREME_HALVES]; 2],
-}
-
-impl Cell {
-    pub(super) fn of(words: &[u64; CELL_WORDS]) -> Self {
-        let extreme = |which: usize| std::array::from_fn(|at| half(&words[EXTREMES_AT..], EXTREME_HALVES * which + at));
-        Self {
-            paired: words[1],
-            sum_ns: words[2],
-            total_sum_ns: words[3],
-            counters: std::array::from_fn(|at| words[COUNTERS_AT + at]),
-            extremes: [extreme(0), extreme(1)],
-        }
-    }
-
-    /// Longest and shortest of a span, since the point before and since the first, as far as there are any.
-    pub(super) fn extremes(&self, span: u64) -> Option<Extremes> {
-        let [of, max_ns, min_ns, total_max_ns, total_min_ns] = self.extremes[(span % 2) as usize];
-        (of == span as u32).then(|| Extremes {
-            hop: (min_ns.into(), max_ns.into()),
-            total: (total_min_ns.into(), total_max_ns.into()),
-        })
-    }
 }
 
 /// Shortest and longest, in ns, since the point before and since the first.

@@ -1,9 +1,11 @@
 //! What is checked and set before the programs are loaded.
 
-use super::layout::{BUCKETS, CELL_WORDS, PLACES, POINTS, TABLE_WORDS};
+use super::layout;
+use super::layout::{Cell, Globals, Histogram, KINDS, PLACES, POINTS, Table, kind_number};
 use super::{HopOptions, Place, Point, PointKind};
 use crate::bpf::{memory_hint, possible_cpus};
 use crate::error::{TraceError, with_sources};
+use crate::layout::Layout;
 use aya::{Btf, Ebpf, EbpfLoader};
 use std::collections::BTreeSet;
 
@@ -48,35 +50,25 @@ pub(super) fn check(options: &HopOptions) -> Result<(), TraceError> {
 
 /// Loads the object with room for what is asked for, and with the points in it.
 pub(super) fn load(btf: &Btf, options: &HopOptions, reads_in_place: bool) -> Result<Ebpf, TraceError> {
-    let (points, streams) = (options.points.len() as u32, options.max_streams);
+    let streams = options.max_streams;
     let ring_octets = if options.tell_all { RING_FOR_ALL } else { RING_FOR_LONG };
-    let (places, place_count) = places(&options.points);
-    let cell_count = cells(&options.points).len() as u32;
-    let parents: [u32; POINTS] =
-        std::array::from_fn(|at| options.points.get(at).map_or(0, |point| point.parent as u32));
-    let histogram_count = histograms(&options.points).count() as u32;
-    let loaded = EbpfLoader::new()
+    let globals = globals(options, reads_in_place);
+    let mut loader = EbpfLoader::new();
+    for (name, octets) in globals.each() {
+        loader.override_global(name, octets, true);
+    }
+    let loaded = loader
         .btf(Some(btf))
-        .override_global("wanted", &wanted(&options.points), true)
-        .override_global("places", &places, true)
-        .override_global("place_count", &place_count, true)
-        .override_global("parents", &parents, true)
-        .override_global("point_count", &points, true)
-        .override_global("always_there", &always_there(&options.points), true)
-        .override_global("cell_count", &cell_count, true)
-        .override_global("histogram_count", &histogram_count, true)
-        .override_global("own_histograms", &u32::from(own_histograms(options)), true)
-        .override_global("reads_in_place", &u32::from(reads_in_place), true)
-        .override_global("most_streams", &streams, true)
-        .override_global("threshold_ns", &options.threshold_ns.unwrap_or(u64::MAX), true)
-        .override_global("all_events", &u32::from(options.tell_all), true)
         .map_max_entries("streams", streams)
         .map_max_entries("infos", streams)
         .map_max_entries("progresses", streams)
         .map_max_entries("tables", streams)
         .map_max_entries("sites", possible_cpus())
-        .map_max_entries("cells", possible_cpus() * streams * cell_count)
-        .map_max_entries("histograms", histogram_cpus(options) * streams * histogram_count)
+        .map_max_entries("cells", possible_cpus() * streams * globals.cell_count)
+        .map_max_entries(
+            "histograms",
+            histogram_cpus(options) * streams * globals.histogram_count,
+        )
         .map_max_entries("floors", 2 * streams * POINTS as u32)
         .map_max_entries("durations", ring_octets)
         .load(OBJECT);
@@ -92,36 +84,50 @@ pub(super) fn load(btf: &Btf, options: &HopOptions, reads_in_place: bool) -> Res
     })
 }
 
-/// Of each place: interface, namespace, kind, point, the point before it, the first of its histograms, its cell, and whether
-/// programs of other kinds count in the same histograms.
-type Places = [[u32; 8]; PLACES];
+fn globals(options: &HopOptions, reads_in_place: bool) -> Globals {
+    let points = &options.points;
+    let (places, place_count) = places(points);
+    Globals {
+        places,
+        place_count,
+        wanted: wanted(points),
+        parents: std::array::from_fn(|at| points.get(at).map_or(0, |point| point.parent as u32)),
+        point_count: points.len() as u32,
+        always_there: always_there(points),
+        cell_count: cells(points).len() as u32,
+        histogram_count: histograms(points).count() as u32,
+        own_histograms: own_histograms(options).into(),
+        reads_in_place: reads_in_place.into(),
+        most_streams: options.max_streams,
+        threshold_ns: options.threshold_ns.unwrap_or(u64::MAX),
+        all_events: options.tell_all.into(),
+    }
+}
 
-fn places(points: &[Point]) -> (Places, u32) {
-    let mut places = Places::default();
+fn places(points: &[Point]) -> ([layout::Place; PLACES], u32) {
+    let mut places = [layout::Place::default(); PLACES];
     let cells = &cells(points);
     let all = points.iter().enumerate().flat_map(|(number, point)| {
         let histogram = histogram_of(points, number, false).unwrap_or(0);
         let is_shared = u32::from(cells_of(cells, number).count() > 1);
         let of = move |place: &Place| {
             let cell = cells.iter().position(|cell| *cell == (number, Some(place.kind)));
-            let (kind, cell) = (kind_number(place.kind), cell.unwrap_or(number) as u32);
-            let (number, parent) = (number as u32, point.parent as u32);
-            [
-                place.ifindex,
-                place.netns,
-                kind,
-                number,
-                parent,
+            layout::Place {
+                ifindex: place.ifindex,
+                netns: place.netns,
+                kind: kind_number(place.kind),
+                number: number as u32,
+                parent: point.parent as u32,
                 histogram,
-                cell,
+                cell: cell.unwrap_or(number) as u32,
                 is_shared,
-            ]
+            }
         };
         point.places.iter().map(of)
     });
     let mut count = 0;
-    for (place, words) in places.iter_mut().zip(all) {
-        *place = words;
+    for (place, of_point) in places.iter_mut().zip(all) {
+        *place = of_point;
         count += 1;
     }
     (places, count)
@@ -167,7 +173,7 @@ pub(super) fn histograms(points: &[Point]) -> impl Iterator<Item = (usize, bool)
 
 /// Whether each CPU counts in histograms of its own. It is faster, and takes as much memory as often.
 pub(super) fn own_histograms(options: &HopOptions) -> bool {
-    let octets = BUCKETS * 4 * histograms(&options.points).count() * options.max_streams as usize;
+    let octets = Histogram::OCTETS * histograms(&options.points).count() * options.max_streams as usize;
     octets * possible_cpus() as usize <= OWN_HISTOGRAMS
 }
 
@@ -178,9 +184,9 @@ fn histogram_cpus(options: &HopOptions) -> u32 {
 
 /// What the largest maps take.
 fn megabytes(options: &HopOptions) -> usize {
-    let histograms = histograms(&options.points).count() * histogram_cpus(options) as usize * BUCKETS * 4;
-    let cells = cells(&options.points).len() * possible_cpus() as usize * CELL_WORDS * 8;
-    (options.max_streams as usize * (TABLE_WORDS * 8 + histograms + cells)) >> 20
+    let histograms = histograms(&options.points).count() * histogram_cpus(options) as usize * Histogram::OCTETS;
+    let cells = cells(&options.points).len() * possible_cpus() as usize * Cell::OCTETS;
+    (options.max_streams as usize * (Table::OCTETS + histograms + cells)) >> 20
 }
 
 /// Which of a stream's histograms is that of the durations to this point, since the first one or since the one before.
@@ -190,8 +196,8 @@ pub(super) fn histogram_of(points: &[Point], point: usize, total: bool) -> Optio
 }
 
 /// By kind, a bit for each interface number modulo 64 that has a point.
-fn wanted(points: &[Point]) -> [u64; PointKind::ALL.len()] {
-    let mut wanted = [0; PointKind::ALL.len()];
+fn wanted(points: &[Point]) -> [u64; KINDS as usize] {
+    let mut wanted = [0; KINDS as usize];
     for place in points.iter().flat_map(|point| &point.places) {
         wanted[kind_number(place.kind) as usize] |= 1 << (place.ifindex % 64);
     }
@@ -211,14 +217,40 @@ pub(super) fn kinds(points: &[Point]) -> BTreeSet<PointKind> {
     places.map(|place| place.kind).collect()
 }
 
-fn kind_number(kind: PointKind) -> u32 {
-    PointKind::ALL.iter().position(|other| *other == kind).unwrap_or(0) as u32
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{cells, cells_of, places};
-    use crate::hops::{Place, Point, PointKind};
+    use super::{OBJECT, cells, cells_of, globals, places};
+    use crate::hops::layout::{Cell, Histogram, Progress, Settings, Sites, StreamInfo, Table};
+    use crate::hops::{HopOptions, Place, Point, PointKind};
+    use crate::layout::{Layout, assert_object_has};
+
+    #[test]
+    fn the_object_has_what_is_taken_from_it() {
+        let values = [
+            (".bss", Settings::OCTETS),
+            ("infos", StreamInfo::OCTETS),
+            ("progresses", Progress::OCTETS),
+            ("stream_count", size_of::<u32>()),
+            ("tables", Table::OCTETS),
+            ("sites", Sites::OCTETS),
+            ("cells", Cell::OCTETS),
+            ("histograms", Histogram::OCTETS),
+            ("floors", size_of::<u64>()),
+            ("troubles", size_of::<u64>()),
+        ];
+        assert_object_has(OBJECT, &values, &PointKind::ALL.map(|kind| kind.program().to_owned()));
+    }
+
+    #[test]
+    fn every_variable_of_the_object_is_set() {
+        let options = HopOptions {
+            points: Vec::new(),
+            max_streams: 1,
+            threshold_ns: None,
+            tell_all: false,
+        };
+        crate::layout::assert_variables(OBJECT, &globals(&options, false).each());
+    }
 
     #[test]
     fn kinds_of_one_point_count_apart() {
@@ -246,7 +278,7 @@ mod tests {
         let (places, count) = places(&points);
         let of_places: Vec<[u32; 2]> = places[..count as usize]
             .iter()
-            .map(|place| [place[6], place[7]])
+            .map(|place| [place.cell, place.is_shared])
             .collect();
         // Cell, and whether the histograms are shared.
         assert_eq!(of_places, [[0, 0], [1, 1], [3, 1], [1, 1], [2, 0]]);

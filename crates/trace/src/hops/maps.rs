@@ -1,23 +1,25 @@
 //! The maps of the loaded programs.
 
-use super::layout::{BUCKETS, CELL_WORDS, INFO_WORDS, PROGRESS_WORDS, SETTING_WORDS, SITES_WORDS, TABLE_WORDS};
+use super::layout::{Cell, Histogram, Progress, Settings, Sites, StreamInfo, Table};
 use crate::error::{TraceError, with_sources};
+use crate::layout::words;
 use aya::maps::{Array, Map, MapData, MapError, PerCpuArray, RingBuf};
 use aya::{Ebpf, Pod};
+use zerocopy::transmute;
 
 /// The section of the object's variables.
 const SETTINGS: &str = ".bss";
 
 /// The maps that user space reads and writes.
 pub(super) struct Maps {
-    pub(super) settings: Array<MapData, [u64; SETTING_WORDS]>,
-    pub(super) infos: Array<MapData, [u64; INFO_WORDS]>,
-    pub(super) progresses: Array<MapData, [u64; PROGRESS_WORDS]>,
+    settings: Array<MapData, [u64; words::<Settings>()]>,
+    infos: Array<MapData, [u64; words::<StreamInfo>()]>,
+    progresses: Array<MapData, [u64; words::<Progress>()]>,
     pub(super) stream_count: Array<MapData, u32>,
-    pub(super) tables: Array<MapData, [u64; TABLE_WORDS]>,
-    pub(super) sites: Array<MapData, [u64; SITES_WORDS]>,
-    pub(super) cells: Array<MapData, [u64; CELL_WORDS]>,
-    pub(super) histograms: Array<MapData, [u32; BUCKETS]>,
+    tables: Array<MapData, [u64; words::<Table>()]>,
+    sites: Array<MapData, [u64; words::<Sites>()]>,
+    cells: Array<MapData, [u64; words::<Cell>()]>,
+    histograms: Array<MapData, [u64; words::<Histogram>()]>,
     pub(super) floors: Array<MapData, u64>,
     pub(super) troubles: PerCpuArray<MapData, u64>,
     pub(super) durations: RingBuf<MapData>,
@@ -38,6 +40,38 @@ impl Maps {
             troubles: per_cpu(ebpf, "troubles")?,
             durations: take(ebpf, "durations")?.try_into().map_err(|error| failed(&error))?,
         })
+    }
+}
+
+/// Values of the maps, each as the structure that it is.
+impl Maps {
+    pub(super) fn set(&mut self, settings: Settings) -> Result<(), MapError> {
+        let words: [u64; words::<Settings>()] = transmute!(settings);
+        self.settings.set(0, words, 0)
+    }
+
+    pub(super) fn info(&self, stream: u32) -> Result<StreamInfo, MapError> {
+        Ok(transmute!(self.infos.get(&stream, 0)?))
+    }
+
+    pub(super) fn progress(&self, stream: u32) -> Result<Progress, MapError> {
+        Ok(transmute!(self.progresses.get(&stream, 0)?))
+    }
+
+    pub(super) fn table(&self, stream: u32) -> Result<Table, MapError> {
+        Ok(transmute!(self.tables.get(&stream, 0)?))
+    }
+
+    pub(super) fn sites(&self, cpu: u32) -> Result<Sites, MapError> {
+        Ok(transmute!(self.sites.get(&cpu, 0)?))
+    }
+
+    pub(super) fn cell(&self, number: u32) -> Result<Cell, MapError> {
+        Ok(transmute!(self.cells.get(&number, 0)?))
+    }
+
+    pub(super) fn histogram(&self, number: u32) -> Result<Histogram, MapError> {
+        Ok(transmute!(self.histograms.get(&number, 0)?))
     }
 }
 

@@ -17,17 +17,20 @@ mod reading;
 mod tests;
 
 pub use engine::{Counting, HopCost, HopTracer};
-pub use layout::{BUCKETS, bucket_bounds};
+pub use layout::bucket_bounds;
 pub use reading::{Distribution, Duration, HopCounts, Progress, Reading, StreamInfo, Troubles};
 
-/// Points of one tracer at the most; as in `bpf/hops.bpf.c`.
+/// Points of one tracer at the most.
 pub const MOST_POINTS: usize = layout::POINTS;
 
-/// A frame that is older than this at a later point is not paired, in ns; as in `bpf/hops.bpf.c`.
-pub const EXPIRY_NS: u64 = 500_000_000;
+/// A frame that is older than this at a later point is not paired, in ns.
+pub const EXPIRY_NS: u64 = layout::EXPIRY_NS;
 
-/// A stream is silent when nothing came to the first point for so long, in ns; as in `bpf/hops.bpf.c`.
-pub const SILENCE_NS: u64 = 500_000_000;
+/// A stream is silent when nothing came to the first point for so long, in ns.
+pub const SILENCE_NS: u64 = layout::SILENCE_NS;
+
+/// Buckets of a histogram.
+pub const BUCKETS: usize = layout::BUCKETS;
 
 /// What happens to a frame at a point. Each is a tracepoint of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

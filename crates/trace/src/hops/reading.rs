@@ -1,15 +1,11 @@
 //! What the programs counted.
 
 use super::HopSeries;
-use super::layout::{BUCKETS, Cell, DURATION_OCTETS, INFO_WORDS, PROGRESS_WORDS, bucket_bounds};
+use super::layout;
+use super::layout::{BUCKETS, Cell, bucket_bounds};
+use crate::stream::vlan;
 use units::Monotonic;
-
-/// `VLAN_NONE` of `hops.bpf.c`.
-const NO_VLAN: u16 = 0xffff;
-/// Octets of a stream's MAC addresses.
-const MAC_OCTETS: usize = 6;
-/// Where the svID begins in what is known of a stream.
-const ID_AT: usize = 32;
+use zerocopy::FromBytes;
 
 /// A stream as its first frame showed it at the first point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,9 +13,9 @@ pub struct StreamInfo {
     /// Its number.
     pub number: u32,
     /// Destination address.
-    pub destination: [u8; MAC_OCTETS],
+    pub destination: [u8; 6],
     /// Source address.
-    pub source: [u8; MAC_OCTETS],
+    pub source: [u8; 6],
     /// APPID.
     pub appid: u16,
     /// VLAN identifier.
@@ -48,37 +44,33 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub(super) fn of(words: &[u64; PROGRESS_WORDS]) -> Self {
-        let [last, longest_silence_ns, newest_and_reached, silences_and_turned] = *words;
+    pub(super) fn of(progress: &layout::Progress) -> Self {
         Self {
-            last: i64::try_from(last)
+            last: i64::try_from(progress.last_at)
                 .ok()
                 .filter(|last| *last > 0)
                 .map(Monotonic::from_ns),
-            longest_silence_ns,
-            silences: silences_and_turned as u32,
-            turned: (silences_and_turned >> 32) as u32,
-            reached: (newest_and_reached >> 32) as u8,
+            longest_silence_ns: progress.silent_ns,
+            silences: progress.silences,
+            turned: progress.turned,
+            reached: progress.reached as u8,
         }
     }
 }
 
 impl StreamInfo {
     /// `None` while the stream is being added.
-    pub(super) fn of(number: u32, words: &[u64; INFO_WORDS], progress: Progress) -> Option<Self> {
-        let octets: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        let half = |at: usize| u16::from_ne_bytes([octets[at], octets[at + 1]]);
-        let mac = |at: usize| octets[at..at + MAC_OCTETS].try_into().unwrap_or_default();
-        let id_octets = usize::from(half(26));
-        let sv_id = octets.get(ID_AT..ID_AT + id_octets)?.to_vec();
-        (id_octets > 0).then(|| Self {
+    pub(super) fn of(number: u32, info: &layout::StreamInfo, progress: Progress) -> Option<Self> {
+        let sv_id = info.id.get(..usize::from(info.id_octets))?;
+        let [destination, source] = info.key.macs;
+        (!sv_id.is_empty()).then(|| Self {
             number,
-            destination: mac(8),
-            source: mac(14),
-            appid: half(20),
-            vlan: Some(half(24)).filter(|vlan| *vlan != NO_VLAN),
-            asdus: octets[28],
-            sv_id,
+            destination,
+            source,
+            appid: info.key.appid,
+            vlan: vlan(info.vlan),
+            asdus: info.asdus as u8,
+            sv_id: sv_id.to_vec(),
             progress,
         })
     }
@@ -125,32 +117,20 @@ impl HopCounts {
     pub(super) fn of<'cell>(cells: impl Iterator<Item = &'cell Cell>, point: usize) -> Self {
         let mut sum = Self::default();
         for cell in cells {
-            let [
-                over,
-                lost,
-                duplicate,
-                doubtful,
-                again,
-                stale,
-                early,
-                skipped,
-                reordered,
-                cut,
-            ] = cell.counters;
             sum.add(&Self {
-                seen: cell.paired + doubtful + again + stale + early + skipped,
+                seen: cell.paired + cell.doubtful + cell.again + cell.stale + cell.early + cell.skipped,
                 paired: if point == 0 { 0 } else { cell.paired },
-                over,
-                lost,
-                duplicate,
-                doubtful,
-                again,
-                stale,
-                skipped,
+                over: cell.over,
+                lost: cell.lost,
+                duplicate: cell.duplicate,
+                doubtful: cell.doubtful,
+                again: cell.again,
+                stale: cell.stale,
+                skipped: cell.skipped,
                 sum_ns: cell.sum_ns,
                 total_sum_ns: cell.total_sum_ns,
-                reordered,
-                cut,
+                reordered: cell.reordered,
+                cut: cell.cut,
             });
         }
         sum
@@ -261,17 +241,14 @@ pub struct Duration {
 
 impl Duration {
     pub(super) fn of(octets: &[u8]) -> Option<Self> {
-        let octets: &[u8; DURATION_OCTETS] = octets.try_into().ok()?;
-        let (words, _) = octets.as_chunks::<4>();
-        let word = |at: usize| u32::from_ne_bytes(words[at]);
-        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 1)) << 32;
+        let told = layout::Duration::read_from_bytes(octets).ok()?;
         Some(Self {
-            at: Monotonic::from_ns(i64::try_from(long(0)).ok()?),
-            ns: long(2),
-            thread: word(4).cast_signed(),
-            cpu: word(5),
-            series: HopSeries::of(word(6)),
-            smp_cnt: word(7) as u16,
+            at: Monotonic::from_ns(i64::try_from(told.at).ok()?),
+            ns: told.ns,
+            thread: told.thread.cast_signed(),
+            cpu: told.cpu,
+            series: HopSeries::of(told.series),
+            smp_cnt: told.smp_cnt,
         })
     }
 }

@@ -1,19 +1,23 @@
 //! The loaded programs and their maps.
 
 use super::btf::{self, Tracepoint, Types};
-use super::event::{Event, FOLLOW_WORDS, Follow};
+use super::event::{Event, Follow};
 use super::functions::{Functions, descriptors};
+use super::layout;
+use super::layout::{OF_TROUBLES, Settings, State, TROUBLES};
 use super::load::load;
 use super::passages::{Names, Passage, Served, assemble};
 use super::select;
 use super::{FollowCounts, FollowOptions, Listening};
 use crate::bpf::{can_run, program_runs};
 use crate::error::{TraceError, with_sources};
+use crate::layout::words;
 use aya::maps::{Array, MapData, MapError, PerCpuArray, RingBuf};
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Monotonic;
+use zerocopy::{transmute, transmute_ref};
 
 /// Programs that note what a CPU is in the midst of, and their tracepoints: without one of them it is not known of any event.
 const CONTEXT: [(&str, &str); 4] = [
@@ -26,15 +30,12 @@ const CONTEXT: [(&str, &str); 4] = [
 /// Frames that were under way when the last program began to listen have passed the interface by then.
 const SETTLE_NS: i64 = 20_000_000;
 
-/// Counters of troubles; as in `bpf/passage_maps.h`.
-const TROUBLES: u32 = 5;
-
 /// Sampled values being followed. Stops when dropped.
 pub struct Follower {
     ebpf: Ebpf,
-    settings: Array<MapData, [u64; 2]>,
-    states: Array<MapData, [u64; 2]>,
-    follows: Array<MapData, [u64; FOLLOW_WORDS]>,
+    settings: Array<MapData, [u64; words::<Settings>()]>,
+    states: Array<MapData, [u64; words::<State>()]>,
+    follows: Array<MapData, [u64; words::<layout::Follow>()]>,
     troubles: PerCpuArray<MapData, u64>,
     ring: RingBuf<MapData>,
     options: FollowOptions,
@@ -155,8 +156,8 @@ impl Follower {
     /// The kernel refuses.
     pub fn counts(&mut self) -> Result<FollowCounts, TraceError> {
         let mut sums = [0u64; TROUBLES as usize];
-        for (which, sum) in (0..TROUBLES).zip(&mut sums) {
-            let counts = self.troubles.get(&which, 0).map_err(|error| failed(&error))?;
+        for (which, sum) in OF_TROUBLES.iter().zip(&mut sums) {
+            let counts = self.troubles.get(which, 0).map_err(|error| failed(&error))?;
             *sum = counts.iter().sum();
         }
         let [malformed, no_room, lost_events, met, not_kept] = sums;
@@ -207,13 +208,13 @@ impl Follower {
 
     /// How many frames were chosen so far; the last ones may not be written yet.
     fn chosen(&self) -> Result<u32, TraceError> {
-        let state = self.states.get(&0, 0).map_err(|error| failed(&error))?;
-        Ok((state[1] as u32).min(self.follows.len()))
+        let state: State = transmute!(self.states.get(&0, 0).map_err(|error| failed(&error))?);
+        Ok(state.chosen.min(self.follows.len()))
     }
 
     fn follow(&self, number: u32) -> Result<Option<Follow>, TraceError> {
         let words = self.follows.get(&number, 0).map_err(|error| failed(&error))?;
-        Ok(Follow::of(&words))
+        Ok(Follow::of(transmute_ref!(&words)))
     }
 
     /// Reads the frames that were chosen since: there may be very many, and the ring waits meanwhile.
@@ -235,7 +236,11 @@ impl Follower {
     }
 
     fn choose_between(&mut self, from_ns: i64, to_ns: i64) -> Result<(), TraceError> {
-        let words = [from_ns, to_ns].map(i64::cast_unsigned);
+        let settings = Settings {
+            opened_at: from_ns.cast_unsigned(),
+            closed_at: to_ns.cast_unsigned(),
+        };
+        let words: [u64; words::<Settings>()] = transmute!(settings);
         self.settings.set(0, words, 0).map_err(|error| failed(&error))
     }
 

@@ -1,15 +1,9 @@
-//! What the programs write for each event; as in `bpf/passage_maps.h`.
+//! What the programs write for each event, read back.
 
+use super::layout;
+use crate::stream::{HASH_BASIS, HASH_PRIME, ID_WORDS, vlan};
 use units::Monotonic;
-
-/// Octets of an event in the ring.
-const OCTETS: usize = 120;
-/// Words of a frame that is followed.
-pub(super) const FOLLOW_WORDS: usize = 23;
-/// Words of room for an svID.
-const ID_WORDS: usize = 17;
-/// No identifier of a VLAN.
-const VLAN_NONE: u16 = 0xffff;
+use zerocopy::{FromBytes, IntoBytes};
 
 /// A frame was met.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,30 +30,26 @@ pub(super) struct Event {
 
 impl Event {
     pub(super) fn of(octets: &[u8]) -> Option<Self> {
-        let octets: &[u8; OCTETS] = octets.first_chunk()?;
-        let (words, _) = octets.as_chunks::<8>();
-        let word = |number: usize| u64::from_le_bytes(words[number]);
-        let (halves, _) = octets[40..88].as_chunks::<4>();
-        let half = |number: usize| u32::from_le_bytes(halves[number]);
+        let told = layout::Event::read_from_bytes(octets).ok()?;
         Some(Self {
-            at: Monotonic::from_ns(i64::try_from(word(0)).ok()?),
-            skb: word(1),
-            head: word(2),
-            location: word(3),
-            pid: (word(4) >> 32) as u32,
-            tid: word(4) as u32,
-            follow: half(0),
-            slot: half(1),
-            function: half(2),
-            cpu: half(3),
-            ifindex: half(4),
-            netns: half(5),
-            reason: half(6),
-            softirq: half(8).checked_sub(1),
-            irq: half(9).checked_sub(1),
-            by_content: half(10) != 0,
-            comm: text(&octets[88..104]),
-            interface: text(&octets[104..120]),
+            at: Monotonic::from_ns(i64::try_from(told.at).ok()?),
+            skb: told.skb,
+            head: told.head,
+            location: told.location,
+            pid: (told.thread >> 32) as u32,
+            tid: told.thread as u32,
+            follow: told.follow,
+            slot: told.slot,
+            function: told.function,
+            cpu: told.cpu,
+            ifindex: told.ifindex,
+            netns: told.netns,
+            reason: told.reason,
+            softirq: told.softirq.checked_sub(1),
+            irq: told.irq.checked_sub(1),
+            by_content: told.by_content != 0,
+            comm: text(&told.comm),
+            interface: text(&told.interface),
         })
     }
 }
@@ -104,23 +94,20 @@ pub(super) struct Follow {
 
 impl Follow {
     /// `None` for a frame that was chosen and could not be kept.
-    pub(super) fn of(words: &[u64; FOLLOW_WORDS]) -> Option<Self> {
-        let octets: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let mac = |at: usize| octets.get(at..).and_then(<[u8]>::first_chunk).copied();
-        let half = |at: usize| Some(u16::from_le_bytes(*octets.get(at..)?.first_chunk()?));
-        let id_octets = usize::from(half(46)?);
-        let sv_id = octets.get(48..48 + id_octets).filter(|id| !id.is_empty())?;
-        Some(Self {
+    pub(super) fn of(follow: &layout::Follow) -> Option<Self> {
+        let sv_id = follow.id.as_bytes().get(..usize::from(follow.id_octets))?;
+        let [destination, source] = follow.key.macs;
+        (!sv_id.is_empty()).then(|| Self {
             stream: FollowedStream {
                 sv_id: sv_id.to_vec(),
-                destination: mac(24)?,
-                source: mac(30)?,
-                appid: half(36)?,
-                vlan: half(42).filter(|vlan| *vlan != VLAN_NONE),
-                asdus: half(44)?,
+                destination,
+                source,
+                appid: follow.key.appid,
+                vlan: vlan(follow.vlan),
+                asdus: follow.asdus,
             },
-            smp_cnt: half(40)?,
-            lost: (words[1] >> 32) as u32,
+            smp_cnt: follow.smp_cnt,
+            lost: follow.lost,
         })
     }
 }
@@ -132,12 +119,10 @@ pub(super) fn id_hash(sv_id: &[u8]) -> u64 {
         *octet = *of_id;
     }
     let (words, _) = octets.as_chunks::<8>();
-    words
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325 ^ sv_id.len() as u64, |hash, word| {
-            let hash = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x100_0000_01b3);
-            hash ^ hash >> 32
-        })
+    words.iter().fold(HASH_BASIS ^ sv_id.len() as u64, |hash, word| {
+        let hash = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(HASH_PRIME);
+        hash ^ hash >> 32
+    })
 }
 
 fn text(octets: &[u8]) -> String {

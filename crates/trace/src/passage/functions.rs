@@ -1,8 +1,9 @@
 //! Functions that take an `sk_buff`: a program at the beginning of each, where the kernel permits it.
 
 use super::btf::{Types, modules};
+use super::layout::POSITIONS;
 use super::load::OBJECT;
-use super::select::{ChosenFunction, POSITIONS, SENSIBLE, functions};
+use super::select::{ChosenFunction, SENSIBLE, functions};
 use crate::bpf::{Runs, kernel_release, read_runs};
 use crate::error::{TraceError, with_sources};
 use aya::maps::Map;

@@ -3,7 +3,8 @@
 use super::FollowOptions;
 use super::btf::Tracepoint;
 use super::event::id_hash;
-use super::select::{NO_ARGUMENT, SLOTS, comes_once, frees};
+use super::layout::{ANY_SMP_CNT, Globals, SLOTS};
+use super::select::{NO_ARGUMENT, comes_once, frees};
 use crate::bpf::memory_hint;
 use crate::error::{TraceError, with_sources};
 use aya::{Btf, Ebpf, EbpfLoader};
@@ -17,31 +18,16 @@ const CARRIERS_OF_FRAME: u32 = 16;
 const LEAST_CARRIERS: u32 = 1 << 12;
 const MOST_CARRIERS: u32 = 1 << 16;
 
-/// With any smpCnt.
-const ANY_SMP_CNT: u32 = 0x1_0000;
-
 /// Loads the object; the programs are not loaded yet.
 pub(super) fn load(btf: &Btf, options: &FollowOptions, served: &[Tracepoint]) -> Result<Ebpf, TraceError> {
-    let skb_at = positions(served, |tracepoint| Some(tracepoint.skb_at));
-    let reason_at = positions(served, |tracepoint| tracepoint.reason_at);
-    let location_at = positions(served, |tracepoint| tracepoint.location_at);
-    let freeing = flags(served, frees);
-    let once = flags(served, comes_once);
-    let only_id = options.sv_id.as_deref().map_or(0, id_hash);
-    let only_smp_cnt = options.smp_cnt.map_or(ANY_SMP_CNT, u32::from);
+    let globals = globals(options, served);
     let frames = options.max_streams.saturating_mul(options.per_stream).max(1);
-    let loaded = EbpfLoader::new()
+    let mut loader = EbpfLoader::new();
+    for (name, octets) in globals.each() {
+        loader.override_global(name, octets, true);
+    }
+    let loaded = loader
         .btf(Some(btf))
-        .override_global("skb_at", &skb_at, true)
-        .override_global("reason_at", &reason_at, true)
-        .override_global("location_at", &location_at, true)
-        .override_global("frees", &freeing, true)
-        .override_global("comes_once", &once, true)
-        .override_global("look_ifindex", &options.ifindex, true)
-        .override_global("look_netns", &options.netns, true)
-        .override_global("only_id", &only_id, true)
-        .override_global("only_smp_cnt", &only_smp_cnt, true)
-        .override_global("quota", &options.per_stream, true)
         .map_max_entries("streams", options.max_streams)
         .map_max_entries("follows", frames)
         .map_max_entries("chosen", frames)
@@ -58,6 +44,21 @@ pub(super) fn load(btf: &Btf, options: &FollowOptions, served: &[Tracepoint]) ->
             _ => TraceError::Object(reason),
         }
     })
+}
+
+fn globals(options: &FollowOptions, served: &[Tracepoint]) -> Globals {
+    Globals {
+        skb_at: positions(served, |tracepoint| Some(tracepoint.skb_at)),
+        reason_at: positions(served, |tracepoint| tracepoint.reason_at),
+        location_at: positions(served, |tracepoint| tracepoint.location_at),
+        frees: flags(served, frees),
+        comes_once: flags(served, comes_once),
+        look_ifindex: options.ifindex,
+        look_netns: options.netns,
+        only_id: options.sv_id.as_deref().map_or(0, id_hash),
+        only_smp_cnt: options.smp_cnt.map_or(ANY_SMP_CNT, u32::from),
+        quota: options.per_stream,
+    }
 }
 
 /// Room for the `sk_buff`s of this many frames. A switch makes one for each of its ports.
@@ -87,10 +88,11 @@ fn positions(served: &[Tracepoint], position: impl Fn(&Tracepoint) -> Option<usi
 
 #[cfg(test)]
 mod tests {
-    use super::load;
+    use super::{OBJECT, globals, load};
     use crate::bpf::{can_run, program_runs};
+    use crate::layout::{Layout, assert_object_has, assert_variables};
     use crate::passage::functions::{descriptors, relocated};
-    use crate::passage::select::POSITIONS;
+    use crate::passage::layout::{Follow, POSITIONS, SLOTS, Settings, State};
     use crate::passage::{FollowOptions, RING_OCTETS};
     use aya::Btf;
     use aya::programs::KProbe;
@@ -104,6 +106,24 @@ mod tests {
         sv_id: None,
         ring_octets: RING_OCTETS,
     };
+
+    #[test]
+    fn the_object_has_what_is_taken_from_it() {
+        let values = [
+            ("settings", Settings::OCTETS),
+            ("states", State::OCTETS),
+            ("follows", Follow::OCTETS),
+            ("troubles", size_of::<u64>()),
+        ];
+        let slots = (0..SLOTS).map(|slot| format!("slot_0{slot:o}"));
+        let functions = (0..POSITIONS).map(|position| format!("function_{position}"));
+        assert_object_has(OBJECT, &values, &slots.chain(functions).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn every_variable_of_the_object_is_set() {
+        assert_variables(OBJECT, &globals(&OPTIONS, &[]).each());
+    }
 
     /// Runs that the kernel left out are known of programs of functions, too.
     #[test]

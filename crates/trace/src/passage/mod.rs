@@ -11,6 +11,7 @@ mod btf;
 mod engine;
 mod event;
 mod functions;
+mod layout;
 mod load;
 mod passages;
 mod select;

@@ -1,14 +1,11 @@
 //! Which tracepoints and functions to listen to.
 
 use super::btf::{Function, Tracepoint};
+use super::layout::{ARGUMENTS, POSITIONS, SLOTS};
 use std::collections::BTreeSet;
 
-/// Tracepoints that are served at the most; as in `bpf/passage_maps.h`.
-pub(super) const SLOTS: usize = 64;
 /// A slot has no argument of this kind.
-pub(super) const NO_ARGUMENT: u8 = 0xff;
-/// Arguments that a program of a tracepoint can read.
-const ARGUMENTS: usize = 6;
+pub(super) const NO_ARGUMENT: u8 = super::layout::NO_ARGUMENT as u8;
 
 /// After these the `sk_buff` is free.
 const FREEING: [&str; 2] = ["consume_skb", "kfree_skb"];
@@ -18,9 +15,6 @@ const ONCE: [&str; 2] = ["netif_receive_skb", "net_dev_start_xmit"];
 
 /// After these the `sk_buff` may be free already, and its memory another frame's.
 const TOO_LATE: [&str; 1] = ["net_dev_xmit"];
-
-/// Positions at which functions may have their `sk_buff`; as many programs are in `bpf/passage.bpf.c`.
-pub(super) const POSITIONS: usize = 5;
 
 /// What the compiler makes of tracepoints: they are listened to already.
 const OF_TRACEPOINTS: [&str; 5] = [

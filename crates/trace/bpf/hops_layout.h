@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: (BSD-3-Clause OR GPL-2.0-only)
+//
+// What the programs that time frames share with crates/trace/src/hops/layout.rs.
+
+#define POINTS 6
+#define PLACES 16
+#define SLOTS 2048
+// A frame that is older than this when it comes to a later point is not paired: smpCnt may have come round.
+#define EXPIRY_NS 500000000ull
+// So long without a frame, a stream is silent.
+#define SILENCE_NS 500000000ull
+
+// Log-linear: 64 buckets an octave, exact below 64 ns, up to 2^29 ns, which is more than EXPIRY_NS.
+#define SUB_BITS 6
+#define BUCKETS 1536
+
+enum kind {
+	RECEIVE = 0,
+	TRANSMIT = 1,
+	QUEUE = 2,
+	OFFLOAD = 3,
+	CONSUME = 4,
+	READ = 5,
+	KINDS = 6,
+};
+
+enum trouble {
+	MALFORMED = 0,
+	CUT_SHORT = 1,
+	NO_ROOM = 2,
+	UNKNOWN_STREAM = 3,
+	RING_FULL = 4,
+	TROUBLES = 5,
+};
+
+// Set when the programs are loaded, and then constant: the kernel takes out what they make unreachable.
+
+// A place and a kind of event, and which point it is. The few there are are looked through faster than a hash map is asked.
+struct place {
+	u32 ifindex;
+	u32 netns; // inode number
+	u32 kind;
+	u32 number;
+	u32 parent;    // of the first point: its own number
+	u32 histogram; // of those of a stream, that since the parent; the next is that since the first point, where that is another
+	u32 cell;      // of those of a stream; of the point's first kind it has the point's number
+	u32 is_shared; // whether programs of other kinds count in the histogram, too
+};
+OCTETS(place, 32);
+FIELD(place, ifindex, 0, 4);
+FIELD(place, netns, 4, 4);
+FIELD(place, kind, 8, 4);
+FIELD(place, number, 12, 4);
+FIELD(place, parent, 16, 4);
+FIELD(place, histogram, 20, 4);
+FIELD(place, cell, 24, 4);
+FIELD(place, is_shared, 28, 4);
+
+volatile const struct place places[PLACES] = {};
+GLOBAL(places, 512);
+volatile const u32 place_count = 0;
+GLOBAL(place_count, 4);
+
+// By kind, a bit for each interface number modulo 64 that has a point: most frames at other interfaces are let go by it.
+volatile const u64 wanted[KINDS] = {};
+GLOBAL(wanted, 48);
+
+// Of each point, the one before it.
+volatile const u32 parents[POINTS] = {};
+GLOBAL(parents, 24);
+volatile const u32 point_count = 0;
+GLOBAL(point_count, 4);
+// A bit for each point that frames come to whoever listens: what never came there is lost from the start on. At the others, which are
+// readers, from the first frame on that was read.
+volatile const u32 always_there = 0;
+GLOBAL(always_there, 4);
+// Cells of a stream on one CPU: of each point, one for each kind of event it is made of. One program may interrupt another.
+volatile const u32 cell_count = 0;
+GLOBAL(cell_count, 4);
+// Histograms of a stream.
+volatile const u32 histogram_count = 0;
+GLOBAL(histogram_count, 4);
+volatile const u32 own_histograms = 0; // whether each CPU has its own
+GLOBAL(own_histograms, 4);
+// Whether this kernel lets programs read a frame in place (since Linux 6.17); else it is copied first.
+volatile const u32 reads_in_place = 0;
+GLOBAL(reads_in_place, 4);
+// Streams that fit.
+volatile const u32 most_streams = 0;
+GLOBAL(most_streams, 4);
+// Longer durations count as over; ~0: none.
+volatile const u64 threshold_ns = 0;
+GLOBAL(threshold_ns, 8);
+// Tell every duration.
+volatile const u32 all_events = 0;
+GLOBAL(all_events, 4);
+
+// Set along the run.
+struct settings {
+	u64 span;      // counts from 1: extremes are of one span
+	u64 opened_at; // from then on the first point takes frames
+	u64 closed_at; // until then
+};
+OCTETS(settings, 24);
+FIELD(settings, span, 0, 8);
+FIELD(settings, opened_at, 8, 8);
+FIELD(settings, closed_at, 16, 8);
+
+// Which streams come to a place. By place: an interrupt may run another program in the midst of one, but never the same, and a
+// place has one.
+struct site {
+	u32 next; // likely to come next
+	u32 last;
+};
+OCTETS(site, 8);
+FIELD(site, next, 0, 4);
+FIELD(site, last, 4, 4);
+struct sites {
+	u64 used; // whether anything came on this CPU
+	u64 unused[7];
+	struct site of[PLACES];
+};
+OCTETS(sites, 192);
+FIELD(sites, used, 0, 8);
+FIELD(sites, unused, 8, 56);
+FIELD(sites, of, 64, 128);
+
+// What a stream is called.
+struct stream_info {
+	struct stream_key key;
+	u16 vlan; // identifier at the first point, or VLAN_NONE
+	u16 id_octets;
+	u32 asdus;
+	u8 id[8 * ID_WORDS];
+};
+OCTETS(stream_info, 168);
+FIELD(stream_info, key, 0, 24);
+FIELD(stream_info, vlan, 24, 2);
+FIELD(stream_info, id_octets, 26, 2);
+FIELD(stream_info, asdus, 28, 4);
+FIELD(stream_info, id, 32, 136);
+
+// How far a stream has come.
+struct progress {
+	u64 last_at;   // when a frame last came to the first point; 0: never
+	u64 silent_ns; // longest of its silences there
+	u32 newest;    // smpCnt at the first point, to see frames out of order, and a bit that there is one
+	u32 reached;   // a bit per point at which a frame was paired
+	u32 silences;  // how often nothing came for SILENCE_NS
+	u32 turned;    // how often smpCnt went back by more than frames out of order do: at each wrap, and between two sequences
+};
+OCTETS(progress, 32);
+FIELD(progress, last_at, 0, 8);
+FIELD(progress, silent_ns, 8, 8);
+FIELD(progress, newest, 16, 4);
+FIELD(progress, reached, 20, 4);
+FIELD(progress, silences, 24, 4);
+FIELD(progress, turned, 28, 4);
+
+// A frame under way. state: smpCnt, SEEN at the first point, DOUBTFUL. By later point, the time since the first and 1, or 0.
+#define SEEN (1u << 16)
+#define DOUBTFUL (1u << 31)
+struct entry {
+	u64 first_at;
+	u32 state;
+	u32 offset_ns[POINTS - 1];
+};
+OCTETS(entry, 32);
+FIELD(entry, first_at, 0, 8);
+FIELD(entry, state, 8, 4);
+FIELD(entry, offset_ns, 12, 20);
+struct table {
+	struct entry entries[SLOTS];
+};
+OCTETS(table, 65536);
+FIELD(table, entries, 0, 65536);
+
+// The longest and shortest of a span.
+struct extreme {
+	u32 span; // of which it is; of another: it is none
+	u32 max_ns;
+	u32 min_ns;
+	u32 total_max_ns;
+	u32 total_min_ns;
+};
+OCTETS(extreme, 20);
+FIELD(extreme, span, 0, 4);
+FIELD(extreme, max_ns, 4, 4);
+FIELD(extreme, min_ns, 8, 4);
+FIELD(extreme, total_max_ns, 12, 4);
+FIELD(extreme, total_min_ns, 16, 4);
+
+// Octets of a prefix.
+#define PREFIX 128
+
+// Of one stream at one point by one kind of event, on one CPU, since the start. What every frame takes stands together.
+struct cell {
+	// How its frames begin here, up to the first smpCnt: a frame that begins so, and is as long as it says there, is of this stream
+	// and need not be taken apart. Octets of that beginning, and of the whole frame << 16; 0 while there is none, BUSY while it is
+	// written.
+	u32 prefix;
+	u32 next;   // the stream that came behind this one last time
+	u64 paired; // at the first point: seen
+	u64 sum_ns;
+	u64 total_sum_ns;
+	struct extreme extremes[2]; // of this span and the one before
+	u64 words[PREFIX / 8]; // of the prefix
+	u64 over;
+	u64 lost;      // seen at the point before, never here
+	u64 duplicate; // the same frame came to the first point again
+	u64 doubtful;  // not paired, because it may be either of two
+	u64 again;     // came here again: another reader, or a copy
+	u64 stale;     // not seen at the first point, or too long ago
+	u64 early;     // as stale, when it may have passed the first point before that was opened
+	u64 skipped;   // not seen at the point before
+	u64 reordered; // came to the first point behind a later one
+	u64 cut;       // shorter than it says: not timed
+	u64 unused[5]; // up to a cache line
+};
+OCTETS(cell, 320);
+FIELD(cell, prefix, 0, 4);
+FIELD(cell, next, 4, 4);
+FIELD(cell, paired, 8, 8);
+FIELD(cell, sum_ns, 16, 8);
+FIELD(cell, total_sum_ns, 24, 8);
+FIELD(cell, extremes, 32, 40);
+FIELD(cell, words, 72, 128);
+FIELD(cell, over, 200, 8);
+FIELD(cell, lost, 208, 8);
+FIELD(cell, duplicate, 216, 8);
+FIELD(cell, doubtful, 224, 8);
+FIELD(cell, again, 232, 8);
+FIELD(cell, stale, 240, 8);
+FIELD(cell, early, 248, 8);
+FIELD(cell, skipped, 256, 8);
+FIELD(cell, reordered, 264, 8);
+FIELD(cell, cut, 272, 8);
+FIELD(cell, unused, 280, 40);
+
+// The counts come round; user space takes differences. Each CPU has its own, unless that takes too much memory.
+struct histogram {
+	u32 buckets[BUCKETS];
+};
+OCTETS(histogram, 6144);
+FIELD(histogram, buckets, 0, 6144);
+
+// A duration that is told by itself.
+struct duration {
+	u64 at;
+	u64 ns;
+	u32 thread; // who ran when the frame came
+	u32 cpu;
+	u32 series; // as in floors
+	u16 smp_cnt;
+	u16 unused;
+};
+OCTETS(duration, 32);
+FIELD(duration, at, 0, 8);
+FIELD(duration, ns, 8, 8);
+FIELD(duration, thread, 16, 4);
+FIELD(duration, cpu, 20, 4);
+FIELD(duration, series, 24, 4);
+FIELD(duration, smp_cnt, 28, 2);
+FIELD(duration, unused, 30, 2);
