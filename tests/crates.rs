@@ -60,7 +60,14 @@ fn short(package: &Value) -> String {
 /// The crates of `crates/`, those that use others after them.
 fn crates() -> Vec<Crate> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline", "--manifest-path"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--no-deps",
+            "--offline",
+            "--manifest-path",
+        ])
         .arg(root().join("Cargo.toml"))
         .output()
         .expect("cargo");

@@ -325,14 +325,18 @@ fn an_end_that_nobody_asks_has_measured_nothing() {
     );
     let alone = wait(alone, &["alone"]);
     assert_eq!(alone.status.code(), Some(3), "{}", stderr(&alone));
-    assert!(stderr(&alone).contains("nothing to measure came"), "{}", stderr(&alone));
+    assert!(
+        stderr(&alone).contains("nothing came that could be measured"),
+        "{}",
+        stderr(&alone)
+    );
     let waiting = begin(&namespace, directory.path(), "v0", "--engine block");
     std::thread::sleep(Duration::from_millis(500));
     kill_process(Pid::from_child(&waiting), Signal::INT).expect("told to end");
     let waiting = wait(waiting, &["waiting"]);
     assert_eq!(waiting.status.code(), Some(3), "{}", stderr(&waiting));
     assert!(
-        stderr(&waiting).contains("ended before another end was found on v0"),
+        stderr(&waiting).contains("ended before it found the other end on v0"),
         "{}",
         stderr(&waiting)
     );

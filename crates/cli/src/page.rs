@@ -11,7 +11,8 @@ const TITLE: &[u8] = b"<title>triptime";
 /// Octets in which that is found.
 const HEAD_OCTETS: u64 = 4 << 10;
 
-/// Refuses a page that would replace a file which is not such a page, or that would be the run file; before anything is measured.
+/// Refuses a page that would replace a file which is not such a page, or that would be the run file; before anything is
+/// measured.
 ///
 /// # Errors
 /// As said; status 2.
@@ -25,7 +26,7 @@ pub(crate) fn check(page: Option<&Path>, out: Option<&Path>) -> Result<(), Failu
     let is_foreign = fs::metadata(page).is_ok_and(|there| there.is_file() && there.len() > 0) && !is_ours(page);
     if is_foreign {
         let text = format!(
-            "{}: exists already and is no report of triptime: name another file with --html, or remove it first",
+            "{}: exists already and is not a report of triptime: name another file with --html, or remove it first",
             page.display()
         );
         return Err(Failure::Usage(text));

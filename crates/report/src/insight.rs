@@ -189,8 +189,8 @@ impl Insight {
     pub fn rare_text(&self) -> String {
         match &self.rare {
             Ok(rare) => format!(
-                "{} is exceeded once in {} ({} to {}: {:.0} % of the fit alone), if the tail goes on as {} blocks have it; {}. A \
-                 cause that comes less than once in {} may not have shown, and would put it higher",
+                "{} is exceeded once in {} ({} to {}: {:.0} % of the fit alone), if the tail goes on as in {} blocks; \
+                 {}. A cause rarer than once in {} may not have shown yet, and would make it larger",
                 format_ns(rare.level.level_ns),
                 format_ns(rare.span_ns),
                 format_ns(rare.level.low_ns),

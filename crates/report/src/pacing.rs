@@ -59,7 +59,9 @@ fn learned(series: &SeriesView) -> Result<u64, String> {
     let gaps = series.histogram.count();
     if gaps < FEWEST {
         let gaps = plural(gaps, "gap");
-        return Err(format!("{gaps}: it takes {FEWEST} to show the interval of the stream"));
+        return Err(format!(
+            "{gaps}: at least {FEWEST} are needed to show the interval of the stream"
+        ));
     }
     let [low, middle, high] = quartiles(series);
     // Stamps so coarse say how many frames came in a time, and not how evenly.
@@ -70,7 +72,8 @@ fn learned(series: &SeriesView) -> Result<u64, String> {
     if middle <= 1 || low < middle / 2 || high > middle + middle / 2 {
         let [low, high] = [low, high].map(|ns| format_ns(ns as f64));
         return Err(format!(
-            "a quarter of its gaps are {low} or less, a quarter {high} or more: it shows no interval to judge the longest by"
+            "a quarter of its gaps are {low} or less, a quarter {high} or more: they show no interval by which to \
+             judge the longest"
         ));
     }
     Ok(middle)

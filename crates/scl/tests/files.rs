@@ -300,7 +300,7 @@ fn what_is_no_scl_file() {
     assert!(text(b"<SCL>\n<IED>\n</SCL>").starts_with("line 3: not well-formed XML"));
     assert_eq!(
         text(b"<html/>"),
-        "line 1: the root element is <html>, and that of an SCL file is <SCL>"
+        "line 1: the root element is <html>, but an SCL file has <SCL>"
     );
     assert!(text(b"<SCL>\xff</SCL>").starts_with("octet 5 is not UTF-8"));
     let laughs = b"<!DOCTYPE SCL [<!ENTITY a \"ha\">]><SCL>&a;</SCL>";

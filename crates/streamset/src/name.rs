@@ -19,7 +19,7 @@ pub(crate) fn expand(text: &str) -> Result<Vec<String>, String> {
                 return Err(format!("`{text}` has more than one range"));
             }
             let (first, last, digits) =
-                numbers(range).ok_or_else(|| format!("`{{{range}}}` is no range: write it as {{01..20}}"))?;
+                numbers(range).ok_or_else(|| format!("`{{{range}}}` is not a range: write it as {{01..20}}"))?;
             (first..=last)
                 .map(|number| format!("{before}{number:0digits$}{after}"))
                 .collect()
@@ -27,7 +27,7 @@ pub(crate) fn expand(text: &str) -> Result<Vec<String>, String> {
     };
     match names.iter().find(|name| !is_visible(name)) {
         Some(name) => Err(format!(
-            "`{name}` cannot be a svID: 1 to {} characters of visible ASCII are wanted",
+            "`{name}` cannot be a svID: use 1 to {} characters of visible ASCII",
             wire::sv::MAX_NAME
         )),
         None => Ok(names),

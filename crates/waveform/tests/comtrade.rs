@@ -197,7 +197,7 @@ fn what_is_wrong_is_named_with_file_and_line() {
             "ascii_1999",
             "20,3A,17D",
             "20,3A,x",
-            "x.cfg, line 2: \"x\" is no number of channels",
+            "x.cfg, line 2: \"x\" is not a number of channels",
         ),
         ("ascii_1999", "20,3A,17D", "20,4A,17D", "x.cfg, line 6:"),
         ("ascii_1999", "20,3A,17D", "999999,999982A,17D", "x.cfg, line 6:"),

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 /// Compares runs: does B differ from A, by how much, how sure, and what differs between the machines
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-Every run is held against the first. Series are matched by name; where a kind has one series in each run, by kind.
+Every run is compared with the first. Series are matched by name. Where each run has one series of a kind, these are \
+matched.
 
 Example: triptime compare before.triptime after.triptime --html difference.html")]
 pub(crate) struct CompareArgs {
@@ -29,7 +30,8 @@ pub(crate) struct CompareArgs {
     table: Option<TableArg>,
 }
 
-/// Runs the command; returns its exit status: a difference is an answer, not an error; a run of which windows may be missing is.
+/// Runs the command; returns its exit status: a difference is an answer, not an error; a run of which windows may be
+/// missing is.
 pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
     page::check(args.html.as_deref(), None)?;
     let runs = args.runs.iter().map(|text| read(text)).collect::<Result<Vec<_>, _>>()?;

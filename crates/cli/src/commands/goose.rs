@@ -16,7 +16,8 @@ pub(crate) struct GooseArgs {
     /// Publish the GOOSE control blocks of this TOML file; without --streams, nothing else
     #[arg(long, value_name = "FILE", conflicts_with = "replay", group = "goose_blocks")]
     pub(crate) goose: Option<PathBuf>,
-    /// Publish the GOOSE control blocks of the SCL file beside its sampled values: each at rest, repeated as MinTime and MaxTime say
+    /// Publish the GOOSE control blocks of the SCL file beside its sampled values: each at rest, repeated as MinTime
+    /// and MaxTime say
     #[arg(long, requires = "scl", conflicts_with = "replay", group = "goose_blocks")]
     pub(crate) goose_from_scl: bool,
     /// CPU of the thread that publishes GOOSE [default: that of --cpu]
@@ -25,7 +26,8 @@ pub(crate) struct GooseArgs {
 }
 
 impl GooseArgs {
-    /// The control blocks to publish, if any, with what should be known about them. Those of the set, an SCL file, have the
+    /// The control blocks to publish, if any, with what should be known about them. Those of the set, an SCL file, have
+    /// the
     /// simulation bit where `simulate` says so.
     pub(crate) fn blocks(
         &self,
@@ -85,7 +87,7 @@ enum SimulationArg {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "GOOSE")]
 pub(crate) struct SuperviseArgs {
-    /// Silence may last this times timeAllowedtoLive; 2 tolerates one lost message
+    /// Allow silence for this many times timeAllowedtoLive; 2 tolerates one lost message
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     goose_tal_factor: f64,
     /// Which messages are taken when some are simulated
@@ -94,7 +96,7 @@ pub(crate) struct SuperviseArgs {
     /// Take messages that set the simulation (test) flag without the simulate bit, as Edition 1 publishers do
     #[arg(long)]
     goose_edition_1: bool,
-    /// Control blocks told apart at the most
+    /// Most control blocks that are told apart
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=2_000))]
     max_control_blocks: u16,
 }

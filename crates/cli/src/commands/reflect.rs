@@ -44,7 +44,8 @@ enum EngineArg {
     Block,
     /// `AF_PACKET` ring, looked at without pause, and frames sent by `AF_XDP`, past the queueing discipline
     PacketXdp,
-    /// Memory that a program at the tcx hook writes, looked at without pause, and frames sent by `AF_XDP`: the fastest on virtual links
+    /// Memory that a program at the tcx hook writes, looked at without pause, and frames sent by `AF_XDP`: the fastest
+    /// on virtual links
     /// (Linux 6.6; needs `CAP_NET_ADMIN` and `CAP_BPF`)
     Tcx,
     /// `AF_XDP`, looked at without pause: past the kernel's stack, best where the driver has zero-copy
@@ -124,7 +125,7 @@ pub(crate) struct ReflectArgs {
     /// VLAN tag of the frames, the same at both ends: identifier, or identifier:priority
     #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]
     vlan: Option<VlanTag>,
-    /// Count answers as late that took longer [default: one interval, or 1ms back to back]
+    /// Count answers as late when they took longer than this [default: one interval, or 1ms back to back]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     late_after: Option<u64>,
     /// End at the first round trip above this
@@ -162,7 +163,8 @@ impl ReflectArgs {
 }
 
 impl ReflectArgs {
-    /// Stamps cost some tenths of a microsecond: nothing beside the wake-up before a paced frame, much of a fast path's round
+    /// Stamps cost some tenths of a microsecond: nothing beside the wake-up before a paced frame, much of a fast path's
+    /// round
     /// trip back to back.
     fn stamps(&self) -> Stamps {
         if self.role == RoleArg::Reflector {
@@ -232,7 +234,7 @@ fn open(args: &ReflectArgs, config: &ReflectConfig) -> Result<Port, Failure> {
     let asks_for_xdp = args.busy_poll || args.xdp != XdpArg::Auto;
     if asks_for_xdp && args.engine != EngineArg::Xdp {
         return Err(Failure::Usage(
-            "--xdp and --busy-poll are about receiving by AF_XDP: add --engine xdp".to_owned(),
+            "--xdp and --busy-poll apply to receiving by AF_XDP: add --engine xdp".to_owned(),
         ));
     }
     Ok(match args.engine {

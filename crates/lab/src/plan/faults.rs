@@ -267,7 +267,10 @@ fn in_words(before: &RuleCounts, now: &RuleCounts) -> String {
     for (count, what) in [
         (now.overtaken - before.overtaken, "overtaken"),
         (now.held, "not out yet"),
-        (now.left_alone - before.left_alone, "left alone, too many were held up"),
+        (
+            now.left_alone - before.left_alone,
+            "let through because too many were held up",
+        ),
     ] {
         if count > 0 {
             text.push_str(&format!(", {count} {what}"));

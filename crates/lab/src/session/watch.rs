@@ -114,7 +114,7 @@ impl KernelLog {
             Ok(file) => Some(Self(file)),
             Err(error) => {
                 let text = format!(
-                    "/dev/kmsg: {error}: what the kernel says of real-time throttling goes unseen (needs CAP_SYSLOG)"
+                    "/dev/kmsg: {error}: the kernel's messages about real-time throttling go unseen (needs CAP_SYSLOG)"
                 );
                 events.write(EventKind::Refused, text);
                 None

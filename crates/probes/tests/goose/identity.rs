@@ -47,15 +47,15 @@ fn what_puts_a_block_in_doubt_is_an_event_of_its_series() {
         (&[message(4, 7), message(4, 8)], ""),
         (
             &[message(4, 7), later(1)],
-            "the publisher began again, with stNum 4, sqNum 1",
+            "the publisher restarted with stNum 4, sqNum 1",
         ),
         (
             &[message(4, 7), other, message(4, 8)],
-            "a second publisher: messages come from 02:00:00:00:00:02 too",
+            "a second publisher: 02:00:00:00:00:02 sends messages",
         ),
         (
             &[message(4, 7), message(4, 8), contradicting],
-            "another message of stNum 4, sqNum 8 says something else",
+            "a second message with stNum 4, sqNum 8 has other contents",
         ),
         (&[message(4, 8), without_life], "timeAllowedtoLive is 0"),
         (&[message(4, 7)], "only one message came"),

@@ -56,7 +56,7 @@ fn windows(a: &SeriesView, b: &SeriesView) -> Result<(Vec<WindowRow>, Vec<Window
     {
         let (one, other) = (format_ns(one), format_ns(other));
         return Err(format!(
-            "samples are due every {one} and every {other}: figures of windows are of two different things"
+            "samples are due every {one} and every {other}: the windows measure two different things"
         ));
     }
     let (of_a, of_b) = (whole(a), whole(b));

@@ -75,7 +75,7 @@ const COUNTERS: [Count; 11] = [
     }),
     (
         "conflicting",
-        "Samples with the number of one that had come, and other contents",
+        "Samples with a number seen before, but other contents",
         |series| series.counters.conflicting,
     ),
     ("reordered", "Samples that came after a later one", |series| {

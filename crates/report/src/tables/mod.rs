@@ -79,7 +79,8 @@ fn vm(runs: &[RunView]) -> String {
             ]);
         }
     }
-    let note = "* Samples over 120 µs; behind \"+\" the periods that the thread skipped in all, however long, which cyclictest does not count.\n";
+    let note = "* Samples over 120 µs. After \"+\": all periods that the thread skipped, which cyclictest does not \
+                count.\n";
     columns(&rows) + note
 }
 

@@ -97,7 +97,7 @@ impl Types {
     fn append(&mut self, btf: &[u8]) -> Parsed<()> {
         let place = |at: usize| word(btf, at).map(|word| word as usize);
         if btf.get(..2) != Some(&MAGIC.to_le_bytes()) {
-            return Err("it is no BTF of this kind of machine");
+            return Err("it is not BTF of this kind of machine");
         }
         let (header, types, types_octets, strings, strings_octets) =
             (place(4)?, place(8)?, place(12)?, place(16)?, place(20)?);

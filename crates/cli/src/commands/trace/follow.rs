@@ -85,7 +85,8 @@ fn interrupted() -> Result<Stop, Failure> {
     Ok(stop)
 }
 
-/// Waits until the frames that are wanted have come and gone, for `most_ns` at the most; returns for how long frames were chosen.
+/// Waits until the frames that are wanted have come and gone, for `most_ns` at the most; returns for how long frames
+/// were chosen.
 fn attend(follower: &mut Follower, stop: &Stop, most_ns: u64, is_one_stream: bool) -> Result<u64, Failure> {
     let begin = follower.opened();
     let most_ns = i64::try_from(most_ns).unwrap_or(i64::MAX);
@@ -116,14 +117,15 @@ fn nothing(args: &TraceArgs, counts: &FollowCounts, took_ns: u64) -> String {
     if counts.chosen > 0 {
         let (chosen, lost, missed) = (counts.chosen, counts.lost_events, table::not_shown(counts));
         return format!(
-            "{chosen} sampled values that came to {interface} in {time} were followed, and none of their events was kept: {lost} \
-             found no room in the ring, {missed} were not shown by the kernel"
+            "{chosen} sampled values came to {interface} in {time} and were followed, but none of their events was \
+             kept: the ring had no room for {lost}, the kernel did not show {missed}"
         );
     }
     if counts.no_room > 0 {
         let no_room = counts.no_room;
         return format!(
-            "{no_room} sampled values came to {interface} in {time}, of streams that there was no room for (--max-streams)"
+            "{no_room} sampled values came to {interface} in {time}, but there was no room for their streams \
+             (--max-streams)"
         );
     }
     let wanted = match (&args.stream, args.smp_cnt) {

@@ -118,7 +118,7 @@ fn parse(option: &str, text: &str, own: u32, parent: usize) -> Result<Point, Fai
         return Err(refuse("a name of letters, digits, -, _ and ."));
     }
     if name.contains(hop::BETWEEN) {
-        return Err(refuse("-to- stands between two points: leave it out of the name"));
+        return Err(refuse("-to- separates two points: leave it out of the name"));
     }
     let (place, event) = rest.split_once(':').unwrap_or((rest, "rx"));
     let kinds = match event {

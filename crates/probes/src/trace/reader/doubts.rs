@@ -35,7 +35,7 @@ impl Reader {
             }
             News::WasSilent(ns) => {
                 let most = format_ns(ns as f64);
-                let text = format!("{label}: nothing came to {first} for a time, {most} at the most");
+                let text = format!("{label}: nothing came to {first} for up to {most}");
                 self.doubt(stream, None, &text);
             }
             News::Again => {
@@ -54,8 +54,8 @@ impl Reader {
             };
             let label = self.names.label(stream.number).unwrap_or("?");
             let text = format!(
-                "{label}: smpCnt went back {times} times in {}: two sequences under one identity, and which publisher's a frame is \
-                 cannot be told",
+                "{label}: smpCnt went back {times} times in {}: two sequences under one identity, and nobody can tell \
+                 which publisher sent a frame",
                 format_ns(elapsed_ns as f64)
             );
             self.doubt(&stream, None, &text);
