@@ -1,5 +1,5 @@
-//! What is told of one GOOSE stream: states, repetitions, silence, and what else must not change unseen. The rules are those of
-//! [`wire::goose::Supervisor`].
+//! What the analysis tells of one GOOSE stream: states, repetitions, silence, and changes that must not go unseen. The
+//! rules are those of [`wire::goose::Supervisor`].
 
 use crate::sink::{Budget, EventKind, Notes};
 use units::format_ns;

@@ -1,4 +1,4 @@
-//! The HTML file beside a result: refused where it would replace what is not ours, written last.
+//! The HTML file beside a result. It is written last, and refused where it would replace a file that is not ours.
 
 use crate::failure::Failure;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! Making a run: where its file goes, its session, and what follows when it has ended.
+//! Making a run: its file's place, its session, and what follows its end.
 
 use crate::arguments::{PortArgs, RunArgs};
 use crate::ending;

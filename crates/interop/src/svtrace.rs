@@ -1,5 +1,6 @@
-//! svtrace's record files: one whole number of microseconds a line, the time of a sample from reception to hand-over inside one
-//! kernel. Nothing else: no time, no stream, no smpCnt, no mark of a loss. All of a file is one window.
+//! svtrace's record files. Each line is one whole number of microseconds: the time of a sample from reception to
+//! hand-over inside one kernel. A file has no instant, no stream, no smpCnt and no mark of a loss, so all of it is one
+//! window.
 
 use crate::logger::lines::Lines;
 use crate::logger::windows::Open;

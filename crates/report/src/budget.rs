@@ -1,4 +1,4 @@
-//! The trip-time budget: every part of the way from a fault to a trip message, measured or said not to be.
+//! The trip-time budget: every part of the way from a fault to a trip message. Each part says whether it was measured.
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
-//! What statistics say of a series beyond its figures: how sure its quantiles are, whether it held still, what a rare value
-//! would be, and what a run of this length supports.
+//! What statistics say of a series beyond its figures: how sure its quantiles are, whether it stayed steady, how large
+//! a rare value would be, and what a run of this length supports.
 
 use crate::bound::{Bound, CONFIDENCE};
 use crate::limits::Quantity;

@@ -1,5 +1,5 @@
-//! How evenly the frames of a stream follow each other: their interval, how far the longest gap goes beyond it, and the buffer
-//! that a listener needs for it.
+//! How evenly the frames of a stream follow each other: their interval, the excess of the longest gap over it, and the
+//! buffer that a listener needs.
 
 use crate::text::{count, plural};
 use crate::view::SeriesView;

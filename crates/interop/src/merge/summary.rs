@@ -1,4 +1,4 @@
-//! What came of merging, and the events that say it.
+//! The result of merging, and the events that tell it.
 
 use super::pairing::{Found, MOST_RUNS, Records};
 use super::tally::Tally;

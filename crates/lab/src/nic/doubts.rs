@@ -1,4 +1,4 @@
-//! What makes a measurement on an interface questionable before it starts, in sentences.
+//! What makes a measurement on an interface questionable before it starts, as sentences for a person.
 
 use super::facts::OFFLOADS;
 use super::settings::{LONGEST_IN_MODE_US, adaptive_rx, knows_launch_times, mode};

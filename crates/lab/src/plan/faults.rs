@@ -1,4 +1,4 @@
-//! The faults a plan has its wire make: so a plan can show that every one of them is counted.
+//! The faults that a plan's wire makes. They show whether the probes count every one of them.
 
 use super::file::Duration;
 use super::networks::Networks;

@@ -1,4 +1,4 @@
-//! Tracing beside the sampled values of a step: how long each frame is under way between points inside this kernel.
+//! Traces the sampled values of a step: how long each frame takes between points inside this kernel.
 //!
 //! Where it cannot be done, the step goes on without it. Its series then stand in the run without samples and with the reason,
 //! so that what judges them is undecided and not left out.

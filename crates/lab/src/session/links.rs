@@ -1,4 +1,4 @@
-//! Whether the interfaces that are measured on keep their link.
+//! Whether the measured interfaces keep their link.
 
 use probes::record::Events;
 use std::collections::BTreeMap;

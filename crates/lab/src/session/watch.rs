@@ -1,5 +1,4 @@
-//! What happens to the machine while a run measures: time stolen by the hypervisor, real-time throttling, links that are lost,
-//! others that measure.
+//! What happens to the machine during a run: stolen time, real-time throttling, lost links, other measurements.
 
 use super::claims::Claims;
 use super::delays::Delays;

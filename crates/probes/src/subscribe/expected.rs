@@ -1,5 +1,4 @@
-//! Streams that are known beforehand, from a file: one that does not come is lost, and one that is not as the file says is
-//! named.
+//! Expected streams, known from a file. A stream that does not come is lost; one that differs from the file is named.
 
 use super::SubscribeConfig;
 use super::key::Key;

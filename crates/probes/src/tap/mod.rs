@@ -1,4 +1,4 @@
-//! Capturing what a probe sends and receives, without holding it up.
+//! Captures what a probe sends and receives, without delaying it.
 //!
 //! The measuring thread copies each frame into a ring; a thread of its own keeps the last seconds of them, and writes those
 //! around a spike, or all, into a pcapng file with nanosecond stamps, in the order of these. Sent frames are stamped just before the

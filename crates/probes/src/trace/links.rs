@@ -1,4 +1,4 @@
-//! Whether the interfaces that are points are still there, and pass frames.
+//! Whether the interfaces of the points are still there and pass frames.
 
 use ::trace::hops::Point;
 use std::collections::BTreeMap;

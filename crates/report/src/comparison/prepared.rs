@@ -1,4 +1,4 @@
-//! One series of two runs, ready to be compared once it is known how many figures are.
+//! One series of two runs, prepared. The comparison follows once the number of figures is known.
 
 use crate::insight::whole_windows;
 use crate::view::SeriesView;

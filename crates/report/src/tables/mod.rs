@@ -1,4 +1,4 @@
-//! Results in the layouts that the field's publications print them in: wake-up latency, and the round trip by network.
+//! Results in the layouts of the field's publications: wake-up latency, and the round trip by network.
 //!
 //! - VMware, *ESXi real-time guide*: samples, minimum, average, maximum, overflows over 120 us, one row per measured CPU.
 //! - ABB and University of Torino, *Virtualised protection with containers*, table 2: scheduling jitter, maximum (average) in

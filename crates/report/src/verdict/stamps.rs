@@ -1,4 +1,4 @@
-//! What the stamps of a capture cannot tell. They come in steps, and few captures say where they were made.
+//! What the stamps of a capture cannot tell: they come in steps, and few captures say what made them.
 
 use super::doubt::Doubt;
 use crate::limits::{Limit, Quantity};

@@ -1,4 +1,5 @@
-//! The kernel's description of its own types (BTF), as far as it tells which tracepoints and functions take an `sk_buff`.
+//! The kernel's description of its own types (BTF): the part that tells which tracepoints and functions take an
+//! `sk_buff`.
 //!
 //! The parser is pure: octets in, names out. The layout is that of the kernel's `Documentation/bpf/btf.rst`.
 

@@ -1,4 +1,4 @@
-//! What a message of a GOOSE stream is, and what it says that the rules are about.
+//! What a message of a GOOSE stream is, and the part of it that the rules are about.
 
 use super::Frame;
 use crate::order::Place;

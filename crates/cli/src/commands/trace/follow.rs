@@ -1,4 +1,4 @@
-//! Single sampled values followed through the kernel, and what each passed.
+//! Follows single sampled values through the kernel, and lists what each one passed.
 
 mod document;
 mod table;

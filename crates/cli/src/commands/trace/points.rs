@@ -1,4 +1,4 @@
-//! Which points to trace at: those named, or those on the way that is found.
+//! Which points to trace: those that were named, or those found on the way.
 
 use crate::failure::Failure;
 use host::path::discover;

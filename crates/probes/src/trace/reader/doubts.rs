@@ -1,4 +1,4 @@
-//! What puts hops in doubt while they are traced: told when it happens, to the series it concerns.
+//! What puts hops in doubt during a trace. Each doubt is told when it happens, to the series that it concerns.
 
 use super::Reader;
 use crate::error::ProbeError;
