@@ -104,8 +104,8 @@ impl GooseStream {
             let number = notes.frame;
             self.doubt(notes, || {
                 format!(
-                    "timeAllowedtoLive is 0, which is not allowed: nobody can tell whether the publisher died \
-                         (frame {number})"
+                    "timeAllowedtoLive is 0, which is not allowed: nobody can tell whether the publisher died (frame \
+                     {number})"
                 )
             });
         }
@@ -137,8 +137,7 @@ impl GooseStream {
             let after = format_ns(silence_ns.unwrap_or(0) as f64);
             self.doubt(notes, || {
                 format!(
-                    "no message for the last {after} of the capture; until then messages came steadily and more \
-                         often"
+                    "no message for the last {after} of the capture; until then messages came steadily and more often"
                 )
             });
         }
@@ -176,13 +175,13 @@ impl GooseStream {
             Oddity::BeganAgain => {
                 format!(
                     "t changed once without a new stNum, then stayed the same (frame {number}): the publisher \
-                         restarted"
+                     restarted"
                 )
             }
             Oddity::Altered => {
                 format!(
                     "the values changed without a new stNum (frame {number}): a second publisher sent them, or the \
-                         publisher breaks the rules"
+                     publisher breaks the rules"
                 )
             }
         });
@@ -214,8 +213,8 @@ impl GooseStream {
             Outcome::Old if is_first => self.doubt(notes, || old(message, from, frame)),
             Outcome::Conflicting if is_first => self.doubt(notes, || {
                 format!(
-                    "a second message with stNum {st_num}, sqNum {sq_num} has other contents (frame {frame}): a second \
-                     publisher sent it; it is not taken"
+                    "a second message with stNum {st_num}, sqNum {sq_num} has other contents (frame {frame}): a \
+                     second publisher sent it; it is not taken"
                 )
             }),
             Outcome::Repetition(Place::Gap(missing)) => {

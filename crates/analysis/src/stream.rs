@@ -177,8 +177,7 @@ impl Stream {
         } else {
             notes.write(&mut self.budget, EventKind::Uncountable, || {
                 format!(
-                    "stopped {silent} before the end of the capture, without an end mark: what was lost is not \
-                         known"
+                    "stopped {silent} before the end of the capture, without an end mark: what was lost is not known"
                 )
             });
         }
@@ -215,8 +214,8 @@ impl Stream {
             notes.write(&mut self.budget, EventKind::Uncountable, || {
                 let silent = format_ns(ns as f64);
                 format!(
-                    "silent for {silent} (until frame {frame}): its counter may have wrapped, so what was lost is \
-                         not known"
+                    "silent for {silent} (until frame {frame}): its counter may have wrapped, so what was lost is not \
+                     known"
                 )
             });
             return;

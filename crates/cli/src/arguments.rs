@@ -37,8 +37,7 @@ pub(crate) struct RunArgs {
     /// Do not record what the kernel did around late samples (it needs CAP_BPF and CAP_PERFMON, and costs a little)
     #[arg(long)]
     pub(crate) no_flight_recorder: bool,
-    /// A load to run beside the measurement: scheduler, hackbench, memory, cache, timers, packets or disk, with its
-    /// amounts
+    /// A load to run beside the measurement: scheduler, hackbench, memory, cache, timers, packets or disk, with its amounts
     /// and CPUs, such as scheduler:pairs=4@0; may be given again [default CPUs: those that are not measured]
     #[arg(long, value_name = "KIND[:KEY=VALUE,...][@CPUS]")]
     pub(crate) load: Vec<LoadRequest>,
@@ -93,8 +92,7 @@ const CAPTURE: &str = "Capture";
 // Each with its heading: one for the struct would go on over the options of the command it is flattened into.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CaptureArgs {
-    /// Write frames sent and received to this pcapng file, with nanosecond stamps: those around samples over their
-    /// limit,
+    /// Write frames sent and received to this pcapng file, with nanosecond stamps: those around samples over their limit,
     /// around losses, and before the end
     #[arg(long, value_name = "FILE", help_heading = CAPTURE)]
     pub(crate) capture: Option<PathBuf>,

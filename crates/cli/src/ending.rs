@@ -5,8 +5,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Sets `flag` on each signal that asks a run to end: from the keyboard, from a service manager, from a terminal that
-/// is gone. One that
+/// Sets `flag` on each signal that asks a run to end: from the keyboard, from a service manager, from a terminal that is gone. One that
 /// was ignored when the process started (`nohup`) stays ignored.
 ///
 /// # Errors

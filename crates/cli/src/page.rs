@@ -11,8 +11,7 @@ const TITLE: &[u8] = b"<title>triptime";
 /// Octets in which that is found.
 const HEAD_OCTETS: u64 = 4 << 10;
 
-/// Refuses a page that would replace a file which is not such a page, or that would be the run file; before anything is
-/// measured.
+/// Refuses a page that would replace a file which is not such a page, or that would be the run file; before anything is measured.
 ///
 /// # Errors
 /// As said; status 2.

@@ -156,8 +156,7 @@ impl Run {
         })
     }
 
-    /// Says what makes a measurement on this port questionable; returns the port with its capture, if one is asked for.
-    /// When
+    /// Says what makes a measurement on this port questionable; returns the port with its capture, if one is asked for. When
     /// that cannot be made, the run is over.
     pub(crate) fn port(&mut self, port: impl Into<Port>, args: &PortArgs, intent: &Intent) -> Result<Port, Failure> {
         let port = port.into();
@@ -316,8 +315,7 @@ fn beside(measured: &CpuList) -> CpuList {
     if others.is_empty() { allowed } else { others }
 }
 
-/// The status of a run that ended before its time and was shown: a limit that failed has failed, however much was
-/// measured.
+/// The status of a run that ended before its time and was shown: a limit that failed has failed, however much was measured.
 fn ended_early(shown: u8, why: Failure) -> Result<u8, Failure> {
     if shown != verdict::LIMIT_FAILED {
         return Err(why);

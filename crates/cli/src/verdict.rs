@@ -28,8 +28,7 @@ pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Res
     status
 }
 
-/// Prints the report, then writes its page where one is asked for: an answer is not lost for want of room. Returns the
-/// exit status.
+/// Prints the report, then writes its page where one is asked for: an answer is not lost for want of room. Returns the exit status.
 pub(crate) fn present(report: &Report, json: bool, html: Option<&Path>) -> Result<u8, Failure> {
     let printed = print(report, json, html);
     // Also when the terminal is gone.
@@ -37,8 +36,7 @@ pub(crate) fn present(report: &Report, json: bool, html: Option<&Path>) -> Resul
     printed.and(status)
 }
 
-/// Writes the page of a report that was printed; returns the exit status. A limit that failed has failed, with a page
-/// or without.
+/// Writes the page of a report that was printed; returns the exit status. A limit that failed has failed, with a page or without.
 pub(crate) fn with_page(report: &Report, html: Option<&Path>) -> Result<u8, Failure> {
     let status = status(report);
     match html.map_or(Ok(()), |path| write_html(report, path)) {
@@ -75,8 +73,7 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
     Ok(Report::new(view, profile.into_iter().collect()).with_recording(recording))
 }
 
-/// Whether the run is of the end that returned frames: round trips are measured, and judged, at the other one, which
-/// may not be known
+/// Whether the run is of the end that returned frames: round trips are measured, and judged, at the other one, which may not be known
 /// before both have met.
 fn only_reflected(run: &RunView) -> bool {
     run.info.command == "reflect" && run.series.iter().all(|series| series.family() == TURNAROUND)
@@ -136,8 +133,7 @@ pub(crate) fn write(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// The exit status that a report means. Without limits there is nothing to fail: what was measured is the answer,
-/// unless it may not be
+/// The exit status that a report means. Without limits there is nothing to fail: what was measured is the answer, unless it may not be
 /// all of it.
 fn status(report: &Report) -> u8 {
     if report.profiles.is_empty() {

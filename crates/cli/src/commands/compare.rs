@@ -30,8 +30,7 @@ pub(crate) struct CompareArgs {
     table: Option<TableArg>,
 }
 
-/// Runs the command; returns its exit status: a difference is an answer, not an error; a run of which windows may be
-/// missing is.
+/// Runs the command; returns its exit status: a difference is an answer, not an error; a run of which windows may be missing is.
 pub(crate) fn run(args: &CompareArgs) -> Result<u8, Failure> {
     page::check(args.html.as_deref(), None)?;
     let runs = args.runs.iter().map(|text| read(text)).collect::<Result<Vec<_>, _>>()?;

@@ -16,8 +16,7 @@ pub(crate) struct GooseArgs {
     /// Publish the GOOSE control blocks of this TOML file; without --streams, nothing else
     #[arg(long, value_name = "FILE", conflicts_with = "replay", group = "goose_blocks")]
     pub(crate) goose: Option<PathBuf>,
-    /// Publish the GOOSE control blocks of the SCL file beside its sampled values: each at rest, repeated as MinTime
-    /// and MaxTime say
+    /// Publish the GOOSE control blocks of the SCL file beside its sampled values: each at rest, repeated as MinTime and MaxTime say
     #[arg(long, requires = "scl", conflicts_with = "replay", group = "goose_blocks")]
     pub(crate) goose_from_scl: bool,
     /// CPU of the thread that publishes GOOSE [default: that of --cpu]
@@ -26,8 +25,7 @@ pub(crate) struct GooseArgs {
 }
 
 impl GooseArgs {
-    /// The control blocks to publish, if any, with what should be known about them. Those of the set, an SCL file, have
-    /// the
+    /// The control blocks to publish, if any, with what should be known about them. Those of the set, an SCL file, have the
     /// simulation bit where `simulate` says so.
     pub(crate) fn blocks(
         &self,

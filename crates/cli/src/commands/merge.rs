@@ -25,8 +25,7 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "NAME", value_parser = label)]
     label: Vec<String>,
     /// How the runs' clocks relate: same-host (checked), ptp:UNCERTAINTY (both follow one grandmaster), or
-    /// offset:NS:UNCERTAINTY (the later run's clock minus the first's, as measured elsewhere); without it there are no
-    /// durations
+    /// offset:NS:UNCERTAINTY (the later run's clock minus the first's, as measured elsewhere); without it there are no durations
     /// between the runs
     #[arg(long, value_name = "RELATION", default_value = "none", value_parser = relation, allow_hyphen_values = true)]
     clock: Relation,

@@ -18,20 +18,17 @@ use units::CpuList;
          triptime qualify networks --nic eth1,eth2"
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, substation, avb, vm-wakeup, jitter-table, avb-wakeup, networks),
-    /// or a TOML file
+    /// Plan: the name of one inside triptime (quick, substation, avb, vm-wakeup, jitter-table, avb-wakeup, networks), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
-    /// Also measure over two ports of this machine, the test set's and the device's, used as they are: real ports
-    /// joined by a
+    /// Also measure over two ports of this machine, the test set's and the device's, used as they are: real ports joined by a
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     nic: Vec<String>,
-    /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process
-    /// owns, or
+    /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or
     /// where there are none, all but the housekeeping ones]
     #[arg(long, value_name = "LIST")]
     cpus: Option<CpuList>,

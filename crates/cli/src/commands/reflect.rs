@@ -44,8 +44,7 @@ enum EngineArg {
     Block,
     /// `AF_PACKET` ring, looked at without pause, and frames sent by `AF_XDP`, past the queueing discipline
     PacketXdp,
-    /// Memory that a program at the tcx hook writes, looked at without pause, and frames sent by `AF_XDP`: the fastest
-    /// on virtual links
+    /// Memory that a program at the tcx hook writes, looked at without pause, and frames sent by `AF_XDP`: the fastest on virtual links
     /// (Linux 6.6; needs `CAP_NET_ADMIN` and `CAP_BPF`)
     Tcx,
     /// `AF_XDP`, looked at without pause: past the kernel's stack, best where the driver has zero-copy
@@ -163,8 +162,7 @@ impl ReflectArgs {
 }
 
 impl ReflectArgs {
-    /// Stamps cost some tenths of a microsecond: nothing beside the wake-up before a paced frame, much of a fast path's
-    /// round
+    /// Stamps cost some tenths of a microsecond: nothing beside the wake-up before a paced frame, much of a fast path's round
     /// trip back to back.
     fn stamps(&self) -> Stamps {
         if self.role == RoleArg::Reflector {

@@ -37,8 +37,7 @@ pub(crate) struct TalkArgs {
     /// Time between frames: a duration (125us) or a rate (8000/s)
     #[arg(long, value_name = "PERIOD", default_value = "125us")]
     interval: Period,
-    /// Sleep until this long before the due instant, then spin; with --launch-time: hand the frame over this long
-    /// before
+    /// Sleep until this long before the due instant, then spin; with --launch-time: hand the frame over this long before
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
     /// Count frames as late when they are sent more than this after their due instant [default: one interval; 1us in a

@@ -19,8 +19,7 @@ use units::CpuList;
 /// Window when `--window` gives none; as of every command.
 const WINDOW_NS: u64 = 20_000_000_000;
 
-/// What times hops, writes a run file, watches its clock or loads the machine has nothing to do with single sampled
-/// values.
+/// What times hops, writes a run file, watches its clock or loads the machine has nothing to do with single sampled values.
 const NOT_WITH_FOLLOW: [&str; 19] = [
     "point",
     "first",
@@ -53,8 +52,7 @@ Examples: triptime trace eth1 --live
 pub(crate) struct TraceArgs {
     /// Interface at which the frames arrive: the point nic
     interface: String,
-    /// A further point, in the order frames come to it: NAME=INTERFACE[@PID or @NAMESPACE-FILE][:EVENT], where EVENT is
-    /// rx, tx,
+    /// A further point, in the order frames come to it: NAME=INTERFACE[@PID or @NAMESPACE-FILE][:EVENT], where EVENT is rx, tx,
     /// queue, gro, done, read or app (done or read) [default: the way that is found from the interface on]
     #[arg(long, value_name = "POINT")]
     point: Vec<String>,
@@ -83,8 +81,7 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "COUNT", requires = "follow")]
     smp_cnt: Option<u16>,
     /// Count durations above this, from one point to the next, as overflow, and keep them with their cause [default:
-    /// the limit on the
-    /// maximum, if any]
+    /// the limit on the maximum, if any]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     threshold: Option<u64>,
     /// How long to trace [default: until interrupted; with --follow until all are followed, at most 10s]

@@ -20,9 +20,9 @@ pub(super) fn of_file(source: &Source, threads: &[Rebuilt<'_>], at_ns: u64) -> E
     let count = threads.len();
     let threads = if count == 1 { "thread" } else { "threads" };
     let mut text = format!(
-        "imported from {}: cyclictest, {count} {threads}; samples in whole {unit}, each counted as the largest latency \
-         that it can be; skipped periods are rebuilt from histogram and interval. Such a file does not say when the \
-         samples were taken, nor does it tell of load, idle states, page faults or throttling",
+        "imported from {}: cyclictest, {count} {threads}; samples in whole {unit}, each counted as the largest \
+         latency that it can be; skipped periods are rebuilt from histogram and interval. Such a file does not say \
+         when the samples were taken, nor does it tell of load, idle states, page faults or throttling",
         source.file
     );
     if measurement.started_ns.is_none() {
@@ -68,8 +68,8 @@ fn unknown(source: &Source, rebuilt: &Rebuilt<'_>) -> Option<String> {
     let ns = |k: u64| format_ns(k.saturating_mul(measurement.bucket.ns()) as f64);
     let mut text = if rebuilt.thread.buckets.is_empty() {
         format!(
-            "the file has no histogram: each of {} samples counts as the largest, so quantiles and their bounds are no \
-             better than the maximum",
+            "the file has no histogram: each of {} samples counts as the largest, so quantiles and their bounds are \
+             no better than the maximum",
             rebuilt.thread.cycles
         )
     } else {

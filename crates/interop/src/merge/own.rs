@@ -255,7 +255,7 @@ const BLIND: [(EventKind, &str); 3] = [
         EventKind::SocketDrop,
         "its own socket dropped frames, which may be those that are missing",
     ),
-    (EventKind::ClockStep, "stamps may not find a frame then"),
+    (EventKind::ClockStep, "frames may not be found by their stamps then"),
 ];
 
 /// Why frames may be missing in a run's recording that it had, or may not be found in it.

@@ -103,16 +103,15 @@ impl Describe for Listen {
             notice::LINK => (EventKind::Link, crate::reception::link_text(a == 1, &self.interface)),
             notice::RESTART => {
                 let text = format!(
-                    "{stream}: the talker restarted without an end mark ({a} restarts so far): what was lost \
-                             is not known"
+                    "{stream}: the talker restarted without an end mark ({a} restarts so far): what was lost is not \
+                     known"
                 );
                 (EventKind::StreamDoubt, text)
             }
             notice::MORE_RESTARTS => {
                 let text = format!(
                     "{stream}: the talker restarted {a} more times: if two talkers send this stream, give them \
-                     different VLANs or \
-                     interfaces"
+                     different VLANs or interfaces"
                 );
                 (EventKind::StreamDoubt, text)
             }
@@ -144,17 +143,14 @@ impl Describe for Listen {
             }
             notice::MALFORMED => {
                 let text = format!(
-                    "{a} SV frames break a rule, or hold several streams: which stream they belong to \
-                                    is not known"
+                    "{a} SV frames break a rule, or hold several streams: which stream they belong to is not known"
                 );
                 (EventKind::Incomplete, text)
             }
             _ => {
                 let most = self.config.max_streams;
-                let text = format!(
-                    "{a} frames belong to streams beyond the {most} that are told apart \
-                                    (--max-streams)"
-                );
+                let text =
+                    format!("{a} frames belong to streams beyond the {most} that are told apart (--max-streams)");
                 (EventKind::Incomplete, text)
             }
         }

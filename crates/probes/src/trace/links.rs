@@ -117,7 +117,7 @@ impl Watched {
         let other = find(&self.before.name).ok()?;
         self.is_replaced = true;
         let text = format!(
-            "another interface is called {} now (number {}, it was {}): it is not traced: start again",
+            "another interface is called {} now (number {}, it was {}): it is not traced; start again",
             other.name, other.index, self.ifindex
         );
         Some(self.tell(text, true))

@@ -71,7 +71,7 @@ impl Describe for Wakeup {
         match code {
             BROKEN => {
                 let value = format_ns(a as f64);
-                let text = format!("{name}: cycle {b} took {value}: above --break-above: the measurement ends here");
+                let text = format!("{name}: cycle {b} took {value}: above --break-above; the measurement ends here");
                 (EventKind::Break, text)
             }
             _ => (

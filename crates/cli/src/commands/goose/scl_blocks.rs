@@ -93,12 +93,9 @@ fn at_rest(member: &Member, part: &Type, path: &str) -> Result<Value, String> {
         }
     };
     match member.initial.iter().find(|(stated, _)| stated == path) {
-        Some((_, text)) => stated(basic, text).ok_or_else(|| {
-            format!(
-                "its value `{text}` is not possible: it is \
-                                                                      {basic}"
-            )
-        }),
+        Some((_, text)) => {
+            stated(basic, text).ok_or_else(|| format!("its value `{text}` is not possible: it is {basic}"))
+        }
         None => usual(basic)
             .ok_or_else(|| format!("it is {basic}, whose value at rest is not known: publish it with --goose FILE")),
     }

@@ -99,7 +99,7 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
     );
     if let Some(first) = &summary.first_malformed {
         let text = format!(
-            " that break a rule of their protocol; the first is frame {}: {}",
+            " breaking a rule of the protocol; the first is frame {}: {}",
             first.frame, first.why
         );
         add(summary.malformed, &text);

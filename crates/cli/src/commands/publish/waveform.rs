@@ -23,8 +23,7 @@ pub(crate) struct WaveformArgs {
     /// Replay this COMTRADE record: a .cff, or a .cfg with its .dat
     #[arg(long, value_name = "FILE")]
     comtrade: Option<PathBuf>,
-    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; - before it turns the sign [default:
-    /// by
+    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; - before it turns the sign [default: by
     /// phase and unit]
     #[arg(long, value_name = "MEMBER=CHANNEL,...", value_parser = channels, requires = "comtrade")]
     comtrade_channels: Option<Channels>,
@@ -120,8 +119,7 @@ impl WaveformArgs {
 }
 
 impl Waveforms {
-    /// What stream number `stream`, from 0, of `profile` measures: `phase_deg` ahead, with its own quality and that of
-    /// all.
+    /// What stream number `stream`, from 0, of `profile` measures: `phase_deg` ahead, with its own quality and that of all.
     pub(crate) fn of(
         &mut self,
         profile: Profile,

@@ -85,8 +85,7 @@ fn interrupted() -> Result<Stop, Failure> {
     Ok(stop)
 }
 
-/// Waits until the frames that are wanted have come and gone, for `most_ns` at the most; returns for how long frames
-/// were chosen.
+/// Waits until the frames that are wanted have come and gone, for `most_ns` at the most; returns for how long frames were chosen.
 fn attend(follower: &mut Follower, stop: &Stop, most_ns: u64, is_one_stream: bool) -> Result<u64, Failure> {
     let begin = follower.opened();
     let most_ns = i64::try_from(most_ns).unwrap_or(i64::MAX);

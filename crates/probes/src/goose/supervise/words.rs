@@ -56,10 +56,9 @@ impl Words {
         let text = match code {
             notice::MALFORMED => format!("{a} malformed GOOSE messages; in the first, octet {b} breaks a rule"),
             notice::UNREADABLE => format!("none of the {a} GOOSE messages that came could be read"),
-            notice::TOO_MANY => format!(
-                "{a} GOOSE messages came from control blocks beyond the {b} that are told \
-                                         apart"
-            ),
+            notice::TOO_MANY => {
+                format!("{a} GOOSE messages came from control blocks beyond the {b} that are told apart")
+            }
             _ => format!("{block}: {}", self.of_block(code, a, b)),
         };
         let kind = match notice::is_doubt(code) {
@@ -84,9 +83,9 @@ impl Words {
             notice::AGAIN => format!("messages come again after {}; {}", after(), self.allowed(b)),
             notice::RESTART => format!("the publisher restarted with stNum {a}, sqNum {b}"),
             notice::TAKEN_OVER => format!("another publisher takes over the block with stNum {a}, sqNum {b}"),
-            notice::BEGAN_AGAIN => "t changed once without a new stNum, then stayed the same: the publisher \
-                                    restarted"
-                .into(),
+            notice::BEGAN_AGAIN => {
+                "t changed once without a new stNum, then stayed the same: the publisher restarted".into()
+            }
             notice::ALTERED => {
                 format!(
                     "the values changed without a new stNum (sqNum {a}): a second publisher sent them, or the \
@@ -95,8 +94,8 @@ impl Words {
             }
             notice::CONFLICTING => {
                 format!(
-                    "a second message with stNum {a}, sqNum {b} has other contents: a second publisher sent it; it \
-                         is not taken"
+                    "a second message with stNum {a}, sqNum {b} has other contents: a second publisher sent it; it is \
+                     not taken"
                 )
             }
             notice::SINGLE => "only one message came: nothing is known of later ones".into(),
@@ -135,8 +134,7 @@ impl Words {
             notice::OLD_TOTAL => format!("{a} old messages were not taken"),
             notice::CONFLICTING_TOTAL => {
                 format!(
-                    "{a} messages contradicted one with the same numbers, {b} contradicted the values of their \
-                         state"
+                    "{a} messages contradicted one with the same numbers, {b} contradicted the values of their state"
                 )
             }
             notice::RESTARTS_TOTAL => format!("restarts of the publisher: {a}"),

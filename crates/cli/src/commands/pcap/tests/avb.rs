@@ -13,8 +13,7 @@ use crate::commands::pcap::run;
 
 const INTERVAL_NS: i64 = 125_000;
 
-/// 4000 frames of one stream, every 125 us and 100 ns less or more; the gap before frame 2000 is `gap_ns`. Stamps are
-/// cut to
+/// 4000 frames of one stream, every 125 us and 100 ns less or more; the gap before frame 2000 is `gap_ns`. Stamps are cut to
 /// whole `step_ns`.
 fn frames(gap_ns: i64, step_ns: i64) -> Vec<(i64, Vec<u8>)> {
     let mut template = AafTemplate::new(&Stream {
