@@ -67,8 +67,8 @@ pub(crate) struct PcapArgs {
     /// Length of a window of capture time in the run file
     #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = window)]
     pub(crate) window: u64,
-    /// Room for histograms in the run file. To stay within it, older windows are merged; counts and extremes are always
-    /// kept
+    /// Room for histograms in the run file. To stay within it, those of older windows are merged; counts and extremes
+    /// are always kept
     #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
     pub(crate) file_budget: u64,
 }
