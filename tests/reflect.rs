@@ -283,7 +283,7 @@ fn ends_in_different_vlans_do_not_measure() {
         (
             "--vlan 5:6",
             "",
-            "answers frames of VLAN 5 with frames of no VLAN: give --vlan the same",
+            "answers frames of VLAN 5 with frames of no VLAN: give both ends the same --vlan",
         ),
         ("", "--vlan 5:6", "nobody answered on v0"),
         ("--vlan 5", "--vlan 6", "nobody answered on v0"),

@@ -63,7 +63,7 @@ mod tests {
         fs::write(at("notes.html"), "<title>Notes</title>").expect("written");
         fs::write(at("empty.html"), "").expect("written");
         let refused = |path: &Path| check(Some(path), None).expect_err("refused").to_string();
-        assert!(refused(&at("notes.html")).contains("no report of triptime"));
+        assert!(refused(&at("notes.html")).contains("not a report of triptime"));
         assert!(write(&at("notes.html"), "x").is_err());
         assert_eq!(fs::read(at("notes.html")).expect("there"), b"<title>Notes</title>");
         for name in ["new.html", "empty.html", "new.html"] {

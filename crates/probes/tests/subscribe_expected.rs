@@ -171,7 +171,7 @@ fn what_is_not_as_expected_is_named() {
     says("RATE", "RATE: smpCnt wraps at 4000 samples/s, not 4800 as expected");
     says(
         "MOVED#2",
-        "MOVED#2: is not among the expected streams: sent to 01:0c:cd:04:01:07, APPID 0x4000, without a tag",
+        "MOVED#2: is not among the expected streams; it is sent to 01:0c:cd:04:01:07, APPID 0x4000, without a tag",
     );
     assert!(
         said("MOVED").iter().any(|text| text.starts_with("MOVED: never came")),

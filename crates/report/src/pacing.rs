@@ -242,7 +242,7 @@ mod tests {
     fn frames_that_come_in_no_interval_have_none() {
         let uneven: Vec<u64> = (0..100).map(|n| if n % 2 == 0 { 5_000 } else { 245_000 }).collect();
         let why = Pacing::of(&gaps("spacing/avtp-01", &uneven)).unwrap_err();
-        assert!(why.contains("it shows no interval"), "{why}");
+        assert!(why.contains("they show no interval"), "{why}");
         let why = Pacing::of(&gaps("spacing/avtp-01", &[125_000; 7])).unwrap_err();
         assert!(why.starts_with("7 gaps: it takes 8"), "{why}");
         let why = Pacing::of(&gaps("wakeup/cpu1", &[125_000; 50])).unwrap_err();

@@ -64,10 +64,10 @@ mod tests {
         assert_eq!(expand("{1..1}"), Ok(vec!["1".into()]));
         assert_eq!(expand("M{0..9999}").map(|names| names.len()), Ok(10_000));
         for (text, part) in [
-            ("M{1..0}", "no range"),
-            ("M{1}", "no range"),
-            ("M{-1..3}", "no range"),
-            ("M{1..20000}", "no range"),
+            ("M{1..0}", "not a range"),
+            ("M{1}", "not a range"),
+            ("M{-1..3}", "not a range"),
+            ("M{1..20000}", "not a range"),
             ("M{1..2}{1..2}", "more than one"),
             ("M{1..2", "without }"),
             ("M1}", "without {"),

@@ -171,7 +171,7 @@ fn a_record_goes_by_either_file_and_says_what_is_not_there() {
     for (path, part) in [
         (config.clone(), "no .dat file"),
         (directory.path().join("y.cff"), "No such file"),
-        (directory.path().join("y.txt"), ".cff is wanted"),
+        (directory.path().join("y.txt"), "use .cfg (with .dat) or .cff"),
     ] {
         let error = open(&path).expect_err(part).to_string();
         assert!(

@@ -129,7 +129,7 @@ fn control_blocks_beyond_the_most_leave_a_doubt() {
     let recorded = supervise(config, &[of(1, 1), of(2, 1), of(1, 2)], Duration::ZERO);
     let found = doubts(&recorded, &format!("goose/{TRIP_REF}"));
     assert!(
-        found[0].contains("1 messages came of control blocks beyond"),
+        found[0].contains("1 messages came from control blocks beyond"),
         "{found:?}"
     );
 }

@@ -79,8 +79,8 @@ fn vm(runs: &[RunView]) -> String {
             ]);
         }
     }
-    let note = "* Samples over 120 µs. After \"+\": all periods that the thread skipped, which cyclictest does not \
-                count.\n";
+    let note = "* Samples over 120 µs. After \"+\": all periods that the thread skipped, however long, which \
+                cyclictest does not count.\n";
     columns(&rows) + note
 }
 
@@ -269,7 +269,7 @@ mod tests {
         let text = print(Layout::Vm, &[run]);
         assert!(text.contains("| 0 + 4 "), "{text}");
         assert!(
-            text.contains("the periods that the thread skipped in all, however long"),
+            text.contains("all periods that the thread skipped, however long"),
             "{text}"
         );
     }

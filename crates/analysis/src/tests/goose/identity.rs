@@ -118,7 +118,7 @@ fn no_time_to_live_a_lone_message_and_heartbeats_that_end_are_doubts() {
             "timeAllowedtoLive is 0",
         ),
         (vec![(0, message(4, 1))], "only one message came"),
-        (beats, "no message for 3.10 s when the capture ended"),
+        (beats, "no message for the last 3.10 s of the capture"),
     ] {
         let mut frames = encoded(&messages);
         frames.push((ms(end.0), end.1.clone()));

@@ -290,6 +290,6 @@ mod tests {
         assert!(matches!(&all[6], Value::Structure(parts) if parts[0] == Value::Boolean(true)));
         let wrong = text.replace("<Val>on</Val></DAI>", "<Val>ajar</Val></DAI>");
         let why = control_block(&block(&wrong), false).expect_err("no such position");
-        assert!(why.contains("its value `ajar` cannot be: it is Dbpos"), "{why}");
+        assert!(why.contains("its value `ajar` is not possible: it is Dbpos"), "{why}");
     }
 }

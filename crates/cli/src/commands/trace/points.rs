@@ -178,7 +178,7 @@ mod tests {
             ("lo", "NAME=INTERFACE"),
             ("a=lo:up", "have: rx, tx"),
             ("a/b=lo", "letters"),
-            ("a-to-b=lo", "between two points"),
+            ("a-to-b=lo", "separates two points"),
             ("a=nosuch0", "no such interface"),
             ("a=lo@/nosuch", "/nosuch"),
         ] {
