@@ -88,7 +88,10 @@ fn values_on_the_command_line_say_what_would_do() {
     refused(&run(&["frobnicate"]), 2, &["frobnicate"]);
     refused(&run(&["publish", "lo", "--asdus", "7"]), 2, &["7 ASDUs"]);
     for (options, words) in [
-        (&["--framing", "avtp", "--size", "200"][..], "--size is of test frames"),
+        (
+            &["--framing", "avtp", "--size", "200"][..],
+            "--size applies to test frames",
+        ),
         (&["--listen", "eth9x"], "does not hear its own frames"),
         (&["--vlan", "5000"], "0 to 4095"),
         (&["--vlan", "5:9"], "0 to 7"),

@@ -1,4 +1,4 @@
-//! Whatever a device on the bus, a file or a run file says: no face shows a character that does something else than to be seen.
+//! Whatever a device on the bus, a file or a run file says, no output shows a character that does more than be seen.
 
 use capture::write::PcapWriter;
 use model::{

@@ -153,7 +153,7 @@ fn scl_files_without_a_control_block_to_publish_are_refused() {
     let file = in_directory(directory.path(), "station.scd");
     std::fs::write(&file, STATION.replace(">4</MinTime>", ">4000</MinTime>")).expect("writable");
     for (ied, words) in [
-        ("RELAY1", "MinTime 4000 ms and MaxTime 1000 ms cannot be"),
+        ("RELAY1", "MinTime 4000 ms and MaxTime 1000 ms are not possible"),
         ("MU01", "no GSEControl"),
     ] {
         let output = run(&["publish", "lo", "--scl", &file, "--ied", ied, "--goose-from-scl"]);

@@ -132,7 +132,7 @@ fn cases() -> Vec<Case> {
             with(ahead(2)),
             "inconclusive",
             0,
-            "messages come from 02:00:00:00:00:02 too, while 02:00:00:00:00:01 is live",
+            "02:00:00:00:00:02 sends messages while 02:00:00:00:00:01 is live",
         ),
         case(
             "the same source a state ahead",
@@ -153,14 +153,14 @@ fn cases() -> Vec<Case> {
             with(vec![(350, contradicting)]),
             "inconclusive",
             0,
-            "stNum 4, sqNum 4 says something else",
+            "stNum 4, sqNum 4 has other contents",
         ),
         case(
             "begun again with a later time",
             restarted,
             "inconclusive",
             0,
-            "the publisher began again",
+            "the publisher restarted",
         ),
         case(
             "no time to live, and dead",

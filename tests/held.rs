@@ -1,4 +1,4 @@
-//! A process whose CPU quota is used up, or that is stopped, is not told that the host did it.
+//! A report does not blame the host when a process used up its CPU quota or was stopped.
 
 use model::{Cause, Explanation};
 use rustix::process::{Pid, Signal, kill_process};

@@ -1,4 +1,4 @@
-//! Nothing that others do loses a run, and no run is whole that is not.
+//! Nothing that others do loses a run, and no incomplete run counts as complete.
 
 use capture::write::PcapWriter;
 use rustix::process::{Pid, Signal, kill_process};

@@ -196,8 +196,12 @@ fn what_cannot_be_merged_is_said() {
     assert!(run(&["import", &record, "--out", &plain, "--json"]).status.success());
     let output = run(&["merge", &plain, &plain]);
     assert_eq!(output.status.code(), Some(3), "as export says of it");
-    assert!(stderr(&output).contains("no recording"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no readable recording"), "{}", stderr(&output));
     let output = run(&["merge", &plain, &plain, "--clock", "gps"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("no relation of clocks"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("not a relation of clocks"),
+        "{}",
+        stderr(&output)
+    );
 }

@@ -176,7 +176,10 @@ fn logger_files_are_paired_and_judged() {
     ]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let why = json(&output)["checks"][0]["why"].as_str().expect("a reason").to_owned();
-    assert!(why.contains("nearer to the limit than the 26.0 µs"), "{why}");
+    assert!(
+        why.contains("closer to the limit than its uncertainty of 26.0 µs"),
+        "{why}"
+    );
     let page = std::fs::read_to_string(&html).expect("a report");
     assert!(
         page.contains("publisher -&gt; subscriber") || page.contains("publisher -&#62; subscriber"),

@@ -283,7 +283,7 @@ fn ends_in_different_vlans_do_not_measure() {
         (
             "--vlan 5:6",
             "",
-            "answers frames of VLAN 5 with frames of no VLAN: give --vlan the same",
+            "answers frames of VLAN 5 with frames of no VLAN: give both ends the same --vlan",
         ),
         ("", "--vlan 5:6", "nobody answered on v0"),
         ("--vlan 5", "--vlan 6", "nobody answered on v0"),
@@ -325,14 +325,18 @@ fn an_end_that_nobody_asks_has_measured_nothing() {
     );
     let alone = wait(alone, &["alone"]);
     assert_eq!(alone.status.code(), Some(3), "{}", stderr(&alone));
-    assert!(stderr(&alone).contains("nothing to measure came"), "{}", stderr(&alone));
+    assert!(
+        stderr(&alone).contains("nothing came that could be measured"),
+        "{}",
+        stderr(&alone)
+    );
     let waiting = begin(&namespace, directory.path(), "v0", "--engine block");
     std::thread::sleep(Duration::from_millis(500));
     kill_process(Pid::from_child(&waiting), Signal::INT).expect("told to end");
     let waiting = wait(waiting, &["waiting"]);
     assert_eq!(waiting.status.code(), Some(3), "{}", stderr(&waiting));
     assert!(
-        stderr(&waiting).contains("ended before another end was found on v0"),
+        stderr(&waiting).contains("ended before it found the other end on v0"),
         "{}",
         stderr(&waiting)
     );

@@ -1,4 +1,4 @@
-//! Ways through a host, each traced as it is found, inside a guest that has the kernel modules they take.
+//! Ways through a host, each traced as found, inside a guest with the kernel modules that they need.
 
 use crate::machine::{Kernel, Left, Machine, Setup};
 use crate::runs::{counts, not_timed, published, report};

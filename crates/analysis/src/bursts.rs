@@ -1,4 +1,4 @@
-//! Runs of frames that come far closer than they are due: what a stall upstream lets go at once.
+//! Bursts: runs of frames that come far closer than they are due. A stall upstream releases them at once.
 
 use stats::Histogram;
 

@@ -1,5 +1,5 @@
-//! What is told of one GOOSE stream: states, repetitions, silence, and what else must not change unseen. The rules are those of
-//! [`wire::goose::Supervisor`].
+//! What the analysis tells of one GOOSE stream: states, repetitions, silence, and changes that must not go unseen. The
+//! rules are those of [`wire::goose::Supervisor`].
 
 use crate::sink::{Budget, EventKind, Notes};
 use units::format_ns;
@@ -103,7 +103,10 @@ impl GooseStream {
         if before.without_life == 0 && self.supervisor.counts().without_life > 0 {
             let number = notes.frame;
             self.doubt(notes, || {
-                format!("timeAllowedtoLive is 0, which is not allowed: whether the publisher died cannot be judged (frame {number})")
+                format!(
+                    "timeAllowedtoLive is 0, which is not allowed: nobody can tell whether the publisher died (frame \
+                     {number})"
+                )
             });
         }
         is_measured
@@ -127,13 +130,15 @@ impl GooseStream {
         }
         if single {
             self.doubt(notes, || {
-                "only one message came: nothing is known of those that follow it".to_owned()
+                "only one message came: nothing is known of later ones".to_owned()
             });
         }
         if self.supervisor.counts().fell_silent > 0 {
             let after = format_ns(silence_ns.unwrap_or(0) as f64);
             self.doubt(notes, || {
-                format!("no message for {after} when the capture ended, though they had come steadily and more often")
+                format!(
+                    "no message for the last {after} of the capture; until then messages came steadily and more often"
+                )
             });
         }
         for refusal in REFUSALS.into_iter().filter(|refusal| refusal.is_doubt()) {
@@ -158,7 +163,7 @@ impl GooseStream {
         );
         self.doubt(notes, || match first.filter(|_| refusal == Refusal::SecondSource) {
             Some(first) => format!(
-                "a second publisher: messages come from {second} too, while {first} is live; not taken (frame {number})"
+                "a second publisher: {second} sends messages while {first} is live; they are not taken (frame {number})"
             ),
             None => format!("a message is refused: {} (frame {number})", refusal.reason()),
         });
@@ -168,10 +173,16 @@ impl GooseStream {
         let number = notes.frame;
         self.doubt(notes, || match oddity {
             Oddity::BeganAgain => {
-                format!("t moved on without a new stNum and stands again (frame {number}): the publisher began again")
+                format!(
+                    "t changed once without a new stNum, then stayed the same (frame {number}): the publisher \
+                     restarted"
+                )
             }
             Oddity::Altered => {
-                format!("the values changed without a new stNum (frame {number}): of a second publisher, or against the rules")
+                format!(
+                    "the values changed without a new stNum (frame {number}): a second publisher sent them, or the \
+                     publisher breaks the rules"
+                )
             }
         });
     }
@@ -202,8 +213,8 @@ impl GooseStream {
             Outcome::Old if is_first => self.doubt(notes, || old(message, from, frame)),
             Outcome::Conflicting if is_first => self.doubt(notes, || {
                 format!(
-                    "another message of stNum {st_num}, sqNum {sq_num} says something else (frame {frame}): of a second publisher; \
-                     not taken"
+                    "a second message with stNum {st_num}, sqNum {sq_num} has other contents (frame {frame}): a \
+                     second publisher sent it; it is not taken"
                 )
             }),
             Outcome::Repetition(Place::Gap(missing)) => {
@@ -247,7 +258,7 @@ fn old(message: Numbers, live: u32, frame: u64) -> String {
         true => format!("stNum {st_num}, sqNum {sq_num} while that state was live"),
         false => format!("stNum {st_num} while stNum {live} was live"),
     };
-    format!("an old message of {while_live} (frame {frame}): replayed, or of a second publisher; not taken")
+    format!("an old message of {while_live} (frame {frame}): replayed, or sent by a second publisher; it is not taken")
 }
 
 /// Whether a message that was taken is of another publisher than the one before it, by its address or because it is simulated.
@@ -259,7 +270,7 @@ fn is_of_another(before: &Marks, frame: &Frame<'_>) -> bool {
 fn restart(message: Numbers, before: Option<Numbers>, frame: u64) -> String {
     let Numbers { st_num, sq_num, .. } = message;
     let Some(before) = before else {
-        return format!("another publisher takes the block over with stNum {st_num}, sqNum {sq_num} (frame {frame})");
+        return format!("another publisher takes over the block with stNum {st_num}, sqNum {sq_num} (frame {frame})");
     };
     let (what, from, to) = match st_num == before.st_num {
         true => ("sqNum", before.sq_num, sq_num),
@@ -267,14 +278,14 @@ fn restart(message: Numbers, before: Option<Numbers>, frame: u64) -> String {
     };
     match to > from {
         true => format!(
-            "{what} jumped from {from} to {to} (frame {frame}), by more messages than the time since the last one allows: the \
-             publisher began again, or it is another one"
+            "{what} jumped from {from} to {to} (frame {frame}), too far for the time since the last message: the \
+             publisher restarted, or it is another one"
         ),
         false if what == "sqNum" => {
-            format!("sqNum went back to {to} without a new stNum (frame {frame}): the publisher began again")
+            format!("sqNum went back to {to} without a new stNum (frame {frame}): the publisher restarted")
         }
         false => format!(
-            "stNum went back from {from} to {to} (frame {frame}): the publisher began again, or it is another one"
+            "stNum went back from {from} to {to} (frame {frame}): the publisher restarted, or it is another one"
         ),
     }
 }

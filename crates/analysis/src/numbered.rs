@@ -1,4 +1,4 @@
-//! A stream with a counter of its own, and frames of it that come far too late.
+//! A stream with its own counter, and its frames that come far too late.
 
 use crate::losses::{Loss, Losses};
 use crate::stream::Arrival;

@@ -1,5 +1,5 @@
-//! How fine the stamps of a stream are, whatever unit the file counts them in: a tool that cuts stamps to milliseconds writes them
-//! as microseconds all the same.
+//! How fine the stamps of a stream are. The file's unit does not tell: a tool that cuts stamps to milliseconds may
+//! still write microseconds.
 
 /// Steps that are looked for, from coarse to fine, in ns.
 const STEPS: [i64; 10] = [

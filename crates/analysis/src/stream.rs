@@ -176,7 +176,9 @@ impl Stream {
             });
         } else {
             notes.write(&mut self.budget, EventKind::Uncountable, || {
-                format!("stopped {silent} before the end of the capture, without an end of its own: what was lost is not known")
+                format!(
+                    "stopped {silent} before the end of the capture, without an end mark: what was lost is not known"
+                )
             });
         }
     }
@@ -211,7 +213,10 @@ impl Stream {
         if let Stamp::Silent(ns) = stamp {
             notes.write(&mut self.budget, EventKind::Uncountable, || {
                 let silent = format_ns(ns as f64);
-                format!("silent for {silent} (until frame {frame}): its counter may have gone round, so what was lost is not known")
+                format!(
+                    "silent for {silent} (until frame {frame}): its counter may have wrapped, so what was lost is not \
+                     known"
+                )
             });
             return;
         }
@@ -229,7 +234,7 @@ impl Stream {
                 let back = format_ns(ns as f64);
                 say(
                     EventKind::StampsBack,
-                    format!("the stamp of frame {frame} is {back} before that of the stream's frame before it"),
+                    format!("frame {frame} is stamped {back} before the stream's previous frame"),
                 );
             }
             Stamp::Missing if self.spacing.unstamped == 1 => {

@@ -1,4 +1,5 @@
-//! One stream of sampled values: its counter, and what else must not change unseen. The rules are those of [`wire::sequence`].
+//! One stream of sampled values: its counter, and changes that must not go unseen. The rules are those of
+//! [`wire::sequence`].
 
 use crate::losses::{Loss, Losses};
 use crate::sink::{Budget, EventKind, Notes};

@@ -136,7 +136,7 @@ impl Pcapng {
         let Some(interface) = self.interfaces.get(packet.interface as usize) else {
             let (named, known) = (packet.interface, self.interfaces.len());
             return Err(source.damaged(format!(
-                "a frame of interface {named}, where the section describes {known}"
+                "a frame names interface {named}, but the section describes only {known}"
             )));
         };
         let limit = if interface.snap_len == 0 {

@@ -267,7 +267,7 @@ fn damage_is_named_after_the_whole_frames() {
         fill(&mut damaged);
         damage(&damaged.out)
     };
-    let why = "a frame of interface 1, where the section describes 1".to_owned();
+    let why = "a frame names interface 1, but the section describes only 1".to_owned();
     assert_eq!(with(&|f| _ = f.enhanced(1, 0, FIRST, 11)), (1, at, why));
     assert_eq!(
         with(&|f| _ = f.u32(6).u32(10).u32(0)),

@@ -30,7 +30,8 @@ pub(crate) struct RunArgs {
     /// Length of a window, after which its extremes are written [default: 20s]
     #[arg(long, value_name = "DURATION", value_parser = window)]
     pub(crate) window: Option<u64>,
-    /// Room for histograms in the run file; older windows' are merged to stay within it, counts and extremes never
+    /// Room for histograms in the run file. To stay within it, those of older windows are merged; counts and extremes
+    /// are always kept
     #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
     pub(crate) file_budget: u64,
     /// Do not record what the kernel did around late samples (it needs CAP_BPF and CAP_PERFMON, and costs a little)

@@ -1,4 +1,4 @@
-//! What ends a run before its time.
+//! What ends a run early.
 
 use crate::failure::Failure;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

@@ -1,6 +1,59 @@
-//! `triptime`: will the trip arrive in time?
+//! `triptime` answers one question: will the trip arrive in time?
 //!
-//! One file per subcommand in `commands/`; what they share (output, run files, progress) in the files beside this one.
+//! This page shows the way of one sample, from the thread that measures it to the page that a person reads. Each step
+//! links to the type that takes it.
+//!
+//! # The way of a sample
+//!
+//! ```text
+//!  measuring thread        recorder's thread           disk             report
+//! +----------------+      +------------------+      +----------+      +--------------------+
+//! | probe: 1 clock | ring | window, counters |batch | run file | read | view -> limits     |
+//! | reading, 1 push| ---> | worst samples    | ---> | (SQLite) | ---> | -> verdict -> page |
+//! +----------------+      +------------------+      +----------+      +--------------------+
+//! ```
+//!
+//! 1. **A probe measures.** Its thread waits for a due instant or a frame, reads the clock, and pushes one fixed-size
+//!    [record] into its [feed]. The feed is a ring for one writer and one reader, allocated before the first sample. A full
+//!    ring loses the record, never the thread's time, and the loss is counted.
+//! 2. **The recorder takes it.** One ordinary thread, the [recorder], empties all rings 10 to 20 times a second. A probe
+//!    has [described][describe] its series, so the record's slot becomes a series with a name, a clock and a threshold.
+//! 3. **The window counts it.** Each series has one open window: a [histogram], counters, smallest and largest sample. The
+//!    worst samples are kept one by one. The [flight recorder][flight] says what the kernel did around them, while its
+//!    events are still there.
+//! 4. **The window closes.** At the end of its span (`--window`) it becomes a row of a [batch]. The [writer] puts the batch
+//!    into the run file in one transaction. What is written stays after `kill -9`; only the open window is lost.
+//! 5. **A report reads it.** The [run file][file] gives the windows back, also those of a run that was killed. The
+//!    [view] holds the whole run as plain data. From here on nothing touches a file.
+//! 6. **Limits judge it.** A [profile] says which figure of which series may be how large. The [judgement] compares, and
+//!    turns a pass into `inconclusive` where something could hide a worse value: loss, overrun, a clock step.
+//! 7. **A person reads it.** The [report] lays judgement, [budget] and [statistics][insight] side by side. Terminal, HTML,
+//!    JSON and exports are made from it alone.
+//!
+//! A [session] ties steps 1 to 4 together. It creates the file, starts the recorder, and watches the machine meanwhile.
+//! Captures, imports and merges come in at step 4: they make windows from files.
+//!
+//! # Where the code is
+//!
+//! This crate has one file per subcommand in `commands/`. The files beside it hold what the subcommands share: output, run
+//! files, progress. CONTRIBUTING.md lists the crates.
+//!
+//! [record]: probes::record::Record
+//! [feed]: probes::record::Feed
+//! [recorder]: probes::record::Recorder
+//! [describe]: probes::record::Describe
+//! [histogram]: stats::Histogram
+//! [flight]: trace::FlightRecorder
+//! [batch]: store::Batch
+//! [writer]: store::RunWriter
+//! [file]: store::RunFile
+//! [view]: report::view::RunView
+//! [profile]: report::limits::Profile
+//! [judgement]: report::verdict::Judgement
+//! [report]: report::Report
+//! [budget]: report::budget::Budget
+//! [insight]: report::insight::Insight
+//! [session]: lab::session
 
 #![forbid(unsafe_code)]
 

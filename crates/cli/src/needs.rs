@@ -1,4 +1,5 @@
-//! Which capabilities a command needs, so that the advice on one that is missing names all of them: each `setcap` replaces the last.
+//! Which capabilities a command needs. Each `setcap` replaces the last, so the advice on a missing capability names all
+//! of them.
 
 use crate::Command;
 use crate::arguments::{PortArgs, RunArgs};

@@ -1,4 +1,4 @@
-//! The HTML file beside a result: refused where it would replace what is not ours, written last.
+//! The HTML file beside a result. It is written last, and refused where it would replace a file that is not ours.
 
 use crate::failure::Failure;
 use std::fs::{self, File};
@@ -25,7 +25,7 @@ pub(crate) fn check(page: Option<&Path>, out: Option<&Path>) -> Result<(), Failu
     let is_foreign = fs::metadata(page).is_ok_and(|there| there.is_file() && there.len() > 0) && !is_ours(page);
     if is_foreign {
         let text = format!(
-            "{}: exists already and is no report of triptime: name another file with --html, or remove it first",
+            "{}: exists already and is not a report of triptime: name another file with --html, or remove it first",
             page.display()
         );
         return Err(Failure::Usage(text));
@@ -63,7 +63,7 @@ mod tests {
         fs::write(at("notes.html"), "<title>Notes</title>").expect("written");
         fs::write(at("empty.html"), "").expect("written");
         let refused = |path: &Path| check(Some(path), None).expect_err("refused").to_string();
-        assert!(refused(&at("notes.html")).contains("no report of triptime"));
+        assert!(refused(&at("notes.html")).contains("not a report of triptime"));
         assert!(write(&at("notes.html"), "x").is_err());
         assert_eq!(fs::read(at("notes.html")).expect("there"), b"<title>Notes</title>");
         for name in ["new.html", "empty.html", "new.html"] {

@@ -1,4 +1,4 @@
-//! Making a run: where its file goes, its session, and what follows when it has ended.
+//! Making a run: its file's place, its session, and what follows its end.
 
 use crate::arguments::{PortArgs, RunArgs};
 use crate::ending;
@@ -279,7 +279,7 @@ impl Run {
                 let why = if told_to_end {
                     "ended before anything was measured"
                 } else {
-                    "nothing to measure came"
+                    "nothing came that could be measured"
                 };
                 Err(Failure::CouldNotMeasure(why.to_owned()))
             }

@@ -21,10 +21,10 @@ pub(crate) struct SetArgs {
     /// The sampled values of an SCL file: SCD, CID, ICD or IID
     #[arg(long, value_name = "FILE", group = "source")]
     pub(crate) scl: Option<PathBuf>,
-    /// Of the SCL file, only those of this IED; may be given again
+    /// Take only what this IED of the SCL file sends; may be given again
     #[arg(long, value_name = "NAME", requires = "scl")]
     ied: Vec<String>,
-    /// Frequency that an SCL file's samples in a period are counted at [default: what the file states, else 50]
+    /// Frequency in Hz, for an SCL file that counts its samples in a period [default: what the file states, else 50]
     #[arg(long, value_name = "HZ", requires = "scl", value_parser = hertz)]
     nominal_frequency: Option<f64>,
 }

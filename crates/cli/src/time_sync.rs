@@ -14,14 +14,14 @@ const AUTO: &str = "auto";
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Clock")]
 pub(crate) struct TimeSyncArgs {
-    /// Watch this ptp4l along the run, by its uds_address, or auto for the usual places (/var/run/ptp4l, timemaster's); with
-    /// --clock ptp it is watched in any case
+    /// Watch the ptp4l at this uds_address during the run, or auto to look in the usual places (/var/run/ptp4l,
+    /// timemaster's). With --clock ptp it is always watched
     #[arg(long, value_name = "SOCKET")]
     ptp: Option<PathBuf>,
-    /// Its domain [default: found out]
+    /// Domain of that ptp4l [default: found by asking]
     #[arg(long, value_name = "N")]
     ptp_domain: Option<u8>,
-    /// Time between looks at it
+    /// Time between looks at that ptp4l
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = interval)]
     ptp_interval: u64,
     /// Distance from the master above which one-way figures are in doubt [default: the stated uncertainty, else 10us]
@@ -79,7 +79,7 @@ pub(crate) fn relation(text: &str) -> Result<ClockRelation, String> {
         None if text == "ptp" => Ok(ptp(None)),
         Some(("ptp", uncertainty)) => positive_duration(uncertainty).map(|ns| ptp(Some(ns))),
         _ => Err(format!(
-            "\"{text}\" is no relation of clocks: write none, same-host, ptp, or ptp:2us"
+            "\"{text}\" is not a relation of clocks: write none, same-host, ptp, or ptp:2us"
         )),
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Res
     let report = read(file, profile)?;
     let status = present(&report, args.json, args.html.as_deref());
     if only_reflected(&report.run) && args.limits.is_some() && !args.quiet {
-        say(&"this end returned the frames: the limits are judged at the other one, which measured the round trips");
+        say(&"this end returned the frames: the other end measured the round trips, and judges the limits");
     }
     status
 }

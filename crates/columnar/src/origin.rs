@@ -1,4 +1,4 @@
-//! Which run the rows are of.
+//! Which run the rows belong to.
 
 use crate::ColumnarError;
 use model::RunState;

@@ -1,4 +1,4 @@
-//! Files of other latency tools, both ways. Pure: texts in, texts out, and the store's own model between them.
+//! Files of other latency tools, both ways, and the merging of recordings.
 //!
 //! [`cyclictest`] reads and writes what cyclictest of rt-tests writes. [`import`] turns what was read into the series and
 //! windows of a run; [`export`] turns a run into what can be written. The forms, and what each of them does not say, are in

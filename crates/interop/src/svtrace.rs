@@ -1,5 +1,6 @@
-//! svtrace's record files: one whole number of microseconds a line, the time of a sample from reception to hand-over inside one
-//! kernel. Nothing else: no time, no stream, no smpCnt, no mark of a loss. All of a file is one window.
+//! svtrace's record files. Each line is one whole number of microseconds: the time of a sample from reception to
+//! hand-over inside one kernel. A file has no instant, no stream, no smpCnt and no mark of a loss, so all of it is one
+//! window.
 
 use crate::logger::lines::Lines;
 use crate::logger::windows::Open;
@@ -14,7 +15,7 @@ pub enum SvtraceError {
     #[error("{0}: {1}")]
     Io(String, String),
     /// A line that is no number.
-    #[error("{file}: line {line} is no whole number of microseconds")]
+    #[error("{file}: line {line} is not a whole number of microseconds")]
     Line {
         /// The file.
         file: String,
@@ -71,8 +72,9 @@ pub fn import<R: Read>(file: &str, source: R, run: &mut RunWriter) -> Result<u64
         kind: EventKind::Note,
         series: Some(series),
         text: format!(
-            "imported from {file}: svtrace, {samples} samples in whole microseconds, each taken for the longest it can have been; when, \
-             of which stream and how many were lost is not in such a file"
+            "imported from {file}: svtrace, {samples} samples in whole microseconds, each counted as the longest that \
+             it can have been. Such a file does not say when they were taken, of which stream they are, or how many \
+             were lost"
         ),
     });
     batch.events.push(Event {

@@ -1,4 +1,4 @@
-//! Where and under what a measurement runs: test beds, loads, plans, network interfaces.
+//! The conditions of a measurement: test beds, loads, plans, network interfaces.
 
 #![forbid(unsafe_code)]
 

@@ -91,7 +91,8 @@ fn stolen(cpus: &CpuList) -> Vec<String> {
         .filter(|(_, per_mille)| *per_mille >= NOTABLE_STEAL)
         .map(|(cpu, per_mille)| {
             format!(
-                "cpu{cpu}: the hypervisor ran something else for {:.2} % of the time since boot: maxima are the host's too",
+                "cpu{cpu}: the hypervisor ran something else for {:.2} % of the time since boot: maxima contain the \
+                 host's stalls",
                 per_mille / 10.0
             )
         })

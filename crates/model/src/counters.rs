@@ -64,7 +64,7 @@ counters! {
     /// Came again, with the same contents as far as these are known.
     Duplicate = duplicate: "Samples that came again",
     /// Came with the number of one that had come, and other contents: one of the two is not true.
-    Conflicting = conflicting: "Samples with the number of one that had come, and other contents",
+    Conflicting = conflicting: "Samples with a number seen before, but other contents",
     /// Came after a later one.
     Reordered = reordered: "Samples that came after a later one",
     /// Periods skipped because the thread overran: scheduled, not measured.

@@ -1,4 +1,4 @@
-//! What the rules of a sequence find, on its way to the event list.
+//! Takes what the rules of a sequence find to the event list.
 
 use model::EventKind;
 use wire::sequence::{Finding, What};

@@ -154,7 +154,7 @@ fn a_talker_that_starts_again_is_told_and_loses_nothing() {
     assert_eq!(counted(&recorded, TEST), expected);
     let events = stream_events(&recorded, TEST);
     assert_eq!(events.len(), 2, "{events:?}");
-    assert!(events[0].contains("the talker began again"), "{events:?}");
+    assert!(events[0].contains("the talker restarted"), "{events:?}");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn two_talkers_in_one_stream_do_not_flood_the_run() {
     let frames: Vec<Vec<u8>> = (0..400).map(|number| frame(number).test(None)).collect();
     let events = stream_events(&listen(&config(), &frames), TEST);
     assert_eq!(events.len(), 21, "{events:?}");
-    assert!(events[20].contains("379 times more"), "{events:?}");
+    assert!(events[20].contains("379 more times"), "{events:?}");
 }
 
 /// Of other talkers only the counter of 8 bits is known: what it can show is shown, over many wraps.
@@ -201,7 +201,7 @@ fn a_loss_of_a_whole_wrap_is_not_seen_in_the_counter_and_a_media_restart_is_no_l
     let mut frames: Vec<Vec<u8>> = (0..=99).map(|number| audio(number, false, &[])).collect();
     // 256 frames are missing here.
     frames.extend((100..=149).map(|number| audio(number, false, &[])));
-    // Here the talker began again.
+    // Here the talker restarted.
     frames.extend((7..=56).map(|number| audio(number, true, &[])));
     let recorded = listen(&config(), &frames);
     let expected = Expected {
@@ -269,7 +269,7 @@ fn a_frame_of_another_publisher_far_too_late_is_no_restart() {
     let events = stream_events(&recorded, "listen/sv-MU01");
     assert_eq!(
         events,
-        ["sv-MU01: 1 samples came more than 16 counts late, no restart: those that were missing stay lost"]
+        ["sv-MU01: 1 samples came more than 16 counts late, without a restart: what was missing still counts as lost"]
     );
 }
 
@@ -466,7 +466,7 @@ fn streams_beyond_the_limit_are_counted_not_measured() {
     let events = stream_events(&recorded, "delivery/listen");
     assert_eq!(
         events,
-        ["10 frames of more streams than the 3 that are told apart (--max-streams)"]
+        ["10 frames belong to streams beyond the 3 that are told apart (--max-streams)"]
     );
 }
 

@@ -161,17 +161,17 @@ fn what_is_not_as_expected_is_named() {
             said(id)
         );
     };
-    says("CONFREV", "CONFREV: confRev is 7, expected was 1");
-    says("ASDUS", "ASDUS: 2 ASDUs in a frame, expected were 1");
+    says("CONFREV", "CONFREV: confRev is 7, not 1 as expected");
+    says("ASDUS", "ASDUS: 2 ASDUs in a frame, not 1 as expected");
     says(
         "OCTETS",
-        "OCTETS: seqData has 72 octets, expected were 64: the dataset is another one",
+        "OCTETS: seqData has 72 octets, not 64 as expected: the dataset is another one",
     );
-    says("VLAN", "VLAN: came in VLAN 5, expected was without a tag");
-    says("RATE", "RATE: smpCnt wraps at 4000 samples/s, expected were 4800");
+    says("VLAN", "VLAN: came in VLAN 5, expected without a tag");
+    says("RATE", "RATE: smpCnt wraps at 4000 samples/s, not 4800 as expected");
     says(
         "MOVED#2",
-        "MOVED#2: is not among the expected streams: sent to 01:0c:cd:04:01:07, APPID 0x4000, without a tag",
+        "MOVED#2: is not among the expected streams; it is sent to 01:0c:cd:04:01:07, APPID 0x4000, without a tag",
     );
     assert!(
         said("MOVED").iter().any(|text| text.starts_with("MOVED: never came")),
@@ -220,7 +220,7 @@ fn nothing_at_all_is_no_traffic() {
         start(&config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect("the subscriber starts");
     let error = subscription.running.join().expect_err("nothing came");
     assert!(
-        matches!(&error, ProbeError::NoTraffic(text) if text.contains("of none of 1 expected streams")),
+        matches!(&error, ProbeError::NoTraffic(text) if text.contains("of any of the 1 expected streams")),
         "{error}"
     );
     let recorded = run.finish();

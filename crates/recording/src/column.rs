@@ -1,4 +1,4 @@
-//! One column of a segment: what is left of a value after prediction, packed.
+//! One column of a segment: packs what prediction leaves of each value.
 //!
 //! A column that holds only zeros takes five octets. Others are packed by Pcodec (<https://github.com/pcodec/pcodec>, standalone format): it cuts the values into ranges,
 //! codes the range by tANS and the place in it in plain bits, which comes near the entropy of noise.

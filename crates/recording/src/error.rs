@@ -7,7 +7,7 @@ pub enum SegmentError {
     #[error("it does not begin as a segment does")]
     NotASegment,
     /// Of a later version of this program.
-    #[error("it is of format {0}, which this version does not know")]
+    #[error("it has format {0}, which this version does not know")]
     Newer(u16),
     /// The end is missing.
     #[error("it was cut short: {found} octets of {whole}")]

@@ -1,4 +1,4 @@
-//! What a run says of its recording beside the segments: facts of the group [`GROUP`], for who puts recordings together.
+//! Facts about a recording beside its segments (group [`GROUP`]). Whoever merges recordings reads them.
 
 /// Group of these facts.
 pub const GROUP: &str = "recording";

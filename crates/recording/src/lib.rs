@@ -1,4 +1,4 @@
-//! Every received sample with its stamps: how it is packed, and what a recording says.
+//! Recordings keep every received sample with its stamps. This crate packs them, and says what a recording holds.
 //!
 //! A [`Record`] is what came in one frame of one stream: the first sample's number, how many samples, and an instant for each
 //! observation point (kernel, application, …). A [`SegmentWriter`] packs many of them into one sealed segment: self-contained, with its

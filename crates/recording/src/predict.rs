@@ -1,4 +1,4 @@
-//! What the next record will most likely be. Writer and reader run the same predictor, and only the differences are kept.
+//! Predicts the next record. Writer and reader run the same predictor, and only the differences are kept.
 //!
 //! Publishers send their streams in bursts, one frame each at every sampling instant. So the next stream is the one that followed
 //! last time, its number is the next one, and within a burst a stamp lies a little after the one before, whatever held the

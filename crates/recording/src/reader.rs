@@ -62,7 +62,9 @@ impl SegmentReader {
         self.head(&mut bytes)?;
         self.order(&mut bytes, records)?;
         if self.segment.block.samples.iter().map(|n| u64::from(*n)).sum::<u64>() != samples {
-            return Err(SegmentError::Contradiction("another number of samples than it says"));
+            return Err(SegmentError::Contradiction(
+                "a different number of samples than it says",
+            ));
         }
         for point in 0..self.segment.points.len() {
             self.stamps(&mut bytes, point)?;

@@ -1,4 +1,4 @@
-//! The trip-time budget: every part of the way from a fault to a trip message, measured or said not to be.
+//! The trip-time budget: every part of the way from a fault to a trip message. Each part says whether it was measured.
 
 #[cfg(test)]
 mod tests;
@@ -247,10 +247,11 @@ fn own_lateness(lines: &[Line], added: &[(&'static str, i64)]) -> Option<String>
     let spanned = added.iter().any(|(title, _)| *title == ARRIVAL.title);
     Some(match spanned {
         true => format!(
-            "The test set's own lateness, up to {late}, is in \u{201c}{}\u{201d}: what of it is the host's only tracing tells.",
+            "\u{201c}{}\u{201d} includes the test set's own lateness, up to {late}: only tracing shows the host's \
+             share.",
             ARRIVAL.title
         ),
-        false => format!("The test set's own lateness, up to {late}, is not the host's and not in the sum."),
+        false => format!("The test set's own lateness, up to {late}, is not the host's. The sum leaves it out."),
     })
 }
 

@@ -1,4 +1,5 @@
-//! What a run file says that cannot all be true: a damaged file, one that somebody changed, or a fault of triptime's own.
+//! Contradictions: what a run file says that cannot all be true. The file was damaged or changed, or triptime has a
+//! fault.
 //!
 //! Most figures are in a file more than once: a maximum is also the end of a histogram, a loss is also a sample that was due. Where two
 //! of them disagree, neither is known, and no limit on the series is decided. A file that one of our own commands wrote agrees with

@@ -1,5 +1,5 @@
-//! What statistics say of a series beyond its figures: how sure its quantiles are, whether it held still, what a rare value
-//! would be, and what a run of this length supports.
+//! What statistics say of a series beyond its figures: how sure its quantiles are, whether it stayed steady, how large
+//! a rare value would be, and what a run of this length supports.
 
 use crate::bound::{Bound, CONFIDENCE};
 use crate::limits::Quantity;
@@ -188,8 +188,8 @@ impl Insight {
     pub fn rare_text(&self) -> String {
         match &self.rare {
             Ok(rare) => format!(
-                "{} is exceeded once in {} ({} to {}: {:.0} % of the fit alone), if the tail goes on as {} blocks have it; {}. A \
-                 cause that comes less than once in {} may not have shown, and would put it higher",
+                "{} is exceeded once in {} ({} to {}: {:.0} % of the fit alone), if the tail goes on as in {} blocks; \
+                 {}. A cause rarer than once in {} may not have shown yet, and would make it larger",
                 format_ns(rare.level.level_ns),
                 format_ns(rare.span_ns),
                 format_ns(rare.level.low_ns),

@@ -1,4 +1,5 @@
-//! From a run to an answer: limits, verdicts, the trip-time budget, and every form a person or a program reads them in.
+//! From a run to an answer: limits, verdicts, the trip-time budget, and every form in which a person or a program reads
+//! them.
 //!
 //! A [`RunView`] is a run as plain data; [`Report`] holds it against limit profiles.
 

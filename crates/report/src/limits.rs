@@ -176,7 +176,7 @@ pub enum Quantity {
     Late,
     /// Samples that came again.
     Duplicate,
-    /// Samples with the number of one that had come, and other contents.
+    /// Samples with a number seen before, but other contents.
     Conflicting,
     /// Samples that came after a later one.
     Reordered,

@@ -158,7 +158,7 @@ impl OneWay {
         }
         if let Some(earliest_ns) = self.earliest_ns {
             doubts.push(format!(
-                "clock fault: in {}, samples were there up to {} before they were due",
+                "clock fault: in {}, samples came up to {} before they were due",
                 plural(self.faulty as u64, "window"),
                 format_ns(earliest_ns.unsigned_abs() as f64)
             ));

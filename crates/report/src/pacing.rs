@@ -1,5 +1,5 @@
-//! How evenly the frames of a stream follow each other: their interval, how far the longest gap goes beyond it, and the buffer
-//! that a listener needs for it.
+//! How evenly the frames of a stream follow each other: their interval, the excess of the longest gap over it, and the
+//! buffer that a listener needs.
 
 use crate::text::{count, plural};
 use model::SeriesView;
@@ -57,7 +57,9 @@ fn learned(series: &SeriesView) -> Result<u64, String> {
     let gaps = series.histogram.count();
     if gaps < FEWEST {
         let gaps = plural(gaps, "gap");
-        return Err(format!("{gaps}: it takes {FEWEST} to show the interval of the stream"));
+        return Err(format!(
+            "{gaps}: at least {FEWEST} are needed to show the interval of the stream"
+        ));
     }
     let [low, middle, high] = quartiles(series);
     // Stamps so coarse say how many frames came in a time, and not how evenly.
@@ -68,7 +70,8 @@ fn learned(series: &SeriesView) -> Result<u64, String> {
     if middle <= 1 || low < middle / 2 || high > middle + middle / 2 {
         let [low, high] = [low, high].map(|ns| format_ns(ns as f64));
         return Err(format!(
-            "a quarter of its gaps are {low} or less, a quarter {high} or more: it shows no interval to judge the longest by"
+            "a quarter of its gaps are {low} or less, a quarter {high} or more: they show no interval by which to \
+             judge the longest"
         ));
     }
     Ok(middle)
@@ -237,7 +240,7 @@ mod tests {
     fn frames_that_come_in_no_interval_have_none() {
         let uneven: Vec<u64> = (0..100).map(|n| if n % 2 == 0 { 5_000 } else { 245_000 }).collect();
         let why = Pacing::of(&gaps("spacing/avtp-01", &uneven)).unwrap_err();
-        assert!(why.contains("it shows no interval"), "{why}");
+        assert!(why.contains("they show no interval"), "{why}");
         let why = Pacing::of(&gaps("spacing/avtp-01", &[125_000; 7])).unwrap_err();
         assert!(why.starts_with("7 gaps: it takes 8"), "{why}");
         let why = Pacing::of(&gaps("wakeup/cpu1", &[125_000; 50])).unwrap_err();

@@ -251,7 +251,7 @@ impl Judgement {
             return "No limit profile was given, so nothing is judged (--limits substation).".to_owned();
         }
         if self.checks.is_empty() && fail == 0 {
-            return "Nothing was measured that a limit applies to.".to_owned();
+            return "No limit applies to what was measured.".to_owned();
         }
         if pass == total && !self.coverage.is_whole() {
             let checks = plural(total, "check");

@@ -1,4 +1,4 @@
-//! The one way a run, or a step of it, is ended early.
+//! The one way to end a run, or a step of it, early.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -115,7 +115,7 @@ pub(crate) fn read(
 
     let mac = part("MAC-Address").ok_or_else(|| missing("MAC-Address", "01-0C-CD-04-00-01"))?;
     let mac: Mac = mac.parse().map_err(|_| {
-        format!("MAC-Address `{mac}` is none: write six octets in hexadecimal, such as 01-0C-CD-04-00-01")
+        format!("MAC-Address `{mac}` is not valid: write six octets in hexadecimal, such as 01-0C-CD-04-00-01")
     })?;
     if mac.0[..4] != kind.multicast() {
         let [a, b, c, d] = kind.multicast();
@@ -125,7 +125,7 @@ pub(crate) fn read(
     }
     let appid = part("APPID").ok_or_else(|| missing("APPID", "4000"))?;
     let appid = hexadecimal(appid)
-        .ok_or_else(|| format!("APPID `{appid}` is none: write four hexadecimal digits, such as 4000"))?;
+        .ok_or_else(|| format!("APPID `{appid}` is not valid: write four hexadecimal digits, such as 4000"))?;
     if kind == Kind::SampledValues && !(0x4000..=0x7fff).contains(&appid) {
         warn(format!(
             "APPID {appid:04X} is outside 4000 to 7FFF, where sampled values belong"
@@ -134,7 +134,7 @@ pub(crate) fn read(
     let vid = match part("VLAN-ID") {
         None => None,
         Some(text) => Some(hexadecimal(text).filter(|vid| *vid <= 0x0fff).ok_or_else(|| {
-            format!("VLAN-ID `{text}` is none: write three hexadecimal digits, such as 064 for VLAN 100")
+            format!("VLAN-ID `{text}` is not valid: write three hexadecimal digits, such as 064 for VLAN 100")
         })?),
     };
     let priority = match part("VLAN-PRIORITY") {
@@ -143,7 +143,7 @@ pub(crate) fn read(
             text.parse::<u8>()
                 .ok()
                 .filter(|priority| *priority <= 7)
-                .ok_or_else(|| format!("VLAN-PRIORITY `{text}` is none: write 0 to 7"))?,
+                .ok_or_else(|| format!("VLAN-PRIORITY `{text}` is not valid: write 0 to 7"))?,
         ),
     };
     let vlan = match (vid, priority) {

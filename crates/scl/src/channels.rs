@@ -52,7 +52,7 @@ impl DataSet {
             let name = value_name(member, &path);
             if basic != Basic::Integer(32) {
                 return Err(format!(
-                    "dataset {}, line {line}: {name} is {basic}, where an INT32 value of a current or a voltage is wanted",
+                    "dataset {}, line {line}: {name} is {basic}, not an INT32 value of a current or a voltage",
                     self.name
                 ));
             }

@@ -42,7 +42,7 @@ impl<'a> Control<'_, 'a, '_> {
             Some("SecPerSmp") => SmpMod::SecondsPerSample,
             Some(other) => {
                 return Err(format!(
-                    "smpMod `{other}` is none: write SmpPerPeriod, SmpPerSec or SecPerSmp"
+                    "smpMod `{other}` is not valid: write SmpPerPeriod, SmpPerSec or SecPerSmp"
                 ));
             }
         };
@@ -210,7 +210,7 @@ impl<'a> Control<'_, 'a, '_> {
             None => Err(format!("it has no {attribute}: add {attribute}=\"{example}\"")),
             Some(text) => text
                 .parse()
-                .map_err(|_| format!("{attribute} `{text}` is no number that can be: write it as {example}")),
+                .map_err(|_| format!("{attribute} `{text}` is not a possible number: write it as {example}")),
         }
     }
 
@@ -260,7 +260,7 @@ impl<'a> Control<'_, 'a, '_> {
         }
         let value = text.parse().ok();
         if value.is_none() {
-            warn(format!("`{text}` is no whole number of ms: not taken"));
+            warn(format!("`{text}` is not a whole number of ms: ignored"));
         }
         value
     }

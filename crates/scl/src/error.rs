@@ -26,7 +26,7 @@ pub type Warning = Problem;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SclError {
     /// Neither UTF-8, UTF-16 nor ISO-8859-1.
-    #[error("octet {at} is not {encoding}, which the file says or seems to be: save it as UTF-8")]
+    #[error("octet {at} is not {encoding}, although the file says so or looks so: save it as UTF-8")]
     Encoding {
         /// Where, from 0.
         at: usize,
@@ -42,6 +42,6 @@ pub enum SclError {
         what: String,
     },
     /// XML, but of another kind.
-    #[error("line 1: the root element is <{0}>, and that of an SCL file is <SCL>")]
+    #[error("line 1: the root element is <{0}>, but an SCL file has <SCL>")]
     NotScl(String),
 }

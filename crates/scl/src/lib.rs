@@ -1,5 +1,5 @@
-//! Reads SCL files (IEC 61850-6): which sampled values and which GOOSE messages the IEDs of a substation publish, where to,
-//! and what is in them.
+//! Reads SCL files (IEC 61850-6): which sampled values and GOOSE messages the IEDs of a substation publish, to which
+//! addresses, and with which contents.
 //!
 //! SCD, CID, ICD, IID and SED files of Edition 1 (2003), 2 (2007A) and 2.1 (2007B) are read alike: what tells them apart is
 //! what is in them. A file is read leniently. What a network does not need to agree on is a [`Warning`]; a control block

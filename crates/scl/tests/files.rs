@@ -190,7 +190,7 @@ fn each_thing_that_stops_a_block_is_told_with_what_to_do() {
         (
             "01-0C-CD-04-00-11",
             "01-0C-CD-04-00",
-            "MAC-Address `01-0C-CD-04-00` is none: write six octets",
+            "MAC-Address `01-0C-CD-04-00` is not valid: write six octets",
         ),
         (
             ">4011<",
@@ -201,9 +201,9 @@ fn each_thing_that_stops_a_block_is_told_with_what_to_do() {
         (
             ">064<",
             ">1064<",
-            "VLAN-ID `1064` is none: write three hexadecimal digits",
+            "VLAN-ID `1064` is not valid: write three hexadecimal digits",
         ),
-        (">5<", ">8<", "VLAN-PRIORITY `8` is none: write 0 to 7"),
+        (">5<", ">8<", "VLAN-PRIORITY `8` is not valid: write 0 to 7"),
         (
             "smvID=\"MU01_A\" datSet=\"PhsMeas1\"",
             "smvID=\"MU01_A\"",
@@ -214,7 +214,11 @@ fn each_thing_that_stops_a_block_is_told_with_what_to_do() {
             "datSet=\"Phs\" confRev=\"7\"",
             "no DataSet `Phs` (have: PhsMeas1, Six)",
         ),
-        ("confRev=\"7\"", "confRev=\"-7\"", "confRev `-7` is no number"),
+        (
+            "confRev=\"7\"",
+            "confRev=\"-7\"",
+            "confRev `-7` is not a possible number",
+        ),
         (
             "smpRate=\"4800\" nofASDU=\"2\"",
             "nofASDU=\"2\"",
@@ -300,7 +304,7 @@ fn what_is_no_scl_file() {
     assert!(text(b"<SCL>\n<IED>\n</SCL>").starts_with("line 3: not well-formed XML"));
     assert_eq!(
         text(b"<html/>"),
-        "line 1: the root element is <html>, and that of an SCL file is <SCL>"
+        "line 1: the root element is <html>, but an SCL file has <SCL>"
     );
     assert!(text(b"<SCL>\xff</SCL>").starts_with("octet 5 is not UTF-8"));
     let laughs = b"<!DOCTYPE SCL [<!ENTITY a \"ha\">]><SCL>&a;</SCL>";

@@ -1,4 +1,4 @@
-//! So many streams, alike but for their numbers.
+//! A number of streams that differ only in their numbers.
 
 use crate::spec::StreamSpec;
 

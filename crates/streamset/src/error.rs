@@ -1,4 +1,4 @@
-//! Why a set of streams cannot be.
+//! Why a set of streams is not possible.
 
 /// What is wrong, where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

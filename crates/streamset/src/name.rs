@@ -19,7 +19,7 @@ pub(crate) fn expand(text: &str) -> Result<Vec<String>, String> {
                 return Err(format!("`{text}` has more than one range"));
             }
             let (first, last, digits) =
-                numbers(range).ok_or_else(|| format!("`{{{range}}}` is no range: write it as {{01..20}}"))?;
+                numbers(range).ok_or_else(|| format!("`{{{range}}}` is not a range: write it as {{01..20}}"))?;
             (first..=last)
                 .map(|number| format!("{before}{number:0digits$}{after}"))
                 .collect()
@@ -27,7 +27,7 @@ pub(crate) fn expand(text: &str) -> Result<Vec<String>, String> {
     };
     match names.iter().find(|name| !is_visible(name)) {
         Some(name) => Err(format!(
-            "`{name}` cannot be a svID: 1 to {} characters of visible ASCII are wanted",
+            "`{name}` cannot be a svID: use 1 to {} characters of visible ASCII",
             wire::sv::MAX_NAME
         )),
         None => Ok(names),
@@ -64,10 +64,10 @@ mod tests {
         assert_eq!(expand("{1..1}"), Ok(vec!["1".into()]));
         assert_eq!(expand("M{0..9999}").map(|names| names.len()), Ok(10_000));
         for (text, part) in [
-            ("M{1..0}", "no range"),
-            ("M{1}", "no range"),
-            ("M{-1..3}", "no range"),
-            ("M{1..20000}", "no range"),
+            ("M{1..0}", "not a range"),
+            ("M{1}", "not a range"),
+            ("M{-1..3}", "not a range"),
+            ("M{1..20000}", "not a range"),
             ("M{1..2}{1..2}", "more than one"),
             ("M{1..2", "without }"),
             ("M1}", "without {"),

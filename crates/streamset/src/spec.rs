@@ -172,7 +172,7 @@ impl Seen {
             return Err(SetError::Stream {
                 sv_id: stream.sv_id.clone(),
                 problem: format!(
-                    "it is there twice with the same svID, destination, VLAN and APPID: {origin} and {}",
+                    "it is listed twice with the same svID, destination, VLAN and APPID: {origin} and {}",
                     stream.origin
                 ),
             });

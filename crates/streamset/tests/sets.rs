@@ -106,7 +106,7 @@ fn a_refusal_names_file_line_and_key() {
         ("[[stream]]\nsvID = \"A\"\npcp = 8\n", ["line 3", "8 is not a priority"]),
         (
             "[[stream]]\nsvID = \"A\"\nquality = \"bad\"\n",
-            ["line 3", "`bad` is no quality"],
+            ["line 3", "`bad` is not a quality"],
         ),
         ("[[stream]]\nsvID = \"A\"\nappid = 65536\n", ["line 3", "65536"]),
         (

@@ -1,4 +1,5 @@
-//! What is needed of bpf(2) to have a small program take frames at an interface: maps, a program, a link, and its instructions.
+//! The part of bpf(2) that lets a small program take frames at an interface: maps, a program, a link, and its
+//! instructions.
 //!
 //! Each structure is the head of the kernel's `union bpf_attr` (linux/bpf.h); what it does not reach counts as zero.
 

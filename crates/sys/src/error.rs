@@ -39,7 +39,7 @@ pub enum SysError {
         name: Arc<str>,
     },
     /// The interface is no longer there: its driver is gone, or somebody deleted it.
-    #[error("{name} was removed: what came and went before that is all there is")]
+    #[error("{name} was removed: only what came and went before that was measured")]
     InterfaceGone {
         /// The interface.
         name: Arc<str>,

@@ -1,5 +1,5 @@
-//! Made-up histories of a stream of sampled values: what was sent, and what was done to it on the way. The ledger that the rules of every
-//! command are held against.
+//! Made-up histories of a stream of sampled values: what was sent, and what was done to it on the way. The tests of
+//! every command compare its rules with this ledger.
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof};
 use std::ops::Range;

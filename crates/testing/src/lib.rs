@@ -1,4 +1,5 @@
-//! What the tests of all crates share: leaving a test out in view, the Python that has the oracles, and made-up histories of streams.
+//! What the tests of all crates share: skips that are seen, the Python with the oracles, and made-up histories of
+//! streams.
 
 #![forbid(unsafe_code)]
 

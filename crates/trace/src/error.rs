@@ -76,7 +76,8 @@ pub enum TraceError {
     NoWorkloadOption,
     /// Somebody else uses a tracer whose settings count for everybody.
     #[error(
-        "{path} is {tracer}: somebody else uses it, and its settings count for all (echo nop > {path}, when it is stale)"
+        "{path} is {tracer}: somebody else uses it, and its settings apply to everybody (if it is left over: echo nop \
+         > {path})"
     )]
     TracerBusy {
         /// The file that says so.
@@ -95,7 +96,7 @@ pub enum TraceError {
         hint: &'static str,
     },
     /// Neither engine can run.
-    #[error("no flight recorder: {ebpf}; and as to tracefs: {tracefs}")]
+    #[error("no flight recorder: {ebpf}; tracefs cannot replace it: {tracefs}")]
     NoEngine {
         /// Why not eBPF.
         ebpf: Box<TraceError>,

@@ -1,4 +1,4 @@
-//! Whose the threads are that an explanation names: this process's own, another triptime's, or somebody else's.
+//! Who owns the threads that an explanation names: this process, another triptime, or somebody else.
 
 use crate::event::Thread;
 use crate::snapshot::Snapshot;

@@ -1,4 +1,4 @@
-//! Flight recorder of scheduler and interrupt events; where the time of a late sample went.
+//! The flight recorder of scheduler and interrupt events. It tells where the time of a late sample went.
 //!
 //! [`FlightRecorder`] records what every CPU does into rings that overwrite their oldest events, by eBPF programs or, where
 //! those cannot run, by an instance of tracefs. When a sample is late, [`FlightRecorder::explain`] takes the events around it

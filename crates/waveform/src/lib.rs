@@ -1,4 +1,4 @@
-//! What sampled-value streams carry: recorded faults (COMTRADE) and synthesised ones, as members of a dataset.
+//! The contents of sampled-value streams: recorded faults (COMTRADE) and synthesised ones, as members of a dataset.
 //!
 //! [`comtrade`] reads records, [`synth`] describes signals, [`replay`] fits a record to a dataset, and [`sample`] makes a
 //! [`sample::Table`] of either: the octets of every sample, ready for a hot thread that only copies.

@@ -1,4 +1,5 @@
-//! What a set of streams publishes: one signal, sampled as each stream wants it, each stream a little ahead of the one before.
+//! What a set of streams publishes: one signal, sampled at each stream's rate. Each stream may be a little ahead of the
+//! one before.
 
 use crate::comtrade::Record;
 use crate::sample::{MAX_OCTETS, Sampling, Table};

@@ -171,7 +171,7 @@ fn a_record_goes_by_either_file_and_says_what_is_not_there() {
     for (path, part) in [
         (config.clone(), "no .dat file"),
         (directory.path().join("y.cff"), "No such file"),
-        (directory.path().join("y.txt"), ".cff is wanted"),
+        (directory.path().join("y.txt"), "use .cfg (with .dat) or .cff"),
     ] {
         let error = open(&path).expect_err(part).to_string();
         assert!(
@@ -197,7 +197,7 @@ fn what_is_wrong_is_named_with_file_and_line() {
             "ascii_1999",
             "20,3A,17D",
             "20,3A,x",
-            "x.cfg, line 2: \"x\" is no number of channels",
+            "x.cfg, line 2: \"x\" is not a number of channels",
         ),
         ("ascii_1999", "20,3A,17D", "20,4A,17D", "x.cfg, line 6:"),
         ("ascii_1999", "20,3A,17D", "999999,999982A,17D", "x.cfg, line 6:"),

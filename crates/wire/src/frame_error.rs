@@ -33,7 +33,7 @@ pub enum Rule {
     #[error("the frame ends inside its Ethernet header")]
     EthernetHeader,
     /// Another protocol.
-    #[error("EtherType {found:04x}, where {wanted:04x} is wanted")]
+    #[error("EtherType {found:04x} instead of {wanted:04x}")]
     EtherType {
         /// EtherType of the frame.
         found: u16,
@@ -61,7 +61,7 @@ pub enum Rule {
     #[error("no APDU: Length ends with the header")]
     NoApdu,
     /// The APDU ends before Length does.
-    #[error("{octets} octets behind the APDU are counted in Length")]
+    #[error("Length counts {octets} octets behind the APDU")]
     OctetsAfterApdu {
         /// Octets between the end of the APDU and the end of Length.
         octets: u32,

@@ -1,5 +1,5 @@
-//! A counter that does not wrap: what was lost, came again or came late. Sampled values have [`crate::sequence`] for theirs,
-//! which wraps each second.
+//! A counter that does not wrap: what was lost, came again or came late. The counter of sampled values wraps each
+//! second; [`crate::sequence`] follows it.
 
 use crate::sequence::WINDOW;
 

@@ -87,7 +87,8 @@ const NAMES: [(&str, u32); 15] = [
 
 /// The text is not a quality word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no quality: use a number such as 0x0801, or some of {have}, separated by commas", have = NAMES.map(|(name, _)| name).join(", "))]
+#[error("`{0}` is not a quality: use a number such as 0x0801, or some of {have}, separated by commas",
+    have = NAMES.map(|(name, _)| name).join(", "))]
 pub struct QualityError(String);
 
 impl FromStr for SvQuality {

@@ -78,10 +78,10 @@ fn a_jump_of_goose_numbers_that_the_time_does_not_explain_is_told_and_no_loss() 
     assert_eq!(
         texts[1..],
         [
-            "sqNum jumped from 7 to 4294967295 (frame 2), by more messages than the time since the last one allows: the \
-             publisher began again, or it is another one",
-            "stNum jumped from 4 to 9000 (frame 3), by more messages than the time since the last one allows: the publisher \
-             began again, or it is another one",
+            "sqNum jumped from 7 to 4294967295 (frame 2), too far for the time since the last message: the publisher \
+             restarted, or it is another one",
+            "stNum jumped from 4 to 9000 (frame 3), too far for the time since the last message: the publisher \
+             restarted, or it is another one",
             "2 missing between sqNum 0 and 3 of stNum 9000 (frame 4)",
         ]
     );

@@ -77,7 +77,7 @@ fn stamps_that_go_back_or_are_missing_are_told() {
     let kinds: Vec<EventKind> = kept.events.iter().map(|event| event.kind).collect();
     assert_eq!(kinds, [EventKind::StampsBack, EventKind::Unstamped]);
     assert!(
-        kept.events[0].text.contains("frame 11 is 250 µs before"),
+        kept.events[0].text.contains("frame 11 is stamped 250 µs before"),
         "{:?}",
         kept.events[0]
     );

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 /// Compares runs: does B differ from A, by how much, how sure, and what differs between the machines
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-Every run is held against the first. Series are matched by name; where a kind has one series in each run, by kind.
+Every run is compared with the first. Series are matched by name. Where each run has one series of a kind, these are \
+matched.
 
 Example: triptime compare before.triptime after.triptime --html difference.html")]
 pub(crate) struct CompareArgs {

@@ -85,7 +85,7 @@ enum SimulationArg {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "GOOSE")]
 pub(crate) struct SuperviseArgs {
-    /// Silence may last this times timeAllowedtoLive; 2 tolerates one lost message
+    /// Allow silence for this many times timeAllowedtoLive; 2 tolerates one lost message
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     goose_tal_factor: f64,
     /// Which messages are taken when some are simulated
@@ -94,7 +94,7 @@ pub(crate) struct SuperviseArgs {
     /// Take messages that set the simulation (test) flag without the simulate bit, as Edition 1 publishers do
     #[arg(long)]
     goose_edition_1: bool,
-    /// Control blocks told apart at the most
+    /// Most control blocks that are told apart
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=2_000))]
     max_control_blocks: u16,
 }

@@ -35,10 +35,10 @@ enum ClockArg {
     Synchronised,
 }
 
-/// Makes a run of what cyclictest, sv_timestamp_logger or svtrace wrote
+/// Turns files of cyclictest, sv_timestamp_logger or svtrace into a run
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-What was rebuilt (skipped periods) and what is unknown is written into the run as events.
+Events of the run say what was rebuilt (skipped periods) and what is unknown.
 
 Example: triptime import cyclictest.json --limits substation
          triptime import histogram.txt --interval 200us --out runs/before.triptime
@@ -47,16 +47,17 @@ pub(crate) struct ImportArgs {
     /// Files of one machine, each a window of the run, one after the other
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Time between due instants, where the file does not say it (-i)
+    /// Time between due instants, where the file does not state it (-i)
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     interval: Option<u64>,
-    /// Width of a bucket of a text, which does not say it [default: 1us]
+    /// Width of a bucket, which histogram text does not state [default: 1us]
     #[arg(long, value_enum)]
     bucket: Option<BucketArg>,
-    /// sv_timestamp_logger's file of the publisher: FILE is then the subscriber's, and each sample's latency is taken between both
+    /// The publisher's file of sv_timestamp_logger. FILE is then the subscriber's, and each sample's latency lies
+    /// between the two
     #[arg(long, value_name = "FILE")]
     publisher: Option<PathBuf>,
-    /// How the clocks of both files relate; without it their difference is shown and nothing is judged by it
+    /// How the clocks of both files relate. Without it, the report shows their difference and judges nothing by it
     #[arg(long, value_enum, requires = "publisher")]
     clock: Option<ClockArg>,
     /// How far apart two synchronised clocks may be

@@ -19,13 +19,13 @@ pub(crate) struct ListenArgs {
     /// Time between the frames of every stream: a duration (125us) or a rate (8000/s)
     #[arg(long, value_name = "PERIOD", default_value = "125us")]
     interval: Period,
-    /// Count frames as late that come later than this after the one before [default: one and a half intervals]
+    /// Count frames as late when they come more than this after the one before [default: one and a half intervals]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     late_after: Option<u64>,
     /// Only streams of this framing [default: all]
     #[arg(long, value_enum)]
     framing: Option<FramingArg>,
-    /// Streams told apart at the most
+    /// Most streams that are told apart
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=256))]
     max_streams: u16,
     /// How to wait for frames

@@ -9,7 +9,7 @@ use report::limits::Profile;
 use run::NewRun;
 use std::path::PathBuf;
 
-/// Makes one run of recordings that saw the same frames: of a host and a guest, of a publisher and a subscriber
+/// Merges recordings that saw the same frames into one run: a host's and a guest's, or a publisher's and a subscriber's
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Example: triptime trace eth1 --record --duration 60s --out host.triptime           (on the host)
@@ -19,7 +19,8 @@ pub(crate) struct MergeArgs {
     /// Runs with recordings (trace --record, subscribe --record), in the order the frames pass them; 2 to 4
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// Name of a run's points, for each run in turn: host makes its nic host.nic [default: the host's name, or the command]
+    /// Name for the points of each run, in turn: host turns its nic into host.nic [default: the host's name, or the
+    /// command]
     #[arg(long, value_name = "NAME", value_parser = label)]
     label: Vec<String>,
     /// How the runs' clocks relate: same-host (checked), ptp:UNCERTAINTY (both follow one grandmaster), or
@@ -103,7 +104,8 @@ fn label(text: &str) -> Result<String, String> {
 fn relation(text: &str) -> Result<Relation, String> {
     let wrong = || {
         format!(
-            "\"{text}\" is no relation of clocks: write none, same-host, ptp:2us, or offset:-1500ns:2us (later clock minus first)"
+            "\"{text}\" is not a relation of clocks: write none, same-host, ptp:2us, or offset:-1500ns:2us (later \
+             clock minus first)"
         )
     };
     match text.split_once(':') {

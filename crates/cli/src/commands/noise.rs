@@ -16,7 +16,7 @@ const DEFAULT_THRESHOLD: &str = "1us";
 /// Time stolen from a spinning CPU: interrupts, softirqs, other threads, the hypervisor, firmware
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-Takes each measured CPU whole while it runs: only for CPUs that are to be dedicated.
+It takes the whole of each measured CPU while it runs. Use it only on CPUs that will be dedicated.
 
 Examples: triptime noise --cpus 2-3 --duration 60s
           triptime noise --cpus 2 --threshold 500ns --spike-above 20us --html noise.html
@@ -31,14 +31,14 @@ pub(crate) struct NoiseArgs {
     /// Gaps longer than this are counted
     #[arg(long, value_name = "DURATION", default_value = DEFAULT_THRESHOLD, value_parser = positive_duration)]
     threshold: u64,
-    /// Count gaps above as overflow, and keep them [default: the limit on the maximum, if any]
+    /// Count gaps above this as overflow, and keep them [default: the limit on the maximum, if any]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     spike_above: Option<u64>,
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY
     #[arg(long, default_value = "fifo:80")]
     policy: Policy,
-    /// Before that, let the kernel's hwlat tracer switch the interrupts of these CPUs off, for a part of each second, and look
-    /// for gaps that are the firmware's or the hypervisor's
+    /// First let the kernel's hwlat tracer run for this long. It switches the interrupts of these CPUs off for a part
+    /// of each second, and looks for gaps that firmware or hypervisor make
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     hwlat: Option<u64>,
     /// Leave idle states as the system has them, instead of holding /dev/cpu_dma_latency at 0

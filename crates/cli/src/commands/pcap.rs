@@ -46,10 +46,10 @@ pub(crate) struct PcapArgs {
     /// Samples a second of every SV stream [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) rate: Option<u32>,
-    /// What made the stamps of the capture, where it is known: a tap, a NIC [default: what the capture says itself]
+    /// What made the stamps of the capture, if you know it: a tap, a NIC [default: what the capture says itself]
     #[arg(long, value_name = "WHAT", conflicts_with = "decode", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) stamped_by: Option<String>,
-    /// Streams told apart at the most
+    /// Most streams that are told apart
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000))]
     pub(crate) max_streams: u16,
     /// Run file to write [default: none; with --json, --html or --limits ./runs/TIME-pcap.triptime]
@@ -67,7 +67,8 @@ pub(crate) struct PcapArgs {
     /// Length of a window of capture time in the run file
     #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = window)]
     pub(crate) window: u64,
-    /// Room for histograms in the run file; older windows' are merged to stay within it, counts and extremes never
+    /// Room for histograms in the run file. To stay within it, those of older windows are merged; counts and extremes
+    /// are always kept
     #[arg(long, value_name = "SIZE", default_value = "32MiB", value_parser = size)]
     pub(crate) file_budget: u64,
 }

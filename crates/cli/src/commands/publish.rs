@@ -54,7 +54,7 @@ pub(crate) struct PublishArgs {
     /// ASDUs in a frame
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "source")]
     asdus: u8,
-    /// svID of the streams: this and a number from 01
+    /// Prefix of the svIDs, followed by a number from 01
     #[arg(long, value_name = "TEXT", default_value = "MU", conflicts_with = "source")]
     sv_id: String,
     /// APPID

@@ -124,7 +124,7 @@ pub(crate) struct ReflectArgs {
     /// VLAN tag of the frames, the same at both ends: identifier, or identifier:priority
     #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]
     vlan: Option<VlanTag>,
-    /// Count answers as late that took longer [default: one interval, or 1ms back to back]
+    /// Count answers as late when they took longer than this [default: one interval, or 1ms back to back]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     late_after: Option<u64>,
     /// End at the first round trip above this
@@ -232,7 +232,7 @@ fn open(args: &ReflectArgs, config: &ReflectConfig) -> Result<Port, Failure> {
     let asks_for_xdp = args.busy_poll || args.xdp != XdpArg::Auto;
     if asks_for_xdp && args.engine != EngineArg::Xdp {
         return Err(Failure::Usage(
-            "--xdp and --busy-poll are about receiving by AF_XDP: add --engine xdp".to_owned(),
+            "--xdp and --busy-poll apply to receiving by AF_XDP: add --engine xdp".to_owned(),
         ));
     }
     Ok(match args.engine {

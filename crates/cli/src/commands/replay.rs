@@ -13,17 +13,19 @@ use std::sync::Arc;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Replay")]
 pub(crate) struct ReplayArgs {
-    /// Send the frames of this capture (pcap, pcapng, gzip) with its own timing; --rate says that of streams whose smpCnt does
-    /// not wrap in it
+    /// Send the frames of this capture (pcap, pcapng, gzip) with its own timing. State --rate for streams whose smpCnt
+    /// does not wrap in it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["set", "scl", "profile", "streams", "asdus", "sv_id", "appid", "dst", "vlan", "conf_rev", "smp_synch", "simulate"])]
     pub(crate) replay: Option<PathBuf>,
-    /// Publish its sampled-value streams on the grid of the second instead, with new smpCnt and their samples again and again
+    /// Publish its sampled-value streams on the grid of the second instead: with new smpCnt, and repeating their
+    /// samples
     #[arg(long, requires = "replay", conflicts_with = "rounds")]
     pub(crate) on_grid: bool,
-    /// How many times; smpCnt goes on from one to the next [default: until --duration is over or interrupted]
+    /// How many times to send it; smpCnt goes on from one to the next [default: until --duration is over or
+    /// interrupted]
     #[arg(long, value_name = "N", requires = "replay", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rounds: Option<u64>,
-    /// Count frames as late that are sent this much after they were due
+    /// Count frames as late when they are sent this much after they were due
     #[arg(long, value_name = "DURATION", requires = "replay", default_value = "250us", value_parser = crate::arguments::positive_duration)]
     pub(crate) late_after: u64,
 }

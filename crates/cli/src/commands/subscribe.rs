@@ -27,8 +27,9 @@ pub(crate) struct SubscribeArgs {
     /// Samples a second of every stream [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536), help_heading = "Receiving")]
     rate: Option<u32>,
-    /// How the publisher's clock relates to this machine's: none, same-host, ptp (this clock's distance from its master is
-    /// measured), or ptp:UNCERTAINTY (what the two are stated to agree within); without a relation there are no one-way figures
+    /// How the publisher's clock relates to this machine's: none, same-host, ptp (the distance of this clock from its
+    /// master is measured), or ptp:UNCERTAINTY (you state how well the two agree). Without a relation there are no
+    /// one-way figures
     #[arg(long, value_name = "RELATION", default_value = "none", value_parser = relation, help_heading = "Receiving")]
     clock: ClockRelation,
     /// How far the publisher's clock may be from the grandmaster, with --clock ptp; IEC 61850-9-3 allows 1us
@@ -36,7 +37,7 @@ pub(crate) struct SubscribeArgs {
     publisher_clock: u64,
     #[command(flatten)]
     time: TimeSyncArgs,
-    /// Streams told apart at the most
+    /// Most streams that are told apart
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000), help_heading = "Receiving")]
     max_streams: u16,
     /// How to wait for frames

@@ -23,7 +23,8 @@ const SEARCH_LATE_NS: u64 = 1_000;
 /// How long the listener goes on after the talker's end, to take what is still on its way.
 const AFTER_TALKER: Duration = Duration::from_millis(300);
 
-/// Sends one frame each interval, as an AVB endpoint does: how far from its due instants, late ones, missed ones
+/// Sends one frame each interval, as an AVB endpoint does, and measures how late each one is; counts late and missed
+/// ones
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples: triptime talk eth1 --cpu 2 --spin-ahead 30us --duration 60s --limits avb
@@ -39,13 +40,14 @@ pub(crate) struct TalkArgs {
     /// Sleep until this long before the due instant, then spin; with --launch-time: hand the frame over this long before
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
-    /// Count frames as late that are sent later than this after their due instant [default: one interval; 1us in a search]
+    /// Count frames as late when they are sent more than this after their due instant [default: one interval; 1us in a
+    /// search]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     late_after: Option<u64>,
     /// What the frames look like
     #[arg(long, value_enum, default_value = "test")]
     framing: FramingArg,
-    /// Where they go [default: broadcast; 91:e0:f0:00:fe:00 for avtp; 01:0c:cd:04:00:00 for sv]
+    /// Destination of the frames [default: broadcast; 91:e0:f0:00:fe:00 for avtp; 01:0c:cd:04:00:00 for sv]
     #[arg(long, value_name = "MAC", value_parser = mac)]
     dst: Option<Mac>,
     /// VLAN and priority, such as 2:3
@@ -126,7 +128,7 @@ fn check(args: &TalkArgs) -> Result<(), Failure> {
     let framing = Framing::from(args.framing);
     if args.size.is_some() && framing != Framing::Test {
         return refuse(format!(
-            "--size is of test frames: those of --framing {} have the length that their protocol gives them",
+            "--size applies to test frames only: the protocol sets the length of --framing {} frames",
             framing.word()
         ));
     }
@@ -134,7 +136,8 @@ fn check(args: &TalkArgs) -> Result<(), Failure> {
     // The loopback interface alone hears itself.
     if args.listen.as_ref() == Some(interface) && interface != "lo" {
         return refuse(format!(
-            "--listen {interface} is the port that sends, which does not hear its own frames: name the one they arrive at"
+            "--listen {interface} names the port that sends, which does not hear its own frames: name the port where \
+             they arrive"
         ));
     }
     Ok(())

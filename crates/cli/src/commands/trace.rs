@@ -56,11 +56,11 @@ pub(crate) struct TraceArgs {
     /// queue, gro, done, read or app (done or read) [default: the way that is found from the interface on]
     #[arg(long, value_name = "POINT")]
     point: Vec<String>,
-    /// A point before the interface receives, written as with --point: where frames can be held up before that, as by a thread
-    /// that serves the NIC (IF:gro) or at a queue (IF:queue)
+    /// A point before the interface receives, written as for --point. Frames can be held up there, by a thread that
+    /// serves the NIC (IF:gro) or in a queue (IF:queue)
     #[arg(long, value_name = "POINT")]
     first: Option<String>,
-    /// Show the way that is found from the interface on, and the points on it, and trace nothing
+    /// Show the way from the interface on and the points on it, but trace nothing
     #[arg(long)]
     show_path: bool,
     /// Show a histogram of each hop while it runs
@@ -69,8 +69,8 @@ pub(crate) struct TraceArgs {
     /// Keep every frame with its stamps at all points in the run file: about 2 octets for each point
     #[arg(long)]
     record: bool,
-    /// Follow N whole sampled values of each stream through the kernel, as pwru follows packets, and list every tracepoint, and
-    /// where the kernel permits every function, that each came to [default N: 3]
+    /// Follow N whole sampled values of each stream through the kernel, as pwru follows packets. List every tracepoint
+    /// that each came to, and every function where the kernel permits it [default N: 3]
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "3", conflicts_with_all = NOT_WITH_FOLLOW,
         value_parser = clap::value_parser!(u32).range(1..=100))]
     follow: Option<u32>,
@@ -80,14 +80,14 @@ pub(crate) struct TraceArgs {
     /// Follow only sampled values with this smpCnt: one a second
     #[arg(long, value_name = "COUNT", requires = "follow")]
     smp_cnt: Option<u16>,
-    /// Count durations from one point to the next above as overflow, and keep them with their cause [default: the limit on the
-    /// maximum, if any]
+    /// Count durations above this, from one point to the next, as overflow, and keep them with their cause [default:
+    /// the limit on the maximum, if any]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     threshold: Option<u64>,
-    /// How long to trace [default: until interrupted; with --follow until all are followed, 10s at the most]
+    /// How long to trace [default: until interrupted; with --follow until all are followed, at most 10s]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
-    /// Streams told apart at the most
+    /// Most streams that are told apart
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=2_000))]
     max_streams: u32,
     #[command(flatten)]

@@ -33,16 +33,16 @@ pub(crate) struct WakeupArgs {
     /// Sleep until this long before the due instant, then spin
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
-    /// Each further CPU's due instants lie this long after those of the one before
+    /// Shift the due instants of each further CPU by this much
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     distance: u64,
     /// First due instant on a full second of the clock plus OFFSET, to run beside another tool half a period apart
     #[arg(long, value_name = "OFFSET", num_args = 0..=1, default_missing_value = "0", value_parser = duration)]
     secaligned: Option<u64>,
-    /// Count samples above as overflow, and keep them [default: the limit on the maximum, if any]
+    /// Count samples above this as overflow, and keep them [default: the limit on the maximum, if any]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     threshold: Option<u64>,
-    /// End at the first sample above, and say what held it up
+    /// End at the first sample above this, and say what held it up
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     break_above: Option<u64>,
     /// Leave idle states as the system has them, instead of holding /dev/cpu_dma_latency at 0

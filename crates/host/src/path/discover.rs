@@ -95,7 +95,7 @@ impl Search<'_> {
         let mut node = self.node(master, namespace);
         if master.kind.as_deref() == Some("openvswitch") {
             self.unseen.push(format!(
-                "which of the ports of {} are of one Open vSwitch bridge: all of its datapath are shown",
+                "which ports of {} share an Open vSwitch bridge: all ports of its datapath are shown",
                 master.name
             ));
         }

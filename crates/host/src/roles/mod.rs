@@ -1,5 +1,5 @@
-//! What has to be known of the CPUs before one is chosen to be measured: which are there, which may be used, which are kept
-//! free of the kernel's work, and whose they are.
+//! Facts that the choice of measured CPUs needs: which CPUs there are, which may be used, which are free of the
+//! kernel's work, and who owns them.
 
 mod owners;
 

@@ -31,7 +31,7 @@ pub enum CyclictestError {
         missing: &'static str,
     },
     /// No JSON, or another kind of JSON.
-    #[error("the JSON is not that of cyclictest: {0}")]
+    #[error("the JSON is not cyclictest's: {0}")]
     Json(String),
     /// A figure that contradicts another of the same thread.
     #[error("thread {thread}: {what}")]
@@ -50,6 +50,6 @@ pub enum CyclictestError {
         asked: Bucket,
     },
     /// Two measurements that cannot be added up.
-    #[error("the measurements cannot be one: {0}")]
+    #[error("the measurements cannot be combined: {0}")]
     Apart(String),
 }

@@ -320,7 +320,7 @@ fn other_files_are_refused() {
         .expect("text")
         .replace("\"file_version\": 1", "\"file_version\": 2");
     let error = read(newer.as_bytes(), None).expect_err("newer").to_string();
-    assert!(error.contains("file_version 2, where 1 is known"), "{error}");
+    assert!(error.contains("file_version 2: only 1 is known"), "{error}");
 }
 
 #[test]

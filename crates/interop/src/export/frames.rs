@@ -33,8 +33,8 @@ impl LeftOut {
             ),
             said(
                 self.of_other_points,
-                "segment is of other points than the first: its frames are missing",
-                "segments are of other points than the first: their frames are missing",
+                "segment has other points than the first: its frames are missing",
+                "segments have other points than the first: their frames are missing",
             ),
             said(
                 self.nameless,
@@ -190,7 +190,7 @@ mod tests {
             left_out.said(),
             [
                 "1 segment of the recording cannot be read: its frames are missing",
-                "2 segments are of other points than the first: their frames are missing"
+                "2 segments have other points than the first: their frames are missing"
             ]
         );
         assert!(LeftOut::default().said().is_empty());

@@ -9,7 +9,7 @@ pub enum ImportError {
     #[error("no file was given")]
     Nothing,
     /// The file does not say the interval, nor was it given.
-    #[error("{file}: the interval of thread {thread} is not in the file: give it (--interval 200us)")]
+    #[error("{file}: does not state the interval of thread {thread}: give it (--interval 200us)")]
     NoInterval {
         /// The file.
         file: String,
@@ -87,6 +87,6 @@ pub enum ImportError {
         thread: u32,
     },
     /// What was read cannot be kept in the run.
-    #[error("what was read cannot be kept in the run: {0}")]
+    #[error("the run cannot keep what was read: {0}")]
     NotKept(String),
 }

@@ -20,15 +20,16 @@ pub(super) fn of_file(source: &Source, threads: &[Rebuilt<'_>], at_ns: u64) -> E
     let count = threads.len();
     let threads = if count == 1 { "thread" } else { "threads" };
     let mut text = format!(
-        "imported from {}: cyclictest, {count} {threads}; samples in whole {unit}, each taken for the largest latency it can be; \
-         periods skipped are rebuilt from histogram and interval. When they were taken, load, idle states, page faults and throttling are not in such a file",
+        "imported from {}: cyclictest, {count} {threads}; samples in whole {unit}, each counted as the largest \
+         latency that it can be; skipped periods are rebuilt from histogram and interval. Such a file does not say \
+         when the samples were taken, nor does it tell of load, idle states, page faults or throttling",
         source.file
     );
     if measurement.started_ns.is_none() {
-        text.push_str("; nor is the date: the run's start is that of the import");
+        text.push_str(". It has no date: the run starts with the import");
     }
     if measurement.stopped {
-        text.push_str("; it stopped at its first sample above its own limit (-b)");
+        text.push_str(". cyclictest stopped at its first sample above its own limit (-b)");
     }
     Event {
         at_ns,
@@ -67,13 +68,13 @@ fn unknown(source: &Source, rebuilt: &Rebuilt<'_>) -> Option<String> {
     let ns = |k: u64| format_ns(k.saturating_mul(measurement.bucket.ns()) as f64);
     let mut text = if rebuilt.thread.buckets.is_empty() {
         format!(
-            "no sample is in a histogram: all but the largest of {} are taken for the largest, so quantiles and their bounds \
-             are no better than the maximum",
+            "the file has no histogram: each of {} samples counts as the largest, so quantiles and their bounds are \
+             no better than the maximum",
             rebuilt.thread.cycles
         )
     } else {
         format!(
-            "{unknown} samples beyond the histogram, between {} and {}: counted as clipped and taken for the largest",
+            "{unknown} samples beyond the histogram, between {} and {}: each counts as clipped, and as the largest",
             ns(from),
             ns(max)
         )

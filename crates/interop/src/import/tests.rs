@@ -138,7 +138,7 @@ fn without_a_histogram_only_the_extremes_are_known() {
         run.batch
             .events
             .iter()
-            .any(|event| event.text.contains("no sample is in a histogram"))
+            .any(|event| event.text.contains("the file has no histogram"))
     );
     assert_eq!(run.series[1].interval_ns, Some(1.5e6));
     // Mean times cycles bounds the sum from above, much closer than the largest does.
@@ -171,7 +171,7 @@ fn an_interval_that_cannot_be_is_refused() {
     let text = Import::of(&[source!("plain24.txt")], None).expect_err("no interval");
     assert_eq!(
         text.to_string(),
-        "plain24.txt: the interval of thread 0 is not in the file: give it (--interval 200us)"
+        "plain24.txt: does not state the interval of thread 0: give it (--interval 200us)"
     );
     let other = Import::of(&[source!("plain24.json")], Some(200_000)).expect_err("another interval");
     assert_eq!(

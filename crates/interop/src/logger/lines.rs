@@ -1,4 +1,4 @@
-//! Reading the lines of a logger's file, many millions of them, in constant memory.
+//! Reads the lines of a logger's file in constant memory. A file may have many millions of them.
 
 use std::io::{self, Read};
 

@@ -247,7 +247,7 @@ impl<'a> Maker<'a> {
     pub(super) fn malformed<R: Read>(&mut self, log: &Log<R>) {
         if log.malformed > 0 {
             let text = format!(
-                "{}: {} lines are none of sv_timestamp_logger, the first is line {}",
+                "{}: {} lines are not sv_timestamp_logger's; the first is line {}",
                 log.file, log.malformed, log.first_malformed
             );
             self.note(EventKind::Incomplete, text);
@@ -286,7 +286,7 @@ impl<'a> Maker<'a> {
             .sum();
         if missing > 0 {
             let text = format!(
-                "{}: {missing} streams miss samples there already: they count as lost, too",
+                "{}: samples of {missing} streams are missing there already: they count as lost, too",
                 sent.log.file
             );
             self.note(EventKind::Note, text);

@@ -63,7 +63,7 @@ const FURTHEST_NS: u64 = 3_653 * 86_400 * 1_000_000_000;
 pub(super) fn check(relation: Relation, sources: &[Source]) -> Result<(), String> {
     match relation {
         Relation::Offset(..) if sources.len() != 2 => {
-            Err("an offset is between two runs: of more, state ptp:UNCERTAINTY, or nothing".to_owned())
+            Err("an offset relates two runs: for more, state ptp:UNCERTAINTY, or nothing".to_owned())
         }
         Relation::Offset(ns, _) if ns.unsigned_abs() > FURTHEST_NS => {
             Err(format!("an offset of {} is more than ten years", format_ns(ns as f64)))
@@ -78,7 +78,7 @@ fn same_host(a: &Source, b: &Source) -> Result<(), String> {
         let (of_a, of_b) = (value(a, group, name)?, value(b, group, name)?);
         if of_a != of_b {
             return Err(format!(
-                "same-host: {} and {} are not of one clock: their {name} is {of_a} and {of_b}",
+                "same-host: {} and {} do not have one clock: their {name} is {of_a} and {of_b}",
                 a.label, b.label
             ));
         }
@@ -89,7 +89,7 @@ fn same_host(a: &Source, b: &Source) -> Result<(), String> {
 fn value<'a>(source: &'a Source, group: &str, name: &str) -> Result<&'a str, String> {
     let unknown = |why: &str| {
         format!(
-            "same-host: {} does not say its {name} ({why}): it cannot be told whether it is of the same host",
+            "same-host: {} does not state its {name} ({why}): nobody can tell whether it ran on the same host",
             source.label
         )
     };
@@ -126,7 +126,7 @@ pub(super) fn words(
             let mut words = vec![word(0, EventKind::ClockGood, relation.text())];
             if let Some((label, step)) = first_step(&of_runs) {
                 let since_ns = step.at_ns.saturating_sub(STEP_NOTICED_NS);
-                let text = format!("{label}: {}: the stated offset is of before", step.text);
+                let text = format!("{label}: {}: the stated offset held only until then", step.text);
                 words.push(word(since_ns, EventKind::ClockDoubt, text));
             }
             words

@@ -43,13 +43,13 @@ pub struct Input {
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// A run without a recording.
-    #[error("{0}: it has no recording that can be read: record with trace --record or subscribe --record")]
+    #[error("{0}: it has no readable recording: record with trace --record or subscribe --record")]
     NoRecording(String),
     /// A run that is a merged one itself.
-    #[error("{0}: it is a merged run: merge the runs that it was made of, all at once (up to {most})", most = pairing::MOST_RUNS)]
+    #[error("{0}: it is a merged run: merge its original runs, all at once (up to {most})", most = pairing::MOST_RUNS)]
     Merged(String),
     /// Too few or too many runs.
-    #[error("{0} runs: it takes 2 to 4")]
+    #[error("{0} runs: a merge takes 2 to 4")]
     Runs(usize),
     /// Two runs of one name.
     #[error("two runs are called {0}: give each a name of its own (--label)")]

@@ -1,4 +1,4 @@
-//! What each run says by itself: its hops as it counted them, its inventory, and what happened.
+//! What each run says by itself: its own hop counts, its inventory, and its events.
 
 use super::clocks::{Relation, words};
 use super::{Merge, MergeError};
@@ -254,7 +254,7 @@ const BLIND: [(EventKind, &str); 3] = [
         EventKind::SocketDrop,
         "its own socket dropped frames, which may be those that are missing",
     ),
-    (EventKind::ClockStep, "a frame may not be found by its stamps then"),
+    (EventKind::ClockStep, "frames may not be found by their stamps then"),
 ];
 
 /// Why frames may be missing in a run's recording that it had, or may not be found in it.

@@ -1,4 +1,4 @@
-//! When the counter of a stream started anew, as each run saw it.
+//! When the counter of a stream restarted, as each run saw it.
 
 use super::pairing::WITHIN_NS;
 use super::phase::Jump;

@@ -114,13 +114,13 @@ impl Source {
     fn take_head(&mut self, reader: &SegmentReader) -> Option<String> {
         let head = reader.segment();
         if head.format < OLDEST_FORMAT {
-            return Some("it is of an earlier version, whose counts are not certain: record anew".to_owned());
+            return Some("an earlier version wrote it, whose counts are not certain: record again".to_owned());
         }
         if self.points.is_empty() {
             self.points.clone_from(&head.points);
         }
         if head.points != self.points {
-            return Some(format!("it is of other points ({})", head.points.join(", ")));
+            return Some(format!("it has other points ({})", head.points.join(", ")));
         }
         for info in &head.streams {
             match self.streams.iter_mut().find(|known| known.number == info.number) {

@@ -1,4 +1,4 @@
-//! What came of merging, and the events that say it.
+//! The result of merging, and the events that tell it.
 
 use super::pairing::{Found, MOST_RUNS, Records};
 use super::tally::Tally;
@@ -124,7 +124,8 @@ pub(super) fn say(merge: &Merge, merged: &Merged, run: &mut RunWriter) -> Result
     let labels: Vec<&str> = merge.sources.iter().map(|source| source.label.as_str()).collect();
     let contradiction = (merged.contradicted > 0).then(|| {
         format!(
-            "the stated relation of the clocks is contradicted: {} frames reached a run up to {} before the one before handed them over",
+            "the stamps contradict the stated relation of the clocks: {} frames reached a run up to {} before the \
+             previous run handed them over",
             merged.contradicted,
             format_ns(merged.earliest_ns.unsigned_abs() as f64)
         )
@@ -147,8 +148,8 @@ pub(super) fn say(merge: &Merge, merged: &Merged, run: &mut RunWriter) -> Result
     );
     say(EventKind::Note, None, text);
     if merged.apart_ns.is_none() {
-        let text = "the relation of the clocks was not stated (--clock): there are no durations between the runs; for finding the same \
-                    frame, their wall clocks were taken to agree within half a second";
+        let text = "the relation of the clocks was not stated (--clock): there are no durations between the runs; to \
+                    find the same frame, their wall clocks were assumed to agree within half a second";
         say(EventKind::Note, None, text.to_owned());
     }
     for between in &merged.between {
@@ -219,13 +220,14 @@ fn missing(merge: &Merge, between: &Between, say: &mut dyn FnMut(EventKind, Stri
     } = between.found;
     if doubtful > 0 {
         let text = format!(
-            "{name}: {doubtful} records may be of either of two frames (came twice, or beside a restart or a step of a clock): not paired"
+            "{name}: {doubtful} records fit either of two frames (came twice, or beside a restart or a step of a \
+             clock): they are not paired"
         );
         say(EventKind::Incomplete, text);
     }
     if strange > 0 {
         let (to, from) = (label(between.to), label(between.from));
-        let text = format!("{name}: {strange} frames in {to} are not in {from}, which recorded then");
+        let text = format!("{name}: {strange} frames in {to} are not in {from}, which was recording then");
         // Of a stream that comes another way, nothing is missing.
         let kind = match paired > 0 {
             true => EventKind::Incomplete,

@@ -1,4 +1,4 @@
-//! What is counted between points: within runs that counted nothing themselves, from each run to the next, and over all.
+//! The ways between points: within runs that counted nothing themselves, from each run to the next, and over all runs.
 
 use super::make::{Maker, Stamps};
 use super::own::Lost;

@@ -1,4 +1,4 @@
-//! What a bed's two ends are joined by.
+//! What joins the two ends of a bed.
 
 use serde::Deserialize;
 

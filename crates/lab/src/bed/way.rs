@@ -1,4 +1,4 @@
-//! The way of a frame to the device under test inside this kernel, and the points on it at which it can be traced.
+//! The way of a frame to the device under test inside this kernel, and the points where it can be traced.
 
 use super::{Bed, DEVICE_IF, Place, TEST_SET_IF, kernel};
 use host::path::{PathEvent, PathPoint, Way, discover};

@@ -1,4 +1,4 @@
-//! One direction of the wire: what comes out for what went in, without any input or output of its own.
+//! One direction of the wire: decides what comes out for what went in. It does no I/O itself.
 
 use super::rule::{Chooser, Fault, Rule};
 use units::Monotonic;

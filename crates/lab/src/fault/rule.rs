@@ -1,4 +1,4 @@
-//! Which frame gets which fault: decided from the rules, the seed and the frames' order alone.
+//! Which frame gets which fault. Only the rules, the seed and the order of the frames decide it.
 
 use std::collections::BTreeSet;
 use std::fmt;

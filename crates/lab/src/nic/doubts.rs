@@ -1,4 +1,4 @@
-//! What makes a measurement on an interface questionable before it starts, in sentences.
+//! What makes a measurement on an interface questionable before it starts, as sentences for a person.
 
 use super::facts::OFFLOADS;
 use super::settings::{LONGEST_IN_MODE_US, adaptive_rx, knows_launch_times, mode};
@@ -105,7 +105,7 @@ fn held(nic: &Nic, coalesce: &Coalesce) -> Option<String> {
         return Some(format!("for up to {LONGEST_IN_MODE_US} us, by the traffic"));
     }
     if adaptive_rx(&nic.said, coalesce).is_some_and(|adaptive| adaptive.starts_with("on")) {
-        return Some("for as long as the driver thinks fit (adaptive-rx)".to_owned());
+        return Some("for as long as the driver chooses (adaptive-rx)".to_owned());
     }
     let usecs = coalesce
         .rx_usecs

@@ -1,4 +1,4 @@
-//! What an interface is, and so what it can have: a veth has no interrupt to hold back.
+//! What an interface is, and therefore what it can have: a veth has no interrupt to hold back.
 
 use model::NOT_APPLICABLE;
 use sys::ethtool::{Ethtool, Silence};

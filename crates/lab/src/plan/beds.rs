@@ -138,7 +138,7 @@ impl Beds {
     /// Why the wire of a plan with faults carries nothing any more, if that is so.
     pub(super) fn broken_wire(&self) -> Option<String> {
         let why = self.wire.as_ref()?.wire.broken()?;
-        Some(format!("the wire that makes faults carries nothing any more: {why}"))
+        Some(format!("the wire that makes faults has stopped: {why}"))
     }
 
     /// A bed that is compared with none.

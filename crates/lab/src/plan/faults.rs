@@ -1,4 +1,4 @@
-//! The faults a plan has its wire make: so a plan can show that every one of them is counted.
+//! The faults that a plan's wire makes. They show whether the probes count every one of them.
 
 use super::file::Duration;
 use super::networks::Networks;
@@ -267,7 +267,10 @@ fn in_words(before: &RuleCounts, now: &RuleCounts) -> String {
     for (count, what) in [
         (now.overtaken - before.overtaken, "overtaken"),
         (now.held, "not out yet"),
-        (now.left_alone - before.left_alone, "left alone, too many were held up"),
+        (
+            now.left_alone - before.left_alone,
+            "let through because too many were held up",
+        ),
     ] {
         if count > 0 {
             text.push_str(&format!(", {count} {what}"));

@@ -212,11 +212,11 @@ impl Plan {
         };
         let mut plan: Self = toml::from_str(text).map_err(|error| invalid(error.to_string().trim_end().to_owned()))?;
         if plan.steps.is_empty() {
-            return Err(invalid("no [[step]]: a plan measures something".into()));
+            return Err(invalid("no [[step]]: a plan needs at least one".into()));
         }
         if plan.window.0 < 100_000_000 {
             return Err(invalid(
-                "window: shorter than 100ms: extremes of so little say nothing".into(),
+                "window: use at least 100ms: the extremes of a shorter window say nothing".into(),
             ));
         }
         if let Some(step) = plan.steps.iter().find(|step| step.duration_ns() == 0) {

@@ -1,4 +1,4 @@
-//! Tracing beside the sampled values of a step: how long each frame is under way between points inside this kernel.
+//! Traces the sampled values of a step: how long each frame takes between points inside this kernel.
 //!
 //! Where it cannot be done, the step goes on without it. Its series then stand in the run without samples and with the reason,
 //! so that what judges them is undecided and not left out.
@@ -87,7 +87,7 @@ impl<'a> Hops<'a> {
         let tracing = start_before_loads(&config, recorder, stop).map_err(|error| error.to_string())?;
         let names: Vec<&str> = path.points.iter().map(|point| point.name.as_str()).collect();
         let text = format!(
-            "every frame is traced at {}: what that costs is in the inventory, and part of what is measured beside it",
+            "every frame is traced at {}: the inventory states the cost, which is part of what is measured beside it",
             names.join(", ")
         );
         self.events.write(EventKind::Note, text);

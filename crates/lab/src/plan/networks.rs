@@ -33,7 +33,7 @@ impl Networks {
         }
         let repeated = (1..self.networks.len()).find(|at| self.networks[..*at].contains(&self.networks[*at]));
         if let Some(at) = repeated {
-            return Err(format!("bed.networks: {} is there twice", self.networks[at].name()));
+            return Err(format!("bed.networks: {} is listed twice", self.networks[at].name()));
         }
         let thread = self.networks.iter().find(|network| network.in_user_space());
         for step in steps {

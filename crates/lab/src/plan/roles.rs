@@ -184,7 +184,7 @@ impl Chooser<'_> {
         let choices = [
             (
                 self.ordinary(),
-                "the lowest that is neither isolated nor another process's own",
+                "the lowest that is neither isolated nor owned by another process",
             ),
             (
                 usable.without(&kept_free),
@@ -193,7 +193,7 @@ impl Chooser<'_> {
             (self.unowned(), "every other CPU is isolated too: the lowest of them"),
             (
                 usable,
-                "every CPU is isolated and another process's own: the lowest of them",
+                "every CPU is isolated and owned by another process: the lowest of them",
             ),
         ];
         let of_those_left = choices.iter().map(|(cpus, why)| (cpus.without(avoid), *why));

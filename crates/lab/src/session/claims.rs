@@ -1,4 +1,4 @@
-//! Which interfaces a session measures on, for other sessions to see: an abstract Unix socket for each, named after it.
+//! Shows other sessions which interfaces this one measures on: each has an abstract Unix socket named after it.
 //!
 //! Such names belong to the network namespace, as the interface does; anybody may bind one and read them all
 //! (`/proc/net/unix`), and they are gone with the process, however it ends.

@@ -172,7 +172,7 @@ impl Explain for Flight {
         let cost = cost.map(|cost| format!("{:.0} ns, the kernel's own counting included", cost.ns_per_event));
         let effect = match &self.effect {
             Some(effect) => Ok(effect.text()),
-            None => Err("no real-time thread could be started to see it".into()),
+            None => Err("no real-time thread could be started to measure it".into()),
         };
         let mut facts = vec![
             fact("engine", Ok(self.recorder.describe()), "bpf(2), tracefs"),

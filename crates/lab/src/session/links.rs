@@ -1,4 +1,4 @@
-//! Whether the interfaces that are measured on keep their link.
+//! Whether the measured interfaces keep their link.
 
 use model::EventKind;
 use run::Events;
@@ -48,7 +48,7 @@ fn change(name: &str, before: Option<Seen>, now: Seen) -> Option<String> {
     match (before.carrier, now.carrier) {
         (true, false) => Some(format!("{name} lost its carrier")),
         (false, true) => Some(format!("{name} has its carrier again")),
-        (true, true) if losses > 0 => Some(format!("{name} lost its carrier and got it again (losses: {losses})")),
+        (true, true) if losses > 0 => Some(format!("{name} lost its carrier and regained it (losses: {losses})")),
         _ => None,
     }
 }
@@ -88,7 +88,7 @@ mod tests {
         let text = change("eth1", Some(UP), later);
         assert_eq!(
             text.as_deref(),
-            Some("eth1 lost its carrier and got it again (losses: 2)")
+            Some("eth1 lost its carrier and regained it (losses: 2)")
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Threads of other processes that have to share a CPU with a measuring thread of ours.
+//! Threads of other processes that must share a CPU with one of our measuring threads.
 //!
 //! Only threads that may run on one CPU alone count: one that may run elsewhere is moved away by the kernel. What is looked at can
 //! be read without any right; a process in another PID namespace, or hidden by `hidepid`, goes unseen.

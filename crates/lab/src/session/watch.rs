@@ -1,5 +1,4 @@
-//! What happens to the machine while a run measures: time stolen by the hypervisor, real-time throttling, links that are lost,
-//! others that measure.
+//! What happens to the machine during a run: stolen time, real-time throttling, lost links, other measurements.
 
 use super::claims::Claims;
 use super::delays::Delays;
@@ -113,7 +112,7 @@ impl KernelLog {
             Ok(file) => Some(Self(file)),
             Err(error) => {
                 let text = format!(
-                    "/dev/kmsg: {error}: what the kernel says of real-time throttling goes unseen (needs CAP_SYSLOG)"
+                    "/dev/kmsg: {error}: the kernel's messages about real-time throttling go unseen (needs CAP_SYSLOG)"
                 );
                 events.write(EventKind::Refused, text);
                 None

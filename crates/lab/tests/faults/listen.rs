@@ -304,7 +304,7 @@ fn a_talker_that_starts_again_loses_nothing_by_it() {
     let restarts = recorded
         .events()
         .iter()
-        .filter(|event| event.text.contains("another run of it began"))
+        .filter(|event| event.text.contains("started a new run"))
         .count();
     assert_eq!(restarts, 1);
 }

@@ -1,4 +1,4 @@
-//! What is published, and how what comes is supervised.
+//! What is published, and how received messages are supervised.
 
 use sys::thread::Policy;
 use wire::ether::Mac;

@@ -1,4 +1,4 @@
-//! What became of every number of a stream: came, came late, came again, or never.
+//! What became of every number of a stream: it came, came late, came again, or never came.
 
 /// Numbers that may still come late; one further behind the newest that has not come is lost.
 const WINDOW: u32 = u128::BITS;

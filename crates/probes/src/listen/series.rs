@@ -100,23 +100,25 @@ impl Describe for Listen {
             }
             notice::LINK => (EventKind::Link, crate::reception::link_text(a == 1, &self.interface)),
             notice::RESTART => {
-                let text =
-                    format!("{stream}: the talker began again without an end ({a} so far): what was lost is not known");
+                let text = format!(
+                    "{stream}: the talker restarted without an end mark ({a} restarts so far): what was lost is not \
+                     known"
+                );
                 (EventKind::StreamDoubt, text)
             }
             notice::MORE_RESTARTS => {
                 let text = format!(
-                    "{stream}: the talker began again {a} times more: if two talkers send this stream, give them different VLANs or \
-                     interfaces"
+                    "{stream}: the talker restarted {a} more times: if two talkers send this stream, give them \
+                     different VLANs or interfaces"
                 );
                 (EventKind::StreamDoubt, text)
             }
             notice::NEW_SESSION => (
                 EventKind::Stream,
-                format!("{stream}: the talker ended, and another run of it began"),
+                format!("{stream}: the talker ended, and started a new run"),
             ),
             notice::STALE => {
-                let text = format!("{stream}: {a} frames came so late or so often that they had been counted before");
+                let text = format!("{stream}: {a} frames came too late or too often: they had been counted already");
                 (EventKind::Stream, text)
             }
             notice::SILENT => (
@@ -138,12 +140,15 @@ impl Describe for Listen {
                 (EventKind::StreamDoubt, text)
             }
             notice::MALFORMED => {
-                let text = format!("{a} SV frames break a rule, or hold several streams: whose they are is not known");
+                let text = format!(
+                    "{a} SV frames break a rule, or hold several streams: which stream they belong to is not known"
+                );
                 (EventKind::Incomplete, text)
             }
             _ => {
                 let most = self.config.max_streams;
-                let text = format!("{a} frames of more streams than the {most} that are told apart (--max-streams)");
+                let text =
+                    format!("{a} frames belong to streams beyond the {most} that are told apart (--max-streams)");
                 (EventKind::Incomplete, text)
             }
         }
@@ -154,8 +159,8 @@ impl Listen {
     fn found(&self, stream: &str, finding: Finding) -> (EventKind, String) {
         if finding.what == What::OtherRate {
             let text = format!(
-                "{stream}: its smpCnt shows {a} frames a second, and --interval says {}: late frames are counted by that; give \
-                 --interval {a}/s",
+                "{stream}: its smpCnt shows {a} frames a second, but --interval says {}: late frames are counted by \
+                 --interval; give --interval {a}/s",
                 self.config.period,
                 a = finding.a
             );

@@ -99,7 +99,7 @@ fn check(config: &NoiseConfig) -> Result<(), ProbeError> {
     }
     if config.threshold_ns < LEAST_THRESHOLD_NS {
         return refuse(format!(
-            "--threshold {}: the loop's own turns would be gaps; use at least {LEAST_THRESHOLD_NS}ns",
+            "--threshold {}: the loop's own turns would count as gaps; use at least {LEAST_THRESHOLD_NS}ns",
             units::format_ns(config.threshold_ns as f64)
         ));
     }

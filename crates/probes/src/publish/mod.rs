@@ -155,12 +155,13 @@ fn check_stream(stream: &StreamConfig) -> Result<(), ProbeError> {
     let usage = |message: String| Err(ProbeError::Usage(message));
     if *rate == 0 || *rate > HIGHEST_RATE {
         return usage(format!(
-            "publish: stream {sv_id}: {rate} samples a second cannot be: use 1 to {HIGHEST_RATE}"
+            "publish: stream {sv_id}: {rate} samples a second are not possible: use 1 to {HIGHEST_RATE}"
         ));
     }
     if !(1..=8).contains(asdus) || !rate.is_multiple_of(u32::from(*asdus)) {
         return usage(format!(
-            "publish: stream {sv_id}: {asdus} ASDUs in a frame cannot be: use 1 to 8, a divisor of the rate {rate}"
+            "publish: stream {sv_id}: {asdus} ASDUs in a frame are not possible: use 1 to 8, a divisor of the rate \
+             {rate}"
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Who sends and who returns, when an end is to find out by itself.
+//! How an end finds out by itself whether it sends or returns.
 //!
 //! Every end that will do either broadcasts a claim ten times a second. Of two such ends the one with the larger hardware
 //! address sends, as DPDK's l2reflect has it; an end that was told its role keeps it, and the other takes what is left.

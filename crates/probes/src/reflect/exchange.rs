@@ -1,4 +1,4 @@
-//! Frames out, answers in: what is sent again and again, and what became of it.
+//! Frames out, answers in: sends the same frame again and again, and keeps what became of each.
 
 use super::link::LinkState;
 use super::stages::{Answer, Stages};

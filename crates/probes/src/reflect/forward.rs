@@ -1,4 +1,4 @@
-//! What arrived at the reflector: frames that count, each once, twice, out of order or never.
+//! What arrived at the reflector: each counted frame once, twice, out of order, or never.
 
 use wire::test_frame::Summary;
 

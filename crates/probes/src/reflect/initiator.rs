@@ -85,7 +85,7 @@ impl Initiator {
             return Ok(());
         }
         Err(ProbeError::NoTraffic(format!(
-            "reflect: the far end of {} answers frames of {} with frames of {}: give --vlan the same at both ends",
+            "reflect: the far end of {} answers frames of {} with frames of {}: give both ends the same --vlan",
             self.exchange.interface(),
             super::vlan_words(sent),
             super::vlan_words(came),

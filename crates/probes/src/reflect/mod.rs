@@ -214,7 +214,7 @@ pub fn start(
     if role == Role::Auto {
         let Some((decided, peer)) = election::decide(&config, &mut port, stop)? else {
             return Err(ProbeError::NoTraffic(format!(
-                "reflect: ended before another end was found on {}",
+                "reflect: ended before it found the other end on {}",
                 port.interface()
             )));
         };
@@ -302,12 +302,12 @@ fn check(config: &ReflectConfig, port: &Port) -> Result<(), ProbeError> {
     let frame = config.frame_bytes;
     if !(SHORTEST_FRAME..=LONGEST_FRAME).contains(&frame) {
         return Err(ProbeError::Usage(format!(
-            "reflect: a frame of {frame} octets cannot be: use {SHORTEST_FRAME} to {LONGEST_FRAME}"
+            "reflect: a frame of {frame} octets is not possible: use {SHORTEST_FRAME} to {LONGEST_FRAME}"
         )));
     }
     if !(1..=MOST_FRAMES).contains(&config.frames) {
         return Err(ProbeError::Usage(format!(
-            "reflect: {} frames at once cannot be: use 1 to {MOST_FRAMES}",
+            "reflect: {} frames at once are not possible: use 1 to {MOST_FRAMES}",
             config.frames
         )));
     }

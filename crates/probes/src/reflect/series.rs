@@ -172,18 +172,17 @@ impl Describe for Reflect {
             OTHERS => (
                 EventKind::Incomplete,
                 format!(
-                    "{name}: {a} answers came from another station than the far end: two answer, and which is meant is not certain"
+                    "{name}: {a} answers came from a station other than the far end: two stations answer, and the \
+                     right one is not certain"
                 ),
             ),
             CHANGED => (
                 EventKind::Incomplete,
-                format!(
-                    "{name}: {a} answers have other contents than were sent, or are shorter: they are not counted as answers"
-                ),
+                format!("{name}: {a} answers differ from what was sent, or are shorter: they do not count as answers"),
             ),
             UNSPLIT => (
                 EventKind::Note,
-                format!("{name}: {a} round trips could not be split into stages, a time stamp was missing"),
+                format!("{name}: {a} round trips could not be split into stages: a time stamp was missing"),
             ),
             LINK if a == 1 => (
                 EventKind::Link,

@@ -1,4 +1,4 @@
-//! Where a round trip's time goes: until the driver has the frame, on the wire and at the far end, and from the driver to us.
+//! Where the time of a round trip goes: to the driver, on the wire and at the far end, and from the driver to us.
 //!
 //! The kernel stamps a frame when its driver takes it, and an answer when its driver hands it up; both stamps and our own two
 //! are of `CLOCK_REALTIME`. Where the NIC stamps both, the time between them is the wire's and the far end's alone.

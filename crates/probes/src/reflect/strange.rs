@@ -1,4 +1,4 @@
-//! Answers that are none: of another station than the far end, or with other contents than were sent.
+//! Strange answers: from a station other than the far end, or with contents that were not sent.
 
 use super::series;
 use run::Feed;

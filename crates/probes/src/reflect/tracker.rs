@@ -1,4 +1,4 @@
-//! Which sequence numbers are on their way, came, came twice, or never did.
+//! Which sequence numbers are on their way, came, came twice, or never came.
 
 use units::Monotonic;
 

@@ -37,7 +37,7 @@ pub fn streams_of(path: &Path, rate: Option<u32>) -> Result<Vec<StreamConfig>, P
         Ok(())
     })?;
     if streams.is_empty() {
-        return Err(usage("no sampled values in it".into()));
+        return Err(usage("it holds no sampled values".into()));
     }
     streams
         .into_iter()

@@ -294,7 +294,7 @@ impl Learned {
         let rate = self.sequence.rate().or(stated).or_else(|| self.usual_rate());
         rate.ok_or_else(|| {
             format!(
-                "the rate of stream {} cannot be told, its smpCnt does not wrap: say it with --rate",
+                "the rate of stream {} is not known, since its smpCnt does not wrap: state it with --rate",
                 self.sv_id
             )
         })

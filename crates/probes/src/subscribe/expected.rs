@@ -1,5 +1,4 @@
-//! Streams that are known beforehand, from a file: one that does not come is lost, and one that is not as the file says is
-//! named.
+//! Expected streams, known from a file. A stream that does not come is lost; one that differs from the file is named.
 
 use super::SubscribeConfig;
 use super::key::Key;
@@ -201,17 +200,20 @@ pub(super) fn text(code: u16, stream: &str, a: u64, b: u64) -> Option<String> {
     let text = match code {
         notice::NEVER_CAME => format!("{stream}: never came in {}: {b} samples lost", duration(a)),
         notice::CAME_LATE => format!(
-            "{stream}: came first after {}: whether it was sent before is not known",
+            "{stream}: first came after {}: whether it was sent before is not known",
             duration(a)
         ),
-        notice::NOT_EXPECTED => format!("{stream}: is not among the expected streams: sent to {}", whereto(a, b)),
-        notice::EXPECTED_CONF_REV => format!("{stream}: confRev is {b}, expected was {a}"),
-        notice::EXPECTED_ASDUS => format!("{stream}: {b} ASDUs in a frame, expected were {a}"),
+        notice::NOT_EXPECTED => format!(
+            "{stream}: is not among the expected streams; it is sent to {}",
+            whereto(a, b)
+        ),
+        notice::EXPECTED_CONF_REV => format!("{stream}: confRev is {b}, not {a} as expected"),
+        notice::EXPECTED_ASDUS => format!("{stream}: {b} ASDUs in a frame, not {a} as expected"),
         notice::EXPECTED_OCTETS => {
-            format!("{stream}: seqData has {b} octets, expected were {a}: the dataset is another one")
+            format!("{stream}: seqData has {b} octets, not {a} as expected: the dataset is another one")
         }
-        notice::EXPECTED_RATE => format!("{stream}: smpCnt wraps at {b} samples/s, expected were {a}"),
-        notice::EXPECTED_VLAN => format!("{stream}: came {}, expected was {}", vlan(b), vlan(a)),
+        notice::EXPECTED_RATE => format!("{stream}: smpCnt wraps at {b} samples/s, not {a} as expected"),
+        notice::EXPECTED_VLAN => format!("{stream}: came {}, expected {}", vlan(b), vlan(a)),
         _ => return None,
     };
     Some(text)

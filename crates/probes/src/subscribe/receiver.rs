@@ -114,7 +114,7 @@ impl Receiver {
         let interface = self.reception.port.interface();
         let none_of = match table.config.expected.len() {
             0 => String::new(),
-            expected => format!(", of none of {expected} expected streams"),
+            expected => format!(" of any of the {expected} expected streams"),
         };
         Err(ProbeError::NoTraffic(format!(
             "subscribe: no sampled values (EtherType 0x88BA){none_of} and no GOOSE (0x88B8) came on {interface}: is a merging unit or \

@@ -186,13 +186,14 @@ impl Describe for Subscribe {
             notice::SMP_SYNCH => format!("{stream}: smpSynch changed from {a} to {b}"),
             notice::MALFORMED => {
                 let text = format!(
-                    "{a} malformed SV frames; in the first, octet {b} breaks a rule: whose they are is not known"
+                    "{a} malformed SV frames; in the first, octet {b} breaks a rule: which stream they belong to is \
+                     not known"
                 );
                 return (EventKind::Incomplete, text);
             }
             notice::TOO_MANY_STREAMS => {
                 let text = format!(
-                    "{a} samples or frames of more streams than the {} that are told apart (--max-streams)",
+                    "{a} samples or frames belong to streams beyond the {} that are told apart (--max-streams)",
                     self.config.max_streams
                 );
                 return (EventKind::Incomplete, text);

@@ -174,7 +174,7 @@ fn carrier(config: &TalkConfig, src: Mac) -> Result<Carrier, ProbeError> {
             if !(test_frame::MIN_OCTETS..=longest).contains(&config.frame_bytes) {
                 let (given, shortest) = (config.frame_bytes, test_frame::MIN_OCTETS);
                 return Err(ProbeError::Usage(format!(
-                    "talk: a frame of {given} octets cannot be: use {shortest} to {longest}"
+                    "talk: a frame of {given} octets is not possible: use {shortest} to {longest}"
                 )));
             }
             frame.resize(config.frame_bytes + tag, 0);
@@ -203,7 +203,8 @@ fn carrier(config: &TalkConfig, src: Mac) -> Result<Carrier, ProbeError> {
             let template = Template::new(&message).map_err(|error| ProbeError::Usage(format!("talk: {error}")))?;
             let rate = per_second(config.period).ok_or_else(|| {
                 ProbeError::Usage(format!(
-                    "talk: sampled values every {} cannot be: smpCnt counts up to 65536 frames in a second, a whole number",
+                    "talk: sampled values every {} are not possible: smpCnt counts a whole number of frames in a \
+                     second, at most 65536",
                     config.period
                 ))
             })?;

@@ -1,4 +1,4 @@
-//! Sends one frame each interval, as an AVB talker does, and measures how far from its due instants.
+//! Sends one frame each interval, as an AVB talker does, and measures how late each one is.
 //!
 //! The thread sleeps until `spin_ahead_ns` before the due instant, spins for the rest, and sends one frame. *Talker delta* is
 //! the instant just before the send call minus the due instant; a frame is late when that is more than `late_after_ns`. When

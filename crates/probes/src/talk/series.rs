@@ -88,7 +88,7 @@ impl Describe for Talk {
         match code {
             LATE_START => (
                 EventKind::Note,
-                format!("{name}: the warm-up slept through {a} cycles; measured is from the cycle after it"),
+                format!("{name}: the warm-up slept through {a} cycles; the measurement begins with the next one"),
             ),
             REFUSED => (
                 EventKind::SocketDrop,

@@ -1,4 +1,4 @@
-//! Capturing what a probe sends and receives, without holding it up.
+//! Captures what a probe sends and receives, without delaying it.
 //!
 //! The measuring thread copies each frame into a ring; a thread of its own keeps the last seconds of them, and writes those
 //! around a spike, or all, into a pcapng file with nanosecond stamps, in the order of these. Sent frames are stamped just before the
@@ -88,12 +88,12 @@ impl fmt::Display for Captured {
         write!(f, "capture {}: {} frames", self.path.display(), self.written)?;
         if self.missed > 0 {
             let missed = self.missed;
-            write!(f, "; {missed} are missing, they came faster than they were written")?;
+            write!(f, "; {missed} are missing: they came faster than they were written")?;
         }
         if self.left_out > 0 {
             write!(
                 f,
-                "; about {} of the time asked for are missing, no more than {} MiB are kept: ask for less with \
+                "; about {} of the requested time are missing, since at most {} MiB are kept: ask for less with \
                  --capture-around, or for everything with --capture-all",
                 self.left_out,
                 MOST_KEPT >> 20

@@ -295,7 +295,7 @@ impl Client {
         let refused = |error: &std::io::Error| PtpError::Refused {
             path: self.peer.clone(),
             why: match error.kind() {
-                ErrorKind::PermissionDenied => format!("{error}: ptp4l's socket is root's: run as root"),
+                ErrorKind::PermissionDenied => format!("{error}: only root may use ptp4l's socket: run as root"),
                 ErrorKind::ConnectionRefused | ErrorKind::NotFound => {
                     format!("{error}: no ptp4l listens there any more{}", running())
                 }

@@ -1,4 +1,4 @@
-//! What is known of the clock before anything is measured, for the inventory.
+//! Facts about the clock for the inventory, from before the measurement.
 
 use super::client::{Daemon, PortInfo};
 use super::system::{CardClock, kernel_text};

@@ -1,4 +1,5 @@
-//! From one look to the next: what changed, and whether the clock can be trusted meanwhile. No clock and no socket here.
+//! Compares one look at the clock with the next: what changed, and whether the clock can be trusted between them. This
+//! module reads no clock and no socket.
 
 #[cfg(test)]
 mod tests;

@@ -207,7 +207,7 @@ impl Watcher {
         match &self.kernel {
             Some(kernel) if !kernel.unsynchronised => None,
             Some(kernel) => Some(format!(
-                "nothing is known to keep this clock: no ptp4l answers, and the kernel's clock is {}",
+                "nothing known keeps this clock: no ptp4l answers, and the kernel's clock is {}",
                 system::kernel_text(kernel)
             )),
             None => Some("nothing is known of this clock: the kernel does not say".to_owned()),

@@ -1,4 +1,4 @@
-//! What durations are worth telling one by one.
+//! Which durations are worth listing one by one.
 
 use ::trace::hops::HopSeries;
 use std::cell::Cell;

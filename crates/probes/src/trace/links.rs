@@ -1,4 +1,4 @@
-//! Whether the interfaces that are points are still there, and pass frames.
+//! Whether the interfaces of the points are still there and pass frames.
 
 use ::trace::hops::Point;
 use std::collections::BTreeMap;
@@ -117,7 +117,7 @@ impl Watched {
         let other = find(&self.before.name).ok()?;
         self.is_replaced = true;
         let text = format!(
-            "another interface is called {} now (number {}, it was {}): it is not traced, start again",
+            "another interface is called {} now (number {}, it was {}): it is not traced; start again",
             other.name, other.index, self.ifindex
         );
         Some(self.tell(text, true))
@@ -146,7 +146,7 @@ fn change(before: &LinkInfo, now: &LinkInfo) -> Option<(String, bool)> {
         (_, (true, false)) => Some((format!("{name} lost its carrier"), true)),
         (_, (false, true)) => Some((format!("{name} has its carrier again"), losses > 0)),
         _ if losses > 0 => Some((
-            format!("{name} lost its carrier and got it again (losses: {losses})"),
+            format!("{name} lost its carrier and regained it (losses: {losses})"),
             true,
         )),
         _ => None,

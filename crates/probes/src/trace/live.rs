@@ -1,4 +1,4 @@
-//! The durations so far, for who looks on.
+//! The durations so far, for a live view.
 
 use ::trace::hops::{Distribution, bucket_bounds};
 use std::sync::{Arc, Mutex, PoisonError};

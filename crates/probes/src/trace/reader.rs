@@ -318,7 +318,7 @@ impl Reader {
         let before = std::mem::replace(&mut self.told, now);
         if now.not_told > before.not_told {
             let text = format!(
-                "{} {} were counted but not told one by one: too many at once",
+                "{} {} were counted but not listed one by one: too many came at once",
                 now.not_told - before.not_told,
                 if self.frames.is_some() {
                     "durations (their frames lack stamps in the recording)"

@@ -1,4 +1,5 @@
-//! Every frame with its stamps: put together from the durations that the kernel tells, and handed to the recorder.
+//! Builds the record of every frame with its stamps, from the durations that the kernel gives, and hands it to the
+//! recorder.
 
 use super::series::Names;
 use super::wall::Wall;

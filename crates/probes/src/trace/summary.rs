@@ -1,4 +1,4 @@
-//! What came of tracing.
+//! The result of tracing.
 
 use ::trace::hops::Troubles;
 use model::Fact;

@@ -1,4 +1,4 @@
-//! The wall clock along a run that is timed by the monotonic one.
+//! The wall clock during a run that the monotonic clock times.
 
 use sys::clock::ClockPair;
 

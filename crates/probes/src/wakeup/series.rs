@@ -69,12 +69,12 @@ impl Describe for Wakeup {
         match code {
             BROKEN => {
                 let value = format_ns(a as f64);
-                let text = format!("{name}: cycle {b} took {value}: above --break-above, the measurement ends here");
+                let text = format!("{name}: cycle {b} took {value}: above --break-above; the measurement ends here");
                 (EventKind::Break, text)
             }
             _ => (
                 EventKind::Note,
-                format!("{name}: the warm-up slept through {a} cycles; measured is from the cycle after it"),
+                format!("{name}: the warm-up slept through {a} cycles; the measurement begins with the next one"),
             ),
         }
     }

@@ -47,15 +47,15 @@ fn what_puts_a_block_in_doubt_is_an_event_of_its_series() {
         (&[message(4, 7), message(4, 8)], ""),
         (
             &[message(4, 7), later(1)],
-            "the publisher began again, with stNum 4, sqNum 1",
+            "the publisher restarted with stNum 4, sqNum 1",
         ),
         (
             &[message(4, 7), other, message(4, 8)],
-            "a second publisher: messages come from 02:00:00:00:00:02 too",
+            "a second publisher: 02:00:00:00:00:02 sends messages",
         ),
         (
             &[message(4, 7), message(4, 8), contradicting],
-            "another message of stNum 4, sqNum 8 says something else",
+            "a second message with stNum 4, sqNum 8 has other contents",
         ),
         (&[message(4, 8), without_life], "timeAllowedtoLive is 0"),
         (&[message(4, 7)], "only one message came"),
@@ -129,7 +129,7 @@ fn control_blocks_beyond_the_most_leave_a_doubt() {
     let recorded = supervise(config, &[of(1, 1), of(2, 1), of(1, 2)], Duration::ZERO);
     let found = doubts(&recorded, &format!("goose/{TRIP_REF}"));
     assert!(
-        found[0].contains("1 messages came of control blocks beyond"),
+        found[0].contains("1 messages came from control blocks beyond"),
         "{found:?}"
     );
 }

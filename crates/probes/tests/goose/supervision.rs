@@ -112,13 +112,13 @@ fn every_fault_is_counted_and_named() {
         "stNum 3 -> 4",
         "stNum 4 -> 6",
         "1 states before stNum 6 never came",
-        "an old message of stNum 5 while stNum 6 is live: replayed, or of a second publisher; not taken",
+        "an old message of stNum 5 while stNum 6 is live: replayed, or sent by a second publisher; it is not taken",
         "stNum 6 -> 8",
         "1 states before stNum 8 never came",
         "state 8 begins with sqNum 2, not 0: its first messages were lost, or the publisher does not reset it",
         "3 changes of state, 6 repetitions",
         "2 old messages were not taken",
-        "1 messages that may be of it could not be read",
+        "1 unreadable messages may belong to it",
     ];
     assert_eq!(said(&recorded), expected);
     let common = texts(&recorded, "delivery/subscribe");
@@ -158,7 +158,7 @@ fn a_publisher_that_stops_expires_and_begins_again() {
         "{said:?}"
     );
     assert!(said[2].starts_with("messages come again after "), "{said:?}");
-    assert_eq!(said[3], "the publisher began again, with stNum 1, sqNum 1");
+    assert_eq!(said[3], "the publisher restarted with stNum 1, sqNum 1");
 }
 
 #[test]
@@ -206,15 +206,15 @@ fn two_publishers_of_one_name_and_what_changes() {
     );
     let expected = [
         "first seen with stNum 1, sqNum 1",
-        "a second publisher: messages come from 02:00:00:00:00:02 too, while 02:00:00:00:00:01 is live; not taken",
-        "the values changed without a new stNum (sqNum 3): of a second publisher, or against the rules",
+        "a second publisher: 02:00:00:00:00:02 sends messages while 02:00:00:00:00:01 is live; they are not taken",
+        "the values changed without a new stNum (sqNum 3): a second publisher sent them, or the publisher breaks the rules",
         "confRev changed from 1 to 2",
         "needs commissioning: its values must not be used",
         "numDatSetEntries changed from 1 to 0",
         "datSet changed",
         "a message is refused: the simulation flag is set without the simulate bit (Edition 1 publishers do so: \
          --goose-edition-1)",
-        "another publisher takes the block over with stNum 2, sqNum 0",
+        "another publisher takes over the block with stNum 2, sqNum 0",
         "simulated messages from here on",
         "confRev changed from 2 to 1",
         "no longer needs commissioning",
@@ -222,8 +222,8 @@ fn two_publishers_of_one_name_and_what_changes() {
         "datSet changed",
         "a message is refused: real, while simulated ones are taken",
         "0 changes of state, 3 repetitions",
-        "the publisher began again 1 times",
-        "0 messages contradicted one of the same numbers, 1 the values of their state",
+        "restarts of the publisher: 1",
+        "0 messages contradicted one with the same numbers, 1 contradicted the values of their state",
         "1 messages were refused: real, while simulated ones are taken",
         "1 messages were refused: the simulation flag is set without the simulate bit (Edition 1 publishers do so: \
          --goose-edition-1)",
@@ -275,7 +275,7 @@ fn more_control_blocks_than_have_room_are_counted() {
     let common = texts(&recorded, "delivery/subscribe");
     assert_eq!(
         common,
-        ["2 GOOSE messages of more control blocks than the 2 that are told apart"]
+        ["2 GOOSE messages came from control blocks beyond the 2 that are told apart"]
     );
 }
 
@@ -316,7 +316,7 @@ fn what_the_configuration_says_is_held_against_what_comes() {
         "sqNum 2, which was refused"
     );
     let second = format!("{TRIP_REF}#2");
-    let never = format!("{second}: is in the configuration, and no message of it came");
+    let never = format!("{second}: is in the configuration, but no message of it came");
     assert_eq!(said_of(&format!("goose/{second}")), [never]);
     let third = said_of(&format!("goose/{TRIP_REF}#3"));
     assert_eq!(third[0], format!("{TRIP_REF}#3: is not in the configuration"));

@@ -1,4 +1,4 @@
-//! What a recording says, however long it is, in constant memory.
+//! What a recording says, in constant memory however long it is.
 
 mod bands;
 mod histogram;

@@ -140,7 +140,7 @@ fn the_test_sets_own_lateness_is_none_of_the_hosts() {
         spanned
             .own
             .as_ref()
-            .is_some_and(|own| own.contains("only tracing tells")),
+            .is_some_and(|own| own.contains("only tracing shows")),
         "{:?}",
         spanned.own
     );

@@ -1,4 +1,4 @@
-//! One series of two runs, ready to be compared once it is known how many figures are.
+//! One series of two runs, prepared. The comparison follows once the number of figures is known.
 
 use crate::insight::whole_windows;
 use model::{Counters, SeriesView, WindowRow};
@@ -55,7 +55,7 @@ fn windows(a: &SeriesView, b: &SeriesView) -> Result<(Vec<WindowRow>, Vec<Window
     {
         let (one, other) = (format_ns(one), format_ns(other));
         return Err(format!(
-            "samples are due every {one} and every {other}: figures of windows are of two different things"
+            "samples are due every {one} and every {other}: the windows measure two different things"
         ));
     }
     let (of_a, of_b) = (whole(a), whole(b));

@@ -29,9 +29,7 @@ impl Comparison {
             }
         }
         if !self.series.is_empty() {
-            out.push_str(
-                "\nFigures in the tables are of measured samples. What is said to differ holds for all of it together (95 %).\n",
-            );
+            out.push_str("\nThe tables show measured samples. All stated differences hold together (95 %).\n");
         } else {
             out.push_str("\nNo series is in more than one of the runs.\n");
         }

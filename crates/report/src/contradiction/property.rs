@@ -1,4 +1,4 @@
-//! One number of a good run is changed: then no limit that failed passes, and none that passed fails.
+//! A test of a property: when one number of a good run is changed, no failed limit passes and no passed limit fails.
 
 use crate::limits::{Limit, Pattern, Profile, Quantity};
 use crate::verdict::{Check, Judgement, Verdict};

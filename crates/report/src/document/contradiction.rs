@@ -1,4 +1,4 @@
-//! In what the run file disagrees with itself, in the result document.
+//! Where the run file contradicts itself, in the result document.
 
 use crate::Report;
 use crate::contradiction::Contradiction;

@@ -1,5 +1,6 @@
-//! Box plots of window maxima: box from the lower to the upper quartile with the median in it, whiskers to the outermost value
-//! within one and a half box lengths, what lies beyond as dots (Tukey's rule, as the field's papers draw them).
+//! Box plots of window maxima, as the field's papers draw them (Tukey's rule). The box reaches from the lower to the
+//! upper quartile and shows the median. Whiskers reach to the outermost value within one and a half box lengths; values
+//! beyond are dots.
 
 use super::svg::{Scale, axis_ns, escape};
 use crate::insight::window_maxima;

@@ -89,7 +89,7 @@ fn names_from_the_network_are_text_not_markup() {
 fn a_run_without_anything_still_gives_a_page() {
     let page = visible(&html(synthetic::run(Vec::new())));
     assert!(page.contains("data-verdict=\"inconclusive\""));
-    assert!(page.contains("Nothing was measured that a limit applies to."));
+    assert!(page.contains("No limit applies to what was measured."));
     assert_eq!(
         page.matches("not measured</span>").count(),
         9,

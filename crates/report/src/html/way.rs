@@ -1,4 +1,4 @@
-//! The way of a frame inside the traced host as a picture: a box for each line of the tree, joined from the left.
+//! Draws the way of a frame inside the traced host: a box for each line of the tree, joined from the left.
 
 use model::Fact;
 

@@ -1,4 +1,4 @@
-//! Classes of a figure: what its source calls a host that reaches it.
+//! Classes of a figure: the names that its source gives to hosts by that figure.
 
 use units::format_ns;
 

@@ -179,7 +179,7 @@ fn a_sample_before_its_time_is_a_clock_fault_beyond_the_uncertainty_only() {
     let (verdict, why) = max(&beyond, 120_000);
     assert_eq!(verdict, Verdict::Inconclusive);
     assert!(
-        why.contains("clock fault: in 1 window, samples were there up to 30.0 µs before they were due"),
+        why.contains("clock fault: in 1 window, samples came up to 30.0 µs before they were due"),
         "{why}"
     );
     assert_eq!(max(&beyond, 30_000).0, Verdict::Fail, "of nine windows that had none");

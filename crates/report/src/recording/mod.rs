@@ -75,7 +75,8 @@ fn missing(survey: &Survey) -> String {
     let lost = survey.lost();
     match (survey.is_of_hops(), survey.points.first()) {
         (true, Some(first)) if lost > 0 => format!(
-            "{} without a record: they never came to {first}, or were lost or not measured behind it, which the hops count",
+            "{} without a record: they never came to {first}, or were lost or not measured after it; the hops count \
+             those",
             plural(lost, "sample")
         ),
         (true, _) => "none without a record".to_owned(),

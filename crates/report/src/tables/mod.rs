@@ -1,4 +1,4 @@
-//! Results in the layouts that the field's publications print them in: wake-up latency, and the round trip by network.
+//! Results in the layouts of the field's publications: wake-up latency, and the round trip by network.
 //!
 //! - VMware, *ESXi real-time guide*: samples, minimum, average, maximum, overflows over 120 us, one row per measured CPU.
 //! - ABB and University of Torino, *Virtualised protection with containers*, table 2: scheduling jitter, maximum (average) in
@@ -79,7 +79,8 @@ fn vm(runs: &[RunView]) -> String {
             ]);
         }
     }
-    let note = "* Samples over 120 µs; behind \"+\" the periods that the thread skipped in all, however long, which cyclictest does not count.\n";
+    let note = "* Samples over 120 µs. After \"+\": all periods that the thread skipped, however long, which \
+                cyclictest does not count.\n";
     columns(&rows) + note
 }
 
@@ -268,7 +269,7 @@ mod tests {
         let text = print(Layout::Vm, &[run]);
         assert!(text.contains("| 0 + 4 "), "{text}");
         assert!(
-            text.contains("the periods that the thread skipped in all, however long"),
+            text.contains("all periods that the thread skipped, however long"),
             "{text}"
         );
     }

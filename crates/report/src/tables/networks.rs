@@ -1,5 +1,5 @@
-//! The round trip over several networks side by side, each held against the first, as ABB held bridge, macvlan and SR-IOV
-//! against each other.
+//! The round trip over several networks side by side, each compared with the first, as ABB compared bridge, macvlan and
+//! SR-IOV.
 
 use crate::text::{count, ns_or_dash};
 use model::{RunView, SeriesView, kind};

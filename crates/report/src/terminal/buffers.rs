@@ -18,7 +18,8 @@ pub(super) fn buffers(report: &Report, paint: &Paint) -> String {
     for (name, buffer) in buffers {
         let _ = writeln!(out, "  {name}: {}", buffer.text());
     }
-    out + "  One late frame is covered by it. Delays that add up over several frames, and the way to the listener, are not in it.\n"
+    out + "  It covers one late frame. It does not cover delays that add up over several frames, nor the way to the \
+           listener.\n"
 }
 
 #[cfg(test)]

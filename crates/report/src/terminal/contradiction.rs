@@ -1,4 +1,4 @@
-//! In what the run file disagrees with itself.
+//! Where the run file contradicts itself.
 
 use super::Paint;
 use super::table::{Align, Table};

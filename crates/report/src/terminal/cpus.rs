@@ -1,4 +1,4 @@
-//! Which CPUs were judged and which carried the rest, of a run that chose them.
+//! Which CPUs were judged and which carried the rest, for a run that chose them.
 
 use crate::Report;
 use std::fmt::Write;

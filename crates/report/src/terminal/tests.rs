@@ -53,7 +53,7 @@ fn colours_only_when_told() {
 fn a_run_without_anything() {
     let text = report(run(Vec::new())).text(false, None);
     assert!(
-        text.starts_with("INCONCLUSIVE  Nothing was measured that a limit applies to.\n"),
+        text.starts_with("INCONCLUSIVE  No limit applies to what was measured.\n"),
         "{text}"
     );
     assert!(text.contains("not measured  rtt.max"));

@@ -40,7 +40,7 @@ pub(super) fn decide(
     }
     if measured.as_f64() + apart > allowed {
         let value = format_ns(measured.as_f64());
-        let text = format!("{value}{plus_minus}: the limit lies within what the clocks may be apart");
+        let text = format!("{value}{plus_minus}: the limit lies within the uncertainty of the clocks");
         return (Verdict::Inconclusive, and(text));
     }
     match doubts.is_empty() {

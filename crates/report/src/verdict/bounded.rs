@@ -1,4 +1,4 @@
-//! Samples of which an imported file says only that they are no larger than the largest.
+//! Samples that an imported file bounds only by its largest.
 
 use super::doubt::Doubt;
 use crate::limits::{Limit, Quantity, Unit};

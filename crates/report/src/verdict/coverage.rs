@@ -1,4 +1,4 @@
-//! How much of a profile a run was held against: a pass of some of its limits is no pass of a host.
+//! How much of a profile a run measured. A pass of some limits is not a pass of a host.
 
 use super::{Check, Judgement, ProfileVerdict, Verdict};
 use crate::limits::Profile;

@@ -53,7 +53,7 @@ pub(super) fn near_limit(series: &SeriesView, quantity: Quantity, measured: f64,
     let is_near = nature(quantity) == Nature::Value && (measured - allowed as f64).abs() <= uncertain_ns as f64;
     is_near.then(|| Doubt {
         text: format!(
-            "it is nearer to the limit than the {} to which it is known",
+            "it is closer to the limit than its uncertainty of {}",
             format_ns(uncertain_ns as f64)
         ),
         explains_excess: true,

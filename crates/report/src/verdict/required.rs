@@ -252,7 +252,7 @@ mod tests {
         );
         assert_eq!(judgement.verdict, Verdict::Inconclusive);
         assert_eq!(judgement.profiles[0].verdict, Verdict::Inconclusive);
-        assert_eq!(judgement.sentence(), "Nothing was measured that a limit applies to.");
+        assert_eq!(judgement.sentence(), "No limit applies to what was measured.");
         nothing.facts = card_facts("eth1");
         assert_eq!(judge(&nothing).verdict, Verdict::Fail, "but they fail");
     }

@@ -1,4 +1,4 @@
-//! What the stamps of a capture cannot tell. They come in steps, and few captures say where they were made.
+//! What the stamps of a capture cannot tell: they come in steps, and few captures say what made them.
 
 use super::doubt::Doubt;
 use crate::limits::{Limit, Quantity};
@@ -9,8 +9,8 @@ use units::format_ns;
 const OF_CAPTURES: &str = "pcap";
 
 /// What is to be said and done where nobody says who made the stamps.
-const UNKNOWN_ORIGIN: &str = "the capture does not say where its stamps were made, and those of a computer that captures may be \
-     even where the frames were not: capture with a tap that stamps, and name it with --stamped-by";
+const UNKNOWN_ORIGIN: &str = "the capture does not say what made its stamps; a computer may stamp frames evenly that \
+                              did not come evenly: capture with a tap that stamps, and name it with --stamped-by";
 
 /// How far a figure may be from the true one because its stamps come in steps, in ns. 0 where they are not known to.
 pub(super) fn uncertain_ns(series: &SeriesView, quantity: Quantity) -> f64 {

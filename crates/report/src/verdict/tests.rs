@@ -423,7 +423,7 @@ fn a_limit_no_series_matches_is_never_a_pass() {
     assert_eq!(judgement.verdict, Verdict::Inconclusive);
     assert!(judgement.checks.is_empty());
     assert_eq!(judgement.not_measured.len(), 1);
-    assert_eq!(judgement.sentence(), "Nothing was measured that a limit applies to.");
+    assert_eq!(judgement.sentence(), "No limit applies to what was measured.");
 }
 
 #[test]

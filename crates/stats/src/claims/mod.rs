@@ -1,4 +1,4 @@
-//! What a run supports, in words: the rate of events over a limit, and how long a stronger claim takes to test.
+//! What a run supports, in words: the rate of events over a limit, and the test time that a stronger claim needs.
 //!
 //! The bound holds for the load and the configuration that were tested, for events that come independently of each other, and
 //! for events that would have been seen: a stall shorter than the sampling interval is only met with the probability

@@ -1,4 +1,4 @@
-//! Many figures, one risk: how sure each has to be so that all are right together.
+//! Many figures, one risk: how sure each figure must be so that all are right together.
 
 /// The confidence that each of several statements has to hold, so that with the probability `confidence` none of them is a
 /// difference where there is none: the step-down procedure of Holm (Scandinavian Journal of Statistics 6, 1979), which needs

@@ -268,7 +268,7 @@ impl RareDifference {
         let so = match self.outcome {
             RareOutcome::Higher | RareOutcome::Lower => format!("more than chance ({sure})"),
             RareOutcome::InNeither => "they are equal".to_owned(),
-            RareOutcome::Undecided => "undecided, chance may do that".to_owned(),
+            RareOutcome::Undecided => "undecided, it may be chance".to_owned(),
         };
         format!(
             "run maximum: {high} in {b}, {low} in {a}; {over} of {higher}'s {windows} windows are above all of {lower}'s: {so}"

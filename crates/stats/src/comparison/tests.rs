@@ -93,7 +93,7 @@ fn runs_that_are_hardly_more_than_one_value_are_not_compared() {
     let steady = run(&mut random, 200, 0.0, 0.0);
     let drifts = of(&compare(&steady, &drifting, 0.95), Figure::Mean);
     assert_eq!(drifts.outcome, Outcome::NotSteady);
-    assert!(drifts.text("a", "b").contains("changes over one of the runs"));
+    assert!(drifts.text("a", "b").contains("changes during one of the runs"));
 }
 
 #[test]

@@ -56,8 +56,8 @@ impl Difference {
                  length is hardly more than one value; measure longer"
             ),
             Outcome::NotSteady => format!(
-                "{what} of {a} and {b} not compared: it changes over one of the runs, so its median stands for no time of \
-                 it; measure under constant load"
+                "{what} of {a} and {b} not compared: it changes during one of the runs, so its median stands for no \
+                 part of that run; measure under constant load"
             ),
         }
     }

@@ -64,8 +64,8 @@ impl HeldBack {
     /// For a person.
     pub fn text(&self) -> String {
         format!(
-            "held back: of the last {} blocks {} are over the level that the first {} put {:.0} over",
-            self.tested, self.over, self.fitted, self.expected
+            "held back: {} of the last {} blocks are over the level; a fit to the first {} expected {:.0}",
+            self.over, self.tested, self.fitted, self.expected
         )
     }
 }

@@ -101,8 +101,8 @@ pub enum Refusal {
     },
     /// The last part of the run contradicts a fit to its first part.
     #[error(
-        "not supported by the data: of the last {tested} blocks {over} are over a level that a fit to the first ones puts \
-         {expected:.0} over; measure longer"
+        "not supported by the data: {over} of the last {tested} blocks are over the level; a fit to the first ones \
+         expected {expected:.0}; measure longer"
     )]
     HeldBack {
         /// Blocks held back that are over the level.

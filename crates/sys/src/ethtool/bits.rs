@@ -1,4 +1,4 @@
-//! Sets of named bits, as netlink spells them out and as numbers for which the names are here.
+//! Sets of named bits: netlink spells some out, and sends others as numbers whose names are here.
 
 use netlink_packet_core::NlasIterator;
 

@@ -1,4 +1,4 @@
-//! What an interface counts: frames, and where those that did not come through were lost.
+//! What an interface counts: frames, and where lost frames were lost.
 
 use super::backlog::Backlog;
 use super::parse::HEADER_OCTETS;

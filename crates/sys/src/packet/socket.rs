@@ -1,4 +1,4 @@
-//! The packet socket: made deaf, set up, and only then bound, so that no frame of another interface or another EtherType ever
+//! The packet socket. It is made deaf, set up, and only then bound, so no frame of another interface or EtherType ever
 //! enters the ring.
 
 use crate::error::{SysError, last_errno};

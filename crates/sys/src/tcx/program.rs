@@ -1,4 +1,4 @@
-//! The program: frames of the wanted EtherTypes are copied into a slot and dropped, all others go on.
+//! The program: it copies frames of the wanted EtherTypes into a slot and drops them; all others go on.
 //!
 //! A slot is taken by an atomic addition, since each CPU may run the program at the same time, and its number is written last: who
 //! sees it sees the frame.

@@ -1,4 +1,4 @@
-//! Why the kernel refused a scheduling policy: the errno alone does not tell.
+//! Why the kernel refused a scheduling policy. The errno alone does not tell.
 
 use super::Policy;
 use crate::error::SysError;

@@ -1,4 +1,4 @@
-//! Which form of XDP is asked for, which one runs, and why no better one does.
+//! Which form of XDP was requested, which one runs, and why no better one does.
 
 use std::fmt;
 

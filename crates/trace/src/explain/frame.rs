@@ -1,4 +1,4 @@
-//! Where the time of a frame went for which a thread waited.
+//! Where the time of a frame went while a thread waited for it.
 
 use super::own::OwnStates;
 use super::role::{self, Piece, Role};

@@ -1,4 +1,4 @@
-//! What the measuring thread was doing whenever the CPU went from one thread to another.
+//! What the measuring thread was doing at each switch of its CPU.
 
 use crate::event::{Left, What, tag_of};
 use crate::occupancy::Segment;

@@ -355,7 +355,7 @@ fn what_the_ring_no_longer_holds_is_not_guessed() {
     assert_eq!(empty.cause, Cause::Unexplained);
     assert_eq!(
         empty.text,
-        "the events of CPU 1 do not show how thread 99 was woken; the last one seen to get the CPU before was thread \
+        "the events of CPU 1 do not show how thread 99 was woken; the last thread seen to get the CPU before that was \
          swapper/1 (pid 0, priority 120)"
     );
 }
@@ -374,8 +374,7 @@ fn what_was_not_recorded_is_blamed_on_nobody() {
     assert_eq!(explanation.unexplained_ns, 2_996_000);
     assert_eq!(
         explanation.text,
-        "the kernel did not record every switch on CPU 1: who had it for 3.00 ms of 3.00 ms is unknown; the last one seen to \
-         get the CPU before was thread secret (pid 75, priority 110)"
+        "the kernel did not record every switch on CPU 1: who had it for 3.00 ms of 3.00 ms is unknown; the last thread seen to get the CPU before that was secret (pid 75, priority 110)"
     );
     assert_eq!(gap(&events, 3_001, &BARE).cause, Cause::Unexplained);
 }

@@ -88,7 +88,7 @@ fn hop_path(tally: &Tally, question: &Question, whole: &str) -> String {
 /// When the ring did not reach back to the due instant.
 pub(super) fn overwritten(question: &Question) -> String {
     format!(
-        "the recorder's ring of CPU {} no longer held, or did not yet hold, the begin of these {}",
+        "the recorder's ring of CPU {} no longer held, or did not yet hold, the beginning of these {}",
         question.cpu,
         show(question.ns())
     )
@@ -112,7 +112,7 @@ pub(super) fn last_seen(question: &Question, on_cpu: &Snapshot) -> String {
         .iter()
         .rfind(|turn| turn.from < question.to && turn.thread.pid != question.thread);
     last.map_or_else(String::new, |turn| {
-        format!("; the last one seen to get the CPU before was thread {}", turn.thread)
+        format!("; the last thread seen to get the CPU before that was {}", turn.thread)
     })
 }
 

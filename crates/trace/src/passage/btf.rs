@@ -1,4 +1,5 @@
-//! The kernel's description of its own types (BTF), as far as it tells which tracepoints and functions take an `sk_buff`.
+//! The kernel's description of its own types (BTF): the part that tells which tracepoints and functions take an
+//! `sk_buff`.
 //!
 //! The parser is pure: octets in, names out. The layout is that of the kernel's `Documentation/bpf/btf.rst`.
 
@@ -97,7 +98,7 @@ impl Types {
     fn append(&mut self, btf: &[u8]) -> Parsed<()> {
         let place = |at: usize| word(btf, at).map(|word| word as usize);
         if btf.get(..2) != Some(&MAGIC.to_le_bytes()) {
-            return Err("it is no BTF of this kind of machine");
+            return Err("it is not BTF of this kind of machine");
         }
         let (header, types, types_octets, strings, strings_octets) =
             (place(4)?, place(8)?, place(12)?, place(16)?, place(20)?);

@@ -1,4 +1,4 @@
-//! From events to the passage of a frame: its `sk_buff`s, in what order it came where, and how it ended.
+//! Turns events into the passage of a frame: its `sk_buff`s, the order of its places, and its end.
 
 use super::event::{Event, Follow, FollowedStream};
 use crate::event::softirq_name;

@@ -1,4 +1,4 @@
-//! The engine for kernels or containers where eBPF cannot be used: a tracing instance of our own in tracefs.
+//! The engine for kernels and containers without eBPF: a tracing instance of our own in tracefs.
 //!
 //! It sees the same tracepoints, to the microsecond, and not when a timer was due. Reading it costs a text of the whole
 //! buffer, so it suits a few late samples a second.

@@ -1,4 +1,4 @@
-//! A `trace_pipe` of an instance: what was read is gone from the kernel's buffer.
+//! The `trace_pipe` of an instance. Reading takes the text out of the kernel's buffer.
 
 use crate::error::TraceError;
 use rustix::fs::OFlags;

@@ -151,12 +151,17 @@ fn counts(line: &Line<'_>, warnings: &mut Vec<String>) -> Result<(u64, u64), Pro
         let (count, place) = match (lower.strip_suffix('a'), lower.strip_suffix('d')) {
             (Some(count), _) => (count, &mut analog),
             (_, Some(count)) => (count, &mut digital),
-            _ => return Err(line.problem(format!("\"{field}\" is no number of channels: 26A or 13D is wanted"))),
+            _ => {
+                return Err(line.problem(format!(
+                    "\"{field}\" is not a number of channels: write it as 26A or 13D"
+                )));
+            }
         };
-        *place = count
-            .trim()
-            .parse()
-            .map_err(|_| line.problem(format!("\"{field}\" is no number of channels: 26A or 13D is wanted")))?;
+        *place = count.trim().parse().map_err(|_| {
+            line.problem(format!(
+                "\"{field}\" is not a number of channels: write it as 26A or 13D"
+            ))
+        })?;
     }
     let total = line.count(0, "the number of channels")?;
     if Some(total) != u64::checked_add(analog, digital) {
@@ -237,7 +242,7 @@ fn rates(lines: &mut Lines<'_>) -> Result<Vec<Rate>, Problem> {
         let before = rates.last().map_or(0, |rate: &Rate| rate.last);
         if per_second < 0.0 || last < before {
             return Err(line.problem(format!(
-                "{per_second} samples a second up to sample {last}, behind sample {before}: neither may go backwards"
+                "{per_second} samples a second up to sample {last}, after sample {before}: neither may go backwards"
             )));
         }
         // Number of rates 0 is the standard's way to say that the time stamps rule.
@@ -268,7 +273,7 @@ fn time(
 fn file_type(line: &Line<'_>) -> Result<FileType, Problem> {
     file_type_named(line.text(0)).ok_or_else(|| {
         line.problem(format!(
-            "file type \"{}\" is not known: ASCII, BINARY, BINARY32 or FLOAT32 is wanted",
+            "file type \"{}\" is not known: expected ASCII, BINARY, BINARY32 or FLOAT32",
             line.text(0)
         ))
     })
@@ -293,9 +298,7 @@ fn multiplier(line: Option<Line<'_>>) -> Result<f64, Problem> {
             if factor > 0.0 {
                 return Ok(factor);
             }
-            Err(line.problem(format!(
-                "the factor of the time stamps is {factor}: more than 0 is wanted"
-            )))
+            Err(line.problem(format!("the factor of the time stamps is {factor}: it must be above 0")))
         }
     }
 }

@@ -68,7 +68,7 @@ impl Data {
                 return Err(Problem::at(
                     number,
                     format!(
-                        "{found} fields: {fields} are wanted (number, time, {} analog, {} digital)",
+                        "{found} fields instead of {fields} (number, time, {} analog, {} digital)",
                         self.analog.len(),
                         self.digital.len()
                     ),
@@ -97,7 +97,7 @@ impl Data {
                 Some("0" | "") => false,
                 other => {
                     return Err(format!(
-                        "{} is \"{}\": 0 or 1 is wanted",
+                        "{} is \"{}\": expected 0 or 1",
                         channel.name,
                         other.unwrap_or_default()
                     ));
@@ -141,7 +141,7 @@ fn number(field: &str, what: &str, marked: bool) -> Result<Option<f64>, String> 
     match field.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(Some(number)),
         Ok(_) => Ok(None),
-        Err(_) => Err(format!("{what} is \"{field}\": a number is wanted")),
+        Err(_) => Err(format!("{what} is \"{field}\": expected a number")),
     }
 }
 

@@ -83,7 +83,7 @@ impl<'a> Line<'a> {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
         number.ok_or_else(|| {
             self.problem(format!(
-                "{what} is \"{text}\": a number is wanted in field {}",
+                "{what} is \"{text}\": expected a number in field {}",
                 index + 1
             ))
         })
@@ -94,7 +94,7 @@ impl<'a> Line<'a> {
         let text = self.text(index);
         text.parse().map_err(|_| {
             self.problem(format!(
-                "{what} is \"{text}\": a whole number is wanted in field {}",
+                "{what} is \"{text}\": expected a whole number in field {}",
                 index + 1
             ))
         })

@@ -35,7 +35,7 @@ pub fn open(path: &Path) -> Result<Record, ComtradeError> {
         }
         _ => Err(whole(
             path,
-            "no COMTRADE by its name: .cfg (with .dat) or .cff is wanted",
+            "not a COMTRADE record by its name: use .cfg (with .dat) or .cff",
         )),
     }
 }

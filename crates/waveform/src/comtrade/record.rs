@@ -96,7 +96,7 @@ fn times(config: &Config, stamps: &[Option<f64>]) -> Result<Vec<f64>, Problem> {
         None => Ok(times),
         Some(at) => Err(Problem::at(
             at as u64 + 2,
-            "its time is not behind that of the sample before it: the record cannot be laid out in time",
+            "its time is not after that of the sample before it: the record cannot be laid out in time",
         )),
     }
 }

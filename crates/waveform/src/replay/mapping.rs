@@ -27,7 +27,7 @@ pub fn parse_assignments(text: &str) -> Result<Vec<Assignment>, String> {
                 channel: channel.trim().to_owned(),
             }),
             _ => Err(format!(
-                "\"{part}\" is no channel of a member: write it as Ia=IA_GC1 (name) or Ia=5 (number)"
+                "\"{part}\" is not a channel of a member: write it as Ia=IA_GC1 (name) or Ia=5 (number)"
             )),
         })
         .collect()
@@ -110,7 +110,7 @@ fn asked_for(analog: &[AnalogChannel], member: &Member, wanted: &str, side: Side
         None if analog[channel].unit.is_empty() => 1.0,
         _ => {
             return Err(WaveformError::setting(format!(
-                "{}: channel {} has the unit \"{}\": {} is wanted",
+                "{}: channel {} has the unit \"{}\": expected {}",
                 member.name,
                 analog[channel].name,
                 analog[channel].unit,

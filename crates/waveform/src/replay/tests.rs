@@ -242,7 +242,7 @@ fn channels_by_name_and_number() {
     assert_eq!(row[4], row[5]);
     for (text, part) in [
         ("Ia=9", "no analog channel \"9\" (have: 1 IA [A]"),
-        ("Ia=4", "has the unit \"kV\": A is wanted"),
+        ("Ia=4", "has the unit \"kV\": expected A"),
         ("Ix=1", "have: Ia"),
     ] {
         let refused = table(&record, &Sampling::new(4_800), &with(text))

@@ -108,7 +108,7 @@ impl Dataset {
             .position(|member| member.name.eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
             MemberError(format!(
-                "\"{name}\" is no member of this dataset (have: {})",
+                "\"{name}\" is not a member of this dataset (have: {})",
                 self.names()
             ))
         })
@@ -162,7 +162,7 @@ impl FromStr for Dataset {
     fn from_str(text: &str) -> Result<Self, MemberError> {
         let refused = || {
             MemberError(format!(
-                "\"{text}\" is no dataset: write it as 4I4U or I4U4, 6I3U or I6U3"
+                "\"{text}\" is not a dataset: write it as 4I4U or I4U4, 6I3U or I6U3"
             ))
         };
         let upper = text.trim().to_ascii_uppercase();

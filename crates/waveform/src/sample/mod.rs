@@ -48,7 +48,7 @@ impl Sampling {
     pub(crate) fn check(&self) -> Result<(), WaveformError> {
         if !(1..=HIGHEST_RATE).contains(&self.rate) {
             return Err(WaveformError::setting(format!(
-                "{} samples a second cannot be: use 4000, 4800, 14400 or another rate up to {HIGHEST_RATE}",
+                "{} samples a second are not possible: use 4000, 4800, 14400 or another rate up to {HIGHEST_RATE}",
                 self.rate
             )));
         }

@@ -109,7 +109,7 @@ fn within(place: &str, key: &str, value: f64, least: f64, most: f64) -> Result<(
         return Ok(());
     }
     Err(WaveformError::setting(format!(
-        "{place}: {key} is {value}: {least} to {most} is possible"
+        "{place}: {key} is {value}: use {least} to {most}"
     )))
 }
 

@@ -67,7 +67,8 @@ impl Synth {
         if off.abs() > (0.6 * hz / rate).max(0.01) {
             let whole_ns = every_ns as f64 - off / hz * 1e9;
             return Err(WaveformError::setting(format!(
-                "repeat_every: the phase would jump by {:.1} degrees from one time to the next: use \"{:.0}ns\" for whole cycles",
+                "repeat_every: the phase would jump by {:.1} degrees from one repetition to the next: use \"{:.0}ns\" \
+                 for whole cycles",
                 off * 360.0,
                 whole_ns
             )));

@@ -403,7 +403,7 @@ fn wrong_files_are_refused_with_line_or_state_and_key() {
         ("[[state]]\nduration = \"1s\"", &["line 1", "name"]),
         (
             "[[state]]\nname = \"a\"\nquality = \"nice\"",
-            &["line 3", "`nice` is no quality"],
+            &["line 3", "`nice` is not a quality"],
         ),
         (
             "[[state]]\nname = \"a\"\n[[state]]\nname = \"b\"",

@@ -22,7 +22,7 @@ pub(super) fn segments(synth: &Synth) -> Result<Vec<Segment>, WaveformError> {
                 return refuse(
                     number,
                     state,
-                    "begins before the state before it has ended: change `at` or `duration`",
+                    "begins before the previous state has ended: change `at` or `duration`",
                 );
             }
             (Some(at), Some(end)) => {
@@ -40,7 +40,7 @@ pub(super) fn segments(synth: &Synth) -> Result<Vec<Segment>, WaveformError> {
                 return refuse(
                     number,
                     state,
-                    "has no `at`, and the state before it no `duration`: give one of them",
+                    "has no `at`, and the previous state has no `duration`: give one of them",
                 );
             }
         };
@@ -49,7 +49,7 @@ pub(super) fn segments(synth: &Synth) -> Result<Vec<Segment>, WaveformError> {
             return refuse(
                 number,
                 state,
-                "begins when the state before it does: change `at` or `duration`",
+                "begins when the previous state does: change `at` or `duration`",
             );
         }
         segments.push(Segment {

@@ -1,4 +1,4 @@
-//! What a message of a GOOSE stream is, and what it says that the rules are about.
+//! What a message of a GOOSE stream is, and the part of it that the rules are about.
 
 use super::Frame;
 use crate::order::Place;
@@ -23,7 +23,7 @@ pub struct Counts {
     pub conflicting: u64,
     /// Repetitions whose values are not those of their state.
     pub altered: u64,
-    /// Times the publisher began again: with lower numbers after the last message had expired or with a later `t`, or with numbers
+    /// Times the publisher restarted: with lower numbers after the last message had expired or with a later `t`, or with numbers
     /// further ahead than the time since the last message allows; or another one took its place.
     pub restarts: u64,
     /// Times no message came for longer than the last one allowed.

@@ -1,4 +1,4 @@
-//! Supervision of one GOOSE control block: which messages a subscriber takes, and what else must not change unseen.
+//! Supervision of one GOOSE control block: which messages a subscriber takes, and changes that must not go unseen.
 
 use super::outcome::{Counts, Heard, Oddity, Outcome, Said};
 use super::rules::Rules;

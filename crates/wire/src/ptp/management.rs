@@ -107,13 +107,13 @@ pub enum Refused {
         octets: usize,
     },
     /// Another message of PTP.
-    #[error("message type {found:#x}, no management message")]
+    #[error("message type {found:#x}, not a management message")]
     NotManagement {
         /// Its messageType.
         found: u8,
     },
     /// Another version of PTP.
-    #[error("PTP version {found}, where 2 is wanted")]
+    #[error("PTP version {found} instead of 2")]
     Version {
         /// Its version.
         found: u8,

@@ -1,4 +1,5 @@
-//! Turns the sequence counters of a stream, which can go back when a late sample comes, into counts that only grow.
+//! Turns the sequence counters of a stream into counts that only grow. The counters can go back when a late sample
+//! comes.
 
 use super::{Counters, WINDOW};
 

@@ -124,11 +124,11 @@ impl Display for Finding {
         let time = |ns: u64| format_ns(ns as f64);
         match what {
             What::RateLearned => write!(out, "{a} samples/s, learned from the stream"),
-            What::OtherRate => write!(out, "smpCnt runs at {a}/s, and {b}/s was said"),
+            What::OtherRate => write!(out, "smpCnt runs at {a}/s, but {b}/s was stated"),
             What::OddRate => write!(
                 out,
-                "smpCnt wraps at {a}, which is no profile's rate, and more time passes at the wrap than between its frames: what is lost \
-                 there is not known (--rate says what is right)"
+                "smpCnt wraps at {a}, which is no profile's rate, and the wrap takes longer than the time between \
+                 frames: what is lost there is not known (state the rate with --rate)"
             ),
             What::Silent => write!(out, "silent for {} so far", time(a)),
             What::Interrupted => write!(out, "silent for {}, {b} samples lost", time(a)),
@@ -140,7 +140,7 @@ impl Display for Finding {
             ),
             What::Uncountable => write!(
                 out,
-                "silent for {}, then smpCnt was {b} further, which is not where that time would bring it: the publisher paused, it \
+                "silent for {}, then smpCnt was {b} further, which does not fit that time: the publisher paused or \
                  restarted, or a clock stepped; what was lost is not known",
                 time(a)
             ),
@@ -156,7 +156,7 @@ impl Display for Finding {
             ),
             What::Conflict => write!(
                 out,
-                "a sample of smpCnt {a} came with other contents than the one before it: two publishers, or injected frames"
+                "a second sample with smpCnt {a} has other contents: two publishers, or injected frames"
             ),
             What::OutOfRange => write!(
                 out,
@@ -164,7 +164,7 @@ impl Display for Finding {
             ),
             What::TooLate => write!(
                 out,
-                "{a} samples came more than {b} counts late, no restart: those that were missing stay lost"
+                "{a} samples came more than {b} counts late, without a restart: what was missing still counts as lost"
             ),
             What::Source => write!(
                 out,

@@ -1,4 +1,4 @@
-//! What the samples of the last second held: whether one that comes again says the same.
+//! What the samples of the last second held. It tells whether a sample that comes again says the same.
 
 use std::num::NonZeroU32;
 

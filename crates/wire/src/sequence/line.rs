@@ -1,4 +1,5 @@
-//! When the samples of a stream come, by one clock that does not step: what tells a loss from a jump of the counter.
+//! When the samples of a stream come, by one clock that does not step. The time tells a loss from a jump of the
+//! counter.
 
 /// A sample that would have come this much before it could be sent is no sample of the same schedule. Stamps of a receiver that is held
 /// up come late, never early.

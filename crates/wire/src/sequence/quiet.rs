@@ -1,4 +1,4 @@
-//! Times in which nothing at all was seen of a network.
+//! Times in which nothing at all was seen on a network.
 
 /// No shorter time is remembered.
 const QUIET_NS: i64 = 100_000_000;

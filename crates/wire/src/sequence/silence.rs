@@ -1,4 +1,4 @@
-//! Silence: what was lost in it, and when it is told.
+//! Silence: what was lost in it, and when to tell it.
 
 use super::line::{EARLY_NS, Line, counts};
 use super::pace::Pace;

@@ -1,4 +1,5 @@
-//! A frame that may break a rule: what can be read before the violation. For people who look at captures, not for hot paths.
+//! A frame that may break a rule: reads what comes before the violation. It serves people who look at captures, not hot
+//! paths.
 
 use super::parse::{self, Layout};
 use super::{Asdu, MAX_ASDUS};

@@ -1,4 +1,4 @@
-//! What must not change unseen in the header of a stream, and what a sample holds.
+//! What must not go unseen in the header of a stream, and what a sample holds.
 
 use super::Frame;
 use crate::ether::Mac;

@@ -42,7 +42,7 @@ pub enum ProfileError {
     #[error("{0}: a stream carries 1 to {max} quantities", max = Profile::MOST_CHANNELS)]
     Channels(Profile),
     /// The frame would be too long for Ethernet.
-    #[error("{0}: its frames would not fit into Ethernet: fewer ASDUs, or fewer quantities")]
+    #[error("{0}: its frames would not fit into Ethernet: use fewer ASDUs, or fewer quantities")]
     TooLong(Profile),
 }
 

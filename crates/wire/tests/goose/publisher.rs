@@ -127,7 +127,7 @@ impl History {
         }) || self.was_silent && own.windows(2).any(|pair| pair[1].at_ns - pair[0].at_ns > longest)
     }
 
-    /// Whether the publisher began again and both its lives were heard.
+    /// Whether the publisher restarted and both its lives were heard.
     pub(crate) fn has_restarted(&self) -> bool {
         self.is_restarted
     }

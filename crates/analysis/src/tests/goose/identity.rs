@@ -49,7 +49,7 @@ fn a_second_source_takes_nothing_over_and_both_are_named() {
     assert_eq!(
         doubts(&kept),
         [
-            "a second publisher: messages come from 02:00:00:00:00:02 too, while 02:00:00:00:00:01 is live; not taken (frame 3)",
+            "a second publisher: 02:00:00:00:00:02 sends messages while 02:00:00:00:00:01 is live; they are not taken (frame 3)",
             "2 messages were refused: from a second source address"
         ]
     );
@@ -75,11 +75,11 @@ fn a_restart_a_contradiction_and_a_flag_alone_are_doubts() {
     for (last, doubt) in [
         (
             later,
-            "sqNum went back to 1 without a new stNum (frame 3): the publisher began again",
+            "sqNum went back to 1 without a new stNum (frame 3): the publisher restarted",
         ),
         (
             contradicting,
-            "another message of stNum 4, sqNum 2 says something else (frame 3)",
+            "a second message with stNum 4, sqNum 2 has other contents (frame 3)",
         ),
         (
             flag,
@@ -118,7 +118,7 @@ fn no_time_to_live_a_lone_message_and_heartbeats_that_end_are_doubts() {
             "timeAllowedtoLive is 0",
         ),
         (vec![(0, message(4, 1))], "only one message came"),
-        (beats, "no message for 3.10 s when the capture ended"),
+        (beats, "no message for the last 3.10 s of the capture"),
     ] {
         let mut frames = encoded(&messages);
         frames.push((ms(end.0), end.1.clone()));

@@ -66,7 +66,7 @@ fn curve(goose: &Goose) -> Result<Curve, String> {
     match curve.first_ns > 0 && curve.last_ns >= curve.first_ns {
         true => Ok(curve),
         false => Err(format!(
-            "MinTime {} ms and MaxTime {} ms cannot be: MinTime is at least 1, and at most MaxTime",
+            "MinTime {} ms and MaxTime {} ms are not possible: MinTime is at least 1, and at most MaxTime",
             curve.first_ns / NS_PER_MS,
             curve.last_ns / NS_PER_MS
         )),
@@ -93,7 +93,9 @@ fn at_rest(member: &Member, part: &Type, path: &str) -> Result<Value, String> {
         }
     };
     match member.initial.iter().find(|(stated, _)| stated == path) {
-        Some((_, text)) => stated(basic, text).ok_or_else(|| format!("its value `{text}` cannot be: it is {basic}")),
+        Some((_, text)) => {
+            stated(basic, text).ok_or_else(|| format!("its value `{text}` is not possible: it is {basic}"))
+        }
         None => usual(basic)
             .ok_or_else(|| format!("it is {basic}, whose value at rest is not known: publish it with --goose FILE")),
     }
@@ -288,6 +290,6 @@ mod tests {
         assert!(matches!(&all[6], Value::Structure(parts) if parts[0] == Value::Boolean(true)));
         let wrong = text.replace("<Val>on</Val></DAI>", "<Val>ajar</Val></DAI>");
         let why = control_block(&block(&wrong), false).expect_err("no such position");
-        assert!(why.contains("its value `ajar` cannot be: it is Dbpos"), "{why}");
+        assert!(why.contains("its value `ajar` is not possible: it is Dbpos"), "{why}");
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<
     let Some(kind) = kind(first)? else {
         return match args.publisher {
             Some(_) => Err(usage(&format!(
-                "{}: no line of sv_timestamp_logger (iteration:svID:smpCnt:timestamp_us) at its beginning",
+                "{}: does not begin with a line of sv_timestamp_logger (iteration:svID:smpCnt:timestamp_us)",
                 first.display()
             ))),
             None => Ok(None),
@@ -68,7 +68,7 @@ fn relation(args: &ImportArgs) -> Result<Relation, Failure> {
         (Some(ClockArg::SameHost), None) => Ok(Relation::SameHost),
         (Some(ClockArg::Synchronised), Some(ns)) => Ok(Relation::Synchronised(ns)),
         (Some(ClockArg::SameHost), Some(_)) => Err(Failure::Usage(
-            "import: one clock has no --uncertainty against itself".into(),
+            "import: --clock same-host means one clock: leave --uncertainty out".into(),
         )),
         (Some(ClockArg::Synchronised), None) => Err(Failure::Usage(
             "import: --clock synchronised: say how far apart the clocks may be (--uncertainty 1us)".into(),

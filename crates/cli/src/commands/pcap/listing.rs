@@ -91,7 +91,7 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
     add(summary.other, " of other protocols");
     add(
         summary.not_ethernet,
-        " not of Ethernet, so not looked into (capture on one interface, not on `any`)",
+        " not Ethernet, so skipped (capture on one interface, not on `any`)",
     );
     add(
         summary.cut,
@@ -99,7 +99,7 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
     );
     if let Some(first) = &summary.first_malformed {
         let text = format!(
-            " against the rules of their protocol; the first is frame {}: {}",
+            " breaking a rule of the protocol; the first is frame {}: {}",
             first.frame, first.why
         );
         add(summary.malformed, &text);
@@ -109,7 +109,7 @@ pub(super) fn remarks(summary: &Summary, dropped: Option<u64>) -> Vec<String> {
     add(summary.stamps_back, " with a stamp before that of the frame before");
     add(
         dropped.unwrap_or(0),
-        " dropped while capturing, as the capture says: losses may be its own",
+        " dropped while capturing, as the capture says: losses may be the capture's own",
     );
     remarks
 }
@@ -234,7 +234,7 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             add(
                 too_late,
                 format!(
-                    "{} came more than 16 late: those missing stay lost",
+                    "{} came more than 16 late: what was missing still counts as lost",
                     plural(too_late, "sample")
                 ),
             );
@@ -259,7 +259,7 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             add(
                 c.conflicting,
                 format!(
-                    "{} with numbers that had come, and other contents",
+                    "{} with numbers seen before, but other contents",
                     plural(c.conflicting, "message")
                 ),
             );
@@ -269,7 +269,7 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             );
             add(
                 c.restarts,
-                format!("the publisher began again {}", plural(c.restarts, "time")),
+                format!("the publisher restarted {}", plural(c.restarts, "time")),
             );
             add(
                 c.without_life,
@@ -282,14 +282,11 @@ fn oddities(stream: &StreamSummary) -> Vec<String> {
             too_late,
         } => {
             add(gaps, format!("the counter had {}", plural(gaps, "gap")));
-            add(
-                restarts,
-                format!("the counter began again {}", plural(restarts, "time")),
-            );
+            add(restarts, format!("the counter restarted {}", plural(restarts, "time")));
             add(
                 too_late,
                 format!(
-                    "{} came more than 16 late: those missing stay lost",
+                    "{} came more than 16 late: what was missing still counts as lost",
                     plural(too_late, "frame")
                 ),
             );

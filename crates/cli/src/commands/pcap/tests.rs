@@ -394,7 +394,7 @@ fn the_listing_has_every_stream_and_what_is_wrong_with_it() {
     );
     for part in [
         "listing.pcap: 16 frames in 15.0 ms from 2026-09-21T14:13:20.000000000Z; 3 streams",
-        "1 frame against the rules of their protocol; the first is frame 16: ",
+        "1 frame breaking a rule of the protocol; the first is frame 16: ",
         "ABCDMU0101: 1.00 ms before frame 2, 1.00 ms before frame 3, 1.00 ms before frame 4",
         "ABCDMU0101: smpCnt had 1 gap",
         "first seen with stNum 1",

@@ -1,4 +1,4 @@
-//! Single sampled values followed through the kernel, and what each passed.
+//! Follows single sampled values through the kernel, and lists what each one passed.
 
 mod document;
 mod table;
@@ -116,14 +116,15 @@ fn nothing(args: &TraceArgs, counts: &FollowCounts, took_ns: u64) -> String {
     if counts.chosen > 0 {
         let (chosen, lost, missed) = (counts.chosen, counts.lost_events, table::not_shown(counts));
         return format!(
-            "{chosen} sampled values that came to {interface} in {time} were followed, and none of their events was kept: {lost} \
-             found no room in the ring, {missed} were not shown by the kernel"
+            "{chosen} sampled values came to {interface} in {time} and were followed, but none of their events was \
+             kept: the ring had no room for {lost}, the kernel did not show {missed}"
         );
     }
     if counts.no_room > 0 {
         let no_room = counts.no_room;
         return format!(
-            "{no_room} sampled values came to {interface} in {time}, of streams that there was no room for (--max-streams)"
+            "{no_room} sampled values came to {interface} in {time}, but there was no room for their streams \
+             (--max-streams)"
         );
     }
     let wanted = match (&args.stream, args.smp_cnt) {

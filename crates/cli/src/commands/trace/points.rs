@@ -1,4 +1,4 @@
-//! Which points to trace at: those named, or those on the way that is found.
+//! Which points to trace: those that were named, or those found on the way.
 
 use crate::failure::Failure;
 use host::path::discover;
@@ -117,7 +117,7 @@ fn parse(option: &str, text: &str, own: u32, parent: usize) -> Result<Point, Fai
         return Err(refuse("a name of letters, digits, -, _ and ."));
     }
     if name.contains(hop::BETWEEN) {
-        return Err(refuse("-to- stands between two points: leave it out of the name"));
+        return Err(refuse("-to- separates two points: leave it out of the name"));
     }
     let (place, event) = rest.split_once(':').unwrap_or((rest, "rx"));
     let kinds = match event {
@@ -177,7 +177,7 @@ mod tests {
             ("lo", "NAME=INTERFACE"),
             ("a=lo:up", "have: rx, tx"),
             ("a/b=lo", "letters"),
-            ("a-to-b=lo", "between two points"),
+            ("a-to-b=lo", "separates two points"),
             ("a=nosuch0", "no such interface"),
             ("a=lo@/nosuch", "/nosuch"),
         ] {

@@ -55,7 +55,7 @@ pub(super) fn read(json: &str, asked: Option<Bucket>) -> Result<Measurement, Cyc
         .map_err(|error| CyclictestError::Json(error.to_string()))?;
     if file.file_version != FILE_VERSION {
         return Err(CyclictestError::Json(format!(
-            "file_version {}, where {FILE_VERSION} is known",
+            "file_version {}: only {FILE_VERSION} is known",
             file.file_version
         )));
     }
@@ -91,7 +91,7 @@ fn bucket(resolution: u64, asked: Option<Bucket>) -> Result<Bucket, CyclictestEr
         1 => Bucket::Nanosecond,
         other => {
             return Err(CyclictestError::Json(format!(
-                "a resolution_in_ns of {other}, where 0 (microseconds) and 1 are known"
+                "a resolution_in_ns of {other}: only 0 (microseconds) and 1 are known"
             )));
         }
     };

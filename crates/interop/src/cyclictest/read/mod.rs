@@ -1,4 +1,4 @@
-//! Reading: which form it is, and what every form must fulfil.
+//! Reading: finds the form of a file, and checks what every form must fulfil.
 
 mod json;
 mod lines;

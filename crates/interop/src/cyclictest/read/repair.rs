@@ -1,5 +1,5 @@
-//! Making JSON of what cyclictest writes when it writes none: a mean over no cycle is `nan`, and strings (its command line) are
-//! not escaped. It has one key on a line, which is what this relies on.
+//! Repairs cyclictest's JSON where it is invalid: a mean over no cycle is `nan`, and strings (the command line) are not
+//! escaped. The repair relies on one key per line.
 
 /// The text with `nan` as `null`, and with strings escaped. Line numbers stay.
 pub(super) fn repaired(json: &str) -> String {

@@ -31,7 +31,7 @@ fn an_offset_is_taken_off_and_a_wrong_one_is_contradicted() {
     assert_eq!(result.merged.contradicted, 5_000);
     let doubts = result.events(EventKind::ClockDoubt);
     assert!(
-        doubts[0].contains("contradicted: 5000 frames") && doubts[0].contains("80.0 µs"),
+        doubts[0].contains("clocks: 5000 frames") && doubts[0].contains("80.0 µs"),
         "{doubts:?}"
     );
 }

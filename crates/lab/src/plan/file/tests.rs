@@ -36,7 +36,7 @@ fn networks_that_cannot_be_compared_are_refused() {
     };
     for (from, to, says) in [
         ("\"bridge\"", "\"hub\"", "unknown variant `hub`"),
-        ("\"bridge\"", "\"veth\"", "bed.networks: veth is there twice"),
+        ("\"bridge\"", "\"veth\"", "bed.networks: veth is listed twice"),
         ("rounds = 4", "rounds = 0", "no round"),
         ("\"block\"", "\"spin\"", "would keep the switch of tap from its CPU"),
         ("\"reflect\"\n", "\"wakeup\"\n", "unknown field `receive`"),

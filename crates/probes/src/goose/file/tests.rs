@@ -74,7 +74,7 @@ fn what_cannot_be_is_refused_with_its_place() {
         (
             "trip = true, pos",
             "trip = 1, pos",
-            "line 20: set: trip: 1 cannot be: use true or false",
+            "line 20: set: trip: 1 is not possible: use true or false",
         ),
         (
             "pos = \"on\" }",
@@ -90,7 +90,7 @@ fn what_cannot_be_is_refused_with_its_place() {
         (
             "value = \"questionable\"",
             "value = 0x2000",
-            "line 14: member \"q\": 8192 cannot be",
+            "line 14: member \"q\": 8192 is not possible",
         ),
         ("tal_factor = 3", "tal_factor = 0.5", "tal_factor must be 1 to 1000"),
         (

@@ -61,7 +61,7 @@ impl Type {
             Self::Float64 => number(written).map(Value::Float64),
             Self::VisibleString => text(written),
         };
-        found.ok_or_else(|| format!("{written} cannot be: {}", self.wanted()))
+        found.ok_or_else(|| format!("{written} is not possible: {}", self.wanted()))
     }
 
     fn wanted(self) -> &'static str {

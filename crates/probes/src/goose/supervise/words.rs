@@ -52,8 +52,10 @@ impl Words {
         let block = name.split_once('/').map_or(name, |(_, block)| block);
         let text = match code {
             notice::MALFORMED => format!("{a} malformed GOOSE messages; in the first, octet {b} breaks a rule"),
-            notice::UNREADABLE => format!("no GOOSE message could be read, of {a} that came"),
-            notice::TOO_MANY => format!("{a} GOOSE messages of more control blocks than the {b} that are told apart"),
+            notice::UNREADABLE => format!("none of the {a} GOOSE messages that came could be read"),
+            notice::TOO_MANY => {
+                format!("{a} GOOSE messages came from control blocks beyond the {b} that are told apart")
+            }
             _ => format!("{block}: {}", self.of_block(code, a, b)),
         };
         let kind = match notice::is_doubt(code) {
@@ -76,30 +78,37 @@ impl Words {
             }
             notice::EXPIRED => format!("TAL expired: no message for {}; {}", after(), self.allowed(b)),
             notice::AGAIN => format!("messages come again after {}; {}", after(), self.allowed(b)),
-            notice::RESTART => format!("the publisher began again, with stNum {a}, sqNum {b}"),
-            notice::TAKEN_OVER => format!("another publisher takes the block over with stNum {a}, sqNum {b}"),
-            notice::BEGAN_AGAIN => "t moved on without a new stNum and stands again: the publisher began again".into(),
+            notice::RESTART => format!("the publisher restarted with stNum {a}, sqNum {b}"),
+            notice::TAKEN_OVER => format!("another publisher takes over the block with stNum {a}, sqNum {b}"),
+            notice::BEGAN_AGAIN => {
+                "t changed once without a new stNum, then stayed the same: the publisher restarted".into()
+            }
             notice::ALTERED => {
                 format!(
-                    "the values changed without a new stNum (sqNum {a}): of a second publisher, or against the rules"
+                    "the values changed without a new stNum (sqNum {a}): a second publisher sent them, or the \
+                     publisher breaks the rules"
                 )
             }
             notice::CONFLICTING => {
-                format!("another message of stNum {a}, sqNum {b} says something else: of a second publisher; not taken")
+                format!(
+                    "a second message with stNum {a}, sqNum {b} has other contents: a second publisher sent it; it is \
+                     not taken"
+                )
             }
-            notice::SINGLE => "only one message came: nothing is known of those that follow it".into(),
+            notice::SINGLE => "only one message came: nothing is known of later ones".into(),
             notice::FELL_SILENT => format!(
-                "no message for {} at the end, though they had come steadily and more often",
+                "no message for {} at the end; until then messages came steadily and more often",
                 after()
             ),
             notice::NONE_READ => format!("none of its {a} messages could be read"),
-            notice::UNREAD => format!("{a} messages that may be of it could not be read"),
-            notice::UNPLACED => format!("{a} messages came of control blocks beyond --max-control-blocks"),
+            notice::UNREAD => format!("{a} unreadable messages may belong to it"),
+            notice::UNPLACED => format!("{a} messages came from control blocks beyond --max-control-blocks"),
             notice::WITHOUT_LIFE_FIRST => {
-                "timeAllowedtoLive is 0, which is not allowed: whether the publisher died cannot be judged".into()
+                "timeAllowedtoLive is 0, which is not allowed: nobody can tell whether the publisher died".into()
             }
             notice::OLD => format!(
-                "an old message of stNum {a} while stNum {b} is live: replayed, or of a second publisher; not taken"
+                "an old message of stNum {a} while stNum {b} is live: replayed, or sent by a second publisher; it is \
+                 not taken"
             ),
             notice::SIMULATION if b == 1 => "simulated messages from here on".into(),
             notice::SIMULATION => "no longer simulated".into(),
@@ -114,20 +123,22 @@ impl Words {
                 address(b)
             ),
             notice::SECOND_SOURCE => format!(
-                "a second publisher: messages come from {} too, while {} is live; not taken",
+                "a second publisher: {} sends messages while {} is live; they are not taken",
                 address(b),
                 address(a)
             ),
             notice::TOTALS => format!("{a} changes of state, {b} repetitions"),
             notice::OLD_TOTAL => format!("{a} old messages were not taken"),
             notice::CONFLICTING_TOTAL => {
-                format!("{a} messages contradicted one of the same numbers, {b} the values of their state")
+                format!(
+                    "{a} messages contradicted one with the same numbers, {b} contradicted the values of their state"
+                )
             }
-            notice::RESTARTS_TOTAL => format!("the publisher began again {a} times"),
+            notice::RESTARTS_TOTAL => format!("restarts of the publisher: {a}"),
             notice::WITHOUT_LIFE => format!("{a} messages with timeAllowedtoLive 0"),
             notice::UNLISTED => format!("{a} more events are not listed"),
             notice::SILENT => format!("still silent at the end, since {}", after()),
-            notice::NEVER_CAME => "is in the configuration, and no message of it came".into(),
+            notice::NEVER_CAME => "is in the configuration, but no message of it came".into(),
             notice::UNEXPECTED => "is not in the configuration".into(),
             notice::REFUSED_TOTAL.. => format!("{a} messages were refused: {}", reason(code - notice::REFUSED_TOTAL)),
             notice::REFUSED.. => format!(

@@ -1,4 +1,4 @@
-//! What puts hops in doubt while they are traced: told when it happens, to the series it concerns.
+//! What puts hops in doubt during a trace. Each doubt is told when it happens, to the series that it concerns.
 
 use super::Reader;
 use crate::error::ProbeError;
@@ -35,7 +35,7 @@ impl Reader {
             }
             News::WasSilent(ns) => {
                 let most = format_ns(ns as f64);
-                let text = format!("{label}: nothing came to {first} for a time, {most} at the most");
+                let text = format!("{label}: nothing came to {first} for up to {most}");
                 self.doubt(stream, None, &text);
             }
             News::Again => {
@@ -54,8 +54,8 @@ impl Reader {
             };
             let label = self.names.label(stream.number).unwrap_or("?");
             let text = format!(
-                "{label}: smpCnt went back {times} times in {}: two sequences under one identity, and which publisher's a frame is \
-                 cannot be told",
+                "{label}: smpCnt went back {times} times in {}: two sequences under one identity, and nobody can tell \
+                 which publisher sent a frame",
                 format_ns(elapsed_ns as f64)
             );
             self.doubt(&stream, None, &text);

@@ -26,7 +26,7 @@ impl Reader {
             for (count, why) in [
                 (
                     counts.doubtful,
-                    format!("came twice to {first}, so which of the two it is cannot be told"),
+                    format!("came twice to {first}, so nobody can tell which of the two it is"),
                 ),
                 (
                     counts.stale,
@@ -85,14 +85,14 @@ impl Reader {
         let troubles = &self.summary.troubles;
         let first = &self.tracer.options().points[0].name;
         for (count, what) in [
-            (troubles.malformed, "frames are no sound sampled values".to_owned()),
+            (troubles.malformed, "frames are not valid sampled values".to_owned()),
             (
                 troubles.cut_short,
-                "frames are shorter than they say, of streams that no whole frame came of".to_owned(),
+                "frames are shorter than they say, and no whole frame of their streams came".to_owned(),
             ),
             (
                 troubles.unknown_stream,
-                format!("frames at later points are of streams that never came to {first}"),
+                format!("frames at later points belong to streams that never came to {first}"),
             ),
             (
                 troubles.missed_runs,
@@ -111,7 +111,7 @@ impl Reader {
         let kinds: Vec<&str> = points[0].places.iter().map(|place| place.kind.tracepoint()).collect();
         let malformed = self.summary.troubles.malformed + self.summary.troubles.cut_short;
         let more = if malformed > 0 {
-            format!(", but {malformed} frames of EtherType 0x88ba that are no whole sampled values")
+            format!(", but {malformed} frames of EtherType 0x88ba that are not whole sampled values")
         } else {
             String::new()
         };

@@ -1,5 +1,6 @@
-//! The kernel's hwlat tracer: it switches the interrupts of one CPU after the other off, reads the clock without pause for a
-//! part of each window, and reports the longest gap. What it finds is the firmware's, the hypervisor's, or an NMI.
+//! The kernel's hwlat tracer. It switches off the interrupts of one CPU after the other, reads the clock without pause
+//! for a part of each window, and reports the longest gap. The cause of a gap is the firmware, the hypervisor, or an
+//! NMI.
 //!
 //! Window, width and mode are left as this machine has them. The threshold (`tracing_thresh`) counts for the whole machine;
 //! the kernel itself puts it back when the tracer ends.

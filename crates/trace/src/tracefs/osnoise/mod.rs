@@ -1,5 +1,5 @@
-//! The kernel's osnoise tracer, without its own spinning: it then reports the net time of whatever interrupts a spinning
-//! thread of ours, that is without what interrupted the interruption in turn.
+//! The kernel's osnoise tracer, without its own spinning. It reports the net time of each interruption of our spinning
+//! threads: what interrupted the interruption is not counted twice.
 //!
 //! Its events are written when an interruption ends, in an instance of our own. Its option `OSNOISE_WORKLOAD` counts for the
 //! whole machine; it is cleared while we measure and put back when the instance goes, also that of a process that was killed.

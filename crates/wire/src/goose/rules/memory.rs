@@ -1,4 +1,4 @@
-//! What the rules keep of messages that came: their contents, the state before, and how `t` behaves.
+//! What the rules remember of earlier messages: their contents, the state before, and how `t` behaves.
 
 use crate::goose::outcome::{Heard, Said};
 

@@ -116,7 +116,7 @@ fn an_even_stream_passes_where_it_is_known_who_made_the_stamps() {
     );
     let (verdict, class, why) = spacing(&judged(&even, "avb", None));
     assert_eq!((verdict.as_str(), class.as_str()), ("inconclusive", ""));
-    assert!(why.contains("does not say where its stamps were made"), "{why}");
+    assert!(why.contains("does not say what made its stamps"), "{why}");
 
     let ours = pcapng("avb-even-ours", "triptime 0.1.0", &frames(INTERVAL_NS, 1));
     let document = judged(&ours, "avb", None);

@@ -40,15 +40,15 @@ pub(super) fn render(found: &Found) -> String {
     for (count, what) in [
         (
             found.counts.lost_events,
-            "events found no room in the ring: the lists are not whole",
+            "events found no room in the ring: the lists are incomplete",
         ),
         (
             not_shown(&found.counts),
-            "events were not shown by the kernel: the lists may not be whole",
+            "events were not shown by the kernel: the lists may be incomplete",
         ),
         (
             found.counts.not_kept,
-            "of the kernel's buffers were not kept in mind: the lists may not be whole",
+            "of the kernel's buffers were not tracked: the lists may be incomplete",
         ),
         (
             found.counts.no_room,
@@ -121,7 +121,7 @@ fn block(passage: &Passage, namespaces: &Namespaces<'_>) -> String {
     );
     if passage.lost_events > 0 {
         text.push_str(&format!(
-            "{} events were lost: the list is not whole\n",
+            "{} events were lost: the list is incomplete\n",
             passage.lost_events
         ));
     }

@@ -1,0 +1,210 @@
+//! What CONTRIBUTING.md says of the crates is true: their table, which of them are pure, and which way they depend.
+//!
+//! `RENEW=1 cargo test -p triptime-tests --test crates` writes the table.
+
+use serde_json::Value;
+use std::fs::{read_dir, read_to_string, write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Crates that reach the kernel, or a file, for those that use them.
+const KERNEL: [&str; 8] = [
+    "sys",
+    "libc",
+    "rustix",
+    "netlink-sys",
+    "aya",
+    "rusqlite",
+    "signal-hook",
+    "tempfile",
+];
+
+/// Paths of the standard library that a pure crate does not name.
+const EDGE: [&str; 7] = [
+    "std::fs",
+    "std::net",
+    "std::process",
+    "std::thread",
+    "std::env",
+    "Instant::now",
+    "SystemTime",
+];
+
+/// Crates that are not pure, from the top down: none depends on one of a higher row. Pure ones belong to the last row.
+const ROWS: [&[&str]; 5] = [
+    &["cli", "testing"],
+    &["lab", "report", "interop", "columnar"],
+    &["probes", "run"],
+    &["trace", "host"],
+    &["store", "sys", "capture", "waveform"],
+];
+
+struct Crate {
+    name: String,
+    folder: PathBuf,
+    what: String,
+    uses: Vec<String>,
+}
+
+impl Crate {
+    fn is_pure(&self) -> bool {
+        self.what.ends_with("(pure)")
+    }
+}
+
+fn short(package: &Value) -> String {
+    let name = package["name"].as_str().expect("a name");
+    name.strip_prefix("triptime-").unwrap_or(name).to_owned()
+}
+
+/// The crates of `crates/`, those that use others after them.
+fn crates() -> Vec<Crate> {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--no-deps",
+            "--offline",
+            "--manifest-path",
+        ])
+        .arg(root().join("Cargo.toml"))
+        .output()
+        .expect("cargo");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata");
+    let packages = metadata["packages"].as_array().expect("packages").iter();
+    let mut crates: Vec<Crate> = packages.filter_map(read).collect();
+    assert!(crates.len() > 15, "all crates of the workspace");
+    crates.sort_by_key(|each| each.name.clone());
+    let height: Vec<usize> = crates.iter().map(|each| height(&crates, &each.name)).collect();
+    let mut sorted: Vec<(usize, Crate)> = height.into_iter().zip(crates).collect();
+    sorted.sort_by_key(|(height, _)| *height);
+    sorted.into_iter().map(|(_, each)| each).collect()
+}
+
+/// A package, if it is one of `crates/`. What only its tests use does not count.
+fn read(package: &Value) -> Option<Crate> {
+    let folder = Path::new(package["manifest_path"].as_str()?).parent()?.to_owned();
+    let dependencies = package["dependencies"].as_array()?.iter();
+    folder.parent()?.ends_with("crates").then(|| Crate {
+        name: short(package),
+        what: package["description"].as_str().unwrap_or_default().to_owned(),
+        uses: dependencies.filter(|each| each["kind"] != "dev").map(short).collect(),
+        folder,
+    })
+}
+
+/// How many crates of ours stand below one, at most.
+fn height(crates: &[Crate], name: &str) -> usize {
+    let found = crates.iter().find(|each| each.name == name);
+    found.map_or(0, |each| {
+        1 + each.uses.iter().map(|used| height(crates, used)).max().unwrap_or(0)
+    })
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn table(crates: &[Crate]) -> String {
+    let rows: String = crates
+        .iter()
+        .map(|each| format!("| `{}` | {} |\n", each.name, each.what))
+        .collect();
+    format!("| crate | what |\n| --- | --- |\n{rows}")
+}
+
+#[test]
+fn contributing_lists_every_crate_in_its_own_words() {
+    let (begin, end) = ("<!-- crates: begin -->\n", "<!-- crates: end -->");
+    let path = root().join("CONTRIBUTING.md");
+    let page = read_to_string(&path).expect("CONTRIBUTING.md");
+    let (before, rest) = page.split_once(begin).expect("the table's begin");
+    let (found, after) = rest.split_once(end).expect("the table's end");
+    let wanted = table(&crates());
+    if std::env::var_os("RENEW").is_some() {
+        write(&path, format!("{before}{begin}{wanted}{end}{after}")).expect("CONTRIBUTING.md can be written");
+        return;
+    }
+    assert!(
+        found == wanted,
+        "the table of crates in CONTRIBUTING.md should be (RENEW=1 writes it):\n{wanted}"
+    );
+}
+
+#[test]
+fn every_crate_says_what_it_is_in_one_sentence() {
+    for Crate { name, what, .. } in crates() {
+        assert!((20..=120).contains(&what.len()), "{name}: \"{what}\"");
+        assert!(!what.contains(". ") && !what.ends_with('.'), "{name}: \"{what}\"");
+    }
+}
+
+#[test]
+fn pure_crates_reach_no_kernel() {
+    let crates = crates();
+    for each in crates.iter().filter(|each| each.is_pure()) {
+        let reached = reached(&crates, &each.name);
+        let kernel: Vec<&String> = reached.iter().filter(|used| KERNEL.contains(&used.as_str())).collect();
+        assert!(kernel.is_empty(), "{} is pure, and uses {kernel:?}", each.name);
+        let edge = edges(&each.folder.join("src"));
+        assert!(edge.is_empty(), "{} is pure, and names {edge:?}", each.name);
+    }
+}
+
+/// Everything that a crate uses, by way of our own crates.
+fn reached(crates: &[Crate], name: &str) -> Vec<String> {
+    let uses = crates.iter().find(|each| each.name == name).map(|each| &each.uses);
+    uses.into_iter()
+        .flatten()
+        .flat_map(|used| [vec![used.clone()], reached(crates, used)].concat())
+        .collect()
+}
+
+/// Where the code below a folder, its tests apart, names something of [`EDGE`].
+fn edges(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        if stem.ends_with("tests") {
+            continue;
+        }
+        if path.is_dir() {
+            found.extend(edges(&path));
+        } else {
+            let text = read_to_string(&path).expect("source code");
+            let code = text.split("mod tests {").next().unwrap_or_default();
+            let named = EDGE.iter().filter(|name| code.contains(**name));
+            found.extend(named.map(|name| format!("{name} in {}", path.display())));
+        }
+    }
+    found
+}
+
+#[test]
+fn what_reaches_the_kernel_is_found() {
+    let crates = crates();
+    assert!(reached(&crates, "cli").contains(&"rusqlite".to_owned()));
+    let sys = crates.iter().find(|each| each.name == "sys").expect("sys");
+    assert!(!edges(&sys.folder.join("src")).is_empty());
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    let crates = crates();
+    let row = |name: &str| ROWS.iter().position(|row| row.contains(&name));
+    for each in &crates {
+        let own = match row(&each.name) {
+            _ if each.is_pure() => ROWS.len() - 1,
+            Some(own) => own,
+            None => panic!("{}: neither pure nor in a row of ROWS", each.name),
+        };
+        for used in &each.uses {
+            let below = row(used).is_none_or(|row| row >= own);
+            assert!(below, "{} is below {used}, and uses it", each.name);
+        }
+        let sql = each.uses.iter().any(|used| used == "rusqlite");
+        assert_eq!(sql, each.name == "store", "{}: SQL is the store's alone", each.name);
+    }
+}
