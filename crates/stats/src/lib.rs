@@ -13,7 +13,6 @@ pub mod extreme;
 mod histogram;
 pub mod random;
 mod ranks;
-pub mod resample;
 pub mod stationarity;
 mod summary;
 pub mod windows;

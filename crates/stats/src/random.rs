@@ -1,4 +1,4 @@
-//! Random numbers for resampling and simulation, the same at every run.
+//! Random numbers for simulation, the same at every run.
 //!
 //! A report must not change when it is made twice, so nothing here is seeded from a clock or the system. The generator is
 //! xoshiro256++ (Blackman and Vigna, ACM TOMS 47, 2021), its state filled by SplitMix64 from one number, as its authors
@@ -38,12 +38,6 @@ impl Random {
         ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
-    /// A whole number below `end`, which is not 0. By multiplication (Lemire, ACM TOMACS 29, 2019) without its rejection
-    /// step: the share of a number is off by less than `end` in 2^64.
-    pub fn below(&mut self, end: usize) -> usize {
-        ((u128::from(self.next_u64()) * end as u128) >> 64) as usize
-    }
-
     /// An exponential variable of mean 1.
     pub fn exponential(&mut self) -> f64 {
         -self.unit().ln()
@@ -53,20 +47,6 @@ impl Random {
     pub fn normal(&mut self) -> f64 {
         let radius = (2.0 * self.exponential()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
-    }
-
-    /// A Poisson variable: by counting exponential steps where the mean is small, else by the normal approximation, rounded.
-    pub fn poisson(&mut self, mean: f64) -> u64 {
-        if mean > 200.0 {
-            return (mean + mean.sqrt() * self.normal()).round().max(0.0) as u64;
-        }
-        let mut left = mean - self.exponential();
-        let mut count = 0;
-        while left > 0.0 {
-            count += 1;
-            left -= self.exponential();
-        }
-        count
     }
 }
 
@@ -122,14 +102,6 @@ mod tests {
             (mean(Box::new(Random::exponential)), 1.0, 0.0112, "exponential"),
             (mean(Box::new(Random::normal)), 0.0, 0.0112, "normal"),
             (mean(Box::new(|r| r.normal().powi(2))), 1.0, 0.0159, "normal, squared"),
-            (mean(Box::new(|r| r.below(10) as f64)), 4.5, 0.0322, "below ten"),
-            (mean(Box::new(|r| r.poisson(3.0) as f64)), 3.0, 0.0194, "poisson of 3"),
-            (
-                mean(Box::new(|r| (r.poisson(500.0) as f64 - 500.0).powi(2))),
-                500.0,
-                8.0,
-                "poisson of 500, variance",
-            ),
         ] {
             assert!(
                 (figure - expected).abs() < error,

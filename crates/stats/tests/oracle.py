@@ -13,8 +13,10 @@ def answer(question):
         # SciPy's shape has the opposite sign.
         shape, location, scale = -question["shape"], question["location"], question["scale"]
         at = np.array(question["at"])
-        return {"cdf": stats.genextreme.cdf(at, shape, location, scale).tolist(),
-                "quantiles": stats.genextreme.ppf([0.1, 0.5, 0.9, 0.999], shape, location, scale).tolist()}
+        # What is exceeded once in so many blocks, with -ln F = 1 / blocks.
+        shares = np.exp(-1 / np.array(question["blocks"]))
+        return {"log-likelihood": stats.genextreme.logpdf(at, shape, location, scale).sum(),
+                "levels": stats.genextreme.ppf(shares, shape, location, scale).tolist()}
     if kind == "gev-fit":
         values = np.array(question["values"])
         ours = -question["shape"], question["location"], question["scale"]
@@ -23,15 +25,6 @@ def answer(question):
         # A search of SciPy's that ends outside the support says nothing.
         found = [likelihood for likelihood in likelihoods if np.isfinite(likelihood)]
         return {"ours": float(likelihoods[0]), "best": float(max(found))}
-    if kind == "gpd":
-        at = np.array(question["at"])
-        return {"cdf": stats.genpareto.cdf(at, question["shape"], 0, question["scale"]).tolist(),
-                "quantiles": stats.genpareto.ppf([0.1, 0.5, 0.9, 0.999], question["shape"], 0, question["scale"]).tolist()}
-    if kind == "gpd-fit":
-        values = np.array(question["values"])
-        ours = question["shape"], 0, question["scale"]
-        best = stats.genpareto.fit(values, floc=0)
-        return {"ours": stats.genpareto.logpdf(values, *ours).sum(), "best": stats.genpareto.logpdf(values, *best).sum()}
     if kind == "clopper-pearson":
         over, n, confidence = question["over"], question["n"], question["confidence"]
         return {"upper": float(stats.beta.ppf(confidence, over + 1, n - over)),

@@ -1,4 +1,4 @@
-//! Preparing block maxima and peaks for a fit.
+//! Preparing block maxima for a fit.
 
 use super::{BLOCKS_NEEDED, Refusal};
 use crate::random::Random;
@@ -38,7 +38,7 @@ pub(super) fn independent(maxima: Vec<f64>) -> Result<(Vec<f64>, usize), Refusal
 }
 
 /// Rank correlation of neighbours, where it is more than chance.
-pub(super) fn dependence(values: &[f64]) -> Option<f64> {
+fn dependence(values: &[f64]) -> Option<f64> {
     let autocorrelation = autocorrelation(&mid_ranks(values), 1);
     let limit = DEPENDENT.max(2.576 / (values.len() as f64).sqrt());
     (autocorrelation > limit).then_some(autocorrelation)

@@ -6,7 +6,8 @@
 //! ratios", Canadian Journal of Statistics 29, 2001). The usual percentile interval of the refitted levels is much too low: of
 //! fifty maxima with a bounded tail, a nominal 95 % interval ended below the true level in 27 of 100 cases.
 
-use super::sample::{Fit, Near, Sample};
+use super::gev::Maxima;
+use super::near::{Fit, Near};
 use crate::random::Random;
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -26,11 +27,10 @@ pub(super) struct Outcome {
     pub(super) high: f64,
     /// Share of the replicates that lie as far from their fit as the data do.
     pub(super) fit_p: f64,
-    pub(super) replicates: usize,
 }
 
 /// Level, interval and goodness of a fit to `values` values.
-pub(super) fn evaluate<S: Sample>(sample: &S, fit: &Fit, values: usize, ahead: f64, confidence: f64) -> Outcome {
+pub(super) fn evaluate(sample: &Maxima, fit: &Fit, values: usize, ahead: f64, confidence: f64) -> Outcome {
     let near = Near::of(sample, &fit.0, ahead);
     let count = (DRAWS / values).clamp(150, 400);
     let mut random = Random::new(SEED);
@@ -51,7 +51,6 @@ pub(super) fn evaluate<S: Sample>(sample: &S, fit: &Fit, values: usize, ahead: f
         low: end(root, near.level(), -1.0, mean + reach),
         high: end(root, near.level(), 1.0, mean - reach),
         fit_p: (worse + 1) as f64 / (count + 1) as f64,
-        replicates: count,
     }
 }
 

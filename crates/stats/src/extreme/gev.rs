@@ -1,7 +1,7 @@
 //! The generalised extreme-value distribution.
 
+use super::near::{Parameters, feasible};
 use super::optimise::minimise;
-use super::sample::{Parameters, Sample, feasible};
 use super::{anderson, expanded, is_fitted, reduced, slope_of_expanded, slope_of_reduced};
 use crate::random::Random;
 use statrs::function::gamma::gamma;
@@ -22,16 +22,6 @@ pub struct Gev {
 }
 
 impl Gev {
-    /// Probability that a maximum is at most `x`.
-    pub fn cdf(&self, x: f64) -> f64 {
-        (-(-self.reduced(x)).exp()).exp()
-    }
-
-    /// Value that the share `p` of the maxima does not exceed; `p` lies between 0 and 1.
-    pub fn quantile(&self, p: f64) -> f64 {
-        self.at(-(-p.ln()).ln())
-    }
-
     /// Value that is exceeded once in `blocks` blocks on average: exceedances come like a Poisson process, and a block has
     /// none with the probability F. So `-ln F = 1 / blocks`, which does not depend on how long a block is; for many blocks
     /// it is the `1 - 1 / blocks` quantile.
@@ -92,7 +82,7 @@ impl Gev {
     }
 
     /// The variable that has the standard Gumbel distribution: `-ln(-ln F(x))`. Infinite outside the support.
-    pub(super) fn reduced(&self, x: f64) -> f64 {
+    fn reduced(&self, x: f64) -> f64 {
         reduced((x - self.location) / self.scale, self.shape)
     }
 
@@ -111,10 +101,9 @@ impl Maxima {
     pub(super) fn around(sorted: &[f64], gev: &Gev) -> Self {
         Self(sorted.iter().map(|value| (value - gev.location) / gev.scale).collect())
     }
-}
 
-impl Sample for Maxima {
-    fn with_gradient(&self, p: &Parameters) -> (f64, Parameters) {
+    /// Negative logarithm of the likelihood, and its derivatives. Infinite where the values cannot occur.
+    pub(super) fn with_gradient(&self, p: &Parameters) -> (f64, Parameters) {
         let [location, log_scale, shape] = *p;
         if !is_fitted(shape) {
             return (f64::INFINITY, [f64::NAN; 3]);
@@ -140,18 +129,21 @@ impl Sample for Maxima {
         (sum + n * log_scale, gradient)
     }
 
-    fn level(p: &Parameters, ahead: f64) -> f64 {
+    /// The level that is exceeded once in `ahead` blocks.
+    pub(super) fn level(p: &Parameters, ahead: f64) -> f64 {
         p[0] + p[1].exp() * expanded(ahead.ln(), p[2])
     }
 
-    fn held(level: f64, ahead: f64, rest: &[f64; 2]) -> (f64, [f64; 2]) {
+    /// The location for which the other two parameters give this level, and its derivatives by them.
+    pub(super) fn held(level: f64, ahead: f64, rest: &[f64; 2]) -> (f64, [f64; 2]) {
         let [log_scale, shape] = *rest;
         let scale = log_scale.exp();
         let above = scale * expanded(ahead.ln(), shape);
         (level - above, [-above, -scale * slope_of_expanded(ahead.ln(), shape)])
     }
 
-    fn drawn(&self, p: &Parameters, random: &mut Random) -> Self {
+    /// Another sample of this size, drawn from the distribution.
+    pub(super) fn drawn(&self, p: &Parameters, random: &mut Random) -> Self {
         let gev = Gev {
             location: p[0],
             scale: p[1].exp(),
@@ -162,7 +154,8 @@ impl Sample for Maxima {
         Self(values)
     }
 
-    fn distance(&self, p: &Parameters) -> f64 {
+    /// Anderson-Darling statistic.
+    pub(super) fn distance(&self, p: &Parameters) -> f64 {
         let inverse_scale = (-p[1]).exp();
         let logarithms: Vec<(f64, f64)> = self
             .0
@@ -177,7 +170,7 @@ impl Sample for Maxima {
 }
 
 /// First three L-moments of values in ascending order (Hosking, Journal of the Royal Statistical Society B 52, 1990).
-pub(super) fn l_moments(sorted: &[f64]) -> (f64, f64, f64) {
+fn l_moments(sorted: &[f64]) -> (f64, f64, f64) {
     let n = sorted.len() as f64;
     let (mut b0, mut b1, mut b2) = (0.0, 0.0, 0.0);
     for (index, value) in sorted.iter().enumerate() {

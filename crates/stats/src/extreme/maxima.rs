@@ -2,9 +2,8 @@
 
 use super::blocks::{check_steady, independent, joined, sorted};
 use super::gev::{Gev, Maxima};
-use super::sample::Sample;
 use super::{
-    BLOCKS_NEEDED, FIT_SIGNIFICANCE, HeldBack, MOST_BLOCKS, Method, Refusal, ReturnLevel, bootstrap, check_question,
+    BLOCKS_NEEDED, FIT_SIGNIFICANCE, HeldBack, MOST_BLOCKS, Refusal, ReturnLevel, bootstrap, check_question,
     check_reach, check_shape, mixture, with_care,
 };
 
@@ -61,14 +60,9 @@ fn level(sorted: &[f64], blocks_ahead: f64, confidence: f64) -> Result<ReturnLev
         low_ns: in_ns(outcome.low),
         high_ns: in_ns(outcome.high).max(unbounded),
         confidence,
-        method: Method::BlockMaxima,
         shape: gev.shape,
-        location: gev.location,
-        scale: gev.scale,
         blocks: sorted.len(),
         fit_p: outcome.fit_p,
-        threshold_ns: None,
         held_back: None,
-        replicates: outcome.replicates,
     })
 }

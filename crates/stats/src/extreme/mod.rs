@@ -1,11 +1,10 @@
 //! Return levels: the latency that is exceeded once in so long, by extreme-value theory.
 //!
-//! Two ways: the largest value of each block of time follows a [`Gev`] distribution, or the excesses over a high threshold a
-//! [`Gpd`] (S. Coles, An Introduction to Statistical Modeling of Extreme Values, 2001). Either holds for values of one kind,
-//! that hardly depend on each other, from a system that does not change; latency often breaks all three. So the data are
-//! looked at first, and a [`Refusal`] says in words what they do not support (Santinelli and others, WCET 2014,
-//! doi 10.4230/OASIcs.WCET.2014.21). The shape is always fitted, never taken as zero (Silva, Arcaro and de Oliveira, RTSS
-//! 2017, doi 10.1109/RTSS.2017.00028).
+//! The largest value of each block of time follows a [`Gev`] distribution (S. Coles, An Introduction to Statistical Modeling of
+//! Extreme Values, 2001). That holds for values of one kind, that hardly depend on each other, from a system that does not
+//! change; latency often breaks all three. So the data are looked at first, and a [`Refusal`] says in words what they do not
+//! support (Santinelli and others, WCET 2014, doi 10.4230/OASIcs.WCET.2014.21). The shape is always fitted, never taken as zero
+//! (Silva, Arcaro and de Oliveira, RTSS 2017, doi 10.1109/RTSS.2017.00028).
 //!
 //! Intervals and the goodness of fit come from a parametric bootstrap: samples are drawn from the fitted distribution and
 //! fitted again. All random numbers begin at a fixed seed, so equal data give equal figures.
@@ -13,38 +12,31 @@
 mod anderson;
 mod blocks;
 mod bootstrap;
-mod clusters;
 mod gev;
-mod gpd;
 mod held_back;
 mod maxima;
 mod mixture;
+mod near;
 mod optimise;
-mod peaks;
 mod reduced;
 mod refusal;
-mod sample;
 #[cfg(test)]
 mod tests;
-mod threshold;
 
-pub use clusters::{Peak, decluster};
 pub use gev::Gev;
-pub use gpd::Gpd;
 pub use held_back::HeldBack;
 pub use maxima::return_level_of_maxima;
-pub use peaks::return_level_of_peaks;
 pub use refusal::Refusal;
 
 use reduced::{expanded, reduced, slope_of_expanded, slope_of_reduced};
 
-/// Fewest blocks, or peaks over the threshold: three parameters and a tail take at least these.
+/// Fewest blocks: three parameters and a tail take at least these.
 pub const BLOCKS_NEEDED: usize = 50;
 
 /// A return period may be at most this many times as long as the test: beyond, the interval is wider than any use of it.
 pub const REACH: f64 = 10.0;
 
-/// Most blocks or peaks that a fit takes. More blocks are joined into longer ones; of more peaks the largest are taken.
+/// Most blocks that a fit takes. More are joined into longer ones.
 const MOST_BLOCKS: usize = 2_000;
 
 /// Shapes that a fit may have. Below -1 there is no most likely one; above 2 nothing was ever measured.
@@ -60,15 +52,6 @@ const CARE: f64 = 0.2;
 /// A fit with a smaller p-value is a bad one.
 const FIT_SIGNIFICANCE: f64 = 0.05;
 
-/// How a return level was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// Generalised extreme-value distribution of block maxima.
-    BlockMaxima,
-    /// Generalised Pareto distribution of peaks over a threshold.
-    PeaksOverThreshold,
-}
-
 /// A level that is exceeded once in the asked number of blocks, on average.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReturnLevel {
@@ -80,24 +63,14 @@ pub struct ReturnLevel {
     pub high_ns: f64,
     /// Confidence of the interval, 0 to 1.
     pub confidence: f64,
-    /// How it was found.
-    pub method: Method,
     /// Shape xi of the fit: positive is a heavy tail, negative a bounded one (sign as Coles).
     pub shape: f64,
-    /// Location of the fit, in ns; of peaks, the threshold.
-    pub location: f64,
-    /// Scale of the fit, in ns.
-    pub scale: f64,
-    /// Blocks, or peaks over the threshold, that the fit rests on. Fewer than were given where blocks had to be joined.
+    /// Blocks that the fit rests on. Fewer than were given where blocks had to be joined.
     pub blocks: usize,
     /// Bootstrap p-value of the Anderson-Darling statistic: small means that the fit is bad.
     pub fit_p: f64,
-    /// Threshold of the peaks, in ns.
-    pub threshold_ns: Option<f64>,
-    /// What a fit to the first part of the run says about the rest; `None` of peaks, and where that part is too short.
+    /// What a fit to the first part of the run says about the rest; `None` where that part is too short.
     pub held_back: Option<HeldBack>,
-    /// Bootstrap replicates behind the interval and `fit_p`.
-    pub replicates: usize,
 }
 
 /// The confidence that an interval of a fit is made for, so that it holds with the stated one: maxima of finite blocks follow the

@@ -13,14 +13,6 @@ pub enum Refusal {
         /// Blocks it takes.
         need: usize,
     },
-    /// Not enough peaks over any threshold.
-    #[error("not supported by the data: {have} of the {need} separate peaks it takes; measure longer")]
-    TooFewPeaks {
-        /// Peaks there are.
-        have: usize,
-        /// Peaks it takes.
-        need: usize,
-    },
     /// A trend or a shift: the blocks are not of one kind. Holds the check's own words.
     #[error("not supported by the data: {0}; measure under constant load, or evaluate the steady part alone")]
     NotSteady(String),
@@ -32,26 +24,6 @@ pub enum Refusal {
     Dependent {
         /// Rank correlation of neighbouring blocks.
         autocorrelation: f64,
-    },
-    /// Neighbouring peaks depend on each other: they are several of one stall.
-    #[error(
-        "not supported by the data: neighbouring peaks are alike (rank correlation {autocorrelation:.2}); count the peaks of \
-         one stall as one"
-    )]
-    Clustered {
-        /// Rank correlation of neighbouring peaks.
-        autocorrelation: f64,
-    },
-    /// The return period is too short to lie in the tail.
-    #[error(
-        "no return level: once in {asked:.0} blocks was asked, peaks over the threshold come once in {between:.1}; read the \
-         level off the histogram"
-    )]
-    TooNear {
-        /// Return period asked, in blocks.
-        asked: f64,
-        /// Blocks per peak over the threshold.
-        between: f64,
     },
     /// Two kinds of block: most up to one value, the rest from another, larger one.
     #[error(

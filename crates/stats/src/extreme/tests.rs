@@ -1,6 +1,6 @@
 //! Return levels of data whose true level is known, and of data that support none.
 
-use super::{Gev, Gpd, Refusal, return_level_of_maxima, return_level_of_peaks};
+use super::{Gev, Refusal, return_level_of_maxima};
 use crate::random::Random;
 
 /// Simulated runs for a rate of coverage.
@@ -64,25 +64,6 @@ fn the_level_of_many_blocks_is_near_the_true_one() {
         level.level_ns.to_bits(),
         "equal data give equal figures"
     );
-}
-
-#[test]
-fn the_level_of_peaks_is_near_the_true_one() {
-    let mut random = Random::new(13);
-    let excess = Gpd {
-        scale: 5_000.0,
-        shape: 0.1,
-    };
-    let peaks: Vec<f64> = (0..600).map(|_| 20_000.0 + excess.draw(&mut random)).collect();
-    let level = return_level_of_peaks(&peaks, 1_000.0, 5_000.0, 0.95).expect("supported");
-    // 600 peaks in 1000 blocks are 3000 in 5000, of which one is above the level.
-    let truth = 20_000.0 + excess.level(3_000.0);
-    assert!(
-        (level.level_ns / truth - 1.0).abs() < 0.3,
-        "{} against {truth}",
-        level.level_ns
-    );
-    assert!(level.threshold_ns.is_some());
 }
 
 #[test]

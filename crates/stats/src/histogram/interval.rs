@@ -11,7 +11,7 @@ impl Histogram {
     /// hold these samples.
     ///
     /// It holds for **independent** samples. Stalls come in bursts, so latency samples are not, and the interval is then too
-    /// narrow; [`crate::resample::quantile_interval`] resamples windows instead.
+    /// narrow.
     ///
     /// `None` where [`Histogram::supported_quantile`] is `None`, where the confidence is not between 0 and 1, and where it is
     /// so high that the interval would reach beyond the samples.

@@ -128,8 +128,19 @@ pub(crate) fn bound_holds(share: f64, samples: u32, runs: u32, random: &mut Rand
 /// Whether the bound of a rate holds the true one.
 pub(crate) fn rate_holds(mean: f64, runs: u32, random: &mut Random) -> Tally {
     Tally::over(runs, || {
-        Some(exceedance::rate_upper_bound(random.poisson(mean), 1_000_000_000, 0.95) >= mean)
+        Some(exceedance::rate_upper_bound(poisson(mean, random), 1_000_000_000, 0.95) >= mean)
     })
+}
+
+/// A Poisson variable: how many exponential steps fit into the mean.
+fn poisson(mean: f64, random: &mut Random) -> u64 {
+    let mut left = mean - random.exponential();
+    let mut count = 0;
+    while left > 0.0 {
+        count += 1;
+        left -= random.exponential();
+    }
+    count
 }
 
 /// Whether the interval of a quantile holds the true one, for independent samples.

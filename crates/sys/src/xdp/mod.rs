@@ -12,7 +12,7 @@
 //! - Frames of up to [`MOST_FRAME_BYTES`] octets.
 //!
 //! It is for NICs with zero-copy. On veth, which has none, native XDP takes longer than a packet port, and generic XDP takes
-//! longer or less long as the machine is busy or quiet (examples/rtt.rs).
+//! longer or less long as the machine is busy or quiet (bench/peers/rtt.py).
 
 mod attach;
 mod mode;

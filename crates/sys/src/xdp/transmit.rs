@@ -18,7 +18,7 @@ const TAG_OCTETS: usize = 4;
 /// Sends frames on an interface, without a program on it and without receiving: the way out of an [`XdpPort`](super::XdpPort)
 /// beside any way in. Frames pass no queueing discipline, and other programs on the host do not see them.
 ///
-/// Needs `CAP_NET_RAW` only. On veth it takes less time than a packet socket (examples/rtt.rs).
+/// Needs `CAP_NET_RAW` only. On veth it takes less time than a packet socket (bench/peers/rtt.py).
 #[derive(Debug)]
 pub struct XdpSender {
     socket: Socket,

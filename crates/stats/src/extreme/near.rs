@@ -1,10 +1,10 @@
-//! What block maxima and peaks have in common: a likelihood with three parameters, a return level, and samples drawn from it.
+//! Fits to samples that lie near one distribution, so that few steps find them.
 
+use super::gev::Maxima;
 use super::optimise::{inverse_of_second_derivatives, minimise, refine};
-use crate::random::Random;
 
-/// Parameters, near 0 and 1 by the choice of units: one that a held return level determines, the logarithm of the scale, and
-/// the shape.
+/// Parameters, near 0 and 1 by the choice of units: the location, which a held return level determines, the logarithm of the
+/// scale, and the shape.
 pub(super) type Parameters = [f64; 3];
 
 /// A likelihood gains less than this, in natural logarithms, from another step: a hundredth of a standard error.
@@ -12,24 +12,6 @@ const PRECISE: f64 = 1e-4;
 
 /// Step of numeric derivatives; the parameters are near 1 and known to some 1e-2.
 const STEP: f64 = 1e-4;
-
-/// Values, with the distribution that they are taken to come from.
-pub(super) trait Sample: Sized {
-    /// Negative logarithm of the likelihood, and its derivatives. Infinite where the values cannot occur.
-    fn with_gradient(&self, p: &Parameters) -> (f64, Parameters);
-
-    /// The level that is exceeded once in `ahead` blocks.
-    fn level(p: &Parameters, ahead: f64) -> f64;
-
-    /// The first parameter for which the other two give this level, and its derivatives by them.
-    fn held(level: f64, ahead: f64, rest: &[f64; 2]) -> (f64, [f64; 2]);
-
-    /// Another sample of this size, drawn from the distribution.
-    fn drawn(&self, p: &Parameters, random: &mut Random) -> Self;
-
-    /// Anderson-Darling statistic.
-    fn distance(&self, p: &Parameters) -> f64;
-}
 
 /// The most likely parameters, and the negative logarithm of their likelihood.
 pub(super) type Fit = (Parameters, f64);
@@ -45,8 +27,8 @@ pub(super) struct Near {
 
 impl Near {
     /// Prepares fits near `from`, which is the fit of `sample`.
-    pub(super) fn of<S: Sample>(sample: &S, from: &Parameters, ahead: f64) -> Self {
-        let level = S::level(from, ahead);
+    pub(super) fn of(sample: &Maxima, from: &Parameters, ahead: f64) -> Self {
+        let level = Maxima::level(from, ahead);
         let free = inverse_of_second_derivatives(|p| sample.with_gradient(p).1, from, STEP);
         let rest = [from[1], from[2]];
         let held_gradient = |rest: &[f64; 2]| held_with_gradient(sample, level, ahead, rest).1;
@@ -60,7 +42,7 @@ impl Near {
     }
 
     /// Most likely parameters of a sample, to the precision that a bootstrap needs.
-    pub(super) fn fit<S: Sample>(&self, sample: &S) -> Fit {
+    pub(super) fn fit(&self, sample: &Maxima) -> Fit {
         self.free
             .as_ref()
             .and_then(|inverse| refine(|p| sample.with_gradient(p), self.from, inverse, PRECISE))
@@ -72,11 +54,11 @@ impl Near {
     }
 
     /// Signed root of the likelihood ratio of a level: how many standard errors, about, the level of the fit is above it.
-    pub(super) fn root<S: Sample>(&self, sample: &S, fit: &Fit, level: f64) -> f64 {
+    pub(super) fn root(&self, sample: &Maxima, fit: &Fit, level: f64) -> f64 {
         let gained = self.held_value(sample, level) - fit.1;
         (2.0 * gained.max(0.0))
             .sqrt()
-            .copysign(S::level(&fit.0, self.ahead) - level)
+            .copysign(Maxima::level(&fit.0, self.ahead) - level)
     }
 
     /// The level of the distribution itself.
@@ -85,7 +67,7 @@ impl Near {
     }
 
     /// Smallest negative logarithm of the likelihood with the level held.
-    fn held_value<S: Sample>(&self, sample: &S, level: f64) -> f64 {
+    fn held_value(&self, sample: &Maxima, level: f64) -> f64 {
         let start = [self.from[1], self.from[2]];
         self.held
             .as_ref()
@@ -103,8 +85,8 @@ impl Near {
     }
 }
 
-fn held_with_gradient<S: Sample>(sample: &S, level: f64, ahead: f64, rest: &[f64; 2]) -> (f64, [f64; 2]) {
-    let (first, by_rest) = S::held(level, ahead, rest);
+fn held_with_gradient(sample: &Maxima, level: f64, ahead: f64, rest: &[f64; 2]) -> (f64, [f64; 2]) {
+    let (first, by_rest) = Maxima::held(level, ahead, rest);
     let (value, gradient) = sample.with_gradient(&[first, rest[0], rest[1]]);
     let gradient = [
         gradient[1] + gradient[0] * by_rest[0],
