@@ -26,6 +26,8 @@ struct Translation {
     in_enum: bool,
     structure: Option<Structure>,
     globals: Vec<String>,
+    /// A structure or variable whose line is to come.
+    undescribed: Option<String>,
 }
 
 /// The constants and assertions that a header gives, or what in it is wrong.
@@ -36,6 +38,7 @@ pub(crate) fn rust(header: &str) -> Result<String, String> {
         translation.line(code).map_err(|why| format!("{why}: {line}"))?;
     }
     translation.end_structure()?;
+    translation.expect(None)?;
     translation.list_globals();
     Ok(translation.rust)
 }
@@ -56,6 +59,9 @@ impl Translation {
             let (name, value) = definition.split_once(' ').ok_or("a number is missing")?;
             let (kind, value) = number(value)?;
             return self.add(format_args!("pub(crate) const {name}: {kind} = {value};"));
+        }
+        if let Some(name) = declared(code) {
+            return self.expect(Some(name));
         }
         let row = code.strip_suffix(");").and_then(|row| row.split_once('('));
         let Some((what, arguments)) = row else { return Ok(()) };
@@ -84,8 +90,21 @@ impl Translation {
         self.add(format_args!("pub(crate) const {name}: u32 = {value};"))
     }
 
+    /// Expects a line on this, unless that on another one is missing.
+    fn expect(&mut self, name: Option<&str>) -> Result<(), String> {
+        match std::mem::replace(&mut self.undescribed, name.map(str::to_owned)) {
+            Some(undescribed) => Err(format!("nothing is said of {undescribed}")),
+            None => Ok(()),
+        }
+    }
+
+    fn described(&mut self, name: &str) {
+        self.undescribed.take_if(|undescribed| undescribed == name);
+    }
+
     fn structure(&mut self, of: &str, octets: usize) -> Result<(), String> {
         self.end_structure()?;
+        self.described(of);
         let name = camel_case(of);
         self.add(format_args!(
             "const _: () = assert!(size_of::<{name}>() == {octets}, \"octets of struct {of}\");\n\
@@ -111,6 +130,7 @@ impl Translation {
     }
 
     fn global(&mut self, global: &str, octets: usize) -> Result<(), String> {
+        self.described(global);
         self.globals.push(global.to_owned());
         self.size_of_field("Globals", global, octets, global)
     }
@@ -134,17 +154,27 @@ impl Translation {
         if self.globals.is_empty() {
             return;
         }
+        let names = self.globals.join(", ");
         let listed = self.globals.iter();
-        let listed: Vec<String> = listed
-            .map(|name| format!("(\"{name}\", self.{name}.as_bytes())"))
-            .collect();
+        let listed: Vec<String> = listed.map(|name| format!("(\"{name}\", {name}.as_bytes())")).collect();
         self.rust += &format!(
             "impl Globals {{\n    /// Each variable by its name.\n    pub(crate) fn each(&self) -> [(&'static str, &[u8]); {}] {{\n        \
-             [{}]\n    }}\n}}\n",
+             let Self {{ {names} }} = self;\n        [{}]\n    }}\n}}\n",
             listed.len(),
             listed.join(", ")
         );
     }
+}
+
+/// The name of the structure or variable that a line begins to define.
+fn declared(code: &str) -> Option<&str> {
+    let structure = code.strip_prefix("struct ").and_then(|rest| rest.strip_suffix(" {"));
+    structure.or_else(|| {
+        let (declaration, _) = code.strip_prefix("volatile const ")?.split_once(" = ")?;
+        declaration
+            .split(['[', ' '])
+            .rfind(|word| !word.is_empty() && !word.ends_with(']'))
+    })
 }
 
 /// Of a number as C writes it, the Rust type and the value.

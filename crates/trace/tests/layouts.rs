@@ -27,9 +27,9 @@ fn rows_become_assertions_about_the_structure_of_that_name() {
     ] {
         assert!(said.contains(part), "{part} in\n{said}");
     }
-    let said = rust("GLOBAL(wanted, 48);\n").expect("a header");
+    let said = rust("volatile const u64 wanted[KINDS] = {};\nGLOBAL(wanted, 48);\n").expect("a header");
     assert!(said.contains("|it: &Globals| &it.wanted) == 48,"), "{said}");
-    assert!(said.contains("(\"wanted\", self.wanted.as_bytes())"), "{said}");
+    assert!(said.contains("(\"wanted\", wanted.as_bytes())"), "{said}");
 }
 
 #[test]
@@ -47,6 +47,11 @@ fn what_would_go_unchecked_is_refused() {
         (
             "OCTETS(a, 8);\nFIELD(b, x, 0, 8);\n",
             "a field behind no OCTETS of its structure",
+        ),
+        ("struct a {\n\tu32 x;\n};\n", "nothing is said of a"),
+        (
+            "volatile const u32 a = 0;\nvolatile const u32 b[2] = {};\nGLOBAL(b, 8);\n",
+            "nothing is said of a",
         ),
         ("FIELD(a, x, 0);\n", "too few arguments, or too many"),
         ("enum kind { A, B };\n", "one enumerator a line"),

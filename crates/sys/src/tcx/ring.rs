@@ -187,11 +187,11 @@ impl TcxFrame<'_> {
     /// The outer VLAN tag, which the kernel has taken out of the data.
     #[inline]
     pub fn vlan(&self) -> Option<VlanTag> {
-        // SAFETY: inside the mapping, written as the frame was.
-        let Tag { tci, protocol } = unsafe { (*self.ring.slot()).tag };
-        (protocol != 0).then(|| VlanTag {
-            tpid: u16::from_be(protocol),
-            tci,
+        // SAFETY: inside the mapping, written as the frame was, and not again before the slot is free.
+        let tag = unsafe { &(*self.ring.slot()).tag };
+        (tag.protocol != 0).then(|| VlanTag {
+            tpid: u16::from_be(tag.protocol),
+            tci: tag.tci,
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::layout::{Layout, words};
 use crate::snapshot::Snapshot;
 use aya::maps::{Array, MapData, MapError};
 use units::Monotonic;
-use zerocopy::transmute;
+use zerocopy::{transmute, transmute_ref};
 
 /// Events in a chunk, by position.
 const OF_CHUNK: u64 = EVENTS_PER_CHUNK as u64;
@@ -65,9 +65,10 @@ impl Rings {
         let mut end = newest;
         'back: while end > oldest {
             let begin = (end - 1) / OF_CHUNK * OF_CHUNK;
-            let chunk = self.chunk(cpu, begin)?;
+            let words = self.chunk(cpu, begin)?;
+            let chunk: &Chunk = transmute_ref!(&words);
             for position in (begin.max(oldest)..end).rev() {
-                let Some(slot) = slot(&chunk, position).filter(|slot| instant(slot) <= Some(to)) else {
+                let Some(slot) = slot(chunk, position).filter(|slot| instant(slot) <= Some(to)) else {
                     continue;
                 };
                 let Some(event) = decode(cpu, slot) else { continue };
@@ -91,13 +92,12 @@ impl Rings {
         Ok(Snapshot::of(cpu, from, to, &events, whole))
     }
 
-    /// The chunk that begins at this position.
-    fn chunk(&self, cpu: u32, begin: u64) -> Result<Chunk, TraceError> {
+    /// The words of the chunk that begins at this position: a copy of so many octets is enough.
+    fn chunk(&self, cpu: u32, begin: u64) -> Result<[u64; words::<Chunk>()], TraceError> {
         let chunks = CHUNKS_PER_CPU as u64;
         let number = u64::from(cpu) * chunks + begin / OF_CHUNK % chunks;
         let index = u32::try_from(number).unwrap_or(u32::MAX);
-        let words = self.chunks.get(&index, 0).map_err(|error| failed(cpu, &error))?;
-        Ok(transmute!(words))
+        self.chunks.get(&index, 0).map_err(|error| failed(cpu, &error))
     }
 
     fn head(&self, cpu: u32) -> Result<u64, TraceError> {

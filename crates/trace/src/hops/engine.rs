@@ -382,10 +382,7 @@ impl HopTracer {
         let own = own_histograms(&self.options);
         for cpu in if own { self.cpus.clone() } else { BTreeSet::from([0]) } {
             let number = (cpu * streams + series.stream) * of_each + of_stream;
-            let counts = self.maps.histogram(number)?.buckets;
-            for (sum, count) in now.iter_mut().zip(counts) {
-                *sum = sum.wrapping_add(count);
-            }
+            self.maps.add_histogram(number, &mut now)?;
         }
         let before = self.histograms.entry(series).or_insert_with(|| Box::new([0; BUCKETS]));
         let found = Distribution::between(before, &now);

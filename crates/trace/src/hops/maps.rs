@@ -1,11 +1,11 @@
 //! The maps of the loaded programs.
 
-use super::layout::{Cell, Histogram, Progress, Settings, Sites, StreamInfo, Table};
+use super::layout::{BUCKETS, Cell, Histogram, Progress, Settings, Sites, StreamInfo, Table};
 use crate::error::{TraceError, with_sources};
 use crate::layout::words;
 use aya::maps::{Array, Map, MapData, MapError, PerCpuArray, RingBuf};
 use aya::{Ebpf, Pod};
-use zerocopy::transmute;
+use zerocopy::{transmute, transmute_ref};
 
 /// The section of the object's variables.
 const SETTINGS: &str = ".bss";
@@ -70,8 +70,13 @@ impl Maps {
         Ok(transmute!(self.cells.get(&number, 0)?))
     }
 
-    pub(super) fn histogram(&self, number: u32) -> Result<Histogram, MapError> {
-        Ok(transmute!(self.histograms.get(&number, 0)?))
+    pub(super) fn add_histogram(&self, number: u32, sums: &mut [u32; BUCKETS]) -> Result<(), MapError> {
+        let words = self.histograms.get(&number, 0)?;
+        let counts: &Histogram = transmute_ref!(&words);
+        for (sum, count) in sums.iter_mut().zip(&counts.buckets) {
+            *sum = sum.wrapping_add(*count);
+        }
+        Ok(())
     }
 }
 
