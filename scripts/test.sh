@@ -10,13 +10,9 @@ if [ "$(id -u)" -eq 0 ] && [ ! -e /sys/kernel/tracing/available_tracers ]; then
     mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null && mounted=/sys/kernel/tracing
 fi
 trap 'rm -f "$log"; [ -z "$mounted" ] || umount "$mounted"' EXIT
-status=0
-# --no-fail-fast shows every failure in one run. The end-to-end tests put real-time threads on the CPUs: one at a time.
-{
-    cargo test --workspace --exclude triptime-tests --locked --no-fail-fast -- --nocapture || echo "FAILED: crates"
-    cargo test -p triptime-tests --locked --no-fail-fast -- --nocapture --test-threads=1 || echo "FAILED: end to end"
-} 2>&1 | tee "$log"
-grep -aq '^FAILED: ' "$log" && status=1
+# Every failure is shown in one run.
+scripts/run_tests.py 2>&1 | tee "$log"
+status=${PIPESTATUS[0]}
 
 # Ignored is what another test runs (`#[ignore]`), and what this kernel is built without: named all the same.
 ignored=$({ grep -aE '^test .* \.\.\. ignored' "$log" | sed -E 's/^test (.*) \.\.\. ignored,? ?/IGNORED \1: /'
@@ -28,4 +24,5 @@ echo "----------------------------------------------------------------"
 echo "passed: $passed, skipped: $count, ignored: $(printf '%s' "$ignored" | grep -c . || true)"
 [ -n "$ignored" ] && printf '%s\n' "$ignored"
 [ "$count" -gt 0 ] && printf '%s\n' "$skipped"
-exit $status
+grep -a '^FAILED: ' "$log"
+exit "$status"

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::Path;
 use support::{json, root_or_skip, run, stderr};
 
-fn measure(file: &Path, more: &[&str]) {
+fn measure(file: &Path, duration: &str, more: &[&str]) {
     let mut arguments = vec![
         "wakeup",
         "--cpus",
@@ -12,7 +12,7 @@ fn measure(file: &Path, more: &[&str]) {
         "--interval",
         "1ms",
         "--duration",
-        "8s",
+        duration,
         "--window",
         "100ms",
         "--quiet",
@@ -29,9 +29,9 @@ fn compared(plain: &Path, ahead: &Path, page: &Path) -> Value {
     for file in [plain, ahead, page] {
         let _ = std::fs::remove_file(file);
     }
-    measure(plain, &["--policy", "other"]);
+    measure(plain, "8s", &["--policy", "other"]);
     // A thread that spins before its due instant is late by a fraction of a microsecond only.
-    measure(ahead, &["--spin-ahead", "300us"]);
+    measure(ahead, "8s", &["--spin-ahead", "300us"]);
     let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
     let output = run(&["compare", &text(plain), &text(ahead), "--json", "--html", &text(page)]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -134,8 +134,8 @@ fn the_kernels_events_become_a_trace_and_a_run_without_them_says_so() {
         directory.path().join("with.triptime"),
         directory.path().join("without.triptime"),
     );
-    measure(&with, &[]);
-    measure(&without, &["--no-flight-recorder"]);
+    measure(&with, "2s", &[]);
+    measure(&without, "2s", &["--no-flight-recorder"]);
     let trace = directory.path().join("trace.perfetto");
     let arguments = |file: &Path| {
         [

@@ -10,7 +10,7 @@ nsenter --net=/run/netns/publisher triptime reflect ts0 --role reflector $option
     >$folder/far.txt 2>&1 &
 far=$!
 say "measuring"
-triptime reflect p-ts --role initiator $options --wait 60s --duration 2s --json --out $folder/near.triptime \
+triptime reflect p-ts --role initiator $options --wait 60s --duration 5s --json --out $folder/near.triptime \
     >$folder/near.json 2>$folder/near.txt
 echo $? >$folder/near.status
 say "measured"

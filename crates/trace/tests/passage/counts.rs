@@ -15,7 +15,7 @@ fn events_that_find_no_room_are_named() {
     let Some((bed, mut follower)) = set_up(test, small) else {
         return;
     };
-    send(&bed, "MU01", 0..100);
+    send(&bed, "PA01", 0..100);
     let found = passages(&mut follower, 100);
     let counts = follower.counts().expect("the kernel");
     assert_eq!(counts.chosen, 100);
@@ -41,12 +41,12 @@ fn each_frame_is_counted_once() {
     let Some((bed, mut follower)) = set_up(test, |options| options.max_streams = 1) else {
         return;
     };
-    send(&bed, "MU01", 0..10);
+    send(&bed, "PA01", 0..10);
     // Of streams that there is no room for.
-    send(&bed, "MU02", 0..4);
-    send(&bed, "MU03", 0..1);
+    send(&bed, "PA02", 0..4);
+    send(&bed, "PA03", 0..1);
     let port = send_port(&bed.publisher, "ts0");
-    let whole = frame("MU01", 1).encode().expect("a frame");
+    let whole = frame("PA01", 1).encode().expect("a frame");
     for _ in 0..4 {
         port.send(&whole[..40]).expect("to send");
     }
@@ -74,7 +74,7 @@ fn very_many_frames_are_kept_in_mind() {
     };
     for smp_cnt in 0..100 {
         for stream in 0..60 {
-            bed.send(&frame(&format!("MU{stream:02}"), smp_cnt));
+            bed.send(&frame(&format!("PA{stream:02}"), smp_cnt));
         }
         follower.poll();
     }
@@ -97,8 +97,8 @@ fn frames_of_another_namespace_and_malformed_ones_are_not_followed() {
     let Some((bed, mut follower)) = set_up(test, |_| ()) else {
         return;
     };
-    send(&other, "MU01", 0..5);
-    let whole = frame("MU01", 1).encode().expect("a frame");
+    send(&other, "PA01", 0..5);
+    let whole = frame("PA01", 1).encode().expect("a frame");
     send_port(&bed.publisher, "ts0").send(&whole[..40]).expect("to send");
     let found = passages(&mut follower, 0);
     assert!(found.is_empty());

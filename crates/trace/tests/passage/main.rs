@@ -16,7 +16,7 @@ use wire::ether::Mac;
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu};
 
-/// The beds are alike, and a frame is known by what is in it: one at a time.
+/// The beds are alike, and a frame is known by what is in it: one at a time. Streams of other programs' tests are called otherwise.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 pub(crate) fn alone() -> MutexGuard<'static, ()> {

@@ -51,7 +51,7 @@ fn a_sample_is_followed_from_the_port_to_the_application() {
         return;
     };
     let _application = application(&bed);
-    send(&bed, "MU01", 100..110);
+    send(&bed, "PA01", 100..110);
     let found = passages(&mut follower, 3);
     let counts: Vec<u16> = found.iter().map(|passage| passage.smp_cnt).collect();
     assert_eq!(counts, [100, 101, 102], "the first ones, and no more");
@@ -82,7 +82,7 @@ fn a_sample_is_followed_from_the_port_to_the_application() {
         );
         assert!(passage.steps.iter().all(|step| step.by_content && step.tid > 0));
         assert_eq!(passage.lost_events, 0);
-        assert_eq!(passage.stream.sv_id, b"MU01");
+        assert_eq!(passage.stream.sv_id, b"PA01");
         assert_eq!(passage.stream.source, [2, 0, 0, 0, 0, 7]);
     }
     let summary = summarize(&found);
@@ -109,7 +109,7 @@ fn a_frame_that_nobody_takes_is_dropped_with_the_reason() {
     let Some((bed, mut follower)) = set_up(test, |_| ()) else {
         return;
     };
-    send(&bed, "MU01", 0..3);
+    send(&bed, "PA01", 0..3);
     let found = passages(&mut follower, 3);
     assert_eq!(found.len(), 3);
     for passage in &found {
@@ -127,7 +127,7 @@ fn a_frame_before_a_port_that_is_down_ends_at_the_bridge() {
         return;
     };
     bed.switch.run(|| set_down("br0").expect("down")).expect("to enter");
-    send(&bed, "MU01", 0..3);
+    send(&bed, "PA01", 0..3);
     let found = passages(&mut follower, 3);
     assert_eq!(found.len(), 3);
     for passage in &found {
@@ -151,7 +151,7 @@ fn streams_are_told_apart_and_each_has_its_share() {
     };
     for smp_cnt in 0..10 {
         // The same number in both, one behind the other at once.
-        for name in ["MU01", "MU02"] {
+        for name in ["PA01", "PA02"] {
             bed.send(&frame(name, smp_cnt));
         }
     }
@@ -161,7 +161,7 @@ fn streams_are_told_apart_and_each_has_its_share() {
         .map(|passage| (passage.stream.sv_id.as_slice(), passage.smp_cnt))
         .collect();
     seen.sort_unstable();
-    assert_eq!(seen, [(&b"MU01"[..], 0), (b"MU01", 1), (b"MU02", 0), (b"MU02", 1)]);
+    assert_eq!(seen, [(&b"PA01"[..], 0), (b"PA01", 1), (b"PA02", 0), (b"PA02", 1)]);
     for passage in &found {
         let received = passage
             .steps
@@ -176,7 +176,7 @@ fn only_what_is_asked_for_is_followed() {
     let _alone = alone();
     let test = "passages of one stream and count";
     let one = |options: &mut FollowOptions| {
-        options.sv_id = Some(b"MU02".to_vec());
+        options.sv_id = Some(b"PA02".to_vec());
         options.smp_cnt = Some(7);
     };
     let Some((bed, mut follower)) = set_up(test, one) else {
@@ -184,8 +184,8 @@ fn only_what_is_asked_for_is_followed() {
     };
     for _ in 0..2 {
         for smp_cnt in 5..10 {
-            bed.send(&frame("MU01", smp_cnt));
-            bed.send(&frame("MU02", smp_cnt));
+            bed.send(&frame("PA01", smp_cnt));
+            bed.send(&frame("PA02", smp_cnt));
         }
         // After that time a frame with the same smpCnt is another one.
         std::thread::sleep(Duration::from_millis(510));
@@ -195,7 +195,7 @@ fn only_what_is_asked_for_is_followed() {
         .iter()
         .map(|passage| (passage.stream.sv_id.as_slice(), passage.smp_cnt))
         .collect();
-    assert_eq!(seen, [(&b"MU02"[..], 7), (b"MU02", 7)]);
+    assert_eq!(seen, [(&b"PA02"[..], 7), (b"PA02", 7)]);
     assert!(found.iter().all(|passage| passage.took_ns() < 500_000_000));
 }
 
@@ -218,7 +218,7 @@ fn frames_that_are_under_way_when_choosing_begins_are_not_chosen_in_the_midst_of
         scope.spawn(|| {
             for smp_cnt in (0..60_000).take_while(|_| !is_over.load(Ordering::Relaxed)) {
                 // The queue drops some.
-                let _ = port.send(&frame("MU01", smp_cnt).encode().expect("a frame"));
+                let _ = port.send(&frame("PA01", smp_cnt).encode().expect("a frame"));
                 std::thread::sleep(Duration::from_millis(1));
             }
         });

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Runs every test program of the workspace: those that tests/groups.toml names under `beside` several at once, then those
+under `alone` one after the other. What a program says is shown in one piece, when it has ended."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+GROUPS = ROOT / "tests/groups.toml"
+# Most of these tests wait for real time, so that a CPU serves two of them.
+AT_ONCE = 2 * len(os.sched_getaffinity(0))
+ANY = "*"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A test program as Cargo built it."""
+
+    package: str
+    target: str
+    executable: str
+    folder: Path
+    has_unit_tests: bool
+
+    def __str__(self):
+        return f"{self.package} {self.target}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the list of groups: a program, or the part of it whose tests have this in their names."""
+
+    group: str
+    program: Program
+    part: str
+
+
+@dataclass
+class Job:
+    """A command, the folder it runs in, and what it is called."""
+
+    name: str
+    command: list
+    folder: Path = ROOT
+    environment: dict = field(default_factory=dict)
+
+
+def build():
+    """Compiles all tests at once; their programs."""
+    command = ["cargo", "test", "--workspace", "--locked", "--no-run", "--message-format=json-render-diagnostics"]
+    built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if built.returncode != 0:
+        sys.exit("FAILED: the tests do not compile")
+    messages = [json.loads(line) for line in built.stdout.splitlines() if line.startswith("{")]
+    tests = [one for one in messages if one.get("executable") and one["profile"]["test"]]
+    return [program(one) for one in tests]
+
+
+def program(message):
+    folder = Path(message["manifest_path"]).parent
+    package = tomllib.loads((folder / "Cargo.toml").read_text())["package"]["name"]
+    has_unit_tests = "test" not in message["target"]["kind"]
+    return Program(package, message["target"]["name"], message["executable"], folder, has_unit_tests)
+
+
+def divide(programs):
+    """The jobs that run beside each other, and those that run alone. Ends with what is wrong with the list of groups."""
+    entries, wrong = [], []
+    unit_tests = [one for one in programs if one.has_unit_tests]
+    programs = [one for one in programs if not one.has_unit_tests]
+    for group, packages in tomllib.loads(GROUPS.read_text()).items():
+        for package, names in packages.items():
+            for name in names:
+                target, _, part = name.partition("::")
+                found = [one for one in programs if one.package == package and target in (one.target, ANY)]
+                entries += [Entry(group, one, part) for one in found]
+                if not found or part and not has_test(found[0], part):
+                    wrong.append(f"{group}: there is no {package} {name}")
+    for one in programs:
+        times = len([entry for entry in entries if entry.program == one and not entry.part])
+        if times != 1:
+            wrong.append(f"{one} is in {'no group' if times == 0 else 'it twice'}")
+    if wrong:
+        sys.exit("\n".join(f"FAILED: tests/groups.toml: {text}" for text in wrong))
+    entries += [Entry("beside", one, "") for one in unit_tests]
+    return [[job(entry, entries) for entry in entries if entry.group == group] for group in ("beside", "alone")]
+
+
+def has_test(one, part):
+    listed = subprocess.run([one.executable, "--list", part], stdout=subprocess.PIPE, text=True, check=True)
+    return any(line.endswith(": test") for line in listed.stdout.splitlines())
+
+
+def job(entry, entries):
+    """A part of a program; or the whole of it, without the parts that are jobs of their own."""
+    one = entry.program
+    others = [other.part for other in entries if other.program == one and other.part]
+    words = [entry.part] if entry.part else [word for part in others for word in ("--skip", part)]
+    # The end-to-end tests' processes have threads enough.
+    threads = ["--test-threads=1"] if one.package == "triptime-tests" else []
+    environment = {"CARGO_MANIFEST_DIR": str(one.folder)}
+    name = f"{one}::{entry.part}" if entry.part else str(one)
+    return Job(name, [one.executable, *threads, *words], one.folder, environment)
+
+
+SHOWING = threading.Lock()
+
+
+def run(job):
+    """Runs a job and shows what it said; whether it succeeded."""
+    begin = time.monotonic()
+    # Not a pipe: it would be waited for until a process that a test left behind has ended, too.
+    with tempfile.TemporaryFile() as said:
+        ended = subprocess.run(
+            job.command,
+            cwd=job.folder,
+            env={**os.environ, **job.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+        )
+        said.seek(0)
+        output = said.read()
+    with SHOWING:
+        print(f"== {job.name}", flush=True)
+        sys.stdout.buffer.write(output)
+        print(f"== {job.name}: {time.monotonic() - begin:.1f} s", flush=True)
+        if ended.returncode != 0:
+            print(f"FAILED: {job.name}", flush=True)
+    return ended.returncode == 0
+
+
+def main():
+    beside, alone = divide(build())
+    beside.append(Job("documentation", ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--doc"]))
+    begin = time.monotonic()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        succeeded = list(pool.map(run, beside))
+    print(f"== beside each other: {time.monotonic() - begin:.0f} s", flush=True)
+    begin = time.monotonic()
+    succeeded += [run(one) for one in alone]
+    print(f"== alone: {time.monotonic() - begin:.0f} s", flush=True)
+    sys.exit(0 if all(succeeded) else 1)
+
+
+main()
