@@ -1,8 +1,5 @@
 //! The longest times between two frames of a stream.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 /// Worst gaps kept of each stream and window, as the run file promises for the worst samples.
 const WORST: usize = 100;
 /// Gaps over the threshold kept of each stream and window. A threshold set far too low must not flood the memory: the
@@ -10,7 +7,7 @@ const WORST: usize = 100;
 const MOST: usize = 1_000;
 
 /// Time between two frames of a stream that follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
     /// How long, by the stamps of the capture. Negative when the later frame has the earlier stamp.
     pub ns: i64,
@@ -23,8 +20,7 @@ pub struct Gap {
 /// The worst of many gaps: the longest 100, and all over the threshold up to the longest 1000.
 #[derive(Debug, Clone)]
 pub(crate) struct Worst {
-    /// Of equally long ones the earlier is the worse.
-    heap: BinaryHeap<Reverse<(i64, Reverse<u64>, u64)>>,
+    kept: stats::Worst<Gap>,
     /// No gap up to this one is kept.
     floor_ns: i64,
     over: usize,
@@ -33,7 +29,7 @@ pub(crate) struct Worst {
 impl Worst {
     pub(crate) fn new() -> Self {
         Self {
-            heap: BinaryHeap::new(),
+            kept: stats::Worst::new(WORST),
             floor_ns: i64::MIN,
             over: 0,
         }
@@ -49,11 +45,9 @@ impl Worst {
 
     fn keep(&mut self, gap: Gap, over: bool) {
         self.over += usize::from(over);
-        self.heap.push(Reverse((gap.ns, Reverse(gap.frame), gap.at_ns)));
-        if self.heap.len() > self.over.clamp(WORST, MOST) {
-            self.heap.pop();
-            self.floor_ns = self.heap.peek().map_or(i64::MIN, |Reverse((ns, ..))| *ns);
-        }
+        self.kept.make_room(self.over.min(MOST));
+        self.kept.offer(gap.ns, gap);
+        self.floor_ns = self.kept.floor().unwrap_or(self.floor_ns);
     }
 
     /// From here on no gap up to the shortest of `kept` is kept, unless it is over the threshold.
@@ -63,12 +57,8 @@ impl Worst {
 
     /// The gaps, longest first; none is left.
     pub(crate) fn take(&mut self) -> Vec<Gap> {
-        let heap = std::mem::replace(self, Self::new()).heap;
-        // Ascending in `Reverse` is longest first.
-        let sorted = heap.into_sorted_vec().into_iter();
-        sorted
-            .map(|Reverse((ns, Reverse(frame), at_ns))| Gap { ns, frame, at_ns })
-            .collect()
+        let mut kept = std::mem::replace(self, Self::new()).kept;
+        kept.take().into_iter().map(|(_, gap)| gap).collect()
     }
 }
 

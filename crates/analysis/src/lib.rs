@@ -33,7 +33,6 @@ pub use goose::GooseCounts;
 pub use identity::{Identity, Kind, printable};
 pub use losses::Loss;
 pub use sink::{Event, EventKind, Sink, Window};
-pub use spacing::{Counts, Tally};
 pub use summary::{Detail, FirstMalformed, StreamSummary, Summary};
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::gaps::Gap;
 use crate::identity::Identity;
-use crate::spacing::Tally;
+use model::Tally;
 
 /// One closed window of one stream, lent.
 #[derive(Debug)]

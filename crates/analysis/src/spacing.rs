@@ -3,104 +3,10 @@
 use crate::bursts::{BurstCounts, Bursts};
 use crate::gaps::{Gap, Worst};
 use crate::resolution::Resolution;
-use stats::Histogram;
+use model::Tally;
 
 /// No silence shorter than this lets a counter go round: 128 frames of 8 us.
 const MAYBE_SILENT_NS: i64 = 1_000_000;
-
-/// What became of the samples of a stream, or of its frames where a frame is one sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// Samples whose spacing was measured: all but those of the first frame, and those that came again.
-    pub received: u64,
-    /// Never came, by the counter of the stream.
-    pub lost: u64,
-    /// Came again.
-    pub duplicate: u64,
-    /// Came with the count of one that had come, and other contents.
-    pub conflicting: u64,
-    /// Came after a later one.
-    pub reordered: u64,
-    /// GOOSE: messages after the time the one before allowed.
-    pub late: u64,
-    /// Spacing below 0 or above 60 s: kept as that end of the range.
-    pub clipped: u64,
-    /// Spacing above the threshold.
-    pub overflow: u64,
-}
-
-impl Counts {
-    fn add(&mut self, other: &Self) {
-        self.received += other.received;
-        self.lost += other.lost;
-        self.duplicate += other.duplicate;
-        self.conflicting += other.conflicting;
-        self.reordered += other.reordered;
-        self.late += other.late;
-        self.clipped += other.clipped;
-        self.overflow += other.overflow;
-    }
-}
-
-/// Spacings of a window, or of the whole capture.
-#[derive(Debug, Clone)]
-pub struct Tally {
-    /// Counters.
-    pub counts: Counts,
-    /// Sum of the spacings.
-    pub sum_ns: i128,
-    /// Shortest; `None` when nothing was measured.
-    pub min_ns: Option<i64>,
-    /// Longest.
-    pub max_ns: Option<i64>,
-    /// All of them. One below 0 stands as 0 in it.
-    pub histogram: Histogram,
-}
-
-impl Tally {
-    fn new() -> Self {
-        Self {
-            counts: Counts::default(),
-            sum_ns: 0,
-            min_ns: None,
-            max_ns: None,
-            histogram: Histogram::new(),
-        }
-    }
-
-    /// Mean in ns; `None` when nothing was measured.
-    pub fn mean_ns(&self) -> Option<f64> {
-        let n = self.histogram.count();
-        (n > 0).then(|| self.sum_ns as f64 / n as f64)
-    }
-
-    #[inline]
-    fn record(&mut self, ns: i64, samples: u64) {
-        self.counts.received += samples;
-        self.sum_ns += i128::from(ns) * i128::from(samples);
-        self.min_ns = Some(self.min_ns.map_or(ns, |min| min.min(ns)));
-        self.max_ns = Some(self.max_ns.map_or(ns, |max| max.max(ns)));
-        let in_range = self.histogram.record_n(u64::try_from(ns).unwrap_or(0), samples) && ns >= 0;
-        if !in_range {
-            self.counts.clipped += samples;
-        }
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.counts.add(&other.counts);
-        self.sum_ns += other.sum_ns;
-        self.min_ns = self.min_ns.into_iter().chain(other.min_ns).min();
-        self.max_ns = self.max_ns.into_iter().chain(other.max_ns).max();
-        self.histogram.merge(&other.histogram);
-    }
-
-    fn reset(&mut self) {
-        self.counts = Counts::default();
-        self.sum_ns = 0;
-        (self.min_ns, self.max_ns) = (None, None);
-        self.histogram.reset();
-    }
-}
 
 /// What the stamp of a frame was, beside that of the stream's frame before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,7 +64,7 @@ impl Spacing {
             last_ns: None,
             threshold_ns: threshold_ns.and_then(|ns| i64::try_from(ns).ok()).unwrap_or(i64::MAX),
             wraps,
-            open: Tally::new(),
+            open: Tally::default(),
             closed: None,
             worst: Worst::new(),
             worst_closed: Worst::new(),
@@ -182,10 +88,10 @@ impl Spacing {
             return Stamp::Fine;
         };
         let ns = time_ns.saturating_sub(before);
-        self.open.record(ns, samples);
+        self.open.sample(ns, samples);
         let over = ns > self.threshold_ns;
         if over {
-            self.open.counts.overflow += samples;
+            self.open.counters.overflow += samples;
         }
         self.worst.offer(Gap { ns, frame, at_ns }, over);
         if let Some(bursts) = &mut self.bursts {
@@ -219,7 +125,7 @@ impl Spacing {
 
     /// Closes the window: hands it to `with`, unless nothing was counted in it.
     pub(crate) fn close(&mut self, with: impl FnOnce(&Tally, &[Gap])) {
-        if self.open.counts == Counts::default() {
+        if self.open.is_empty() {
             return;
         }
         let worst = self.worst.take();
@@ -229,7 +135,7 @@ impl Spacing {
         }
         self.worst.not_below(&self.worst_closed);
         self.closed
-            .get_or_insert_with(|| Box::new(Tally::new()))
+            .get_or_insert_with(|| Box::new(Tally::default()))
             .merge(&self.open);
         self.open.reset();
     }
@@ -237,7 +143,7 @@ impl Spacing {
     /// Closes the last window in the same way, and gives the total.
     pub(crate) fn finish(mut self, with: impl FnOnce(&Tally, &[Gap])) -> Total {
         let last = self.worst.take();
-        if self.open.counts != Counts::default() {
+        if !self.open.is_empty() {
             with(&self.open, &last);
         }
         for gap in last {

@@ -5,9 +5,10 @@ use crate::identity::{Identity, Kind};
 use crate::losses::Loss;
 use crate::numbered::Numbered;
 use crate::sink::{Budget, EventKind, Notes, Sink, Window};
-use crate::spacing::{Counts, Spacing, Stamp, Wraps};
+use crate::spacing::{Spacing, Stamp, Wraps};
 use crate::summary::{Detail, StreamSummary};
 use crate::sv::{Sample, SvStream};
+use model::{Counter, Counters};
 use units::format_ns;
 use wire::ether::Mac;
 use wire::goose;
@@ -47,7 +48,7 @@ pub(crate) struct Stream {
     first: Arrival,
     last: Arrival,
     /// What was counted by `Order` and `Rules`, whose counts only grow, at the last look.
-    counted: Counts,
+    counted: Counters,
     /// Nothing more is due of it.
     has_ended: bool,
     /// Source of its last frame, where that is not looked at by its protocol's own rules.
@@ -80,7 +81,7 @@ impl Stream {
             samples: 0,
             first,
             last: first,
-            counted: Counts::default(),
+            counted: Counters::default(),
             has_ended: false,
             source: None,
             successor: 0,
@@ -109,7 +110,7 @@ impl Stream {
             return;
         };
         let measured = sv.samples(samples, arrival, &mut self.budget, notes);
-        sv.count(&mut self.spacing.open.counts);
+        sv.count(&mut self.spacing.open.counters);
         self.came(arrival, all);
         self.measure(arrival, measured, notes);
     }
@@ -170,7 +171,7 @@ impl Stream {
         let silent = format_ns(silent_ns as f64);
         if self.identity.kind == Kind::Avtp && nominal_ns > 1 {
             let lost = silent_ns.unsigned_abs() / nominal_ns.unsigned_abs();
-            self.spacing.open.counts.lost += lost;
+            self.spacing.open.count(Counter::Lost, lost);
             notes.write(&mut self.budget, EventKind::Loss, || {
                 format!("stopped {silent} before the end of the capture: {lost} frames lost")
             });
@@ -251,28 +252,25 @@ impl Stream {
     fn count(&mut self) {
         let now = match &self.protocol {
             Protocol::SampledValues(_) => return,
-            Protocol::Goose(goose) => Counts {
+            Protocol::Goose(goose) => Counters {
                 lost: goose.lost(),
                 duplicate: goose.duplicates(),
                 conflicting: goose.conflicting(),
                 reordered: goose.late(),
                 late: goose.counts().expired,
-                ..Counts::default()
+                ..Counters::default()
             },
-            Protocol::Counted(numbered) => Counts {
+            Protocol::Counted(numbered) => Counters {
                 lost: numbered.order.lost,
                 duplicate: numbered.order.duplicates,
                 reordered: numbered.order.late,
-                ..Counts::default()
+                ..Counters::default()
             },
         };
         let before = std::mem::replace(&mut self.counted, now);
-        let counts = &mut self.spacing.open.counts;
-        counts.lost += now.lost - before.lost;
-        counts.duplicate += now.duplicate - before.duplicate;
-        counts.conflicting += now.conflicting - before.conflicting;
-        counts.reordered += now.reordered - before.reordered;
-        counts.late += now.late - before.late;
+        for counter in Counter::ALL {
+            self.spacing.open.count(counter, now.get(counter) - before.get(counter));
+        }
     }
 
     /// Closes a window, unless nothing was counted in it. The first one of a stream begins with its first frame.
@@ -300,7 +298,7 @@ impl Stream {
         notes.frame = self.last.frame;
         match &mut self.protocol {
             Protocol::SampledValues(sv) => {
-                sv.finish(last_ns, &mut self.spacing.open.counts, &mut self.budget, notes);
+                sv.finish(last_ns, &mut self.spacing.open.counters, &mut self.budget, notes);
             }
             Protocol::Goose(goose) => goose.finish(last_ns, &mut self.budget, notes),
             Protocol::Counted(numbered) => numbered.settle(),

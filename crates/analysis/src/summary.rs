@@ -5,7 +5,7 @@ use crate::gaps::Gap;
 use crate::goose::GooseCounts;
 use crate::identity::Identity;
 use crate::losses::Loss;
-use crate::spacing::Tally;
+use model::Tally;
 
 /// The first frame that broke a rule of its protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]

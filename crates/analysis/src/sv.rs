@@ -3,8 +3,8 @@
 
 use crate::losses::{Loss, Losses};
 use crate::sink::{Budget, EventKind, Notes};
-use crate::spacing::Counts;
 use crate::stream::Arrival;
+use model::{Counter, Counters};
 use wire::sequence::{self, Accounting, Contents, Sequence, Settled, Step};
 use wire::sv::{FastPath, Frame, Marks};
 
@@ -151,7 +151,7 @@ impl SvStream {
 
     /// Adds to `counts` what is settled by now.
     #[inline]
-    pub(crate) fn count(&mut self, counts: &mut Counts) {
+    pub(crate) fn count(&mut self, counts: &mut Counters) {
         if self.accounting.is_due(self.sequence.counters()) {
             let settled = self.accounting.look(self.sequence.counters());
             add(counts, settled);
@@ -162,7 +162,7 @@ impl SvStream {
     pub(crate) fn finish(
         &mut self,
         end_ns: Option<i64>,
-        counts: &mut Counts,
+        counts: &mut Counters,
         budget: &mut Budget,
         notes: &mut Notes<'_>,
     ) {
@@ -178,8 +178,8 @@ impl SvStream {
     }
 }
 
-fn add(counts: &mut Counts, settled: Settled) {
-    counts.lost += settled.lost;
+fn add(counts: &mut Counters, settled: Settled) {
+    counts.count(Counter::Lost, settled.lost);
     counts.duplicate += settled.duplicates;
     counts.conflicting += settled.conflicting;
     counts.reordered += settled.out_of_order;

@@ -38,7 +38,7 @@ impl Sink for Kept {
     }
 
     fn window(&mut self, window: &Window<'_>) {
-        let counts = &window.tally.counts;
+        let counts = &window.tally.counters;
         let row = (
             window.stream,
             window.start_ns,
@@ -114,8 +114,8 @@ fn a_whole_stream() {
         (2_000, 2_000, "MU01")
     );
     assert_eq!((stream.first_frame, stream.last_frame), (1, 2_000));
-    assert_eq!(stream.tally.counts.received, 1_999, "the first frame has no spacing");
-    assert_eq!(stream.tally.counts.lost + stream.tally.counts.duplicate, 0);
+    assert_eq!(stream.tally.counters.received, 1_999, "the first frame has no spacing");
+    assert_eq!(stream.tally.counters.lost + stream.tally.counters.duplicate, 0);
     assert_eq!(
         (stream.tally.min_ns, stream.tally.max_ns),
         (Some(SPACING_NS), Some(SPACING_NS))
@@ -182,11 +182,11 @@ fn a_silence_in_which_the_counter_may_go_round_is_told() {
     // Exactly one second is missing: smpCnt alone shows nothing, the stamps show it, also where the rate is known by the pace only.
     for config in [CONFIG, rate_unknown] {
         let (summary, kept) = silent(config, 1_000_000_000, false);
-        assert_eq!((summary.streams[0].tally.counts.lost, doubts(&kept)), (4_000, 0));
+        assert_eq!((summary.streams[0].tally.counters.lost, doubts(&kept)), (4_000, 0));
         // Where nothing else came either, the clock may have stepped.
         let (summary, kept) = silent(config, 1_000_000_000, true);
         assert_eq!(
-            (summary.streams[0].tally.counts.lost, doubts(&kept)),
+            (summary.streams[0].tally.counters.lost, doubts(&kept)),
             (0, 1),
             "{kept:?}"
         );
@@ -220,7 +220,7 @@ fn one_frame_far_too_late_is_no_restart_and_costs_no_other() {
                 }
                 let counts = numbers.iter().map(|number| number % 4_000);
                 let (summary, kept) = analyse_with(config, Kept::default(), &even(counts));
-                let counts = only(&summary).tally.counts;
+                let counts = only(&summary).tally.counters;
                 assert_eq!(
                     (counts.lost, counts.reordered),
                     (u64::from(!doubled), 0),
@@ -253,7 +253,7 @@ fn streams_are_told_apart_and_capped() {
     assert_eq!(kept.labels, ["MU01", "MU01#2", "MU01#3", "A", "B"]);
     let frames_of: Vec<u64> = summary.streams.iter().map(|stream| stream.frames).collect();
     assert_eq!(frames_of, [5; 5]);
-    assert_eq!(summary.streams[1].tally.counts.duplicate, 4);
+    assert_eq!(summary.streams[1].tally.counters.duplicate, 4);
     let capped = Config {
         max_streams: 2,
         ..CONFIG
@@ -276,7 +276,7 @@ fn several_samples_in_a_frame_are_counted_one_by_one() {
     let (summary, _) = analyse(&frames);
     let stream = only(&summary);
     assert_eq!((stream.frames, stream.samples), (99, 198));
-    assert_eq!((stream.tally.counts.received, stream.tally.counts.lost), (196, 2));
+    assert_eq!((stream.tally.counters.received, stream.tally.counters.lost), (196, 2));
     assert!(matches!(stream.detail, Detail::SampledValues { asdus: 2, gaps: 1, .. }));
 }
 

@@ -3,8 +3,8 @@
 //! window.
 
 use crate::logger::lines::Lines;
-use crate::logger::windows::Open;
 use model::{Event, EventKind, SeriesSpec, kind};
+use run::ReadSeries;
 use std::io::Read;
 use store::{Batch, RunWriter, StoreError};
 
@@ -42,7 +42,7 @@ pub fn is_record(text: &[u8]) -> bool {
 /// When it cannot be read, a line is no number, or the run cannot be written.
 pub fn import<R: Read>(file: &str, source: R, run: &mut RunWriter) -> Result<u64, SvtraceError> {
     let series = run.add_series(&spec(file))?;
-    let mut open = Open::new(series);
+    let mut open = ReadSeries::new(series, 0);
     let mut lines = Lines::new(source);
     let mut samples = 0;
     while let Some(line) = lines

@@ -17,6 +17,7 @@ mod series;
 pub mod setting;
 mod shown;
 mod spike;
+mod tally;
 mod view;
 mod window;
 
@@ -29,5 +30,6 @@ pub use kind::Kind;
 pub use run::{RunInfo, RunState};
 pub use series::{SeriesClock, SeriesId, SeriesSpec, under};
 pub use spike::{Flight, Spike};
+pub use tally::Tally;
 pub use view::{IMPORTED, MEASURED, RunView, SCHEDULED, SeriesView};
 pub use window::{Window, WindowRow};

@@ -5,10 +5,8 @@ use crate::reasons::{Flights, Reasons};
 use crate::recorder::Live;
 use crate::waiting::{Queue, Waiting};
 use crate::why::{Answer, Question};
-use model::{Counter, Counters, Flight, SeriesId, SeriesSpec, Spike, Window};
-use stats::Histogram;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use model::{Counter, Counters, Flight, SeriesId, SeriesSpec, Spike, Tally, Window};
+use stats::Worst;
 
 /// Worst samples kept per series, as the run file promises.
 const WORST: usize = 100;
@@ -30,12 +28,8 @@ pub(crate) struct Open {
     has_begun: bool,
     /// When the newest record was made.
     newest_ns: u64,
-    counters: Counters,
-    sum_ns: i128,
-    min_ns: i64,
-    max_ns: i64,
-    histogram: Histogram,
-    worst: BinaryHeap<Reverse<i64>>,
+    tally: Tally,
+    worst: Worst<()>,
     spikes: Vec<Spike>,
     /// Those of them that are to be explained.
     waiting: Queue,
@@ -43,8 +37,8 @@ pub(crate) struct Open {
     over_threshold: usize,
     total: Counters,
     total_sum_ns: i128,
-    total_min_ns: i64,
-    total_max_ns: i64,
+    total_min_ns: Option<i64>,
+    total_max_ns: Option<i64>,
     last_ns: Option<i64>,
 }
 
@@ -77,20 +71,16 @@ impl Open {
             start_ns,
             has_begun: false,
             newest_ns: start_ns,
-            counters: Counters::default(),
-            sum_ns: 0,
-            min_ns: i64::MAX,
-            max_ns: i64::MIN,
-            histogram: Histogram::new(),
-            worst: BinaryHeap::with_capacity(WORST + 1),
+            tally: Tally::default(),
+            worst: Worst::new(WORST),
             spikes: Vec::new(),
             waiting: Queue::default(),
             flights: Flights::default(),
             over_threshold: 0,
             total: Counters::default(),
             total_sum_ns: 0,
-            total_min_ns: i64::MAX,
-            total_max_ns: i64::MIN,
+            total_min_ns: None,
+            total_max_ns: None,
             last_ns: None,
         }
     }
@@ -140,54 +130,39 @@ impl Open {
     /// The series as it stands, over the whole run so far, the open window included.
     pub(crate) fn live(&self) -> Live {
         let mut counters = self.total;
-        counters.add(&self.counters);
+        counters.add(&self.tally.counters);
         let measured = counters.received > 0;
+        let sum_ns = self.total_sum_ns + self.tally.sum_ns;
         Live {
             name: self.name.clone(),
             counters,
-            min_ns: measured.then_some(self.total_min_ns.min(self.min_ns)),
+            min_ns: self.total_min_ns.into_iter().chain(self.tally.min_ns).min(),
             last_ns: self.last_ns,
-            mean_ns: measured.then(|| (self.total_sum_ns + self.sum_ns) as f64 / counters.received as f64),
-            max_ns: measured.then_some(self.total_max_ns.max(self.max_ns)),
+            mean_ns: measured.then(|| sum_ns as f64 / counters.received as f64),
+            max_ns: self.total_max_ns.max(self.tally.max_ns),
         }
     }
 
     /// Takes a sample; whether it is kept as a spike.
     pub(crate) fn sample(&mut self, sample: Sample) -> bool {
         let n = u64::from(sample.repeat);
-        self.counters.expected += n;
-        self.counters.received += n;
-        self.sum_ns += i128::from(sample.value_ns) * i128::from(n);
-        self.min_ns = self.min_ns.min(sample.value_ns);
-        self.max_ns = self.max_ns.max(sample.value_ns);
+        self.tally.sample(sample.value_ns, n);
         self.last_ns = Some(sample.value_ns);
-        // A sample the histogram cannot hold is counted, and stands in it as the end it is nearest to.
-        let in_range = match u64::try_from(sample.value_ns) {
-            Ok(ns) => self.histogram.record_n(ns, n),
-            Err(_) => {
-                self.histogram.record_n(0, n);
-                false
-            }
-        };
-        if !in_range {
-            self.counters.clipped += n;
-        }
         if self.is_over(sample.value_ns) {
-            self.counters.overflow += n;
+            self.tally.counters.overflow += n;
         }
         self.keep_if_bad(sample)
     }
 
     /// Takes samples that were counted elsewhere.
     pub(crate) fn counted(&mut self, span: &CountedSpan) {
-        self.counters.add(&span.counters);
-        self.sum_ns += i128::from(span.sum_ns);
-        self.min_ns = self.min_ns.min(span.min_ns.unwrap_or(i64::MAX));
-        self.max_ns = self.max_ns.max(span.max_ns.unwrap_or(i64::MIN));
+        self.tally.counters.add(&span.counters);
+        self.tally.sum_ns += i128::from(span.sum_ns);
+        self.tally.extremes(span.min_ns, span.max_ns);
         self.last_ns = span.max_ns.or(self.last_ns);
         for (ns, count) in &span.samples {
-            if !self.histogram.record_n(*ns, *count) {
-                self.counters.clipped += count;
+            if !self.tally.histogram.record_n(*ns, *count) {
+                self.tally.counters.clipped += count;
             }
         }
     }
@@ -229,10 +204,7 @@ impl Open {
     /// A round is over: what waits and is not among the worst of the run any more is not looked at. The rest has its turn in the
     /// next round.
     pub(crate) fn pass_over_lesser(&mut self, reasons: &mut Reasons) {
-        let floor_ns = match self.worst.peek() {
-            Some(Reverse(floor_ns)) if self.worst.len() >= WORST => *floor_ns,
-            _ => i64::MIN,
-        };
+        let floor_ns = self.worst.floor().unwrap_or(i64::MIN);
         for lesser in self.waiting.take_lesser(floor_ns, WORST) {
             let answer = reasons.pass_over(self.id, &lesser.question);
             self.explain(&lesser, answer);
@@ -263,14 +235,7 @@ impl Open {
     /// Keeps the sample as a spike if it is over the threshold or among the worst; whether it did.
     pub(crate) fn keep_if_bad(&mut self, sample: Sample) -> bool {
         let over = self.is_over(sample.value_ns);
-        let among_worst =
-            self.worst.len() < WORST || self.worst.peek().is_some_and(|Reverse(floor)| sample.value_ns > *floor);
-        if among_worst {
-            self.worst.push(Reverse(sample.value_ns));
-            if self.worst.len() > WORST {
-                self.worst.pop();
-            }
-        }
+        let among_worst = self.worst.offer(sample.value_ns, ());
         let room = self.over_threshold < OVER_THRESHOLD_PER_WINDOW;
         if over && room {
             self.over_threshold += 1;
@@ -291,40 +256,26 @@ impl Open {
     }
 
     pub(crate) fn count(&mut self, counter: Counter, n: u64) {
-        self.counters.count(counter, n);
+        self.tally.count(counter, n);
     }
 
     pub(crate) fn overrun(&mut self, n: u64) {
-        self.counters.overrun += n;
+        self.tally.counters.overrun += n;
     }
 
     /// Closes the window at `end_ns` and opens the next one there. Nothing comes out of a window in which nothing happened.
     pub(crate) fn close(&mut self, end_ns: u64) -> Option<Closed> {
         let start_ns = std::mem::replace(&mut self.start_ns, end_ns);
-        if self.counters == Counters::default() {
+        if self.tally.is_empty() {
             return None;
         }
-        let measured = self.counters.received > 0;
-        let window = Window {
-            series: self.id,
-            start_ns,
-            end_ns,
-            counters: self.counters,
-            sum_ns: self.sum_ns,
-            min_ns: measured.then_some(self.min_ns),
-            max_ns: measured.then_some(self.max_ns),
-            histogram: self.histogram.clone(),
-        };
-        self.total.add(&self.counters);
-        self.total_sum_ns += self.sum_ns;
-        self.total_min_ns = self.total_min_ns.min(self.min_ns);
-        self.total_max_ns = self.total_max_ns.max(self.max_ns);
-        self.counters = Counters::default();
-        self.sum_ns = 0;
-        self.min_ns = i64::MAX;
-        self.max_ns = i64::MIN;
+        let window = self.tally.window(self.id, start_ns, end_ns);
+        self.total.add(&window.counters);
+        self.total_sum_ns += window.sum_ns;
+        self.total_min_ns = self.total_min_ns.into_iter().chain(window.min_ns).min();
+        self.total_max_ns = self.total_max_ns.max(window.max_ns);
+        self.tally.reset();
         self.over_threshold = 0;
-        self.histogram.reset();
         let series = self.id;
         let flights = self
             .flights

@@ -16,6 +16,8 @@ mod ranks;
 pub mod stationarity;
 mod summary;
 pub mod windows;
+mod worst;
 
 pub use histogram::{Bucket, Histogram, HistogramError, Scheduled};
 pub use summary::Summary;
+pub use worst::Worst;

@@ -49,7 +49,7 @@ fn inject(numbers: u64, seed: &[u8]) -> (Vec<u64>, Faults) {
 fn counted(frames: &[Stamped], window_ns: Option<u64>) -> (Faults, u64) {
     let config = Config { window_ns, ..CONFIG };
     let (summary, kept) = analyse_with(config, Kept::default(), frames);
-    let counts = only(&summary).tally.counts;
+    let counts = only(&summary).tally.counters;
     let in_windows: u64 = kept.windows.iter().map(|window| window.4).sum();
     assert_eq!(in_windows, counts.lost, "the windows have what the total has");
     let faults = Faults {
@@ -104,7 +104,7 @@ proptest! {
         let (total, frames_sent) = {
             let config = Config { window_ns: Some(window_ns), rate: None, max_streams: 3 };
             let (summary, kept) = analyse_with(config, Kept::default(), &frames);
-            let total: u64 = summary.streams.iter().map(|stream| stream.tally.counts.received).sum();
+            let total: u64 = summary.streams.iter().map(|stream| stream.tally.counters.received).sum();
             prop_assert_eq!(total, kept.windows.iter().map(|window| window.3).sum::<u64>());
             (summary.frames, frames.len() as u64)
         };

@@ -39,7 +39,7 @@ fn goose_states_and_silence_become_events() {
     };
     assert_eq!((counts.states, counts.expired, counts.begun_late), (2, 2, 1));
     assert_eq!(gaps, 1, "two messages of one state");
-    let tally = &stream.tally.counts;
+    let tally = &stream.tally.counters;
     assert_eq!(
         (tally.lost, tally.duplicate, tally.received),
         (3, 1, 4),
@@ -73,7 +73,7 @@ fn a_jump_of_goose_numbers_that_the_time_does_not_explain_is_told_and_no_loss() 
     let Detail::Goose { counts, gaps } = stream.detail else {
         panic!("GOOSE")
     };
-    assert_eq!((counts.restarts, gaps, stream.tally.counts.lost), (2, 1, 2));
+    assert_eq!((counts.restarts, gaps, stream.tally.counters.lost), (2, 1, 2));
     let texts: Vec<&str> = kept.events.iter().map(|event| event.text.as_str()).collect();
     assert_eq!(
         texts[1..],

@@ -32,7 +32,7 @@ fn test_frames_and_avtp_are_followed_by_their_counters() {
     let (summary, kept) = analyse(&stamped);
     assert_eq!(kept.labels, ["test-0000abcd", "avtp-001b210000010007"]);
     let counts = |at: usize| {
-        let counts = &summary.streams[at].tally.counts;
+        let counts = &summary.streams[at].tally.counters;
         (counts.received, counts.lost, counts.duplicate, counts.reordered)
     };
     assert_eq!(counts(0), (4, 1, 1, 1));
@@ -57,7 +57,11 @@ fn an_avtp_stream_that_stops_has_lost_what_was_due_and_gaps_have_their_place() {
     stamped.extend(stops.map(|n| (at(n).map(|ns| ns + 9), avtp(n as u8, 8))));
     stamped.sort_by_key(|(ns, _)| *ns);
     let (summary, kept) = analyse(&stamped);
-    let lost: Vec<u64> = summary.streams.iter().map(|stream| stream.tally.counts.lost).collect();
+    let lost: Vec<u64> = summary
+        .streams
+        .iter()
+        .map(|stream| stream.tally.counters.lost)
+        .collect();
     // The usual spacing is known to three digits.
     assert_eq!(lost[0], 0);
     assert!((8_000..=8_010).contains(&lost[1]), "{lost:?}");

@@ -18,7 +18,7 @@ fn the_worst_gap_has_its_frame_and_thresholds_count() {
     let worst = stream.worst[0];
     assert_eq!((worst.ns, worst.frame), (SPACING_NS + 1_000_000, 151));
     assert_eq!(worst.at_ns, (150 * SPACING_NS + 1_000_000) as u64);
-    assert_eq!(stream.tally.counts.overflow, 1);
+    assert_eq!(stream.tally.counters.overflow, 1);
     assert_eq!(stream.worst.len(), 100);
 }
 
@@ -67,11 +67,11 @@ fn stamps_that_go_back_or_are_missing_are_told() {
     assert_eq!((summary.stamps_back, stream.stamps_back), (1, 1));
     assert_eq!((summary.unstamped, stream.unstamped), (1, 1));
     assert_eq!(
-        (stream.tally.counts.clipped, stream.tally.min_ns),
+        (stream.tally.counters.clipped, stream.tally.min_ns),
         (1, Some(-SPACING_NS))
     );
     assert_eq!(
-        stream.tally.counts.received, 17,
+        stream.tally.counters.received, 17,
         "two spacings beside the frame without a stamp are not known"
     );
     let kinds: Vec<EventKind> = kept.events.iter().map(|event| event.kind).collect();

@@ -2,10 +2,10 @@
 
 use super::log::{Log, Logged};
 use super::pair::Publisher;
-use super::windows::Open;
 use super::{Imported, LoggerError, LoggerOptions, Relation};
 use model::{Event, EventKind, Kind, SeriesClock, SeriesSpec, kind};
 use recording::{Record, SegmentWriter, StreamInfo, flag};
+use run::ReadSeries;
 use run::sealing;
 use std::io::Read;
 use store::{Batch, RunWriter};
@@ -20,7 +20,7 @@ pub(super) struct Maker<'a> {
     segment: SegmentWriter,
     /// Rates as the segments have them.
     rates: Vec<Option<u32>>,
-    series: Vec<Open>,
+    series: Vec<ReadSeries>,
     last_ns: Vec<Option<i64>>,
     /// Highest number of each stream, for what is missing.
     next_number: Vec<Option<u64>>,
@@ -161,7 +161,7 @@ impl<'a> Maker<'a> {
             self.batch.events.push(Event {
                 at_ns: u64::try_from(at_ns.saturating_sub(self.options.started_ns)).unwrap_or(0),
                 kind,
-                series: self.series.get(stream).map(Open::series),
+                series: self.series.get(stream).map(ReadSeries::series),
                 text,
             });
         }
@@ -181,7 +181,7 @@ impl<'a> Maker<'a> {
             self.accounts.push(Accounting::default());
             if let Some(kind) = self.kind {
                 let series = run.add_series(&self.spec(kind, &name, &log.file))?;
-                self.series.push(Open::new(series));
+                self.series.push(ReadSeries::new(series, 0));
             }
         }
         self.rates[stream] = rate;

@@ -12,7 +12,6 @@ mod maker;
 mod pair;
 #[cfg(test)]
 mod tests;
-pub(crate) mod windows;
 
 use log::Log;
 use maker::Maker;

@@ -1,8 +1,8 @@
 //! A series between two runs: what of it was measured, what was lost, and what is not known.
 
 use super::own::Lost;
-use crate::logger::windows::Open;
 use model::{SeriesId, Window};
+use run::ReadSeries;
 use std::collections::VecDeque;
 use store::Batch;
 
@@ -25,7 +25,7 @@ pub(super) enum Outcome {
 /// A series in the making.
 pub(super) struct Tally {
     pub(super) series: SeriesId,
-    open: Open,
+    open: ReadSeries,
     /// Windows with losses that may turn out to be none: other runs' windows begin at other times, and the kernel tells a loss half a
     /// second late.
     held: VecDeque<Window>,
@@ -50,7 +50,7 @@ impl Tally {
     pub(super) fn new(series: SeriesId, start_ns: u64, lost_later: Vec<Lost>, lost_before: Vec<Lost>) -> Self {
         Self {
             series,
-            open: Open::starting(series, start_ns),
+            open: ReadSeries::new(series, start_ns),
             held: VecDeque::new(),
             lost_later: lost_later.into(),
             recorded_later: 0,

@@ -223,8 +223,8 @@ fn captured(frames: &[Stamped], rate: Option<u32>) -> Verdicts {
     let (summary, doubts) = analysis.finish();
     let said = summary.streams.iter().enumerate().map(|(at, stream)| {
         let said = Said {
-            lost: stream.tally.counts.lost,
-            conflicting: stream.tally.counts.conflicting,
+            lost: stream.tally.counters.lost,
+            conflicting: stream.tally.counters.conflicting,
             doubts: doubts.0.get(&at).copied().unwrap_or_default(),
         };
         (stream.identity.name.clone(), said)

@@ -4,19 +4,32 @@ mod bands;
 mod histogram;
 mod sequence;
 mod stream;
-mod worst;
 
 pub use bands::{BAND_PIXELS, Band};
 pub use histogram::{Figures, LogHistogram};
 pub use sequence::Counts;
 pub use stream::{PacingSurvey, StreamSurvey};
-pub use worst::{WORST_LISTED, Worst};
 
 use crate::block::{Block, flag};
 use crate::reader::Segment;
 use crate::stream::StreamInfo;
 use bands::Bands;
-use worst::WorstList;
+
+/// Latencies that are listed.
+pub const WORST_LISTED: usize = 20;
+
+/// A large latency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Worst {
+    /// The latency in ns.
+    pub value_ns: i64,
+    /// Index of its stream in the survey.
+    pub stream: usize,
+    /// Number of the sample.
+    pub number: u64,
+    /// When it reached the later point, in ns of that point's clock.
+    pub at_ns: i64,
+}
 
 /// Most reasons that are kept for segments that could not be read; all are counted.
 const REASONS_KEPT: usize = 8;
@@ -29,7 +42,7 @@ pub struct LatencySurvey {
     /// Index of the second point.
     pub to: usize,
     bands: Bands,
-    worst: WorstList,
+    worst: stats::Worst<Worst>,
 }
 
 impl LatencySurvey {
@@ -39,7 +52,7 @@ impl LatencySurvey {
     }
 
     /// The largest, worst first.
-    pub fn worst(&self) -> &[Worst] {
+    pub fn worst(&self) -> Vec<&Worst> {
         self.worst.listed()
     }
 }
@@ -165,7 +178,7 @@ impl Survey {
             from,
             to,
             bands: Bands::new(span_ns),
-            worst: WorstList::default(),
+            worst: stats::Worst::new(WORST_LISTED),
         };
         self.latencies = ways.into_iter().map(way).collect();
     }
@@ -222,13 +235,14 @@ impl Survey {
             let value_ns = after.saturating_sub(before);
             stream.latencies[way].record_n(value_ns, u64::from(fresh));
             latency.bands.sample(after, value_ns, fresh);
-            if latency.worst.is_among(value_ns) {
-                latency.worst.add(Worst {
+            if latency.worst.takes(value_ns) {
+                let worst = Worst {
                     value_ns,
                     stream: place,
                     number,
                     at_ns: after,
-                });
+                };
+                latency.worst.offer(value_ns, worst);
             }
         }
     }

@@ -135,7 +135,7 @@ fn way(survey: &Survey, index: usize) -> WayEntry {
         to: survey.points[way.to].clone(),
         figures: histogram.figures().into(),
         histogram: histogram.buckets().collect(),
-        worst: way.worst().iter().map(worst).collect(),
+        worst: way.worst().into_iter().map(worst).collect(),
     }
 }
 

@@ -171,5 +171,5 @@ pub(crate) fn worst_rows(survey: &Survey, way: &LatencySurvey, most: usize) -> V
             rfc3339(Realtime::from_ns(worst.at_ns)),
         ]
     };
-    way.worst().iter().take(most).map(row).collect()
+    way.worst().into_iter().take(most).map(row).collect()
 }

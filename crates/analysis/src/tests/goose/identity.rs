@@ -44,7 +44,7 @@ fn a_second_source_takes_nothing_over_and_both_are_named() {
         (300, of(1, message(4, 5))),
     ];
     let (summary, kept) = analyse(&encoded(&messages));
-    let counts = &summary.streams[0].tally.counts;
+    let counts = &summary.streams[0].tally.counters;
     assert_eq!((counts.lost, counts.received), (1, 3), "sqNum 4 of the first");
     assert_eq!(
         doubts(&kept),
@@ -88,7 +88,7 @@ fn a_restart_a_contradiction_and_a_flag_alone_are_doubts() {
     ] {
         let messages = [(0, message(4, 1)), (100, message(4, 2)), (200, last)];
         let (summary, kept) = analyse(&encoded(&messages));
-        let counts = &summary.streams[0].tally.counts;
+        let counts = &summary.streams[0].tally.counters;
         assert_eq!((counts.lost, counts.reordered, counts.duplicate), (0, 0, 0), "{doubt}");
         let found = doubts(&kept);
         assert!(found[0].starts_with(doubt), "{doubt}: {found:?}");

@@ -146,7 +146,7 @@ fn row(stream: &StreamSummary) -> [String; 15] {
     let none = || "-".to_owned();
     let ns = |ns: Option<i64>| ns.map_or_else(none, |ns| format_ns(ns as f64));
     let quantile = |q| ns(stream.tally.histogram.quantile(q).and_then(|ns| i64::try_from(ns).ok()));
-    let counts = &stream.tally.counts;
+    let counts = &stream.tally.counters;
     [
         identity.kind.word().to_owned(),
         stream.label.shown(),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::{Event, EventKind, Identity, Kind, Sink, StreamSummary, Summary, Window};
 use capture::Stamps;
-use model::{Counters, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, setting};
+use model::{RunState, SeriesClock, SeriesId, SeriesSpec, Spike, setting};
 use report::limits::Profile;
 use run::{NewRun, remove};
 use store::{Batch, RunWriter, StoreError};
@@ -319,30 +319,10 @@ impl Sink for RunSink {
     fn window(&mut self, window: &Window<'_>) {
         let series = id(window.stream);
         let tally = window.tally;
-        let counts = &tally.counts;
-        let counters = Counters {
-            expected: counts.received + counts.lost,
-            received: counts.received,
-            lost: counts.lost,
-            late: counts.late,
-            duplicate: counts.duplicate,
-            conflicting: counts.conflicting,
-            reordered: counts.reordered,
-            clipped: counts.clipped,
-            overflow: counts.overflow,
-            ..Counters::default()
-        };
-        self.batch.windows.push(model::Window {
-            series,
-            start_ns: window.start_ns,
-            end_ns: window.end_ns,
-            counters,
-            // The run file holds sums of 292 years: only stamps that are damage lie further apart.
-            sum_ns: tally.sum_ns.clamp(i128::from(i64::MIN), i128::from(i64::MAX)),
-            min_ns: tally.min_ns,
-            max_ns: tally.max_ns,
-            histogram: tally.histogram.clone(),
-        });
+        let mut closed = tally.window(series, window.start_ns, window.end_ns);
+        // The run file holds sums of 292 years: only stamps that are damage lie further apart.
+        closed.sum_ns = tally.sum_ns.clamp(i128::from(i64::MIN), i128::from(i64::MAX));
+        self.batch.windows.push(closed);
         self.batch.spikes.extend(window.worst.iter().map(|gap| Spike {
             series,
             at_ns: gap.at_ns,

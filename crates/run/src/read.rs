@@ -1,0 +1,75 @@
+//! A series that is made of samples that are read from a file, not measured.
+
+use model::{Counters, SeriesId, Spike, Tally};
+use stats::Worst;
+use store::Batch;
+
+/// Worst samples of a window that are kept.
+const WORST: usize = 20;
+
+/// A series with its open window.
+pub struct ReadSeries {
+    series: SeriesId,
+    start_ns: u64,
+    tally: Tally,
+    worst: Worst<Read>,
+}
+
+/// When a sample was made, and its number.
+struct Read {
+    at_ns: u64,
+    number: u64,
+}
+
+impl ReadSeries {
+    /// A series whose first window begins at `start_ns` since the run's start.
+    pub fn new(series: SeriesId, start_ns: u64) -> Self {
+        Self {
+            series,
+            start_ns,
+            tally: Tally::default(),
+            worst: Worst::new(WORST),
+        }
+    }
+
+    /// The series.
+    pub fn series(&self) -> SeriesId {
+        self.series
+    }
+
+    /// Takes a sample, made at `at_ns` since the run's start.
+    #[inline]
+    pub fn sample(&mut self, at_ns: u64, value_ns: i64, number: u64) {
+        self.tally.sample(value_ns, 1);
+        if self.worst.takes(value_ns) {
+            self.worst.offer(value_ns, Read { at_ns, number });
+        }
+    }
+
+    /// The counters of the open window.
+    pub fn counters(&mut self) -> &mut Counters {
+        &mut self.tally.counters
+    }
+
+    /// Closes the window at `end_ns` into `batch`, and opens the next one. Nothing comes out of a window in which nothing happened.
+    pub fn close(&mut self, end_ns: u64, batch: &mut Batch) {
+        if !self.tally.is_empty() {
+            let end_ns = end_ns.max(self.start_ns + 1);
+            batch
+                .windows
+                .push(self.tally.window(self.series, self.start_ns, end_ns));
+            let worst = self.worst.take().into_iter();
+            batch.spikes.extend(worst.map(|(value_ns, read)| Spike {
+                series: self.series,
+                at_ns: read.at_ns,
+                value_ns,
+                cpu: None,
+                // The run file has no room for larger ones.
+                sequence: i64::try_from(read.number).ok().map(|_| read.number),
+                explanation: None,
+            }));
+        }
+        self.tally.reset();
+        self.start_ns = end_ns;
+    }
+}
