@@ -38,16 +38,16 @@
 //! This crate has one file per subcommand in `commands/`. The files beside it hold what the subcommands share: output, run
 //! files, progress. CONTRIBUTING.md lists the crates.
 //!
-//! [record]: probes::record::Record
-//! [feed]: probes::record::Feed
-//! [recorder]: probes::record::Recorder
-//! [describe]: probes::record::Describe
+//! [record]: run::Record
+//! [feed]: run::Feed
+//! [recorder]: run::Recorder
+//! [describe]: run::Describe
 //! [histogram]: stats::Histogram
 //! [flight]: trace::FlightRecorder
 //! [batch]: store::Batch
 //! [writer]: store::RunWriter
 //! [file]: store::RunFile
-//! [view]: report::view::RunView
+//! [view]: model::RunView
 //! [profile]: report::limits::Profile
 //! [judgement]: report::verdict::Judgement
 //! [report]: report::Report

@@ -10,5 +10,4 @@ pub mod cyclictest;
 pub mod export;
 pub mod import;
 pub mod logger;
-pub mod merge;
 pub mod svtrace;

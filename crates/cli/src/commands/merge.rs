@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::page;
 use crate::run_file::{limits_document, new_run};
 use crate::verdict;
-use interop::merge::{Input, Merge, MergeError, Relation};
+use merge::{Input, Merge, MergeError, Relation};
 use report::limits::Profile;
 use run::NewRun;
 use std::path::PathBuf;
@@ -135,7 +135,7 @@ fn nanoseconds(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::{label, relation};
-    use interop::merge::Relation;
+    use merge::Relation;
 
     #[test]
     fn relations_and_refusals() {

@@ -7,7 +7,7 @@
 
 #![allow(missing_docs)]
 
-use interop::merge::{Input, Merge, Relation};
+use merge::{Input, Merge, Relation};
 use model::{Fact, RunInfo, RunState};
 use recording::{Record, SegmentWriter, StreamInfo, facts, instants};
 use run::sealing;

@@ -1,7 +1,7 @@
 //! What a run says of one of its streams, where that stream's frames are between two runs.
 
 use super::bed::{Plan, merge, said};
-use crate::merge::Relation;
+use crate::Relation;
 use model::{Event, EventKind, SeriesId};
 
 const CROSSING: &str = "hop/host.tap-to-guest.nic/MU01";

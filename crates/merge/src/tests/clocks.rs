@@ -1,7 +1,7 @@
 //! The relation of the clocks: stated, checked, contradicted, and lost.
 
 use super::bed::{CROSSING_NS, PERIOD_NS, Plan, START_NS, merge, open, said};
-use crate::merge::Relation;
+use crate::Relation;
 use model::{Event, EventKind};
 use tempfile::TempDir;
 

@@ -4,6 +4,8 @@
 //! stamps is a duration depends on their clocks: that relation is stated, checked where it can be, and goes into the verdict as an
 //! uncertainty. All of it is done in one pass over the recordings, in constant memory.
 
+#![forbid(unsafe_code)]
+
 mod clocks;
 mod make;
 mod own;

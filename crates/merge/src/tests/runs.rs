@@ -1,7 +1,7 @@
 //! Whole runs merged: what the merged run says.
 
 use super::bed::{CROSSING_NS, HOP_NS, Plan, merge, open, try_finish};
-use crate::merge::{Input, Merge, MergeError, Relation};
+use crate::{Input, Merge, MergeError, Relation};
 use model::{EventKind, setting};
 use tempfile::TempDir;
 

@@ -1,7 +1,7 @@
 //! What is lost, what is not, and what is not known to be.
 
 use super::bed::{PERIOD_NS, Plan, START_NS, finish, merge, said};
-use crate::merge::{Input, Merge, Relation};
+use crate::{Input, Merge, Relation};
 use model::{EventKind, RunState};
 use std::path::Path;
 use store::RunFile;

@@ -1,6 +1,6 @@
 //! Pairing by itself: streams with a counter of 50, which turns once a second.
 
-use crate::merge::pairing::{Found, Pairing, Seen, WITHIN_NS};
+use crate::pairing::{Found, Pairing, Seen, WITHIN_NS};
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 use recording::{Numbering, flag};
 use wire::sequence::{Sample, Sequence};

@@ -1,6 +1,6 @@
 //! Whole runs, as they were planned, and what comes of merging them.
 
-use crate::merge::{Input, Merge, MergeError, Merged, Relation};
+use crate::{Input, Merge, MergeError, Merged, Relation};
 use model::{Event, EventKind, Fact, RunInfo, RunState, SeriesClock, SeriesSpec};
 use recording::{Record, SegmentWriter, StreamInfo, facts, instants};
 use std::path::{Path, PathBuf};
