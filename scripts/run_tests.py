@@ -16,8 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 GROUPS = ROOT / "tests/groups.toml"
-# Most of these tests wait for real time, so that a CPU serves two of them.
-AT_ONCE = 2 * len(os.sched_getaffinity(0))
+# So many programs beside each other: a test that computes, such as an emulated guest, leaves no CPU to the others otherwise.
+AT_ONCE = int(os.environ.get("TRIPTIME_TESTS_AT_ONCE") or len(os.sched_getaffinity(0)))
 ANY = "*"
 
 

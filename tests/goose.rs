@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::Child;
-use support::{json, namespace, root_or_skip, run, series, start, stderr, until_listened_to, wait};
+use support::{json, namespace, root_or_skip, run, series, start, stderr, wait};
 use sys::netns::NetNs;
 
 const FILE: &str = r#"
@@ -68,7 +68,7 @@ fn published_changes_are_received_and_timed() {
         &sent,
     ];
     let subscriber = start_in(&namespace, &subscribe);
-    until_listened_to(&namespace, "v1");
+    std::thread::sleep(std::time::Duration::from_millis(1_000));
     let publisher = wait(start_in(&namespace, &publish), &publish);
     let subscriber = wait(subscriber, &subscribe);
     assert_eq!(publisher.status.code(), Some(0), "{}", stderr(&publisher));
@@ -122,7 +122,7 @@ fn control_blocks_of_an_scl_file_are_published_as_they_are_expected() {
     ]
     .concat();
     let subscriber = start_in(&namespace, &subscribe);
-    until_listened_to(&namespace, "v1");
+    std::thread::sleep(std::time::Duration::from_millis(1_000));
     let publisher = wait(start_in(&namespace, &publish), &publish);
     let subscriber = wait(subscriber, &subscribe);
     assert_eq!(publisher.status.code(), Some(0), "{}", stderr(&publisher));

@@ -15,82 +15,69 @@ const OPENED_AFTER_MS: u64 = 2_500;
 /// Windows are written this long after their end at the latest.
 const WRITTEN_AFTER_MS: u64 = 800;
 
-/// So many rounds at once: they mostly wait.
-const AT_ONCE: usize = 4;
-
 #[test]
 fn every_closed_window_is_there_and_the_report_works() {
     let directory = tempfile::tempdir().expect("tempdir");
     // A fixed seed: the instants are spread, and the same each time.
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut instant = || {
+    for round in 0..ROUNDS {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        Duration::from_millis(400 + (state >> 33) % 2_800)
-    };
-    let rounds: Vec<(u64, Duration)> = (0..ROUNDS).map(|round| (round, instant())).collect();
-    for some in rounds.chunks(AT_ONCE) {
-        std::thread::scope(|scope| {
-            for &(round, instant) in some {
-                let out = directory.path().join(format!("{round}.triptime"));
-                scope.spawn(move || killed_after(instant, round, out.to_str().expect("UTF-8")));
-            }
-        });
-    }
-}
+        let instant = Duration::from_millis(400 + (state >> 33) % 2_800);
+        let out = directory.path().join(format!("{round}.triptime"));
+        let out = out.to_str().expect("UTF-8");
+        let mut child = triptime()
+            .args([
+                "wakeup",
+                "--cpus",
+                "0",
+                "--policy",
+                "other",
+                "--interval",
+                "1ms",
+                "--window",
+                "200ms",
+            ])
+            .args(["--duration", "60s", "--quiet", "--out", out])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("started");
+        let started = Instant::now();
+        std::thread::sleep(instant);
+        let lived_ms = u64::try_from(started.elapsed().as_millis()).expect("short");
+        child.kill().expect("SIGKILL");
+        let killed_ns = sys::clock::realtime().as_ns();
+        child.wait().expect("ended");
 
-fn killed_after(instant: Duration, round: u64, out: &str) {
-    let mut child = triptime()
-        .args([
-            "wakeup",
-            "--cpus",
-            "0",
-            "--policy",
-            "other",
-            "--interval",
-            "1ms",
-            "--window",
-            "200ms",
-        ])
-        .args(["--duration", "60s", "--quiet", "--out", out])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("started");
-    let started = Instant::now();
-    std::thread::sleep(instant);
-    let lived_ms = u64::try_from(started.elapsed().as_millis()).expect("short");
-    child.kill().expect("SIGKILL");
-    let killed_ns = sys::clock::realtime().as_ns();
-    child.wait().expect("ended");
-
-    let output = run(&["report", out, "--json"]);
-    if !Path::new(out).exists() {
-        assert!(lived_ms < OPENED_AFTER_MS, "no file after {lived_ms} ms");
-        return;
+        let output = run(&["report", out, "--json"]);
+        if !Path::new(out).exists() {
+            assert!(lived_ms < OPENED_AFTER_MS, "no file after {lived_ms} ms");
+            continue;
+        }
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "round {round}, {lived_ms} ms: {}",
+            stderr(&output)
+        );
+        let document = json(&output);
+        assert_eq!(document["run"]["state"], "interrupted");
+        let received: u64 = document["series"]
+            .as_array()
+            .expect("series")
+            .iter()
+            .map(|series| series["expected"].as_u64().expect("a count"))
+            .sum();
+        // From the start of the measurement: getting ready takes longer at times.
+        let measured_ms = u64::try_from((killed_ns - started_ns(out)) / 1_000_000).unwrap_or(0);
+        let due_ms = measured_ms.saturating_sub(WRITTEN_AFTER_MS) / WINDOW_MS * WINDOW_MS;
+        assert!(
+            received >= due_ms,
+            "round {round}: {received} cycles of 1 ms stored, killed {measured_ms} ms after the start"
+        );
     }
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "round {round}, {lived_ms} ms: {}",
-        stderr(&output)
-    );
-    let document = json(&output);
-    assert_eq!(document["run"]["state"], "interrupted");
-    let received: u64 = document["series"]
-        .as_array()
-        .expect("series")
-        .iter()
-        .map(|series| series["expected"].as_u64().expect("a count"))
-        .sum();
-    // From the start of the measurement: getting ready takes longer at times.
-    let measured_ms = u64::try_from((killed_ns - started_ns(out)) / 1_000_000).unwrap_or(0);
-    let due_ms = measured_ms.saturating_sub(WRITTEN_AFTER_MS) / WINDOW_MS * WINDOW_MS;
-    assert!(
-        received >= due_ms,
-        "round {round}: {received} cycles of 1 ms stored, killed {measured_ms} ms after the start"
-    );
 }
 
 fn started_ns(file: &str) -> i64 {

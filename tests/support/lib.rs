@@ -113,21 +113,6 @@ pub fn traces() -> String {
     text("ip", &["netns", "list"]) + &text("ip", &["-br", "link"]) + &mounts
 }
 
-/// Waits until another process has a packet socket on this interface: what is sent from then on comes to it.
-///
-/// # Panics
-/// When nobody has within a minute.
-pub fn until_listened_to(namespace: &NetNs, interface: &str) {
-    let until = Instant::now() + Duration::from_secs(60);
-    let is_listened_to = || !sys::packet::listeners(interface).expect("listeners").is_empty();
-    while !namespace.run(is_listened_to).expect("a thread in the namespace") {
-        assert!(Instant::now() < until, "nobody listens on {interface}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    // It has other sockets to open, and windows to begin.
-    std::thread::sleep(Duration::from_millis(500));
-}
-
 /// A namespace with `v0` and `v1` joined to each other.
 pub fn namespace() -> NetNs {
     let namespace = NetNs::create().expect("a namespace");
