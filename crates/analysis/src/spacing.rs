@@ -68,12 +68,6 @@ impl Tally {
         }
     }
 
-    /// Mean in ns; `None` when nothing was measured.
-    pub fn mean_ns(&self) -> Option<f64> {
-        let n = self.histogram.count();
-        (n > 0).then(|| self.sum_ns as f64 / n as f64)
-    }
-
     #[inline]
     fn record(&mut self, ns: i64, samples: u64) {
         self.counts.received += samples;

@@ -15,7 +15,6 @@ pub mod random;
 mod ranks;
 pub mod stationarity;
 mod summary;
-pub mod windows;
 
 pub use histogram::{Bucket, Histogram, HistogramError, Scheduled};
 pub use summary::Summary;

@@ -82,10 +82,16 @@ fn the_distribution_has_scipys_likelihood_and_levels() {
     let Some(answers) = ask(test, &questions) else { return };
     for ((gev, at), answer) in drawn.into_iter().zip(answers) {
         let (ours, theirs) = (gev.log_likelihood(&at), answer["log-likelihood"].as_f64());
-        assert!(close(ours, theirs.expect("a number"), 1e-9), "{gev:?}: {ours} and {theirs:?}");
+        assert!(
+            close(ours, theirs.expect("a number"), 1e-9),
+            "{gev:?}: {ours} and {theirs:?}"
+        );
         for (blocks, theirs) in BLOCKS.into_iter().zip(numbers(&answer["levels"])) {
             let ours = gev.return_level(blocks);
-            assert!(close(ours, theirs, 1e-9), "{gev:?}, once in {blocks}: {ours} and {theirs}");
+            assert!(
+                close(ours, theirs, 1e-9),
+                "{gev:?}, once in {blocks}: {ours} and {theirs}"
+            );
         }
     }
 }
