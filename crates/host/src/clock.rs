@@ -13,15 +13,6 @@ const STAT: &str = "/proc/stat";
 /// whatever HZ the kernel is built with.
 pub const USER_HZ: u64 = 100;
 
-/// The clock source in use and those on offer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClockSource {
-    /// The one in use, such as `tsc`.
-    pub current: String,
-    /// Those on offer, best first.
-    pub available: Vec<String>,
-}
-
 /// Time the hypervisor took from one CPU since boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steal {
@@ -29,12 +20,6 @@ pub struct Steal {
     pub cpu: u32,
     /// Ticks of [`USER_HZ`].
     pub ticks: u64,
-}
-
-pub(crate) fn source(reader: &Reader) -> Result<ClockSource, HostError> {
-    let current = reader.line(CURRENT)?;
-    let available = reader.line(AVAILABLE)?.split_whitespace().map(str::to_owned).collect();
-    Ok(ClockSource { current, available })
 }
 
 pub(crate) fn steal(reader: &Reader) -> Result<Vec<Steal>, HostError> {

@@ -65,11 +65,6 @@ pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     sheet.finish()
 }
 
-/// Whether the kernel is built with PREEMPT_RT.
-pub(crate) fn is_realtime(reader: &Reader) -> Result<bool, HostError> {
-    model(reader).map(|model| model == "PREEMPT_RT")
-}
-
 fn model(reader: &Reader) -> Result<&'static str, HostError> {
     if reader.line(REALTIME).is_ok_and(|line| line == "1") {
         return Ok("PREEMPT_RT");

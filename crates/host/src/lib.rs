@@ -42,7 +42,7 @@ use std::path::Path;
 
 use units::CpuList;
 
-pub use clock::{ClockSource, Steal, USER_HZ};
+pub use clock::{Steal, USER_HZ};
 pub use container::Container;
 pub use error::{HostError, Unreadable};
 pub use fact::{Fact, to_text};
@@ -134,15 +134,6 @@ impl Host {
         isolation::isolated(&self.reader)
     }
 
-    /// CPUs with adaptive ticks, from `/sys/devices/system/cpu/nohz_full`. An empty file, the text `(null)` and, on a
-    /// machine whose CPUs are otherwise readable, a missing file all mean none.
-    ///
-    /// # Errors
-    /// The file cannot be read or is no CPU list.
-    pub fn nohz_full_cpus(&self) -> Result<CpuList, HostError> {
-        isolation::nohz_full(&self.reader)
-    }
-
     /// What decides which CPUs can be measured: those online, in the cpuset, kept free of the kernel's work, and whose they are.
     ///
     /// # Errors
@@ -197,22 +188,6 @@ impl Host {
     /// Nothing that would tell can be read.
     pub fn container(&self) -> Result<Container, HostError> {
         container::detect(&self.reader)
-    }
-
-    /// Whether the kernel is built with `PREEMPT_RT`, from `/sys/kernel/realtime` and `/proc/sys/kernel/version`.
-    ///
-    /// # Errors
-    /// Neither file tells.
-    pub fn is_realtime_kernel(&self) -> Result<bool, HostError> {
-        kernel::is_realtime(&self.reader)
-    }
-
-    /// The clock source in use and those on offer.
-    ///
-    /// # Errors
-    /// A file cannot be read.
-    pub fn clocksource(&self) -> Result<ClockSource, HostError> {
-        clock::source(&self.reader)
     }
 
     /// Network interfaces of the network namespace whose `/sys` is mounted, by name.

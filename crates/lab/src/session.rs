@@ -148,11 +148,6 @@ impl Session {
         }
     }
 
-    /// Puts the facts of an interface into the run that is measured on from now on, of the calling thread's network namespace.
-    pub fn add_nic(&self, name: &str) {
-        self.recorder.add_facts(crate::nic::facts(name));
-    }
-
     /// The run file.
     pub fn file(&self) -> &Path {
         &self.file

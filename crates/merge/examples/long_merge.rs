@@ -47,10 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     run.finish(merge.state(), merge.duration_ns())?;
     writeln!(
         std::io::stdout(),
-        "{} frames, {} in both, of {} samples: {:.2?}; peak memory: {}; file: {} octets",
+        "{} frames, {} in both: {:.2?}; peak memory: {}; file: {} octets",
         merged.frames,
         merged.whole,
-        merge.samples(),
         before.elapsed(),
         peak()?,
         std::fs::metadata(&out)?.len()

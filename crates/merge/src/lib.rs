@@ -156,11 +156,6 @@ impl Merge {
         }
     }
 
-    /// Samples of all recordings.
-    pub fn samples(&self) -> u64 {
-        self.sources.iter().map(|source| source.samples).sum()
-    }
-
     /// Writes the merged run, but for its end.
     ///
     /// # Errors

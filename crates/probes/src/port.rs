@@ -126,15 +126,6 @@ impl Port {
         }
     }
 
-    /// How many frames can wait to be taken.
-    pub fn ring_frames(&self) -> usize {
-        match &self.engine {
-            Engine::Packet(port) | Engine::Mixed(port, _) => port.ring_frames(),
-            Engine::Xdp(port) => port.ring_frames(),
-            Engine::Tcx(port, _) => port.ring_frames(),
-        }
-    }
-
     /// The packet port, where that is the mechanism both ways.
     pub fn packet(&self) -> Option<&PacketPort> {
         match &self.engine {

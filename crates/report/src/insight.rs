@@ -5,7 +5,7 @@ use crate::bound::{Bound, CONFIDENCE};
 use crate::limits::Quantity;
 use crate::verdict::Judgement;
 use model::{RunView, SCHEDULED, SeriesView, WindowRow};
-use stats::claims::{Claim, YEAR_NS, claim_between};
+use stats::claims::{Claim, YEAR_NS, claim};
 use stats::extreme::{Refusal, ReturnLevel, return_level_of_maxima};
 use stats::stationarity::{Stationarity, check};
 use units::format_ns;
@@ -153,7 +153,7 @@ impl Insight {
             view: series.judged_view(),
             quantiles: QUANTILES.into_iter().filter_map(interval).collect(),
             claim: bound.map(|bound| {
-                claim_between(
+                claim(
                     (bound.over_at_least, bound.over),
                     exposure_ns,
                     bound.limit_ns,

@@ -1,7 +1,7 @@
 //! Datasets: FCDAs, resolved.
 
 use crate::error::Warning;
-use crate::model::{Basic, DataSet, Member, Type};
+use crate::model::{DataSet, Member, Type};
 use crate::types::{NoType, Types, by_name};
 use crate::values::stated;
 use crate::xml::{Element, Lines};
@@ -148,12 +148,4 @@ impl<'a> Reading<'_, 'a, '_> {
 /// A name without the index of an array element, `Har(3)`.
 fn without_index(name: &str) -> &str {
     name.split('(').next().unwrap_or(name)
-}
-
-impl DataSet {
-    /// Whether the type of every member is known.
-    pub fn is_known(&self) -> bool {
-        let mut leaves = self.members.iter().flat_map(Member::leaves);
-        leaves.all(|(_, basic)| basic != Basic::Unknown)
-    }
 }

@@ -15,7 +15,6 @@ pub mod random;
 mod ranks;
 pub mod stationarity;
 mod summary;
-pub mod windows;
 mod worst;
 
 pub use histogram::{Bucket, Histogram, HistogramError, Scheduled};

@@ -152,9 +152,9 @@ fn one_window(
         mean_ns: Some(sum as f64 / received as f64),
         min_ns: Some(min),
         max_ns: Some(max),
-        p50_ns: part.supported_quantile(0.5),
-        p99_ns: part.supported_quantile(0.99),
-        p999_ns: part.supported_quantile(0.999),
+        p50_ns: part.scheduled(None, 0).supported_quantile(0.5),
+        p99_ns: part.scheduled(None, 0).supported_quantile(0.99),
+        p999_ns: part.scheduled(None, 0).supported_quantile(0.999),
     });
 }
 

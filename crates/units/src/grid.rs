@@ -64,16 +64,6 @@ impl Grid {
         }
         k
     }
-
-    /// The instant of cycle 0.
-    pub fn start(&self) -> Monotonic {
-        self.start
-    }
-
-    /// The period in nanoseconds, for showing and for spacing statistics.
-    pub fn period_ns(&self) -> f64 {
-        self.numerator_ns as f64 / self.denominator as f64
-    }
 }
 
 #[cfg(test)]

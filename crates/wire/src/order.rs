@@ -83,11 +83,6 @@ impl Order {
         place
     }
 
-    /// Takes the next number of a counter of 8 bits: the one nearest to the newest is meant.
-    pub fn accept_u8(&mut self, number: u8) -> Place {
-        self.accept(self.widen_u8(number))
-    }
-
     /// The number that the next one of a counter of 8 bits stands for: the one nearest to the newest.
     pub fn widen_u8(&self, number: u8) -> u64 {
         // Begins beyond 0, so that a number from before the first has room.
@@ -179,13 +174,13 @@ mod tests {
     fn eight_bits_go_round() {
         let mut order = Order::default();
         for number in (0..1000_u32).filter(|n| n % 100 != 50) {
-            order.accept_u8(number as u8);
+            order.accept(order.widen_u8(number as u8));
         }
         order.settle();
         assert_eq!((order.lost, order.gaps, order.restarts), (10, 10, 0));
         let mut order = Order::default();
-        assert_eq!(order.accept_u8(0), Place::First);
-        assert_eq!(order.accept_u8(255), Place::Late, "from before the first");
-        assert_eq!(order.accept_u8(1), Place::Next);
+        assert_eq!(order.accept(order.widen_u8(0)), Place::First);
+        assert_eq!(order.accept(order.widen_u8(255)), Place::Late, "from before the first");
+        assert_eq!(order.accept(order.widen_u8(1)), Place::Next);
     }
 }

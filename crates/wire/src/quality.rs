@@ -2,17 +2,6 @@
 
 use std::str::FromStr;
 
-/// How far a value can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Validity {
-    /// Usable.
-    Good,
-    /// Not usable.
-    Invalid,
-    /// Usable only where the function's setting allows it.
-    Questionable,
-}
-
 /// The quality word behind each INT32 of a 9-2LE or IEC 61869-9 dataset. Bits are numbered from the least significant of
 /// the big-endian word, as 9-2LE, Wireshark and libiec61850 do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -49,21 +38,6 @@ impl SvQuality {
     pub const OPERATOR_BLOCKED: u32 = 0x1000;
     /// Calculated, not measured (9-2LE only).
     pub const DERIVED: u32 = 0x2000;
-
-    /// Validity: 0 is good, 3 questionable, and both 1 and 2 invalid. The standards' readers disagree on which of 1 and 2
-    /// means invalid (Wireshark says 1, libiec61850 publishes 2); neither may pass as good.
-    pub const fn validity(self) -> Validity {
-        match self.0 & 3 {
-            0 => Validity::Good,
-            3 => Validity::Questionable,
-            _ => Validity::Invalid,
-        }
-    }
-
-    /// True when every bit of `mask` is set.
-    pub const fn has(self, mask: u32) -> bool {
-        self.0 & mask == mask
-    }
 }
 
 /// The bits of a quality word by the names people write.
@@ -117,49 +91,9 @@ impl FromStr for SvQuality {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GooseQuality(pub u16);
 
-impl GooseQuality {
-    /// Bits in use.
-    pub const BITS: u32 = 13;
-    /// Test value.
-    pub const TEST: u16 = 1 << (15 - 11);
-
-    /// Reads the bits of a bit string (without its unused-bits octet); `None` unless it has exactly 13.
-    pub fn from_bits(bits: &[u8], unused: u8) -> Option<Self> {
-        match (bits, unused) {
-            (&[high, low], 3) => Some(Self(u16::from_be_bytes([high, low]) & 0xfff8)),
-            _ => None,
-        }
-    }
-
-    /// Validity: the first two bits; 00 good, 01 invalid, 11 questionable. The reserved 10 is read as invalid.
-    pub const fn validity(self) -> Validity {
-        match self.0 >> 14 {
-            0 => Validity::Good,
-            3 => Validity::Questionable,
-            _ => Validity::Invalid,
-        }
-    }
-
-    /// True when the value is a test value.
-    pub const fn is_test(self) -> bool {
-        self.0 & Self::TEST != 0
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{GooseQuality, SvQuality, Validity};
-
-    #[test]
-    fn one_and_two_are_both_invalid() {
-        let validity = |word| SvQuality(word).validity();
-        assert_eq!(validity(0x2000), Validity::Good);
-        assert_eq!(validity(1), Validity::Invalid);
-        assert_eq!(validity(2), Validity::Invalid);
-        assert_eq!(validity(0x0803), Validity::Questionable);
-        assert!(SvQuality(0x0211).has(SvQuality::INACCURATE | SvQuality::BAD_REFERENCE));
-        assert!(!SvQuality(0x0211).has(SvQuality::TEST));
-    }
+    use super::SvQuality;
 
     #[test]
     fn quality_words_as_people_write_them() {
@@ -169,18 +103,5 @@ mod tests {
         assert_eq!((word("0x2000"), word("3")), (Ok(0x2000), Ok(3)));
         let error = word("test,bad").expect_err("no such name").to_string();
         assert!(error.contains("`bad`") && error.contains("questionable"), "{error}");
-    }
-
-    #[test]
-    fn goose_quality_reads_from_the_first_bit() {
-        let quality = GooseQuality::from_bits(&[0x40, 0x10], 3).unwrap();
-        assert_eq!(quality.validity(), Validity::Invalid);
-        assert!(quality.is_test());
-        assert_eq!(
-            GooseQuality::from_bits(&[0xc0, 0], 3).unwrap().validity(),
-            Validity::Questionable
-        );
-        assert_eq!(GooseQuality::from_bits(&[0, 0], 3).unwrap().validity(), Validity::Good);
-        assert_eq!(GooseQuality::from_bits(&[0x80], 6), None);
     }
 }

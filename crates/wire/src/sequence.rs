@@ -151,11 +151,6 @@ impl Sequence {
         &self.counters
     }
 
-    /// The count of the newest sample.
-    pub fn newest(&self) -> Option<u16> {
-        self.newest.and_then(|newest| u16::try_from(newest).ok())
-    }
-
     /// Restarts that the samples since have not shown to be one that came far too late: these are never taken back.
     pub fn certain_restarts(&self) -> u64 {
         self.counters.restarts - u64::from(self.before.as_ref().is_some_and(Before::is_restart))

@@ -211,12 +211,6 @@ impl<'a> TestFrameMut<'a> {
         self.put(at::SEQUENCE, sequence.to_be_bytes());
     }
 
-    /// Sets the instant of sending, ns of the sender's clock.
-    #[inline]
-    pub fn set_sent_ns(&mut self, sent_ns: u64) {
-        self.put(at::SENT, sent_ns.to_be_bytes());
-    }
-
     /// Sets the summary of a farewell; nothing when the frame is too short for one.
     pub fn set_summary(&mut self, summary: &Summary) {
         let fields = [
@@ -326,14 +320,12 @@ mod tests {
         let mut frame = FIELDS.encode(B, A, None, 60);
         let mut patch = TestFrameMut::new(&mut frame).unwrap();
         patch.set_sequence(7);
-        patch.set_sent_ns(1 << 60);
         patch.set_kind(Kind::Rest);
         patch.set_flags(3);
         let expected = TestFrame {
             kind: Kind::Rest,
             flags: 3,
             sequence: 7,
-            sent_ns: 1 << 60,
             ..FIELDS
         };
         assert_eq!(parse(&frame), expected);

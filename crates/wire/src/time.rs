@@ -57,31 +57,6 @@ impl UtcTime {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TimeQuality(pub u8);
 
-impl TimeQuality {
-    /// Leap seconds are known.
-    pub const fn leap_seconds_known(self) -> bool {
-        self.0 & 0x80 != 0
-    }
-
-    /// The sender's clock has failed.
-    pub const fn clock_failure(self) -> bool {
-        self.0 & 0x40 != 0
-    }
-
-    /// The sender's clock is not synchronised.
-    pub const fn clock_not_synchronized(self) -> bool {
-        self.0 & 0x20 != 0
-    }
-
-    /// Significant bits of the fraction (10 is about 1 ms, 20 about 1 us); `None` when unspecified (31).
-    pub const fn accuracy_bits(self) -> Option<u8> {
-        match self.0 & 0x1f {
-            31 => None,
-            bits => Some(bits),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{TimeQuality, UtcTime};
@@ -91,7 +66,7 @@ mod tests {
         let bytes = [0x6a, 0xb1, 0x3b, 0x81, 0x06, 0x24, 0xdd, 0x0a];
         let time = UtcTime::from_bytes(bytes);
         assert_eq!(time.as_ns(), 1_790_000_001_023_999_989);
-        assert_eq!(time.quality.accuracy_bits(), Some(10));
+        assert_eq!(time.quality, TimeQuality(0x0a));
         assert_eq!(time.to_bytes(), bytes);
     }
 
@@ -110,14 +85,5 @@ mod tests {
             assert!((0..60).contains(&(back - ns)), "{ns} became {back}");
         }
         assert_eq!(UtcTime::from_ns(-5, TimeQuality(0)).as_ns(), 0);
-    }
-
-    #[test]
-    fn quality_bits() {
-        let quality = TimeQuality(0xff);
-        assert!(quality.leap_seconds_known() && quality.clock_failure() && quality.clock_not_synchronized());
-        assert_eq!(quality.accuracy_bits(), None);
-        let quality = TimeQuality(0x0a);
-        assert!(!quality.leap_seconds_known() && !quality.clock_failure() && !quality.clock_not_synchronized());
     }
 }

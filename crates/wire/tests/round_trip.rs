@@ -299,10 +299,8 @@ fn the_fast_path_compares_every_other_octet() {
         assert_eq!(free_found, free * 8, "{name}");
         assert!(fast.accept(&frame[..frame.len() - 1]).is_none());
     }
-    let mut fast = learned(&common::vector("sv_smpsynch_2"));
+    let fast = learned(&common::vector("sv_smpsynch_2"));
     assert!(fast.accept(&common::vector("sv_smpsynch_254")).is_some());
-    fast.forget();
-    assert!(fast.accept(&common::vector("sv_smpsynch_2")).is_none());
     assert!(fast.accept(&[]).is_none());
 }
 

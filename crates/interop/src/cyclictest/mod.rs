@@ -154,9 +154,4 @@ impl Measurement {
         let beyond_the_last = thread.buckets.last().map_or(0, |(k, _)| k.saturating_add(1));
         self.range.unwrap_or(0).max(beyond_the_last)
     }
-
-    /// The largest sample over all threads.
-    pub fn max(&self) -> Option<u64> {
-        self.threads.iter().filter_map(|thread| thread.max).max()
-    }
 }

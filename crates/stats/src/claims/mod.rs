@@ -47,14 +47,10 @@ pub enum Standing {
     Contradicted,
 }
 
-/// What `events` over `limit_ns` in `exposure_ns` support, and what it takes to claim at most one in `wanted_every_ns`. Equal
-/// machines under equal load add their exposure. Pure arithmetic: bounds by Garwood, Biometrika 28 (1936).
-pub fn claim(events: u64, exposure_ns: u64, limit_ns: u64, confidence: f64, wanted_every_ns: u64) -> Claim {
-    claim_between((events, events), exposure_ns, limit_ns, confidence, wanted_every_ns)
-}
-
-/// As [`claim`], where only a least and a largest number of events is known: each bound takes the one that claims less.
-pub fn claim_between(
+/// What events over `limit_ns` in `exposure_ns` support, and what it takes to claim at most one in `wanted_every_ns`. Of the events
+/// a least and a largest number are known: each bound takes the one that claims less. Equal machines under equal load add their
+/// exposure. Pure arithmetic: bounds by Garwood, Biometrika 28 (1936).
+pub fn claim(
     (at_least, events): (u64, u64),
     exposure_ns: u64,
     limit_ns: u64,
@@ -83,16 +79,6 @@ pub fn claim_between(
         wanted_every_ns,
         exposure_needed_ns: events_at_most * wanted,
         standing,
-    }
-}
-
-/// Probability that a stall of `stall_ns` keeps at least one sample from being taken in time, when samples are due every
-/// `interval_ns`: a bound on the rate of such stalls is to be divided by it. 1 from the interval upwards.
-pub fn share_seen(stall_ns: u64, interval_ns: u64) -> f64 {
-    if stall_ns >= interval_ns {
-        1.0
-    } else {
-        stall_ns as f64 / interval_ns as f64
     }
 }
 

@@ -125,21 +125,7 @@ pub struct Pair {
     p: Option<f64>,
 }
 
-/// Compares run B with run A: one result per figure, in the order of [`Figure`]. Windows are in order of time. `confidence`
-/// lies between 0 and 1, such as 0.95, which also stands in for one that does not; it is that of all figures together.
-pub fn compare(a: &[WindowFigures], b: &[WindowFigures], confidence: f64) -> Vec<Difference> {
-    let confidence = if confidence > 0.0 && confidence < 1.0 {
-        confidence
-    } else {
-        0.95
-    };
-    let pairs = pairs(a, b);
-    let ps: Vec<Option<f64>> = pairs.iter().map(Pair::p).collect();
-    let each = pairs.iter().zip(confidences(&ps, confidence));
-    each.map(|(pair, confidence)| pair.at(confidence)).collect()
-}
-
-/// The figures of two runs, ready to be compared, in the order of [`Figure`].
+/// The figures of runs A and B, ready to be compared, in the order of [`Figure`]. Windows are in order of time.
 pub fn pairs(a: &[WindowFigures], b: &[WindowFigures]) -> Vec<Pair> {
     let figures = Figure::ALL.into_iter();
     figures

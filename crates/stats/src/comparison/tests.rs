@@ -1,7 +1,8 @@
 //! Runs that differ by a known amount, and runs that do not differ. Rates are in `tests/simulation`.
 
 use super::{
-    Difference, Figure, Happened, Outcome, Rare, RareOutcome, WINDOWS_NEEDED, WindowFigures, compare, highest,
+    Difference, Figure, Happened, Outcome, Pair, Rare, RareOutcome, WINDOWS_NEEDED, WindowFigures, confidences,
+    highest, pairs,
 };
 use crate::random::Random;
 
@@ -24,6 +25,14 @@ fn run(random: &mut Random, windows: usize, rho: f64, more: f64) -> Vec<WindowFi
         .collect()
 }
 
+/// All figures of run B against run A, at 95 % together.
+fn compare(a: &[WindowFigures], b: &[WindowFigures]) -> Vec<Difference> {
+    let pairs = pairs(a, b);
+    let ps: Vec<Option<f64>> = pairs.iter().map(Pair::p).collect();
+    let each = pairs.iter().zip(confidences(&ps, 0.95));
+    each.map(|(pair, confidence)| pair.at(confidence)).collect()
+}
+
 fn of(differences: &[Difference], figure: Figure) -> Difference {
     let found = differences.iter().find(|one| one.figure == figure);
     *found.expect("every figure is compared")
@@ -33,7 +42,7 @@ fn of(differences: &[Difference], figure: Figure) -> Difference {
 fn a_planted_difference_is_found_with_its_size() {
     let mut random = Random::new(21);
     let (a, b) = (run(&mut random, 200, 0.3, 0.0), run(&mut random, 200, 0.3, 5_000.0));
-    let differences = compare(&a, &b, 0.95);
+    let differences = compare(&a, &b);
     let mean = of(&differences, Figure::Mean);
     assert_eq!(mean.outcome, Outcome::Higher, "{mean:?}");
     assert!((mean.difference - 5_000.0).abs() < 1_000.0, "{mean:?}");
@@ -44,17 +53,17 @@ fn a_planted_difference_is_found_with_its_size() {
         text.contains("after's typical window mean") && text.contains("higher than before's"),
         "{text}"
     );
-    assert_eq!(of(&compare(&b, &a, 0.95), Figure::Mean).outcome, Outcome::Lower);
+    assert_eq!(of(&compare(&b, &a), Figure::Mean).outcome, Outcome::Lower);
 }
 
 #[test]
 fn no_difference_is_said_only_of_what_is_known_well_enough() {
     let mut random = Random::new(22);
     let (a, b) = (run(&mut random, 60, 0.3, 0.0), run(&mut random, 60, 0.3, 0.0));
-    let few = of(&compare(&a, &b, 0.95), Figure::WindowMax);
+    let few = of(&compare(&a, &b), Figure::WindowMax);
     assert_ne!(few.outcome, Outcome::NoDifference, "sixty windows cannot tell: {few:?}");
     let (a, b) = (run(&mut random, 9_000, 0.0, 0.0), run(&mut random, 9_000, 0.0, 0.0));
-    let many = of(&compare(&a, &b, 0.95), Figure::Mean);
+    let many = of(&compare(&a, &b), Figure::Mean);
     assert_eq!(many.outcome, Outcome::NoDifference, "{many:?}");
 }
 
@@ -62,7 +71,7 @@ fn no_difference_is_said_only_of_what_is_known_well_enough() {
 fn too_few_windows_are_refused_in_words() {
     let mut random = Random::new(23);
     let (a, b) = (run(&mut random, 49, 0.0, 0.0), run(&mut random, 200, 0.0, 0.0));
-    let refused = of(&compare(&a, &b, 0.95), Figure::Mean);
+    let refused = of(&compare(&a, &b), Figure::Mean);
     let need = WINDOWS_NEEDED;
     assert_eq!(refused.outcome, Outcome::TooFewWindows { have: 49, need });
     assert!(
@@ -70,7 +79,7 @@ fn too_few_windows_are_refused_in_words() {
         "{}",
         refused.text("a", "b")
     );
-    let p999 = of(&compare(&a, &b, 0.95), Figure::P999);
+    let p999 = of(&compare(&a, &b), Figure::P999);
     assert!(matches!(p999.outcome, Outcome::TooFewWindows { .. }));
 }
 
@@ -78,7 +87,7 @@ fn too_few_windows_are_refused_in_words() {
 fn runs_that_are_hardly_more_than_one_value_are_not_compared() {
     let mut random = Random::new(24);
     let (a, b) = (run(&mut random, 100, 0.98, 0.0), run(&mut random, 100, 0.98, 0.0));
-    for difference in compare(&a, &b, 0.95) {
+    for difference in compare(&a, &b) {
         let outcome = difference.outcome;
         let refused = matches!(
             outcome,
@@ -91,7 +100,7 @@ fn runs_that_are_hardly_more_than_one_value_are_not_compared() {
         .flat_map(|at| run(&mut random, 1, 0.0, f64::from(at) * 100.0))
         .collect();
     let steady = run(&mut random, 200, 0.0, 0.0);
-    let drifts = of(&compare(&steady, &drifting, 0.95), Figure::Mean);
+    let drifts = of(&compare(&steady, &drifting), Figure::Mean);
     assert_eq!(drifts.outcome, Outcome::NotSteady);
     assert!(drifts.text("a", "b").contains("changes during one of the runs"));
 }
@@ -104,7 +113,7 @@ fn weeks_are_compared_in_seconds() {
         run(&mut random, 30_240, 0.5, 3_000.0),
     );
     let begin = std::time::Instant::now();
-    assert_eq!(of(&compare(&a, &b, 0.95), Figure::WindowMax).outcome, Outcome::Higher);
+    assert_eq!(of(&compare(&a, &b), Figure::WindowMax).outcome, Outcome::Higher);
     assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
 }
 

@@ -48,12 +48,6 @@ fn lower_bound(over: u64, n: u64, risk: f64) -> f64 {
     bisect(0.0, over as f64 / n as f64, exceeded).0
 }
 
-/// The rule of three: with none of `n` samples over the limit, the probability of exceeding it is below 3/n at 95 %
-/// confidence (Hanley and Lippman-Hand, JAMA 249, 1983). A probability: at most 1.
-pub fn rule_of_three(n: u64) -> f64 {
-    if n < 3 { 1.0 } else { 3.0 / n as f64 }
-}
-
 /// Upper bound of the rate of an event, in events per second, when `events` of them were seen in `exposure_ns`: the exact
 /// Poisson bound (Garwood, Biometrika 28, 1936). At 95 %, no event in a time T bounds the rate by 3.00/T, one by 4.74/T, two
 /// by 6.30/T, three by 7.75/T.

@@ -5,22 +5,6 @@ use crate::exceedance::tail::{binomial_at_least, binomial_at_most};
 use statrs::function::erf::erfc_inv;
 
 impl Histogram {
-    /// Interval in ns that holds the quantile `q` of what was sampled, with at least the given confidence: between two order
-    /// statistics whose ranks come from the binomial distribution (David and Nagaraja, Order Statistics, 2003, section
-    /// 7.1), without any assumption about the distribution of the values. The ends are the outer edges of the buckets that
-    /// hold these samples.
-    ///
-    /// It holds for **independent** samples. Stalls come in bursts, so latency samples are not, and the interval is then too
-    /// narrow.
-    ///
-    /// `None` where [`Histogram::supported_quantile`] is `None`, where the confidence is not between 0 and 1, and where it is
-    /// so high that the interval would reach beyond the samples.
-    pub fn quantile_interval(&self, q: f64, confidence: f64) -> Option<(u64, u64)> {
-        self.supported_quantile(q)?;
-        let (low, high) = ranks(q, self.count(), confidence)?;
-        Some((self.at_rank(low).0, self.at_rank(high).1))
-    }
-
     /// Lower and upper edge, within the extremes, of the bucket that holds the sample of this rank, from 1.
     pub(super) fn at_rank(&self, rank: u64) -> (u64, u64) {
         let mut seen = 0u64;

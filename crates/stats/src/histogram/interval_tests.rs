@@ -44,14 +44,24 @@ fn an_interval_goes_with_its_quantile() {
     for ns in 1..=1_000 {
         histogram.record(ns);
     }
-    assert_eq!(histogram.quantile_interval(0.99, 0.95), Some((983, 997)));
-    assert_eq!(histogram.quantile_interval(0.5, 0.95), Some((469, 532)));
-    assert_eq!(histogram.quantile_interval(0.999, 0.95), None, "one sample beyond it");
-    assert_eq!(Histogram::new().quantile_interval(0.5, 0.95), None);
+    assert_eq!(
+        histogram.scheduled(None, 0).quantile_interval(0.99, 0.95),
+        Some((983, 997))
+    );
+    assert_eq!(
+        histogram.scheduled(None, 0).quantile_interval(0.5, 0.95),
+        Some((469, 532))
+    );
+    assert_eq!(
+        histogram.scheduled(None, 0).quantile_interval(0.999, 0.95),
+        None,
+        "one sample beyond it"
+    );
+    assert_eq!(Histogram::new().scheduled(None, 0).quantile_interval(0.5, 0.95), None);
     let mut equal = Histogram::new();
     equal.record_n(12_345_678, 100);
     assert_eq!(
-        equal.quantile_interval(0.5, 0.95),
+        equal.scheduled(None, 0).quantile_interval(0.5, 0.95),
         Some((12_345_678, 12_345_678)),
         "within the extremes"
     );
@@ -71,7 +81,10 @@ fn the_quantile_lies_in_its_interval() {
         for _ in 0..2_000 {
             histogram.record((10_000.0 * random.exponential()) as u64);
         }
-        let (low, high) = histogram.quantile_interval(0.99, 0.9).expect("supported");
+        let (low, high) = histogram
+            .scheduled(None, 0)
+            .quantile_interval(0.99, 0.9)
+            .expect("supported");
         held += u32::from(low <= truth && truth <= high);
     }
     let share = f64::from(held) / f64::from(runs);

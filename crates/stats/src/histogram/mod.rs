@@ -186,11 +186,6 @@ impl Histogram {
         values
     }
 
-    /// As [`Histogram::quantile`], but `None` unless [`Histogram::supports`] the quantile.
-    pub fn supported_quantile(&self, q: f64) -> Option<u64> {
-        if self.supports(q) { self.quantile(q) } else { None }
-    }
-
     /// Whether at least ten samples are expected beyond the quantile `q`, on its thinner side: with fewer, it is the luck
     /// of single samples. The 99.9 % quantile takes 10 000 samples.
     pub fn supports(&self, q: f64) -> bool {

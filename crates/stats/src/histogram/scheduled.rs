@@ -101,7 +101,16 @@ impl Scheduled {
         known.then(|| self.histogram.at_rank(rank).1)
     }
 
-    /// As [`Histogram::quantile_interval`], over all activations; `None` too where an end would be one that has no place.
+    /// Interval in ns that holds the quantile `q` over all activations, with at least the given confidence: between two order
+    /// statistics whose ranks come from the binomial distribution (David and Nagaraja, Order Statistics, 2003, section
+    /// 7.1), without any assumption about the distribution of the values. The ends are the outer edges of the buckets that
+    /// hold these samples.
+    ///
+    /// It holds for **independent** samples. Stalls come in bursts, so latency samples are not, and the interval is then too
+    /// narrow.
+    ///
+    /// `None` where [`Scheduled::supported_quantile`] is `None`, where the confidence is not between 0 and 1, where it is so high
+    /// that the interval would reach beyond the samples, and where an end would be one that has no place.
     pub fn quantile_interval(&self, q: f64, confidence: f64) -> Option<(u64, u64)> {
         self.supported_quantile(q)?;
         let (low, high) = super::interval::ranks(q, self.count(), confidence)?;

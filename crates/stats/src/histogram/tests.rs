@@ -32,7 +32,11 @@ fn an_empty_histogram_has_no_figures() {
         (0, None, None, None)
     );
     assert_eq!(
-        (empty.quantile(0.5), empty.supported_quantile(0.5), empty.count_above(0)),
+        (
+            empty.quantile(0.5),
+            empty.scheduled(None, 0).supported_quantile(0.5),
+            empty.count_above(0)
+        ),
         (None, None, 0)
     );
     assert_eq!((empty.buckets().count(), empty.log_buckets(10).len()), (0, 0));
@@ -101,8 +105,8 @@ fn whole_ranks_are_exact_for_thousands_of_millions() {
     histogram.record_n(2_000, n / 100_000);
     assert_eq!(histogram.quantile(0.99999), Some(1_000));
     assert_eq!(histogram.quantile(0.999_991), Some(2_000));
-    assert_eq!(histogram.supported_quantile(0.999_991), Some(2_000));
-    assert_eq!(histogram.supported_quantile(0.999_999_999_9), None);
+    assert_eq!(histogram.scheduled(None, 0).supported_quantile(0.999_991), Some(2_000));
+    assert_eq!(histogram.scheduled(None, 0).supported_quantile(0.999_999_999_9), None);
 }
 
 #[test]
@@ -117,9 +121,18 @@ fn a_quantile_needs_ten_samples_beyond_it() {
     ] {
         let mut histogram = Histogram::new();
         histogram.record_n(10, n - 1);
-        assert_eq!(histogram.supported_quantile(q), None, "{q} of {}", n - 1);
+        assert_eq!(
+            histogram.scheduled(None, 0).supported_quantile(q),
+            None,
+            "{q} of {}",
+            n - 1
+        );
         histogram.record(10);
-        assert_eq!(histogram.supported_quantile(q), Some(10), "{q} of {n}");
+        assert_eq!(
+            histogram.scheduled(None, 0).supported_quantile(q),
+            Some(10),
+            "{q} of {n}"
+        );
     }
 }
 

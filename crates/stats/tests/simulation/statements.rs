@@ -1,7 +1,7 @@
 //! The statements of the tool in words, each held against the truth once for every simulated run.
 
 use crate::laws::Law;
-use stats::comparison::{Happened, Outcome, Rare, RareOutcome, WindowFigures, compare, confidences, highest};
+use stats::comparison::{Happened, Outcome, Pair, Rare, RareOutcome, WindowFigures, confidences, highest, pairs};
 use stats::extreme::return_level_of_maxima;
 use stats::random::Random;
 use stats::stationarity::{Steadiness, check};
@@ -53,7 +53,10 @@ pub(crate) fn differs(law: Law, windows: usize, times: f64, runs: u32, random: &
         let a = law.run(random, windows);
         let b: Vec<f64> = law.run(random, windows).iter().map(|max| max * times).collect();
         let (a, b) = (figures(&a, random), figures(&b, random));
-        let outcomes: Vec<Outcome> = compare(&a, &b, 0.95).iter().map(|one| one.outcome).collect();
+        let pairs = pairs(&a, &b);
+        let ps: Vec<Option<f64>> = pairs.iter().map(Pair::p).collect();
+        let each = pairs.iter().zip(confidences(&ps, 0.95));
+        let outcomes: Vec<Outcome> = each.map(|(pair, confidence)| pair.at(confidence).outcome).collect();
         let is_said = |outcome: &Outcome| {
             matches!(
                 outcome,
@@ -151,7 +154,7 @@ pub(crate) fn quantile_holds(q: f64, samples: u32, runs: u32, random: &mut Rando
         for _ in 0..samples {
             histogram.record((random.exponential() * 100_000.0) as u64);
         }
-        let (low, high) = histogram.quantile_interval(q, 0.95)?;
+        let (low, high) = histogram.scheduled(None, 0).quantile_interval(q, 0.95)?;
         Some(low as f64 <= truth + 1.0 && truth <= high as f64 + 1.0)
     })
 }

@@ -297,15 +297,6 @@ pub fn delete(name: &str) -> Result<(), SysError> {
     change("delete", name, RouteNetlinkMessage::DelLink(message), 0)
 }
 
-/// Turns IPv6 off on `name`, so that the kernel sends nothing of its own there. Needed outside namespaces made by
-/// [`NetNs::create`] only, where it is off already.
-///
-/// Returns whether it is off: false when /proc/sys cannot be written (some containers).
-pub fn disable_ipv6(name: &str) -> bool {
-    let conf = std::path::Path::new("/proc/sys/net/ipv6/conf");
-    !conf.exists() || (check_name(name).is_ok() && std::fs::write(conf.join(name).join("disable_ipv6"), "1").is_ok())
-}
-
 /// A locally administered unicast address made from `label` (FNV-1a, 40 bits behind the octet 02): the same label gives the
 /// same address.
 pub fn local_mac(label: &str) -> [u8; 6] {

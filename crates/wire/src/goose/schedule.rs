@@ -53,12 +53,6 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The control block is enabled: stNum 1, and `sq_num` for its first message; 1, since 0 is for a change of state, though
-    /// some publishers begin with 0.
-    pub fn enabled(sq_num: u32) -> Self {
-        Self::at(1, sq_num)
-    }
-
     /// Begins with these numbers, as a publisher that has run for long.
     pub fn at(st_num: u32, sq_num: u32) -> Self {
         Self {
@@ -142,7 +136,7 @@ mod tests {
 
     #[test]
     fn numbers_of_states_and_repetitions() {
-        let mut progress = Progress::enabled(1);
+        let mut progress = Progress::at(1, 1);
         assert_eq!((progress.st_num(), progress.sq_num()), (1, 1));
         progress.repeat();
         progress.skip();

@@ -167,22 +167,7 @@ pub enum Content<'a> {
     },
 }
 
-impl Content<'_> {
-    /// managementId of the data set.
-    pub fn id(&self) -> u16 {
-        match self {
-            Self::Default(_) => Id::Default as u16,
-            Self::Current(_) => Id::Current as u16,
-            Self::Parent(_) => Id::Parent as u16,
-            Self::TimeProperties(_) => Id::TimeProperties as u16,
-            Self::Port(_) => Id::Port as u16,
-            Self::TimeStatus(_) => Id::TimeStatus as u16,
-            Self::GrandmasterSettings(_) => Id::GrandmasterSettings as u16,
-            Self::PortProperties(_) => Id::PortProperties as u16,
-            Self::Error { id, .. } | Self::Other { id } => *id,
-        }
-    }
-}
+impl Content<'_> {}
 
 /// A management message that was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -78,13 +78,6 @@ impl FastPath {
         }
     }
 
-    /// Forgets the frame.
-    pub fn forget(&mut self) {
-        self.used = 0;
-        self.words.clear();
-        self.slots.clear();
-    }
-
     /// The counters and samples of a recognised frame; `None` calls for the full parse.
     #[inline]
     pub fn accept<'a>(&'a self, frame: &'a [u8]) -> Option<FastAsdus<'a>> {

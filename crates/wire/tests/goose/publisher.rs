@@ -156,7 +156,7 @@ impl Run {
         Self {
             history: History::default(),
             curve: Curve::default(),
-            progress: Progress::enabled(1),
+            progress: Progress::at(1, 1),
             now_ns: 0,
             t_ms: 0,
             life: 0,
@@ -249,7 +249,7 @@ impl Run {
             Fault::Restart { after_ms, sq_num } => {
                 self.now_ns += after_ms * MS;
                 self.t_ms = self.now_ns / MS;
-                self.progress = Progress::enabled(sq_num);
+                self.progress = Progress::at(1, sq_num);
                 self.life += 1;
             }
             Fault::Foreign {
