@@ -42,7 +42,7 @@
 //! [feed]: run::Feed
 //! [recorder]: run::Recorder
 //! [describe]: run::Describe
-//! [histogram]: stats::Histogram
+//! [histogram]: model::Tally
 //! [flight]: trace::FlightRecorder
 //! [batch]: store::Batch
 //! [writer]: store::RunWriter

@@ -1,6 +1,6 @@
 //! Recordings of several runs as one: a host's and a guest's, each of which saw the same frames at its own points.
 //!
-//! Frames are found in all runs by stream, count and time, never by position ([`pairing`]). Whether a difference between two runs'
+//! Frames are found in all runs by stream, count and time, never by position (`pairing`). Whether a difference between two runs'
 //! stamps is a duration depends on their clocks: that relation is stated, checked where it can be, and goes into the verdict as an
 //! uncertainty. All of it is done in one pass over the recordings, in constant memory.
 

@@ -1,4 +1,4 @@
-//! Kinds of series: what the samples of each are, and what a report makes of them. Declared once, in [`list`].
+//! Kinds of series: what the samples of each are, and what a report makes of them. Declared once, in `kind/list.rs`.
 
 mod list;
 

@@ -30,7 +30,7 @@ const QUANTILES: [f64; 5] = [0.5, 0.99, 0.999, 0.9999, 0.99999];
 
 impl Summary {
     /// The figures of `histogram`. A quantile with fewer than ten samples beyond it is `None`: see
-    /// [`Histogram::supported_quantile`].
+    /// [`Histogram::supports`].
     pub fn of(histogram: &Histogram) -> Self {
         let values = histogram.quantiles(QUANTILES);
         let supported = |index: usize| values[index].filter(|_| histogram.supports(QUANTILES[index]));

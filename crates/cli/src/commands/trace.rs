@@ -52,6 +52,7 @@ Examples: triptime trace eth1 --live
 pub(crate) struct TraceArgs {
     /// Interface at which the frames arrive: the point nic
     interface: String,
+    #[allow(rustdoc::broken_intra_doc_links)]
     /// A further point, in the order frames come to it: NAME=INTERFACE[@PID or @NAMESPACE-FILE][:EVENT], where EVENT is rx, tx,
     /// queue, gro, done, read or app (done or read) [default: the way that is found from the interface on]
     #[arg(long, value_name = "POINT")]

@@ -1,8 +1,7 @@
 //! What a run supports, in words: the rate of events over a limit, and the test time that a stronger claim needs.
 //!
 //! The bound holds for the load and the configuration that were tested, for events that come independently of each other, and
-//! for events that would have been seen: a stall shorter than the sampling interval is only met with the probability
-//! [`share_seen`].
+//! for events that would have been seen: of stalls shorter than the sampling interval, only the share that a sample falls into.
 
 pub mod period;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::Contents;
 /// order, restart, too late, out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Samples given to [`Sequence::accept`].
+    /// Samples given to [`super::Sequence::accept`].
     pub asdus: u64,
     /// Counts that never came.
     pub lost: u64,
