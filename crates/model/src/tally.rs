@@ -117,7 +117,11 @@ mod tests {
             (6, 3, 3, 1)
         );
         assert_eq!((tally.sum_ns, tally.min_ns, tally.max_ns), (993, Some(-7), Some(500)));
-        assert_eq!((tally.histogram.count(), tally.histogram.min()), (3, Some(0)));
+        assert_eq!(
+            (tally.histogram.count(), tally.histogram.min()),
+            (3, Some(1)),
+            "a histogram begins at 1 ns"
+        );
     }
 
     #[test]

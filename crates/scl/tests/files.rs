@@ -197,7 +197,7 @@ fn each_thing_that_stops_a_block_is_told_with_what_to_do() {
             "><",
             "its address has no APPID: add <P type=\"APPID\">4000</P>",
         ),
-        (">4011<", ">40111<", "APPID `40111` is none"),
+        (">4011<", ">40111<", "APPID `40111` is not valid"),
         (
             ">064<",
             ">1064<",
@@ -229,7 +229,7 @@ fn each_thing_that_stops_a_block_is_told_with_what_to_do() {
         (
             "smpMod=\"SmpPerSec\"",
             "smpMod=\"SmpPerHour\"",
-            "smpMod `SmpPerHour` is none",
+            "smpMod `SmpPerHour` is not valid",
         ),
     ] {
         let text = refusal(from, to);

@@ -107,6 +107,7 @@ proptest! {
                 "years" | "machine-years" => YEAR_NS as f64,
                 "d" | "machine-days" => DAY_NS as f64,
                 "h" => 3_600e9,
+                "min" => 60e9,
                 _ => return None,
             };
             Some(number.parse::<f64>().ok()? * unit)
