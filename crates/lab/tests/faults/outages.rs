@@ -9,6 +9,7 @@ use model::Counters;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use units::Monotonic;
 
 /// Numbers of the samples that came out of the wire, counted from 1970 on.
 #[derive(Clone, Default)]
@@ -44,13 +45,12 @@ fn number(smp_cnt: u64) -> u64 {
     second * RATE + smp_cnt
 }
 
-/// Subscribes while `work` goes on, and until nothing more comes.
-fn subscribe(bed: &FaultBed, work: impl FnOnce()) -> (Recorded, Counters, Vec<String>) {
+/// Subscribes while `work` goes on, which says when its publisher ended, and until nothing more comes.
+fn subscribe(bed: &FaultBed, work: impl FnOnce() -> Monotonic) -> (Recorded, Counters, Vec<String>) {
     let subscriber = Subscriber::start(bed);
-    work();
+    subscriber.sender.tell(work());
     let mut frames = 0;
     wait_until("nothing more comes", || {
-        // Half a second of silence would be one more outage.
         std::thread::sleep(Duration::from_millis(80));
         let before = std::mem::replace(&mut frames, subscriber.subscription.frames.load(Ordering::Relaxed));
         frames == before
@@ -83,8 +83,8 @@ fn an_outage_costs_the_samples_of_its_time_however_long_it_is() {
                 bed.set_link(End::Device, false).expect("down");
                 std::thread::sleep(Duration::from_millis(down_ms));
                 bed.set_link(End::Device, true).expect("up");
-                publisher.join().expect("no panic");
-            });
+                publisher.join().expect("no panic")
+            })
         });
         let (span, came_out) = numbers.span();
         assert_eq!(age.received + age.lost, span, "down for {down_ms} ms: {age:?}");
@@ -110,9 +110,10 @@ fn a_publisher_that_starts_again_owes_the_samples_of_the_time_between() {
     let numbers = Numbers::default();
     let bed = numbers.bed(vec![rule(Which::Every(50), Fault::Drop)]);
     let (_recorded, age, events) = subscribe(&bed, || {
-        for _ in 0..3 {
-            publish_for(&bed, Duration::from_millis(300));
-        }
+        let publish = || publish_for(&bed, Duration::from_millis(300));
+        publish();
+        publish();
+        publish()
     });
     let (span, came_out) = numbers.span();
     let expected = Counters {

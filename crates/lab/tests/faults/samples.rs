@@ -4,6 +4,7 @@ use crate::bench::{Counted, Journal, Recorded, Run, port, wait_until};
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
 use model::Counters;
+use probes::SenderEnd;
 use probes::publish;
 use probes::subscribe::{ClockRelation, SubscribeConfig, Subscription, port_options, start};
 use std::sync::atomic::Ordering;
@@ -42,14 +43,21 @@ pub(crate) fn numbers(numbers: impl IntoIterator<Item = u64>) -> Which {
 pub(crate) struct Subscriber {
     run: Run,
     pub(crate) subscription: Subscription,
+    /// Told when the publisher has ended: what would be due afterwards is not lost.
+    pub(crate) sender: SenderEnd,
 }
 
 impl Subscriber {
     pub(crate) fn start(bed: &FaultBed) -> Self {
         let mut run = Run::start();
         let far = port(bed, End::Device, &port_options());
-        let subscription = start(&config(), far, &mut run.recorder, &run.stop).expect("the subscriber starts");
-        Self { run, subscription }
+        let config = config();
+        let subscription = start(&config, far, &mut run.recorder, &run.stop).expect("the subscriber starts");
+        Self {
+            run,
+            subscription,
+            sender: config.sender,
+        }
     }
 
     /// Waits until it has everything sound that came out of the wire.

@@ -6,9 +6,10 @@ use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Side, Way, Which};
 use probes::publish::{self, PublishConfig};
 use std::time::Duration;
+use units::Monotonic;
 
-/// Publishes for a time over the bed.
-pub(crate) fn publish_for(bed: &FaultBed, time: Duration) {
+/// Publishes for a time over the bed; when it ended.
+pub(crate) fn publish_for(bed: &FaultBed, time: Duration) -> Monotonic {
     let mut run = Run::start();
     let near = port(bed, End::TestSet, &publish::port_options());
     let config = PublishConfig {
@@ -16,8 +17,11 @@ pub(crate) fn publish_for(bed: &FaultBed, time: Duration) {
         ..PublishConfig::default()
     };
     let publisher = publish::start(&config, near, &mut run.recorder, &run.stop).expect("the publisher starts");
+    wait_until("the publisher has ended", || publisher.is_finished());
+    let ended = publisher.ended_at().expect("it measured");
     publisher.join().expect("the publisher ends well");
     run.finish();
+    ended
 }
 
 /// What a real publisher sent; it leaves out the samples that it slept through.
@@ -79,7 +83,7 @@ fn a_publisher_whose_interface_goes_down_loses_what_it_sends_meanwhile() {
         bed.set_link(End::TestSet, false).expect("down");
         std::thread::sleep(Duration::from_millis(150));
         bed.set_link(End::TestSet, true).expect("up");
-        publisher.join().expect("no panic");
+        subscriber.sender.tell(publisher.join().expect("no panic"));
     });
     subscriber.wait_for(&journal);
     let sent = real_stream(&journal);
