@@ -9,12 +9,12 @@ use super::recording::RecordingPart;
 use super::{budget, charts, way};
 use crate::Report;
 use crate::tables::networks::{self, Networks};
-use crate::text::{capitalised, wall_clock};
+use crate::text::wall_clock;
 use crate::verdict::{Judgement, ProfileVerdict};
 use checks::{CheckRow, LimitGroup, NotMeasuredRow, groups, not_measured, tiles};
 use model::{Event, Fact, RunState, SeriesId};
 use nics::{NicPart, NotApplicableRow};
-use series::{FamilyPart, families, shown_counters};
+use series::{FamilyPart, families};
 use units::format_ns;
 
 /// Facts shown beside the verdict: group, name, heading.
@@ -56,8 +56,6 @@ pub(super) struct Page {
     pub(super) way_heads: [&'static str; 10],
     pub(super) worst_heads: [&'static str; 5],
     pub(super) families: Vec<FamilyPart>,
-    /// The heads of the tables of counters.
-    pub(super) counters: Vec<String>,
     pub(super) events: Vec<EventRow>,
     /// The way of a frame inside the host, where hops were traced.
     pub(super) way_svg: Option<String>,
@@ -118,7 +116,6 @@ impl Page {
             way_heads: crate::recording::WAY_HEADS,
             worst_heads: crate::recording::WORST_HEADS,
             families: families(report),
-            counters: shown_counters().map(|counter| capitalised(counter.name())).collect(),
             events: report.run.events.iter().map(|event| event_row(report, event)).collect(),
             way_svg: way::picture(&report.run.facts),
             inventory: inventory(report),

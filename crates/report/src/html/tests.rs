@@ -1,7 +1,7 @@
 use crate::Report;
 use crate::limits::Profile;
 use crate::nics::samples::{card_facts, veth_facts};
-use model::{Event, EventKind, Fact, RunView};
+use model::{Event, EventKind, Fact, RunView, kind};
 use testing::synthetic;
 
 fn report(run: RunView) -> Report {
@@ -41,6 +41,20 @@ fn verdict_and_figures_are_those_of_the_run() {
         "the verdict comes first"
     );
     assert!(page.contains("unknown: no right to read /dev/cpu/0/msr"));
+}
+
+#[test]
+fn a_counter_says_what_it_counts_in_series_of_its_kind() {
+    let page = html(synthetic::qualify(2, 10));
+    for (kind, says) in [(&kind::PUBLISH, "did not take"), (&kind::WAKEUP, "never came")] {
+        let part = page
+            .split(&format!("<h2>{}</h2>", kind.title))
+            .nth(1)
+            .expect("its part");
+        let head = part.split("Lost</th>").next().expect("a head");
+        let title = head.rsplit("title=").next().expect("what it counts");
+        assert!(title.contains(says), "{}: {title}", kind.name);
+    }
 }
 
 #[test]

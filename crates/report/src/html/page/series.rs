@@ -4,7 +4,7 @@ use super::why::{self, SpikeRow};
 use crate::Report;
 use crate::html::{boxes, charts, data};
 use crate::one_way::OneWay;
-use crate::text::{count, ns_or_dash, plural};
+use crate::text::{capitalised, count, ns_or_dash, plural};
 use crate::verdict::Verdict;
 use model::{Counter, Event, Figures, Kind, SeriesView, kind};
 use units::format_ns;
@@ -20,6 +20,8 @@ pub(crate) struct FamilyPart {
     pub(crate) title: String,
     pub(crate) what: String,
     pub(crate) series: Vec<SeriesPart>,
+    /// The heads of its counters, and what each counts.
+    pub(crate) counters: Vec<(String, &'static str)>,
     pub(crate) quiet: bool,
 }
 
@@ -90,6 +92,12 @@ fn family_part(report: &Report, name: &str) -> FamilyPart {
         id: name.to_owned(),
         title: known.map_or_else(|| name.to_owned(), |kind| kind.title.to_owned()),
         what: known.map_or_else(String::new, |kind| kind.what.to_owned()),
+        counters: shown_counters()
+            .map(|counter| {
+                let says = known.map_or(counter.what(), |kind| kind.says(counter));
+                (capitalised(counter.name()), says)
+            })
+            .collect(),
         quiet: series
             .iter()
             .all(|part| part.counters.iter().skip(2).all(|(_, trouble)| !trouble)),
@@ -164,7 +172,7 @@ fn counters(series: &SeriesView) -> Vec<(String, bool)> {
 }
 
 /// The counters of the page. Time watched for gaps is said in words.
-pub(super) fn shown_counters() -> impl Iterator<Item = Counter> {
+fn shown_counters() -> impl Iterator<Item = Counter> {
     Counter::ALL
         .into_iter()
         .filter(|counter| *counter != Counter::WatchedNs)
