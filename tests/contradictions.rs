@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use store::{Batch, RunFile, RunWriter};
 use support::bridge::{bed, inside};
-use support::{json, root_or_skip, run, series};
+use support::{end, json, root_or_skip, run, series, until_thread};
 
 /// Nothing is ever lost by a thread that only wakes up.
 const LIMITS: &str = "name = \"site\"\nwhat = \"tests\"\n[[limit]]\nid = \"lost\"\nseries = \"wakeup/*\"\nquantity = \"lost\"\n\
@@ -130,8 +130,6 @@ fn streams_that_stop_and_come_again_agree_with_themselves() {
     let arguments = [
         "subscribe",
         "dut0",
-        "--duration",
-        "5s",
         "--rate",
         "4000",
         "--window",
@@ -141,7 +139,7 @@ fn streams_that_stop_and_come_again_agree_with_themselves() {
     ];
     let mut receiver = inside(&device, &[&arguments[..], &[&out_text]].concat());
     let mut receiver = receiver.stdout(std::process::Stdio::null()).spawn().expect("it starts");
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    until_thread(&mut receiver, "subscribe");
     for number in 0..2 {
         let sent = directory.path().join(format!("publish{number}.triptime"));
         let sent_text = sent.display().to_string();
@@ -162,7 +160,7 @@ fn streams_that_stop_and_come_again_agree_with_themselves() {
         agrees(&sent);
         std::thread::sleep(std::time::Duration::from_millis(800));
     }
-    receiver.wait().expect("it ends");
+    end(receiver, &arguments);
     assert!(series(&reported(&out, &[]), "spacing/MU01")["received"].as_u64() > Some(7_000));
     agrees(&out);
 }

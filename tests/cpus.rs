@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use support::{binary, json, namespace, root_or_skip, start, stderr, wait};
+use support::{binary, end, json, namespace, root_or_skip, start, stderr, until_thread, wait};
 
 const PLAN: &str = r#"
 name = "short"
@@ -174,8 +174,8 @@ fn two_measurements_on_one_cpu_doubt_each_other_and_on_two_they_do_not() {
     let both = |one: u32, other: u32| {
         let words =
             |cpu: u32, ns: &str| format!("wakeup --cpus {cpu} --duration {ns} --interval 1ms --limits substation");
-        let a = begin(directory.path(), &format!("a{one}{other}"), &words(one, "4s"));
-        std::thread::sleep(Duration::from_millis(500));
+        let mut a = begin(directory.path(), &format!("a{one}{other}"), &words(one, "4s"));
+        until_thread(&mut a, "wakeup");
         let b = begin(directory.path(), &format!("b{one}{other}"), &words(other, "2s"));
         let pids = [a.id(), b.id()];
         (pids, [json(&wait(a, &["a"])), json(&wait(b, &["b"]))])
@@ -212,15 +212,12 @@ fn two_measurements_on_one_interface_doubt_each_other_and_on_two_they_do_not() {
         let words = |interface: &str| {
             format!("subscribe {interface} --rate 4000 --policy other --duration 4s --limits substation")
         };
-        let publisher = begin(
-            directory.path(),
-            "p",
-            "publish v0 --rate 4000 --policy other --duration 6s",
-        );
-        std::thread::sleep(Duration::from_millis(500));
+        let mut publisher = begin(directory.path(), "p", "publish v0 --rate 4000 --policy other");
+        until_thread(&mut publisher, "publish");
         let first = begin(directory.path(), "s1", &words("v1"));
         let second = begin(directory.path(), "s2", &words("v1"));
-        [publisher, first, second].map(|child| json(&wait(child, &["subscribe"])))
+        let [first, second] = [first, second].map(|child| json(&wait(child, &["subscribe"])));
+        [json(&end(publisher, &["publish"])), first, second]
     });
     let [publisher, first, second] = all.expect("a thread in the namespace");
     assert_eq!(
@@ -251,22 +248,9 @@ fn a_policy_changed_midway_puts_the_series_in_doubt() {
     let directory = tempfile::tempdir().expect("tempdir");
     let cpu = last_cpu();
     let words = format!("wakeup --cpus {cpu} --duration 3s --interval 1ms --limits substation");
-    let child = begin(directory.path(), "c", &words);
+    let mut child = begin(directory.path(), "c", &words);
     let name = format!("wakeup/{cpu}");
-    let tasks = format!("/proc/{}/task", child.id());
-    let mut thread = None;
-    for _ in 0..200 {
-        std::thread::sleep(Duration::from_millis(10));
-        let entries = std::fs::read_dir(&tasks).into_iter().flatten().flatten();
-        thread = entries
-            .map(|entry| entry.path())
-            .find(|path| std::fs::read_to_string(path.join("comm")).is_ok_and(|comm| comm.trim_end() == name));
-        if thread.is_some() {
-            break;
-        }
-    }
-    let thread = thread.expect("a measuring thread");
-    let number = thread.file_name().expect("a number");
+    let number = until_thread(&mut child, &name).to_string();
     std::thread::sleep(Duration::from_millis(500));
     let changed = Command::new("chrt").args(["--fifo", "--pid", "7"]).arg(number).status();
     assert!(changed.expect("chrt").success());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::Child;
-use support::{json, namespace, root_or_skip, run, series, start, stderr, wait};
+use support::{end, json, namespace, root_or_skip, run, series, start, stderr, until_thread, wait};
 use sys::netns::NetNs;
 
 const FILE: &str = r#"
@@ -46,8 +46,6 @@ fn published_changes_are_received_and_timed() {
         "same-host",
         "--policy",
         "other",
-        "--duration",
-        "4s",
         "--json",
         "--out",
         &received,
@@ -67,10 +65,10 @@ fn published_changes_are_received_and_timed() {
         "--out",
         &sent,
     ];
-    let subscriber = start_in(&namespace, &subscribe);
-    std::thread::sleep(std::time::Duration::from_millis(1_000));
+    let mut subscriber = start_in(&namespace, &subscribe);
+    until_thread(&mut subscriber, "subscribe");
     let publisher = wait(start_in(&namespace, &publish), &publish);
-    let subscriber = wait(subscriber, &subscribe);
+    let subscriber = end(subscriber, &subscribe);
     assert_eq!(publisher.status.code(), Some(0), "{}", stderr(&publisher));
     assert_eq!(subscriber.status.code(), Some(0), "{}", stderr(&subscriber));
     let (sent, received) = (json(&publisher), json(&subscriber));
@@ -103,16 +101,7 @@ fn control_blocks_of_an_scl_file_are_published_as_they_are_expected() {
     let namespace = namespace();
     let of_relay = ["--scl", &file, "--ied", "RELAY1", "--policy", "other", "--json"];
     let subscribe = [
-        &[
-            "subscribe",
-            "v1",
-            "--duration",
-            "5s",
-            "--goose-tal-factor",
-            "20",
-            "--out",
-            &received,
-        ],
+        &["subscribe", "v1", "--goose-tal-factor", "20", "--out", &received],
         &of_relay[..],
     ]
     .concat();
@@ -121,10 +110,10 @@ fn control_blocks_of_an_scl_file_are_published_as_they_are_expected() {
         &of_relay[..],
     ]
     .concat();
-    let subscriber = start_in(&namespace, &subscribe);
-    std::thread::sleep(std::time::Duration::from_millis(1_000));
+    let mut subscriber = start_in(&namespace, &subscribe);
+    until_thread(&mut subscriber, "subscribe");
     let publisher = wait(start_in(&namespace, &publish), &publish);
-    let subscriber = wait(subscriber, &subscribe);
+    let subscriber = end(subscriber, &subscribe);
     assert_eq!(publisher.status.code(), Some(0), "{}", stderr(&publisher));
     assert_eq!(subscriber.status.code(), Some(0), "{}", stderr(&subscriber));
     let (sent, received) = (json(&publisher), json(&subscriber));

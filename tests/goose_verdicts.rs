@@ -6,8 +6,9 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use capture::write::PcapWriter;
+use rustix::process::Signal;
 use serde_json::Value as Json;
-use support::{json, namespace, root_or_skip, run, start, stderr, wait};
+use support::{end, json, namespace, root_or_skip, run, signal, start, stderr, until_thread};
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 use wire::ether::Mac;
@@ -266,14 +267,12 @@ fn sender(namespace: &NetNs) -> PacketPort {
     opened.expect("a thread in the namespace").expect("a packet socket")
 }
 
-fn subscribe<'a>(duration: &'a str, out: &'a Path) -> [&'a str; 11] {
+fn subscribe(out: &Path) -> [&str; 9] {
     [
         "subscribe",
         "v1",
         "--policy",
         "other",
-        "--duration",
-        duration,
         "--limits",
         "substation",
         "--json",
@@ -293,8 +292,10 @@ fn send(port: &PacketPort, frames: &[(i64, Vec<u8>)], mut meanwhile: impl FnMut(
     }
 }
 
-fn finished(child: Child, arguments: &[&str]) -> Json {
-    let output = wait(child, arguments);
+/// What is said at an end three seconds after the first frame: a block that is not sent any more has expired by then.
+fn finished(child: Child, sent: Instant, arguments: &[&str]) -> Json {
+    std::thread::sleep(Duration::from_secs(3).saturating_sub(sent.elapsed()));
+    let output = end(child, arguments);
     assert!(!output.stdout.is_empty(), "{}", stderr(&output));
     json(&output)
 }
@@ -308,18 +309,13 @@ fn what_is_received_is_judged_as_expected() {
     for (number, case) in cases().iter().enumerate() {
         let namespace = namespace();
         let out = directory.path().join(format!("{number}.triptime"));
-        let arguments = subscribe("4s", &out);
-        let subscriber = namespace.run(|| start(&arguments)).expect("a thread in the namespace");
-        std::thread::sleep(Duration::from_millis(1_000));
+        let arguments = subscribe(&out);
+        let mut subscriber = namespace.run(|| start(&arguments)).expect("a thread in the namespace");
+        until_thread(&mut subscriber, "subscribe");
+        let begin = Instant::now();
         send(&sender(&namespace), &frames(&case.messages), |_| {});
-        assert_as_expected(case, "subscribe", &finished(subscriber, &arguments));
+        assert_as_expected(case, "subscribe", &finished(subscriber, begin, &arguments));
     }
-}
-
-fn signal(child: &Child, signal: rustix::process::Signal) {
-    let id = i32::try_from(child.id()).expect("a process id");
-    let id = rustix::process::Pid::from_raw(id).expect("a process id");
-    rustix::process::kill_process(id, signal).expect("our own process");
 }
 
 /// Messages of the block, while the subscriber is stopped from 350 ms to 1250 ms; how often it found the block expired.
@@ -327,21 +323,22 @@ fn expired_while_held_up(messages: &[(i64, Message)]) -> u64 {
     let directory = tempfile::tempdir().expect("tempdir");
     let namespace = namespace();
     let out = directory.path().join("held-up.triptime");
-    let arguments = subscribe("4s", &out);
-    let subscriber = namespace.run(|| start(&arguments)).expect("a thread in the namespace");
-    std::thread::sleep(Duration::from_millis(1_000));
+    let arguments = subscribe(&out);
+    let mut subscriber = namespace.run(|| start(&arguments)).expect("a thread in the namespace");
+    until_thread(&mut subscriber, "subscribe");
+    let begin = Instant::now();
     let (mut is_stopped, mut was_stopped) = (false, false);
     send(&sender(&namespace), &frames(messages), |ms| {
         let is_to_stop = (350..1_250).contains(&ms);
         if is_to_stop != is_stopped {
             is_stopped = is_to_stop;
             was_stopped = true;
-            let [stop, go_on] = [rustix::process::Signal::STOP, rustix::process::Signal::CONT];
+            let [stop, go_on] = [Signal::STOP, Signal::CONT];
             signal(&subscriber, if is_stopped { stop } else { go_on });
         }
     });
     assert!(was_stopped && !is_stopped);
-    let document = finished(subscriber, &arguments);
+    let document = finished(subscriber, begin, &arguments);
     support::series(&document, BLOCK)["late"].as_u64().expect("a counter")
 }
 

@@ -3,9 +3,9 @@
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use support::bridge::{bed, inside};
-use support::{json, root_or_skip, run, stderr};
+use support::{json, root_or_skip, run, stderr, until_thread};
 use sys::netns::NetNs;
 
 /// Name of the thread that reads what the kernel counts: it is there once all points are watched.
@@ -33,35 +33,13 @@ fn trace(namespace: &NetNs, arguments: &str, out: &str) -> Running {
     let mut words: Vec<&str> = arguments.split(' ').collect();
     words.extend(["--record", "-q", "--no-flight-recorder", "--out", out]);
     let mut traced = running(inside(namespace, &words));
-    let until = Instant::now() + Duration::from_secs(60);
-    while !traced.0.as_ref().is_some_and(|child| has_thread(child.id())) {
-        let ended = traced.0.as_mut().and_then(|child| child.try_wait().expect("asked"));
-        if ended.is_some() || Instant::now() > until {
-            let mut child = traced.0.take().expect("a program");
-            let _ = child.kill();
-            panic!("{arguments}: {}", stderr(&child.wait_with_output().expect("ended")));
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    // nsenter becomes the program: its number stays.
+    until_thread(traced.0.as_mut().expect("a program"), READER);
     traced
 }
 
-/// nsenter becomes the program: its number stays.
-fn has_thread(process: u32) -> bool {
-    let Ok(tasks) = std::fs::read_dir(format!("/proc/{process}/task")) else {
-        return false;
-    };
-    let mut names = tasks
-        .flatten()
-        .filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
-    names.any(|name| name.trim() == READER)
-}
-
 fn end(mut traced: Running) {
-    let child = traced.0.take().expect("a program");
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("told to end");
-    let output = child.wait_with_output().expect("ended");
+    let output = support::end(traced.0.take().expect("a program"), &["trace"]);
     assert!(output.status.success(), "{:?}: {}", output.status, stderr(&output));
 }
 

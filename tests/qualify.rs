@@ -1,11 +1,11 @@
 //! The main job, end to end, on a short plan; and what is left when it ends in any way.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
-use support::{json, root_or_skip, run, series, start, stderr, traces, wait};
+use support::{json, root_or_skip, run, series, start, stderr, traces, until_thread, wait};
 
 const PLAN: &str = r#"
 name = "short"
@@ -195,16 +195,17 @@ fn children_of(parent: u32) -> usize {
 fn ended_by(signal: Signal) {
     let directory = tempfile::tempdir().expect("tempdir");
     let before = traces();
-    let (child, out) = start_plan(directory.path());
+    let (mut child, out) = start_plan(directory.path());
     let id = child.id();
     let until = Instant::now() + Duration::from_secs(60);
     while children_of(id) == 0 {
         assert!(Instant::now() < until, "the external load is a child");
         std::thread::sleep(Duration::from_millis(100));
     }
+    until_thread(&mut child, "wakeup");
     // Something is to be measured beside it.
     std::thread::sleep(Duration::from_secs(2));
-    kill_process(Pid::from_child(&child), signal).expect("our own child");
+    support::signal(&child, signal);
     let output = wait(child, &["qualify"]);
     let until = Instant::now() + Duration::from_secs(5);
     while traces() != before && Instant::now() < until {

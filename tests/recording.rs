@@ -3,8 +3,7 @@
 use serde_json::Value;
 use std::path::Path;
 use std::process::Child;
-use std::time::Duration;
-use support::{json, namespace, root_or_skip, run, start, stderr, wait};
+use support::{json, namespace, root_or_skip, run, start, stderr, until_thread, wait};
 use sys::netns::NetNs;
 
 fn begin(namespace: &NetNs, directory: &Path, name: &str, arguments: &str) -> (Child, String) {
@@ -38,7 +37,7 @@ fn a_killed_recording_is_read_as_far_as_it_was_sealed() {
         "sub.triptime",
         "subscribe v1 --rate 4800 --record --no-flight-recorder",
     );
-    std::thread::sleep(Duration::from_millis(500));
+    until_thread(&mut subscriber, "subscribe");
     let arguments = "publish v0 --streams 4 --policy other --duration 4500ms";
     let (publisher, _) = begin(&bed, directory.path(), "pub.triptime", arguments);
     let published = wait(publisher, &[arguments]);

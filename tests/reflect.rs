@@ -1,11 +1,11 @@
 //! Both ends of a round trip, as their users start them, and what they captured as tshark sees it.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Output};
 use std::time::Duration;
-use support::{json, namespace, root_or_skip, series, start, stderr, wait};
+use support::{end, json, namespace, root_or_skip, series, signal, start, stderr, until_file, wait};
 use sys::netns::NetNs;
 
 /// One end under way on `interface`, its run file and capture in `directory`.
@@ -134,7 +134,7 @@ fn a_capture_has_every_frame_both_ways_and_its_tag() {
         capture.display()
     );
     let near = result(&wait(begin(&namespace, directory.path(), "v1", &options), &["near"]));
-    kill_process(Pid::from_child(&far), Signal::INT).expect("told to end");
+    signal(&far, Signal::INT);
     wait(far, &["far"]);
     let sent = series(&near, "rtt/reflect")["received"].as_u64().expect("a count");
     let [probe, marked] = ["data[5] == 01", "data[6:2] == 00:01"];
@@ -167,7 +167,7 @@ fn a_capture_around_a_spike_is_a_part_of_the_run() {
         capture.display()
     );
     let near = wait(begin(&namespace, directory.path(), "v1", &options), &["near"]);
-    kill_process(Pid::from_child(&far), Signal::INT).expect("told to end");
+    signal(&far, Signal::INT);
     wait(far, &["far"]);
     assert_eq!(json(&near)["run"]["state"], "interrupted");
     let Some(marked) = tshark(&capture, "frame.comment contains \"over its threshold\"") else {
@@ -256,7 +256,7 @@ fn an_initiator_that_comes_first_waits_asleep() {
         assert!(cpu_ms(&near) < 750, "{engine}: {} ms", cpu_ms(&near));
         let far = end("v1", "--role reflector --cpu 1");
         let near = result(&wait(near, &["near"]));
-        kill_process(Pid::from_child(&far), Signal::INT).expect("told to end");
+        signal(&far, Signal::INT);
         let far = result(&wait(far, &["far"]));
         assert!(
             series(&near, "rtt/reflect")["received"].as_u64() > Some(1_000),
@@ -296,7 +296,7 @@ fn ends_in_different_vlans_do_not_measure() {
             format!("--role initiator --engine block --wait 1s --duration 1s {near}"),
         );
         let near = wait(near, &["near"]);
-        kill_process(Pid::from_child(&far), Signal::INT).expect("told to end");
+        signal(&far, Signal::INT);
         let far = wait(far, &["far"]);
         assert_eq!(near.status.code(), Some(3), "{}", stderr(&near));
         assert!(stderr(&near).contains(says), "{}", stderr(&near));
@@ -331,9 +331,8 @@ fn an_end_that_nobody_asks_has_measured_nothing() {
         stderr(&alone)
     );
     let waiting = begin(&namespace, directory.path(), "v0", "--engine block");
-    std::thread::sleep(Duration::from_millis(500));
-    kill_process(Pid::from_child(&waiting), Signal::INT).expect("told to end");
-    let waiting = wait(waiting, &["waiting"]);
+    until_file(&directory.path().join("v0.triptime"));
+    let waiting = end(waiting, &["waiting"]);
     assert_eq!(waiting.status.code(), Some(3), "{}", stderr(&waiting));
     assert!(
         stderr(&waiting).contains("ended before it found the other end on v0"),
@@ -356,7 +355,7 @@ fn limits_are_judged_at_the_end_that_measures() {
     let far = end("v1", "reflector");
     let near = end("v0", "initiator --duration 500ms");
     let near = wait(near, &["near"]);
-    kill_process(Pid::from_child(&far), Signal::INT).expect("told to end");
+    signal(&far, Signal::INT);
     let far = wait(far, &["far"]);
     let profiles = |output: &Output| json(output)["profiles"].as_array().expect("profiles").len();
     assert_eq!(profiles(&near), 1, "{}", stderr(&near));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use support::{json, namespace, root_or_skip, run, series, start, stderr, wait};
+use support::{end, json, namespace, root_or_skip, run, series, start, stderr, until_sent, wait};
 use sys::netns::NetNs;
 
 const SET: &str = r#"
@@ -49,16 +49,16 @@ fn begin(namespace: &NetNs, directory: &Path, words: &str) -> Child {
     namespace.run(|| start(&all)).expect("a thread in the namespace")
 }
 
-/// A publisher for three seconds, and in the middle of them a subscriber for one; the subscriber's result and capture.
+/// A subscriber for one second, in the middle of what a publisher sends; the subscriber's result and capture.
 fn pair(directory: &Path, publish: &str, subscribe: &str) -> (Value, PathBuf) {
     let namespace = namespace();
     let capture = directory.join("seen.pcapng");
-    let far = begin(&namespace, directory, &format!("publish v0 --duration 3s {publish}"));
-    std::thread::sleep(std::time::Duration::from_millis(1_700));
+    let far = begin(&namespace, directory, &format!("publish v0 {publish}"));
+    until_sent(&far, "v0", 100);
     let options = format!("--duration 1s --capture-all --capture {}", capture.display());
     let near = begin(&namespace, directory, &format!("subscribe v1 {options} {subscribe}"));
     let near = wait(near, &["subscribe"]);
-    let far = wait(far, &["publish"]);
+    let far = end(far, &["publish"]);
     assert_eq!(far.status.code(), Some(0), "{}", stderr(&far));
     assert_eq!(near.status.code(), Some(0), "{}", stderr(&near));
     (json(&near), capture)

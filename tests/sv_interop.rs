@@ -3,11 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
-use support::{json, namespace, root_or_skip, series, start, stderr, wait};
+use support::{end, json, namespace, root_or_skip, series, start, stderr, until_packet_socket, until_thread, wait};
 use sys::netns::NetNs;
-
-/// Getting ready takes this long at most, on a machine that also runs other tests.
-const GET_READY: Duration = Duration::from_millis(2_500);
 
 /// The interpreter that has open61850; `None` after leaving the test out.
 fn open61850(test: &str) -> Option<PathBuf> {
@@ -79,18 +76,17 @@ fn subscribed(test: &str, engine: &str) {
     let namespace = namespace();
     let directory = tempfile::tempdir().expect("a directory");
     let capture = directory.path().join("seen.pcapng");
-    let words = format!(
-        "subscribe v1 --duration 6s --capture-all --capture {}",
-        capture.display()
-    );
-    let near = ours(&namespace, directory.path(), &words);
-    std::thread::sleep(GET_READY);
+    let words = format!("subscribe v1 --capture-all --capture {}", capture.display());
+    let mut near = ours(&namespace, directory.path(), &words);
+    until_thread(&mut near, "subscribe");
     let words = format!(
         "v0 02:00:00:00:00:01 01:0c:cd:04:00:01 PEER --appid 0x4001 --conf-rev 1 --rate 4800 --asdus 2 --engine {engine} --duration 1"
     );
     let far = peer(&namespace, &python, "open61850.sv_publisher", &words);
     let far = said(&far.wait_with_output().expect("it ends"));
-    let near = wait(near, &["subscribe"]);
+    // A stream has ended once it is silent for half a second.
+    std::thread::sleep(Duration::from_secs(1));
+    let near = end(near, &["subscribe"]);
     assert_eq!(near.status.code(), Some(0), "{}", stderr(&near));
     let document = json(&near);
 
@@ -134,7 +130,7 @@ fn open61850_supervises_what_we_publish() {
     let namespace = namespace();
     let directory = tempfile::tempdir().expect("a directory");
     let supervisor = peer(&namespace, &python, "open61850.supervision", "--live v1 --duration 6");
-    std::thread::sleep(GET_READY);
+    until_packet_socket(&supervisor);
     let publisher = ours(
         &namespace,
         directory.path(),

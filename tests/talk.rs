@@ -1,10 +1,9 @@
 //! Talker and listener, end to end, over a veth pair in a namespace of the test's own.
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::process::{Child, Output};
 use std::time::Duration;
-use support::{json, namespace, root_or_skip, series, start, stderr, wait};
+use support::{end, json, namespace, root_or_skip, series, start, stderr, until_thread, wait};
 use sys::netns::NetNs;
 
 /// A command under way in the namespace, its run file in `directory`.
@@ -104,18 +103,18 @@ fn talker_and_listener_apart_and_each_ended_by_a_signal() {
         tempfile::tempdir().expect("tempdir"),
         tempfile::tempdir().expect("tempdir"),
     );
-    let listener = begin(&namespace, &far, "listen v1 --json");
-    std::thread::sleep(Duration::from_millis(1_500));
-    let talker = begin(&namespace, &near, "talk v0 --json --no-flight-recorder --framing avtp");
-    std::thread::sleep(Duration::from_secs(3));
-    let end = |child: Child| {
-        kill_process(Pid::from_child(&child), Signal::INT).expect("our own child");
-        let output = wait(child, &["talk and listen"]);
+    let mut listener = begin(&namespace, &far, "listen v1 --json");
+    until_thread(&mut listener, "listen");
+    let mut talker = begin(&namespace, &near, "talk v0 --json --no-flight-recorder --framing avtp");
+    until_thread(&mut talker, "talk");
+    std::thread::sleep(Duration::from_secs(1));
+    let ended = |child: Child| {
+        let output = end(child, &["talk and listen"]);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         json(&output)
     };
-    let talked = end(talker);
-    let listened = end(listener);
+    let talked = ended(talker);
+    let listened = ended(listener);
     assert_eq!(
         (&talked["run"]["state"], &listened["run"]["state"]),
         (&"complete".into(), &"complete".into())

@@ -10,10 +10,9 @@ mod loss;
 use model::Cause;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 use store::RunFile;
 use support::bridge::{bed, inside};
-use support::{json, root_or_skip};
+use support::{json, root_or_skip, until_thread};
 use sys::clock::monotonic;
 use sys::netns::NetNs;
 use sys::thread::{Policy, RtThread};
@@ -55,7 +54,9 @@ fn hops_of_a_stream_over_a_bridge_into_a_namespace() {
             .expect("started")
     };
     let mut others = [quiet(inside(&publisher, &publish)), quiet(inside(&device, &subscribe))];
-    std::thread::sleep(Duration::from_secs(1));
+    for (other, thread) in others.iter_mut().zip(["publish", "subscribe"]) {
+        until_thread(other, thread);
+    }
     let trace = [
         "trace",
         "p-ts",
@@ -259,7 +260,7 @@ fn blocks_of_the_bridges_cpu_are_found_in_their_hop() {
             format!("edge=dut0@{}:rx", device.path().display()),
         ];
         let points: Vec<&str> = points.iter().map(String::as_str).collect();
-        std::thread::sleep(Duration::from_secs(1));
+        until_thread(&mut publishing, "publish");
         let mut trace = inside(&switch, &[&trace[..], &points, &["-q", "--out", &traced]].concat());
         let mut tracing = trace.stdout(Stdio::null()).spawn().expect("started");
         block(last, &mut tracing);

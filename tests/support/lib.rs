@@ -4,6 +4,7 @@ pub mod bridge;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -60,6 +61,96 @@ pub fn wait(child: Child, arguments: &[&str]) -> Output {
     let output = reader.join().expect("no panic").expect("its output");
     assert!(!timed_out, "{arguments:?} did not end: {}", stderr(&output));
     output
+}
+
+/// Waits until a started binary has a thread whose name begins with this, as measuring threads have the name of their probe: from
+/// then on nothing that comes is missed, however long the machine took to start it. Returns the thread's number.
+///
+/// # Panics
+/// When it ends before, or has none after a minute; it is killed then.
+pub fn until_thread(child: &mut Child, name: &str) -> u32 {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(number) = thread(child.id(), name) {
+            return number;
+        }
+        let ended = child.try_wait().expect("our own child");
+        if ended.is_some() || Instant::now() > until {
+            let _ = child.kill();
+            let mut said = String::new();
+            let read = child.stderr.as_mut().map(|stderr| stderr.read_to_string(&mut said));
+            panic!("no thread {name}: ended {ended:?}, {read:?}: {said}");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until a started program has a packet socket in its network namespace, which nobody else may have there.
+///
+/// # Panics
+/// When there is none after a minute.
+pub fn until_packet_socket(child: &Child) {
+    let until = Instant::now() + Duration::from_secs(60);
+    let sockets = || std::fs::read_to_string(format!("/proc/{}/net/packet", child.id())).unwrap_or_default();
+    // The first line is a heading.
+    while sockets().lines().count() < 2 {
+        assert!(Instant::now() < until, "no packet socket");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn thread(process: u32, name: &str) -> Option<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let named = |task: &std::fs::DirEntry| {
+        std::fs::read_to_string(task.path().join("comm")).is_ok_and(|comm| comm.starts_with(name))
+    };
+    tasks.flatten().find(named)?.file_name().to_str()?.parse().ok()
+}
+
+/// Waits until this interface of a started program's network namespace has sent so many frames.
+///
+/// # Panics
+/// When it has not after a minute.
+pub fn until_sent(child: &Child, interface: &str, frames: u64) {
+    let until = Instant::now() + Duration::from_secs(60);
+    let sent = || {
+        let text = std::fs::read_to_string(format!("/proc/{}/net/dev", child.id())).unwrap_or_default();
+        let line = text
+            .lines()
+            .find_map(|line| line.trim().strip_prefix(interface)?.strip_prefix(':'));
+        // Eight fields of what was received; then octets and frames that were sent.
+        line.and_then(|line| line.split_whitespace().nth(9)?.parse::<u64>().ok())
+    };
+    while sent() < Some(frames) {
+        assert!(Instant::now() < until, "{interface} sent {:?} frames", sent());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until a file is there: a run file is made once signals are heeded.
+///
+/// # Panics
+/// When it is not after a minute.
+pub fn until_file(path: &Path) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !path.exists() {
+        assert!(Instant::now() < until, "no {}", path.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Sends a signal to a child.
+pub fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).expect("our own child");
+}
+
+/// Ends a started binary as Ctrl-C does, and waits for it.
+///
+/// # Panics
+/// As [`wait`].
+pub fn end(child: Child, arguments: &[&str]) -> Output {
+    signal(&child, Signal::INT);
+    wait(child, arguments)
 }
 
 /// Standard error as text.
