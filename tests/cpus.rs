@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use support::{binary, end, json, namespace, root_or_skip, start, stderr, until_thread, wait};
+use support::{binary, end, generous_limits, json, namespace, root_or_skip, start, stderr, until_thread, wait};
 
 const PLAN: &str = r#"
 name = "short"
@@ -171,9 +171,10 @@ fn two_measurements_on_one_cpu_doubt_each_other_and_on_two_they_do_not() {
     }
     let directory = tempfile::tempdir().expect("tempdir");
     let (first, last) = (sys::thread::cpuset_cpus().first().expect("a CPU"), last_cpu());
+    let limits = generous_limits(directory.path());
     let both = |one: u32, other: u32| {
         let words =
-            |cpu: u32, ns: &str| format!("wakeup --cpus {cpu} --duration {ns} --interval 1ms --limits substation");
+            |cpu: u32, ns: &str| format!("wakeup --cpus {cpu} --duration {ns} --interval 1ms --limits {limits}");
         let mut a = begin(directory.path(), &format!("a{one}{other}"), &words(one, "4s"));
         until_thread(&mut a, "wakeup");
         let b = begin(directory.path(), &format!("b{one}{other}"), &words(other, "2s"));
@@ -247,7 +248,8 @@ fn a_policy_changed_midway_puts_the_series_in_doubt() {
     }
     let directory = tempfile::tempdir().expect("tempdir");
     let cpu = last_cpu();
-    let words = format!("wakeup --cpus {cpu} --duration 3s --interval 1ms --limits substation");
+    let limits = generous_limits(directory.path());
+    let words = format!("wakeup --cpus {cpu} --duration 3s --interval 1ms --limits {limits}");
     let mut child = begin(directory.path(), "c", &words);
     let name = format!("wakeup/{cpu}");
     let number = until_thread(&mut child, &name).to_string();

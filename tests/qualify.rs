@@ -239,3 +239,84 @@ fn a_killed_run_leaves_nothing_but_its_file() {
         ended_by(Signal::KILL);
     }
 }
+
+const SIDE_BY_SIDE: &str = r#"
+name = "two"
+what = "Wake-ups beside the round trip"
+limits = "substation"
+window = "500ms"
+
+[cpus]
+housekeeping = "first"
+measured = "rest"
+
+[[step]]
+probe = "reflect"
+duration = "2s"
+interval = "1ms"
+policy = "fifo:60"
+receive = "block"
+cpus = "FIRST"
+
+[[step]]
+probe = "wakeup"
+duration = "2s"
+spin_ahead = "20us"
+cpus = "LAST"
+beside_previous = true
+"#;
+
+/// When a step began and ended, in seconds of the run.
+fn span(document: &Value, step: &str) -> (f64, f64) {
+    let at = |kind: &str| {
+        let events = document["events"].as_array().expect("events");
+        let found = events
+            .iter()
+            .find(|event| event["kind"] == kind && event["text"] == step);
+        found.and_then(|event| event["at_s"].as_f64()).expect("an event")
+    };
+    (at("step-started"), at("step-stopped"))
+}
+
+#[test]
+fn steps_side_by_side_measure_at_the_same_time_on_cpus_of_their_own() {
+    const NAME: &str = "steps_side_by_side_measure_at_the_same_time_on_cpus_of_their_own";
+    let cpus = sys::thread::cpuset_cpus();
+    if !root_or_skip(NAME) {
+        return;
+    }
+    let (Some(first), Some(last)) = (cpus.first(), cpus.iter().nth(1)) else {
+        testing::skip(NAME, "needs two CPUs");
+        return;
+    };
+    let directory = tempfile::tempdir().expect("tempdir");
+    let (plan, out) = (
+        path(directory.path(), "two.toml"),
+        path(directory.path(), "run.triptime"),
+    );
+    let on = |wakeups: u32| {
+        let text = SIDE_BY_SIDE.replace("FIRST", &first.to_string());
+        std::fs::write(&plan, text.replace("LAST", &wakeups.to_string())).expect("writable");
+        run(&["qualify", &plan, "--json", "--out", &out])
+    };
+    let refused = on(first);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains(&format!("both take cpu {first}")),
+        "{}",
+        stderr(&refused)
+    );
+    assert!(!Path::new(&out).exists());
+
+    let document = json(&on(last));
+    let (trips, wakeups) = (span(&document, "round trip"), span(&document, "wake-up"));
+    assert!(trips.0 < wakeups.1 && wakeups.0 < trips.1, "{trips:?} {wakeups:?}");
+    assert!(trips.1.max(wakeups.1) < 3.5, "2 s, and not 4: {trips:?} {wakeups:?}");
+    let named = [format!("wakeup/cpu{last}"), "rtt/reflect".to_owned()];
+    for name in named {
+        let series = series(&document, &name);
+        assert!(count(series, "received") + count(series, "missed") > 1_500, "{series}");
+        let beside = format!("round trip on cpu {first}, wake-up on cpu {last}");
+        assert_eq!(series["settings"]["side by side"], beside, "{series}");
+    }
+}

@@ -5,7 +5,7 @@ use super::{bed, inside};
 use serde_json::Value;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
-use support::{json, root_or_skip, stderr};
+use support::{generous_limits, json, root_or_skip, stderr};
 use sys::link::{delete, set_down, set_up};
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
@@ -57,11 +57,10 @@ fn traced(beds: &[NetNs; 3], work: impl FnOnce()) -> (Output, Value) {
     let out = directory.path().join("traced.triptime");
     let out = out.to_str().expect("UTF-8");
     let edge = format!("edge=dut0@{}:rx", device.path().display());
-    let mut trace: Command = inside(
-        switch,
-        &["trace", "p-ts", "--window", "1s", "--limits", "substation", "--json"],
-    );
+    let mut trace: Command = inside(switch, &["trace", "p-ts", "--window", "1s", "--json"]);
     trace.args([
+        "--limits",
+        &generous_limits(directory.path()),
         "--duration",
         "3s",
         "--out",

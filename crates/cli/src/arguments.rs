@@ -2,6 +2,7 @@
 
 use lab::load::{LoadKind, LoadRequest, LoadSpec};
 use lab::preflight::Intent;
+use probes::options::positive_duration;
 use std::path::PathBuf;
 use std::str::FromStr;
 use sys::thread::Policy;
@@ -131,20 +132,6 @@ pub(crate) fn size(text: &str) -> Result<u64, units::SizeError> {
     units::parse_bytes(text)
 }
 
-/// A duration such as `250us`, in nanoseconds.
-pub(crate) fn duration(text: &str) -> Result<u64, units::DurationError> {
-    units::parse_ns(text)
-}
-
-/// A duration that is not zero.
-pub(crate) fn positive_duration(text: &str) -> Result<u64, String> {
-    match units::parse_ns(text) {
-        Ok(0) => Err("must be more than 0".into()),
-        Ok(ns) => Ok(ns),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 /// An APPID such as `0x4000` or `16384`.
 pub(crate) fn appid(text: &str) -> Result<u16, String> {
     let parsed = match text.strip_prefix("0x") {
@@ -217,7 +204,8 @@ impl From<ReceiveArg> for probes::reflect::Receive {
 
 #[cfg(test)]
 mod tests {
-    use super::{appid, positive_duration, vlan, window};
+    use super::{appid, vlan, window};
+    use probes::options::positive_duration;
 
     #[test]
     fn values_and_refusals() {

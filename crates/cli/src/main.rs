@@ -61,9 +61,9 @@ mod arguments;
 mod commands;
 mod ending;
 mod failure;
-mod needs;
 mod page;
 mod progress;
+mod ready;
 mod run_file;
 mod streams;
 mod time_sync;
@@ -104,12 +104,9 @@ enum Command {
     Merge(commands::merge::MergeArgs),
 }
 
-/// Commands whose late samples are not asked about: for them the option that every measuring command has says nothing.
-const WITHOUT_FLIGHT_RECORDER: [&str; 2] = ["listen", "publish"];
-
 fn parse() -> Result<Cli, clap::Error> {
     let hide = |command: clap::Command| command.mut_arg("no_flight_recorder", |option| option.hide(true));
-    let command = WITHOUT_FLIGHT_RECORDER
+    let command = ready::UNEXPLAINED
         .iter()
         .fold(Cli::command(), |cli, name| cli.mut_subcommand(name, hide));
     Cli::from_arg_matches(&command.try_get_matches()?)
@@ -120,7 +117,6 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(message) => return failure::show_usage(&message),
     };
-    needs::note(&cli.command);
     let status = match cli.command {
         Command::Qualify(args) => commands::qualify::run(args),
         Command::Wakeup(args) => commands::wakeup::run(args),

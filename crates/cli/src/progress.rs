@@ -2,6 +2,7 @@
 
 mod table;
 
+use lab::runner::Show;
 use lab::session::Session;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -45,8 +46,21 @@ impl Progress {
         }
     }
 
-    /// Shows how the run stands.
-    pub(crate) fn show(&mut self, session: &Session, doing: &str) {
+    /// Takes it away.
+    pub(crate) fn clear(&mut self) {
+        match &mut self.view {
+            View::Table(table) => table.clear(),
+            View::Line if self.drawn.is_some() => {
+                let _ = write!(std::io::stderr(), "\r\x1b[K");
+            }
+            View::Line | View::Off => {}
+        }
+        self.drawn = None;
+    }
+}
+
+impl Show for Progress {
+    fn show(&mut self, session: &Session, doing: &str) {
         if self.drawn.is_some_and(|drawn| drawn.elapsed() < EVERY) {
             return;
         }
@@ -63,18 +77,6 @@ impl Progress {
             }
         }
         self.drawn = Some(Instant::now());
-    }
-
-    /// Takes it away.
-    pub(crate) fn clear(&mut self) {
-        match &mut self.view {
-            View::Table(table) => table.clear(),
-            View::Line if self.drawn.is_some() => {
-                let _ = write!(std::io::stderr(), "\r\x1b[K");
-            }
-            View::Line | View::Off => {}
-        }
-        self.drawn = None;
     }
 }
 

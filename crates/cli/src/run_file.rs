@@ -8,24 +8,21 @@ use crate::progress::Progress;
 use crate::verdict;
 use lab::loads::Loads;
 use lab::preflight::{self, Intent};
+use lab::runner::{Runner, Underway};
 use lab::session::{Session, SessionError, SessionSpec};
 use model::{EventKind, RunState, setting};
 use probes::tap::{self, Capture, CaptureSpec, Extent};
-use probes::{Port, ProbeError, Running};
+use probes::{Port, ProbeError};
 use report::limits::Profile;
 use report::tables::Layout;
 use run::{NewRun, Stop, Thresholds, remove};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use store::RunFile;
 use sys::SysError;
 use units::CpuList;
 
 /// Span after which ABB's application reports its maxima.
 const DEFAULT_WINDOW_NS: u64 = 20_000_000_000;
-
-/// How often a single probe is looked after.
-const LOOK: Duration = Duration::from_millis(200);
 
 /// A run of one command: its session, and what was asked about its output.
 pub(crate) struct Run {
@@ -204,34 +201,18 @@ impl Run {
         }
     }
 
-    /// Waits for `ns`, or until told to end, showing progress; calls `look` now and then, and at the end.
-    pub(crate) fn pass<E>(
-        &mut self,
-        ns: u64,
-        doing: &str,
-        mut look: impl FnMut(&Session) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let end = Instant::now() + Duration::from_nanos(ns);
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.session.stop.requested() {
-                return look(&self.session);
-            }
-            std::thread::sleep(left.min(LOOK));
-            look(&self.session)?;
-            self.loads.look(&self.session.recorder.events());
-            self.progress.show(&self.session, doing);
+    /// What waits for probes beside the loads, and shows progress.
+    pub(crate) fn runner(&mut self) -> Runner<'_> {
+        Runner {
+            session: &mut self.session,
+            loads: &mut self.loads,
+            show: &mut self.progress,
         }
     }
 
-    /// Waits for a probe, showing progress.
-    pub(crate) fn attend(&mut self, running: Running) -> Result<(), ProbeError> {
-        while !running.is_finished() {
-            std::thread::sleep(LOOK);
-            self.loads.look(&self.session.recorder.events());
-            self.progress.show(&self.session, "measuring");
-        }
-        running.join()
+    /// Waits for what was started, if it was.
+    pub(crate) fn attend<'a>(&mut self, started: Result<impl Underway + 'a, ProbeError>) -> Result<(), SessionError> {
+        self.runner().attend("measuring", vec![Box::new(started?)])
     }
 
     /// Closes the run and reports it, unless `outcome` says that nothing was measured. Returns the exit status.
@@ -295,11 +276,6 @@ impl Run {
     pub(crate) fn html_beside_the_run(&mut self) {
         let beside = self.session.file().with_extension("html");
         self.args.html.get_or_insert(beside);
-    }
-
-    /// Progress lines, for a plan that shows its own.
-    pub(crate) fn parts(&mut self) -> (&mut Session, &mut Progress) {
-        (&mut self.session, &mut self.progress)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Options of commands that watch how this machine's clock is kept.
 
-use crate::arguments::positive_duration;
 use probes::ProbeError;
+use probes::options::positive_duration;
 use probes::subscribe::ClockRelation;
 use probes::timesync::{DEFAULT_LIMIT_NS, TimeSync, TimeSyncConfig};
 use run::Recorder;

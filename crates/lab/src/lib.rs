@@ -9,4 +9,5 @@ pub mod loads;
 pub mod nic;
 pub mod plan;
 pub mod preflight;
+pub mod runner;
 pub mod session;

@@ -4,7 +4,8 @@ mod common;
 
 use common::{Run, can_run_with};
 use model::EventKind;
-use probes::wakeup::{self, WakeupConfig};
+use probes::Probe;
+use probes::wakeup::{WakeupConfig, WakeupOptions};
 use std::process::Command;
 use std::time::Duration;
 use sys::privilege::Capability;
@@ -25,15 +26,22 @@ fn told(change: &[&str]) -> [Vec<String>; 2] {
     let mut run = Run::start();
     let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
     let config = |label: &str| WakeupConfig {
-        policy: Policy::Fifo(50),
-        period: "1ms".parse().expect("a period"),
         duration_ns: Some(2_000_000_000),
         label: Some(label.to_owned()),
+        options: WakeupOptions {
+            policy: Policy::Fifo(50),
+            interval: "1ms".parse().expect("a period"),
+            ..WakeupOptions::default()
+        },
         ..WakeupConfig::on([cpu].into_iter().collect())
     };
-    let first = wakeup::start(&config("first"), &mut run.recorder, &run.stop).expect("it starts");
+    let first = config("first")
+        .start((), &mut run.recorder, &run.stop)
+        .expect("it starts");
     let thread = thread_called(&format!("wakeup/{cpu}")).expect("a measuring thread");
-    let second = wakeup::start(&config("second"), &mut run.recorder, &run.stop).expect("it starts");
+    let second = config("second")
+        .start((), &mut run.recorder, &run.stop)
+        .expect("it starts");
     std::thread::sleep(Duration::from_millis(200));
     if let [program, arguments @ ..] = change {
         let output = Command::new(program)

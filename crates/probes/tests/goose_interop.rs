@@ -4,6 +4,7 @@ mod common;
 
 use capture::write::PcapWriter;
 use common::{Pair, Run, can_run, wait_until};
+use probes::Probe;
 use probes::goose::{GooseConfig, SuperviseConfig, parse};
 use probes::publish::{self, start_all};
 use probes::subscribe::{self, SubscribeConfig};
@@ -168,7 +169,7 @@ fn open61850_publishes_and_we_supervise() {
         ..SubscribeConfig::default()
     };
     let port = pair.port_b(&subscribe::port_options());
-    let subscription = subscribe::start(&config, port, &mut run.recorder, &run.stop).expect("it starts");
+    let subscription = config.start(port, &mut run.recorder, &run.stop).expect("it starts");
     let mut command = Command::new(&python);
     command
         .args([

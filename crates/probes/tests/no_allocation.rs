@@ -7,15 +7,16 @@
 mod common;
 
 use common::{Pair, Run, can_run};
+use probes::Probe;
 use probes::Rest;
 use probes::goose::GooseConfig;
 use probes::listen::{self, ListenConfig};
-use probes::noise::{self, NoiseConfig};
+use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::publish::{self, PublishConfig, StreamConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role, Stamps};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk::{self, Framing, TalkConfig};
-use probes::wakeup::{self, WakeupConfig};
+use probes::wakeup::{WakeupConfig, WakeupOptions};
 use run::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -50,14 +51,17 @@ fn wakeup() {
     let _turn = turn();
     let mut run = Run::start();
     let config = WakeupConfig {
-        policy: Policy::Other,
-        period: Period::of_ns(500_000),
         duration_ns: Some(1_000_000_000),
-        threshold_ns: Some(1_000_000),
+        options: WakeupOptions {
+            policy: Policy::Other,
+            interval: Period::of_ns(500_000),
+            threshold: Some(1_000_000),
+            ..WakeupOptions::default()
+        },
         ..WakeupConfig::on(sys::thread::allowed_cpus())
     };
     let before = counted();
-    let running = wakeup::start(&config, &mut run.recorder, &run.stop).expect("wakeup starts");
+    let running = config.start((), &mut run.recorder, &run.stop).expect("wakeup starts");
     running.join().expect("wakeup ends well");
     assert_eq!(counted() - before, 0);
     let recorded = run.finish();
@@ -74,16 +78,18 @@ fn noise() {
     let mut run = Run::start();
     let config = NoiseConfig {
         cpus: sys::thread::allowed_cpus().first().into_iter().collect(),
-        policy: Policy::Other,
-        threshold_ns: 1_000,
-        spike_above_ns: None,
         duration_ns: Some(500_000_000),
         rest: Rest::NONE,
         idle: String::new(),
         label: None,
+        options: NoiseOptions {
+            policy: Policy::Other,
+            threshold: 1_000,
+            spike_above: None,
+        },
     };
     let before = counted();
-    let running = noise::start(&config, &mut run.recorder, &run.stop).expect("noise starts");
+    let running = config.start((), &mut run.recorder, &run.stop).expect("noise starts");
     running.join().expect("noise ends well");
     assert_eq!(counted() - before, 0);
     let recorded = run.finish();
@@ -121,9 +127,13 @@ fn reflect_both_ends(receive: Receive) {
     let (near, far) = (pair.port_a(&options), pair.port_b(&options));
     let before = counted();
     let reflector = reflect_config(Role::Reflector, receive);
-    let reflector = reflect::start(&reflector, far, &mut run.recorder, &run.stop).expect("the reflector starts");
+    let reflector = reflector
+        .start(far, &mut run.recorder, &run.stop)
+        .expect("the reflector starts");
     let initiator = reflect_config(Role::Initiator, receive);
-    let initiator = reflect::start(&initiator, near, &mut run.recorder, &run.stop).expect("the initiator starts");
+    let initiator = initiator
+        .start(near, &mut run.recorder, &run.stop)
+        .expect("the initiator starts");
     initiator.join().expect("the initiator ends well");
     run.stop.request();
     reflector.join().expect("the reflector ends well");
@@ -164,7 +174,9 @@ fn publish() {
     let mut run = Run::start();
     let before = counted();
     let config = publish_config(1_000_000_000);
-    let running = publish::start(&config, port, &mut run.recorder, &run.stop).expect("the publisher starts");
+    let running = config
+        .start(port, &mut run.recorder, &run.stop)
+        .expect("the publisher starts");
     running.join().expect("the publisher ends well");
     assert_eq!(counted() - before, 0);
     assert!(run.finish().counters("publish/lateness").received > 0);
@@ -189,9 +201,13 @@ fn subscribe() {
         ..SubscribeConfig::default()
     };
     let before = counted();
-    let subscription = subscribe::start(&config, far, &mut run.recorder, &run.stop).expect("the subscriber starts");
+    let subscription = config
+        .start(far, &mut run.recorder, &run.stop)
+        .expect("the subscriber starts");
     let publisher = publish_config(4_000_000_000);
-    let publisher = publish::start(&publisher, near, &mut run.recorder, &run.stop).expect("the publisher starts");
+    let publisher = publisher
+        .start(near, &mut run.recorder, &run.stop)
+        .expect("the publisher starts");
     wait_for_traffic(&subscription.frames);
     // Over the first wrap, which teaches the rate.
     std::thread::sleep(Duration::from_millis(1_200));
@@ -240,7 +256,9 @@ fn goose() {
         threshold_ns: None,
     };
     let before = counted();
-    let subscription = subscribe::start(&config, far, &mut run.recorder, &run.stop).expect("the subscriber starts");
+    let subscription = config
+        .start(far, &mut run.recorder, &run.stop)
+        .expect("the subscriber starts");
     let running = publish::start_all(None, Some((&publisher, near.into())), &mut run.recorder, &run.stop);
     running
         .expect("the publisher starts")
@@ -277,9 +295,10 @@ fn talk_and_listen() {
         };
         let listening = Stop::new();
         let before = counted();
-        let listener =
-            listen::start(&ListenConfig::every(period), far, &mut run.recorder, &listening).expect("listen starts");
-        let talking = talk::start(&talker, near, &mut run.recorder, &run.stop).expect("talk starts");
+        let listener = ListenConfig::every(period)
+            .start(far, &mut run.recorder, &listening)
+            .expect("listen starts");
+        let talking = talker.start(near, &mut run.recorder, &run.stop).expect("talk starts");
         talking.running.join().expect("talk ends well");
         listening.request();
         listener.running.join().expect("listen ends well");

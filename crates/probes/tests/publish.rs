@@ -5,7 +5,8 @@ mod common;
 use capture::write::PcapWriter;
 use common::{Pair, Recorded, Run, can_run};
 use model::EventKind;
-use probes::publish::{PublishConfig, StreamConfig, Waveform, port_options, start};
+use probes::Probe;
+use probes::publish::{PublishConfig, StreamConfig, Waveform, port_options};
 use std::collections::BTreeMap;
 use std::f64::consts::{SQRT_2, TAU};
 use std::fs::File;
@@ -83,8 +84,9 @@ fn publish(config: &PublishConfig) -> (Vec<Captured>, Recorded) {
     let mut run = Run::start();
     let captured = std::thread::scope(|scope| {
         let capture = scope.spawn(|| capture_into(far, &done));
-        let running =
-            start(config, pair.port_a(&port_options()), &mut run.recorder, &run.stop).expect("the publisher starts");
+        let running = config
+            .start(pair.port_a(&port_options()), &mut run.recorder, &run.stop)
+            .expect("the publisher starts");
         running.join().expect("the publisher ends well");
         done.store(true, Ordering::Release);
         capture.join().expect("the capture ends well")

@@ -4,8 +4,9 @@ mod common;
 
 use common::{Pair, Run, can_run};
 use model::Counters;
+use probes::Probe;
 use probes::ProbeError;
-use probes::reflect::{Receive, ReflectConfig, Role, port_options, start};
+use probes::reflect::{Receive, ReflectConfig, Role, port_options};
 use std::time::{Duration, Instant};
 use sys::packet::PacketPort;
 use wire::ether::{EthernetView, Mac};
@@ -43,13 +44,16 @@ fn every_frame_of_two_good_ends_is_accounted_for() {
     let options = port_options(&ReflectConfig::new(Role::Reflector));
     let far = pair.port_b(&options);
     let peer = Some(Mac(far.mac()));
-    let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("the reflector starts");
+    let reflector = config(Role::Reflector)
+        .start(far, &mut run.recorder, &run.stop)
+        .expect("the reflector starts");
     let initiator = ReflectConfig {
         peer,
         ..config(Role::Initiator)
     };
-    let initiator =
-        start(&initiator, pair.port_a(&options), &mut run.recorder, &run.stop).expect("the initiator starts");
+    let initiator = initiator
+        .start(pair.port_a(&options), &mut run.recorder, &run.stop)
+        .expect("the initiator starts");
     initiator.join().expect("the initiator ends well");
     run.stop.request();
     reflector.join().expect("the reflector ends well");
@@ -81,18 +85,8 @@ fn a_second_round_goes_on_in_the_same_series() {
             ..config(role)
         };
         let stop = run.stop.of_step();
-        let far = start(
-            &labelled(Role::Reflector),
-            pair.port_b(&options),
-            &mut run.recorder,
-            &stop,
-        );
-        let near = start(
-            &labelled(Role::Initiator),
-            pair.port_a(&options),
-            &mut run.recorder,
-            &stop,
-        );
+        let far = labelled(Role::Reflector).start(pair.port_b(&options), &mut run.recorder, &stop);
+        let near = labelled(Role::Initiator).start(pair.port_a(&options), &mut run.recorder, &stop);
         near.expect("started").join().expect("the initiator ends well");
         stop.request();
         far.expect("started").join().expect("the reflector ends well");
@@ -116,18 +110,16 @@ fn back_to_back_loses_nothing() {
     let pair = Pair::build();
     let mut run = Run::start();
     let options = port_options(&ReflectConfig::new(Role::Reflector));
-    let reflector = start(
-        &config(Role::Reflector),
-        pair.port_b(&options),
-        &mut run.recorder,
-        &run.stop,
-    )
-    .expect("started");
+    let reflector = config(Role::Reflector)
+        .start(pair.port_b(&options), &mut run.recorder, &run.stop)
+        .expect("started");
     let initiator = ReflectConfig {
         interval_ns: 0,
         ..config(Role::Initiator)
     };
-    let initiator = start(&initiator, pair.port_a(&options), &mut run.recorder, &run.stop).expect("started");
+    let initiator = initiator
+        .start(pair.port_a(&options), &mut run.recorder, &run.stop)
+        .expect("started");
     initiator.join().expect("the initiator ends well");
     run.stop.request();
     reflector.join().expect("the reflector ends well");
@@ -265,7 +257,9 @@ fn what_a_bad_reflector_does_is_counted_exactly() {
         duration_ns: Some(2_000_000_000),
         ..config(Role::Initiator)
     };
-    let initiator = start(&initiator, pair.port_a(&options), &mut run.recorder, &run.stop).expect("started");
+    let initiator = initiator
+        .start(pair.port_a(&options), &mut run.recorder, &run.stop)
+        .expect("started");
     initiator.join().expect("the initiator ends well");
     run.stop.request();
     let done = reflector.join().expect("the bad reflector ends well");
@@ -296,7 +290,9 @@ fn assert_nobody_answers(pair: &Pair, peer: Option<Mac>) {
         ..config(Role::Initiator)
     };
     let began = Instant::now();
-    let initiator = start(&config, port, &mut run.recorder, &run.stop).expect("the initiator starts");
+    let initiator = config
+        .start(port, &mut run.recorder, &run.stop)
+        .expect("the initiator starts");
     let error = initiator.join().expect_err("nobody answers");
     let took = began.elapsed();
     assert!(matches!(error, ProbeError::NoTraffic(_)), "{error}");
@@ -325,7 +321,9 @@ fn a_reflector_does_not_answer_for_another_station() {
     let far = pair.port_b(&port_options(&ReflectConfig::new(Role::Reflector)));
     let mut wrong = far.mac();
     wrong[5] ^= 1;
-    let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("started");
+    let reflector = config(Role::Reflector)
+        .start(far, &mut run.recorder, &run.stop)
+        .expect("started");
     assert_nobody_answers(&pair, Some(Mac(wrong)));
     run.stop.request();
     reflector.join().expect("the reflector ends well");

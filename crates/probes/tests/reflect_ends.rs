@@ -4,7 +4,8 @@ mod common;
 
 use common::{Pair, Recorded, Run, can_run};
 use model::{Counters, EventKind};
-use probes::reflect::{Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, start};
+use probes::Probe;
+use probes::reflect::{Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options};
 use std::time::{Duration, Instant};
 use wire::ether::{Mac, VlanTag};
 use wire::test_frame::{COUNTS, Kind, TestFrame};
@@ -32,10 +33,14 @@ fn meet_during(pair: &Pair, a: &ReflectConfig, b: &ReflectConfig, work: impl FnO
     std::thread::scope(|scope| {
         let (stop_a, stop_b) = (run_a.stop.clone(), run_b.stop.clone());
         let far = scope.spawn(|| {
-            let running = start(b, port_b, &mut run_b.recorder, &run_b.stop).expect("the far end starts");
+            let running = b
+                .start(port_b, &mut run_b.recorder, &run_b.stop)
+                .expect("the far end starts");
             running.join().expect("the far end ends well");
         });
-        let near = start(a, port_a, &mut run_a.recorder, &run_a.stop).expect("the near end starts");
+        let near = a
+            .start(port_a, &mut run_a.recorder, &run_a.stop)
+            .expect("the near end starts");
         work();
         if a.role == Role::Reflector {
             far.join().expect("no panic");
@@ -306,7 +311,9 @@ fn frames_too_long_for_the_reflector_are_not_cut_short_in_silence() {
     };
     let (mut near, far) = (pair.port_a(&options(1_514)), pair.port_b(&options(60)));
     let mut run = Run::start();
-    let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("started");
+    let reflector = config(Role::Reflector)
+        .start(far, &mut run.recorder, &run.stop)
+        .expect("started");
     let probe = TestFrame {
         kind: Kind::Probe,
         flags: COUNTS,
@@ -341,7 +348,9 @@ fn a_rest_that_the_network_delivers_twice_is_one_rest() {
     let options = port_options(&config(Role::Reflector));
     let (mut near, far) = (pair.port_a(&options), pair.port_b(&options));
     let mut run = Run::start();
-    let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("started");
+    let reflector = config(Role::Reflector)
+        .start(far, &mut run.recorder, &run.stop)
+        .expect("started");
     let frame = |kind, sequence| TestFrame {
         kind,
         flags: 0,

@@ -4,7 +4,8 @@ mod common;
 
 use common::{Pair, Recorded, Run, can_run};
 use model::EventKind;
-use probes::reflect::{Receive, ReflectConfig, Role, port_options, start};
+use probes::Probe;
+use probes::reflect::{Receive, ReflectConfig, Role, port_options};
 use std::sync::atomic::{AtomicBool, Ordering};
 use sys::packet::PacketPort;
 use wire::ether::{EthernetView, Mac};
@@ -58,7 +59,7 @@ fn measured(also: fn(&[u8], u64) -> Vec<Vec<u8>>) -> Recorded {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| far_end(far, &is_over, also));
-        let running = start(&config, near, &mut run.recorder, &run.stop).expect("it starts");
+        let running = config.start(near, &mut run.recorder, &run.stop).expect("it starts");
         let ended = running.join();
         is_over.store(true, Ordering::Relaxed);
         ended.expect("it ends well");

@@ -4,8 +4,9 @@ mod common;
 
 use common::{Pair, Run, can_run};
 use model::Counters;
+use probes::Probe;
 use probes::publish::{self, PublishConfig, StreamConfig};
-use probes::talk::{self, Framing, TalkConfig};
+use probes::talk::{Framing, TalkConfig};
 use probes::{Port, ProbeError, Running, goose};
 use std::time::Duration;
 use sys::packet::{PacketPort, PortOptions};
@@ -101,7 +102,7 @@ fn a_publisher_counts_what_the_link_did_not_take() {
                 streams: (0..3).map(|_| StreamConfig::default()).collect(),
                 ..PublishConfig::default()
             };
-            publish::start(&config, port, &mut run.recorder, &run.stop)
+            config.start(port, &mut run.recorder, &run.stop)
         };
         let (counters, arrived) = over_a_flap(wire::ether::SV, "publish/lateness", by_xdp, begin);
         assert_accounted("publish", &counters);
@@ -119,7 +120,9 @@ fn a_talker_counts_what_the_link_did_not_take() {
             framing: Framing::Test,
             ..TalkConfig::every(Period::of_ns(1_000_000))
         };
-        talk::start(&config, port, &mut run.recorder, &run.stop).map(|talking| talking.running)
+        config
+            .start(port, &mut run.recorder, &run.stop)
+            .map(|talking| talking.running)
     };
     let (counters, arrived) = over_a_flap(wire::test_frame::ETHER_TYPE, "talk/test", false, begin);
     assert_accounted("talk", &counters);

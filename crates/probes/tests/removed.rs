@@ -5,6 +5,7 @@ mod paced;
 
 use common::{Pair, Run, can_run};
 use paced::{Own, samples};
+use probes::Probe;
 use probes::listen::{self, ListenConfig};
 use probes::publish::{self, PublishConfig, StreamConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role};
@@ -59,7 +60,9 @@ fn a_listener_ends() {
             ..ListenConfig::every(Period::of_ns(125_000))
         };
         let port = pair.port_b(&listen::port_options(None));
-        let listening = listen::start(&config, port, &mut run.recorder, &run.stop).expect("the listener starts");
+        let listening = config
+            .start(port, &mut run.recorder, &run.stop)
+            .expect("the listener starts");
         for sequence in 0..50 {
             let own = Own {
                 session: 1,
@@ -91,7 +94,7 @@ fn a_subscriber_ends() {
             ..SubscribeConfig::default()
         };
         let port = pair.port_b(&subscribe::port_options());
-        let subscription = subscribe::start(&config, port, &mut run.recorder, &run.stop).expect("starts");
+        let subscription = config.start(port, &mut run.recorder, &run.stop).expect("starts");
         for count in (0..50).filter(|count| *count != 20) {
             sender.send(&samples("MU01", count, 1, &[])).expect("sent");
         }
@@ -122,18 +125,8 @@ fn both_ends_of_a_round_trip_end() {
         };
         let options = reflect::port_options(&config(Role::Initiator));
         let (mut far, mut near) = (Run::start(), Run::start());
-        let reflector = reflect::start(
-            &config(Role::Reflector),
-            pair.port_b(&options),
-            &mut far.recorder,
-            &far.stop,
-        );
-        let initiator = reflect::start(
-            &config(Role::Initiator),
-            pair.port_a(&options),
-            &mut near.recorder,
-            &near.stop,
-        );
+        let reflector = config(Role::Reflector).start(pair.port_b(&options), &mut far.recorder, &far.stop);
+        let initiator = config(Role::Initiator).start(pair.port_a(&options), &mut near.recorder, &near.stop);
         common::wait_until("round trips", || {
             let live = near.recorder.live();
             live.iter().any(|series| series.counters.received > 50)
@@ -159,14 +152,16 @@ fn who_sends_ends_and_keeps_count() {
         ..TalkConfig::every(Period::of_ns(1_000_000))
     };
     let port = pair.port_a(&talk::port_options(false));
-    let talking = talk::start(&config, port, &mut run.recorder, &run.stop).expect("it starts");
+    let talking = config.start(port, &mut run.recorder, &run.stop).expect("it starts");
     let config = PublishConfig {
         streams: vec![StreamConfig::default()],
         ..PublishConfig::default()
     };
     let mut second = Run::start();
     let port = pair.port_b(&publish::port_options());
-    let publishing = publish::start(&config, port, &mut second.recorder, &second.stop).expect("it starts");
+    let publishing = config
+        .start(port, &mut second.recorder, &second.stop)
+        .expect("it starts");
     for run in [&run, &second] {
         common::wait_until("frames", || {
             let live = run.recorder.live();

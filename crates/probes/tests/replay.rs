@@ -4,8 +4,9 @@ mod common;
 
 use capture::write::PcapWriter;
 use common::{Pair, Recorded, Run, can_run};
-use probes::publish::{self, PublishConfig, port_options};
-use probes::replay::{Recording, ReplayConfig, start, streams_of};
+use probes::Probe;
+use probes::publish::{PublishConfig, port_options};
+use probes::replay::{Recording, ReplayConfig, streams_of};
 use probes::{ProbeError, Running};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,7 +130,7 @@ fn on_the_grid_the_samples_come_again_with_new_counters() {
         duration_ns: Some(1_100_000_000),
         ..PublishConfig::default()
     };
-    let (received, recorded) = send(|port, run| publish::start(&config, port, &mut run.recorder, &run.stop));
+    let (received, recorded) = send(|port, run| config.start(port, &mut run.recorder, &run.stop));
     assert_eq!(received.len() as u64, recorded.counters("publish/lateness").received);
     for came in &received {
         let place = (came.smp_cnt + 4_000 - FIRST) % INSTANTS;
@@ -167,7 +168,7 @@ fn rounds_follow_each_other_without_a_seam() {
         cpu: None,
         threshold_ns: None,
     };
-    let (received, recorded) = send(|port, run| start(&config, port, &mut run.recorder, &run.stop));
+    let (received, recorded) = send(|port, run| config.start(port, &mut run.recorder, &run.stop));
     assert_eq!(received.len() as u64, ROUNDS * frames);
     let of = |name: &str| -> Vec<u16> {
         let of_stream = received.iter().filter(|came| came.sv_id == name);

@@ -4,9 +4,10 @@ mod common;
 
 use common::{Recorded, Run, can_run_with};
 use model::{Cause, CauseTotal, EventKind, Fact, Spike};
+use probes::Probe;
 use probes::Rest;
-use probes::noise::{self, NoiseConfig};
-use probes::wakeup::{self, WakeupConfig};
+use probes::noise::{NoiseConfig, NoiseOptions};
+use probes::wakeup::{WakeupConfig, WakeupOptions};
 use run::{Answer, Explain, Question, QuestionKind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sys::privilege::Capability;
@@ -93,16 +94,18 @@ fn noise_sees_every_planted_gap_at_its_length() {
     let cpu = last_cpu();
     let config = NoiseConfig {
         cpus: [cpu].into_iter().collect(),
-        policy: Policy::Fifo(50),
-        threshold_ns: 2_000,
-        spike_above_ns: Some(1_000_000),
         duration_ns: Some(1_500_000_000),
         rest: Rest::below_throttling(950_000, 1_000_000),
         idle: String::new(),
         label: None,
+        options: NoiseOptions {
+            policy: Policy::Fifo(50),
+            threshold: 2_000,
+            spike_above: Some(1_000_000),
+        },
     };
     let blocker = plant(cpu, sys::clock::monotonic() + 300_000_000);
-    let running = noise::start(&config, &mut run.recorder, &run.stop).expect("noise starts");
+    let running = config.start((), &mut run.recorder, &run.stop).expect("noise starts");
     running.join().expect("noise ends well");
     let blocks = blocker.join().expect("no panic");
     let start = run.start;
@@ -132,14 +135,17 @@ fn wakeup_sees_every_planted_stall_and_counts_what_was_missed() {
     let mut run = Run::start();
     let cpu = last_cpu();
     let config = WakeupConfig {
-        policy: Policy::Fifo(50),
-        period: "4800/s".parse().expect("a period"),
-        threshold_ns: Some(1_000_000),
         duration_ns: Some(1_500_000_000),
+        options: WakeupOptions {
+            policy: Policy::Fifo(50),
+            interval: "4800/s".parse().expect("a period"),
+            threshold: Some(1_000_000),
+            ..WakeupOptions::default()
+        },
         ..WakeupConfig::on([cpu].into_iter().collect())
     };
     let blocker = plant(cpu, sys::clock::monotonic() + 300_000_000);
-    let running = wakeup::start(&config, &mut run.recorder, &run.stop).expect("wakeup starts");
+    let running = config.start((), &mut run.recorder, &run.stop).expect("wakeup starts");
     running.join().expect("wakeup ends well");
     let blocks = blocker.join().expect("no panic");
     let start = run.start;
@@ -200,14 +206,17 @@ fn each_kept_sample_is_asked_about_and_what_is_said_is_in_the_file() {
     let mut run = Run::explained_by(Some(Box::new(witness.clone())));
     let cpu = last_cpu();
     let config = WakeupConfig {
-        policy: Policy::Fifo(50),
-        period: Period::of_ns(500_000),
-        threshold_ns: Some(1_000_000),
         duration_ns: Some(1_000_000_000),
+        options: WakeupOptions {
+            policy: Policy::Fifo(50),
+            interval: Period::of_ns(500_000),
+            threshold: Some(1_000_000),
+            ..WakeupOptions::default()
+        },
         ..WakeupConfig::on([cpu].into_iter().collect())
     };
     let blocker = plant(cpu, sys::clock::monotonic() + 300_000_000);
-    let running = wakeup::start(&config, &mut run.recorder, &run.stop).expect("wakeup starts");
+    let running = config.start((), &mut run.recorder, &run.stop).expect("wakeup starts");
     running.join().expect("wakeup ends well");
     blocker.join().expect("no panic");
     let recorded = run.finish();
@@ -241,13 +250,16 @@ fn the_first_sample_above_the_break_value_ends_the_measurement() {
     let mut run = Run::start();
     let cpu = last_cpu();
     let config = WakeupConfig {
-        policy: Policy::Fifo(50),
         duration_ns: Some(60_000_000_000),
-        break_above_ns: Some(2_500_000),
+        options: WakeupOptions {
+            policy: Policy::Fifo(50),
+            break_above: Some(2_500_000),
+            ..WakeupOptions::default()
+        },
         ..WakeupConfig::on([cpu].into_iter().collect())
     };
     let blocker = plant(cpu, sys::clock::monotonic() + 300_000_000);
-    let running = wakeup::start(&config, &mut run.recorder, &run.stop).expect("wakeup starts");
+    let running = config.start((), &mut run.recorder, &run.stop).expect("wakeup starts");
     running.join().expect("wakeup ends well");
     blocker.join().expect("no panic");
     assert!(run.stop.requested());

@@ -6,8 +6,9 @@ mod faults;
 use common::{Pair, Recorded, Run, can_run};
 use faults::{Fault, Script, StreamSpec};
 use model::{Counters, EventKind};
+use probes::Probe;
 use probes::ProbeError;
-use probes::subscribe::{ClockRelation, SubscribeConfig, port_options, start};
+use probes::subscribe::{ClockRelation, SubscribeConfig, port_options};
 use recording::{SegmentReader, Survey, facts};
 use std::sync::atomic::Ordering;
 use sys::packet::PortOptions;
@@ -43,8 +44,9 @@ fn subscribe_over(pair: &Pair, config: &SubscribeConfig, frames: &[Vec<u8>]) -> 
         ..PortOptions::default()
     });
     let mut run = Run::start();
-    let subscription =
-        start(config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect("the subscriber starts");
+    let subscription = config
+        .start(pair.port_b(&port_options()), &mut run.recorder, &run.stop)
+        .expect("the subscriber starts");
     let mut accepted = 0;
     for chunk in frames.chunks(100) {
         for frame in chunk {
@@ -306,7 +308,9 @@ fn a_recording_lasts_as_long_as_it_was_listened() {
     };
     let pair = Pair::build();
     let mut run = Run::start();
-    let subscription = start(&config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect("it starts");
+    let subscription = config
+        .start(pair.port_b(&port_options()), &mut run.recorder, &run.stop)
+        .expect("it starts");
     let script = Script::make(&StreamSpec::new("QUIET", 1), &[], 20, 1);
     let sender = pair.port_a(&PortOptions::default());
     sender.send(&script.frames()[0]).expect("sent");
@@ -431,8 +435,9 @@ fn silence_is_said() {
         duration_ns: Some(300_000_000),
         ..config()
     };
-    let subscription =
-        start(&config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect("the subscriber starts");
+    let subscription = config
+        .start(pair.port_b(&port_options()), &mut run.recorder, &run.stop)
+        .expect("the subscriber starts");
     let error = subscription.running.join().expect_err("nothing came");
     assert!(matches!(error, ProbeError::NoTraffic(_)), "{error}");
     assert!(error.to_string().contains("b0"), "{error}");

@@ -4,8 +4,9 @@ mod common;
 
 use common::{Pair, Recorded, Run, can_run};
 use model::EventKind;
+use probes::Probe;
 use probes::ProbeError;
-use probes::subscribe::{ClockRelation, ExpectedStream, SubscribeConfig, port_options, start};
+use probes::subscribe::{ClockRelation, ExpectedStream, SubscribeConfig, port_options};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::packet::PortOptions;
@@ -61,8 +62,9 @@ fn run(expected: &[ExpectedStream], sent: &[ExpectedStream], frames: u32, silenc
         ..SubscribeConfig::default()
     };
     let mut run = Run::start();
-    let subscription =
-        start(&config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect("the subscriber starts");
+    let subscription = config
+        .start(pair.port_b(&port_options()), &mut run.recorder, &run.stop)
+        .expect("the subscriber starts");
     let mut count = 0;
     for number in 0..frames {
         for stream in sent {
@@ -216,8 +218,9 @@ fn nothing_at_all_is_no_traffic() {
         duration_ns: Some(300_000_000),
         ..SubscribeConfig::default()
     };
-    let subscription =
-        start(&config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect("the subscriber starts");
+    let subscription = config
+        .start(pair.port_b(&port_options()), &mut run.recorder, &run.stop)
+        .expect("the subscriber starts");
     let error = subscription.running.join().expect_err("nothing came");
     assert!(
         matches!(&error, ProbeError::NoTraffic(text) if text.contains("of any of the 1 expected streams")),
@@ -239,7 +242,9 @@ fn more_than_can_be_told_apart_are_refused() {
         max_streams: 1,
         ..SubscribeConfig::default()
     };
-    let error = start(&config, pair.port_b(&port_options()), &mut run.recorder, &run.stop).expect_err("too many");
+    let error = config
+        .start(pair.port_b(&port_options()), &mut run.recorder, &run.stop)
+        .expect_err("too many");
     assert!(error.to_string().contains("use --max-streams 2 or more"), "{error}");
     run.finish();
 }

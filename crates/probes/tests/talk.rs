@@ -3,10 +3,11 @@
 mod common;
 
 use common::{Pair, Recorded, Run, can_run, can_run_with};
+use probes::Probe;
 use probes::ProbeError;
 use probes::listen::{self, ListenConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role};
-use probes::talk::{Framing, TalkConfig, port_options, start};
+use probes::talk::{Framing, TalkConfig, port_options};
 use run::Stop;
 use std::sync::atomic::Ordering;
 use sys::packet::{PacketPort, PortOptions};
@@ -41,7 +42,9 @@ fn talk(config: &TalkConfig) -> (Recorded, Vec<Received>) {
     };
     let mut far = pair.port_b(&everything);
     let mut run = Run::start();
-    let talking = start(config, pair.port_a(&port_options(false)), &mut run.recorder, &run.stop).expect("talk starts");
+    let talking = config
+        .start(pair.port_a(&port_options(false)), &mut run.recorder, &run.stop)
+        .expect("talk starts");
     talking.running.join().expect("talk ends well");
     let recorded = run.finish();
     let mut frames = Vec::new();
@@ -168,15 +171,16 @@ fn what_was_sent_was_received_or_lost() {
             pair.port_b(&listen::port_options(None)),
         );
         let listening = Stop::new();
-        let listener =
-            listen::start(&ListenConfig::every(period), far, &mut run.recorder, &listening).expect("listen starts");
+        let listener = ListenConfig::every(period)
+            .start(far, &mut run.recorder, &listening)
+            .expect("listen starts");
         let talker = TalkConfig {
             framing,
             spin_ahead_ns: 20_000,
             duration_ns: Some(500_000_000),
             ..TalkConfig::every(period)
         };
-        let talking = start(&talker, near, &mut run.recorder, &run.stop).expect("talk starts");
+        let talking = talker.start(near, &mut run.recorder, &run.stop).expect("talk starts");
         talking.running.join().expect("talk ends well");
         let sent = talking.totals.sent();
         common::wait_until("the last frame", || listener.frames.load(Ordering::Relaxed) >= sent + 3);
@@ -214,7 +218,9 @@ fn a_planted_stall_is_one_late_frame_and_missed_cycles() {
         late_after_ns: LATE_NS as u64,
         ..config(Framing::Test)
     };
-    let talking = start(&config, pair.port_a(&port_options(false)), &mut run.recorder, &run.stop).expect("talk starts");
+    let talking = config
+        .start(pair.port_a(&port_options(false)), &mut run.recorder, &run.stop)
+        .expect("talk starts");
     let planted = std::thread::spawn(move || {
         let blocker = RtThread {
             policy: Policy::Fifo(70),
@@ -266,13 +272,17 @@ fn a_reflector_does_not_return_a_stream() {
         ..ReflectConfig::new(Role::Reflector)
     };
     let options = reflect::port_options(&reflector);
-    let far = reflect::start(&reflector, pair.port_b(&options), &mut run.recorder, &run.stop).expect("starts");
+    let far = reflector
+        .start(pair.port_b(&options), &mut run.recorder, &run.stop)
+        .expect("starts");
     let mut watch = pair.port_a(&options);
     let talker = TalkConfig {
         duration_ns: Some(100_000_000),
         ..config(Framing::Test)
     };
-    let talking = start(&talker, pair.port_a(&port_options(false)), &mut run.recorder, &run.stop).expect("starts");
+    let talking = talker
+        .start(pair.port_a(&port_options(false)), &mut run.recorder, &run.stop)
+        .expect("starts");
     talking.running.join().expect("talk ends well");
     // It does return what it is there for.
     let probe = TestFrame {
@@ -303,7 +313,7 @@ fn refusal(config: &TalkConfig) -> String {
     let pair = Pair::build();
     let mut run = Run::start();
     let port: PacketPort = pair.port_a(&port_options(false));
-    let error = start(config, port, &mut run.recorder, &run.stop).expect_err("cannot be");
+    let error = config.start(port, &mut run.recorder, &run.stop).expect_err("cannot be");
     run.finish();
     assert!(matches!(error, ProbeError::Usage(_)), "{error}");
     error.to_string()

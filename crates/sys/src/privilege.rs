@@ -26,6 +26,17 @@ pub enum Capability {
 }
 
 impl Capability {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::SysNice,
+        Self::IpcLock,
+        Self::NetRaw,
+        Self::NetAdmin,
+        Self::SysAdmin,
+        Self::Bpf,
+        Self::Perfmon,
+    ];
+
     /// The name `setcap` takes: `cap_net_raw`.
     pub fn setcap_name(self) -> &'static str {
         match self {
@@ -67,7 +78,7 @@ pub fn has(capability: Capability) -> bool {
 
 /// Whether the capability counts for the machine as a whole, as scheduling and locked memory ask: not in a user namespace
 /// (rootless containers), where root is root of the namespace only (user_namespaces(7)).
-pub(crate) fn has_on_host(capability: Capability) -> bool {
+pub fn has_on_host(capability: Capability) -> bool {
     // In the first user namespace every identifier maps to itself.
     let first = std::fs::read_to_string("/proc/self/uid_map")
         .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));

@@ -37,7 +37,7 @@ mod stream;
 mod tracefs;
 
 pub use around::Around;
-pub use bpf::Cost;
+pub use bpf::{Cost, can_run_with, types_missing};
 pub use error::TraceError;
 pub use event::{Event, Left, Name, REALTIME_BELOW, Thread, Vector, What, softirq_name};
 pub use explain::{Question, QuestionKind, explain, explain_frame, explain_gap, explain_hop, explain_wakeup};

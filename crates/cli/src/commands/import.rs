@@ -2,7 +2,6 @@
 
 mod recorded;
 
-use crate::arguments::positive_duration;
 use crate::failure::Failure;
 use crate::page;
 use crate::run_file::{limits_document, new_run};
@@ -10,6 +9,7 @@ use crate::verdict;
 use interop::cyclictest::{self, Bucket};
 use interop::import::{DOCUMENT, Import, Source};
 use model::RunState;
+use probes::options::positive_duration;
 use report::limits::Profile;
 use run::NewRun;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,12 @@
 //! `triptime listen`: paced layer-2 streams, as an AVB endpoint receives them.
 
-use crate::arguments::{FramingArg, PortArgs, ReceiveArg, RunArgs, positive_duration};
+use crate::arguments::{FramingArg, PortArgs, ReceiveArg, RunArgs};
 use crate::failure::Failure;
+use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use probes::listen::{ListenConfig, port_options, start};
+use probes::Probe;
+use probes::listen::{ListenConfig, port_options};
+use probes::options::positive_duration;
 use probes::talk::Framing;
 use sys::packet::PacketPort;
 use units::Period;
@@ -35,23 +38,12 @@ pub(crate) struct ListenArgs {
     run: RunArgs,
 }
 
-impl ListenArgs {
-    /// The options of a port.
-    pub(crate) fn port(&self) -> &PortArgs {
-        &self.port
-    }
-}
-
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: ListenArgs) -> Result<u8, Failure> {
-    let framing = args.framing.map(Framing::from);
-    let port = PacketPort::open(&args.port.interface, &port_options(framing))?;
-    let begin = Start::probe("listen", args.port.measured(), args.port.duration).on(&args.port.interface);
-    let mut run = Run::start(begin, args.run)?;
     let every = ListenConfig::every(args.interval);
     let config = ListenConfig {
         late_after_ns: args.late_after.unwrap_or(every.late_after_ns),
-        framing,
+        framing: args.framing.map(Framing::from),
         max_streams: args.max_streams,
         receive: args.receive.into(),
         duration_ns: args.port.duration,
@@ -59,9 +51,13 @@ pub(crate) fn run(args: ListenArgs) -> Result<u8, Failure> {
         cpu: args.port.cpu,
         ..every
     };
+    ready(&config, &[], Some(&args.port.interface), &args.run)?;
+    let port = PacketPort::open(&args.port.interface, &port_options(config.framing))?;
+    let begin = Start::probe("listen", args.port.measured(), args.port.duration).on(&args.port.interface);
+    let mut run = Run::start(begin, args.run)?;
     let stop = run.session.stop.clone();
     let port = run.port(port, &args.port, &args.port.intent())?;
-    let outcome =
-        start(&config, port, &mut run.session.recorder, &stop).and_then(|listening| run.attend(listening.running));
-    run.finish(outcome.map_err(Into::into))
+    let started = config.start(port, &mut run.session.recorder, &stop);
+    let outcome = run.attend(started.map(|listening| listening.running));
+    run.finish(outcome)
 }

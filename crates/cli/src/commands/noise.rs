@@ -2,16 +2,15 @@
 
 mod hwlat;
 
-use crate::arguments::{RunArgs, positive_duration};
+use crate::arguments::RunArgs;
 use crate::failure::Failure;
+use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use probes::Rest;
-use probes::noise::{NoiseConfig, start};
-use sys::thread::Policy;
+use lab::plan::rest_of;
+use probes::Probe;
+use probes::noise::{NoiseConfig, NoiseOptions};
+use probes::options::positive_duration;
 use units::CpuList;
-
-/// Gaps longer than this are looked for unless told otherwise: well above what recording one costs.
-const DEFAULT_THRESHOLD: &str = "1us";
 
 /// Time stolen from a spinning CPU: interrupts, softirqs, other threads, the hypervisor, firmware
 #[derive(Debug, Clone, clap::Args)]
@@ -28,15 +27,8 @@ pub(crate) struct NoiseArgs {
     /// How long to measure [default: until interrupted]
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
-    /// Gaps longer than this are counted
-    #[arg(long, value_name = "DURATION", default_value = DEFAULT_THRESHOLD, value_parser = positive_duration)]
-    threshold: u64,
-    /// Count gaps above this as overflow, and keep them [default: the limit on the maximum, if any]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
-    spike_above: Option<u64>,
-    /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY
-    #[arg(long, default_value = "fifo:80")]
-    policy: Policy,
+    #[command(flatten)]
+    options: NoiseOptions,
     /// First let the kernel's hwlat tracer run for this long. It switches the interrupts of these CPUs off for a part
     /// of each second, and looks for gaps that firmware or hypervisor make
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
@@ -48,18 +40,6 @@ pub(crate) struct NoiseArgs {
     run: RunArgs,
 }
 
-impl NoiseArgs {
-    /// How the measuring threads are scheduled.
-    pub(crate) fn policy(&self) -> Policy {
-        self.policy
-    }
-
-    /// The options that every measuring command has.
-    pub(crate) fn run(&self) -> &RunArgs {
-        &self.run
-    }
-}
-
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
     let cpus = args.cpus.unwrap_or_else(all_but_the_first);
@@ -69,12 +49,21 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
         osnoise: true,
         ..Start::probe("noise", cpus.clone(), args.duration)
     };
+    let config = NoiseConfig {
+        cpus: cpus.clone(),
+        rest: rest_of(args.options.policy),
+        options: args.options,
+        duration_ns: args.duration,
+        idle: String::new(),
+        label: None,
+    };
+    ready(&config, &[], None, &args.run)?;
     if args.hwlat.is_some() {
         hwlat::check()?;
     }
     let mut run = Run::start(begin, args.run)?;
     let seen = match args.hwlat {
-        Some(ns) => hwlat::look(&mut run, &cpus, args.threshold, ns).map(Some),
+        Some(ns) => hwlat::look(&mut run, &cpus, config.options.threshold, ns).map(Some),
         None => Ok(None),
     };
     let outcome = seen.and_then(|seen| {
@@ -82,28 +71,14 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
             run.session.recorder.add_setting("hwlat", seen);
         }
         let config = NoiseConfig {
-            cpus,
-            policy: args.policy,
-            threshold_ns: args.threshold,
-            spike_above_ns: args.spike_above,
-            duration_ns: args.duration,
-            rest: rest(args.policy),
             idle: run.session.idle().to_owned(),
-            label: None,
+            ..config
         };
         let stop = run.session.stop.clone();
-        let running = start(&config, &mut run.session.recorder, &stop)?;
-        Ok(run.attend(running)?)
+        let started = config.start((), &mut run.session.recorder, &stop);
+        run.attend(started)
     });
     run.finish(outcome)
-}
-
-/// Only real-time threads are throttled.
-fn rest(policy: Policy) -> Rest {
-    match policy {
-        Policy::Other => Rest::NONE,
-        _ => lab::plan::rest(),
-    }
 }
 
 /// The first CPU keeps the recorder running; it is measured too when it is the only one.

@@ -3,14 +3,17 @@
 mod waveform;
 
 use super::goose::GooseArgs;
-use crate::arguments::{PortArgs, RunArgs, appid, duration, mac, vlan};
+use crate::arguments::{PortArgs, RunArgs, appid, mac, vlan};
 use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
+use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use crate::streams::{NamedSet, SetArgs, published};
 use crate::time_sync::TimeSyncArgs;
+use lab::session::SessionError;
 use model::EventKind;
 use probes::Port;
+use probes::options::duration;
 use probes::publish::{LONGEST_FRAME, PublishConfig, StreamConfig, port_options, start_all};
 use probes::subscribe::ClockRelation;
 use streamset::{Content, Selection, StreamSpec, counted};
@@ -93,13 +96,6 @@ pub(crate) struct PublishArgs {
     run: RunArgs,
 }
 
-impl PublishArgs {
-    /// The options of a port.
-    pub(crate) fn port(&self) -> &PortArgs {
-        &self.port
-    }
-}
-
 /// Without another rate stated.
 const USUAL_RATE: u32 = 4_800;
 
@@ -111,10 +107,19 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         .transpose()?;
     let set = args.set.read(args.goose.goose_from_scl)?;
     let (streams, notes) = to_publish(&args, set.as_ref())?;
-    let port = open(&args, streams.len())?;
+    let config = PublishConfig {
+        streams,
+        spin_ahead_ns: args.spin_ahead,
+        duration_ns: args.port.duration,
+        policy: args.port.policy,
+        cpu: args.port.cpu,
+        threshold_ns: None,
+    };
+    ready(&config, &[], Some(&args.port.interface), &args.run)?;
+    let port = open(&args, config.streams.len())?;
     let (blocks, of_blocks) = args.goose.blocks(&set.unwrap_or_default(), args.simulate)?;
     // The capture shows the sampled values, or GOOSE where there is nothing else.
-    let is_beside = blocks.is_some() && !streams.is_empty();
+    let is_beside = blocks.is_some() && !config.streams.is_empty();
     let beside = is_beside.then(|| PacketPort::open(&args.port.interface, &port_options()));
     let beside = beside.transpose()?;
     let cpus = args.port.cpu.into_iter().chain(args.goose.goose_cpu).collect();
@@ -127,14 +132,6 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
     for note in notes.into_iter().chain(of_blocks) {
         run.session.recorder.events().write(EventKind::Note, note);
     }
-    let config = PublishConfig {
-        streams,
-        spin_ahead_ns: args.spin_ahead,
-        duration_ns: args.port.duration,
-        policy: args.port.policy,
-        cpu: args.port.cpu,
-        threshold_ns: None,
-    };
     let stop = run.session.stop.clone();
     let goose = blocks.map(|blocks| args.goose.config(blocks, &args.port, args.spin_ahead));
     let (sv, goose) = match (&goose, beside) {
@@ -143,13 +140,13 @@ pub(crate) fn run(args: PublishArgs) -> Result<u8, Failure> {
         (None, _) => (Some((&config, port)), None),
     };
     let watch = args.time.watch(ClockRelation::SameHost, &mut run.session.recorder);
-    let outcome = watch.and_then(|watch| {
-        let running = start_all(sv, goose, &mut run.session.recorder, &stop)?;
-        let outcome = run.attend(running);
+    let outcome = watch.map_err(SessionError::from).and_then(|watch| {
+        let started = start_all(sv, goose, &mut run.session.recorder, &stop);
+        let outcome = run.attend(started);
         drop(watch);
         outcome
     });
-    run.finish(outcome.map_err(Into::into))
+    run.finish(outcome)
 }
 
 impl PublishArgs {

@@ -1,13 +1,15 @@
 //! `triptime qualify`: the main job.
 
-use crate::arguments::{RunArgs, positive_duration};
+use crate::arguments::RunArgs;
 use crate::failure::Failure;
+use crate::ready::explained;
 use crate::run_file::{Run, Start};
 use lab::bed::Bed;
-use lab::plan::{Named, Plan, PlanRun, Roles, Step, Table, live_facts};
+use lab::plan::{Named, Plan, PlanRun, Roles, Table, live_facts};
+use probes::options::positive_duration;
+use probes::{Machine, Need};
 use report::tables::Layout;
 use std::io::Write;
-use sys::privilege::Capability;
 use units::CpuList;
 
 /// Inventory, loads, all probes of a plan, verdict, HTML report: the main job
@@ -39,13 +41,6 @@ pub(crate) struct QualifyArgs {
     run: RunArgs,
 }
 
-impl QualifyArgs {
-    /// The options that every measuring command has.
-    pub(crate) fn run(&self) -> &RunArgs {
-        &self.run
-    }
-}
-
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     let plan = Plan::load(&args.plan)?;
@@ -60,9 +55,9 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         housekeeping: args.housekeeping,
     };
     let roles = plan.roles(&cpus, &named)?;
-    if plan.steps.iter().any(Step::needs_bed) {
-        require_bed()?;
-    }
+    plan.check_beside(&cpus, &roles)?;
+    explained(&args.run);
+    Need::check_all(&plan.needs(&cpus, &roles)?, &Machine::live(), None)?;
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
@@ -85,15 +80,13 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     let mut run = Run::start(begin, args.run)?;
     run.session.recorder.add_facts(roles.facts());
     run.html_beside_the_run();
-    let (session, progress) = run.parts();
     let work = PlanRun {
         plan: &plan,
         roles,
         cpus,
         ports,
-        progress: Box::new(|session, doing| progress.show(session, doing)),
     };
-    let outcome = lab::plan::run(session, work);
+    let outcome = lab::plan::run(run.runner(), work);
     run.finish(outcome)
 }
 
@@ -118,18 +111,6 @@ fn ports(plan: &Plan, nic: &[String]) -> Result<Option<Bed>, Failure> {
             "--nic takes two ports, the test set's and the device's: --nic eth1,eth2".into(),
         )),
     }
-}
-
-/// The rights that the test bed takes, each named with what it is for.
-fn require_bed() -> Result<(), Failure> {
-    for (capability, what) in [
-        (Capability::SysAdmin, "build the test bed of network namespaces"),
-        (Capability::NetAdmin, "join the test bed's namespaces"),
-        (Capability::NetRaw, "open packet sockets in the test bed"),
-    ] {
-        sys::privilege::require(capability, what)?;
-    }
-    Ok(())
 }
 
 fn layout(table: Table) -> Layout {

@@ -1,14 +1,17 @@
 //! `triptime reflect`: layer-2 round trip.
 
-use crate::arguments::{PortArgs, RunArgs, duration, mac, positive_duration, vlan};
+use crate::arguments::{PortArgs, RunArgs, mac, vlan};
 use crate::failure::Failure;
+use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use lab::preflight::Intent;
+use probes::options::{duration, positive_duration};
 use probes::reflect::{
-    MOST_FRAMES, Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, start, tcx_options, xdp_options,
+    MOST_FRAMES, Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, tcx_options, xdp_options,
 };
-use probes::{Port, Rest};
+use probes::{Need, Port, Probe, Rest};
 use sys::packet::PacketPort;
+use sys::privilege::Capability;
 use sys::tcx::TcxPort;
 use sys::thread::Policy;
 use sys::xdp::{BusyPoll, XdpOptions, XdpPort, XdpRequest, XdpSender};
@@ -150,14 +153,15 @@ pub(crate) struct ReflectArgs {
 }
 
 impl ReflectArgs {
-    /// The options of a port.
-    pub(crate) fn port(&self) -> &PortArgs {
-        &self.port
-    }
-
-    /// Whether the frames are returned or received by programs in the kernel.
-    pub(crate) fn runs_programs(&self) -> bool {
-        matches!(self.engine, EngineArg::Xdp | EngineArg::PacketXdp | EngineArg::Tcx)
+    /// What the engine takes: programs in the kernel that return or receive the frames. What they are refused for otherwise, the
+    /// kernel tells when they are loaded.
+    fn needs(&self) -> &'static [Need] {
+        match self.engine {
+            EngineArg::Packet | EngineArg::Block => &[],
+            EngineArg::Xdp | EngineArg::PacketXdp | EngineArg::Tcx => {
+                &[Need::Wish(Capability::NetAdmin), Need::Wish(Capability::Bpf)]
+            }
+        }
     }
 }
 
@@ -178,6 +182,7 @@ impl ReflectArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     let config = config(&args);
+    ready(&config, args.needs(), Some(&args.port.interface), &args.run)?;
     let port = open(&args, &config)?;
     let begin = Start {
         // A reflector has no late samples of its own, and is to be there before the first frame.
@@ -191,8 +196,9 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
         ..args.port.intent()
     };
     let port = run.port(port, &args.port, &intent)?;
-    let outcome = start(&config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
-    run.finish(outcome.map_err(Into::into))
+    let started = config.start(port, &mut run.session.recorder, &stop);
+    let outcome = run.attend(started);
+    run.finish(outcome)
 }
 
 /// What the arguments ask for.

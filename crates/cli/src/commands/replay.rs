@@ -3,9 +3,9 @@
 use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::run_file::Run;
-use probes::Port;
 use probes::publish::StreamConfig;
-use probes::replay::{Recording, ReplayConfig, start, streams_of};
+use probes::replay::{Recording, ReplayConfig, streams_of};
+use probes::{Port, Probe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "N", requires = "replay", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rounds: Option<u64>,
     /// Count frames as late when they are sent this much after they were due
-    #[arg(long, value_name = "DURATION", requires = "replay", default_value = "250us", value_parser = crate::arguments::positive_duration)]
+    #[arg(long, value_name = "DURATION", requires = "replay", default_value = "250us", value_parser = probes::options::positive_duration)]
     pub(crate) late_after: u64,
 }
 
@@ -61,6 +61,7 @@ pub(crate) fn streams(capture: &Path, rate: Option<u32>) -> Result<Vec<StreamCon
 /// Sends it.
 pub(crate) fn attend(config: &ReplayConfig, port: Port, mut run: Run) -> Result<u8, Failure> {
     let stop = run.session.stop.clone();
-    let outcome = start(config, port, &mut run.session.recorder, &stop).and_then(|running| run.attend(running));
-    run.finish(outcome.map_err(Into::into))
+    let started = config.start(port, &mut run.session.recorder, &stop);
+    let outcome = run.attend(started);
+    run.finish(outcome)
 }

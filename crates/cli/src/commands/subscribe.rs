@@ -1,14 +1,18 @@
 //! `triptime subscribe`: sampled-value reception and GOOSE supervision.
 
 use super::goose::SuperviseArgs;
-use crate::arguments::{PortArgs, ReceiveArg, RunArgs, duration};
+use crate::arguments::{PortArgs, ReceiveArg, RunArgs};
 use crate::failure::Failure;
+use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use crate::streams::{SetArgs, expected};
 use crate::time_sync::{TimeSyncArgs, relation};
+use lab::session::SessionError;
 use model::EventKind;
+use probes::Probe;
 use probes::goose::SuperviseConfig;
-use probes::subscribe::{ClockRelation, SubscribeConfig, port_options, start};
+use probes::options::duration;
+use probes::subscribe::{ClockRelation, SubscribeConfig, port_options};
 use streamset::Selection;
 use sys::packet::PacketPort;
 
@@ -52,34 +56,11 @@ pub(crate) struct SubscribeArgs {
     run: RunArgs,
 }
 
-impl SubscribeArgs {
-    /// The options of a port.
-    pub(crate) fn port(&self) -> &PortArgs {
-        &self.port
-    }
-}
-
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     let set = args.set.read(true)?.unwrap_or_default();
     let control_blocks = set.control_blocks();
     let Selection { streams, notes } = set.selection;
-    let open = || PacketPort::open(&args.port.interface, &port_options());
-    // What is refused is refused before there is a run.
-    drop(open()?);
-    let begin = Start {
-        flight_recorder: true,
-        ..Start::probe("subscribe", args.port.measured(), args.port.duration).on(&args.port.interface)
-    };
-    let mut run = Run::start(begin, args.run)?;
-    // Opened only now: frames that waited while the run was being prepared would be late by that.
-    let port = match open() {
-        Ok(port) => port,
-        Err(error) => return run.finish(Err(error.into())),
-    };
-    for note in notes {
-        run.session.recorder.events().write(EventKind::Note, note);
-    }
     let clock = match args.clock {
         ClockRelation::Ptp { stated_ns, .. } => ClockRelation::Ptp {
             stated_ns,
@@ -104,14 +85,32 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         record: args.record,
         sender: probes::SenderEnd::default(),
     };
+    ready(&config, &[], Some(&args.port.interface), &args.run)?;
+    let open = || PacketPort::open(&args.port.interface, &port_options());
+    // What is refused is refused before there is a run.
+    drop(open()?);
+    let begin = Start {
+        flight_recorder: true,
+        ..Start::probe("subscribe", args.port.measured(), args.port.duration).on(&args.port.interface)
+    };
+    let mut run = Run::start(begin, args.run)?;
+    // Opened only now: frames that waited while the run was being prepared would be late by that.
+    let port = match open() {
+        Ok(port) => port,
+        Err(error) => return run.finish(Err(error.into())),
+    };
+    for note in notes {
+        run.session.recorder.events().write(EventKind::Note, note);
+    }
     let stop = run.session.stop.clone();
     let port = run.port(port, &args.port, &args.port.intent())?;
     // The watch has had its first look before anything is received, and has its last when all is.
-    let outcome = args.time.watch(clock, &mut run.session.recorder).and_then(|watch| {
-        let subscription = start(&config, port, &mut run.session.recorder, &stop)?;
-        let outcome = run.attend(subscription.running);
+    let watch = args.time.watch(clock, &mut run.session.recorder);
+    let outcome = watch.map_err(SessionError::from).and_then(|watch| {
+        let started = config.start(port, &mut run.session.recorder, &stop);
+        let outcome = run.attend(started.map(|subscription| subscription.running));
         drop(watch);
         outcome
     });
-    run.finish(outcome.map_err(Into::into))
+    run.finish(outcome)
 }

@@ -1,14 +1,17 @@
 //! `triptime talk`: one frame each interval, as an AVB endpoint sends it.
 
-use crate::arguments::{FramingArg, PortArgs, RunArgs, duration, mac, positive_duration, vlan};
+use crate::arguments::{FramingArg, PortArgs, RunArgs, mac, vlan};
 use crate::failure::{COULD_NOT_MEASURE, Failure};
+use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use lab::preflight::Intent;
+use lab::runner::Ends;
+use lab::session::SessionError;
 use probes::listen::{self, ListenConfig, Listening};
+use probes::options::{duration, positive_duration};
 use probes::talk::search::{Outcome, Search};
-use probes::talk::{Framing, TalkConfig, port_options, start};
-use probes::{Port, ProbeError};
-use std::time::Duration;
+use probes::talk::{Framing, TalkConfig, port_options};
+use probes::{Port, Probe, ProbeError, SenderEnd};
 use sys::packet::PacketPort;
 use units::{CpuList, Period};
 use wire::ether::{Mac, VlanTag};
@@ -19,9 +22,6 @@ const SEARCH_STEP_NS: u64 = 5_000_000_000;
 
 /// A frame of a search is late after this: the spin-ahead was too short for its wake-up.
 const SEARCH_LATE_NS: u64 = 1_000;
-
-/// How long the listener goes on after the talker's end, to take what is still on its way.
-const AFTER_TALKER: Duration = Duration::from_millis(300);
 
 /// Sends one frame each interval, as an AVB endpoint does, and measures how late each one is; counts late and missed
 /// ones
@@ -72,21 +72,11 @@ pub(crate) struct TalkArgs {
     run: RunArgs,
 }
 
-impl TalkArgs {
-    /// The options of a port.
-    pub(crate) fn port(&self) -> &PortArgs {
-        &self.port
-    }
-
-    /// The options that every measuring command has.
-    pub(crate) fn run(&self) -> &RunArgs {
-        &self.run
-    }
-}
-
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
     check(args)?;
+    let config = config(args);
+    ready(&config, &[], Some(&args.port.interface), &args.run)?;
     let port = PacketPort::open(&args.port.interface, &port_options(args.launch_time))?;
     let measured: CpuList = args.port.cpu.into_iter().chain(args.listen_cpu).collect();
     let ends = args.port.duration.or(args.search.then_some(SEARCH_STEP_NS));
@@ -95,7 +85,6 @@ pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
         ..Start::probe("talk", measured, ends).on(&args.port.interface)
     };
     let mut run = Run::start(begin, args.run.clone())?;
-    let config = config(args);
     if args.search {
         // Each step opens its own.
         drop(port);
@@ -110,10 +99,11 @@ pub(crate) fn run(args: &TalkArgs) -> Result<u8, Failure> {
         Some(interface) => self_test(&config, port, interface, args.listen_cpu, &mut run),
         None => {
             let stop = run.session.stop.clone();
-            start(&config, port, &mut run.session.recorder, &stop).and_then(|talking| run.attend(talking.running))
+            let started = config.start(port, &mut run.session.recorder, &stop);
+            run.attend(started.map(|talking| talking.running))
         }
     };
-    run.finish(outcome.map_err(Into::into))
+    run.finish(outcome)
 }
 
 /// Options that do not go together.
@@ -173,23 +163,22 @@ fn self_test(
     interface: &str,
     cpu: Option<u32>,
     run: &mut Run,
-) -> Result<(), ProbeError> {
+) -> Result<(), SessionError> {
     let listener = ListenConfig {
         framing: Some(config.framing),
         policy: config.policy,
         cpu,
         ..ListenConfig::every(config.period)
     };
-    let far = PacketPort::open(interface, &listen::port_options(listener.framing))?;
+    let far = PacketPort::open(interface, &listen::port_options(listener.framing)).map_err(ProbeError::from)?;
     // The listener ends after the talker, also when the talker is told to end.
     let listening_stop = run::Stop::new();
-    let Listening { running, .. } = listen::start(&listener, far, &mut run.session.recorder, &listening_stop)?;
+    let Listening { running, .. } = listener.start(far, &mut run.session.recorder, &listening_stop)?;
     let stop = run.session.stop.clone();
-    let talked = start(config, port, &mut run.session.recorder, &stop).and_then(|talking| run.attend(talking.running));
-    std::thread::sleep(AFTER_TALKER);
-    listening_stop.request();
-    let listened = running.join();
-    talked.and(listened)
+    let talking = config.start(port, &mut run.session.recorder, &stop);
+    let near = talking.map(|talking| talking.running);
+    let ends = Ends::of(near, running, &listening_stop, SenderEnd::default())?;
+    run.attend(Ok(ends))
 }
 
 /// Steps of ever better spin-aheads; the last one found is the answer.
@@ -207,16 +196,16 @@ fn search(config: &TalkConfig, interface: &str, mut run: Run) -> Result<u8, Fail
         outcome = one_step(&step, interface, &mut run).map(|found| search.note(found));
     }
     let ended_early = stop.requested();
-    let status = run.finish(outcome.map_err(Into::into))?;
+    let status = run.finish(outcome)?;
     let found = search.found().filter(|_| !ended_early);
     Ok(if found.is_some() { status } else { COULD_NOT_MEASURE })
 }
 
-fn one_step(config: &TalkConfig, interface: &str, run: &mut Run) -> Result<Outcome, ProbeError> {
+fn one_step(config: &TalkConfig, interface: &str, run: &mut Run) -> Result<Outcome, SessionError> {
     let port = PacketPort::open(interface, &port_options(false))?;
     let stop = run.session.stop.clone();
-    let talking = start(config, port, &mut run.session.recorder, &stop)?;
-    run.attend(talking.running)?;
+    let talking = config.start(port, &mut run.session.recorder, &stop)?;
+    run.attend(Ok(talking.running))?;
     let totals = talking.totals;
     Ok(Outcome {
         spin_ahead_ns: config.spin_ahead_ns,

@@ -4,16 +4,17 @@ mod follow;
 mod live;
 mod points;
 
-use crate::arguments::{RunArgs, positive_duration};
+use crate::arguments::RunArgs;
 use crate::failure::Failure;
+use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use crate::time_sync::TimeSyncArgs;
 use live::Screen;
 use points::Chosen;
-use probes::ProbeError;
-use probes::SenderEnd;
+use probes::options::positive_duration;
 use probes::subscribe::ClockRelation;
-use probes::trace::{TraceConfig, Tracing, start};
+use probes::trace::{TraceConfig, Tracing};
+use probes::{Probe, ProbeError, SenderEnd};
 use units::CpuList;
 
 /// Window when `--window` gives none; as of every command.
@@ -114,8 +115,6 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         default_system: true,
         ..Start::probe("trace", CpuList::default(), args.duration).on(&args.interface)
     };
-    let mut run = Run::start(begin, args.run.clone())?;
-    run.session.recorder.add_facts(chosen.facts());
     let config = TraceConfig {
         points: chosen.points(),
         max_streams: args.max_streams,
@@ -125,10 +124,13 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         namespaces: chosen.namespaces(),
         sender: SenderEnd::default(),
     };
+    ready(&config, &[], None, &args.run)?;
+    let mut run = Run::start(begin, args.run.clone())?;
+    run.session.recorder.add_facts(chosen.facts());
     let stop = run.session.stop.of_step();
     // Durations are of one clock; only stamps of a recording that is to be merged with another host's need the watch.
     let watch = args.time.watch(ClockRelation::Unknown, &mut run.session.recorder);
-    let outcome = watch.and_then(|watch| Ok((watch, start(&config, &run.session.recorder, &stop)?)));
+    let outcome = watch.and_then(|watch| Ok((watch, config.start((), &mut run.session.recorder, &stop)?)));
     let outcome = outcome.and_then(|(watch, tracing)| {
         let ended = attend(&mut run, &tracing, &args, &chosen);
         stop.request();
@@ -144,14 +146,15 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
 
 fn attend(run: &mut Run, tracing: &Tracing, args: &TraceArgs, chosen: &Chosen) -> Result<(), ProbeError> {
     let mut screen = args.live.then(|| Screen::new(chosen.hops()));
-    run.pass(args.duration.unwrap_or(u64::MAX), "tracing", |session| {
-        if let Some(screen) = &mut screen {
-            screen.draw(&tracing.live().hops());
-        }
-        match tracing.is_finished() && !session.stop.requested() {
-            // Why, its end tells.
-            true => Err(ProbeError::NoTraffic("tracing ended by itself".to_owned())),
-            false => Ok(()),
-        }
-    })
+    run.runner()
+        .pass(args.duration.unwrap_or(u64::MAX), "tracing", |session| {
+            if let Some(screen) = &mut screen {
+                screen.draw(&tracing.live().hops());
+            }
+            match tracing.is_finished() && !session.stop.requested() {
+                // Why, its end tells.
+                true => Err(ProbeError::NoTraffic("tracing ended by itself".to_owned())),
+                false => Ok(()),
+            }
+        })
 }

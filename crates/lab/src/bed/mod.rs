@@ -22,16 +22,25 @@ pub use way::{FIRST, FramePath};
 
 use crate::fault::{FaultBed, Faults, Wire};
 use model::Fact;
+use probes::Need;
 use std::sync::Arc;
 use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
+use sys::privilege::Capability;
 use way::{Entry, over_taps};
 
 /// Name of the test set's interface.
 pub const TEST_SET_IF: &str = "ts0";
 /// Name of the device under test's interface.
 pub const DEVICE_IF: &str = "dut0";
+
+/// The rights that building a bed and measuring over it take.
+pub(crate) const NEEDS: [Need; 3] = [
+    Need::Capability(Capability::SysAdmin, "build the test bed of network namespaces"),
+    Need::Capability(Capability::NetAdmin, "join the test bed's namespaces"),
+    Need::Capability(Capability::NetRaw, "open packet sockets in the test bed"),
+];
 
 /// A test bed, gone when dropped.
 #[derive(Debug)]

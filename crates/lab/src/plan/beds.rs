@@ -174,9 +174,9 @@ impl Beds {
         fact
     }
 
-    /// The first bed.
-    pub(super) fn first(&self) -> &Bed {
-        &self.ways[0].bed
+    /// The way over the first bed.
+    pub(super) fn first(&self) -> &Way {
+        &self.ways[0]
     }
 
     /// Whether a thread forwards frames on one of the ways.

@@ -2,7 +2,7 @@
 
 use super::file::Duration;
 use super::networks::Networks;
-use super::step::{Receive, ReflectStep, Step};
+use super::step::Step;
 use crate::fault::{Fault, Faults, LaneCounts, Rule, RuleCounts, Way, Which};
 use serde::Deserialize;
 use std::fmt;
@@ -232,16 +232,7 @@ pub(super) fn check(faults: &[PlanFault], bed: Option<&Networks>, steps: &[Step]
     if !steps.iter().any(Step::needs_bed) {
         return Err("fault: no step measures over the wire: add one with probe = \"reflect\"".into());
     }
-    let spins = |step: &Step| {
-        matches!(
-            step,
-            Step::Reflect(ReflectStep {
-                receive: Some(Receive::Spin),
-                ..
-            })
-        )
-    };
-    match steps.iter().any(spins) {
+    match steps.iter().any(Step::spins) {
         true => Err("receive = \"spin\" would keep the wire that makes faults from its CPU: use \"block\"".into()),
         false => Ok(()),
     }

@@ -1,5 +1,6 @@
 //! Reading a plan: every key checked, every refusal with file, line and key.
 
+use super::beside;
 use super::faults::{self, PlanFault};
 use super::networks::Networks;
 use super::step::{Load, Step};
@@ -61,7 +62,7 @@ impl TryFrom<String> for Duration {
 /// A time between due instants in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct PlanPeriod(pub Period);
+pub(super) struct PlanPeriod(pub Period);
 
 impl TryFrom<String> for PlanPeriod {
     type Error = units::DurationError;
@@ -74,7 +75,7 @@ impl TryFrom<String> for PlanPeriod {
 /// A scheduling policy in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct PlanPolicy(pub Policy);
+pub(super) struct PlanPolicy(pub Policy);
 
 impl TryFrom<String> for PlanPolicy {
     type Error = String;
@@ -142,7 +143,7 @@ pub enum Table {
 }
 
 /// A plan, checked.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Its name.
@@ -219,14 +220,10 @@ impl Plan {
                 "window: use at least 100ms: the extremes of a shorter window say nothing".into(),
             ));
         }
-        if let Some(step) = plan.steps.iter().find(|step| step.duration_ns() == 0) {
+        if let Some(step) = plan.steps.iter().find(|step| step.duration.0 == 0) {
             return Err(invalid(format!("duration of step \"{}\" is zero", step.name())));
         }
-        let is_idle =
-            |step: &Step| matches!(step, Step::SampledValues(step) if !step.trace && step.trace_threshold.is_some());
-        if plan.steps.iter().any(is_idle) {
-            return Err(invalid("trace_threshold: nothing is traced: add trace = true".into()));
-        }
+        beside::check(&plan).map_err(invalid)?;
         if let Some(name) = twice(&plan.steps) {
             return Err(invalid(format!(
                 "two steps measure {name}: give them different labels (label = \"...\")"
@@ -243,17 +240,17 @@ impl Plan {
     /// The plan with every step `duration_ns` long.
     #[must_use]
     pub fn lasting(mut self, duration_ns: u64) -> Self {
-        self.steps.iter_mut().for_each(|step| step.set_duration_ns(duration_ns));
+        self.steps.iter_mut().for_each(|step| step.duration.0 = duration_ns);
         self
     }
 
-    /// How long all steps together measure.
+    /// How long all steps together measure; steps side by side take the time of one.
     pub fn duration_ns(&self) -> u64 {
-        let of_step = |step: &Step| match &self.bed {
-            Some(bed) if step.needs_bed() => step.duration_ns() * bed.times(),
-            _ => step.duration_ns(),
+        let of_group = |group: &[Step]| match &self.bed {
+            Some(bed) if group[0].needs_bed() => group[0].duration.0 * bed.times(),
+            _ => group[0].duration.0,
         };
-        self.steps.iter().map(of_step).sum()
+        self.groups().map(of_group).sum()
     }
 }
 

@@ -8,9 +8,10 @@ mod tests;
 
 use crate::bed::{Bed, FIRST, FramePath};
 use model::{EventKind, Fact, SeriesSpec, kind};
+use probes::Probe;
 use probes::ProbeError;
 use probes::SenderEnd;
-use probes::trace::{TraceConfig, TraceSummary, Tracing, start};
+use probes::trace::{TraceConfig, TraceSummary, Tracing};
 use run::{Counted, CountedSpan, Events, Recorder, Stop};
 use std::collections::BTreeMap;
 
@@ -44,7 +45,7 @@ pub(super) struct Hops<'a> {
 
 impl<'a> Hops<'a> {
     /// Starts tracing until `stop` is set; says in the run what is traced, or why nothing is.
-    pub(super) fn start(wanted: Wanted<'a>, recorder: &Recorder, stop: &Stop) -> Self {
+    pub(super) fn start(wanted: Wanted<'a>, recorder: &mut Recorder, stop: &Stop) -> Self {
         let path = wanted.bed.way();
         let hops = match &path {
             Ok(path) if path.points.len() > 1 => path.all_hops(),
@@ -69,7 +70,7 @@ impl<'a> Hops<'a> {
         all
     }
 
-    fn trace(&self, path: &FramePath, recorder: &Recorder, stop: &Stop) -> Result<Tracing, String> {
+    fn trace(&self, path: &FramePath, recorder: &mut Recorder, stop: &Stop) -> Result<Tracing, String> {
         recorder.add_facts(path.facts(&self.group()));
         if path.points.len() < 2 {
             return Err(format!("no second point is found: {}", path.unseen.join("; ")));
@@ -173,11 +174,11 @@ impl<'a> Hops<'a> {
 
 /// Starts tracing from a thread that runs before the loads on its CPU: the kernel takes seconds of CPU time to check the programs.
 /// The thread that traces then is an ordinary one, so that the recorder comes before it.
-fn start_before_loads(config: &TraceConfig, recorder: &Recorder, stop: &Stop) -> Result<Tracing, ProbeError> {
+fn start_before_loads(config: &TraceConfig, recorder: &mut Recorder, stop: &Stop) -> Result<Tracing, ProbeError> {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             sys::thread::prefer_alone();
-            start(config, recorder, stop)
+            config.start((), recorder, stop)
         });
         let started = thread.join();
         started.unwrap_or_else(|_| Err(ProbeError::Panicked("trace".to_owned())))

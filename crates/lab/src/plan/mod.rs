@@ -1,21 +1,21 @@
 //! Plans: what `qualify` runs, as TOML.
 
 mod beds;
+mod beside;
 mod faults;
 mod file;
 mod hops;
+mod measure;
 mod networks;
-mod paced;
 mod roles;
 mod run;
 mod step;
-mod streams;
 
 pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, Table};
 pub use networks::Networks;
 pub use roles::{GROUP as ROLES_GROUP, Named, Roles, live_facts};
-pub use run::{PlanRun, Show, rest, run};
+pub use run::{PlanRun, rest, rest_of, run};
 pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.

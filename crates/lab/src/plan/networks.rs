@@ -1,6 +1,6 @@
 //! The networks a plan compares.
 
-use super::step::{Receive, Step};
+use super::step::Step;
 use crate::bed::Network;
 use serde::Deserialize;
 
@@ -36,16 +36,11 @@ impl Networks {
             return Err(format!("bed.networks: {} is listed twice", self.networks[at].name()));
         }
         let thread = self.networks.iter().find(|network| network.in_user_space());
-        for step in steps {
-            match (step, thread) {
-                (Step::Reflect(step), Some(network)) if step.receive == Some(Receive::Spin) => {
-                    return Err(format!(
-                        "receive = \"spin\" would keep the switch of {} from its CPU: leave one of them out",
-                        network.name()
-                    ));
-                }
-                _ => {}
-            }
+        if let Some(network) = thread.filter(|_| steps.iter().any(Step::spins)) {
+            return Err(format!(
+                "receive = \"spin\" would keep the switch of {} from its CPU: leave one of them out",
+                network.name()
+            ));
         }
         match steps.iter().any(Step::needs_bed) {
             true => Ok(()),

@@ -1,9 +1,11 @@
 //! The steps of a plan, and the loads beside them.
 
-use super::file::{Cpus, Duration, PlanPeriod, PlanPolicy};
+use super::file::{Cpus, Duration};
+use super::measure::{LIST, Measure};
 use crate::load::{LoadKind, kind_from};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// A load that runs beside a step, or beside all of them: `kind`, its keys as on the command line, and `cpus`. The kind
 /// `command` has one key, `line`.
@@ -59,225 +61,130 @@ impl Idle {
     }
 }
 
-/// Wake-up latency.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WakeupStep {
-    /// How long.
-    pub duration: Duration,
-    /// Time between due instants.
-    pub interval: PlanPeriod,
-    /// Policy of the threads.
-    pub policy: PlanPolicy,
-    /// CPUs; the measured ones if none are named.
+/// Keys that every step has.
+#[derive(Debug, Clone, Deserialize)]
+struct Common {
+    duration: Duration,
     #[serde(default)]
-    pub cpus: Option<Cpus>,
-    /// Second part of the series' names.
+    cpus: Option<Cpus>,
     #[serde(default)]
-    pub label: Option<String>,
-    /// What becomes of idle states.
+    test_set: Option<Cpus>,
     #[serde(default)]
-    pub idle: Idle,
-    /// What runs beside this step only.
+    label: Option<String>,
+    #[serde(default)]
+    idle: Idle,
     #[serde(default, rename = "load")]
-    pub loads: Vec<Load>,
+    loads: Vec<Load>,
+    #[serde(default)]
+    beside_previous: bool,
 }
 
-/// Gaps seen by spinning threads.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NoiseStep {
-    /// How long.
-    pub duration: Duration,
-    /// Gaps longer than this are samples.
-    pub threshold: Duration,
-    /// Policy of the threads.
-    pub policy: PlanPolicy,
-    /// CPUs; the measured ones if none are named.
-    #[serde(default)]
-    pub cpus: Option<Cpus>,
-    /// Second part of the series' names.
-    #[serde(default)]
-    pub label: Option<String>,
-    /// What becomes of idle states.
-    #[serde(default)]
-    pub idle: Idle,
-    /// What runs beside this step only.
-    #[serde(default, rename = "load")]
-    pub loads: Vec<Load>,
-}
-
-/// How both ends of a round trip wait for frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Receive {
-    /// Without pause, on a CPU of its own each.
-    Spin,
-    /// Asleep.
-    Block,
-}
-
-/// Round trip from the test set to the device under test.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReflectStep {
-    /// How long.
-    pub duration: Duration,
-    /// Time between frames; `0` is back to back.
-    pub interval: Duration,
-    /// Policy of both ends.
-    pub policy: PlanPolicy,
-    /// How both ends wait; spinning if none is named, where each thread on the way has a CPU of its own.
-    #[serde(default)]
-    pub receive: Option<Receive>,
-}
-
-/// Streams from the test set to a subscriber on the device under test.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SampledValuesStep {
-    /// How long.
-    pub duration: Duration,
-    /// How many streams.
-    pub streams: u16,
-    /// Samples a second of each.
-    pub rate: u32,
-    /// ASDUs in a frame.
-    pub asdus: u8,
-    /// Policy of both ends.
-    pub policy: PlanPolicy,
-    /// Time each frame from point to point inside this kernel, where that can be done.
-    #[serde(default)]
-    pub trace: bool,
-    /// Times from one point to the next above this are kept with their cause; the limit on them if none is named.
-    #[serde(default)]
-    pub trace_threshold: Option<Duration>,
-}
-
-/// What the frames of a paced stream look like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PlanFraming {
-    /// Our test frame.
-    #[default]
-    Test,
-    /// AVTP.
-    Avtp,
-    /// Sampled values.
-    Sv,
-}
-
-/// One frame each interval from the device under test to a listener.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TalkListenStep {
-    /// How long.
-    pub duration: Duration,
-    /// Time between frames.
-    pub interval: PlanPeriod,
-    /// Sleep until this long before the due instant, then spin.
-    #[serde(default = "no_time")]
-    pub spin_ahead: Duration,
-    /// What the frames look like.
-    #[serde(default)]
-    pub framing: PlanFraming,
-    /// Policy of both ends.
-    pub policy: PlanPolicy,
-    /// Second part of the series' names.
-    #[serde(default)]
-    pub label: Option<String>,
-}
-
-fn no_time() -> Duration {
-    Duration(0)
-}
+/// Their names in a plan.
+const COMMON: [&str; 7] = [
+    "duration",
+    "cpus",
+    "test_set",
+    "label",
+    "idle",
+    "load",
+    "beside_previous",
+];
 
 /// One measurement of a plan.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(tag = "probe", rename_all = "kebab-case")]
-pub enum Step {
-    /// Wake-up latency.
-    Wakeup(WakeupStep),
-    /// Gaps seen by spinning threads.
-    Noise(NoiseStep),
-    /// Round trip.
-    Reflect(ReflectStep),
-    /// Published and subscribed streams.
-    SampledValues(SampledValuesStep),
-    /// A talker and a listener.
-    TalkListen(TalkListenStep),
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "toml::Table")]
+pub struct Step {
+    /// How long.
+    pub duration: Duration,
+    /// The CPUs that are judged; the plan's measured ones if none are named.
+    pub cpus: Option<Cpus>,
+    /// The CPUs of the test set; the plan's housekeeping ones if none are named.
+    pub test_set: Option<Cpus>,
+    /// Second part of the series' names.
+    pub label: Option<String>,
+    /// What becomes of idle states.
+    pub idle: Idle,
+    /// What runs beside this step only.
+    pub loads: Vec<Load>,
+    /// Whether it runs side by side with the step before it.
+    pub beside_previous: bool,
+    /// What it measures.
+    pub(super) measure: Rc<dyn Measure>,
+}
+
+impl TryFrom<toml::Table> for Step {
+    type Error = String;
+
+    fn try_from(mut own: toml::Table) -> Result<Self, String> {
+        let probe = own.remove("probe").ok_or("missing field `probe`")?;
+        let known = LIST.iter().find(|(name, _)| probe.as_str() == Some(name));
+        let Some((_, read)) = known else {
+            let names: Vec<String> = LIST.iter().map(|(name, _)| format!("`{name}`")).collect();
+            return Err(format!(
+                "probe = {probe}: no such probe, use one of {}",
+                names.join(", ")
+            ));
+        };
+        let common: toml::Table = COMMON
+            .into_iter()
+            .filter_map(|key| own.remove(key).map(|value| (key.to_owned(), value)))
+            .collect();
+        let common: Common = toml::Value::Table(common)
+            .try_into()
+            .map_err(|error: toml::de::Error| error.message().to_owned())?;
+        let measure = Rc::from(read(own)?);
+        Self::of(common, measure)
+    }
 }
 
 impl Step {
+    fn of(common: Common, measure: Rc<dyn Measure>) -> Result<Self, String> {
+        if common.label.is_some() && !measure.takes_label() {
+            return Err(format!(
+                "unknown field `label`: the series of a step \"{}\" are named after its network or its streams",
+                measure.name()
+            ));
+        }
+        Ok(Self {
+            duration: common.duration,
+            cpus: common.cpus,
+            test_set: common.test_set,
+            label: common.label,
+            idle: common.idle,
+            loads: common.loads,
+            beside_previous: common.beside_previous,
+            measure,
+        })
+    }
+
     /// The step's name in events and progress.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Wakeup(_) => "wake-up",
-            Self::Noise(_) => "noise",
-            Self::Reflect(_) => "round trip",
-            Self::SampledValues(_) => "sampled values",
-            Self::TalkListen(_) => "talk and listen",
-        }
-    }
-
-    /// How long it measures.
-    pub fn duration_ns(&self) -> u64 {
-        match self {
-            Self::Wakeup(step) => step.duration.0,
-            Self::Noise(step) => step.duration.0,
-            Self::Reflect(step) => step.duration.0,
-            Self::SampledValues(step) => step.duration.0,
-            Self::TalkListen(step) => step.duration.0,
-        }
-    }
-
-    /// Changes how long it measures.
-    pub(super) fn set_duration_ns(&mut self, ns: u64) {
-        let duration = match self {
-            Self::Wakeup(step) => &mut step.duration,
-            Self::Noise(step) => &mut step.duration,
-            Self::Reflect(step) => &mut step.duration,
-            Self::SampledValues(step) => &mut step.duration,
-            Self::TalkListen(step) => &mut step.duration,
-        };
-        duration.0 = ns;
+        self.measure.name()
     }
 
     /// What its series' names begin with.
     pub(super) fn series(&self) -> String {
-        let labelled = |family: &str, label: &Option<String>| match label {
+        let family = self.measure.family();
+        match &self.label {
             Some(label) => format!("{family}/{label}"),
             None => family.to_owned(),
-        };
-        match self {
-            Self::Wakeup(step) => labelled("wakeup", &step.label),
-            Self::Noise(step) => labelled("noise", &step.label),
-            Self::Reflect(_) => "rtt".into(),
-            Self::SampledValues(_) => "age".into(),
-            Self::TalkListen(step) => labelled("talk", &step.label),
-        }
-    }
-
-    /// What runs beside this step only.
-    pub fn loads(&self) -> &[Load] {
-        match self {
-            Self::Wakeup(step) => &step.loads,
-            Self::Noise(step) => &step.loads,
-            Self::Reflect(_) | Self::SampledValues(_) | Self::TalkListen(_) => &[],
-        }
-    }
-
-    /// What becomes of idle states during it.
-    pub fn idle(&self) -> Idle {
-        match self {
-            Self::Wakeup(step) => step.idle,
-            Self::Noise(step) => step.idle,
-            Self::Reflect(_) | Self::SampledValues(_) | Self::TalkListen(_) => Idle::Held,
         }
     }
 
     /// Whether it needs the test bed of network namespaces.
     pub fn needs_bed(&self) -> bool {
-        matches!(self, Self::Reflect(_) | Self::SampledValues(_) | Self::TalkListen(_))
+        self.measure.needs_bed()
+    }
+
+    /// Whether both of its ends are told to spin.
+    pub(super) fn spins(&self) -> bool {
+        self.measure.spins()
+    }
+
+    /// What it measures, if it is that.
+    #[cfg(test)]
+    pub(super) fn measures<T: Measure>(&self) -> Option<&T> {
+        let measure: &dyn std::any::Any = self.measure.as_ref();
+        measure.downcast_ref()
     }
 }

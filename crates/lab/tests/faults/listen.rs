@@ -4,7 +4,8 @@ use crate::bench::{Counted, Journal, Recorded, Run, bed, can_run, port, wait_unt
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
 use model::Counters;
-use probes::listen::{ListenConfig, Listening, port_options, start};
+use probes::Probe;
+use probes::listen::{ListenConfig, Listening, port_options};
 use probes::talk::{self, Framing, TalkConfig};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -47,7 +48,9 @@ impl Listener {
         let period = Period::of_ns(u64::try_from(interval.as_nanos()).expect("short"));
         let far = port(bed, End::Device, &port_options(None));
         let config = ListenConfig::every(period);
-        let listening = start(&config, far, &mut run.recorder, &run.stop).expect("the listener starts");
+        let listening = config
+            .start(far, &mut run.recorder, &run.stop)
+            .expect("the listener starts");
         Self { run, listening }
     }
 
@@ -281,7 +284,9 @@ fn a_talker_that_starts_again_loses_nothing_by_it() {
             duration_ns: Some(500_000_000),
             ..TalkConfig::every(Period::of_ns(1_000_000))
         };
-        let talking = talk::start(&config, near, &mut run.recorder, &run.stop).expect("the talker starts");
+        let talking = config
+            .start(near, &mut run.recorder, &run.stop)
+            .expect("the talker starts");
         talking.running.join().expect("the talker ends well");
         run.finish();
     }

@@ -5,7 +5,8 @@ use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
 use model::Counters;
 use probes::Port;
-use probes::reflect::{Receive, ReflectConfig, Role, port_options, start};
+use probes::Probe;
+use probes::reflect::{Receive, ReflectConfig, Role, port_options};
 use probes::tap::{self, CaptureSpec, Extent};
 use std::time::Duration;
 use wire::ether::EthernetView;
@@ -60,8 +61,12 @@ pub(crate) fn meet(bed: &FaultBed) -> Recorded {
     let mut run = Run::start();
     let far = port(bed, End::Device, &options);
     let near = port(bed, End::TestSet, &options);
-    let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("the reflector starts");
-    let initiator = start(&config(Role::Initiator), near, &mut run.recorder, &run.stop).expect("the initiator starts");
+    let reflector = config(Role::Reflector)
+        .start(far, &mut run.recorder, &run.stop)
+        .expect("the reflector starts");
+    let initiator = config(Role::Initiator)
+        .start(near, &mut run.recorder, &run.stop)
+        .expect("the initiator starts");
     initiator.join().expect("the initiator ends well");
     run.stop.request();
     reflector.join().expect("the reflector ends well");
@@ -236,14 +241,18 @@ fn a_reflector_that_starts_again_loses_what_came_meanwhile() {
         let mut far_run = Run::start();
         let far = port(&bed, End::Device, &options);
         let stop = far_run.stop.clone();
-        let reflector = start(&config(Role::Reflector), far, &mut far_run.recorder, &stop).expect("started");
+        let reflector = config(Role::Reflector)
+            .start(far, &mut far_run.recorder, &stop)
+            .expect("started");
         std::thread::sleep(time);
         assert!(!run.stop.requested());
         stop.request();
         reflector.join().expect("the reflector ends well");
         far_run.finish().counters("turnaround/reflect").received
     };
-    let initiator = start(&config(Role::Initiator), near, &mut run.recorder, &run.stop).expect("started");
+    let initiator = config(Role::Initiator)
+        .start(near, &mut run.recorder, &run.stop)
+        .expect("started");
     let first = reflect_during(&mut run, Duration::from_millis(600));
     std::thread::sleep(Duration::from_millis(100));
     let second = reflect_during(&mut run, Duration::from_millis(2_500));
@@ -315,8 +324,12 @@ fn a_capture_has_what_was_around_a_loss() {
     let (tap, capture) = tap::start(&spec).expect("a capture");
     let far = port(&bed, End::Device, &options);
     let near = Port::from(port(&bed, End::TestSet, &options)).with_tap(Some(tap));
-    let reflector = start(&config(Role::Reflector), far, &mut run.recorder, &run.stop).expect("the reflector starts");
-    let initiator = start(&config(Role::Initiator), near, &mut run.recorder, &run.stop).expect("the initiator starts");
+    let reflector = config(Role::Reflector)
+        .start(far, &mut run.recorder, &run.stop)
+        .expect("the reflector starts");
+    let initiator = config(Role::Initiator)
+        .start(near, &mut run.recorder, &run.stop)
+        .expect("the initiator starts");
     initiator.join().expect("the initiator ends well");
     run.recorder.settle();
     let captured = capture.finish().expect("the capture is written");

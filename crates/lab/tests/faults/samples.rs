@@ -4,9 +4,10 @@ use crate::bench::{Counted, Journal, Recorded, Run, port, wait_until};
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
 use model::Counters;
+use probes::Probe;
 use probes::SenderEnd;
 use probes::publish;
-use probes::subscribe::{ClockRelation, SubscribeConfig, Subscription, port_options, start};
+use probes::subscribe::{ClockRelation, SubscribeConfig, Subscription, port_options};
 use std::sync::atomic::Ordering;
 use sys::SysError;
 use sys::packet::PacketPort;
@@ -52,7 +53,9 @@ impl Subscriber {
         let mut run = Run::start();
         let far = port(bed, End::Device, &port_options());
         let config = config();
-        let subscription = start(&config, far, &mut run.recorder, &run.stop).expect("the subscriber starts");
+        let subscription = config
+            .start(far, &mut run.recorder, &run.stop)
+            .expect("the subscriber starts");
         Self {
             run,
             subscription,

@@ -4,6 +4,7 @@ use crate::bench::{Counted, Journal, Run, bed, can_run, port, wait_until};
 use crate::samples::{RATE, Sender, Subscriber, assert_counted, rule, smp_cnt};
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Side, Way, Which};
+use probes::Probe;
 use probes::publish::{self, PublishConfig};
 use std::time::Duration;
 use units::Monotonic;
@@ -16,7 +17,9 @@ pub(crate) fn publish_for(bed: &FaultBed, time: Duration) -> Monotonic {
         duration_ns: u64::try_from(time.as_nanos()).ok(),
         ..PublishConfig::default()
     };
-    let publisher = publish::start(&config, near, &mut run.recorder, &run.stop).expect("the publisher starts");
+    let publisher = config
+        .start(near, &mut run.recorder, &run.stop)
+        .expect("the publisher starts");
     wait_until("the publisher has ended", || publisher.is_finished());
     let ended = publisher.ended_at().expect("it measured");
     publisher.join().expect("the publisher ends well");

@@ -23,9 +23,12 @@ mod stream;
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
+use crate::need::{Need, of_port};
 use crate::port::Port;
+use crate::probe::{About, Probe};
 use crate::reflect::Receive;
 use crate::talk::Framing;
+use model::kind;
 use run::{Recorder, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -108,45 +111,54 @@ pub struct Listening {
     pub frames: Arc<AtomicU64>,
 }
 
-/// Starts receiving on `port`; runs until its duration is over or `stop` is set.
-///
-/// # Errors
-/// A setting that cannot be, or what the kernel refused, before anything was measured.
-pub fn start(
-    config: &ListenConfig,
-    port: impl Into<Port>,
-    recorder: &mut Recorder,
-    stop: &Stop,
-) -> Result<Listening, ProbeError> {
-    let port = port.into();
-    if config.max_streams == 0 {
-        return Err(ProbeError::Usage(
-            "listen: no stream: use --max-streams 1 or more".into(),
-        ));
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "listen",
+    what: "A paced stream as it comes: one frame -> the next.",
+    kinds: &[&kind::LISTEN, &kind::DELIVERY],
+    page: "guide/talk-listen.md",
+};
+
+impl Probe for ListenConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = Port;
+    type Started = Listening;
+
+    fn needs(&self) -> Vec<Need> {
+        of_port(self.policy, self.cpu)
     }
-    let describe = Box::new(series::Listen::of(config, &port));
-    let per_second = STREAMS_IN_RING * 2 * 1_000_000_000 / config.period.whole_ns();
-    let slots = usize::from(config.max_streams) + 1;
-    let mut feed = recorder.feed(crate::hot::capacity(per_second), slots, describe);
-    feed.announce(series::DELIVERY, "listen");
-    if let Some(cpu) = config.cpu {
-        feed.set_cpu(cpu);
+
+    fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Listening, ProbeError> {
+        let port = on.into();
+        if self.max_streams == 0 {
+            return Err(ProbeError::Usage(
+                "listen: no stream: use --max-streams 1 or more".into(),
+            ));
+        }
+        let describe = Box::new(series::Listen::of(self, &port));
+        let per_second = STREAMS_IN_RING * 2 * 1_000_000_000 / self.period.whole_ns();
+        let slots = usize::from(self.max_streams) + 1;
+        let mut feed = recorder.feed(crate::hot::capacity(per_second), slots, describe);
+        feed.announce(series::DELIVERY, "listen");
+        if let Some(cpu) = self.cpu {
+            feed.set_cpu(cpu);
+        }
+        let frames = Arc::new(AtomicU64::new(0));
+        let mut receiver = receiver::Receiver::new(self, port, stop.clone(), Arc::clone(&frames));
+        let thread = HotThread {
+            name: "listen".into(),
+            real_time: RtThread {
+                policy: self.policy,
+                cpu: self.cpu,
+                stack_bytes: crate::hot::STACK_BYTES,
+            },
+            body: Box::new(move |_, feed| receiver.run(feed)),
+            feed,
+            own_files: false,
+        };
+        Ok(Listening {
+            running: Running::start(vec![thread], sys::clock::monotonic)?,
+            frames,
+        })
     }
-    let frames = Arc::new(AtomicU64::new(0));
-    let mut receiver = receiver::Receiver::new(config, port, stop.clone(), Arc::clone(&frames));
-    let thread = HotThread {
-        name: "listen".into(),
-        real_time: RtThread {
-            policy: config.policy,
-            cpu: config.cpu,
-            stack_bytes: crate::hot::STACK_BYTES,
-        },
-        body: Box::new(move |_, feed| receiver.run(feed)),
-        feed,
-        own_files: false,
-    };
-    Ok(Listening {
-        running: Running::start(vec![thread], sys::clock::monotonic)?,
-        frames,
-    })
 }

@@ -11,12 +11,18 @@
 //! Hooks: none. Produces: `noise/cpuN`, one series per CPU. Needs: `CAP_SYS_NICE` for a real-time policy, `CAP_IPC_LOCK` to
 //! lock memory. Takes each measured CPU whole: only for CPUs that are to be dedicated.
 
+mod options;
 mod series;
 mod spin;
 
+pub use options::NoiseOptions;
+
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
+use crate::need::{Need, of_thread};
+use crate::probe::{About, Probe};
 use crate::rest::Rest;
+use model::kind;
 use run::{Recorder, Stop};
 use sys::cycles::Rate;
 use sys::thread::{Policy, RtThread};
@@ -36,12 +42,8 @@ const GAPS_PER_SECOND: u64 = 100_000;
 pub struct NoiseConfig {
     /// One thread on each.
     pub cpus: CpuList,
-    /// Scheduling policy of the threads.
-    pub policy: Policy,
-    /// Gaps longer than this are samples.
-    pub threshold_ns: u64,
-    /// Samples above are counted as overflow and kept as spikes.
-    pub spike_above_ns: Option<u64>,
+    /// What was said about it.
+    pub options: NoiseOptions,
     /// How long to measure; `None` until told to stop.
     pub duration_ns: Option<u64>,
     /// Pauses that keep the threads below the kernel's real-time budget.
@@ -52,16 +54,30 @@ pub struct NoiseConfig {
     pub label: Option<String>,
 }
 
-/// Starts measuring; the threads run until their duration is over or `stop` is set.
-///
-/// # Errors
-/// A setting that cannot be, or what the kernel refused, before anything was measured.
-pub fn start(config: &NoiseConfig, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
-    check(config)?;
-    let rate = Rate::measure();
-    let threads = config.cpus.iter().map(|cpu| thread(config, cpu, rate, recorder, stop));
-    let threads = threads.collect();
-    Running::start(threads, || sys::clock::monotonic() + LEAD_NS)
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "noise",
+    what: "A thread spins: each gap in which it did not run, from its start to its end.",
+    kinds: &[&kind::NOISE],
+    page: "guide/noise.md",
+};
+
+impl Probe for NoiseConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = ();
+    type Started = Running;
+
+    fn needs(&self) -> Vec<Need> {
+        of_thread(self.options.policy, self.cpus.iter())
+    }
+
+    fn start(&self, _: impl Into<()>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
+        check(self)?;
+        let rate = Rate::measure();
+        let threads = self.cpus.iter().map(|cpu| thread(self, cpu, rate, recorder, stop));
+        let threads = threads.collect();
+        Running::start(threads, || sys::clock::monotonic() + LEAD_NS)
+    }
 }
 
 fn thread(config: &NoiseConfig, cpu: u32, rate: Rate, recorder: &mut Recorder, stop: &Stop) -> HotThread {
@@ -70,7 +86,7 @@ fn thread(config: &NoiseConfig, cpu: u32, rate: Rate, recorder: &mut Recorder, s
     feed.announce(0, &format!("cpu{cpu}"));
     feed.set_cpu(cpu);
     let spin = spin::Spin {
-        threshold_ns: config.threshold_ns,
+        threshold_ns: config.options.threshold,
         duration_ns: config.duration_ns,
         rest: config.rest,
         rate,
@@ -79,7 +95,7 @@ fn thread(config: &NoiseConfig, cpu: u32, rate: Rate, recorder: &mut Recorder, s
     HotThread {
         name: format!("noise/{cpu}"),
         real_time: RtThread {
-            policy: config.policy,
+            policy: config.options.policy,
             cpu: Some(cpu),
             stack_bytes: crate::hot::STACK_BYTES,
         },
@@ -97,13 +113,13 @@ fn check(config: &NoiseConfig) -> Result<(), ProbeError> {
     if config.cpus.is_empty() {
         return refuse("no CPU to measure on: name some with --cpus 1-3".into());
     }
-    if config.threshold_ns < LEAST_THRESHOLD_NS {
+    if config.options.threshold < LEAST_THRESHOLD_NS {
         return refuse(format!(
             "--threshold {}: the loop's own turns would count as gaps; use at least {LEAST_THRESHOLD_NS}ns",
-            units::format_ns(config.threshold_ns as f64)
+            units::format_ns(config.options.threshold as f64)
         ));
     }
-    if matches!(config.policy, Policy::Deadline { .. }) {
+    if matches!(config.options.policy, Policy::Deadline { .. }) {
         return refuse("a deadline thread has a budget and cannot spin: use fifo, rr or other".into());
     }
     Ok(())

@@ -32,14 +32,14 @@ impl Describe for Noise {
             ),
         };
         let settings = vec![
-            ("policy".into(), config.policy.to_string()),
-            ("threshold".into(), format_ns(config.threshold_ns as f64)),
+            ("policy".into(), config.options.policy.to_string()),
+            ("threshold".into(), format_ns(config.options.threshold as f64)),
             ("watched".into(), watched),
             ("cycle counter".into(), self.counter.clone()),
             ("idle states".into(), config.idle.clone()),
         ];
         SeriesSpec {
-            threshold_ns: config.spike_above_ns,
+            threshold_ns: config.options.spike_above,
             settings,
             ..SeriesSpec::of(
                 &kind::NOISE,

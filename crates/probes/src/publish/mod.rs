@@ -22,9 +22,12 @@ pub use waveform::Waveform;
 use crate::error::ProbeError;
 use crate::goose::GooseConfig;
 use crate::hot::{HotThread, Running};
+use crate::need::{Need, of_port};
 use crate::port::Port;
+use crate::probe::{About, Probe};
 use group::{Group, paces};
 use marks::Marks;
+use model::kind;
 use run::{Recorder, Stop};
 use sys::packet::PortOptions;
 use sys::thread::RtThread;
@@ -51,17 +54,26 @@ pub fn port_options() -> PortOptions {
     }
 }
 
-/// Starts publishing on `port`; runs until its duration is over or `stop` is set.
-///
-/// # Errors
-/// A setting that cannot be, or what the kernel refused, before anything was sent.
-pub fn start(
-    config: &PublishConfig,
-    port: impl Into<Port>,
-    recorder: &mut Recorder,
-    stop: &Stop,
-) -> Result<Running, ProbeError> {
-    start_all(Some((config, port.into())), None, recorder, stop)
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "publish",
+    what: "Sampled values as a merging unit sends them: due instant -> the send call has returned.",
+    kinds: &[&kind::PUBLISH],
+    page: "guide/sampled-values.md",
+};
+
+impl Probe for PublishConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = Port;
+    type Started = Running;
+
+    fn needs(&self) -> Vec<Need> {
+        of_port(self.policy, self.cpu)
+    }
+
+    fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
+        start_all(Some((self, on.into())), None, recorder, stop)
+    }
 }
 
 /// Starts publishing sampled values, GOOSE, or both, each from a thread and through a port of its own. The seconds of both

@@ -19,8 +19,11 @@ mod tracker;
 
 use crate::error::ProbeError;
 use crate::hot::{Body, HotThread, Running};
+use crate::need::{Need, of_port};
 use crate::port::{Frame, Port};
+use crate::probe::{About, Probe};
 use crate::rest::Rest;
+use model::kind;
 use run::{Recorder, Stop};
 use sys::packet::PortOptions;
 use sys::tcx::TcxOptions;
@@ -195,69 +198,77 @@ const MOST_RING_FRAMES: u64 = 8 * MOST_FRAMES as u64;
 /// Octets of a VLAN tag, which AF_XDP leaves in the frame.
 const VLAN_TAG: usize = 4;
 
-/// Starts one end on `port`; it runs until its duration is over or `stop` is set. An end that is to find its role by itself
-/// first waits for the other one.
-///
-/// # Errors
-/// A setting that cannot be, or what the kernel refused, before anything was measured.
-pub fn start(
-    config: &ReflectConfig,
-    port: impl Into<Port>,
-    recorder: &mut Recorder,
-    stop: &Stop,
-) -> Result<Running, ProbeError> {
-    let mut port = port.into();
-    check(config, &port)?;
-    check_stamps(config, &port)?;
-    let mut config = config.clone();
-    let mut role = config.role;
-    if role == Role::Auto {
-        let Some((decided, peer)) = election::decide(&config, &mut port, stop)? else {
-            return Err(ProbeError::NoTraffic(format!(
-                "reflect: ended before it found the other end on {}",
-                port.interface()
-            )));
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "reflect",
+    what: "A frame there and back: just before the send call -> the answer is received.",
+    kinds: &[&kind::RTT, &kind::STAGE, &kind::TURNAROUND],
+    page: "guide/reflect.md",
+};
+
+impl Probe for ReflectConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = Port;
+    type Started = Running;
+
+    fn needs(&self) -> Vec<Need> {
+        of_port(self.policy, self.cpu)
+    }
+
+    fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
+        let mut port = on.into();
+        check(self, &port)?;
+        check_stamps(self, &port)?;
+        let mut config = self.clone();
+        let mut role = config.role;
+        if role == Role::Auto {
+            let Some((decided, peer)) = election::decide(&config, &mut port, stop)? else {
+                return Err(ProbeError::NoTraffic(format!(
+                    "reflect: ended before it found the other end on {}",
+                    port.interface()
+                )));
+            };
+            role = decided;
+            config.peer = config.peer.or(Some(peer));
+        }
+        let config = &config;
+        let describe = Box::new(series::Reflect::of(config, role, &port));
+        let mut feed = recorder.feed(capacity(config, role), series::SLOTS, describe);
+        feed.announce(0, &config.label);
+        if role == Role::Initiator {
+            for (slot, label) in series::stages(config.stamps) {
+                feed.announce(*slot, label);
+            }
+        }
+        feed.notice(0, series::ENGINE, sys::clock::monotonic(), 0, 0);
+        if let Some(cpu) = config.cpu {
+            feed.set_cpu(cpu);
+        }
+        let (config, stop) = (config.clone(), stop.clone());
+        let real_time = RtThread {
+            policy: config.policy,
+            cpu: config.cpu,
+            stack_bytes: crate::hot::STACK_BYTES,
         };
-        role = decided;
-        config.peer = config.peer.or(Some(peer));
+        let (name, body): (&str, Body) = match role {
+            Role::Initiator => {
+                let mut end = initiator::Initiator::new(config, port, stop);
+                ("initiator", Box::new(move |start, feed| end.run(start, feed)))
+            }
+            Role::Reflector | Role::Auto => {
+                let mut end = reflector::Reflector::new(config, port, stop);
+                ("reflector", Box::new(move |_, feed| end.run(feed)))
+            }
+        };
+        let thread = HotThread {
+            name: name.into(),
+            real_time,
+            body,
+            feed,
+            own_files: true,
+        };
+        Running::start(vec![thread], || sys::clock::monotonic() + LEAD_NS)
     }
-    let config = &config;
-    let describe = Box::new(series::Reflect::of(config, role, &port));
-    let mut feed = recorder.feed(capacity(config, role), series::SLOTS, describe);
-    feed.announce(0, &config.label);
-    if role == Role::Initiator {
-        for (slot, label) in series::stages(config.stamps) {
-            feed.announce(*slot, label);
-        }
-    }
-    feed.notice(0, series::ENGINE, sys::clock::monotonic(), 0, 0);
-    if let Some(cpu) = config.cpu {
-        feed.set_cpu(cpu);
-    }
-    let (config, stop) = (config.clone(), stop.clone());
-    let real_time = RtThread {
-        policy: config.policy,
-        cpu: config.cpu,
-        stack_bytes: crate::hot::STACK_BYTES,
-    };
-    let (name, body): (&str, Body) = match role {
-        Role::Initiator => {
-            let mut end = initiator::Initiator::new(config, port, stop);
-            ("initiator", Box::new(move |start, feed| end.run(start, feed)))
-        }
-        Role::Reflector | Role::Auto => {
-            let mut end = reflector::Reflector::new(config, port, stop);
-            ("reflector", Box::new(move |_, feed| end.run(feed)))
-        }
-    };
-    let thread = HotThread {
-        name: name.into(),
-        real_time,
-        body,
-        feed,
-        own_files: true,
-    };
-    Running::start(vec![thread], || sys::clock::monotonic() + LEAD_NS)
 }
 
 /// The VLAN tag of a frame, in it or beside it; a port that was opened without `vlan_tags` sees none beside.

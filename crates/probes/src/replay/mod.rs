@@ -19,7 +19,10 @@ pub use recording::Recording;
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
+use crate::need::{Need, of_port};
 use crate::port::Port;
+use crate::probe::{About, Probe};
+use model::kind;
 use run::{Recorder, Stop};
 use std::sync::Arc;
 use sys::thread::{Policy, RtThread};
@@ -50,46 +53,55 @@ pub struct ReplayConfig {
 /// Most frames sent with one call: those that are due when the thread comes to it.
 const MOST_AT_ONCE: usize = 64;
 
-/// Starts sending on `port`; runs until the rounds or the duration are over, or `stop` is set.
-///
-/// # Errors
-/// A frame longer than the interface takes, or what the kernel refused, before anything was sent.
-pub fn start(
-    config: &ReplayConfig,
-    port: impl Into<Port>,
-    recorder: &mut Recorder,
-    stop: &Stop,
-) -> Result<Running, ProbeError> {
-    let port = port.into();
-    let (longest, most) = (config.recording.longest(), port.mtu() as usize + TAGGED_HEADER_OCTETS);
-    if longest > most {
-        return Err(ProbeError::Usage(format!(
-            "replay: {} has a frame of {longest} octets, {} takes {most}: raise its MTU",
-            config.name,
-            port.interface()
-        )));
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "replay",
+    what: "A capture sent again: due instant -> the send call has returned.",
+    kinds: &[&kind::PUBLISH],
+    page: "guide/sampled-values.md",
+};
+
+impl Probe for ReplayConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = Port;
+    type Started = Running;
+
+    fn needs(&self) -> Vec<Need> {
+        of_port(self.policy, self.cpu)
     }
-    let describe = Box::new(series::Replay::of(config, &port));
-    let per_second = config.recording.frames() as u128 * 1_000_000_000 / u128::from(config.recording.period_ns());
-    let capacity = crate::hot::capacity(u64::try_from(per_second).unwrap_or(u64::MAX));
-    let mut feed = recorder.feed(capacity, 1, describe);
-    feed.announce(series::LATENESS, "lateness");
-    if let Some(cpu) = config.cpu {
-        feed.set_cpu(cpu);
+
+    fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
+        let port = on.into();
+        let (longest, most) = (self.recording.longest(), port.mtu() as usize + TAGGED_HEADER_OCTETS);
+        if longest > most {
+            return Err(ProbeError::Usage(format!(
+                "replay: {} has a frame of {longest} octets, {} takes {most}: raise its MTU",
+                self.name,
+                port.interface()
+            )));
+        }
+        let describe = Box::new(series::Replay::of(self, &port));
+        let per_second = self.recording.frames() as u128 * 1_000_000_000 / u128::from(self.recording.period_ns());
+        let capacity = crate::hot::capacity(u64::try_from(per_second).unwrap_or(u64::MAX));
+        let mut feed = recorder.feed(capacity, 1, describe);
+        feed.announce(series::LATENESS, "lateness");
+        if let Some(cpu) = self.cpu {
+            feed.set_cpu(cpu);
+        }
+        let mut sender = sender::Sender::new(self.clone(), port, stop.clone());
+        let thread = HotThread {
+            name: "replay".into(),
+            real_time: RtThread {
+                policy: self.policy,
+                cpu: self.cpu,
+                stack_bytes: crate::hot::STACK_BYTES,
+            },
+            body: Box::new(move |start, feed| sender.run(start, feed)),
+            feed,
+            own_files: false,
+        };
+        Running::start(vec![thread], crate::publish::next_second)
     }
-    let mut sender = sender::Sender::new(config.clone(), port, stop.clone());
-    let thread = HotThread {
-        name: "replay".into(),
-        real_time: RtThread {
-            policy: config.policy,
-            cpu: config.cpu,
-            stack_bytes: crate::hot::STACK_BYTES,
-        },
-        body: Box::new(move |start, feed| sender.run(start, feed)),
-        feed,
-        own_files: false,
-    };
-    Running::start(vec![thread], crate::publish::next_second)
 }
 
 /// An Ethernet header with a VLAN tag.

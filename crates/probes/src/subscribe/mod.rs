@@ -28,9 +28,12 @@ pub use expected::ExpectedStream;
 use crate::error::ProbeError;
 use crate::goose::{SuperviseConfig, supervise};
 use crate::hot::{HotThread, Running};
+use crate::need::{Need, of_port};
 use crate::port::Port;
+use crate::probe::{About, Probe};
 use crate::reflect::Receive;
 use crate::sender::SenderEnd;
+use model::kind;
 use model::setting;
 use run::{Recorder, Stop};
 use std::sync::Arc;
@@ -179,63 +182,79 @@ pub struct Subscription {
     pub frames: Arc<AtomicU64>,
 }
 
-/// Starts receiving on `port`; runs until its duration is over or `stop` is set.
-///
-/// # Errors
-/// A setting that cannot be, or what the kernel refused, before anything was measured.
-pub fn start(
-    config: &SubscribeConfig,
-    port: impl Into<Port>,
-    recorder: &mut Recorder,
-    stop: &Stop,
-) -> Result<Subscription, ProbeError> {
-    let port = port.into();
-    if config.max_streams == 0 {
-        return Err(ProbeError::Usage(
-            "subscribe: no stream: use --max-streams 1 or more".into(),
-        ));
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "subscribe",
+    what: "Sampled values and GOOSE as they come: loss, order, spacing, and due instant -> the application has them.",
+    kinds: &[
+        &kind::AGE,
+        &kind::ARRIVAL,
+        &kind::DELIVERY,
+        &kind::SPACING,
+        &kind::GOOSE,
+        &kind::GOOSE_TRANSFER,
+    ],
+    page: "guide/sampled-values.md",
+};
+
+impl Probe for SubscribeConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = Port;
+    type Started = Subscription;
+
+    fn needs(&self) -> Vec<Need> {
+        of_port(self.policy, self.cpu)
     }
-    if config.expected.len() > usize::from(config.max_streams) {
-        return Err(ProbeError::Usage(format!(
-            "subscribe: {} streams are expected: use --max-streams {} or more",
-            config.expected.len(),
-            config.expected.len()
-        )));
+
+    fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Subscription, ProbeError> {
+        let port = on.into();
+        if self.max_streams == 0 {
+            return Err(ProbeError::Usage(
+                "subscribe: no stream: use --max-streams 1 or more".into(),
+            ));
+        }
+        if self.expected.len() > usize::from(self.max_streams) {
+            return Err(ProbeError::Usage(format!(
+                "subscribe: {} streams are expected: use --max-streams {} or more",
+                self.expected.len(),
+                self.expected.len()
+            )));
+        }
+        if self.goose.expected.len() > usize::from(self.goose.max_blocks) {
+            return Err(ProbeError::Usage(format!(
+                "subscribe: {} GOOSE control blocks are expected, and {} told apart: use a higher --max-control-blocks",
+                self.goose.expected.len(),
+                self.goose.max_blocks
+            )));
+        }
+        let slots = usize::from(series::slots(self.max_streams) + supervise::slots(self.goose.max_blocks));
+        let describe = Box::new(series::Subscribe::of(self, &port));
+        let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
+        if self.record {
+            feed.set_tape(recorder.tape(record::TAPE_FRAMES, &record::POINTS));
+        }
+        feed.announce(series::DELIVERY, "subscribe");
+        if let Some(cpu) = self.cpu {
+            feed.set_cpu(cpu);
+        }
+        let frames = Arc::new(AtomicU64::new(0));
+        let awaited = expected::awaited(self);
+        expected::announce(self, &awaited, &mut feed);
+        let mut receiver = receiver::Receiver::new(self.clone(), awaited, port, stop.clone(), Arc::clone(&frames));
+        let thread = HotThread {
+            name: "subscribe".into(),
+            real_time: RtThread {
+                policy: self.policy,
+                cpu: self.cpu,
+                stack_bytes: crate::hot::STACK_BYTES,
+            },
+            body: Box::new(move |_, feed| receiver.run(feed)),
+            feed,
+            own_files: false,
+        };
+        Ok(Subscription {
+            running: Running::start(vec![thread], sys::clock::monotonic)?,
+            frames,
+        })
     }
-    if config.goose.expected.len() > usize::from(config.goose.max_blocks) {
-        return Err(ProbeError::Usage(format!(
-            "subscribe: {} GOOSE control blocks are expected, and {} told apart: use a higher --max-control-blocks",
-            config.goose.expected.len(),
-            config.goose.max_blocks
-        )));
-    }
-    let slots = usize::from(series::slots(config.max_streams) + supervise::slots(config.goose.max_blocks));
-    let describe = Box::new(series::Subscribe::of(config, &port));
-    let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
-    if config.record {
-        feed.set_tape(recorder.tape(record::TAPE_FRAMES, &record::POINTS));
-    }
-    feed.announce(series::DELIVERY, "subscribe");
-    if let Some(cpu) = config.cpu {
-        feed.set_cpu(cpu);
-    }
-    let frames = Arc::new(AtomicU64::new(0));
-    let awaited = expected::awaited(config);
-    expected::announce(config, &awaited, &mut feed);
-    let mut receiver = receiver::Receiver::new(config.clone(), awaited, port, stop.clone(), Arc::clone(&frames));
-    let thread = HotThread {
-        name: "subscribe".into(),
-        real_time: RtThread {
-            policy: config.policy,
-            cpu: config.cpu,
-            stack_bytes: crate::hot::STACK_BYTES,
-        },
-        body: Box::new(move |_, feed| receiver.run(feed)),
-        feed,
-        own_files: false,
-    };
-    Ok(Subscription {
-        running: Running::start(vec![thread], sys::clock::monotonic)?,
-        frames,
-    })
 }

@@ -24,11 +24,15 @@ pub use frame::{AVTP_DESTINATION, Framing, SV_DESTINATION};
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
+use crate::need::{Need, of_port};
 use crate::port::Port;
+use crate::probe::{About, Probe};
+use model::kind;
 use run::{Recorder, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use sys::packet::PortOptions;
+use sys::privilege::Capability;
 use sys::thread::{Policy, RtThread};
 use units::{Monotonic, Period};
 use wire::ether::{Mac, VlanTag};
@@ -153,43 +157,56 @@ pub struct Talking {
     pub totals: Arc<Totals>,
 }
 
-/// Starts sending on `port`; runs until its duration is over or `stop` is set.
-///
-/// # Errors
-/// A setting that cannot be, or what the kernel refused, before anything was sent.
-pub fn start(
-    config: &TalkConfig,
-    port: impl Into<Port>,
-    recorder: &mut Recorder,
-    stop: &Stop,
-) -> Result<Talking, ProbeError> {
-    let port = port.into();
-    check(config)?;
-    let frame = frame::Frame::new(config, &port)?;
-    let describe = Box::new(series::Talk::of(config, &port));
-    // Two samples each cycle.
-    let capacity = crate::hot::capacity(2 * 1_000_000_000 / config.period.whole_ns());
-    let mut feed = recorder.feed(capacity, 2, describe);
-    feed.announce(series::TALK, config.label());
-    feed.announce(series::SEND, config.label());
-    if let Some(cpu) = config.cpu {
-        feed.set_cpu(cpu);
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "talk",
+    what: "One frame each interval: due instant -> just before the send call.",
+    kinds: &[&kind::TALK, &kind::SEND],
+    page: "guide/talk-listen.md",
+};
+
+impl Probe for TalkConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = Port;
+    type Started = Talking;
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = of_port(self.policy, self.cpu);
+        if self.launch_time {
+            needs.push(Need::Wish(Capability::NetAdmin));
+        }
+        needs
     }
-    let totals = Arc::new(Totals::default());
-    let mut sender = sender::Sender::new(config.clone(), port, frame, stop.clone(), Arc::clone(&totals));
-    let thread = HotThread {
-        name: "talk".into(),
-        real_time: RtThread {
-            policy: config.policy,
-            cpu: config.cpu,
-            stack_bytes: crate::hot::STACK_BYTES,
-        },
-        body: Box::new(move |start, feed| sender.run(start, feed)),
-        feed,
-        own_files: false,
-    };
-    let running = Running::start(vec![thread], || first_due(config.framing))?;
-    Ok(Talking { running, totals })
+
+    fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Talking, ProbeError> {
+        let port = on.into();
+        check(self)?;
+        let frame = frame::Frame::new(self, &port)?;
+        let describe = Box::new(series::Talk::of(self, &port));
+        // Two samples each cycle.
+        let capacity = crate::hot::capacity(2 * 1_000_000_000 / self.period.whole_ns());
+        let mut feed = recorder.feed(capacity, 2, describe);
+        feed.announce(series::TALK, self.label());
+        feed.announce(series::SEND, self.label());
+        if let Some(cpu) = self.cpu {
+            feed.set_cpu(cpu);
+        }
+        let totals = Arc::new(Totals::default());
+        let mut sender = sender::Sender::new(self.clone(), port, frame, stop.clone(), Arc::clone(&totals));
+        let thread = HotThread {
+            name: "talk".into(),
+            real_time: RtThread {
+                policy: self.policy,
+                cpu: self.cpu,
+                stack_bytes: crate::hot::STACK_BYTES,
+            },
+            body: Box::new(move |start, feed| sender.run(start, feed)),
+            feed,
+            own_files: false,
+        };
+        let running = Running::start(vec![thread], || first_due(self.framing))?;
+        Ok(Talking { running, totals })
+    }
 }
 
 /// Soon; streams of sampled values begin with smpCnt 0 at the top of a second.

@@ -21,14 +21,18 @@ pub use live::{LiveHop, LiveView};
 pub use summary::TraceSummary;
 
 use crate::error::ProbeError;
+use crate::need::Need;
+use crate::probe::{About, Probe};
 use crate::sender::SenderEnd;
 use ::trace::hops::{HopOptions, HopTracer, Point};
 use links::Links;
+use model::kind;
 use reader::Reader;
 use run::{Recorder, Stop};
 use std::collections::BTreeMap;
 use std::thread::JoinHandle;
 use sys::netns::NetNs;
+use sys::privilege::Capability;
 
 /// What is to be traced.
 #[derive(Debug, Clone)]
@@ -57,27 +61,41 @@ pub struct Tracing {
     live: LiveView,
 }
 
-/// Starts tracing; it goes on until `stop` is set.
-///
-/// # Errors
-/// Points that cannot be, or what the kernel refused and what to do, before anything was measured.
-pub fn start(config: &TraceConfig, recorder: &Recorder, stop: &Stop) -> Result<Tracing, ProbeError> {
-    let tracer = HopTracer::start(HopOptions {
-        points: config.points.clone(),
-        max_streams: config.max_streams,
-        threshold_ns: config.threshold_ns,
-        tell_all: config.record,
-    })?;
-    let own = NetNs::current().and_then(|own| own.inode())?;
-    let links = Links::new(&config.points, own, &config.namespaces);
-    let live = LiveView::default();
-    let mut reader = Reader::new(tracer, config, recorder, live.clone(), links);
-    let stop = stop.clone();
-    let thread = std::thread::Builder::new().name("triptime-hops".to_owned());
-    let thread = thread
-        .spawn(move || reader.run(&stop))
-        .map_err(|error| ProbeError::Usage(format!("cannot start a thread: {error}")))?;
-    Ok(Tracing { thread, live })
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "trace",
+    what: "Sampled values inside this host: one point on their way -> the next.",
+    kinds: &[&kind::HOP],
+    page: "guide/trace.md",
+};
+
+impl Probe for TraceConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = ();
+    type Started = Tracing;
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::Wish(Capability::IpcLock), Need::Tracing]
+    }
+
+    fn start(&self, _: impl Into<()>, recorder: &mut Recorder, stop: &Stop) -> Result<Tracing, ProbeError> {
+        let tracer = HopTracer::start(HopOptions {
+            points: self.points.clone(),
+            max_streams: self.max_streams,
+            threshold_ns: self.threshold_ns,
+            tell_all: self.record,
+        })?;
+        let own = NetNs::current().and_then(|own| own.inode())?;
+        let links = Links::new(&self.points, own, &self.namespaces);
+        let live = LiveView::default();
+        let mut reader = Reader::new(tracer, self, recorder, live.clone(), links);
+        let stop = stop.clone();
+        let thread = std::thread::Builder::new().name("triptime-hops".to_owned());
+        let thread = thread
+            .spawn(move || reader.run(&stop))
+            .map_err(|error| ProbeError::Usage(format!("cannot start a thread: {error}")))?;
+        Ok(Tracing { thread, live })
+    }
 }
 
 impl Tracing {

@@ -9,14 +9,20 @@
 //! `CAP_IPC_LOCK` to lock memory, write access to `/dev/cpu_dma_latency` to hold idle states.
 
 mod cycle;
+mod options;
 mod series;
+
+pub use options::{Clock, WakeupOptions};
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
+use crate::need::{Need, of_thread};
+use crate::probe::{About, Probe};
+use model::kind;
 use run::{Recorder, Stop};
 use sys::thread::{Policy, RtThread};
-use sys::wait::{Wait, WakeClock};
-use units::{CpuList, Monotonic, Period};
+use sys::wait::Wait;
+use units::{CpuList, Monotonic};
 
 /// Time between the threads being ready and their first cycle.
 const LEAD_NS: i64 = 10_000_000;
@@ -29,24 +35,10 @@ const SECOND_NS: i64 = 1_000_000_000;
 pub struct WakeupConfig {
     /// One thread on each. Threads of `SCHED_DEADLINE` cannot be pinned: of those, as many as there are CPUs here.
     pub cpus: CpuList,
-    /// Scheduling policy of the threads.
-    pub policy: Policy,
-    /// Time between due instants.
-    pub period: Period,
-    /// Each further thread's due instants lie this long after those of the one before.
-    pub distance_ns: u64,
-    /// The first cycle is due on a full second of the clock plus this, instead of at once.
-    pub second_aligned_ns: Option<u64>,
-    /// The clock whose timers wake the threads.
-    pub clock: WakeClock,
-    /// Sleep until this long before the due instant, then spin.
-    pub spin_ahead_ns: u64,
+    /// What was said about it.
+    pub options: WakeupOptions,
     /// How long to measure; `None` until told to stop.
     pub duration_ns: Option<u64>,
-    /// Samples above are counted as overflow and kept as spikes.
-    pub threshold_ns: Option<u64>,
-    /// The first sample above ends the measurement.
-    pub break_above_ns: Option<u64>,
     /// Whether idle states were held off, in words for the report.
     pub idle: String,
     /// Second part of the series' names, such as the load they ran under.
@@ -54,21 +46,22 @@ pub struct WakeupConfig {
 }
 
 impl WakeupConfig {
-    /// Every millisecond with FIFO priority 80, until told to stop.
+    /// As the command does unless told otherwise: every millisecond with FIFO priority 80, until told to stop.
     pub fn on(cpus: CpuList) -> Self {
         Self {
             cpus,
-            policy: Policy::Fifo(80),
-            period: Period::of_ns(1_000_000),
-            distance_ns: 0,
-            second_aligned_ns: None,
-            clock: WakeClock::Monotonic,
-            spin_ahead_ns: 0,
+            options: WakeupOptions::default(),
             duration_ns: None,
-            threshold_ns: None,
-            break_above_ns: None,
             idle: String::new(),
             label: None,
+        }
+    }
+
+    /// The CPUs that its threads stay on. The kernel admits a deadline thread only if it may run on every CPU of its domain.
+    fn pinned(&self) -> CpuList {
+        match self.options.policy {
+            Policy::Deadline { .. } => CpuList::default(),
+            _ => self.cpus.clone(),
         }
     }
 }
@@ -76,19 +69,33 @@ impl WakeupConfig {
 /// Shortest interval that leaves a thread time to do anything but wake up.
 const SHORTEST_INTERVAL_NS: u64 = 10_000;
 
-/// Starts measuring; the threads run until their duration is over or `stop` is set.
-///
-/// # Errors
-/// A setting that cannot be, or what the kernel refused, before anything was measured.
-pub fn start(config: &WakeupConfig, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
-    check(config)?;
-    let wait = Wait::on(config.clock, config.spin_ahead_ns);
-    let threads = (0i64..).zip(config.cpus.iter()).map(|(index, cpu)| {
-        let offset_ns = index * i64::try_from(config.distance_ns).unwrap_or(0);
-        thread(config, cpu, offset_ns, wait, recorder, stop)
-    });
-    let threads = threads.collect();
-    Running::start(threads, || first_due(config, &wait))
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "wakeup",
+    what: "A thread sleeps to due instants: each due instant -> the thread runs.",
+    kinds: &[&kind::WAKEUP],
+    page: "guide/wakeup.md",
+};
+
+impl Probe for WakeupConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = ();
+    type Started = Running;
+
+    fn needs(&self) -> Vec<Need> {
+        of_thread(self.options.policy, self.pinned().iter())
+    }
+
+    fn start(&self, _: impl Into<()>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
+        check(self)?;
+        let wait = Wait::on(self.options.clock.into(), self.options.spin_ahead);
+        let threads = (0i64..).zip(self.cpus.iter()).map(|(index, cpu)| {
+            let offset_ns = index * i64::try_from(self.options.distance).unwrap_or(0);
+            thread(self, cpu, offset_ns, wait, recorder, stop)
+        });
+        let threads = threads.collect();
+        Running::start(threads, || first_due(self, &wait))
+    }
 }
 
 fn thread(
@@ -99,10 +106,9 @@ fn thread(
     recorder: &mut Recorder,
     stop: &Stop,
 ) -> HotThread {
-    let capacity = crate::hot::capacity(SECOND_NS.unsigned_abs() / config.period.whole_ns());
+    let capacity = crate::hot::capacity(SECOND_NS.unsigned_abs() / config.options.interval.whole_ns());
     let mut feed = recorder.feed(capacity, 1, Box::new(series::Wakeup::of(config, offset_ns)));
-    // The kernel admits a deadline thread only if it may run on every CPU of its domain.
-    let pinned = !matches!(config.policy, Policy::Deadline { .. });
+    let pinned = config.pinned().contains(cpu);
     match pinned {
         true => feed.announce(0, &format!("cpu{cpu}")),
         false => feed.announce(0, &format!("thread{cpu}")),
@@ -110,17 +116,17 @@ fn thread(
     feed.set_cpu(cpu);
     let cycle = cycle::Cycle {
         pinned,
-        period: config.period,
+        period: config.options.interval,
         offset_ns,
         duration_ns: config.duration_ns,
         wait,
-        break_above_ns: config.break_above_ns,
+        break_above_ns: config.options.break_above,
         stop: stop.clone(),
     };
     HotThread {
         name: format!("wakeup/{cpu}"),
         real_time: RtThread {
-            policy: config.policy,
+            policy: config.options.policy,
             cpu: pinned.then_some(cpu),
             stack_bytes: crate::hot::STACK_BYTES,
         },
@@ -136,7 +142,7 @@ fn thread(
 /// The first due instant of the first thread: soon, or on the next full second of the clock plus the offset.
 fn first_due(config: &WakeupConfig, wait: &Wait) -> Monotonic {
     let soon = sys::clock::monotonic() + LEAD_NS;
-    let Some(offset_ns) = config.second_aligned_ns else {
+    let Some(offset_ns) = config.options.secaligned else {
         return soon;
     };
     let offset_ns = i64::try_from(offset_ns).unwrap_or(0);
@@ -149,17 +155,18 @@ fn check(config: &WakeupConfig) -> Result<(), ProbeError> {
     if config.cpus.is_empty() {
         return refuse("no CPU to measure on: name some with --cpus 1-3");
     }
-    if config.period.whole_ns() < SHORTEST_INTERVAL_NS {
+    if config.options.interval.whole_ns() < SHORTEST_INTERVAL_NS {
         return refuse(&format!(
             "an interval of {} is too short: use at least 10us",
-            config.period
+            config.options.interval
         ));
     }
-    if config.spin_ahead_ns >= config.period.whole_ns() {
+    if config.options.spin_ahead >= config.options.interval.whole_ns() {
         return refuse("--spin-ahead must be shorter than --interval");
     }
     if config
-        .second_aligned_ns
+        .options
+        .secaligned
         .is_some_and(|ns| ns >= SECOND_NS.unsigned_abs())
     {
         return refuse("--secaligned: the offset to the second must be less than 1s");
@@ -169,18 +176,21 @@ fn check(config: &WakeupConfig) -> Result<(), ProbeError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SECOND_NS, WakeupConfig, first_due};
-    use sys::wait::{Wait, WakeClock};
+    use super::{Clock, SECOND_NS, WakeupConfig, WakeupOptions, first_due};
+    use sys::wait::Wait;
 
     #[test]
     fn aligned_to_the_second_of_the_clock_it_wakes_by() {
-        for clock in [WakeClock::Monotonic, WakeClock::Realtime, WakeClock::Tai] {
+        for clock in [Clock::Monotonic, Clock::Realtime, Clock::Tai] {
             let config = WakeupConfig {
-                second_aligned_ns: Some(500_000),
-                clock,
+                options: WakeupOptions {
+                    secaligned: Some(500_000),
+                    clock,
+                    ..WakeupOptions::default()
+                },
                 ..WakeupConfig::on("0".parse().expect("a list"))
             };
-            let wait = Wait::on(clock, 0);
+            let wait = Wait::on(clock.into(), 0);
             let due = first_due(&config, &wait);
             assert_eq!(wait.reading_at(due) % SECOND_NS, 500_000);
             let ahead = due - sys::clock::monotonic();

@@ -30,19 +30,19 @@ impl Wakeup {
 impl Describe for Wakeup {
     fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
         let config = &self.config;
-        let clock = match config.clock {
+        let clock = match WakeClock::from(config.options.clock) {
             WakeClock::Monotonic => "monotonic",
             WakeClock::Realtime => "realtime",
             WakeClock::Tai => "tai",
         };
         let mut settings = vec![
-            ("policy".into(), config.policy.to_string()),
-            ("interval".into(), config.period.to_string()),
-            ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
+            ("policy".into(), config.options.policy.to_string()),
+            ("interval".into(), config.options.interval.to_string()),
+            ("spin ahead".into(), format_ns(config.options.spin_ahead as f64)),
             ("clock".into(), clock.into()),
             ("idle states".into(), config.idle.clone()),
         ];
-        if matches!(config.policy, Policy::Deadline { .. }) {
+        if matches!(config.options.policy, Policy::Deadline { .. }) {
             let why = "the scheduler's choice: deadline threads cannot be pinned";
             settings.push(("cpu".into(), why.into()));
         }
@@ -50,12 +50,12 @@ impl Describe for Wakeup {
             settings.push(("offset to the first thread".into(), format_ns(self.offset_ns as f64)));
         }
         SeriesSpec {
-            clock: match config.clock {
+            clock: match WakeClock::from(config.options.clock) {
                 WakeClock::Monotonic => SeriesClock::Monotonic,
                 WakeClock::Realtime | WakeClock::Tai => SeriesClock::Realtime,
             },
-            interval_ns: Some(config.period.as_f64()),
-            threshold_ns: config.threshold_ns,
+            interval_ns: Some(config.options.interval.as_f64()),
+            threshold_ns: config.options.threshold_ns(),
             settings,
             ..SeriesSpec::of(
                 &kind::WAKEUP,

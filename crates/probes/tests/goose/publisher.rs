@@ -2,6 +2,7 @@
 
 use crate::common::{Pair, Run, can_run};
 use crate::{TRIP_REF, goose_config, texts};
+use probes::Probe;
 use probes::goose::SuperviseConfig;
 use probes::publish::{self, PublishConfig, StreamConfig};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
@@ -99,7 +100,7 @@ fn goose_and_sampled_values_side_by_side() {
         ..SubscribeConfig::default()
     };
     let far = pair.port_b(&subscribe::port_options());
-    let subscription = subscribe::start(&receiver, far, &mut run.recorder, &run.stop).expect("it starts");
+    let subscription = receiver.start(far, &mut run.recorder, &run.stop).expect("it starts");
     let streams = PublishConfig {
         streams: vec![StreamConfig::default()],
         duration_ns: Some(1_100_000_000),

@@ -2,6 +2,7 @@
 
 use crate::common::{self, Pair, Recorded, Run, can_run};
 use crate::{TRIP_REF, sender_options, texts};
+use probes::Probe;
 use probes::goose::{ExpectedBlock, SuperviseConfig};
 use probes::subscribe::{self, SubscribeConfig};
 use std::sync::atomic::Ordering;
@@ -45,7 +46,7 @@ pub(crate) fn supervise(goose: SuperviseConfig, frames: &[Vec<u8>], pause: Durat
         ..SubscribeConfig::default()
     };
     let port = pair.port_b(&subscribe::port_options());
-    let subscription = subscribe::start(&config, port, &mut run.recorder, &run.stop).expect("it starts");
+    let subscription = config.start(port, &mut run.recorder, &run.stop).expect("it starts");
     let mut accepted = 0;
     for (number, frame) in frames.iter().enumerate() {
         if number + 1 == frames.len() {

@@ -11,7 +11,8 @@ mod time;
 use common::{Pair, Recorded, Run};
 use model::EventKind;
 use paced::{BEGIN, END, Expected, Own};
-use probes::listen::{ListenConfig, port_options, start};
+use probes::Probe;
+use probes::listen::{ListenConfig, port_options};
 use std::sync::atomic::Ordering;
 use sys::packet::PortOptions;
 use units::Period;
@@ -33,7 +34,9 @@ fn listen(config: &ListenConfig, frames: &[Vec<u8>]) -> Recorded {
     });
     let mut run = Run::start();
     let port = pair.port_b(&port_options(config.framing));
-    let listening = start(config, port, &mut run.recorder, &run.stop).expect("the listener starts");
+    let listening = config
+        .start(port, &mut run.recorder, &run.stop)
+        .expect("the listener starts");
     let mut sent = 0;
     for chunk in frames.chunks(100) {
         for frame in chunk {

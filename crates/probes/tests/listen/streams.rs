@@ -3,8 +3,9 @@
 use crate::common::{Pair, Run, can_run};
 use crate::paced::{Expected, audio, samples};
 use crate::{AVTP, config, counted, listen, stream_events};
+use probes::Probe;
 use probes::ProbeError;
-use probes::listen::{ListenConfig, port_options, start};
+use probes::listen::{ListenConfig, port_options};
 use probes::talk::Framing;
 use sys::packet::PortOptions;
 use wire::test_frame::{Kind, TestFrame};
@@ -73,7 +74,9 @@ fn frames_of_other_probes_are_no_stream_and_silence_is_said() {
         ..config()
     };
     let port = pair.port_b(&port_options(config.framing));
-    let listening = start(&config, port, &mut run.recorder, &run.stop).expect("the listener starts");
+    let listening = config
+        .start(port, &mut run.recorder, &run.stop)
+        .expect("the listener starts");
     let probe = TestFrame {
         kind: Kind::Probe,
         flags: 0,

@@ -4,7 +4,8 @@ use crate::common::{Pair, Run, can_run, wait_until};
 use crate::paced::{Expected, Own, samples};
 use crate::{TEST, config, counted, listen, stream_events};
 use model::EventKind;
-use probes::listen::{ListenConfig, port_options, start};
+use probes::Probe;
+use probes::listen::{ListenConfig, port_options};
 use std::sync::atomic::Ordering;
 use sys::packet::PortOptions;
 use units::Period;
@@ -82,8 +83,9 @@ fn a_silence_of_another_publisher_costs_the_frames_of_its_time() {
         ..PortOptions::default()
     });
     let mut run = Run::start();
-    let listening =
-        start(&config, pair.port_b(&port_options(None)), &mut run.recorder, &run.stop).expect("the listener starts");
+    let listening = config
+        .start(pair.port_b(&port_options(None)), &mut run.recorder, &run.stop)
+        .expect("the listener starts");
     let mut number = 0;
     let mut lost = 0;
     for silent_ms in [700_u64, 1_000, 100] {
@@ -126,8 +128,9 @@ fn a_pause_is_late_and_a_loss_of_that_length_is_not() {
         ..PortOptions::default()
     });
     let mut run = Run::start();
-    let listening =
-        start(&config, pair.port_b(&port_options(None)), &mut run.recorder, &run.stop).expect("the listener starts");
+    let listening = config
+        .start(pair.port_b(&port_options(None)), &mut run.recorder, &run.stop)
+        .expect("the listener starts");
     let send = |sequence: u64, after_ns: i64| {
         sys::wait::sleep_until(sys::clock::monotonic() + after_ns);
         let own = Own {

@@ -25,18 +25,60 @@ pub fn allowed_cpus() -> CpuList {
         .clone()
 }
 
+/// CPUs of a machine, as far as a thread can be put on them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CpuSets {
+    /// Those that are there.
+    pub present: CpuList,
+    /// Those that are switched on.
+    pub online: CpuList,
+    /// Those that the cpuset of this process leaves; empty where that is not known.
+    pub cpuset: CpuList,
+}
+
+impl CpuSets {
+    /// Of this machine, for this process.
+    pub fn live() -> Self {
+        Self {
+            cpuset: cpuset_cpus(),
+            ..Self::of_machine()
+        }
+    }
+
+    /// Of this machine; asking for the cpuset would take a thread.
+    fn of_machine() -> Self {
+        Self {
+            present: read_list("/sys/devices/system/cpu/present").unwrap_or_default(),
+            online: online_cpus(),
+            cpuset: CpuList::default(),
+        }
+    }
+
+    /// Whether a thread can be put on this CPU.
+    ///
+    /// # Errors
+    /// Why not, and which it can be put on.
+    pub fn check(&self, cpu: u32) -> Result<(), SysError> {
+        let online = || self.online.clone();
+        match cpu {
+            cpu if !self.online.contains(cpu) && self.present.contains(cpu) => {
+                Err(SysError::CpuOffline { cpu, online: online() })
+            }
+            cpu if !self.online.contains(cpu) => Err(SysError::NoSuchCpu { cpu, online: online() }),
+            cpu if !self.cpuset.is_empty() && !self.cpuset.contains(cpu) => Err(SysError::CpuNotAllowed {
+                cpu,
+                allowed: self.cpuset.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Pins the calling thread to one CPU.
 pub(super) fn pin(cpu: u32) -> Result<(), SysError> {
     // Taken before the first pinning of this process can blur it.
     allowed_cpus();
-    let online = online_cpus();
-    if !online.contains(cpu) {
-        let present = read_list("/sys/devices/system/cpu/present").unwrap_or_default();
-        return Err(match present.contains(cpu) {
-            true => SysError::CpuOffline { cpu, online },
-            false => SysError::NoSuchCpu { cpu, online },
-        });
-    }
+    CpuSets::of_machine().check(cpu)?;
     let index = cpu as usize;
     if index >= CpuSet::MAX_CPU {
         return Err(SysError::Invalid {

@@ -18,8 +18,8 @@ use std::num::NonZeroU64;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-pub use cpus::{allowed_cpus, cpuset_cpus, online_cpus};
-pub use policy::{Policy, PolicyError};
+pub use cpus::{CpuSets, allowed_cpus, cpuset_cpus, online_cpus};
+pub use policy::{Policy, PolicyError, free_priority};
 pub use standing::{Standing, only_cpu, standing};
 
 /// How a thread is to run. [`RtThread::enter`] applies it to the calling thread.

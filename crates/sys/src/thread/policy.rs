@@ -26,6 +26,12 @@ pub enum Policy {
     },
 }
 
+/// The highest real-time priority that needs no capability: `RLIMIT_RTPRIO` (getrlimit(2)); 0 where every one does.
+pub fn free_priority() -> u64 {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Rtprio);
+    limit.current.unwrap_or(u64::MAX)
+}
+
 /// The kernel refuses a deadline runtime below this (`DL_SCALE`, kernel/sched/deadline.c).
 const LEAST_RUNTIME_NS: u64 = 1024;
 

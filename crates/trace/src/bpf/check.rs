@@ -9,8 +9,22 @@ const BTF: &str = "/sys/kernel/btf/vmlinux";
 
 /// Refuses what the kernel would refuse, with a reason.
 pub(crate) fn can_run() -> Result<(), TraceError> {
-    if let Err(error) = std::fs::File::open(BTF) {
-        return Err(TraceError::NoBtf(error.to_string()));
+    can_run_with(types_missing(), &has)
+}
+
+/// Why the running kernel does not tell its types, if it does not.
+pub fn types_missing() -> Option<String> {
+    std::fs::File::open(BTF).err().map(|error| error.to_string())
+}
+
+/// Whether eBPF programs can be loaded and attached by a program with these capabilities, on a kernel that tells its types or
+/// does not for this reason.
+///
+/// # Errors
+/// What is missing, and what to do.
+pub fn can_run_with(types_missing: Option<String>, has: &dyn Fn(Capability) -> bool) -> Result<(), TraceError> {
+    if let Some(why) = types_missing {
+        return Err(TraceError::NoBtf(why));
     }
     // CAP_SYS_ADMIN holds both, as it did alone before Linux 5.8.
     let needed = [Capability::Bpf, Capability::Perfmon];

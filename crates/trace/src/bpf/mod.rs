@@ -19,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use units::Monotonic;
 
 pub(crate) use check::{can_run, kernel_release, memory_hint, possible_cpus};
+pub use check::{can_run_with, types_missing};
 pub use cost::Cost;
 pub(crate) use cost::{Runs, program_runs, read_runs};
 

@@ -18,7 +18,7 @@ pub(super) fn look(run: &mut Run, cpus: &CpuList, threshold_ns: u64, ns: u64) ->
     let mut hwlat = Hwlat::start(&Tracefs::find()?, cpus, threshold_ns)?;
     let begun = std::time::Instant::now();
     let mut found = Found::default();
-    run.pass(ns, "looking at the hardware", |session| {
+    run.runner().pass(ns, "looking at the hardware", |session| {
         for sample in hwlat.look()? {
             session.recorder.events().write(EventKind::Note, text(&sample));
             found.add(&sample);

@@ -1,7 +1,7 @@
 //! What the streams of `triptime publish` measure.
 
-use crate::arguments::positive_duration;
 use crate::failure::{Failure, say};
+use probes::options::positive_duration;
 use probes::publish::Waveform;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,8 +2,10 @@
 
 use super::Plan;
 use crate::plan::EMBEDDED;
+use crate::plan::measure::{SampledValuesStep, TalkListenStep};
 use crate::plan::{Named, Step};
 use host::CpuFacts;
+use probes::wakeup::WakeupOptions;
 
 #[test]
 fn every_embedded_plan_is_valid_and_called_what_it_says() {
@@ -59,14 +61,16 @@ fn streams_are_measured_over_each_network() {
 #[test]
 fn sampled_values_are_traced_when_asked_for() {
     let quick = Plan::load("quick").expect("embedded");
-    let Some(Step::SampledValues(step)) = quick.steps.last() else {
-        panic!("the last step has streams: {:?}", quick.steps);
+    let last = |plan: &Plan| {
+        let step = plan.steps.last().and_then(Step::measures::<SampledValuesStep>);
+        step.cloned().expect("the last step has streams")
     };
+    let step = last(&quick);
     assert!(step.trace && step.trace_threshold.is_none());
     let with = |more: &str| Plan::parse("site.toml", &quick.text.replace("trace = true", more));
     let plan = with("trace = true\ntrace_threshold = \"50us\"").expect("a plan");
-    assert!(matches!(plan.steps.last(), Some(Step::SampledValues(step)) if step.trace_threshold.is_some()));
-    assert!(matches!(with("").expect("a plan").steps.last(), Some(Step::SampledValues(step)) if !step.trace));
+    assert!(last(&plan).trace_threshold.is_some());
+    assert!(!last(&with("").expect("a plan")).trace);
     let message = with("trace_threshold = \"50us\"").expect_err("refused").to_string();
     assert!(message.contains("add trace = true"), "{message}");
 }
@@ -121,9 +125,11 @@ fn steps_are_named_in_the_words_of_the_field() {
 #[test]
 fn a_paced_step_has_a_framing_and_a_spin_ahead() {
     let plan = Plan::load("avb").expect("embedded");
-    let Some(Step::TalkListen(step)) = plan.steps.last() else {
-        panic!("the last step talks: {:?}", plan.steps);
+    let last = |plan: &Plan| {
+        let step = plan.steps.last().and_then(Step::measures::<TalkListenStep>);
+        step.cloned().expect("the last step talks")
     };
+    let step = last(&plan);
     assert_eq!((step.spin_ahead.0, step.interval.0.whole_ns()), (50_000, 125_000));
     let wrong = plan.text.replace("framing = \"avtp\"", "framing = \"avb\"");
     let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();
@@ -133,7 +139,7 @@ fn a_paced_step_has_a_framing_and_a_spin_ahead() {
         .replace("framing = \"avtp\"\n", "")
         .replace("spin_ahead = \"50us\"\n", "");
     let plan = Plan::parse("site.toml", &plain).expect("both may be left out");
-    assert!(matches!(plan.steps.last(), Some(Step::TalkListen(step)) if step.spin_ahead.0 == 0));
+    assert_eq!(last(&plan).spin_ahead.0, 0);
 }
 
 #[test]
@@ -164,12 +170,13 @@ threshold = "1us"
 policy = "fifo:90"
 "#;
     let plan = Plan::parse("site.toml", text).expect("a plan").lasting(5);
-    let [Step::Wakeup(wakeup), Step::Noise(noise)] = &plan.steps[..] else {
+    let [wakeup, noise] = &plan.steps[..] else {
         panic!("two steps: {:?}", plan.steps);
     };
     assert_eq!((wakeup.label.as_deref(), wakeup.loads.len()), (Some("hackbench"), 1));
     assert!(wakeup.idle.is_system() && !noise.idle.is_system());
-    assert_eq!(wakeup.interval.0.fraction(), (625_000, 3));
+    let options = wakeup.measures::<WakeupOptions>().expect("wake-ups");
+    assert_eq!(options.interval.fraction(), (625_000, 3));
     assert_eq!(plan.duration_ns(), 10);
     let wrong = text.replace("label = \"hackbench\"", "lable = \"hackbench\"");
     let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();

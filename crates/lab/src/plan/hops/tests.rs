@@ -1,6 +1,7 @@
 use super::{Hops, Wanted};
 use crate::bed::{Bed, End};
 use model::{EventKind, RunInfo, RunState, setting};
+use probes::Probe;
 use probes::ProbeError;
 use probes::publish::{self, PublishConfig};
 use run::{Recorder, RecorderOptions, Stop, Thresholds};
@@ -79,7 +80,7 @@ fn a_stream_that_never_came_is_not_left_out() {
             ..PublishConfig::default()
         };
         let port = bed.port(End::TestSet, &publish::port_options()).expect("a port");
-        let publisher = publish::start(&config, port, recorder, &stop).expect("started");
+        let publisher = config.start(port, recorder, &stop).expect("started");
         publisher.join().expect("published");
         stop.request();
         hops.finish(recorder);
@@ -150,7 +151,7 @@ fn a_judged_hop_over_a_bridge_counts_what_is_over_its_limit() {
             ..PublishConfig::default()
         };
         let port = bed.port(End::TestSet, &publish::port_options()).expect("a port");
-        let publisher = publish::start(&config, port, recorder, &stop).expect("started");
+        let publisher = config.start(port, recorder, &stop).expect("started");
         publisher.join().expect("published");
         stop.request();
         hops.finish(recorder);

@@ -1,0 +1,35 @@
+//! Whether a command can run here, told before anything is touched.
+
+use crate::arguments::RunArgs;
+use crate::failure::Failure;
+use probes::{Machine, Need, Probe};
+use sys::privilege::{Capability, will_need};
+
+/// Commands whose late samples are not asked about: for them the option that every measuring command has says nothing.
+pub(crate) const UNEXPLAINED: [&str; 2] = ["listen", "publish"];
+
+/// Refuses a probe that cannot run here, on this interface if it measures on one, and `more` that is not met. Advice on a capability that
+/// is missing names all that the command takes: each `setcap` replaces the last.
+///
+/// # Errors
+/// What is missing first, and what to do.
+pub(crate) fn ready<P: Probe>(
+    probe: &P,
+    more: &[Need],
+    interface: Option<&str>,
+    args: &RunArgs,
+) -> Result<(), Failure> {
+    if !UNEXPLAINED.contains(&P::ABOUT.name) {
+        explained(args);
+    }
+    let machine = Machine::live();
+    Need::check_all(more, &machine, interface)?;
+    Ok(probe.can_run(&machine, interface)?)
+}
+
+/// What explaining late samples takes. Without it they stay unexplained, and the run says so.
+pub(crate) fn explained(args: &RunArgs) {
+    if !args.no_flight_recorder {
+        will_need(&[Capability::Bpf, Capability::Perfmon]);
+    }
+}

@@ -1,0 +1,116 @@
+//! Steps side by side: which run together, and what keeps them from it.
+
+use super::file::{Plan, PlanError};
+use super::roles::Roles;
+use super::step::Step;
+use host::CpuFacts;
+use probes::Need;
+use sys::privilege::Capability;
+use units::CpuList;
+
+impl Plan {
+    /// The steps in their order, those that run side by side together.
+    pub fn groups(&self) -> impl Iterator<Item = &[Step]> {
+        self.steps.chunk_by(|_, next| next.beside_previous)
+    }
+
+    /// The CPUs that a step judges, and those of its test set.
+    ///
+    /// # Errors
+    /// A CPU that is named and cannot be used.
+    pub(super) fn cpus_of(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<[CpuList; 2], PlanError> {
+        let named = |cpus: &Option<_>, usual: &CpuList| match cpus {
+            Some(cpus) => self.resolve(cpus, facts, roles),
+            None => Ok(usual.clone()),
+        };
+        Ok([
+            named(&step.cpus, &roles.measured)?,
+            named(&step.test_set, &roles.housekeeping)?,
+        ])
+    }
+
+    /// Whether steps side by side have CPUs of their own, on a machine with these roles.
+    ///
+    /// # Errors
+    /// The first CPU that two of them would share.
+    pub fn check_beside(&self, facts: &CpuFacts, roles: &Roles) -> Result<(), PlanError> {
+        for group in self.groups().filter(|group| group.len() > 1) {
+            let mut taken: Vec<(&Step, CpuList)> = Vec::new();
+            for step in group {
+                let cpus = self.takes(step, facts, roles)?;
+                for (other, theirs) in &taken {
+                    if let Some(cpu) = cpus.iter().find(|cpu| theirs.contains(*cpu)) {
+                        return Err(PlanError::Cpu {
+                            plan: self.name.clone(),
+                            problem: format!(
+                                "steps \"{}\" and \"{}\" run side by side, and both take cpu {cpu}: give each CPUs of its \
+                                 own (cpus = \"...\", and test_set = \"...\" for one that measures over the test bed)",
+                                other.name(),
+                                step.name()
+                            ),
+                        });
+                    }
+                }
+                taken.push((step, cpus));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the plan needs of a machine with these roles.
+    ///
+    /// # Errors
+    /// A CPU that is named and cannot be used.
+    pub fn needs(&self, facts: &CpuFacts, roles: &Roles) -> Result<Vec<Need>, PlanError> {
+        let mut needs = vec![Need::Wish(Capability::IpcLock)];
+        for step in &self.steps {
+            needs.push(Need::Policy(step.measure.policy()));
+            needs.extend(self.takes(step, facts, roles)?.iter().map(Need::Cpu));
+            if step.needs_bed() {
+                needs.extend(crate::bed::NEEDS);
+            }
+        }
+        Ok(needs)
+    }
+
+    /// Every CPU on which a step has a measuring thread.
+    pub(super) fn takes(&self, step: &Step, facts: &CpuFacts, roles: &Roles) -> Result<CpuList, PlanError> {
+        let [judged, test_set] = self.cpus_of(step, facts, roles)?;
+        let judged = step.measure.takes(&judged);
+        Ok(match step.needs_bed() {
+            true => judged.iter().chain(test_set.first()).collect(),
+            false => judged,
+        })
+    }
+}
+
+/// What keeps steps from running side by side, whatever the machine.
+///
+/// # Errors
+/// The first reason, in words.
+pub(super) fn check(plan: &Plan) -> Result<(), String> {
+    if plan.steps.first().is_some_and(|step| step.beside_previous) {
+        return Err("beside_previous: the first step has none before it".to_owned());
+    }
+    for group in plan.groups().filter(|group| group.len() > 1) {
+        let of = |step: &Step| (step.duration, step.idle);
+        let first = &group[0];
+        if let Some(other) = group.iter().find(|step| of(step) != of(first)) {
+            return Err(format!(
+                "steps \"{}\" and \"{}\" run side by side: give them one duration and one idle",
+                first.name(),
+                other.name()
+            ));
+        }
+        if plan.bed.is_some() && group.iter().any(Step::needs_bed) {
+            return Err(
+                "beside_previous: a step that compares networks measures them in turn, and nothing beside it"
+                    .to_owned(),
+            );
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

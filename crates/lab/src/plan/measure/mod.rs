@@ -1,0 +1,121 @@
+//! What a step of a plan can measure: a file each, and a line in [`LIST`].
+
+mod cpus;
+mod reflect;
+mod sampled_values;
+mod talk_listen;
+
+use super::beds::{Beds, Way};
+use super::file::Duration;
+use crate::runner::Underway;
+use crate::session::{Session, SessionError};
+use probes::noise::NoiseOptions;
+use probes::wakeup::WakeupOptions;
+use run::Stop;
+use serde::de::DeserializeOwned;
+use std::any::Any;
+use std::fmt::Debug;
+use sys::thread::Policy;
+use units::CpuList;
+
+pub(super) use reflect::ReflectStep;
+pub(super) use sampled_values::SampledValuesStep;
+pub(super) use talk_listen::TalkListenStep;
+
+/// What a step measures, as its keys say.
+pub(super) trait Measure: Any + Debug {
+    /// Its name in events and progress.
+    fn name(&self) -> &'static str;
+
+    /// First part of the names of its series.
+    fn family(&self) -> &'static str;
+
+    /// Whether its series can have a label.
+    fn takes_label(&self) -> bool {
+        true
+    }
+
+    /// Whether it measures over the test bed.
+    fn needs_bed(&self) -> bool {
+        true
+    }
+
+    /// Whether it is measured over every network of the plan in turn, or over the first alone.
+    fn compares_networks(&self) -> bool {
+        self.needs_bed()
+    }
+
+    /// Whether both ends are told to spin.
+    fn spins(&self) -> bool {
+        false
+    }
+
+    /// Which of the CPUs of a step that measures on `judged` its threads take.
+    fn takes(&self, judged: &CpuList) -> CpuList {
+        judged.iter().take(1).collect()
+    }
+
+    /// Policy of its measuring threads.
+    fn policy(&self) -> Policy;
+
+    /// Keys that contradict each other.
+    ///
+    /// # Errors
+    /// Which, and what to do.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// What was refused; nothing of it goes on then.
+    fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError>;
+}
+
+/// Where and how long a step measures.
+pub(super) struct Place<'a> {
+    /// The CPUs that are judged.
+    pub(super) judged: CpuList,
+    /// The CPUs of the test set.
+    pub(super) test_set: CpuList,
+    /// How long.
+    pub(super) duration: Duration,
+    /// Second part of the series' names.
+    pub(super) label: Option<String>,
+    /// The bed it is measured over, and all beds of the plan.
+    pub(super) bed: Option<(&'a Way, &'a Beds)>,
+    /// Length of the run's windows.
+    pub(super) window_ns: u64,
+    /// The plan's name.
+    pub(super) plan: String,
+    /// Ends the step.
+    pub(super) stop: Stop,
+}
+
+impl<'a> Place<'a> {
+    /// The bed of a step that needs one: it was built before the step.
+    fn way(&self) -> &'a Way {
+        self.bed.expect("a bed was built for a step that needs one").0
+    }
+}
+
+/// Reads the keys of a step that are its own.
+type Read = fn(toml::Table) -> Result<Box<dyn Measure>, String>;
+
+/// What a plan calls each, and how its keys are read.
+pub(super) const LIST: [(&str, Read); 5] = [
+    ("wakeup", read::<WakeupOptions>),
+    ("noise", read::<NoiseOptions>),
+    ("reflect", read::<ReflectStep>),
+    ("sampled-values", read::<SampledValuesStep>),
+    ("talk-listen", read::<TalkListenStep>),
+];
+
+fn read<T: Measure + DeserializeOwned>(keys: toml::Table) -> Result<Box<dyn Measure>, String> {
+    let step: T = toml::Value::Table(keys)
+        .try_into()
+        .map_err(|error: toml::de::Error| error.message().to_owned())?;
+    step.check()?;
+    Ok(Box::new(step))
+}

@@ -1,0 +1,110 @@
+//! Round trips from the test set to the device under test.
+
+use super::{Measure, Place};
+use crate::bed::End;
+use crate::plan::file::{Duration, PlanError, PlanPolicy};
+use crate::plan::rest;
+use crate::runner::{Ends, Underway};
+use crate::session::{Session, SessionError};
+use probes::reflect::{self, ReflectConfig, Role};
+use probes::{Probe, SenderEnd};
+use serde::Deserialize;
+use sys::thread::Policy;
+use wire::ether::Mac;
+
+/// How both ends of a round trip wait for frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::plan) enum Receive {
+    /// Without pause, on a CPU of its own each.
+    Spin,
+    /// Asleep.
+    Block,
+}
+
+/// Round trip from the test set to the device under test.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::plan) struct ReflectStep {
+    /// Time between frames; `0` is back to back.
+    pub(in crate::plan) interval: Duration,
+    /// Policy of both ends.
+    pub(in crate::plan) policy: PlanPolicy,
+    /// How both ends wait; spinning if none is named, where each thread on the way has a CPU of its own.
+    #[serde(default)]
+    pub(in crate::plan) receive: Option<Receive>,
+}
+
+impl Measure for ReflectStep {
+    fn name(&self) -> &'static str {
+        "round trip"
+    }
+
+    fn family(&self) -> &'static str {
+        "rtt"
+    }
+
+    fn takes_label(&self) -> bool {
+        false
+    }
+
+    fn spins(&self) -> bool {
+        self.receive == Some(Receive::Spin)
+    }
+
+    fn policy(&self) -> Policy {
+        self.policy.0
+    }
+
+    fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError> {
+        let way = place.way();
+        let interval_ns = self.interval.0;
+        let reflector = ReflectConfig {
+            interval_ns,
+            late_after_ns: interval_ns.max(1_000),
+            receive: self.receive(place)?,
+            policy: self.policy.0,
+            cpu: place.judged.first(),
+            rest: rest(),
+            label: way.label.clone(),
+            ..ReflectConfig::new(Role::Reflector)
+        };
+        let initiator = ReflectConfig {
+            role: Role::Initiator,
+            peer: Some(Mac(way.bed.mac(End::Device)?)),
+            duration_ns: Some(place.duration.0),
+            cpu: place.test_set.first(),
+            ..reflector.clone()
+        };
+        let options = reflect::port_options(&initiator);
+        let device = way.bed.port(End::Device, &options)?;
+        let test_set = way.bed.port(End::TestSet, &options)?;
+        let far = reflector.start(device, &mut session.recorder, &place.stop)?;
+        let near = initiator.start(test_set, &mut session.recorder, &place.stop);
+        let ends = Ends {
+            settle: std::time::Duration::ZERO,
+            ..Ends::of(near, far, &place.stop, SenderEnd::default())?
+        };
+        Ok(Box::new(ends))
+    }
+}
+
+impl ReflectStep {
+    /// Two spinning threads cannot share a CPU, the one that waits would keep the other from answering; nor can a switch in
+    /// user space, which has the housekeeping CPUs.
+    fn receive(&self, place: &Place<'_>) -> Result<reflect::Receive, SessionError> {
+        let is_shared = place.test_set.first() == place.judged.first();
+        let in_user_space = place.bed.is_some_and(|(_, beds)| beds.in_user_space());
+        match self.receive {
+            Some(Receive::Spin) if is_shared => Err(PlanError::Invalid {
+                name: place.plan.clone(),
+                problem: "receive = \"spin\" needs a housekeeping and a measured CPU: use \"block\"".into(),
+            }
+            .into()),
+            Some(Receive::Spin) => Ok(reflect::Receive::Spin),
+            Some(Receive::Block) => Ok(reflect::Receive::Block),
+            None if is_shared || in_user_space => Ok(reflect::Receive::Block),
+            None => Ok(reflect::Receive::Spin),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Streams from the test set to a subscriber on the device under test, traced on their way if asked for.
+
+use super::{Measure, Place};
+use crate::bed::End;
+use crate::plan::beds::Way;
+use crate::plan::file::{Duration, PlanPolicy};
+use crate::plan::hops::{Hops, Wanted};
+use crate::runner::{Ends, Underway};
+use crate::session::{Session, SessionError};
+use probes::publish::{self, PublishConfig, StreamConfig, Waveform};
+use probes::subscribe::{self, ClockRelation, SubscribeConfig};
+use probes::{Probe, SenderEnd};
+use run::Stop;
+use serde::Deserialize;
+use std::sync::Arc;
+use sys::thread::Policy;
+
+/// The test set's sender spins for the last part of each period, so that the publisher is not what is measured.
+const SPIN_AHEAD_NS: u64 = 60_000;
+
+/// Streams from the test set to a subscriber on the device under test.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::plan) struct SampledValuesStep {
+    /// How many streams.
+    pub(in crate::plan) streams: u16,
+    /// Samples a second of each.
+    pub(in crate::plan) rate: u32,
+    /// ASDUs in a frame.
+    pub(in crate::plan) asdus: u8,
+    /// Policy of both ends.
+    pub(in crate::plan) policy: PlanPolicy,
+    /// Time each frame from point to point inside this kernel, where that can be done.
+    #[serde(default)]
+    pub(in crate::plan) trace: bool,
+    /// Times from one point to the next above this are kept with their cause; the limit on them if none is named.
+    #[serde(default)]
+    pub(in crate::plan) trace_threshold: Option<Duration>,
+}
+
+impl Measure for SampledValuesStep {
+    fn name(&self) -> &'static str {
+        "sampled values"
+    }
+
+    fn family(&self) -> &'static str {
+        "age"
+    }
+
+    fn takes_label(&self) -> bool {
+        false
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match self.trace_threshold {
+            Some(_) if !self.trace => Err("trace_threshold: nothing is traced: add trace = true".into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn policy(&self) -> Policy {
+        self.policy.0
+    }
+
+    fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError> {
+        let way = place.way();
+        let publisher = self.publisher(place, way);
+        let wanted = self.trace.then(|| Wanted {
+            bed: &way.bed,
+            network: way.network(),
+            streams: publisher.streams.iter().map(|stream| stream.sv_id.clone()).collect(),
+            threshold_ns: self.trace_threshold.map(|ns| ns.0),
+            window_ns: place.window_ns,
+        });
+        let hops = wanted.map(|wanted| Hops::start(wanted, &mut session.recorder, &place.stop));
+        let sender = hops.as_ref().map(Hops::sender).unwrap_or_default();
+        let subscriber = SubscribeConfig {
+            cpu: place.judged.first(),
+            sender: sender.clone(),
+            ..subscriber(&publisher)
+        };
+        match ends(&publisher, &subscriber, way, (&place.stop, sender), session) {
+            Ok(ends) => Ok(Box::new(Streams {
+                ends,
+                hops,
+                stop: place.stop.clone(),
+            })),
+            Err(error) => {
+                finish(hops, &place.stop, session);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl SampledValuesStep {
+    /// What the test set is told. Over one of several networks its streams are called after that network.
+    fn publisher(&self, place: &Place<'_>, way: &Way) -> PublishConfig {
+        let usual = StreamConfig::default();
+        let stream = StreamConfig {
+            sv_id: match way.network() {
+                Some(_) => format!("{}-{}", way.label, usual.sv_id),
+                None => usual.sv_id.clone(),
+            },
+            rate: self.rate,
+            asdus: self.asdus,
+            waveform: Arc::new(Waveform::new(self.rate)),
+            ..usual
+        };
+        PublishConfig {
+            streams: (0..self.streams).map(|number| stream.numbered(number)).collect(),
+            duration_ns: Some(place.duration.0),
+            policy: self.policy.0,
+            cpu: place.test_set.first(),
+            // A thread that forwards has the same CPUs: it would not run meanwhile.
+            spin_ahead_ns: if way.in_user_space() { 0 } else { SPIN_AHEAD_NS },
+            ..PublishConfig::default()
+        }
+    }
+}
+
+/// What the device under test is told about the streams that `publisher` sends.
+fn subscriber(publisher: &PublishConfig) -> SubscribeConfig {
+    SubscribeConfig {
+        rate: publisher.streams.first().map(|stream| stream.rate),
+        max_streams: u16::try_from(publisher.streams.len()).unwrap_or(u16::MAX),
+        clock: ClockRelation::SameHost,
+        policy: publisher.policy,
+        ..SubscribeConfig::default()
+    }
+}
+
+fn ends(
+    publisher: &PublishConfig,
+    subscriber: &SubscribeConfig,
+    way: &Way,
+    (stop, sender): (&Stop, SenderEnd),
+    session: &mut Session,
+) -> Result<Ends, SessionError> {
+    let device = way.bed.port(End::Device, &subscribe::port_options())?;
+    let test_set = way.bed.port(End::TestSet, &publish::port_options())?;
+    let far = subscriber.start(device, &mut session.recorder, stop)?;
+    let near = publisher.start(test_set, &mut session.recorder, stop);
+    Ends::of(near, far.running, stop, sender)
+}
+
+/// Streams under way.
+struct Streams<'a> {
+    ends: Ends,
+    hops: Option<Hops<'a>>,
+    stop: Stop,
+}
+
+impl Underway for Streams<'_> {
+    fn is_finished(&self) -> bool {
+        self.ends.is_finished()
+    }
+
+    fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError> {
+        let outcome = Box::new(self.ends).end(session);
+        finish(self.hops, &self.stop, session);
+        outcome
+    }
+}
+
+/// Ends the tracing after everything else.
+fn finish(hops: Option<Hops<'_>>, stop: &Stop, session: &Session) {
+    stop.request();
+    if let Some(hops) = hops {
+        hops.finish(&session.recorder);
+    }
+}

@@ -1,0 +1,156 @@
+//! Runs what measures: waits for it beside its loads, shows progress, and takes its end. Commands and plans alike.
+
+use crate::loads::Loads;
+use crate::session::{Session, SessionError};
+use probes::{ProbeError, Running, SenderEnd};
+use run::Stop;
+use std::time::{Duration, Instant};
+
+/// How often loads are looked after and progress is shown.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// How long a receiver of a stream goes on after the sender's end, to take what is still on its way.
+const AFTER_SENDER: Duration = Duration::from_millis(300);
+
+/// Something that measures until its end, or until it is told to end.
+pub trait Underway {
+    /// Whether the part that has an end has come to it.
+    fn is_finished(&self) -> bool;
+
+    /// Ends what goes on after that part, and waits for all of it.
+    ///
+    /// # Errors
+    /// What the first part of it ended with.
+    fn end(self: Box<Self>, session: &Session) -> Result<(), SessionError>;
+}
+
+impl Underway for Running {
+    fn is_finished(&self) -> bool {
+        self.is_finished()
+    }
+
+    fn end(self: Box<Self>, _: &Session) -> Result<(), SessionError> {
+        Ok(self.join()?)
+    }
+}
+
+/// Two ends: one sends until its end, and one answers or receives until it is told to end.
+pub struct Ends {
+    /// The one that sends.
+    pub near: Running,
+    /// The other.
+    pub far: Running,
+    /// Ends the other.
+    pub stop: Stop,
+    /// Told when the sender has ended.
+    pub sender: SenderEnd,
+    /// How long the other goes on after it.
+    pub settle: Duration,
+}
+
+impl Ends {
+    /// Both, once the sending end has started too; when it could not, the other one is ended.
+    ///
+    /// # Errors
+    /// What the sending end was refused.
+    pub fn of(
+        near: Result<Running, ProbeError>,
+        far: Running,
+        stop: &Stop,
+        sender: SenderEnd,
+    ) -> Result<Self, SessionError> {
+        match near {
+            Ok(near) => Ok(Self {
+                near,
+                far,
+                stop: stop.clone(),
+                sender,
+                settle: AFTER_SENDER,
+            }),
+            Err(error) => {
+                stop.request();
+                // What the other end says of a sender that never was is not the reason.
+                let _ = far.join();
+                Err(error.into())
+            }
+        }
+    }
+}
+
+impl Underway for Ends {
+    fn is_finished(&self) -> bool {
+        self.near.is_finished()
+    }
+
+    fn end(self: Box<Self>, _: &Session) -> Result<(), SessionError> {
+        self.sender
+            .tell(self.near.ended_at().unwrap_or_else(sys::clock::monotonic));
+        let near = self.near.join();
+        std::thread::sleep(self.settle);
+        self.stop.request();
+        let far = self.far.join();
+        Ok(near.and(far)?)
+    }
+}
+
+/// Shows a person how a run stands.
+pub trait Show {
+    /// The session, and what is being done.
+    fn show(&mut self, session: &Session, doing: &str);
+}
+
+/// A session, what runs beside it, and who is shown how it stands.
+pub struct Runner<'a> {
+    /// The session.
+    pub session: &'a mut Session,
+    /// Its loads.
+    pub loads: &'a mut Loads,
+    /// Shows its progress.
+    pub show: &'a mut dyn Show,
+}
+
+impl Runner<'_> {
+    /// Waits until all of them have come to their end, side by side; each is ended as soon as it has.
+    ///
+    /// # Errors
+    /// What the first of them ended with. The others come to their end all the same.
+    pub fn attend<'b>(&mut self, doing: &str, all: Vec<Box<dyn Underway + 'b>>) -> Result<(), SessionError> {
+        let mut left = all;
+        let mut outcome = Ok(());
+        loop {
+            let (finished, going_on): (Vec<_>, Vec<_>) = left.into_iter().partition(|one| one.is_finished());
+            for one in finished {
+                let ended = one.end(self.session);
+                outcome = outcome.and(ended);
+            }
+            left = going_on;
+            if left.is_empty() {
+                return outcome;
+            }
+            std::thread::sleep(LOOK);
+            self.look(doing);
+        }
+    }
+
+    /// Waits for `ns`, or until told to end; calls `look` now and then, and at the end.
+    ///
+    /// # Errors
+    /// What `look` ends it with.
+    pub fn pass<E>(&mut self, ns: u64, doing: &str, mut look: impl FnMut(&Session) -> Result<(), E>) -> Result<(), E> {
+        let end = Instant::now() + Duration::from_nanos(ns);
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.session.stop.requested() {
+                return look(self.session);
+            }
+            std::thread::sleep(left.min(LOOK));
+            look(self.session)?;
+            self.look(doing);
+        }
+    }
+
+    fn look(&mut self, doing: &str) {
+        self.loads.look(&self.session.recorder.events());
+        self.show.show(self.session, doing);
+    }
+}

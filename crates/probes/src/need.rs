@@ -1,0 +1,181 @@
+//! What probes need of a machine, and what is known of it: whether a probe can run is told from facts, before anything is touched.
+
+use crate::error::ProbeError;
+use std::collections::BTreeSet;
+use sys::SysError;
+use sys::privilege::{Capability, has, has_on_host, will_need};
+use sys::thread::{CpuSets, Policy, free_priority};
+
+/// Something that a probe needs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Need {
+    /// A capability, and what for, before "on" and the interface: without it nothing can be measured.
+    Capability(Capability, &'static str),
+    /// A capability without which it measures all the same, and says in the run what is missing.
+    Wish(Capability),
+    /// Threads of this policy.
+    Policy(Policy),
+    /// This CPU, for a thread that stays there.
+    Cpu(u32),
+    /// eBPF programs on the kernel's tracepoints.
+    Tracing,
+}
+
+/// What is known of a machine, as far as needs ask for it.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// Capabilities of this program.
+    pub capabilities: BTreeSet<Capability>,
+    /// The highest real-time priority that needs no capability.
+    pub free_priority: u64,
+    /// Its CPUs.
+    pub cpus: CpuSets,
+    /// Why the kernel does not tell its types, if it does not.
+    pub types_missing: Option<String>,
+}
+
+impl Machine {
+    /// This one.
+    pub fn live() -> Self {
+        let has = |capability: &Capability| match capability {
+            // In a user namespace of its own these are not given, whatever the set says.
+            Capability::SysNice | Capability::IpcLock => has_on_host(*capability),
+            _ => has(*capability),
+        };
+        Self {
+            capabilities: Capability::ALL.into_iter().filter(has).collect(),
+            free_priority: free_priority(),
+            cpus: CpuSets::live(),
+            types_missing: ::trace::types_missing(),
+        }
+    }
+
+    fn has(&self, capability: Capability) -> bool {
+        self.capabilities.contains(&capability)
+    }
+
+    /// Whether threads of this policy are permitted. Where a control group has no real-time budget, the kernel tells it later.
+    fn permits(&self, policy: Policy) -> bool {
+        match policy {
+            Policy::Other => true,
+            Policy::Fifo(priority) | Policy::RoundRobin(priority) => {
+                self.has(Capability::SysNice) || u64::from(priority) <= self.free_priority
+            }
+            Policy::Deadline { .. } => self.has(Capability::SysNice),
+        }
+    }
+}
+
+impl Need {
+    /// Whether it is met, on this interface if the probe measures on one.
+    ///
+    /// # Errors
+    /// What is missing, and what to do.
+    pub fn check(&self, machine: &Machine, interface: Option<&str>) -> Result<(), ProbeError> {
+        let missing = |capability, what| Err(SysError::MissingCapability { capability, what }.into());
+        match self {
+            Self::Capability(capability, what) if !machine.has(*capability) => {
+                let on = interface.map_or_else(String::new, |name| format!(" on {name}"));
+                missing(*capability, format!("{what}{on}"))
+            }
+            Self::Policy(policy) if !machine.permits(*policy) => {
+                missing(Capability::SysNice, format!("run with policy {policy}"))
+            }
+            Self::Capability(..) | Self::Policy(_) | Self::Wish(_) => Ok(()),
+            Self::Cpu(cpu) => Ok(machine.cpus.check(*cpu)?),
+            Self::Tracing => Ok(::trace::can_run_with(machine.types_missing.clone(), &|one| {
+                machine.has(one)
+            })?),
+        }
+    }
+
+    /// The capabilities that it takes.
+    pub fn capabilities(&self) -> &[Capability] {
+        match self {
+            Self::Capability(capability, _) | Self::Wish(capability) => std::slice::from_ref(capability),
+            Self::Policy(Policy::Other) | Self::Cpu(_) => &[],
+            Self::Policy(_) => &[Capability::SysNice],
+            Self::Tracing => &[Capability::Bpf, Capability::Perfmon],
+        }
+    }
+
+    /// Whether all are met. Advice on one missing capability names what all of them take.
+    ///
+    /// # Errors
+    /// The first that is not met, and what to do.
+    pub fn check_all(needs: &[Self], machine: &Machine, interface: Option<&str>) -> Result<(), ProbeError> {
+        needs.iter().for_each(|need| will_need(need.capabilities()));
+        needs.iter().try_for_each(|need| need.check(machine, interface))
+    }
+}
+
+/// Of a measuring thread: its policy, the CPUs it stays on, and memory that is never paged out.
+pub(crate) fn of_thread(policy: Policy, cpus: impl IntoIterator<Item = u32>) -> Vec<Need> {
+    let own = [Need::Wish(Capability::IpcLock), Need::Policy(policy)];
+    own.into_iter().chain(cpus.into_iter().map(Need::Cpu)).collect()
+}
+
+/// Of a measuring thread with a packet socket.
+pub(crate) fn of_port(policy: Policy, cpu: Option<u32>) -> Vec<Need> {
+    let socket = Need::Capability(Capability::NetRaw, "open a packet socket");
+    std::iter::once(socket).chain(of_thread(policy, cpu)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Machine, Need};
+    use std::collections::BTreeSet;
+    use sys::privilege::Capability;
+    use sys::thread::{CpuSets, Policy};
+
+    /// Two CPUs, of which a cpuset leaves the first; no capability, and a kernel that tells its types.
+    fn machine() -> Machine {
+        Machine {
+            capabilities: BTreeSet::new(),
+            free_priority: 0,
+            cpus: CpuSets {
+                present: "0-2".parse().expect("a list"),
+                online: "0-1".parse().expect("a list"),
+                cpuset: "0".parse().expect("a list"),
+            },
+            types_missing: None,
+        }
+    }
+
+    fn refusal(need: &Need, machine: &Machine) -> String {
+        need.check(machine, Some("eth1")).expect_err("not met").to_string()
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_what_to_do() {
+        let plain = machine();
+        let socket = Need::Capability(Capability::NetRaw, "open a packet socket");
+        assert!(
+            refusal(&socket, &plain).starts_with("open a packet socket on eth1: needs CAP_NET_RAW (run as root, or")
+        );
+        let fifo = Need::Policy(Policy::Fifo(80));
+        assert!(refusal(&fifo, &plain).starts_with("run with policy fifo:80: needs CAP_SYS_NICE"));
+        assert!(refusal(&Need::Cpu(7), &plain).contains("no such CPU (online: 0-1)"));
+        assert!(refusal(&Need::Cpu(2), &plain).contains("is offline"));
+        assert!(refusal(&Need::Cpu(1), &plain).contains("outside the cpuset"));
+        assert!(refusal(&Need::Tracing, &plain).contains("CAP_BPF and CAP_PERFMON"));
+        let old = Machine {
+            types_missing: Some("No such file or directory".to_owned()),
+            ..machine()
+        };
+        assert!(refusal(&Need::Tracing, &old).contains("CONFIG_DEBUG_INFO_BTF"));
+    }
+
+    #[test]
+    fn what_a_machine_has_is_enough() {
+        let mut limited = machine();
+        limited.free_priority = 80;
+        let met = |need: Need, machine: &Machine| need.check(machine, None).is_ok();
+        assert!(met(Need::Policy(Policy::Fifo(80)), &limited) && !met(Need::Policy(Policy::Fifo(81)), &limited));
+        assert!(met(Need::Wish(Capability::IpcLock), &limited), "measured all the same");
+        assert!(met(Need::Cpu(0), &limited) && met(Need::Policy(Policy::Other), &limited));
+        // As before Linux 5.8.
+        limited.capabilities.insert(Capability::SysAdmin);
+        assert!(met(Need::Tracing, &limited));
+    }
+}

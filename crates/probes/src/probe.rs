@@ -1,0 +1,87 @@
+//! What every probe is: what is known of it before it runs, what it needs, and how it is started.
+
+use crate::error::ProbeError;
+use crate::need::{Machine, Need};
+use model::kind::Kind;
+use run::{Recorder, Stop};
+
+/// What is known of a probe before it is told anything.
+#[derive(Debug, PartialEq, Eq)]
+pub struct About {
+    /// The word for it: of its command, its folder, and its page.
+    pub name: &'static str,
+    /// What it measures, from which instant to which.
+    pub what: &'static str,
+    /// The series that it makes, the one that it is asked for first.
+    pub kinds: &'static [&'static Kind],
+    /// Its page, below `docs/`.
+    pub page: &'static str,
+}
+
+/// A probe that was told how to measure.
+pub trait Probe {
+    /// What is known of it before.
+    const ABOUT: &'static About;
+
+    /// What it measures on: nothing but CPUs, `()`, or an open port.
+    type On;
+
+    /// What is under way once it has started.
+    type Started;
+
+    /// What it needs here. It works with exactly that.
+    fn needs(&self) -> Vec<Need>;
+
+    /// Whether it can run on a machine of which this is known, on this interface if it measures on one. Nothing is touched.
+    ///
+    /// # Errors
+    /// The first need that is not met, with what to do.
+    fn can_run(&self, machine: &Machine, interface: Option<&str>) -> Result<(), ProbeError> {
+        Need::check_all(&self.needs(), machine, interface)
+    }
+
+    /// Starts measuring; it goes on until its duration is over or `stop` is set.
+    ///
+    /// # Errors
+    /// A setting that cannot be, or what the kernel refused, before anything was measured.
+    fn start(&self, on: impl Into<Self::On>, recorder: &mut Recorder, stop: &Stop)
+    -> Result<Self::Started, ProbeError>;
+}
+
+/// Every probe, in the order of the command line.
+pub const LIST: [&About; 9] = [
+    &crate::wakeup::ABOUT,
+    &crate::noise::ABOUT,
+    &crate::reflect::ABOUT,
+    &crate::talk::ABOUT,
+    &crate::listen::ABOUT,
+    &crate::publish::ABOUT,
+    &crate::replay::ABOUT,
+    &crate::subscribe::ABOUT,
+    &crate::trace::ABOUT,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::LIST;
+    use model::kind;
+
+    #[test]
+    fn each_has_a_name_of_its_own_and_fits_a_thread() {
+        for (at, about) in LIST.iter().enumerate() {
+            assert!(LIST[..at].iter().all(|other| other.name != about.name), "{about:?}");
+            assert!(about.name.len() <= 15 && about.what.ends_with('.'), "{about:?}");
+            assert!(!about.kinds.is_empty(), "{about:?}");
+        }
+    }
+
+    #[test]
+    fn every_kind_that_is_measured_live_is_some_probes() {
+        // Of other tools' files, of the watch over the clocks, and of what is to come.
+        let others = [&kind::LATENCY, &kind::CLOCK, &kind::TASK, &kind::TRIP];
+        for kind in kind::ALL {
+            let ours = LIST.iter().any(|about| about.kinds.contains(&kind));
+            assert_ne!(ours, others.contains(&kind), "{}", kind.name);
+        }
+    }
+}
