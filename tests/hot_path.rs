@@ -1,104 +1,283 @@
-//! The measuring thread makes no system call but the one it measures.
+//! The measuring threads make no system call but the one they measure: every probe, at every kind of end, under strace.
 
+use rustix::process::Signal;
 use std::collections::BTreeMap;
-use std::process::Command;
-use support::{binary, root_or_skip};
-use sys::link;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use support::{binary, namespace, root_or_skip, signal, start, stderr, until_sent, until_thread, wait};
 use sys::netns::NetNs;
 
-/// System calls of the thread that sleeps on absolute times, from its first sleep of the run to its last.
-fn hot_calls(trace: &str) -> BTreeMap<String, u64> {
-    let mut of_thread: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for line in trace.lines() {
-        if let Some((thread, call)) = line.split_once(' ') {
-            let name = call.trim_start().split('(').next().unwrap_or("");
-            if !call.contains("resumed>") {
-                of_thread.entry(thread).or_default().push(name);
-            }
-        }
+/// One measuring thread, watched.
+struct Case {
+    /// Its probe.
+    probe: &'static str,
+    /// The command that has it, in a namespace with `v0` and `v1`. `FILE` is a capture that it may send again.
+    words: &'static str,
+    /// What runs at the far end, and its thread.
+    far: Option<(&'static str, &'static str)>,
+    /// Its name.
+    thread: &'static str,
+    /// Calls that it may make, each because it waits, sends or receives by it.
+    calls: &'static [&'static str],
+    /// How many it makes at least, in the part that is looked at.
+    least: u64,
+}
+
+const TALK: (&str, &str) = ("talk v0 --interval 2ms", "talk");
+const PUBLISH: (&str, &str) = ("publish v0 --streams 2 --rate 400", "publish");
+const REFLECTOR: (&str, &str) = ("reflect v1 --role reflector --engine block", "reflector");
+const INITIATOR: (&str, &str) = ("reflect v0 --role initiator --engine block --interval 2ms", "initiator");
+
+const CASES: [Case; 17] = [
+    Case {
+        probe: "wakeup",
+        words: "wakeup --cpus 0 --interval 2ms",
+        far: None,
+        thread: "wakeup/0",
+        calls: &["clock_nanosleep"],
+        least: 80,
+    },
+    Case {
+        probe: "noise",
+        words: "noise --cpus 0",
+        far: None,
+        thread: "noise/0",
+        calls: &[],
+        least: 0,
+    },
+    Case {
+        probe: "talk",
+        words: "talk v0 --interval 2ms --spin-ahead 100us",
+        far: None,
+        thread: "talk",
+        calls: &["clock_nanosleep", "sendto"],
+        least: 200,
+    },
+    Case {
+        probe: "listen",
+        words: "listen v1 --interval 2ms",
+        far: Some(TALK),
+        thread: "listen",
+        calls: &["ppoll"],
+        least: 40,
+    },
+    Case {
+        probe: "listen",
+        words: "listen v1 --interval 2ms --receive spin",
+        far: Some(TALK),
+        thread: "listen",
+        calls: &[],
+        least: 0,
+    },
+    Case {
+        probe: "reflect",
+        words: "reflect v0 --role initiator --interval 2ms --stamps off",
+        far: Some(REFLECTOR),
+        thread: "initiator",
+        calls: &["clock_nanosleep", "sendto"],
+        least: 80,
+    },
+    Case {
+        probe: "reflect",
+        words: "reflect v0 --role initiator --interval 0",
+        far: Some(REFLECTOR),
+        thread: "initiator",
+        calls: &["sendto", "clock_nanosleep"],
+        least: 80,
+    },
+    // The stamps of what was sent come by the error queue.
+    Case {
+        probe: "reflect",
+        words: "reflect v0 --role initiator --interval 2ms --engine block --stamps software",
+        far: Some(REFLECTOR),
+        thread: "initiator",
+        calls: &["clock_nanosleep", "sendto", "recvmsg", "ppoll"],
+        least: 80,
+    },
+    Case {
+        probe: "reflect",
+        words: "reflect v0 --role initiator --interval 2ms --engine packet-xdp",
+        far: Some(REFLECTOR),
+        thread: "initiator",
+        calls: &["clock_nanosleep", "sendto"],
+        least: 80,
+    },
+    Case {
+        probe: "reflect",
+        words: "reflect v0 --role initiator --interval 2ms --engine tcx",
+        far: Some(REFLECTOR),
+        thread: "initiator",
+        calls: &["clock_nanosleep", "sendto"],
+        least: 80,
+    },
+    Case {
+        probe: "reflect",
+        words: "reflect v0 --role initiator --interval 2ms --engine xdp",
+        far: Some(REFLECTOR),
+        thread: "initiator",
+        calls: &["clock_nanosleep", "sendto"],
+        least: 80,
+    },
+    Case {
+        probe: "reflect",
+        words: "reflect v1 --role reflector",
+        far: Some(INITIATOR),
+        thread: "reflector",
+        // It sleeps through the rests that the initiator announces.
+        calls: &["sendto", "clock_nanosleep"],
+        least: 40,
+    },
+    Case {
+        probe: "publish",
+        words: "publish v0 --streams 2 --rate 400",
+        far: None,
+        thread: "publish",
+        calls: &["clock_nanosleep", "sendmmsg"],
+        least: 80,
+    },
+    Case {
+        probe: "publish",
+        words: "publish v0 --streams 2 --rate 400 --engine xdp",
+        far: None,
+        thread: "publish",
+        calls: &["clock_nanosleep", "sendto"],
+        least: 80,
+    },
+    Case {
+        probe: "replay",
+        words: "publish v0 --replay FILE --rate 400",
+        far: None,
+        thread: "replay",
+        calls: &["clock_nanosleep", "sendmmsg"],
+        least: 80,
+    },
+    Case {
+        probe: "subscribe",
+        words: "subscribe v1 --rate 400",
+        far: Some(PUBLISH),
+        thread: "subscribe",
+        calls: &["ppoll"],
+        least: 80,
+    },
+    Case {
+        probe: "subscribe",
+        words: "subscribe v1 --rate 400 --receive spin --record",
+        far: Some(PUBLISH),
+        thread: "subscribe",
+        calls: &[],
+        least: 0,
+    },
+];
+
+/// Probes without a measuring thread: the kernel counts, and an ordinary thread reads the counts at the end of each span.
+const WITHOUT: [&str; 1] = ["trace"];
+
+#[test]
+fn every_probe_is_watched() {
+    for about in probes::LIST {
+        let watched = CASES.iter().any(|case| case.probe == about.name);
+        assert_ne!(watched, WITHOUT.contains(&about.name), "{}", about.name);
     }
-    let sleeps = |calls: &&Vec<&str>| calls.iter().filter(|call| **call == "clock_nanosleep").count();
-    let hot = of_thread.values().max_by_key(sleeps).expect("a thread");
-    // The recorder sleeps too, every 20 ms; the thread of a 1 ms cycle has by far the most.
-    let cycles: Vec<usize> = (0..hot.len()).filter(|at| hot[*at] == "clock_nanosleep").collect();
-    // The first sleeps wait for the other threads to be ready; the cycles follow one another without a gap.
-    let begin = cycles[cycles.len() / 4];
-    let end = cycles[cycles.len() - 1];
+}
+
+#[test]
+fn measuring_threads_make_no_other_system_call() {
+    if !root_or_skip("measuring_threads_make_no_other_system_call") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let capture = capture(directory.path());
+    for case in &CASES {
+        let namespace = namespace();
+        let far = case.far.map(|(words, thread)| {
+            let mut far = begin(&namespace, directory.path(), words);
+            until_thread(&mut far, thread);
+            // Who waits in vain looks whether the interface is still there; that is not what is measured.
+            if words == PUBLISH.0 || words == TALK.0 {
+                until_sent(&far, "v0", 20);
+            }
+            far
+        });
+        let calls = watched(case, &namespace, directory.path(), &capture);
+        if let Some(far) = far {
+            signal(&far, Signal::INT);
+            wait(far, &["far end"]);
+        }
+        let others = calls.keys().filter(|call| !case.calls.contains(&call.as_str()));
+        assert_eq!(others.count(), 0, "{}: {calls:?}", case.words);
+        assert!(calls.values().sum::<u64>() >= case.least, "{}: {calls:?}", case.words);
+    }
+}
+
+/// The words of a command whose run goes into this new file.
+fn options(out: &Path, words: &str) -> Vec<String> {
+    let _ = std::fs::remove_file(out);
+    let more = "--policy other --quiet --json --no-flight-recorder --out";
+    let mut all: Vec<String> = words.split(' ').chain(more.split(' ')).map(str::to_owned).collect();
+    all.push(out.display().to_string());
+    all
+}
+
+fn begin(namespace: &NetNs, directory: &Path, words: &str) -> Child {
+    let all = options(&directory.join("far.triptime"), &format!("{words} --duration 60s"));
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    namespace.run(|| start(&all)).expect("a thread in the namespace")
+}
+
+/// A capture of a quarter of a second with a frame every 2.5 ms.
+fn capture(directory: &Path) -> String {
+    let path = directory.join("sent.pcapng").display().to_string();
+    let namespace = namespace();
+    let words = format!("publish v0 --rate 400 --duration 250ms --capture-all --capture {path}");
+    let all = options(&directory.join("sent.triptime"), &words);
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let sent = namespace.run(|| start(&all)).expect("a thread in the namespace");
+    assert!(wait(sent, &all).status.success());
+    path
+}
+
+/// Calls of the measuring thread, in the middle of what it was measuring.
+fn watched(case: &Case, namespace: &NetNs, directory: &Path, capture: &str) -> BTreeMap<String, u64> {
+    let trace = directory.join("trace");
+    let words = case.words.replace("FILE", capture) + " --duration 1s";
+    let mut command = Command::new("strace");
+    command.args(["-f", "-Y", "-ttt", "-o"]).arg(&trace).arg(binary());
+    let all = options(&directory.join("watched.triptime"), &words);
+    command.args(all).stdin(Stdio::null());
+    let output = namespace.run(|| command.output());
+    let output = output.expect("a thread in it").expect("strace is installed");
+    assert_eq!(output.status.code(), Some(0), "{words}: {}", stderr(&output));
+    middle(&std::fs::read_to_string(&trace).expect("a trace"), case.thread)
+}
+
+/// The calls of the thread of that name between the tenth and the ninth tenth of its measuring. That begins and ends with a look at
+/// what the thread has used.
+fn middle(trace: &str, thread: &str) -> BTreeMap<String, u64> {
+    let calls: Vec<(f64, &str)> = trace.lines().filter_map(|line| call(line, thread)).collect();
+    let marks: Vec<f64> = calls
+        .iter()
+        .filter(|(_, name)| *name == "getrusage")
+        .map(|(at, _)| *at)
+        .collect();
+    let [begin, .., end] = marks[..] else {
+        panic!("{thread} did not look at its usage at both ends: {marks:?}");
+    };
+    let tenth = (end - begin) / 10.0;
     let mut counts = BTreeMap::new();
-    for call in &hot[begin..=end] {
-        *counts.entry((*call).to_owned()).or_insert(0) += 1;
+    for (at, name) in calls {
+        if at > begin + tenth && at < end - tenth {
+            *counts.entry(name.to_owned()).or_insert(0) += 1;
+        }
     }
     counts
 }
 
-/// A namespace with `v0` and its far end.
-fn namespace() -> NetNs {
-    let namespace = NetNs::create().expect("a namespace");
-    let made = namespace.run(|| {
-        link::add_veth("v0", "v1", &namespace)?;
-        link::set_up("v0")?;
-        link::set_up("v1")
-    });
-    made.expect("a thread in it").expect("a veth pair");
-    namespace
-}
-
-/// Sleeping and sending, one of each a cycle.
-#[test]
-fn talk_only_sleeps_and_sends() {
-    if !root_or_skip("talk_only_sleeps_and_sends") {
-        return;
-    }
-    let directory = tempfile::tempdir().expect("tempdir");
-    let trace = directory.path().join("trace");
-    let mut command = Command::new("strace");
-    command.args(["-f", "-o"]).arg(&trace).arg(binary());
-    command.args("talk v0 --interval 2ms --spin-ahead 100us --duration 2s --no-flight-recorder".split(' '));
-    command
-        .args(["--quiet", "--json", "--out"])
-        .arg(directory.path().join("run.triptime"));
-    let output = namespace()
-        .run(|| command.output())
-        .expect("a thread in it")
-        .expect("strace is installed");
-    assert_eq!(output.status.code(), Some(0), "{}", support::stderr(&output));
-    let calls = hot_calls(&std::fs::read_to_string(&trace).expect("a trace"));
-    let names: Vec<&str> = calls.keys().map(String::as_str).collect();
-    assert_eq!(names, ["clock_nanosleep", "sendto"], "{calls:?}");
-    // The part that is looked at begins and ends with a sleep.
-    assert_eq!(calls["clock_nanosleep"], calls["sendto"] + 1, "{calls:?}");
-    assert!(calls["sendto"] > 300, "{calls:?}");
-}
-
-#[test]
-fn wakeup_only_sleeps() {
-    if !root_or_skip("wakeup_only_sleeps") {
-        return;
-    }
-    let directory = tempfile::tempdir().expect("tempdir");
-    let trace = directory.path().join("trace");
-    let output = Command::new("strace")
-        .args(["-f", "-o"])
-        .arg(&trace)
-        .arg(binary())
-        .args([
-            "wakeup",
-            "--cpus",
-            "0",
-            "--interval",
-            "2ms",
-            "--duration",
-            "2s",
-            "--quiet",
-            "--json",
-            "--out",
-        ])
-        .arg(directory.path().join("run.triptime"))
-        .output()
-        .expect("strace is installed");
-    assert_eq!(output.status.code(), Some(0), "{}", support::stderr(&output));
-    let calls = hot_calls(&std::fs::read_to_string(&trace).expect("a trace"));
-    let names: Vec<&str> = calls.keys().map(String::as_str).collect();
-    assert_eq!(names, ["clock_nanosleep"], "{calls:?}");
-    assert!(calls["clock_nanosleep"] > 300, "{calls:?}");
+/// When a line of the trace has which call of that thread: `1234<wakeup/0> 1700000000.123456 clock_nanosleep(...`.
+fn call<'a>(line: &'a str, thread: &str) -> Option<(f64, &'a str)> {
+    let (_, behind) = line.split_once('<')?;
+    let (name, behind) = behind.split_once("> ")?;
+    let (at, call) = behind.trim_start().split_once(' ')?;
+    let is_call = name == thread && !call.starts_with(['<', '+', '-']);
+    let name = call.split('(').next()?;
+    is_call.then(|| at.parse().ok().map(|at| (at, name))).flatten()
 }

@@ -6,6 +6,7 @@
 
 mod common;
 
+use capture::write::PcapWriter;
 use common::{Pair, Run, can_run};
 use probes::Probe;
 use probes::Rest;
@@ -14,12 +15,13 @@ use probes::listen::{self, ListenConfig};
 use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::publish::{self, PublishConfig, StreamConfig};
 use probes::reflect::{self, Receive, ReflectConfig, Role, Stamps};
+use probes::replay::{Recording, ReplayConfig};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk::{self, Framing, TalkConfig};
 use probes::wakeup::{WakeupConfig, WakeupOptions};
 use run::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use sys::alloc::{CountingAllocator, counted, watch};
 use sys::thread::Policy;
@@ -222,6 +224,54 @@ fn subscribe() {
     subscription.running.join().expect("the subscriber ends well");
     assert_eq!(counted() - late, 0, "at the end");
     assert!(run.finish().counters("age/MU04").received > 0);
+}
+
+/// Frames of a capture, round after round.
+#[test]
+fn replay() {
+    if !can_run("replay") {
+        return;
+    }
+    let _turn = turn();
+    let pair = Pair::build();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("sent.pcap");
+    let mut writer = PcapWriter::new(std::fs::File::create(&path).expect("a file")).expect("a header");
+    for instant in 0..100 {
+        let at_ns = 1_700_000_000_000_000_000 + i64::from(instant) * 250_000;
+        writer.write(at_ns, &[0xaa; 80]).expect("a frame");
+    }
+    writer.finish().expect("a capture");
+    let config = ReplayConfig {
+        recording: Arc::new(Recording::load(&path, None).expect("a capture")),
+        name: "sent".to_owned(),
+        rounds: Some(20),
+        spin_ahead_ns: 50_000,
+        late_after_ns: 250_000,
+        duration_ns: None,
+        policy: Policy::Other,
+        cpu: None,
+        threshold_ns: Some(1_000_000),
+    };
+    let mut run = Run::start();
+    let before = counted();
+    let running = config.start(pair.port_a(&publish::port_options()), &mut run.recorder, &run.stop);
+    running
+        .expect("the replay starts")
+        .join()
+        .expect("the replay ends well");
+    assert_eq!(counted() - before, 0);
+    assert!(run.finish().counters("publish/lateness").received > 0);
+}
+
+/// Every probe that has a measuring thread is watched here.
+#[test]
+fn every_probe_is_watched() {
+    let tests = include_str!("no_allocation.rs");
+    for about in probes::LIST.iter().filter(|about| about.name != "trace") {
+        let named = |line: &str| line.starts_with("fn ") && line.contains(about.name) && line.ends_with("() {");
+        assert!(tests.lines().any(named), "{}", about.name);
+    }
 }
 
 /// Both ends; a control block that is new does not allocate either.
