@@ -70,6 +70,8 @@ mod time_sync;
 mod verdict;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
+use commands::cpus::CpuArgs;
+use probes::wakeup::{WakeupConfig, WakeupOptions};
 use std::process::ExitCode;
 
 /// Measures, explains and judges whether a Linux host, virtual machine or container is fit for protection relays.
@@ -88,7 +90,12 @@ Example: triptime qualify";
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Qualify(commands::qualify::QualifyArgs),
-    Wakeup(commands::wakeup::WakeupArgs),
+    /// Timer wake-up latency: timer due -> thread running, one thread per CPU
+    #[command(after_help = "\
+Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits substation
+          triptime wakeup --cpus 2 --interval 4800/s --load scheduler@0 --duration 7d
+          triptime wakeup --break-above 100us --html why.html")]
+    Wakeup(CpuArgs<WakeupOptions>),
     Noise(commands::noise::NoiseArgs),
     Reflect(commands::reflect::ReflectArgs),
     Talk(commands::talk::TalkArgs),
@@ -119,7 +126,7 @@ fn main() -> ExitCode {
     };
     let status = match cli.command {
         Command::Qualify(args) => commands::qualify::run(args),
-        Command::Wakeup(args) => commands::wakeup::run(args),
+        Command::Wakeup(args) => commands::cpus::run::<WakeupConfig>(&args),
         Command::Noise(args) => commands::noise::run(args),
         Command::Reflect(args) => commands::reflect::run(args),
         Command::Talk(args) => commands::talk::run(&args),

@@ -1,165 +1,292 @@
-//! Kinds of series: what the samples of each are, and what a report makes of them. Declared once, in `kind/list.rs`.
+//! Kinds of series, each declared once: what its samples are, and what a report makes of them. In the order of the report.
 
-mod list;
+mod shape;
+
+pub use shape::{Accounts, BudgetLine, Kind, Samples, in_order};
 
 use crate::counters::Counter;
 
-pub use list::{
-    AGE, ALL, ARRIVAL, CLOCK, DELIVERY, GOOSE, GOOSE_TRANSFER, HOP, LATENCY, LISTEN, NOISE, PUBLISH, RTT, SEND,
-    SPACING, STAGE, TALK, TASK, TRIP, TURNAROUND, WAKEUP,
+/// Frames that the kernel refused.
+const REFUSED: (Counter, &str) = (Counter::Lost, "Frames that the kernel did not take");
+
+/// Instants at which a sender was held up.
+const NOT_SENT: (Counter, &str) = (
+    Counter::Missed,
+    "Instants that were slept through: nothing was sent for them",
+);
+
+/// `wakeup/*`
+pub static WAKEUP: Kind = Kind {
+    name: "wakeup",
+    title: "Wake-up latency",
+    what: "Due instant of a timer to the instant the thread runs. Periods skipped because the thread was held up are \
+           counted as missed; no catch-up burst follows.",
+    samples: Samples::OfThread,
+    line: Some(BudgetLine::WakeUp),
+    accounts: Accounts::Periods,
+    is_repeated: true,
+    counters: &[],
 };
 
-/// A kind of series.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Kind {
-    /// The word for it in run files, and the first part of the names of its series.
-    pub name: &'static str,
-    /// Heading.
-    pub title: &'static str,
-    /// Between which two instants a sample lies, and what that means.
-    pub what: &'static str,
-    /// What the samples are.
-    pub samples: Samples,
-    /// The line of the trip-time budget that it measures.
-    pub line: Option<BudgetLine>,
-    /// Whether its counters account for all of the time it is measured.
-    pub accounts: Accounts,
-    /// Whether its samples are taken again and again under one condition, so that statistics of extremes apply.
-    pub is_repeated: bool,
-    /// Counters that mean more than [`Counter::what`] says.
-    pub counters: &'static [(Counter, &'static str)],
-}
+/// `noise/*`
+pub static NOISE: Kind = Kind {
+    name: "noise",
+    title: "Noise",
+    what: "Gaps longer than the threshold in which a spinning thread did not run. Each sample is the length of one gap; \
+           the time the thread was watched is counted beside them.",
+    samples: Samples::OfThread,
+    line: None,
+    accounts: Accounts::Watched,
+    is_repeated: true,
+    counters: &[],
+};
 
-/// What the samples of a kind are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Samples {
-    /// How late a thread ran, or how long it took.
-    OfThread,
-    /// Readings of clocks.
-    OfClocks,
-    /// Frames given to an interface: nobody there sees whether they left it.
-    Sent,
-    /// Times between two frames of one stream, which a sender of the same run may have sent.
-    Spacing,
-    /// How old frames of one stream were, which a sender of the same run may have sent.
-    Transit,
-    /// Times between points that a frame passes in this kernel, counted there in buckets.
-    Hops,
-    /// Other received frames.
-    Frames,
-}
+/// `rtt/*`
+pub static RTT: Kind = Kind {
+    name: "rtt",
+    title: "Layer-2 round trip",
+    what: "Immediate-reflect round trip: just before the send call to just after the frame with the same sequence \
+           number is back. Not halved.",
+    samples: Samples::Frames,
+    line: Some(BudgetLine::RoundTrip),
+    accounts: Accounts::Periods,
+    is_repeated: true,
+    counters: &[],
+};
 
-/// Which of the time that a series is measured is in its counters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accounts {
-    /// Every period, where it has one: it is received, lost or missed.
-    Periods,
-    /// The time that it was watched for.
-    Watched,
-    /// Not all of it.
-    None,
-}
+/// `stage/*`
+pub static STAGE: Kind = Kind {
+    name: "stage",
+    title: "Stages of the round trip",
+    what: "Where the round trip's time goes, by the time stamps of the kernel or the NIC; the parts add up to it.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
 
-/// A line of the trip-time budget, in the order of the way from a fault to a trip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BudgetLine {
-    /// Merging unit's due instant to frame on the wire.
-    Publish,
-    /// Wire to the host's NIC.
-    Network,
-    /// Host's NIC to the edge of guest or container.
-    HostTransit,
-    /// Guest's NIC to the application's socket.
-    GuestDelivery,
-    /// Timer due to thread running.
-    WakeUp,
-    /// The protection task's own run time.
-    Task,
-    /// Faulted sample due to trip GOOSE back: the whole of it.
-    Trip,
-    /// Publish, network and host transit in one.
-    ToHostEdge,
-    /// There and back: beside the lines, never added.
-    RoundTrip,
-    /// Due instant to application in one: beside the lines, never added.
-    Age,
-}
+/// `turnaround/*`
+pub static TURNAROUND: Kind = Kind {
+    name: "turnaround",
+    title: "Reflector turn-round",
+    what: "Reflector's own part of a round trip: frame seen in the ring to the answer handed to the driver.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
 
-impl Kind {
-    /// The kind of that name.
-    pub fn named(name: &str) -> Option<&'static Self> {
-        ALL.into_iter().find(|kind| kind.name == name)
-    }
+/// `publish/*`
+pub static PUBLISH: Kind = Kind {
+    name: "publish",
+    title: "Publisher lateness",
+    what: "Due instant of a sampled value or a GOOSE message to the end of its send call: how well this publisher kept its \
+           schedule.",
+    samples: Samples::Sent,
+    line: Some(BudgetLine::Publish),
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[REFUSED, NOT_SENT],
+};
 
-    /// The kind of a series of that name: of a run file that does not say.
-    pub fn of_series(name: &str) -> Option<&'static Self> {
-        Self::named(name.split('/').next()?)
-    }
+/// `talk/*`
+pub static TALK: Kind = Kind {
+    name: "talk",
+    title: "Talker delta",
+    what: "Due instant of a frame to the instant just before its send call. Cycles that were slept through are counted as \
+           missed: nothing is sent for them, then or later.",
+    samples: Samples::Sent,
+    line: None,
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[REFUSED, NOT_SENT],
+};
 
-    /// Its place in a report.
-    pub fn place(&self) -> usize {
-        ALL.into_iter().position(|kind| kind == self).unwrap_or(ALL.len())
-    }
+/// `send/*`
+pub static SEND: Kind = Kind {
+    name: "send",
+    title: "Send call",
+    what: "Instant just before the send call to its return.",
+    samples: Samples::Sent,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
 
-    /// What one of its counters counts.
-    pub fn says(&self, counter: Counter) -> &'static str {
-        let own = self.counters.iter().find(|(own, _)| *own == counter);
-        own.map_or(counter.what(), |(_, what)| what)
-    }
-}
+/// `listen/*`
+pub static LISTEN: Kind = Kind {
+    name: "listen",
+    title: "Listener delta",
+    what: "Time between two frames of one stream that follow each other, by the kernel's receive time stamps. Lost frames \
+           are counted, and lengthen the time around them.",
+    samples: Samples::Spacing,
+    line: None,
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[],
+};
 
-/// Names of kinds, each once: ours in the order of a report, then others as they come.
-pub fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut found: Vec<&str> = Vec::new();
-    for name in names {
-        if !found.contains(&name) {
-            found.push(name);
-        }
-    }
-    found.sort_by_key(|name| Kind::named(name).map_or(ALL.len(), Kind::place));
-    found
-}
+/// `arrival/*`
+pub static ARRIVAL: Kind = Kind {
+    name: "arrival",
+    title: "Arrival",
+    what: "Due instant of a sampled value to the kernel's receive time stamp: publisher, network and host transit.",
+    samples: Samples::Transit,
+    line: Some(BudgetLine::ToHostEdge),
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[],
+};
 
-impl Samples {
-    /// Whether they are frames of a stream that a publisher or talker of the same run may have sent.
-    pub fn are_of_a_stream(self) -> bool {
-        matches!(self, Self::Spacing | Self::Transit)
-    }
+/// `hop/*`
+pub static HOP: Kind = Kind {
+    name: "hop",
+    title: "Hops inside the host",
+    what: "One observation point in this kernel to the next, and the first point to each that is further away.",
+    samples: Samples::Hops,
+    line: Some(BudgetLine::HostTransit),
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
 
-    /// Whether they come out of a socket, so that frames which our own socket drops are missing there.
-    pub fn are_received(self) -> bool {
-        !matches!(self, Self::OfThread | Self::OfClocks | Self::Sent)
-    }
-}
+/// `delivery/*`
+pub static DELIVERY: Kind = Kind {
+    name: "delivery",
+    title: "Delivery",
+    what: "The kernel's receive time stamp to the application having the frame.",
+    samples: Samples::Transit,
+    line: Some(BudgetLine::GuestDelivery),
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
 
-#[cfg(test)]
-mod tests {
-    use super::{ALL, Kind, PUBLISH, WAKEUP, in_order};
-    use crate::counters::Counter;
+/// `age/*`
+pub static AGE: Kind = Kind {
+    name: "age",
+    title: "Age at the application",
+    what: "Due instant of a sampled value to the application having it: arrival and delivery in one.",
+    samples: Samples::Transit,
+    line: Some(BudgetLine::Age),
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[],
+};
 
-    #[test]
-    fn every_kind_is_found_by_its_name_and_has_its_place() {
-        for (place, kind) in ALL.into_iter().enumerate() {
-            assert_eq!(Kind::named(kind.name).map(Kind::place), Some(place), "{}", kind.name);
-            assert!(
-                kind.title.starts_with(char::is_uppercase) && kind.what.ends_with('.'),
-                "{}",
-                kind.name
-            );
-        }
-        assert_eq!(Kind::of_series("wakeup/cpu1"), Some(&WAKEUP));
-        assert_eq!(Kind::of_series("wakeups/cpu1"), None);
-    }
+/// `spacing/*`
+pub static SPACING: Kind = Kind {
+    name: "spacing",
+    title: "Spacing",
+    what: "Time between two frames of one stream that follow each other at the application.",
+    samples: Samples::Spacing,
+    line: None,
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[],
+};
 
-    #[test]
-    fn ours_first_then_others_as_they_come() {
-        let names = ["zeta", "age", "wakeup", "alpha", "age"];
-        assert_eq!(in_order(names.into_iter()), ["wakeup", "age", "zeta", "alpha"]);
-    }
+/// `latency/*`
+pub static LATENCY: Kind = Kind {
+    name: "latency",
+    title: "Latency between two logs",
+    what: "A publisher's stamp of a sample to a subscriber's, as another tool logged them.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
 
-    #[test]
-    fn a_counter_means_what_its_kind_says() {
-        assert_eq!(WAKEUP.says(Counter::Expected), Counter::Expected.what());
-        assert_ne!(PUBLISH.says(Counter::Lost), Counter::Lost.what());
-    }
-}
+/// `goose/*`
+pub static GOOSE: Kind = Kind {
+    name: "goose",
+    title: "GOOSE spacing",
+    what: "Time between two messages of one GOOSE stream that follow each other; late counts how often none came in the \
+           time that the one before allowed.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[(
+        Counter::Late,
+        "How often no message came in the time that the one before allowed",
+    )],
+};
+
+/// `clock/*`
+pub static CLOCK: Kind = Kind {
+    name: "clock",
+    title: "Clock",
+    what: "How far this machine's clock was from its PTP master, the path delay it was measured over, and how far the system \
+           clock was from the network card's. Distances without their sign.",
+    samples: Samples::OfClocks,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `goose-transfer/*`
+pub static GOOSE_TRANSFER: Kind = Kind {
+    name: "goose-transfer",
+    title: "GOOSE transfer",
+    what: "Time stamp of a change of state in its first message to the application having that message: publisher, network \
+           and delivery in one.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `task/*`
+pub static TASK: Kind = Kind {
+    name: "task",
+    title: "Protection task",
+    what: "Start of a protection cycle to its end.",
+    samples: Samples::OfThread,
+    line: Some(BudgetLine::Task),
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// `trip/*`
+pub static TRIP: Kind = Kind {
+    name: "trip",
+    title: "Trip time",
+    what: "Due instant of the first faulted sample to the first GOOSE frame with the trip bit, at the same test set.",
+    samples: Samples::Frames,
+    line: Some(BudgetLine::Trip),
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
+/// All of them.
+pub static ALL: [&Kind; 20] = [
+    &WAKEUP,
+    &NOISE,
+    &RTT,
+    &STAGE,
+    &TURNAROUND,
+    &PUBLISH,
+    &TALK,
+    &SEND,
+    &LISTEN,
+    &ARRIVAL,
+    &HOP,
+    &DELIVERY,
+    &AGE,
+    &SPACING,
+    &LATENCY,
+    &GOOSE,
+    &CLOCK,
+    &GOOSE_TRANSFER,
+    &TASK,
+    &TRIP,
+];

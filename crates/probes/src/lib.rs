@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cpus;
 mod error;
 mod found;
 pub mod goose;
@@ -29,10 +30,29 @@ pub mod timesync;
 pub mod trace;
 pub mod wakeup;
 
+pub use cpus::{CpuProbe, OnCpus};
 pub use error::ProbeError;
 pub use hot::Running;
 pub use need::{Machine, Need};
 pub use port::{Frame, Port};
-pub use probe::{About, LIST, Probe};
+pub use probe::{About, Probe};
 pub use rest::Rest;
 pub use sender::SenderEnd;
+
+/// The example of the guide for those who add a probe.
+#[cfg(test)]
+#[path = "../../../docs/adding-a-probe/turn.rs"]
+pub mod turn;
+
+/// Every probe, in the order of the command line.
+pub static LIST: [&About; 9] = [
+    &wakeup::ABOUT,
+    &noise::ABOUT,
+    &reflect::ABOUT,
+    &talk::ABOUT,
+    &listen::ABOUT,
+    &publish::ABOUT,
+    &replay::ABOUT,
+    &subscribe::ABOUT,
+    &trace::ABOUT,
+];

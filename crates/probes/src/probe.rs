@@ -10,6 +10,8 @@ use run::{Recorder, Stop};
 pub struct About {
     /// The word for it: of its command, its folder, and its page.
     pub name: &'static str,
+    /// What a step of a plan that measures it is called in events.
+    pub words: &'static str,
     /// What it measures, from which instant to which.
     pub what: &'static str,
     /// The series that it makes, the one that it is asked for first.
@@ -48,22 +50,9 @@ pub trait Probe {
     -> Result<Self::Started, ProbeError>;
 }
 
-/// Every probe, in the order of the command line.
-pub const LIST: [&About; 9] = [
-    &crate::wakeup::ABOUT,
-    &crate::noise::ABOUT,
-    &crate::reflect::ABOUT,
-    &crate::talk::ABOUT,
-    &crate::listen::ABOUT,
-    &crate::publish::ABOUT,
-    &crate::replay::ABOUT,
-    &crate::subscribe::ABOUT,
-    &crate::trace::ABOUT,
-];
-
 #[cfg(test)]
 mod tests {
-    use super::LIST;
+    use crate::LIST;
     use model::kind;
 
     #[test]

@@ -4,6 +4,7 @@ mod common;
 
 use common::{Run, can_run_with};
 use model::EventKind;
+use probes::OnCpus;
 use probes::Probe;
 use probes::wakeup::{WakeupConfig, WakeupOptions};
 use std::process::Command;
@@ -26,14 +27,16 @@ fn told(change: &[&str]) -> [Vec<String>; 2] {
     let mut run = Run::start();
     let cpu = sys::thread::allowed_cpus().iter().last().expect("a CPU");
     let config = |label: &str| WakeupConfig {
-        duration_ns: Some(2_000_000_000),
-        label: Some(label.to_owned()),
         options: WakeupOptions {
             policy: Policy::Fifo(50),
             interval: "1ms".parse().expect("a period"),
             ..WakeupOptions::default()
         },
-        ..WakeupConfig::on([cpu].into_iter().collect())
+        on: OnCpus {
+            duration_ns: Some(2_000_000_000),
+            label: Some(label.to_owned()),
+            ..OnCpus::of([cpu].into_iter().collect())
+        },
     };
     let first = config("first")
         .start((), &mut run.recorder, &run.stop)

@@ -8,6 +8,7 @@ mod common;
 
 use capture::write::PcapWriter;
 use common::{Pair, Run, can_run};
+use probes::OnCpus;
 use probes::Probe;
 use probes::Rest;
 use probes::goose::GooseConfig;
@@ -53,14 +54,16 @@ fn wakeup() {
     let _turn = turn();
     let mut run = Run::start();
     let config = WakeupConfig {
-        duration_ns: Some(1_000_000_000),
         options: WakeupOptions {
             policy: Policy::Other,
             interval: Period::of_ns(500_000),
             threshold: Some(1_000_000),
             ..WakeupOptions::default()
         },
-        ..WakeupConfig::on(sys::thread::allowed_cpus())
+        on: OnCpus {
+            duration_ns: Some(1_000_000_000),
+            ..OnCpus::of(sys::thread::allowed_cpus())
+        },
     };
     let before = counted();
     let running = config.start((), &mut run.recorder, &run.stop).expect("wakeup starts");
@@ -79,15 +82,14 @@ fn noise() {
     let _turn = turn();
     let mut run = Run::start();
     let config = NoiseConfig {
-        cpus: sys::thread::allowed_cpus().first().into_iter().collect(),
-        duration_ns: Some(500_000_000),
-        rest: Rest::NONE,
-        idle: String::new(),
-        label: None,
         options: NoiseOptions {
             policy: Policy::Other,
             threshold: 1_000,
             spike_above: None,
+        },
+        on: OnCpus {
+            duration_ns: Some(500_000_000),
+            ..OnCpus::of(sys::thread::allowed_cpus().first().into_iter().collect())
         },
     };
     let before = counted();

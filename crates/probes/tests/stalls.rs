@@ -4,6 +4,7 @@ mod common;
 
 use common::{Recorded, Run, can_run_with};
 use model::{Cause, CauseTotal, EventKind, Fact, Spike};
+use probes::OnCpus;
 use probes::Probe;
 use probes::Rest;
 use probes::noise::{NoiseConfig, NoiseOptions};
@@ -93,15 +94,15 @@ fn noise_sees_every_planted_gap_at_its_length() {
     let mut run = Run::start();
     let cpu = last_cpu();
     let config = NoiseConfig {
-        cpus: [cpu].into_iter().collect(),
-        duration_ns: Some(1_500_000_000),
-        rest: Rest::below_throttling(950_000, 1_000_000),
-        idle: String::new(),
-        label: None,
         options: NoiseOptions {
             policy: Policy::Fifo(50),
             threshold: 2_000,
             spike_above: Some(1_000_000),
+        },
+        on: OnCpus {
+            duration_ns: Some(1_500_000_000),
+            rest: Rest::below_throttling(950_000, 1_000_000),
+            ..OnCpus::of([cpu].into_iter().collect())
         },
     };
     let blocker = plant(cpu, sys::clock::monotonic() + 300_000_000);
@@ -135,14 +136,16 @@ fn wakeup_sees_every_planted_stall_and_counts_what_was_missed() {
     let mut run = Run::start();
     let cpu = last_cpu();
     let config = WakeupConfig {
-        duration_ns: Some(1_500_000_000),
         options: WakeupOptions {
             policy: Policy::Fifo(50),
             interval: "4800/s".parse().expect("a period"),
             threshold: Some(1_000_000),
             ..WakeupOptions::default()
         },
-        ..WakeupConfig::on([cpu].into_iter().collect())
+        on: OnCpus {
+            duration_ns: Some(1_500_000_000),
+            ..OnCpus::of([cpu].into_iter().collect())
+        },
     };
     let blocker = plant(cpu, sys::clock::monotonic() + 300_000_000);
     let running = config.start((), &mut run.recorder, &run.stop).expect("wakeup starts");
@@ -206,14 +209,16 @@ fn each_kept_sample_is_asked_about_and_what_is_said_is_in_the_file() {
     let mut run = Run::explained_by(Some(Box::new(witness.clone())));
     let cpu = last_cpu();
     let config = WakeupConfig {
-        duration_ns: Some(1_000_000_000),
         options: WakeupOptions {
             policy: Policy::Fifo(50),
             interval: Period::of_ns(500_000),
             threshold: Some(1_000_000),
             ..WakeupOptions::default()
         },
-        ..WakeupConfig::on([cpu].into_iter().collect())
+        on: OnCpus {
+            duration_ns: Some(1_000_000_000),
+            ..OnCpus::of([cpu].into_iter().collect())
+        },
     };
     let blocker = plant(cpu, sys::clock::monotonic() + 300_000_000);
     let running = config.start((), &mut run.recorder, &run.stop).expect("wakeup starts");
@@ -250,13 +255,15 @@ fn the_first_sample_above_the_break_value_ends_the_measurement() {
     let mut run = Run::start();
     let cpu = last_cpu();
     let config = WakeupConfig {
-        duration_ns: Some(60_000_000_000),
         options: WakeupOptions {
             policy: Policy::Fifo(50),
             break_above: Some(2_500_000),
             ..WakeupOptions::default()
         },
-        ..WakeupConfig::on([cpu].into_iter().collect())
+        on: OnCpus {
+            duration_ns: Some(60_000_000_000),
+            ..OnCpus::of([cpu].into_iter().collect())
+        },
     };
     let blocker = plant(cpu, sys::clock::monotonic() + 300_000_000);
     let running = config.start((), &mut run.recorder, &run.stop).expect("wakeup starts");

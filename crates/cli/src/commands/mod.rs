@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub(crate) mod compare;
+pub(crate) mod cpus;
 pub(crate) mod export;
 pub(crate) mod goose;
 pub(crate) mod import;
@@ -16,4 +17,3 @@ pub(crate) mod report;
 pub(crate) mod subscribe;
 pub(crate) mod talk;
 pub(crate) mod trace;
-pub(crate) mod wakeup;

@@ -6,10 +6,10 @@ use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use lab::plan::rest_of;
-use probes::Probe;
+use lab::plan::rest;
 use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::options::positive_duration;
+use probes::{OnCpus, Probe};
 use units::CpuList;
 
 /// Time stolen from a spinning CPU: interrupts, softirqs, other threads, the hypervisor, firmware
@@ -49,13 +49,13 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
         osnoise: true,
         ..Start::probe("noise", cpus.clone(), args.duration)
     };
-    let config = NoiseConfig {
-        cpus: cpus.clone(),
-        rest: rest_of(args.options.policy),
+    let mut config = NoiseConfig {
         options: args.options,
-        duration_ns: args.duration,
-        idle: String::new(),
-        label: None,
+        on: OnCpus {
+            duration_ns: args.duration,
+            rest: rest(),
+            ..OnCpus::of(cpus.clone())
+        },
     };
     ready(&config, &[], None, &args.run)?;
     if args.hwlat.is_some() {
@@ -70,10 +70,7 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
         if let Some(seen) = seen {
             run.session.recorder.add_setting("hwlat", seen);
         }
-        let config = NoiseConfig {
-            idle: run.session.idle().to_owned(),
-            ..config
-        };
+        run.session.idle().clone_into(&mut config.on.idle);
         let stop = run.session.stop.clone();
         let started = config.start((), &mut run.session.recorder, &stop);
         run.attend(started)

@@ -64,7 +64,8 @@ impl Plan {
     pub fn needs(&self, facts: &CpuFacts, roles: &Roles) -> Result<Vec<Need>, PlanError> {
         let mut needs = vec![Need::Wish(Capability::IpcLock)];
         for step in &self.steps {
-            needs.push(Need::Policy(step.measure.policy()));
+            let [judged, _] = self.cpus_of(step, facts, roles)?;
+            needs.extend(step.measure.needs(&judged));
             needs.extend(self.takes(step, facts, roles)?.iter().map(Need::Cpu));
             if step.needs_bed() {
                 needs.extend(crate::bed::NEEDS);

@@ -15,7 +15,7 @@ pub use faults::{Destination, FaultKind, PlanFault};
 pub use file::{Cpus, Plan, PlanError, Table};
 pub use networks::Networks;
 pub use roles::{GROUP as ROLES_GROUP, Named, Roles, live_facts};
-pub use run::{PlanRun, rest, rest_of, run};
+pub use run::{PlanRun, rest, run};
 pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.

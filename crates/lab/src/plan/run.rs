@@ -14,7 +14,6 @@ use host::{CpuFacts, Host};
 use model::EventKind;
 use probes::Rest;
 use run::{Events, Stop};
-use sys::thread::Policy;
 
 /// What a plan is run with.
 pub struct PlanRun<'a> {
@@ -189,14 +188,6 @@ fn say_of_wire(beds: &Beds, events: &Events) {
     }
     if let Some(text) = beds.broken_wire() {
         events.write(EventKind::Incomplete, text);
-    }
-}
-
-/// Pauses that this kernel's real-time throttling asks of a spinning thread of this policy: only real-time ones are throttled.
-pub fn rest_of(policy: Policy) -> Rest {
-    match policy {
-        Policy::Other => Rest::NONE,
-        _ => rest(),
     }
 }
 

@@ -142,7 +142,7 @@ impl Step {
         if common.label.is_some() && !measure.takes_label() {
             return Err(format!(
                 "unknown field `label`: the series of a step \"{}\" are named after its network or its streams",
-                measure.name()
+                measure.words()
             ));
         }
         Ok(Self {
@@ -159,7 +159,7 @@ impl Step {
 
     /// The step's name in events and progress.
     pub fn name(&self) -> &'static str {
-        self.measure.name()
+        self.measure.words()
     }
 
     /// What its series' names begin with.

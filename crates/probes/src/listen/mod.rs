@@ -114,6 +114,7 @@ pub struct Listening {
 /// What is known of this probe.
 pub static ABOUT: About = About {
     name: "listen",
+    words: "listen",
     what: "A paced stream as it comes: one frame -> the next.",
     kinds: &[&kind::LISTEN, &kind::DELIVERY],
     page: "guide/talk-listen.md",

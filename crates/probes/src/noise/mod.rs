@@ -17,6 +17,7 @@ mod spin;
 
 pub use options::NoiseOptions;
 
+use crate::cpus::{CpuProbe, OnCpus};
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_thread};
@@ -26,7 +27,6 @@ use model::kind;
 use run::{Recorder, Stop};
 use sys::cycles::Rate;
 use sys::thread::{Policy, RtThread};
-use units::CpuList;
 
 /// Time between the threads being ready and their common start.
 const LEAD_NS: i64 = 10_000_000;
@@ -40,23 +40,34 @@ const GAPS_PER_SECOND: u64 = 100_000;
 /// How noise is to be measured.
 #[derive(Debug, Clone)]
 pub struct NoiseConfig {
-    /// One thread on each.
-    pub cpus: CpuList,
     /// What was said about it.
     pub options: NoiseOptions,
-    /// How long to measure; `None` until told to stop.
-    pub duration_ns: Option<u64>,
-    /// Pauses that keep the threads below the kernel's real-time budget.
-    pub rest: Rest,
-    /// Whether idle states were held off, in words for the report.
-    pub idle: String,
-    /// Second part of the series' names, such as the load they ran under.
-    pub label: Option<String>,
+    /// Where, and how long.
+    pub on: OnCpus,
+}
+
+impl CpuProbe for NoiseConfig {
+    type Options = NoiseOptions;
+
+    fn told(options: NoiseOptions, on: OnCpus) -> Self {
+        Self { options, on }
+    }
+}
+
+impl NoiseConfig {
+    /// Only real-time threads are throttled, and need pauses.
+    fn rest(&self) -> Rest {
+        match self.options.policy {
+            Policy::Other => Rest::NONE,
+            _ => self.on.rest,
+        }
+    }
 }
 
 /// What is known of this probe.
 pub static ABOUT: About = About {
     name: "noise",
+    words: "noise",
     what: "A thread spins: each gap in which it did not run, from its start to its end.",
     kinds: &[&kind::NOISE],
     page: "guide/noise.md",
@@ -68,13 +79,13 @@ impl Probe for NoiseConfig {
     type Started = Running;
 
     fn needs(&self) -> Vec<Need> {
-        of_thread(self.options.policy, self.cpus.iter())
+        of_thread(self.options.policy, self.on.cpus.iter())
     }
 
     fn start(&self, _: impl Into<()>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
         check(self)?;
         let rate = Rate::measure();
-        let threads = self.cpus.iter().map(|cpu| thread(self, cpu, rate, recorder, stop));
+        let threads = self.on.cpus.iter().map(|cpu| thread(self, cpu, rate, recorder, stop));
         let threads = threads.collect();
         Running::start(threads, || sys::clock::monotonic() + LEAD_NS)
     }
@@ -87,8 +98,8 @@ fn thread(config: &NoiseConfig, cpu: u32, rate: Rate, recorder: &mut Recorder, s
     feed.set_cpu(cpu);
     let spin = spin::Spin {
         threshold_ns: config.options.threshold,
-        duration_ns: config.duration_ns,
-        rest: config.rest,
+        duration_ns: config.on.duration_ns,
+        rest: config.rest(),
         rate,
         stop: stop.clone(),
     };
@@ -110,7 +121,7 @@ fn thread(config: &NoiseConfig, cpu: u32, rate: Rate, recorder: &mut Recorder, s
 
 fn check(config: &NoiseConfig) -> Result<(), ProbeError> {
     let refuse = |why: String| Err(ProbeError::Usage(format!("noise: {why}")));
-    if config.cpus.is_empty() {
+    if config.on.cpus.is_empty() {
         return refuse("no CPU to measure on: name some with --cpus 1-3".into());
     }
     if config.options.threshold < LEAST_THRESHOLD_NS {

@@ -23,12 +23,12 @@ impl Noise {
 impl Describe for Noise {
     fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
         let config = &self.config;
-        let watched = match config.rest.is_on() {
+        let watched = match config.rest().is_on() {
             false => "without pause".to_owned(),
             true => format!(
                 "{} of every {}: pauses below the kernel's real-time budget",
-                format_ns(config.rest.every_ns as f64),
-                format_ns((config.rest.every_ns + config.rest.length_ns) as f64)
+                format_ns(config.rest().every_ns as f64),
+                format_ns((config.rest().every_ns + config.rest().length_ns) as f64)
             ),
         };
         let settings = vec![
@@ -36,14 +36,14 @@ impl Describe for Noise {
             ("threshold".into(), format_ns(config.options.threshold as f64)),
             ("watched".into(), watched),
             ("cycle counter".into(), self.counter.clone()),
-            ("idle states".into(), config.idle.clone()),
+            ("idle states".into(), config.on.idle.clone()),
         ];
         SeriesSpec {
             threshold_ns: config.options.spike_above,
             settings,
             ..SeriesSpec::of(
                 &kind::NOISE,
-                &under(config.label.as_deref(), label),
+                &under(config.on.label.as_deref(), label),
                 "a spinning thread did not run: gap start -> gap end",
             )
         }

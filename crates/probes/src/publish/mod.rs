@@ -57,6 +57,7 @@ pub fn port_options() -> PortOptions {
 /// What is known of this probe.
 pub static ABOUT: About = About {
     name: "publish",
+    words: "publish",
     what: "Sampled values as a merging unit sends them: due instant -> the send call has returned.",
     kinds: &[&kind::PUBLISH],
     page: "guide/sampled-values.md",

@@ -201,6 +201,7 @@ const VLAN_TAG: usize = 4;
 /// What is known of this probe.
 pub static ABOUT: About = About {
     name: "reflect",
+    words: "round trip",
     what: "A frame there and back: just before the send call -> the answer is received.",
     kinds: &[&kind::RTT, &kind::STAGE, &kind::TURNAROUND],
     page: "guide/reflect.md",

@@ -56,6 +56,7 @@ const MOST_AT_ONCE: usize = 64;
 /// What is known of this probe.
 pub static ABOUT: About = About {
     name: "replay",
+    words: "replay",
     what: "A capture sent again: due instant -> the send call has returned.",
     kinds: &[&kind::PUBLISH],
     page: "guide/sampled-values.md",

@@ -185,6 +185,7 @@ pub struct Subscription {
 /// What is known of this probe.
 pub static ABOUT: About = About {
     name: "subscribe",
+    words: "subscribe",
     what: "Sampled values and GOOSE as they come: loss, order, spacing, and due instant -> the application has them.",
     kinds: &[
         &kind::AGE,

@@ -160,6 +160,7 @@ pub struct Talking {
 /// What is known of this probe.
 pub static ABOUT: About = About {
     name: "talk",
+    words: "talk",
     what: "One frame each interval: due instant -> just before the send call.",
     kinds: &[&kind::TALK, &kind::SEND],
     page: "guide/talk-listen.md",

@@ -64,6 +64,7 @@ pub struct Tracing {
 /// What is known of this probe.
 pub static ABOUT: About = About {
     name: "trace",
+    words: "trace",
     what: "Sampled values inside this host: one point on their way -> the next.",
     kinds: &[&kind::HOP],
     page: "guide/trace.md",

@@ -14,6 +14,7 @@ mod series;
 
 pub use options::{Clock, WakeupOptions};
 
+use crate::cpus::{CpuProbe, OnCpus};
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_thread};
@@ -30,38 +31,29 @@ const LEAD_NS: i64 = 10_000_000;
 /// Nanoseconds in a second.
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// How wake-up latency is to be measured.
+/// How wake-up latency is to be measured. Threads of `SCHED_DEADLINE` cannot be pinned: of those, there are as many as CPUs.
 #[derive(Debug, Clone)]
 pub struct WakeupConfig {
-    /// One thread on each. Threads of `SCHED_DEADLINE` cannot be pinned: of those, as many as there are CPUs here.
-    pub cpus: CpuList,
     /// What was said about it.
     pub options: WakeupOptions,
-    /// How long to measure; `None` until told to stop.
-    pub duration_ns: Option<u64>,
-    /// Whether idle states were held off, in words for the report.
-    pub idle: String,
-    /// Second part of the series' names, such as the load they ran under.
-    pub label: Option<String>,
+    /// Where, and how long.
+    pub on: OnCpus,
+}
+
+impl CpuProbe for WakeupConfig {
+    type Options = WakeupOptions;
+
+    fn told(options: WakeupOptions, on: OnCpus) -> Self {
+        Self { options, on }
+    }
 }
 
 impl WakeupConfig {
-    /// As the command does unless told otherwise: every millisecond with FIFO priority 80, until told to stop.
-    pub fn on(cpus: CpuList) -> Self {
-        Self {
-            cpus,
-            options: WakeupOptions::default(),
-            duration_ns: None,
-            idle: String::new(),
-            label: None,
-        }
-    }
-
     /// The CPUs that its threads stay on. The kernel admits a deadline thread only if it may run on every CPU of its domain.
     fn pinned(&self) -> CpuList {
         match self.options.policy {
             Policy::Deadline { .. } => CpuList::default(),
-            _ => self.cpus.clone(),
+            _ => self.on.cpus.clone(),
         }
     }
 }
@@ -72,6 +64,7 @@ const SHORTEST_INTERVAL_NS: u64 = 10_000;
 /// What is known of this probe.
 pub static ABOUT: About = About {
     name: "wakeup",
+    words: "wake-up",
     what: "A thread sleeps to due instants: each due instant -> the thread runs.",
     kinds: &[&kind::WAKEUP],
     page: "guide/wakeup.md",
@@ -89,7 +82,7 @@ impl Probe for WakeupConfig {
     fn start(&self, _: impl Into<()>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
         check(self)?;
         let wait = Wait::on(self.options.clock.into(), self.options.spin_ahead);
-        let threads = (0i64..).zip(self.cpus.iter()).map(|(index, cpu)| {
+        let threads = (0i64..).zip(self.on.cpus.iter()).map(|(index, cpu)| {
             let offset_ns = index * i64::try_from(self.options.distance).unwrap_or(0);
             thread(self, cpu, offset_ns, wait, recorder, stop)
         });
@@ -118,7 +111,7 @@ fn thread(
         pinned,
         period: config.options.interval,
         offset_ns,
-        duration_ns: config.duration_ns,
+        duration_ns: config.on.duration_ns,
         wait,
         break_above_ns: config.options.break_above,
         stop: stop.clone(),
@@ -152,7 +145,7 @@ fn first_due(config: &WakeupConfig, wait: &Wait) -> Monotonic {
 
 fn check(config: &WakeupConfig) -> Result<(), ProbeError> {
     let refuse = |why: &str| Err(ProbeError::Usage(format!("wakeup: {why}")));
-    if config.cpus.is_empty() {
+    if config.on.cpus.is_empty() {
         return refuse("no CPU to measure on: name some with --cpus 1-3");
     }
     if config.options.interval.whole_ns() < SHORTEST_INTERVAL_NS {
@@ -176,7 +169,7 @@ fn check(config: &WakeupConfig) -> Result<(), ProbeError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Clock, SECOND_NS, WakeupConfig, WakeupOptions, first_due};
+    use super::{Clock, OnCpus, SECOND_NS, WakeupConfig, WakeupOptions, first_due};
     use sys::wait::Wait;
 
     #[test]
@@ -188,7 +181,7 @@ mod tests {
                     clock,
                     ..WakeupOptions::default()
                 },
-                ..WakeupConfig::on("0".parse().expect("a list"))
+                on: OnCpus::of("0".parse().expect("a list")),
             };
             let wait = Wait::on(clock.into(), 0);
             let due = first_due(&config, &wait);

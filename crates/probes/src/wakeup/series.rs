@@ -40,7 +40,7 @@ impl Describe for Wakeup {
             ("interval".into(), config.options.interval.to_string()),
             ("spin ahead".into(), format_ns(config.options.spin_ahead as f64)),
             ("clock".into(), clock.into()),
-            ("idle states".into(), config.idle.clone()),
+            ("idle states".into(), config.on.idle.clone()),
         ];
         if matches!(config.options.policy, Policy::Deadline { .. }) {
             let why = "the scheduler's choice: deadline threads cannot be pinned";
@@ -59,7 +59,7 @@ impl Describe for Wakeup {
             settings,
             ..SeriesSpec::of(
                 &kind::WAKEUP,
-                &under(config.label.as_deref(), label),
+                &under(config.on.label.as_deref(), label),
                 "timer due -> thread running",
             )
         }

@@ -2,10 +2,10 @@
 
 use super::Plan;
 use crate::plan::EMBEDDED;
-use crate::plan::measure::{SampledValuesStep, TalkListenStep};
+use crate::plan::measure::{CpuStep, SampledValuesStep, TalkListenStep};
 use crate::plan::{Named, Step};
 use host::CpuFacts;
-use probes::wakeup::WakeupOptions;
+use probes::wakeup::WakeupConfig;
 
 #[test]
 fn every_embedded_plan_is_valid_and_called_what_it_says() {
@@ -175,8 +175,8 @@ policy = "fifo:90"
     };
     assert_eq!((wakeup.label.as_deref(), wakeup.loads.len()), (Some("hackbench"), 1));
     assert!(wakeup.idle.is_system() && !noise.idle.is_system());
-    let options = wakeup.measures::<WakeupOptions>().expect("wake-ups");
-    assert_eq!(options.interval.fraction(), (625_000, 3));
+    let options = wakeup.measures::<CpuStep<WakeupConfig>>().expect("wake-ups");
+    assert_eq!(options.options.interval.fraction(), (625_000, 3));
     assert_eq!(plan.duration_ns(), 10);
     let wrong = text.replace("label = \"hackbench\"", "lable = \"hackbench\"");
     let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();

@@ -1,55 +1,35 @@
 //! Steps that measure CPUs, and need nothing else.
 
 use super::{Measure, Place};
-use crate::plan::rest_of;
+use crate::plan::rest;
 use crate::runner::Underway;
 use crate::session::{Session, SessionError};
-use probes::Probe;
-use probes::noise::{NoiseConfig, NoiseOptions};
-use probes::wakeup::{WakeupConfig, WakeupOptions};
-use sys::thread::Policy;
+use probes::{CpuProbe, Need, OnCpus};
+use serde::Deserialize;
+use std::fmt::Debug;
 use units::CpuList;
 
-impl Measure for WakeupOptions {
-    fn name(&self) -> &'static str {
-        "wake-up"
-    }
+/// A probe of CPUs, with its options as keys.
+#[derive(Deserialize)]
+#[serde(transparent, bound = "")]
+pub(in crate::plan) struct CpuStep<P: CpuProbe> {
+    /// What was said about it.
+    pub(in crate::plan) options: P::Options,
+}
 
-    fn family(&self) -> &'static str {
-        "wakeup"
-    }
-
-    fn needs_bed(&self) -> bool {
-        false
-    }
-
-    fn takes(&self, judged: &CpuList) -> CpuList {
-        judged.clone()
-    }
-
-    fn policy(&self) -> Policy {
-        self.policy
-    }
-
-    fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError> {
-        let config = WakeupConfig {
-            cpus: place.judged.clone(),
-            options: self.clone(),
-            duration_ns: Some(place.duration.0),
-            idle: session.idle().to_owned(),
-            label: place.label.clone(),
-        };
-        Ok(Box::new(config.start((), &mut session.recorder, &place.stop)?))
+impl<P: CpuProbe> Debug for CpuStep<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.options.fmt(f)
     }
 }
 
-impl Measure for NoiseOptions {
-    fn name(&self) -> &'static str {
-        "noise"
+impl<P: CpuProbe + 'static> Measure for CpuStep<P> {
+    fn words(&self) -> &'static str {
+        P::ABOUT.words
     }
 
     fn family(&self) -> &'static str {
-        "noise"
+        P::ABOUT.kinds[0].name
     }
 
     fn needs_bed(&self) -> bool {
@@ -60,19 +40,19 @@ impl Measure for NoiseOptions {
         judged.clone()
     }
 
-    fn policy(&self) -> Policy {
-        self.policy
+    fn needs(&self, judged: &CpuList) -> Vec<Need> {
+        P::told(self.options.clone(), OnCpus::of(judged.clone())).needs()
     }
 
     fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError> {
-        let config = NoiseConfig {
+        let on = OnCpus {
             cpus: place.judged.clone(),
-            options: self.clone(),
             duration_ns: Some(place.duration.0),
-            rest: rest_of(self.policy),
-            idle: session.idle().to_owned(),
             label: place.label.clone(),
+            idle: session.idle().to_owned(),
+            rest: rest(),
         };
-        Ok(Box::new(config.start((), &mut session.recorder, &place.stop)?))
+        let probe = P::told(self.options.clone(), on);
+        Ok(Box::new(probe.start((), &mut session.recorder, &place.stop)?))
     }
 }

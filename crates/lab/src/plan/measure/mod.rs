@@ -9,15 +9,16 @@ use super::beds::{Beds, Way};
 use super::file::Duration;
 use crate::runner::Underway;
 use crate::session::{Session, SessionError};
-use probes::noise::NoiseOptions;
-use probes::wakeup::WakeupOptions;
+use probes::Need;
+use probes::noise::NoiseConfig;
+use probes::wakeup::WakeupConfig;
 use run::Stop;
 use serde::de::DeserializeOwned;
 use std::any::Any;
 use std::fmt::Debug;
-use sys::thread::Policy;
 use units::CpuList;
 
+pub(super) use cpus::CpuStep;
 pub(super) use reflect::ReflectStep;
 pub(super) use sampled_values::SampledValuesStep;
 pub(super) use talk_listen::TalkListenStep;
@@ -25,7 +26,7 @@ pub(super) use talk_listen::TalkListenStep;
 /// What a step measures, as its keys say.
 pub(super) trait Measure: Any + Debug {
     /// Its name in events and progress.
-    fn name(&self) -> &'static str;
+    fn words(&self) -> &'static str;
 
     /// First part of the names of its series.
     fn family(&self) -> &'static str;
@@ -55,8 +56,8 @@ pub(super) trait Measure: Any + Debug {
         judged.iter().take(1).collect()
     }
 
-    /// Policy of its measuring threads.
-    fn policy(&self) -> Policy;
+    /// What its measuring threads need, beside the CPUs they take.
+    fn needs(&self, judged: &CpuList) -> Vec<Need>;
 
     /// Keys that contradict each other.
     ///
@@ -105,8 +106,8 @@ type Read = fn(toml::Table) -> Result<Box<dyn Measure>, String>;
 
 /// What a plan calls each, and how its keys are read.
 pub(super) const LIST: [(&str, Read); 5] = [
-    ("wakeup", read::<WakeupOptions>),
-    ("noise", read::<NoiseOptions>),
+    ("wakeup", read::<CpuStep<WakeupConfig>>),
+    ("noise", read::<CpuStep<NoiseConfig>>),
     ("reflect", read::<ReflectStep>),
     ("sampled-values", read::<SampledValuesStep>),
     ("talk-listen", read::<TalkListenStep>),

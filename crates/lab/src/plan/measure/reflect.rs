@@ -7,9 +7,9 @@ use crate::plan::rest;
 use crate::runner::{Ends, Underway};
 use crate::session::{Session, SessionError};
 use probes::reflect::{self, ReflectConfig, Role};
-use probes::{Probe, SenderEnd};
+use probes::{Need, Probe, SenderEnd};
 use serde::Deserialize;
-use sys::thread::Policy;
+use units::CpuList;
 use wire::ether::Mac;
 
 /// How both ends of a round trip wait for frames.
@@ -36,7 +36,7 @@ pub(in crate::plan) struct ReflectStep {
 }
 
 impl Measure for ReflectStep {
-    fn name(&self) -> &'static str {
+    fn words(&self) -> &'static str {
         "round trip"
     }
 
@@ -52,8 +52,8 @@ impl Measure for ReflectStep {
         self.receive == Some(Receive::Spin)
     }
 
-    fn policy(&self) -> Policy {
-        self.policy.0
+    fn needs(&self, _: &CpuList) -> Vec<Need> {
+        vec![Need::Policy(self.policy.0)]
     }
 
     fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError> {

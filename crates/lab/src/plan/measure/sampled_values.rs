@@ -9,11 +9,11 @@ use crate::runner::{Ends, Underway};
 use crate::session::{Session, SessionError};
 use probes::publish::{self, PublishConfig, StreamConfig, Waveform};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
-use probes::{Probe, SenderEnd};
+use probes::{Need, Probe, SenderEnd};
 use run::Stop;
 use serde::Deserialize;
 use std::sync::Arc;
-use sys::thread::Policy;
+use units::CpuList;
 
 /// The test set's sender spins for the last part of each period, so that the publisher is not what is measured.
 const SPIN_AHEAD_NS: u64 = 60_000;
@@ -39,7 +39,7 @@ pub(in crate::plan) struct SampledValuesStep {
 }
 
 impl Measure for SampledValuesStep {
-    fn name(&self) -> &'static str {
+    fn words(&self) -> &'static str {
         "sampled values"
     }
 
@@ -58,8 +58,8 @@ impl Measure for SampledValuesStep {
         }
     }
 
-    fn policy(&self) -> Policy {
-        self.policy.0
+    fn needs(&self, _: &CpuList) -> Vec<Need> {
+        vec![Need::Policy(self.policy.0)]
     }
 
     fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError> {

@@ -7,9 +7,8 @@ use crate::runner::{Ends, Underway};
 use crate::session::{Session, SessionError};
 use probes::listen::{self, ListenConfig};
 use probes::talk::{self, Framing, TalkConfig};
-use probes::{Probe, SenderEnd};
+use probes::{Need, Probe, SenderEnd};
 use serde::Deserialize;
-use sys::thread::Policy;
 use units::CpuList;
 
 /// What the frames of a paced stream look like.
@@ -56,7 +55,7 @@ fn no_time() -> Duration {
 }
 
 impl Measure for TalkListenStep {
-    fn name(&self) -> &'static str {
+    fn words(&self) -> &'static str {
         "talk and listen"
     }
 
@@ -72,8 +71,8 @@ impl Measure for TalkListenStep {
         judged.iter().take(2).collect()
     }
 
-    fn policy(&self) -> Policy {
-        self.policy.0
+    fn needs(&self, _: &CpuList) -> Vec<Need> {
+        vec![Need::Policy(self.policy.0)]
     }
 
     fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError> {

@@ -1,0 +1,63 @@
+//! Commands that measure CPUs and need nothing else, such as `triptime wakeup`.
+
+use crate::arguments::RunArgs;
+use crate::failure::Failure;
+use crate::ready::ready;
+use crate::run_file::{Run, Start};
+use lab::plan::rest;
+use lab::session::Session;
+use probes::options::positive_duration;
+use probes::{CpuProbe, OnCpus};
+use units::CpuList;
+
+/// What each of them is told, with the options of its probe.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct CpuArgs<O: clap::Args> {
+    /// CPUs to measure, isolated ones too [default: every CPU this process may use]
+    #[arg(long, value_name = "LIST")]
+    cpus: Option<CpuList>,
+    /// How long to measure [default: until interrupted]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    duration: Option<u64>,
+    #[command(flatten)]
+    options: O,
+    /// Leave idle states as the system has them, instead of holding /dev/cpu_dma_latency at 0
+    #[arg(long)]
+    default_system: bool,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+impl<O: clap::Args> CpuArgs<O> {
+    /// The CPUs to measure.
+    fn cpus(&self) -> CpuList {
+        self.cpus.clone().unwrap_or_else(sys::thread::allowed_cpus)
+    }
+}
+
+/// The probe that was told so, in a session or before there is one.
+fn probe<P: CpuProbe>(args: &CpuArgs<P::Options>, session: Option<&Session>) -> P {
+    let on = OnCpus {
+        duration_ns: args.duration,
+        idle: session.map(|session| session.idle().to_owned()).unwrap_or_default(),
+        rest: rest(),
+        ..OnCpus::of(args.cpus())
+    };
+    P::told(args.options.clone(), on)
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run<P: CpuProbe>(args: &CpuArgs<P::Options>) -> Result<u8, Failure> {
+    ready(&probe::<P>(args, None), &[], None, &args.run)?;
+    let begin = Start {
+        default_system: args.default_system,
+        flight_recorder: true,
+        ..Start::probe(P::ABOUT.name, args.cpus(), args.duration)
+    };
+    let mut run = Run::start(begin, args.run.clone())?;
+    let probe = probe::<P>(args, Some(&run.session));
+    let stop = run.session.stop.of_step();
+    let started = probe.start((), &mut run.session.recorder, &stop);
+    let outcome = run.attend(started);
+    run.finish(outcome)
+}

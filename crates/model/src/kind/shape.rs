@@ -1,0 +1,160 @@
+//! What a kind of series says of it.
+
+use super::ALL;
+use crate::counters::Counter;
+
+/// A kind of series.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// The word for it in run files, and the first part of the names of its series.
+    pub name: &'static str,
+    /// Heading.
+    pub title: &'static str,
+    /// Between which two instants a sample lies, and what that means.
+    pub what: &'static str,
+    /// What the samples are.
+    pub samples: Samples,
+    /// The line of the trip-time budget that it measures.
+    pub line: Option<BudgetLine>,
+    /// Whether its counters account for all of the time it is measured.
+    pub accounts: Accounts,
+    /// Whether its samples are taken again and again under one condition, so that statistics of extremes apply.
+    pub is_repeated: bool,
+    /// Counters that mean more than [`Counter::what`] says.
+    pub counters: &'static [(Counter, &'static str)],
+}
+
+/// What the samples of a kind are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Samples {
+    /// How late a thread ran, or how long it took.
+    OfThread,
+    /// Readings of clocks.
+    OfClocks,
+    /// Frames given to an interface: nobody there sees whether they left it.
+    Sent,
+    /// Times between two frames of one stream, which a sender of the same run may have sent.
+    Spacing,
+    /// How old frames of one stream were, which a sender of the same run may have sent.
+    Transit,
+    /// Times between points that a frame passes in this kernel, counted there in buckets.
+    Hops,
+    /// Other received frames.
+    Frames,
+}
+
+/// Which of the time that a series is measured is in its counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accounts {
+    /// Every period, where it has one: it is received, lost or missed.
+    Periods,
+    /// The time that it was watched for.
+    Watched,
+    /// Not all of it.
+    None,
+}
+
+/// A line of the trip-time budget, in the order of the way from a fault to a trip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BudgetLine {
+    /// Merging unit's due instant to frame on the wire.
+    Publish,
+    /// Wire to the host's NIC.
+    Network,
+    /// Host's NIC to the edge of guest or container.
+    HostTransit,
+    /// Guest's NIC to the application's socket.
+    GuestDelivery,
+    /// Timer due to thread running.
+    WakeUp,
+    /// The protection task's own run time.
+    Task,
+    /// Faulted sample due to trip GOOSE back: the whole of it.
+    Trip,
+    /// Publish, network and host transit in one.
+    ToHostEdge,
+    /// There and back: beside the lines, never added.
+    RoundTrip,
+    /// Due instant to application in one: beside the lines, never added.
+    Age,
+}
+
+impl Kind {
+    /// The kind of that name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        ALL.into_iter().find(|kind| kind.name == name)
+    }
+
+    /// The kind of a series of that name: of a run file that does not say.
+    pub fn of_series(name: &str) -> Option<&'static Self> {
+        Self::named(name.split('/').next()?)
+    }
+
+    /// Its place in a report.
+    pub fn place(&self) -> usize {
+        ALL.into_iter().position(|kind| kind == self).unwrap_or(ALL.len())
+    }
+
+    /// What one of its counters counts.
+    pub fn says(&self, counter: Counter) -> &'static str {
+        let own = self.counters.iter().find(|(own, _)| *own == counter);
+        own.map_or(counter.what(), |(_, what)| what)
+    }
+}
+
+/// Names of kinds, each once: ours in the order of a report, then others as they come.
+pub fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found.sort_by_key(|name| Kind::named(name).map_or(ALL.len(), Kind::place));
+    found
+}
+
+impl Samples {
+    /// Whether they are frames of a stream that a publisher or talker of the same run may have sent.
+    pub fn are_of_a_stream(self) -> bool {
+        matches!(self, Self::Spacing | Self::Transit)
+    }
+
+    /// Whether they come out of a socket, so that frames which our own socket drops are missing there.
+    pub fn are_received(self) -> bool {
+        !matches!(self, Self::OfThread | Self::OfClocks | Self::Sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALL, Kind, in_order};
+    use crate::counters::Counter;
+    use crate::kind::{PUBLISH, WAKEUP};
+
+    #[test]
+    fn every_kind_is_found_by_its_name_and_has_its_place() {
+        for (place, kind) in ALL.into_iter().enumerate() {
+            assert_eq!(Kind::named(kind.name).map(Kind::place), Some(place), "{}", kind.name);
+            assert!(
+                kind.title.starts_with(char::is_uppercase) && kind.what.ends_with('.'),
+                "{}",
+                kind.name
+            );
+        }
+        assert_eq!(Kind::of_series("wakeup/cpu1"), Some(&WAKEUP));
+        assert_eq!(Kind::of_series("wakeups/cpu1"), None);
+    }
+
+    #[test]
+    fn ours_first_then_others_as_they_come() {
+        let names = ["zeta", "age", "wakeup", "alpha", "age"];
+        assert_eq!(in_order(names.into_iter()), ["wakeup", "age", "zeta", "alpha"]);
+    }
+
+    #[test]
+    fn a_counter_means_what_its_kind_says() {
+        assert_eq!(WAKEUP.says(Counter::Expected), Counter::Expected.what());
+        assert_ne!(PUBLISH.says(Counter::Lost), Counter::Lost.what());
+    }
+}

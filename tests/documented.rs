@@ -1,0 +1,95 @@
+//! Every probe is documented: its page, its command's help, its row in the README.
+
+use std::path::Path;
+use support::run;
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+fn text(path: &str) -> String {
+    let path = root().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The command of a probe: a capture is sent again by `publish`.
+fn command(probe: &str) -> &str {
+    match probe {
+        "replay" => "publish",
+        other => other,
+    }
+}
+
+#[test]
+fn every_probe_has_a_page_that_index_and_page_name() {
+    let index = text("docs/README.md");
+    for about in probes::LIST {
+        let page = text(&format!("docs/{}", about.page));
+        assert!(index.contains(&format!("({})", about.page)), "{}", about.page);
+        let said = format!("triptime {}", command(about.name));
+        assert!(page.contains(&said), "{}: no \"{said}\"", about.page);
+        for kind in about.kinds {
+            // GOOSE has a page of its own.
+            let series = format!("{}/", kind.name);
+            let is_there =
+                page.contains(&series) || (page.contains("(goose.md") && text("docs/guide/goose.md").contains(&series));
+            assert!(is_there, "{}: no series {series}", about.page);
+        }
+    }
+}
+
+#[test]
+fn every_probe_has_a_row_in_the_readme() {
+    let readme = text("README.md");
+    for about in probes::LIST {
+        let name = command(about.name);
+        let row = |line: &str| {
+            line.starts_with('|')
+                && line
+                    .split('|')
+                    .nth(1)
+                    .is_some_and(|cell| cell.contains(&format!("`{name}")))
+        };
+        assert!(readme.lines().any(row), "{name}");
+    }
+}
+
+#[test]
+fn every_command_of_a_probe_has_help_with_an_example() {
+    for about in probes::LIST {
+        let name = command(about.name);
+        let output = run(&[name, "--help"]);
+        let help = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            help.contains("Example") && help.contains(&format!("triptime {name}")),
+            "{help}"
+        );
+    }
+}
+
+/// A step of a plan has the options of the command as keys, in its page too.
+#[test]
+fn the_options_of_wakeup_and_noise_are_the_keys_of_their_steps() {
+    let page = text("docs/formats/plan.md");
+    for (probe, own) in [
+        ("wakeup", keys::<probes::wakeup::WakeupOptions>()),
+        ("noise", keys::<probes::noise::NoiseOptions>()),
+    ] {
+        let row = page
+            .lines()
+            .find(|line| line.starts_with(&format!("| `probe = \"{probe}\"`")));
+        let row = row.expect("a row");
+        for key in own {
+            assert!(row.contains(&format!("`{key}`")), "{probe}: {key} is not in {row}");
+        }
+    }
+}
+
+/// The options that a probe's type declares.
+fn keys<T: clap::Args>() -> Vec<String> {
+    let command = T::augment_args(clap::Command::new("options"));
+    command
+        .get_arguments()
+        .map(|option| option.get_id().to_string())
+        .collect()
+}
