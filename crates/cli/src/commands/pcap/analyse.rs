@@ -119,7 +119,7 @@ impl Sink for FirstEvents {
     }
 }
 
-/// Name of the series of a stream.
+/// What the series of such a stream is.
 pub(super) fn series_kind(kind: Kind) -> &'static model::Kind {
     match kind {
         Kind::Goose => &kind::GOOSE,
