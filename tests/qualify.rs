@@ -297,7 +297,8 @@ fn steps_side_by_side_measure_at_the_same_time_on_cpus_of_their_own() {
     let on = |wakeups: u32| {
         let text = SIDE_BY_SIDE.replace("FIRST", &first.to_string());
         std::fs::write(&plan, text.replace("LAST", &wakeups.to_string())).expect("writable");
-        run(&["qualify", &plan, "--json", "--out", &out])
+        let load = format!("scheduler:pairs=1@{first}");
+        run(&["qualify", &plan, "--load", &load, "--json", "--out", &out])
     };
     let refused = on(first);
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
@@ -318,5 +319,7 @@ fn steps_side_by_side_measure_at_the_same_time_on_cpus_of_their_own() {
         assert!(count(series, "received") + count(series, "missed") > 1_500, "{series}");
         let beside = format!("round trip on cpu {first}, wake-up on cpu {last}");
         assert_eq!(series["settings"]["side by side"], beside, "{series}");
+        let load = series["settings"]["load"].as_str().expect("text");
+        assert!(load.contains("scheduler"), "of the command line: {load}");
     }
 }

@@ -29,6 +29,11 @@ impl Loads {
         Ok(loads)
     }
 
+    /// Takes more of them, which run already.
+    pub fn join(&mut self, more: Self) {
+        self.0.extend(more.0);
+    }
+
     /// Each load in one line.
     pub fn describe(&self) -> Vec<String> {
         self.0.iter().map(|entry| entry.load.describe()).collect()

@@ -11,7 +11,7 @@ use units::CpuList;
 impl Plan {
     /// The steps in their order, those that run side by side together.
     pub fn groups(&self) -> impl Iterator<Item = &[Step]> {
-        self.steps.chunk_by(|_, next| next.beside_previous)
+        self.steps.chunk_by(|_, next| next.common.beside_previous)
     }
 
     /// The CPUs that a step judges, and those of its test set.
@@ -24,8 +24,8 @@ impl Plan {
             None => Ok(usual.clone()),
         };
         Ok([
-            named(&step.cpus, &roles.measured)?,
-            named(&step.test_set, &roles.housekeeping)?,
+            named(&step.common.cpus, &roles.measured)?,
+            named(&step.common.test_set, &roles.housekeeping)?,
         ])
     }
 
@@ -90,11 +90,11 @@ impl Plan {
 /// # Errors
 /// The first reason, in words.
 pub(super) fn check(plan: &Plan) -> Result<(), String> {
-    if plan.steps.first().is_some_and(|step| step.beside_previous) {
+    if plan.steps.first().is_some_and(|step| step.common.beside_previous) {
         return Err("beside_previous: the first step has none before it".to_owned());
     }
     for group in plan.groups().filter(|group| group.len() > 1) {
-        let of = |step: &Step| (step.duration, step.idle);
+        let of = |step: &Step| (step.common.duration, step.common.idle);
         let first = &group[0];
         if let Some(other) = group.iter().find(|step| of(step) != of(first)) {
             return Err(format!(

@@ -220,7 +220,7 @@ impl Plan {
                 "window: use at least 100ms: the extremes of a shorter window say nothing".into(),
             ));
         }
-        if let Some(step) = plan.steps.iter().find(|step| step.duration.0 == 0) {
+        if let Some(step) = plan.steps.iter().find(|step| step.common.duration.0 == 0) {
             return Err(invalid(format!("duration of step \"{}\" is zero", step.name())));
         }
         beside::check(&plan).map_err(invalid)?;
@@ -240,15 +240,17 @@ impl Plan {
     /// The plan with every step `duration_ns` long.
     #[must_use]
     pub fn lasting(mut self, duration_ns: u64) -> Self {
-        self.steps.iter_mut().for_each(|step| step.duration.0 = duration_ns);
+        self.steps
+            .iter_mut()
+            .for_each(|step| step.common.duration.0 = duration_ns);
         self
     }
 
     /// How long all steps together measure; steps side by side take the time of one.
     pub fn duration_ns(&self) -> u64 {
         let of_group = |group: &[Step]| match &self.bed {
-            Some(bed) if group[0].needs_bed() => group[0].duration.0 * bed.times(),
-            _ => group[0].duration.0,
+            Some(bed) if group[0].needs_bed() => group[0].common.duration.0 * bed.times(),
+            _ => group[0].common.duration.0,
         };
         self.groups().map(of_group).sum()
     }

@@ -101,7 +101,7 @@ impl Plan {
     /// Loads that the plan puts on CPUs of their own, in words.
     fn loads_elsewhere(&self, facts: &CpuFacts, roles: &Roles) -> Result<Vec<String>, PlanError> {
         let mut notes = Vec::new();
-        let of_steps = self.steps.iter().flat_map(|step| &step.loads);
+        let of_steps = self.steps.iter().flat_map(|step| &step.common.loads);
         for load in self.loads.iter().chain(of_steps) {
             let Some(word) = &load.cpus else { continue };
             let cpus = self.resolve(word, facts, roles)?;

@@ -40,7 +40,8 @@ pub fn run(runner: Runner<'_>, mut work: PlanRun<'_>) -> Result<(), SessionError
         false => None,
     };
     let events = runner.session.recorder.events();
-    *runner.loads = Loads::start(work.specs(&work.plan.loads)?, &events)?;
+    // Beside those that the command line asked for.
+    runner.loads.join(Loads::start(work.specs(&work.plan.loads)?, &events)?);
     let mut steps = Steps { runner, work };
     steps.run(beds.as_ref())
 }
@@ -73,8 +74,8 @@ impl Steps<'_, '_> {
             if self.runner.session.stop.requested() {
                 break;
             }
-            self.runner.session.leave_idle_alone(group[0].idle.is_system());
-            let own = group.iter().flat_map(|step| &step.loads);
+            self.runner.session.leave_idle_alone(group[0].common.idle.is_system());
+            let own = group.iter().flat_map(|step| &step.common.loads);
             let mut own = Loads::start(self.work.specs(own)?, &events)?;
             let settings = self.settings(group, &own)?;
             self.runner.session.recorder.set_settings(settings.clone());
@@ -171,8 +172,8 @@ impl Steps<'_, '_> {
         Ok(Place {
             judged,
             test_set,
-            duration: step.duration,
-            label: step.label.clone(),
+            duration: step.common.duration,
+            label: step.common.label.clone(),
             bed,
             window_ns: work.plan.window.0,
             plan: work.plan.name.clone(),

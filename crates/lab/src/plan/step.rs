@@ -63,20 +63,27 @@ impl Idle {
 
 /// Keys that every step has.
 #[derive(Debug, Clone, Deserialize)]
-struct Common {
-    duration: Duration,
+pub struct Common {
+    /// How long.
+    pub duration: Duration,
+    /// The CPUs that are judged; the plan's measured ones if none are named.
     #[serde(default)]
-    cpus: Option<Cpus>,
+    pub cpus: Option<Cpus>,
+    /// The CPUs of the test set; the plan's housekeeping ones if none are named.
     #[serde(default)]
-    test_set: Option<Cpus>,
+    pub test_set: Option<Cpus>,
+    /// Second part of the series' names.
     #[serde(default)]
-    label: Option<String>,
+    pub label: Option<String>,
+    /// What becomes of idle states.
     #[serde(default)]
-    idle: Idle,
+    pub idle: Idle,
+    /// What runs beside this step only.
     #[serde(default, rename = "load")]
-    loads: Vec<Load>,
+    pub loads: Vec<Load>,
+    /// Whether it runs side by side with the step before it.
     #[serde(default)]
-    beside_previous: bool,
+    pub beside_previous: bool,
 }
 
 /// Their names in a plan.
@@ -94,22 +101,15 @@ const COMMON: [&str; 7] = [
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "toml::Table")]
 pub struct Step {
-    /// How long.
-    pub duration: Duration,
-    /// The CPUs that are judged; the plan's measured ones if none are named.
-    pub cpus: Option<Cpus>,
-    /// The CPUs of the test set; the plan's housekeeping ones if none are named.
-    pub test_set: Option<Cpus>,
-    /// Second part of the series' names.
-    pub label: Option<String>,
-    /// What becomes of idle states.
-    pub idle: Idle,
-    /// What runs beside this step only.
-    pub loads: Vec<Load>,
-    /// Whether it runs side by side with the step before it.
-    pub beside_previous: bool,
+    /// Where, how long, beside what.
+    pub common: Common,
     /// What it measures.
     pub(super) measure: Rc<dyn Measure>,
+}
+
+/// What is wrong in a table, with its key: the line is known to who reads the whole plan.
+pub(super) fn in_words(error: &toml::de::Error) -> String {
+    error.to_string().trim_end().replace('\n', " ")
 }
 
 impl TryFrom<toml::Table> for Step {
@@ -131,30 +131,29 @@ impl TryFrom<toml::Table> for Step {
             .collect();
         let common: Common = toml::Value::Table(common)
             .try_into()
-            .map_err(|error: toml::de::Error| error.message().to_owned())?;
-        let measure = Rc::from(read(own)?);
-        Self::of(common, measure)
+            .map_err(|error| in_words(&error))?;
+        let step = Self {
+            common,
+            measure: Rc::from(read(own)?),
+        };
+        step.check()?;
+        Ok(step)
     }
 }
 
 impl Step {
-    fn of(common: Common, measure: Rc<dyn Measure>) -> Result<Self, String> {
-        if common.label.is_some() && !measure.takes_label() {
+    /// Keys of every step that this one has no use for.
+    fn check(&self) -> Result<(), String> {
+        if self.common.label.is_some() && !self.measure.takes_label() {
             return Err(format!(
                 "unknown field `label`: the series of a step \"{}\" are named after its network or its streams",
-                measure.words()
+                self.name()
             ));
         }
-        Ok(Self {
-            duration: common.duration,
-            cpus: common.cpus,
-            test_set: common.test_set,
-            label: common.label,
-            idle: common.idle,
-            loads: common.loads,
-            beside_previous: common.beside_previous,
-            measure,
-        })
+        if self.common.test_set.is_some() && !self.needs_bed() {
+            return Err(format!("test_set: a step \"{}\" has no test set", self.name()));
+        }
+        Ok(())
     }
 
     /// The step's name in events and progress.
@@ -165,7 +164,7 @@ impl Step {
     /// What its series' names begin with.
     pub(super) fn series(&self) -> String {
         let family = self.measure.family();
-        match &self.label {
+        match &self.common.label {
             Some(label) => format!("{family}/{label}"),
             None => family.to_owned(),
         }

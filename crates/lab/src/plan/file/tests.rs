@@ -173,8 +173,11 @@ policy = "fifo:90"
     let [wakeup, noise] = &plan.steps[..] else {
         panic!("two steps: {:?}", plan.steps);
     };
-    assert_eq!((wakeup.label.as_deref(), wakeup.loads.len()), (Some("hackbench"), 1));
-    assert!(wakeup.idle.is_system() && !noise.idle.is_system());
+    assert_eq!(
+        (wakeup.common.label.as_deref(), wakeup.common.loads.len()),
+        (Some("hackbench"), 1)
+    );
+    assert!(wakeup.common.idle.is_system() && !noise.common.idle.is_system());
     let options = wakeup.measures::<CpuStep<WakeupConfig>>().expect("wake-ups");
     assert_eq!(options.options.interval.fraction(), (625_000, 3));
     assert_eq!(plan.duration_ns(), 10);
@@ -290,4 +293,24 @@ fn a_fault_that_cannot_be_is_refused() {
     assert!(refusal(drop, "receive = \"spin\"").contains("use \"block\""));
     let networks = format!("{drop}\n[bed]\nnetworks = [\"veth\"]");
     assert!(refusal(&networks, "").contains("leave [bed] out"));
+}
+
+#[test]
+fn what_is_wrong_in_a_step_is_named_with_its_key_and_its_line() {
+    let message = refusal(|text| text.replace("threshold = \"1us\"", "threshold = \"1parsec\""));
+    assert!(
+        message.contains("line") && message.contains("in `threshold`"),
+        "{message}"
+    );
+    let message = refusal(|text| text.replace("duration = \"18s\"", "duration = 18"));
+    assert!(message.contains("in `duration`"), "{message}");
+    let message = refusal(|text| text.replace("probe = \"noise\"", "probe = \"noice\""));
+    assert!(
+        message.contains("probe = \"noice\": no such probe, use one of `wakeup`, `noise`"),
+        "{message}"
+    );
+    let message = refusal(|text| text.replace("probe = \"noise\"", "probe = \"noise\"\ntest_set = \"0\""));
+    assert!(message.contains("a step \"noise\" has no test set"), "{message}");
+    let message = refusal(|text| text.replace("probe = \"reflect\"", "probe = \"reflect\"\nlabel = \"x\""));
+    assert!(message.contains("unknown field `label`"), "{message}");
 }

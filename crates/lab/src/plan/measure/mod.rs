@@ -7,6 +7,7 @@ mod talk_listen;
 
 use super::beds::{Beds, Way};
 use super::file::Duration;
+use super::step::in_words;
 use crate::runner::Underway;
 use crate::session::{Session, SessionError};
 use probes::Need;
@@ -114,9 +115,7 @@ pub(super) const LIST: [(&str, Read); 5] = [
 ];
 
 fn read<T: Measure + DeserializeOwned>(keys: toml::Table) -> Result<Box<dyn Measure>, String> {
-    let step: T = toml::Value::Table(keys)
-        .try_into()
-        .map_err(|error: toml::de::Error| error.message().to_owned())?;
+    let step: T = toml::Value::Table(keys).try_into().map_err(|error| in_words(&error))?;
     step.check()?;
     Ok(Box::new(step))
 }
