@@ -169,6 +169,13 @@ const CASES: [Case; 17] = [
     },
 ];
 
+/// Who has waited long in vain goes on asleep, and looks every 100 ms whether the interface is still there. A stall of the far end can
+/// bring that about in a test; nothing is measured then.
+const IN_VAIN: [&str; 2] = ["ppoll", "getsockname"];
+
+/// How often at the most in a second.
+const MOST_IN_VAIN: u64 = 20;
+
 /// Probes without a measuring thread: the kernel counts, and an ordinary thread reads the counts at the end of each span.
 const WITHOUT: [&str; 1] = ["trace"];
 
@@ -192,7 +199,6 @@ fn measuring_threads_make_no_other_system_call() {
         let far = case.far.map(|(words, thread)| {
             let mut far = begin(&namespace, directory.path(), words);
             until_thread(&mut far, thread);
-            // Who waits in vain looks whether the interface is still there; that is not what is measured.
             if words == PUBLISH.0 || words == TALK.0 {
                 until_sent(&far, "v0", 20);
             }
@@ -203,7 +209,10 @@ fn measuring_threads_make_no_other_system_call() {
             signal(&far, Signal::INT);
             wait(far, &["far end"]);
         }
-        let others = calls.keys().filter(|call| !case.calls.contains(&call.as_str()));
+        let in_vain = |call: &str, n: u64| case.far.is_some() && IN_VAIN.contains(&call) && n <= MOST_IN_VAIN;
+        let others = calls
+            .iter()
+            .filter(|(call, n)| !case.calls.contains(&call.as_str()) && !in_vain(call, **n));
         assert_eq!(others.count(), 0, "{}: {calls:?}", case.words);
         assert!(calls.values().sum::<u64>() >= case.least, "{}: {calls:?}", case.words);
     }
