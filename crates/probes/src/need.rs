@@ -4,7 +4,7 @@ use crate::error::ProbeError;
 use std::collections::BTreeSet;
 use sys::SysError;
 use sys::privilege::{Capability, has, has_on_host, will_need};
-use sys::thread::{CpuSets, Policy, free_priority};
+use sys::thread::{CpuSets, Policy, free_priority, standing};
 
 /// Something that a probe needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +28,8 @@ pub struct Machine {
     pub capabilities: BTreeSet<Capability>,
     /// The highest real-time priority that needs no capability.
     pub free_priority: u64,
+    /// The policy that this program was started with, which its threads may keep.
+    pub own_policy: Policy,
     /// Its CPUs.
     pub cpus: CpuSets,
     /// Why the kernel does not tell its types, if it does not.
@@ -45,6 +47,7 @@ impl Machine {
         Self {
             capabilities: Capability::ALL.into_iter().filter(has).collect(),
             free_priority: free_priority(),
+            own_policy: own_policy(),
             cpus: CpuSets::live(),
             types_missing: ::trace::types_missing(),
         }
@@ -56,14 +59,23 @@ impl Machine {
 
     /// Whether threads of this policy are permitted. Where a control group has no real-time budget, the kernel tells it later.
     fn permits(&self, policy: Policy) -> bool {
-        match policy {
-            Policy::Other => true,
-            Policy::Fifo(priority) | Policy::RoundRobin(priority) => {
-                self.has(Capability::SysNice) || u64::from(priority) <= self.free_priority
+        let (priority, own) = match (policy, self.own_policy) {
+            (Policy::Other, _) => return true,
+            (Policy::Fifo(priority), Policy::Fifo(own)) | (Policy::RoundRobin(priority), Policy::RoundRobin(own)) => {
+                (u64::from(priority), u64::from(own))
             }
-            Policy::Deadline { .. } => self.has(Capability::SysNice),
-        }
+            (Policy::Fifo(priority) | Policy::RoundRobin(priority), _) => (u64::from(priority), 0),
+            // No limit permits it.
+            (Policy::Deadline { .. }, _) => return self.has(Capability::SysNice),
+        };
+        self.has(Capability::SysNice) || priority <= own.max(self.free_priority)
     }
+}
+
+/// As the kernel has it for this thread.
+fn own_policy() -> Policy {
+    let own = standing(0).and_then(|standing| standing.policy.parse().ok());
+    own.unwrap_or(Policy::Other)
 }
 
 impl Need {
@@ -133,6 +145,7 @@ mod tests {
         Machine {
             capabilities: BTreeSet::new(),
             free_priority: 0,
+            own_policy: Policy::Other,
             cpus: CpuSets {
                 present: "0-2".parse().expect("a list"),
                 online: "0-1".parse().expect("a list"),
@@ -172,6 +185,13 @@ mod tests {
         limited.free_priority = 80;
         let met = |need: Need, machine: &Machine| need.check(machine, None).is_ok();
         assert!(met(Need::Policy(Policy::Fifo(80)), &limited) && !met(Need::Policy(Policy::Fifo(81)), &limited));
+        // Started by `chrt --fifo 50`.
+        let kept = Machine {
+            own_policy: Policy::Fifo(50),
+            ..machine()
+        };
+        assert!(met(Need::Policy(Policy::Fifo(50)), &kept) && !met(Need::Policy(Policy::Fifo(51)), &kept));
+        assert!(!met(Need::Policy(Policy::RoundRobin(50)), &kept));
         assert!(met(Need::Wish(Capability::IpcLock), &limited), "measured all the same");
         assert!(met(Need::Cpu(0), &limited) && met(Need::Policy(Policy::Other), &limited));
         // As before Linux 5.8.

@@ -6,6 +6,7 @@ use super::step::Step;
 use host::CpuFacts;
 use probes::Need;
 use sys::privilege::Capability;
+use sys::thread::Policy;
 use units::CpuList;
 
 impl Plan {
@@ -101,6 +102,19 @@ pub(super) fn check(plan: &Plan) -> Result<(), String> {
                 "steps \"{}\" and \"{}\" run side by side: give them one duration and one idle",
                 first.name(),
                 other.name()
+            ));
+        }
+        let roams = |step: &&Step| {
+            let needs = step.measure.needs(&CpuList::default());
+            needs
+                .iter()
+                .any(|need| matches!(need, Need::Policy(Policy::Deadline { .. })))
+        };
+        if let Some(step) = group.iter().find(roams) {
+            return Err(format!(
+                "beside_previous: a thread of a deadline policy runs on any CPU, and would take those of the steps beside \"{}\": \
+                 use fifo or rr",
+                step.name()
             ));
         }
         if plan.bed.is_some() && group.iter().any(Step::needs_bed) {

@@ -84,6 +84,9 @@ fn what_cannot_run_side_by_side_is_refused() {
     assert!(why.contains("one duration"), "{why}");
     let why = refusal(&[REFLECT, &format!("{WAKEUP}idle = \"system\"\n")]);
     assert!(why.contains("one idle"), "{why}");
+    let deadline = format!("{WAKEUP}policy = \"deadline:100us/1ms/1ms\"\n");
+    let why = refusal(&[REFLECT, &deadline]);
+    assert!(why.contains("runs on any CPU"), "{why}");
     let bed = "[bed]\nnetworks = [\"veth\", \"bridge\"]\n";
     let why = refusal(&[bed, REFLECT, WAKEUP]);
     assert!(why.contains("measures them in turn"), "{why}");
