@@ -5,7 +5,7 @@
 
 use crate::cpus::{CpuProbe, OnCpus};
 use crate::error::ProbeError;
-use crate::hot::{HotThread, Running, STACK_BYTES, capacity};
+use crate::hot::{HotThread, Running, capacity};
 use crate::need::{Need, of_thread};
 use crate::options::{defaults, positive_duration, positive_ns, text};
 use crate::probe::{About, Probe};
@@ -14,7 +14,7 @@ use model::{SeriesSpec, under};
 use run::{Describe, Feed, Recorder, Stop};
 use serde::Deserialize;
 use sys::clock::monotonic;
-use sys::thread::{Policy, RtThread};
+use sys::thread::Policy;
 use sys::wait::sleep_until;
 use units::Monotonic;
 
@@ -91,22 +91,17 @@ impl Probe for TurnConfig {
                 Box::new(self.clone()),
             );
             feed.announce(0, &format!("cpu{cpu}"));
-            feed.set_cpu(cpu);
             let (config, stop) = (self.clone(), stop.clone());
-            HotThread {
-                name: format!("turn/{cpu}"),
-                real_time: RtThread {
-                    policy: self.options.policy,
-                    cpu: Some(cpu),
-                    stack_bytes: STACK_BYTES,
-                },
-                body: Box::new(move |start, feed| {
+            HotThread::new(
+                &format!("turn/{cpu}"),
+                self.options.policy,
+                Some(cpu),
+                feed,
+                Box::new(move |start, feed| {
                     config.run(start, feed, &stop);
                     Ok(())
                 }),
-                feed,
-                own_files: false,
-            }
+            )
         });
         Running::start(threads.collect(), monotonic)
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use sys::thread::RtThread;
+use sys::thread::{Policy, RtThread};
 use units::Monotonic;
 
 /// Holds measuring threads back until all of them are ready, then gives them one common start.
@@ -54,6 +54,26 @@ pub(crate) struct HotThread {
     /// Whether it gets a table of open files of its own: a system call on a socket then takes some 50 ns less, since the kernel
     /// need not hold the file against other threads. What the thread holds is closed when it has ended.
     pub own_files: bool,
+}
+
+impl HotThread {
+    /// A thread of this policy, on this CPU if one is named; its samples go to `feed`.
+    pub(crate) fn new(name: &str, policy: Policy, cpu: Option<u32>, mut feed: Feed, body: Body) -> Self {
+        if let Some(cpu) = cpu {
+            feed.set_cpu(cpu);
+        }
+        Self {
+            name: name.to_owned(),
+            real_time: RtThread {
+                policy,
+                cpu,
+                stack_bytes: STACK_BYTES,
+            },
+            body,
+            feed,
+            own_files: false,
+        }
+    }
 }
 
 /// How a measuring thread ended, and what it held.
@@ -213,7 +233,7 @@ fn live(mut thread: HotThread, gate: &Gate, report: &mpsc::Sender<Result<(), Pro
 }
 
 /// Stack touched before measuring: more than any measuring loop uses, so that none faults a page in.
-pub(crate) const STACK_BYTES: usize = 256 * 1024;
+const STACK_BYTES: usize = 256 * 1024;
 
 /// Records a feed holds for `per_second` records a second: eight seconds, since the recorder may wait for a slow disk, and at
 /// least as many as a burst at the start brings.

@@ -8,7 +8,6 @@ use crate::hot::HotThread;
 use crate::port::Port;
 use model::Counter;
 use run::{Feed, Recorder, Stop};
-use sys::thread::RtThread;
 use sys::wait::{Wait, sleep_until};
 use units::Monotonic;
 use wire::ether::Mac;
@@ -40,9 +39,6 @@ pub(crate) fn thread(
     let describe = Box::new(series::Publish::of(config, &port));
     let mut feed = recorder.feed(crate::hot::capacity(MESSAGES_PER_SECOND), 1, describe);
     feed.announce(LATENESS, "goose-lateness");
-    if let Some(cpu) = config.cpu {
-        feed.set_cpu(cpu);
-    }
     let mut publisher = Publisher {
         config: config.clone(),
         port,
@@ -51,17 +47,13 @@ pub(crate) fn thread(
         sent: 0,
         refused: 0,
     };
-    Ok(HotThread {
-        name: "publish-goose".into(),
-        real_time: RtThread {
-            policy: config.policy,
-            cpu: config.cpu,
-            stack_bytes: crate::hot::STACK_BYTES,
-        },
-        body: Box::new(move |start, feed| publisher.run(start, feed)),
+    Ok(HotThread::new(
+        "publish-goose",
+        config.policy,
+        config.cpu,
         feed,
-        own_files: false,
-    })
+        Box::new(move |start, feed| publisher.run(start, feed)),
+    ))
 }
 
 struct Publisher {

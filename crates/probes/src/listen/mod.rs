@@ -33,7 +33,7 @@ use run::{Recorder, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use sys::packet::PortOptions;
-use sys::thread::{Policy, RtThread};
+use sys::thread::Policy;
 use units::Period;
 
 /// How streams are to be received.
@@ -141,22 +141,15 @@ impl Probe for ListenConfig {
         let slots = usize::from(self.max_streams) + 1;
         let mut feed = recorder.feed(crate::hot::capacity(per_second), slots, describe);
         feed.announce(series::DELIVERY, "listen");
-        if let Some(cpu) = self.cpu {
-            feed.set_cpu(cpu);
-        }
         let frames = Arc::new(AtomicU64::new(0));
         let mut receiver = receiver::Receiver::new(self, port, stop.clone(), Arc::clone(&frames));
-        let thread = HotThread {
-            name: "listen".into(),
-            real_time: RtThread {
-                policy: self.policy,
-                cpu: self.cpu,
-                stack_bytes: crate::hot::STACK_BYTES,
-            },
-            body: Box::new(move |_, feed| receiver.run(feed)),
+        let thread = HotThread::new(
+            "listen",
+            self.policy,
+            self.cpu,
             feed,
-            own_files: false,
-        };
+            Box::new(move |_, feed| receiver.run(feed)),
+        );
         Ok(Listening {
             running: Running::start(vec![thread], sys::clock::monotonic)?,
             frames,

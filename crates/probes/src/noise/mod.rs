@@ -26,7 +26,7 @@ use crate::rest::Rest;
 use model::kind;
 use run::{Recorder, Stop};
 use sys::cycles::Rate;
-use sys::thread::{Policy, RtThread};
+use sys::thread::Policy;
 
 /// Time between the threads being ready and their common start.
 const LEAD_NS: i64 = 10_000_000;
@@ -95,7 +95,6 @@ fn thread(config: &NoiseConfig, cpu: u32, rate: Rate, recorder: &mut Recorder, s
     let capacity = crate::hot::capacity(GAPS_PER_SECOND);
     let mut feed = recorder.feed(capacity, 1, Box::new(series::Noise::of(config, rate.mhz())));
     feed.announce(0, &format!("cpu{cpu}"));
-    feed.set_cpu(cpu);
     let spin = spin::Spin {
         threshold_ns: config.options.threshold,
         duration_ns: config.on.duration_ns,
@@ -103,20 +102,16 @@ fn thread(config: &NoiseConfig, cpu: u32, rate: Rate, recorder: &mut Recorder, s
         rate,
         stop: stop.clone(),
     };
-    HotThread {
-        name: format!("noise/{cpu}"),
-        real_time: RtThread {
-            policy: config.options.policy,
-            cpu: Some(cpu),
-            stack_bytes: crate::hot::STACK_BYTES,
-        },
-        body: Box::new(move |start, feed| {
+    HotThread::new(
+        &format!("noise/{cpu}"),
+        config.options.policy,
+        Some(cpu),
+        feed,
+        Box::new(move |start, feed| {
             spin.run(start, feed);
             Ok(())
         }),
-        feed,
-        own_files: false,
-    }
+    )
 }
 
 fn check(config: &NoiseConfig) -> Result<(), ProbeError> {

@@ -30,7 +30,6 @@ use marks::Marks;
 use model::kind;
 use run::{Recorder, Stop};
 use sys::packet::PortOptions;
-use sys::thread::RtThread;
 use units::Monotonic;
 use wire::ether::Mac;
 
@@ -122,21 +121,14 @@ fn thread(config: &PublishConfig, port: Port, recorder: &mut Recorder, stop: &St
     for group in &groups {
         feed.announce(group.slot, &series::label(group.pace, paces.len()));
     }
-    if let Some(cpu) = config.cpu {
-        feed.set_cpu(cpu);
-    }
     let mut sender = sender::Sender::new(config.clone(), port, groups, stop.clone());
-    Ok(HotThread {
-        name: "publish".into(),
-        real_time: RtThread {
-            policy: config.policy,
-            cpu: config.cpu,
-            stack_bytes: crate::hot::STACK_BYTES,
-        },
-        body: Box::new(move |start, feed| sender.run(start, feed)),
+    Ok(HotThread::new(
+        "publish",
+        config.policy,
+        config.cpu,
         feed,
-        own_files: false,
-    })
+        Box::new(move |start, feed| sender.run(start, feed)),
+    ))
 }
 
 /// The instant of the next full second of the wall clock that leaves time to get ready.

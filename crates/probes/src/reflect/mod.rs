@@ -27,7 +27,7 @@ use model::kind;
 use run::{Recorder, Stop};
 use sys::packet::PortOptions;
 use sys::tcx::TcxOptions;
-use sys::thread::{Policy, RtThread};
+use sys::thread::Policy;
 use sys::xdp::{XdpOptions, XdpRequest};
 use wire::ether::{EthernetView, Mac, VlanTag};
 
@@ -242,15 +242,8 @@ impl Probe for ReflectConfig {
             }
         }
         feed.notice(0, series::ENGINE, sys::clock::monotonic(), 0, 0);
-        if let Some(cpu) = config.cpu {
-            feed.set_cpu(cpu);
-        }
         let (config, stop) = (config.clone(), stop.clone());
-        let real_time = RtThread {
-            policy: config.policy,
-            cpu: config.cpu,
-            stack_bytes: crate::hot::STACK_BYTES,
-        };
+        let (policy, cpu) = (config.policy, config.cpu);
         let (name, body): (&str, Body) = match role {
             Role::Initiator => {
                 let mut end = initiator::Initiator::new(config, port, stop);
@@ -262,11 +255,8 @@ impl Probe for ReflectConfig {
             }
         };
         let thread = HotThread {
-            name: name.into(),
-            real_time,
-            body,
-            feed,
             own_files: true,
+            ..HotThread::new(name, policy, cpu, feed, body)
         };
         Running::start(vec![thread], || sys::clock::monotonic() + LEAD_NS)
     }

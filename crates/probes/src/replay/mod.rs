@@ -25,7 +25,7 @@ use crate::probe::{About, Probe};
 use model::kind;
 use run::{Recorder, Stop};
 use std::sync::Arc;
-use sys::thread::{Policy, RtThread};
+use sys::thread::Policy;
 
 /// How a recording is to be sent.
 #[derive(Debug, Clone)]
@@ -86,21 +86,14 @@ impl Probe for ReplayConfig {
         let capacity = crate::hot::capacity(u64::try_from(per_second).unwrap_or(u64::MAX));
         let mut feed = recorder.feed(capacity, 1, describe);
         feed.announce(series::LATENESS, "lateness");
-        if let Some(cpu) = self.cpu {
-            feed.set_cpu(cpu);
-        }
         let mut sender = sender::Sender::new(self.clone(), port, stop.clone());
-        let thread = HotThread {
-            name: "replay".into(),
-            real_time: RtThread {
-                policy: self.policy,
-                cpu: self.cpu,
-                stack_bytes: crate::hot::STACK_BYTES,
-            },
-            body: Box::new(move |start, feed| sender.run(start, feed)),
+        let thread = HotThread::new(
+            "replay",
+            self.policy,
+            self.cpu,
             feed,
-            own_files: false,
-        };
+            Box::new(move |start, feed| sender.run(start, feed)),
+        );
         Running::start(vec![thread], crate::publish::next_second)
     }
 }

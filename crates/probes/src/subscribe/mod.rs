@@ -39,7 +39,7 @@ use run::{Recorder, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use sys::packet::PortOptions;
-use sys::thread::{Policy, RtThread};
+use sys::thread::Policy;
 use units::format_ns;
 
 /// How the publisher's clock relates to this machine's `CLOCK_REALTIME`.
@@ -235,24 +235,17 @@ impl Probe for SubscribeConfig {
             feed.set_tape(recorder.tape(record::TAPE_FRAMES, &record::POINTS));
         }
         feed.announce(series::DELIVERY, "subscribe");
-        if let Some(cpu) = self.cpu {
-            feed.set_cpu(cpu);
-        }
         let frames = Arc::new(AtomicU64::new(0));
         let awaited = expected::awaited(self);
         expected::announce(self, &awaited, &mut feed);
         let mut receiver = receiver::Receiver::new(self.clone(), awaited, port, stop.clone(), Arc::clone(&frames));
-        let thread = HotThread {
-            name: "subscribe".into(),
-            real_time: RtThread {
-                policy: self.policy,
-                cpu: self.cpu,
-                stack_bytes: crate::hot::STACK_BYTES,
-            },
-            body: Box::new(move |_, feed| receiver.run(feed)),
+        let thread = HotThread::new(
+            "subscribe",
+            self.policy,
+            self.cpu,
             feed,
-            own_files: false,
-        };
+            Box::new(move |_, feed| receiver.run(feed)),
+        );
         Ok(Subscription {
             running: Running::start(vec![thread], sys::clock::monotonic)?,
             frames,

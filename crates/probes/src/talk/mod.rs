@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use sys::packet::PortOptions;
 use sys::privilege::Capability;
-use sys::thread::{Policy, RtThread};
+use sys::thread::Policy;
 use units::{Monotonic, Period};
 use wire::ether::{Mac, VlanTag};
 
@@ -189,22 +189,15 @@ impl Probe for TalkConfig {
         let mut feed = recorder.feed(capacity, 2, describe);
         feed.announce(series::TALK, self.label());
         feed.announce(series::SEND, self.label());
-        if let Some(cpu) = self.cpu {
-            feed.set_cpu(cpu);
-        }
         let totals = Arc::new(Totals::default());
         let mut sender = sender::Sender::new(self.clone(), port, frame, stop.clone(), Arc::clone(&totals));
-        let thread = HotThread {
-            name: "talk".into(),
-            real_time: RtThread {
-                policy: self.policy,
-                cpu: self.cpu,
-                stack_bytes: crate::hot::STACK_BYTES,
-            },
-            body: Box::new(move |start, feed| sender.run(start, feed)),
+        let thread = HotThread::new(
+            "talk",
+            self.policy,
+            self.cpu,
             feed,
-            own_files: false,
-        };
+            Box::new(move |start, feed| sender.run(start, feed)),
+        );
         let running = Running::start(vec![thread], || first_due(self.framing))?;
         Ok(Talking { running, totals })
     }

@@ -21,7 +21,7 @@ use crate::need::{Need, of_thread};
 use crate::probe::{About, Probe};
 use model::kind;
 use run::{Recorder, Stop};
-use sys::thread::{Policy, RtThread};
+use sys::thread::Policy;
 use sys::wait::Wait;
 use units::{CpuList, Monotonic};
 
@@ -116,20 +116,16 @@ fn thread(
         break_above_ns: config.options.break_above,
         stop: stop.clone(),
     };
-    HotThread {
-        name: format!("wakeup/{cpu}"),
-        real_time: RtThread {
-            policy: config.options.policy,
-            cpu: pinned.then_some(cpu),
-            stack_bytes: crate::hot::STACK_BYTES,
-        },
-        body: Box::new(move |start, feed| {
+    HotThread::new(
+        &format!("wakeup/{cpu}"),
+        config.options.policy,
+        pinned.then_some(cpu),
+        feed,
+        Box::new(move |start, feed| {
             cycle.run(start, feed);
             Ok(())
         }),
-        feed,
-        own_files: false,
-    }
+    )
 }
 
 /// The first due instant of the first thread: soon, or on the next full second of the clock plus the offset.
