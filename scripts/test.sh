@@ -18,11 +18,13 @@ status=${PIPESTATUS[0]}
 ignored=$({ grep -aE '^test .* \.\.\. ignored' "$log" | sed -E 's/^test (.*) \.\.\. ignored,? ?/IGNORED \1: /'
     grep -ao 'IGNORED [^ ].*' "$log"; } | sort -u)
 skipped=$(grep -ao 'SKIPPED [^ ].*' "$log" | sort -u)
-count=$(printf '%s' "$skipped" | grep -c . || true)
-passed=$(grep -aE '^test result:' "$log" | sed -E 's/.* ([0-9]+) passed.*/\1/' | paste -sd+ | bc 2>/dev/null || echo "?")
+unsteady=$(grep -a '^UNSTEADY ' "$log")
+passed=$(sed '/^== again$/,$d' "$log" | grep -aE '^test result:' | sed -E 's/.* ([0-9]+) passed.*/\1/' | paste -sd+ | bc 2>/dev/null || echo "?")
 echo "----------------------------------------------------------------"
-echo "passed: $passed, skipped: $count, ignored: $(printf '%s' "$ignored" | grep -c . || true)"
+lines() { printf '%s' "$1" | grep -c . || true; }
+echo "passed: $passed, skipped: $(lines "$skipped"), ignored: $(lines "$ignored"), unsteady: $(lines "$unsteady")"
 [ -n "$ignored" ] && printf '%s\n' "$ignored"
-[ "$count" -gt 0 ] && printf '%s\n' "$skipped"
+[ -n "$unsteady" ] && printf '%s\n' "$unsteady"
+[ -n "$skipped" ] && printf '%s\n' "$skipped"
 grep -a '^FAILED: ' "$log"
 exit "$status"

@@ -217,7 +217,8 @@ fn a_master_that_dies_leaves_its_windows_undecided_and_spacing_alone() {
     let (mut master, _slave) = (bed.ptp4l("v0", ""), bed.ptp4l("v1", "slaveOnly 1"));
     bed.wait_for_slave();
     let _publisher = bed.publish("20s");
-    let (child, arguments) = bed.subscribe("20s", &["--clock", "ptp:1ms", "--duration", "5s"]);
+    let (mut child, arguments) = bed.subscribe("20s", &["--clock", "ptp:1ms", "--duration", "5s"]);
+    support::until_thread(&mut child, "subscribe");
     std::thread::sleep(Duration::from_secs(2));
     master.kill();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -3,10 +3,10 @@
 use model::{Cause, Explanation};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use store::RunFile;
-use support::{binary, root_or_skip, start, stderr, wait};
+use support::{binary, root_or_skip, start, stderr, until_thread, wait};
 
 fn last_cpu() -> String {
     sys::thread::allowed_cpus().iter().last().expect("a CPU").to_string()
@@ -75,6 +75,12 @@ impl Drop for Group {
     }
 }
 
+/// Waits until a probe measures: its flight recorder is loaded, and its cost measured, before its thread starts.
+fn until_measuring(child: &mut Child, probe: &str) {
+    until_thread(child, probe);
+    std::thread::sleep(Duration::from_millis(300));
+}
+
 #[test]
 fn a_used_up_quota_is_throttling_and_not_the_host() {
     const NAME: &str = "a_used_up_quota_is_throttling_and_not_the_host";
@@ -94,11 +100,11 @@ fn a_used_up_quota_is_throttling_and_not_the_host() {
         "--cpus",
         &cpu,
         "--duration",
-        "9s",
+        "7s",
         "--quiet",
         "--out",
     ];
-    let child = Command::new("sh")
+    let mut child = Command::new("sh")
         .args(["-c", "echo $$ > \"$0\"/cgroup.procs && exec \"$@\""])
         .arg(&group.directory)
         .arg(binary())
@@ -109,7 +115,7 @@ fn a_used_up_quota_is_throttling_and_not_the_host() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("sh");
-    std::thread::sleep(Duration::from_millis(3_500));
+    until_measuring(&mut child, "noise");
     for _ in 0..10 {
         group.limit(group.hundredth);
         std::thread::sleep(Duration::from_millis(200));
@@ -145,10 +151,9 @@ fn a_stopped_process_is_said_to_have_been_stopped() {
         let (cpu, out) = (last_cpu(), file.to_str().expect("text"));
         let mut arguments = probe.to_vec();
         arguments.extend(["--cpus", &cpu, "--duration", "5s", "--quiet", "--out", out]);
-        let child = start(&arguments);
+        let mut child = start(&arguments);
         let id = Pid::from_child(&child);
-        // Its flight recorder is loaded and its cost measured before the first sample.
-        std::thread::sleep(Duration::from_millis(3_500));
+        until_measuring(&mut child, probe[0]);
         for _ in 0..5 {
             kill_process(id, Signal::STOP).expect("it runs");
             std::thread::sleep(Duration::from_millis(120));
