@@ -2,7 +2,6 @@
 
 use crate::avtp::{self, StreamHeader};
 use crate::goose::GooseStream;
-use crate::identity::{Identity, Kind};
 use crate::numbered::Numbered;
 use crate::sink::{Notes, Sink};
 use crate::stream::{Arrival, Protocol, Stream};
@@ -10,6 +9,7 @@ use crate::summary::{FirstMalformed, Summary};
 use crate::sv::{Sample, SvStream};
 use crate::table::{Place, Table};
 use capture::{Frame, LinkType};
+use model::{StreamId, StreamKind};
 use wire::FrameError;
 use wire::ether::{self, EthernetView};
 use wire::sequence::Quiet;
@@ -233,15 +233,27 @@ impl<S: Sink> Analysis<S> {
 
     fn sv_stream(&mut self, frame: &sv::Frame<'_>, sv_id: &[u8], arrival: Arrival) -> Option<usize> {
         let (rate, appid) = (self.config.rate, Some(frame.appid()));
-        self.stream(Kind::SampledValues, frame.ethernet(), appid, sv_id, arrival, || {
-            Protocol::SampledValues(Box::new(SvStream::new(frame, rate)))
-        })
+        self.stream(
+            StreamKind::SampledValues,
+            frame.ethernet(),
+            appid,
+            sv_id,
+            arrival,
+            || Protocol::SampledValues(Box::new(SvStream::new(frame, rate))),
+        )
     }
 
     fn goose(&mut self, frame: &goose::Frame<'_>, arrival: Arrival) {
         let appid = Some(frame.header().appid);
         let new = || Protocol::Goose(Box::new(GooseStream::new()));
-        let found = self.stream(Kind::Goose, frame.ethernet(), appid, frame.gocb_ref(), arrival, new);
+        let found = self.stream(
+            StreamKind::Goose,
+            frame.ethernet(),
+            appid,
+            frame.gocb_ref(),
+            arrival,
+            new,
+        );
         if let Some(at) = found {
             let notes = &mut notes(&mut self.sink, at, arrival);
             self.table.streams[at].message(frame, arrival, notes);
@@ -271,7 +283,7 @@ impl<S: Sink> Analysis<S> {
             self.ended_itself(ethernet, &session);
             return;
         }
-        self.counted(Kind::TestFrames, ethernet, &session, arrival, |numbered| {
+        self.counted(StreamKind::TestFrames, ethernet, &session, arrival, |numbered| {
             numbered.accept_of_session(test.sequence, &arrival)
         });
         if test.kind == test_frame::Kind::Probe {
@@ -282,7 +294,7 @@ impl<S: Sink> Analysis<S> {
 
     /// A stream of test frames that is known says where it ends: what does not come behind that is no loss.
     fn ended_itself(&mut self, ethernet: &EthernetView<'_>, session: &[u8]) {
-        if let Some(at) = self.table.known(Kind::TestFrames, ethernet, None, session) {
+        if let Some(at) = self.table.known(StreamKind::TestFrames, ethernet, None, session) {
             self.table.streams[at].ended_itself();
         }
     }
@@ -296,14 +308,14 @@ impl<S: Sink> Analysis<S> {
             }
             return;
         };
-        self.counted(Kind::Avtp, ethernet, &header.stream_id, arrival, |numbered| {
+        self.counted(StreamKind::Avtp, ethernet, &header.stream_id, arrival, |numbered| {
             numbered.accept_u8(header.sequence_num, &arrival)
         });
     }
 
     fn counted(
         &mut self,
-        kind: Kind,
+        kind: StreamKind,
         ethernet: &EthernetView<'_>,
         name: &[u8],
         arrival: Arrival,
@@ -322,7 +334,7 @@ impl<S: Sink> Analysis<S> {
     /// Where the stream is; adds it if there is room.
     fn stream(
         &mut self,
-        kind: Kind,
+        kind: StreamKind,
         ethernet: &EthernetView<'_>,
         appid: Option<u16>,
         name: &[u8],
@@ -339,7 +351,7 @@ impl<S: Sink> Analysis<S> {
         }
     }
 
-    fn open(&mut self, identity: Identity, label: String, protocol: Protocol, arrival: Arrival) -> usize {
+    fn open(&mut self, identity: StreamId, label: String, protocol: Protocol, arrival: Arrival) -> usize {
         let threshold_ns = self.sink.opened(self.table.streams.len(), &identity, &label);
         let stream = Stream::new(identity, label, protocol, threshold_ns, arrival);
         self.table.add(stream)

@@ -305,7 +305,7 @@ fn fields(before: &Marks, now: &Marks, budget: &mut Budget, notes: &mut Notes<'_
     changed("numDatSetEntries", u64::from(before.entries), u64::from(now.entries));
     let names = [before.dat_set(), now.dat_set()];
     if names[0] != names[1] {
-        let [from, to] = names.map(crate::identity::printable);
+        let [from, to] = names.map(String::from_utf8_lossy);
         notes.write(budget, EventKind::Change, || {
             format!("datSet changed from {from} to {to} (frame {number})")
         });

@@ -1,7 +1,7 @@
 //! Where windows and events go as they come.
 
 use crate::gaps::Gap;
-use crate::identity::Identity;
+use model::StreamId;
 use model::Tally;
 
 /// One closed window of one stream, lent.
@@ -60,7 +60,7 @@ pub trait Sink {
 
     /// A stream was seen for the first time; `label` is its name, unlike that of any other. Returns the spacing above which
     /// its samples are counted as `overflow`.
-    fn opened(&mut self, _stream: usize, _identity: &Identity, _label: &str) -> Option<u64> {
+    fn opened(&mut self, _stream: usize, _identity: &StreamId, _label: &str) -> Option<u64> {
         None
     }
 

@@ -3,8 +3,8 @@
 use crate::bursts::BurstCounts;
 use crate::gaps::Gap;
 use crate::goose::GooseCounts;
-use crate::identity::Identity;
 use crate::losses::Loss;
+use model::StreamId;
 use model::Tally;
 
 /// The first frame that broke a rule of its protocol.
@@ -49,7 +49,7 @@ pub struct Summary {
 #[derive(Debug, Clone)]
 pub struct StreamSummary {
     /// Who it is.
-    pub identity: Identity,
+    pub identity: StreamId,
     /// Its name, unlike that of any other.
     pub label: String,
     /// Frames.

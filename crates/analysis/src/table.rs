@@ -1,10 +1,10 @@
 //! The streams of a capture, found by who they are.
 
-use crate::identity::{Identity, Kind};
 use crate::stream::Stream;
+use model::{StreamId, StreamKind};
 use std::collections::HashMap;
 use units::FreeNames;
-use wire::ether::{EthernetView, VlanTag};
+use wire::ether::{EthernetView, Mac, VlanTag};
 
 /// The streams, in the order of appearance.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) enum Place {
     /// Known.
     At(usize),
     /// To be added under this label, which no other has.
-    New(Identity, String),
+    New(StreamId, String),
     /// There is no room.
     Full,
 }
@@ -57,36 +57,40 @@ impl Table {
     }
 
     /// Finds a stream.
-    pub(crate) fn find(&mut self, kind: Kind, ethernet: &EthernetView<'_>, appid: Option<u16>, name: &[u8]) -> Place {
+    pub(crate) fn find(
+        &mut self,
+        kind: StreamKind,
+        ethernet: &EthernetView<'_>,
+        appid: Option<u16>,
+        name: &[u8],
+    ) -> Place {
         if let Some(at) = self.known(kind, ethernet, appid, name) {
             return Place::At(at);
         }
-        let (dst, vid) = (ethernet.dst(), ethernet.vlan().map(VlanTag::vid));
         if self.streams.len() >= self.most {
             return Place::Full;
         }
-        let identity = Identity {
-            kind,
-            dst,
-            vid,
+        let stream = StreamId {
+            destination: Some(ethernet.dst()),
+            vid: ethernet.vlan().map(VlanTag::vid),
             appid,
-            name: name.to_vec(),
+            ..StreamId::named(kind, name)
         };
-        let label = self.labels.take(&identity.label());
-        Place::New(identity, label)
+        let label = self.labels.take(&stream.plain_label());
+        Place::New(stream, label)
     }
 
     /// Where a stream is that has come before.
     pub(crate) fn known(
         &mut self,
-        kind: Kind,
+        kind: StreamKind,
         ethernet: &EthernetView<'_>,
         appid: Option<u16>,
         name: &[u8],
     ) -> Option<usize> {
         let (dst, vid) = (ethernet.dst(), ethernet.vlan().map(VlanTag::vid));
         self.key.clear();
-        Identity::write_key(&mut self.key, kind, dst, vid, appid, name);
+        write_key(&mut self.key, kind, dst, vid, appid, name);
         self.index.get(self.key.as_slice()).copied()
     }
 
@@ -97,4 +101,15 @@ impl Table {
         self.streams.push(stream);
         at
     }
+}
+
+/// The octets that tell the stream from others, appended to `key`: shorter than a [`StreamId`], and of names of any length.
+fn write_key(key: &mut Vec<u8>, kind: StreamKind, dst: Mac, vid: Option<u16>, appid: Option<u16>, name: &[u8]) {
+    let vid = vid.filter(|_| kind != StreamKind::Goose);
+    key.push(kind as u8);
+    key.extend_from_slice(&dst.0);
+    // A VLAN identifier has 12 bits, so no tag is told from each of them.
+    key.extend_from_slice(&vid.unwrap_or(u16::MAX).to_be_bytes());
+    key.extend_from_slice(&appid.unwrap_or_default().to_be_bytes());
+    key.extend_from_slice(name);
 }

@@ -5,8 +5,9 @@ mod goose;
 mod protocols;
 mod stamps;
 
-use crate::{Analysis, Config, Detail, Event, EventKind, Identity, Sink, StreamSummary, Summary, Window};
+use crate::{Analysis, Config, Detail, Event, EventKind, Sink, StreamSummary, Summary, Window};
 use capture::{Frame, LinkType};
+use model::StreamId;
 use wire::ether::{Mac, VlanTag};
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu};
@@ -31,7 +32,7 @@ struct Kept {
 }
 
 impl Sink for Kept {
-    fn opened(&mut self, stream: usize, _: &Identity, label: &str) -> Option<u64> {
+    fn opened(&mut self, stream: usize, _: &StreamId, label: &str) -> Option<u64> {
         assert_eq!(stream, self.labels.len());
         self.labels.push(label.to_owned());
         self.threshold_ns

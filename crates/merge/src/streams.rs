@@ -131,16 +131,9 @@ fn only<'a>(mut infos: impl Iterator<Item = &'a StreamInfo>, fits: impl Fn(&Stre
 
 /// Whether nothing that is known of both tells them apart.
 fn may_be_same(a: &StreamInfo, b: &StreamInfo) -> bool {
-    a.sv_id() == b.sv_id()
-        && agree(a.destination, b.destination)
-        && agree(a.appid, b.appid)
-        && agree(a.source, b.source)
-        && agree(a.vid, b.vid)
-        && agree(a.rate, b.rate)
-}
-
-fn agree<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
-    a.zip(b).is_none_or(|(a, b)| a == b)
+    let rates = a.rate.zip(b.rate);
+    // Imported svIDs can be longer than those on the wire.
+    a.sv_id() == b.sv_id() && a.id().may_be(&b.id()) && rates.is_none_or(|(a, b)| a == b)
 }
 
 fn complete(known: &mut StreamInfo, info: &StreamInfo) {

@@ -3,6 +3,8 @@
 use crate::block::flag;
 use crate::bytes::{Bytes, put_name};
 use crate::error::SegmentError;
+use model::{StreamId, StreamKind};
+use wire::ether::Mac;
 
 /// Most streams of a recording.
 pub const MAX_STREAMS: usize = 4_096;
@@ -47,6 +49,32 @@ impl StreamInfo {
             vid: None,
             appid: None,
             rate: None,
+        }
+    }
+
+    /// A stream that is called `name`, and who it is; its svID is kept as text.
+    pub fn of(number: u16, name: String, id: &StreamId, rate: Option<u32>) -> Self {
+        let sv_id = String::from_utf8_lossy(id.name()).into_owned();
+        Self {
+            number,
+            sv_id: (name != sv_id).then_some(sv_id),
+            name,
+            source: id.source.map(|mac| mac.0),
+            destination: id.destination.map(|mac| mac.0),
+            vid: id.vid,
+            appid: id.appid,
+            rate,
+        }
+    }
+
+    /// Who it is, as far as it is known.
+    pub fn id(&self) -> StreamId {
+        StreamId {
+            source: self.source.map(Mac),
+            destination: self.destination.map(Mac),
+            vid: self.vid,
+            appid: self.appid,
+            ..StreamId::named(StreamKind::SampledValues, self.sv_id().as_bytes())
         }
     }
 

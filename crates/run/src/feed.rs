@@ -1,9 +1,10 @@
 //! The measuring thread's end: push and forget.
 
+use crate::labels::{Labels, LabelsAt};
 use crate::signal::SpikeSignal;
 use crate::tape::Tape;
 use crate::why::QuestionKind;
-use model::{Counter, EventKind, SeriesSpec};
+use model::{Counter, EventKind, SeriesSpec, StreamId};
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
@@ -11,8 +12,8 @@ use std::sync::{Arc, OnceLock};
 use sys::thread::Standing;
 use units::Monotonic;
 
-/// Longest label a series can be announced with: an svID.
-pub const LABEL_BYTES: usize = 129;
+/// Longest label a series can be announced with: an svID, and what a prefix adds.
+pub const LABEL_BYTES: usize = model::MAX_NAME;
 
 /// Points of a received frame on a tape: when the kernel, and when the application had it.
 pub const RECEIVED_POINTS: usize = 2;
@@ -82,12 +83,18 @@ pub trait Describe: Send {
     }
 }
 
-/// A new series, by name.
+/// A new series, by what it is of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Announcement {
     pub(crate) slot: u16,
-    pub(crate) length: u16,
-    pub(crate) label: [u8; LABEL_BYTES],
+    pub(crate) of: Announced,
+}
+
+/// What a series is of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Announced {
+    Label { length: u8, octets: [u8; LABEL_BYTES] },
+    Stream(StreamId),
 }
 
 /// The recorder's end of a feed.
@@ -104,12 +111,25 @@ pub(crate) struct Described {
     pub(crate) describe: Box<dyn Describe>,
     /// Settings that they share with all that is measured meanwhile.
     pub(crate) settings: Vec<(String, String)>,
+    /// What streams are called where they are measured.
+    pub(crate) labels: LabelsAt,
 }
 
 impl Described {
-    /// The series that slot `slot`, announced as `label`, stands for.
-    pub(crate) fn series(&self, slot: u16, label: &str) -> SeriesSpec {
-        let mut spec = self.describe.series(slot, label);
+    /// What an announced series is called behind the name of its kind.
+    fn label(&self, of: &Announced) -> String {
+        match of {
+            Announced::Label { length, octets } => {
+                String::from_utf8_lossy(octets.get(..usize::from(*length)).unwrap_or_default()).into_owned()
+            }
+            Announced::Stream(stream) => self.labels.of(stream),
+        }
+    }
+
+    /// The series that is announced.
+    pub(crate) fn series(&self, Announcement { slot, of }: Announcement) -> SeriesSpec {
+        let label = self.label(&of);
+        let mut spec = self.describe.series(slot, &label);
         spec.settings.extend(self.settings.iter().cloned());
         spec
     }
@@ -267,14 +287,20 @@ impl Feed {
     /// As [`Feed::announce`], for labels as they came over the wire.
     pub fn announce_bytes(&mut self, slot: u16, label: &[u8]) {
         let length = label.len().min(LABEL_BYTES);
-        let mut announcement = Announcement {
-            slot,
-            length: u16::try_from(length).unwrap_or(0),
-            label: [0; LABEL_BYTES],
-        };
-        announcement.label[..length].copy_from_slice(&label[..length]);
+        let mut octets = [0; LABEL_BYTES];
+        octets[..length].copy_from_slice(&label[..length]);
+        let length = u8::try_from(length).unwrap_or(u8::MAX);
+        self.say(slot, Announced::Label { length, octets });
+    }
+
+    /// As [`Feed::announce`], for a series of a stream: it has the label that the stream has in the whole run.
+    pub fn announce_stream(&mut self, slot: u16, stream: &StreamId) {
+        self.say(slot, Announced::Stream(*stream));
+    }
+
+    fn say(&mut self, slot: u16, of: Announced) {
         // As many places as slots: it can only be full when a slot is announced twice, and then the first name stands.
-        let _ = self.announcements.push(announcement);
+        let _ = self.announcements.push(Announcement { slot, of });
     }
 
     /// One sample.
@@ -356,7 +382,11 @@ impl Heard {
         let (feed, source) = Feed::new(
             capacity,
             slots,
-            Described { describe, settings },
+            Described {
+                describe,
+                settings,
+                labels: Labels::default().at_new_place(),
+            },
             0,
             after,
             SpikeSignal::default(),
@@ -370,9 +400,11 @@ impl Heard {
     }
 
     /// The slots that were announced since this was last asked, with their labels.
-    pub fn announced(&mut self) -> Vec<(u16, Vec<u8>)> {
+    pub fn announced(&mut self) -> Vec<(u16, String)> {
         let next = || self.0.announcements.pop().ok();
-        let named = std::iter::from_fn(next).map(|one| (one.slot, one.label[..usize::from(one.length)].to_vec()));
-        named.collect()
+        let described = &self.0.described;
+        std::iter::from_fn(next)
+            .map(|one| (one.slot, described.label(&one.of)))
+            .collect()
     }
 }

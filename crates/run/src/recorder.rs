@@ -2,6 +2,7 @@
 
 use crate::counted::{Counted, CountedSpan};
 use crate::feed::{AfterWord, Describe, Described, Feed, Source};
+use crate::labels::{Labels, LabelsAt};
 use crate::signal::SpikeSignal;
 use crate::stop::Stop;
 use crate::tape::{Reel, Tape};
@@ -67,6 +68,7 @@ pub struct Recorder {
     feeds: usize,
     thresholds: Thresholds,
     settings: Vec<(String, String)>,
+    labels: Labels,
 }
 
 impl Recorder {
@@ -95,6 +97,7 @@ impl Recorder {
             feeds: 0,
             thresholds: Thresholds::default(),
             settings: Vec::new(),
+            labels: Labels::default(),
         }
     }
 
@@ -109,6 +112,7 @@ impl Recorder {
             Described {
                 describe,
                 settings: self.settings.clone(),
+                labels: self.labels(),
             },
             number,
             self.after.clone(),
@@ -121,9 +125,14 @@ impl Recorder {
     /// A tape that keeps every sample of one measuring thread: `capacity` records between two looks of the recorder, with a
     /// stamp for each of `points`, in the order a frame passes them; at most `N`.
     pub fn tape<const N: usize>(&self, capacity: usize, points: &[&str]) -> Tape<N> {
-        let (tape, source) = Tape::new(capacity, points);
+        let (tape, source) = Tape::new(capacity, points, self.labels());
         let _ = self.commands.send(Command::Tape(Box::new(source)));
         tape
+    }
+
+    /// What streams are called that are seen at one more place: for who names its series itself.
+    pub fn labels(&self) -> LabelsAt {
+        self.labels.at_new_place()
     }
 
     /// A way to hand over samples that are counted elsewhere, for any thread.

@@ -4,8 +4,8 @@
 //! once a second and seals it. A killed process loses at most what is not sealed yet. A full ring loses records, never time,
 //! and the loss is counted.
 
-use crate::feed::LABEL_BYTES;
-use model::Fact;
+use crate::labels::LabelsAt;
+use model::{Fact, StreamId};
 use recording::{Block, MAX_POINTS, Record, SegmentError, SegmentWriter, StreamInfo, facts};
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::collections::HashMap;
@@ -82,41 +82,12 @@ impl<const N: usize> Slot<N> {
 pub struct TapeStream {
     /// Its number.
     pub number: u16,
-    /// Its name.
-    pub label: TapeLabel,
-    /// Its svID, where that is not its name.
-    pub sv_id: Option<TapeLabel>,
-    /// Source address, where streams are told apart by it.
-    pub source: Option<[u8; 6]>,
-    /// Destination address.
-    pub destination: [u8; 6],
-    /// VLAN, where there is one.
-    pub vid: Option<u16>,
-    /// APPID.
-    pub appid: u16,
+    /// As its series were announced: it has their label.
+    pub announced: StreamId,
+    /// Who it is, as far as it is known by now.
+    pub stream: StreamId,
     /// Samples a second, once known.
     pub rate: Option<u32>,
-}
-
-/// A name of at most 129 octets; the rest of a longer one is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TapeLabel {
-    octets: [u8; LABEL_BYTES],
-    length: usize,
-}
-
-impl TapeLabel {
-    /// The name as it came over the wire.
-    pub fn of(name: &[u8]) -> Self {
-        let length = name.len().min(LABEL_BYTES);
-        let mut octets = [0; LABEL_BYTES];
-        octets[..length].copy_from_slice(&name[..length]);
-        Self { octets, length }
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.octets[..self.length]).into_owned()
-    }
 }
 
 /// From when to when every frame was to be recorded, in ns since 1970; [`Block::NO_STAMP`] while it is not known.
@@ -159,7 +130,7 @@ pub struct Tape<const N: usize> {
 
 impl<const N: usize> Tape<N> {
     /// A tape of `capacity` records at `points`, and its other end.
-    pub(crate) fn new(capacity: usize, points: &[&str]) -> (Self, TapeSource<N>) {
+    pub(crate) fn new(capacity: usize, points: &[&str], labels: LabelsAt) -> (Self, TapeSource<N>) {
         let (mut records, mut source) = RingBuffer::new(capacity);
         touch(&mut records, &mut source);
         let (streams, stream_source) = RingBuffer::new(ANNOUNCED);
@@ -171,6 +142,7 @@ impl<const N: usize> Tape<N> {
             overrun: Arc::clone(&overrun),
             span: Arc::clone(&span),
             segment: SegmentWriter::new(points),
+            labels,
             names: FreeNames::default(),
             given: HashMap::new(),
             begun_ns: None,
@@ -246,6 +218,8 @@ pub(crate) struct TapeSource<const N: usize> {
     overrun: Arc<AtomicU64>,
     span: Arc<Span>,
     segment: SegmentWriter,
+    labels: LabelsAt,
+    /// Labels as they fit into a recording.
     names: FreeNames,
     /// What each stream is called, by its number.
     given: HashMap<u16, String>,
@@ -322,26 +296,13 @@ impl<const N: usize> TapeSource<N> {
 
     fn announced(&mut self) -> Result<(), SegmentError> {
         while let Ok(stream) = self.streams.pop() {
-            let label = stream.label.text();
-            // As its series: announced in the same order, it gets the same name.
             let name = match self.given.get(&stream.number) {
                 Some(given) => given.clone(),
-                None => self.names.take(cut(&label)),
+                None => self.names.take(cut(&self.labels.of(&stream.announced))),
             };
             self.given.insert(stream.number, name.clone());
-            let sv_id = stream
-                .sv_id
-                .map_or_else(|| (name != label).then_some(label), |sv_id| Some(sv_id.text()));
-            self.segment.set_stream(StreamInfo {
-                number: stream.number,
-                name,
-                sv_id,
-                source: stream.source,
-                destination: Some(stream.destination),
-                vid: stream.vid,
-                appid: Some(stream.appid),
-                rate: stream.rate,
-            })?;
+            let info = StreamInfo::of(stream.number, name, &stream.stream, stream.rate);
+            self.segment.set_stream(info)?;
         }
         Ok(())
     }

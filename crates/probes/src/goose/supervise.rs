@@ -12,7 +12,7 @@ pub(crate) use words::Words;
 use super::config::SuperviseConfig;
 use crate::reception::Arrival;
 use block::Watched;
-use key::Key;
+use model::StreamId;
 use run::Feed;
 use units::Monotonic;
 use wire::ether::{EthernetView, VlanTag};
@@ -139,9 +139,8 @@ impl Blocks {
 
     /// Gives the series of the control blocks that have to come their names.
     pub(crate) fn begin(&self, feed: &mut Feed) {
-        for (number, block) in self.blocks.iter().enumerate() {
-            let (before, _) = self.blocks.split_at(number);
-            block.announce(namesakes(before, &block.key), feed);
+        for block in &self.blocks {
+            block.announce(feed);
         }
     }
 
@@ -169,13 +168,13 @@ impl Blocks {
 
     /// Counts a message that cannot be read for the control block it names, or for each that it may be of.
     fn blame(&mut self, ethernet: Option<&EthernetView<'_>>, at: Monotonic, feed: &mut Feed) {
-        let Some(key) = ethernet.and_then(Key::of_unreadable) else {
+        let Some(id) = ethernet.and_then(key::of_unreadable) else {
             self.unread_by_all += 1;
             self.blocks.iter_mut().for_each(|block| block.unread += 1);
             return;
         };
-        let known = self.blocks.iter().position(|block| block.key == key);
-        match known.or_else(|| self.open(key, at, feed)) {
+        let known = self.blocks.iter().position(|block| block.id == id);
+        match known.or_else(|| self.open(id, at, feed)) {
             Some(index) => self.blocks[index].unread += 1,
             None => self.unplaced += 1,
         }
@@ -219,31 +218,26 @@ impl Blocks {
 
     /// The control block a message belongs to; a new one if there is room.
     fn find(&mut self, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) -> Option<usize> {
-        let known = self.blocks.iter().position(|block| block.key.is_of(frame));
+        let known = self.blocks.iter().position(|block| key::is_of(&block.id, frame));
         if known.is_some() {
             return known;
         }
-        self.open(Key::of(frame), at, feed)
+        self.open(key::block_of(frame), at, feed)
     }
 
-    fn open(&mut self, key: Key, at: Monotonic, feed: &mut Feed) -> Option<usize> {
+    fn open(&mut self, id: StreamId, at: Monotonic, feed: &mut Feed) -> Option<usize> {
         let number = self.blocks.len();
         if number >= usize::from(self.config.max_blocks) {
             return None;
         }
         let slot = self.first_slot + u16::try_from(number).ok()? * SLOTS;
-        let mut block = Watched::new(key, slot, self.times_changes, &self.config);
+        let mut block = Watched::new(id, slot, self.times_changes, &self.config);
         block.unread = self.unread_by_all;
-        block.announce(namesakes(&self.blocks, &block.key), feed);
+        block.announce(feed);
         if !self.config.expected.is_empty() {
             feed.notice(slot, notice::UNEXPECTED, at, 0, 0);
         }
         self.blocks.push(block);
         Some(number)
     }
-}
-
-/// How many of `blocks` have the gocbRef of `key`.
-fn namesakes(blocks: &[Watched], key: &Key) -> usize {
-    blocks.iter().filter(|other| other.key.name() == key.name()).count()
 }

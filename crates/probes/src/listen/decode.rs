@@ -1,6 +1,7 @@
 //! From a frame to the stream it belongs to and its number there.
 
-use crate::talk::{Framing, mark};
+use crate::talk::mark;
+use model::{StreamId, StreamKind};
 use std::io::Write;
 use wire::avtp;
 use wire::ether::{self, EthernetView, Mac, VlanTag};
@@ -8,62 +9,36 @@ use wire::sequence::Contents;
 use wire::sv::{self, Fingerprints};
 use wire::test_frame::{self, Kind, TestFrame};
 
-/// What tells one stream from another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Key {
-    framing: Framing,
-    /// Of our test frames the source, which is all that tells their streams apart; else the destination.
-    address: Mac,
-    vid: Option<u16>,
-    /// stream_id of AVTP, APPID of SV.
-    id: u64,
-    /// svID, else zeros.
-    name: [u8; sv::MAX_NAME],
-    octets: u8,
+/// The stream's name in `octets`: `test-02:00:00:00:00:01`, `avtp-0200000000010001`, `sv-MU01`; with its VLAN, and with a number
+/// when `namesakes` streams have that name already. Returns its length. Allocates nothing.
+pub(super) fn write_label(stream: &StreamId, namesakes: usize, octets: &mut [u8]) -> usize {
+    let room = octets.len();
+    let mut left = octets;
+    // Names are far shorter than the room; what does not fit is cut.
+    let _ = write_name(stream, &mut left).and_then(|()| match namesakes {
+        0 => Ok(()),
+        before => write!(left, "#{}", before + 1),
+    });
+    room - left.len()
 }
 
-impl Key {
-    /// The stream's name in `octets`: `test-02:00:00:00:00:01`, `avtp-0200000000010001`, `sv-MU01`; with its VLAN, and with a
-    /// number when `namesakes` streams have that name already. Returns its length. Allocates nothing.
-    pub(super) fn write_label(&self, namesakes: usize, octets: &mut [u8]) -> usize {
-        let room = octets.len();
-        let mut left = octets;
-        // Names are far shorter than the room; what does not fit is cut.
-        let _ = self.write_name(&mut left).and_then(|()| match namesakes {
-            0 => Ok(()),
-            before => write!(left, "#{}", before + 1),
-        });
-        room - left.len()
+fn write_name(stream: &StreamId, out: &mut impl Write) -> std::io::Result<()> {
+    write!(out, "{}-", stream.kind.word())?;
+    match (stream.kind, stream.source) {
+        (StreamKind::TestFrames, Some(source)) => write!(out, "{source}")?,
+        (StreamKind::Avtp, _) => stream.name().iter().try_for_each(|octet| write!(out, "{octet:02x}"))?,
+        _ => out.write_all(stream.name())?,
     }
+    match stream.vid {
+        Some(vid) => write!(out, "-vlan{vid}"),
+        None => Ok(()),
+    }
+}
 
-    fn write_name(&self, out: &mut impl Write) -> std::io::Result<()> {
-        match self.framing {
-            Framing::Test => write!(out, "test-{}", self.address)?,
-            Framing::Avtp => write!(out, "avtp-{:016x}", self.id)?,
-            Framing::Sv => {
-                out.write_all(b"sv-")?;
-                out.write_all(self.name())?;
-            }
-        }
-        match self.vid {
-            Some(vid) => write!(out, "-vlan{vid}"),
-            None => Ok(()),
-        }
-    }
-
-    /// Whether the two streams would have the same name.
-    pub(super) fn is_namesake(&self, other: &Self) -> bool {
-        let same = match self.framing {
-            Framing::Test => self.address == other.address,
-            Framing::Avtp => self.id == other.id,
-            Framing::Sv => self.name() == other.name(),
-        };
-        same && (self.framing, self.vid) == (other.framing, other.vid)
-    }
-
-    fn name(&self) -> &[u8] {
-        &self.name[..usize::from(self.octets).min(sv::MAX_NAME)]
-    }
+/// Whether the two streams would have the same name.
+pub(super) fn are_namesakes(one: &StreamId, other: &StreamId) -> bool {
+    let named_by = |stream: &StreamId| (stream.kind, stream.source, stream.vid);
+    named_by(one) == named_by(other) && one.name() == other.name()
 }
 
 /// How a frame says which of its stream it is.
@@ -101,7 +76,7 @@ pub(super) enum Mark {
 
 /// A frame of a stream.
 pub(super) struct Decoded {
-    pub(super) key: Key,
+    pub(super) stream: StreamId,
     pub(super) number: Number,
     pub(super) source: Mac,
 }
@@ -121,19 +96,6 @@ pub(super) fn decode(data: &[u8], vlan: Option<VlanTag>, prints: &Fingerprints) 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Broken;
 
-impl Key {
-    fn of(framing: Framing, address: Mac, ethernet: &EthernetView<'_>, id: u64) -> Self {
-        Self {
-            framing,
-            address,
-            vid: ethernet.vlan().map(VlanTag::vid),
-            id,
-            name: [0; sv::MAX_NAME],
-            octets: 0,
-        }
-    }
-}
-
 fn sampled_values(ethernet: &EthernetView<'_>, prints: &Fingerprints) -> Result<Decoded, Broken> {
     let frame = sv::Frame::parse(ethernet).map_err(|_| Broken)?;
     let first = frame.asdus().next().ok_or(Broken)?;
@@ -141,12 +103,14 @@ fn sampled_values(ethernet: &EthernetView<'_>, prints: &Fingerprints) -> Result<
     if frame.asdus().any(|asdu| asdu.sv_id() != first.sv_id()) {
         return Err(Broken);
     }
-    let mut key = Key::of(Framing::Sv, ethernet.dst(), ethernet, u64::from(frame.appid()));
-    let kept = first.sv_id().len().min(sv::MAX_NAME);
-    key.name[..kept].copy_from_slice(&first.sv_id()[..kept]);
-    key.octets = u8::try_from(kept).unwrap_or(u8::MAX);
+    let stream = StreamId {
+        destination: Some(ethernet.dst()),
+        vid: ethernet.vlan().map(VlanTag::vid),
+        appid: Some(frame.appid()),
+        ..StreamId::named(StreamKind::SampledValues, first.sv_id())
+    };
     Ok(Decoded {
-        key,
+        stream,
         number: own(first.seq_data()).unwrap_or_else(|| samples(&frame, &first, prints)),
         source: ethernet.src(),
     })
@@ -154,10 +118,16 @@ fn sampled_values(ethernet: &EthernetView<'_>, prints: &Fingerprints) -> Result<
 
 /// Test frames and AVTP.
 fn other(ethernet: &EthernetView<'_>) -> Option<Decoded> {
-    let (key, number) = match ethernet.ether_type() {
+    let vid = ethernet.vlan().map(VlanTag::vid);
+    let (stream, number) = match ethernet.ether_type() {
         test_frame::ETHER_TYPE => {
-            let key = Key::of(Framing::Test, ethernet.src(), ethernet, 0);
-            (key, own(ethernet.payload())?)
+            // Their source is all that tells the streams of our test frames apart.
+            let stream = StreamId {
+                source: Some(ethernet.src()),
+                vid,
+                ..StreamId::named(StreamKind::TestFrames, &[])
+            };
+            (stream, own(ethernet.payload())?)
         }
         avtp::ETHER_TYPE => {
             let frame = avtp::Frame::parse(ethernet).ok()?;
@@ -166,13 +136,17 @@ fn other(ethernet: &EthernetView<'_>) -> Option<Decoded> {
                 modulus: 1 << 8,
                 epoch: frame.restart(),
             });
-            let id = frame.stream_id().unwrap_or(0);
-            (Key::of(Framing::Avtp, ethernet.dst(), ethernet, id), number)
+            let stream = StreamId {
+                destination: Some(ethernet.dst()),
+                vid,
+                ..StreamId::named(StreamKind::Avtp, &frame.stream_id().unwrap_or(0).to_be_bytes())
+            };
+            (stream, number)
         }
         _ => return None,
     };
     Some(Decoded {
-        key,
+        stream,
         number,
         source: ethernet.src(),
     })

@@ -1,13 +1,14 @@
 //! The receiving loop.
 
 use super::ListenConfig;
-use super::decode::{Broken, Key, decode};
+use super::decode::{Broken, are_namesakes, decode, write_label};
 use super::series::{DELIVERY, notice, slot};
 use super::stream::{Pace, Stream};
 use crate::error::ProbeError;
 use crate::port::Port;
 use crate::reception::{Account, Arrival, Reception};
 use crate::talk::Framing;
+use model::StreamId;
 use run::{Feed, LABEL_BYTES, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -122,7 +123,7 @@ impl Account for Table {
         if let Some(kernel) = arrival.kernel {
             feed.sample(DELIVERY, arrival.at, arrival.wall - kernel, 0);
         }
-        match self.find(&decoded.key, feed) {
+        match self.find(&decoded.stream, feed) {
             Some(stream) => stream.frame(&decoded, arrival, feed),
             None => self.unplaced += 1,
         }
@@ -143,11 +144,11 @@ impl Account for Table {
 
 impl Table {
     /// The stream a frame belongs to; a new one if there is room.
-    fn find(&mut self, key: &Key, feed: &mut Feed) -> Option<&mut Stream> {
+    fn find(&mut self, id: &StreamId, feed: &mut Feed) -> Option<&mut Stream> {
         let count = self.streams.len();
         let known = (0..count)
             .map(|step| (self.likely + step) % count)
-            .find(|index| self.streams[*index].key == *key);
+            .find(|index| self.streams[*index].id == *id);
         if let Some(index) = known {
             self.likely = (index + 1) % count;
             return self.streams.get_mut(index);
@@ -157,11 +158,15 @@ impl Table {
         }
         let number = u16::try_from(count).ok()?;
         let mut label = [0; LABEL_BYTES];
-        let namesakes = self.streams.iter().filter(|stream| stream.key.is_namesake(key)).count();
-        let octets = key.write_label(namesakes, &mut label);
+        let namesakes = self
+            .streams
+            .iter()
+            .filter(|stream| are_namesakes(&stream.id, id))
+            .count();
+        let octets = write_label(id, namesakes, &mut label);
         feed.announce_bytes(slot(number), &label[..octets]);
         let history = self.histories.pop().unwrap_or_else(History::of_a_second);
-        self.streams.push(Stream::new(number, *key, self.pace, history));
+        self.streams.push(Stream::new(number, *id, self.pace, history));
         self.streams.last_mut()
     }
 }

@@ -1,11 +1,11 @@
 //! One stream: its numbers, and the time between its frames.
 
-use super::decode::{Decoded, Key, Mark, Number};
+use super::decode::{Decoded, Mark, Number};
 use super::order::{Order, Step};
 use super::series::{notice, slot};
 use crate::found;
 use crate::reception::Arrival;
-use model::Counter;
+use model::{Counter, StreamId};
 use run::Feed;
 use units::{Monotonic, Realtime};
 use wire::ether::Mac;
@@ -47,7 +47,7 @@ impl Samples {
 }
 
 pub(super) struct Stream {
-    pub(super) key: Key,
+    pub(super) id: StreamId,
     number: u16,
     pace: Pace,
     order: Order,
@@ -69,9 +69,9 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(number: u16, key: Key, pace: Pace, history: History) -> Self {
+    pub(super) fn new(number: u16, id: StreamId, pace: Pace, history: History) -> Self {
         Self {
-            key,
+            id,
             number,
             pace,
             order: Order::default(),

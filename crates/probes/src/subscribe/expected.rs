@@ -1,10 +1,10 @@
 //! Expected streams, known from a file. A stream that does not come is lost; one that differs from the file is named.
 
 use super::SubscribeConfig;
-use super::key::Key;
+use super::key;
 use super::series::{Family, families, notice, slot};
 use super::stream::Stream;
-use model::Counter;
+use model::{Counter, StreamId};
 use run::Feed;
 use units::Monotonic;
 use wire::ether::{Mac, VlanTag};
@@ -63,28 +63,23 @@ impl Watch {
     }
 }
 
-impl Key {
-    /// The key of a stream that is to come.
-    pub(super) fn expected(stream: &ExpectedStream) -> Self {
-        Self::new(
-            stream.destination,
-            stream.vlan.map(VlanTag::vid),
-            stream.appid,
-            stream.sv_id.as_bytes(),
-        )
+impl ExpectedStream {
+    /// Who it is.
+    pub(super) fn id(&self) -> StreamId {
+        key::stream(self.destination, self.vlan, self.appid, self.sv_id.as_bytes())
     }
 }
 
 impl Stream {
-    /// Whether this expected stream has not come yet, and the frame of `key` is of it but for its VLAN.
-    pub(super) fn awaits(&self, key: &Key) -> bool {
-        self.watch.as_ref().is_some_and(|watch| !watch.came) && self.key.is_same_but_vlan(key)
+    /// Whether this expected stream has not come yet, and is `stream` but for its VLAN.
+    pub(super) fn awaits(&self, stream: &StreamId) -> bool {
+        self.watch.as_ref().is_some_and(|watch| !watch.came) && self.id.is_same_but_vlan(stream)
     }
 
     /// Notes that the stream has come, if it was awaited.
     pub(super) fn note_coming(
         &mut self,
-        key: Key,
+        id: StreamId,
         frame: &Frame<'_>,
         started: Monotonic,
         at: Monotonic,
@@ -94,8 +89,8 @@ impl Stream {
             return;
         };
         watch.came = true;
-        let vids = [self.key.vid_code(), key.vid_code()];
-        self.key = key;
+        let vids = [key::vid_code(&self.id), key::vid_code(&id)];
+        self.id = id;
         self.begin(frame, at, feed);
         // A tag for the priority alone and no tag at all are the same VLAN.
         if vids[0].max(1) != vids[1].max(1) {
@@ -166,32 +161,12 @@ impl Stream {
     }
 }
 
-/// The streams of `config` that are to come, each with the label of its series.
-pub(super) fn awaited(config: &SubscribeConfig) -> Vec<(String, Stream)> {
-    let mut awaited: Vec<(String, Stream)> = Vec::with_capacity(config.expected.len());
-    for (number, expected) in (0..).zip(&config.expected) {
-        let namesakes = config.expected[..usize::from(number)]
-            .iter()
-            .filter(|other| other.sv_id == expected.sv_id);
-        let label = match namesakes.count() {
-            0 => expected.sv_id.clone(),
-            earlier => format!("{}#{}", expected.sv_id, earlier + 1),
-        };
-        awaited.push((
-            label,
-            Stream::awaited(number, Key::expected(expected), expected, config),
-        ));
-    }
-    awaited
-}
-
-/// Makes the series of the streams that are to come.
-pub(super) fn announce(config: &SubscribeConfig, awaited: &[(String, Stream)], feed: &mut Feed) {
-    for (label, stream) in awaited {
-        for family in families(config.clock) {
-            feed.announce(slot(stream.number(), *family), label);
-        }
-    }
+/// The streams that are to come, numbered from 0.
+pub(super) fn awaited(config: &SubscribeConfig) -> Vec<Stream> {
+    let numbered = (0..).zip(&config.expected);
+    numbered
+        .map(|(number, expected)| Stream::awaited(number, expected, config))
+        .collect()
 }
 
 /// What is said of a stream that is not as the file says; `None` for other notices.
@@ -219,14 +194,14 @@ pub(super) fn text(code: u16, stream: &str, a: u64, b: u64) -> Option<String> {
     Some(text)
 }
 
-/// A destination and APPID, packed by [`Key::packed`], and a VLAN.
+/// A destination and APPID, packed by [`key::packed`], and a VLAN.
 fn whereto(packed: u64, vid: u64) -> String {
     let [a, b, c, d, e, f, high, low] = packed.to_be_bytes();
     let appid = u16::from_be_bytes([high, low]);
     format!("{}, APPID 0x{appid:04X}, {}", Mac([a, b, c, d, e, f]), vlan(vid))
 }
 
-/// A VLAN as [`Key::vid_code`] packs it.
+/// A VLAN as [`key::vid_code`] packs it.
 fn vlan(code: u64) -> String {
     match code {
         0 => "without a tag".into(),

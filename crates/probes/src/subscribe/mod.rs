@@ -237,7 +237,9 @@ impl Probe for SubscribeConfig {
         feed.announce(series::DELIVERY, "subscribe");
         let frames = Arc::new(AtomicU64::new(0));
         let awaited = expected::awaited(self);
-        expected::announce(self, &awaited, &mut feed);
+        for stream in &awaited {
+            stream.announce(&mut feed);
+        }
         let mut receiver = receiver::Receiver::new(self.clone(), awaited, port, stop.clone(), Arc::clone(&frames));
         let thread = HotThread::new(
             "subscribe",

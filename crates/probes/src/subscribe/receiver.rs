@@ -1,7 +1,7 @@
 //! The receiving loop.
 
 use super::SubscribeConfig;
-use super::key::Key;
+use super::key;
 use super::series::{DELIVERY, Family, families, notice, slots};
 use super::stream::{Sample, Stream};
 use crate::error::ProbeError;
@@ -54,10 +54,10 @@ pub(super) struct Table {
 }
 
 impl Receiver {
-    /// A receiver that knows `awaited` streams, each with its label, beforehand.
+    /// A receiver that knows `awaited` streams beforehand.
     pub(super) fn new(
         config: SubscribeConfig,
-        awaited: Vec<(String, Stream)>,
+        awaited: Vec<Stream>,
         mut port: Port,
         stop: Stop,
         frames: Arc<AtomicU64>,
@@ -124,14 +124,10 @@ impl Receiver {
 }
 
 impl Table {
-    /// Knows `awaited` streams, each with its label; the interface had counted `counted_before`.
-    pub(super) fn new(
-        config: SubscribeConfig,
-        awaited: Vec<(String, Stream)>,
-        counted_before: Option<LinkStatistics>,
-    ) -> Self {
+    /// Knows `awaited` streams; the interface had counted `counted_before`.
+    pub(super) fn new(config: SubscribeConfig, awaited: Vec<Stream>, counted_before: Option<LinkStatistics>) -> Self {
         let mut streams = Vec::with_capacity(usize::from(config.max_streams));
-        streams.extend(awaited.into_iter().map(|(_, stream)| stream));
+        streams.extend(awaited);
         let one_clock = families(config.clock).contains(&Family::Age);
         Self {
             counted_before,
@@ -322,12 +318,12 @@ impl Table {
         at: Monotonic,
         feed: &mut Feed,
     ) -> Option<usize> {
-        let key = Key::of(frame, sv_id);
-        let known = self.streams.iter().position(|stream| stream.key == key);
-        let known = known.or_else(|| self.streams.iter().position(|stream| stream.awaits(&key)));
+        let id = key::stream_of(frame, sv_id);
+        let known = self.streams.iter().position(|stream| stream.id == id);
+        let known = known.or_else(|| self.streams.iter().position(|stream| stream.awaits(&id)));
         if let Some(index) = known {
             let stream = self.streams.get_mut(index)?;
-            stream.note_coming(key, frame, self.started, at, feed);
+            stream.note_coming(id, frame, self.started, at, feed);
             return Some(index);
         }
         if self.streams.len() >= usize::from(self.config.max_streams) {
@@ -336,25 +332,15 @@ impl Table {
         let number = u16::try_from(self.streams.len()).ok()?;
         let mut stream = Stream::new(
             number,
-            key,
+            id,
             vlan,
-            frame,
             &self.config,
             self.histories.pop().unwrap_or_else(History::of_a_second),
         );
-        let namesakes = self
-            .streams
-            .iter()
-            .filter(|other| other.key.sv_id() == key.sv_id())
-            .count();
-        if namesakes == 0 {
-            stream.announce(key.sv_id(), at, feed);
-        } else {
-            let label = format!("{}#{}", String::from_utf8_lossy(key.sv_id()), namesakes + 1);
-            stream.announce(label.as_bytes(), at, feed);
-        }
+        stream.announce(feed);
+        stream.begin(frame, at, feed);
         if !self.config.expected.is_empty() {
-            stream.notice(feed, notice::NOT_EXPECTED, at, key.packed(), key.vid_code());
+            stream.notice(feed, notice::NOT_EXPECTED, at, key::packed(&id), key::vid_code(&id));
         }
         self.streams.push(stream);
         Some(usize::from(number))

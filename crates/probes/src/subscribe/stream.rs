@@ -2,14 +2,13 @@
 
 use super::expected::{ExpectedStream, Watch};
 use super::instants::Due;
-use super::key::Key;
 use super::record::Frames;
 use super::series::{Family, families, notice, slot};
 use super::{ClockRelation, SubscribeConfig};
 use crate::found;
 use crate::reception::Arrival;
-use model::Counter;
-use run::{Feed, TapeLabel, TapeStream};
+use model::{Counter, StreamId};
+use run::{Feed, TapeStream};
 use units::{Monotonic, Realtime};
 use wire::ether::VlanTag;
 use wire::sequence::{self, Accounting, Contents, History, Sequence, Settled, Step};
@@ -24,12 +23,12 @@ pub(super) struct Sample {
 }
 
 pub(super) struct Stream {
-    pub(super) key: Key,
+    pub(super) id: StreamId,
     pub(super) vlan: Option<VlanTag>,
     pub(super) fast: FastPath,
     number: u16,
-    /// What its series are called.
-    label: TapeLabel,
+    /// Who it was when its series were announced.
+    announced: StreamId,
     clock: ClockRelation,
     sequence: Sequence,
     accounting: Accounting,
@@ -51,24 +50,22 @@ pub(super) struct Stream {
 impl Stream {
     pub(super) fn new(
         number: u16,
-        key: Key,
+        id: StreamId,
         vlan: Option<VlanTag>,
-        frame: &Frame<'_>,
         config: &SubscribeConfig,
         history: History,
     ) -> Self {
         let sequence = config.rate.map_or_else(Sequence::learning, Sequence::new);
-        let mut stream = Self::blank(number, key, sequence.remembering(history), config.clock);
+        let mut stream = Self::blank(number, id, sequence.remembering(history), config.clock);
         stream.vlan = vlan;
-        stream.take_over(frame);
         stream
     }
 
     /// A stream that has not come yet.
-    pub(super) fn awaited(number: u16, key: Key, expected: &ExpectedStream, config: &SubscribeConfig) -> Self {
+    pub(super) fn awaited(number: u16, expected: &ExpectedStream, config: &SubscribeConfig) -> Self {
         let mut stream = Self::blank(
             number,
-            key,
+            expected.id(),
             Sequence::new(expected.rate).remembering(History::of_a_second()),
             config.clock,
         );
@@ -76,9 +73,10 @@ impl Stream {
         stream
     }
 
-    fn blank(number: u16, key: Key, sequence: Sequence, clock: ClockRelation) -> Self {
+    fn blank(number: u16, id: StreamId, sequence: Sequence, clock: ClockRelation) -> Self {
         Self {
-            key,
+            id,
+            announced: id,
             vlan: None,
             fast: FastPath::new(),
             number,
@@ -88,7 +86,6 @@ impl Stream {
             accounting: Accounting::default(),
             last_kernel: None,
             newest: None,
-            label: TapeLabel::of(&[]),
             frames: Frames::default(),
             due: Due::default(),
             smp_synch: None,
@@ -105,9 +102,10 @@ impl Stream {
         self.marks = Some(Marks::of(frame));
     }
 
-    /// The first frame of an awaited stream.
+    /// The first frame.
     pub(super) fn begin(&mut self, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) {
         self.take_over(frame);
+        self.name_on_tape(feed);
         self.say_without_smp_synch(at, feed);
     }
 
@@ -134,25 +132,18 @@ impl Stream {
         if let Some(tape) = feed.tape() {
             tape.announce(TapeStream {
                 number: self.number,
-                label: self.label,
-                sv_id: Some(TapeLabel::of(self.key.sv_id())).filter(|sv_id| *sv_id != self.label),
-                source: None,
-                destination: self.key.destination.0,
-                vid: self.key.vid,
-                appid: self.key.appid,
+                announced: self.announced,
+                stream: self.id,
                 rate: self.sequence.rate(),
             });
         }
     }
 
     /// Gives the stream's series their names.
-    pub(super) fn announce(&mut self, label: &[u8], at: Monotonic, feed: &mut Feed) {
-        self.label = TapeLabel::of(label);
-        self.name_on_tape(feed);
+    pub(super) fn announce(&self, feed: &mut Feed) {
         for family in families(self.clock) {
-            feed.announce_bytes(slot(self.number, *family), label);
+            feed.announce_stream(slot(self.number, *family), &self.announced);
         }
-        self.say_without_smp_synch(at, feed);
     }
 
     fn say_without_smp_synch(&self, at: Monotonic, feed: &mut Feed) {

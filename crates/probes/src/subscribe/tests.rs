@@ -96,7 +96,7 @@ struct Said {
 /// What is said of every stream by its name, and what of all of them.
 #[derive(Debug, Default)]
 struct Verdicts {
-    streams: BTreeMap<Vec<u8>, Said>,
+    streams: BTreeMap<String, Said>,
     of_all: usize,
 }
 
@@ -105,7 +105,7 @@ impl Verdicts {
         self.of_all == 0 && self.streams.values().all(|said| *said == Said::default())
     }
 
-    fn of(&self, sv_id: &[u8]) -> Said {
+    fn of(&self, sv_id: &str) -> Said {
         self.streams.get(sv_id).cloned().unwrap_or_default()
     }
 }
@@ -165,7 +165,7 @@ fn live_until(frames: &[Stamped], rate: Option<u32>, late_ns: i64, (sender, end_
 }
 
 /// What a record says of the stream whose spacing it is about.
-fn take(record: &Record, names: &BTreeMap<u16, Vec<u8>>, said: &mut Verdicts) {
+fn take(record: &Record, names: &BTreeMap<u16, String>, said: &mut Verdicts) {
     match *record {
         Record::Notice {
             slot: DELIVERY, code, ..
@@ -227,7 +227,7 @@ fn captured(frames: &[Stamped], rate: Option<u32>) -> Verdicts {
             conflicting: stream.tally.counters.conflicting,
             doubts: doubts.0.get(&at).copied().unwrap_or_default(),
         };
-        (stream.identity.name.clone(), said)
+        (stream.identity.plain_label(), said)
     });
     Verdicts {
         streams: said.collect(),
@@ -241,7 +241,7 @@ fn nothing_is_due_when_the_publisher_of_the_run_has_ended() {
     let (frames, later_ns) = (frames(&stream, end_ns), end_ns + 3 * SECOND_NS);
     let sender = SenderEnd::default();
     let stopped = live_until(&frames, Some(RATE), 0, (sender.clone(), later_ns));
-    assert_eq!(stopped.of(b"MU01").lost, 3 * u64::from(RATE));
+    assert_eq!(stopped.of("MU01").lost, 3 * u64::from(RATE));
     sender.tell(Monotonic::from_ns(end_ns));
     let ended = live_until(&frames, Some(RATE), 0, (sender, later_ns));
     assert!(ended.pass(), "{ended:?}");
@@ -267,9 +267,9 @@ proptest! {
         for (how, said) in [("live", &live), ("captured", &captured)] {
             prop_assert!(!said.pass() || is_whole, "{} passes: {:?}", how, deeds);
             prop_assert!(said.pass() || !deeds.is_empty(), "{}: a whole stream does not: {:?}", how, said);
-            prop_assert_eq!(said.of(b"MU02"), Said::default(), "{}: the stream beside", how);
+            prop_assert_eq!(said.of("MU02"), Said::default(), "{}: the stream beside", how);
         }
-        let [alive, caught] = [&live, &captured].map(|said| said.of(b"MU01"));
+        let [alive, caught] = [&live, &captured].map(|said| said.of("MU01"));
         prop_assert_eq!((alive.lost, alive.conflicting), (caught.lost, caught.conflicting), "{:?}", deeds);
         prop_assert_eq!(alive.doubts > 0, caught.doubts > 0, "{:?}", deeds);
     }

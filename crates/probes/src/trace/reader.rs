@@ -77,7 +77,7 @@ impl Reader {
         let spans = config.window_ns.div_ceil(LONGEST_SPAN_NS).max(1);
         Self {
             tracer,
-            names: Names::new(&config.points, config.threshold_ns, recorder.thresholds()),
+            names: Names::new(&config.points, config.threshold_ns, recorder),
             floors: Floors::default(),
             counted: recorder.counted(),
             events: recorder.events(),

@@ -6,7 +6,7 @@ use super::wall::Wall;
 use ::trace::hops::{Duration, EXPIRY_NS, MOST_POINTS, Point, StreamInfo};
 use model::Fact;
 use recording::{Numbering, facts, flag};
-use run::{Recorder, Tape, TapeLabel, TapeRecord, TapeStream};
+use run::{Recorder, Tape, TapeRecord, TapeStream};
 use std::collections::{HashMap, VecDeque};
 use units::{Monotonic, Realtime};
 use wire::sequence::{Sample, Sequence};
@@ -26,7 +26,6 @@ struct Pending {
 /// A stream on the tape.
 struct Recorded {
     info: StreamInfo,
-    label: TapeLabel,
     sequence: Sequence,
     numbering: Numbering,
 }
@@ -189,12 +188,11 @@ impl Frames {
 
     /// Makes a stream known to the tape; `false` while it has no name.
     fn begin(&mut self, number: u32, names: &Names) -> bool {
-        let (Some(label), Some(info)) = (names.label(number), names.info(number)) else {
+        let Some(info) = names.info(number) else {
             return false;
         };
         let stream = Recorded {
             info: info.clone(),
-            label: TapeLabel::of(label.as_bytes()),
             sequence: Sequence::learning(),
             numbering: Numbering::default(),
         };
@@ -214,12 +212,8 @@ fn on_tape(number: u16, stream: &Recorded) -> TapeStream {
     let info = &stream.info;
     TapeStream {
         number,
-        label: stream.label,
-        sv_id: Some(TapeLabel::of(&info.sv_id)).filter(|sv_id| *sv_id != stream.label),
-        source: Some(info.source),
-        destination: info.destination,
-        vid: info.vlan,
-        appid: info.appid,
+        announced: info.id(),
+        stream: info.id(),
         rate: stream.sequence.rate(),
     }
 }

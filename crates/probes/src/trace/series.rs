@@ -2,7 +2,7 @@
 
 use ::trace::hops::{HopSeries, Point, PointKind, StreamInfo};
 use model::{SeriesSpec, hop::HopName};
-use run::Thresholds;
+use run::{LabelsAt, Recorder, Thresholds};
 use units::format_ns;
 
 /// Names of hops, streams and series.
@@ -10,16 +10,18 @@ pub(super) struct Names {
     points: Vec<Point>,
     asked_ns: Option<u64>,
     thresholds: Thresholds,
+    labels_at: LabelsAt,
     labels: Vec<String>,
     streams: Vec<StreamInfo>,
 }
 
 impl Names {
-    pub(super) fn new(points: &[Point], asked_ns: Option<u64>, thresholds: &Thresholds) -> Self {
+    pub(super) fn new(points: &[Point], asked_ns: Option<u64>, recorder: &Recorder) -> Self {
         Self {
             points: points.to_vec(),
             asked_ns,
-            thresholds: thresholds.clone(),
+            thresholds: recorder.thresholds().clone(),
+            labels_at: recorder.labels(),
             labels: Vec::new(),
             streams: Vec::new(),
         }
@@ -34,7 +36,7 @@ impl Names {
             .take(known.map_or(0, |last| last + 1))
             .skip(self.labels.len())
         {
-            self.labels.push(label(stream, &self.labels));
+            self.labels.push(self.labels_at.of(&stream.id()));
             self.streams.push(stream.clone());
         }
     }
@@ -118,17 +120,6 @@ impl Names {
             ))
         })
     }
-}
-
-/// The svID, and what tells the stream from others of the same svID.
-fn label(stream: &StreamInfo, taken: &[String]) -> String {
-    let plain = text(&stream.sv_id);
-    let by_source = format!("{plain}@{}", mac(stream.source));
-    let by_appid = format!("{by_source}-{:04x}", stream.appid);
-    let by_destination = format!("{by_appid}-{}", mac(stream.destination));
-    let names = [plain, by_source, by_appid];
-    let free = names.into_iter().find(|name| !taken.contains(name));
-    free.unwrap_or(by_destination)
 }
 
 fn text(octets: &[u8]) -> String {

@@ -3,7 +3,7 @@
 use super::threads::of_series;
 use super::windows::{is_over, keep};
 use super::{FeedState, Work};
-use crate::feed::{Announcement, Record};
+use crate::feed::Record;
 use crate::recorder::since;
 use crate::why::{Question, QuestionKind};
 use crate::window::{Open, Sample};
@@ -74,9 +74,9 @@ impl Work {
     }
 
     pub(super) fn announced(&mut self, feed: &mut FeedState) {
-        while let Ok(Announcement { slot, length, label }) = feed.source.announcements.pop() {
-            let label = String::from_utf8_lossy(&label[..usize::from(length)]);
-            let mut spec = feed.source.described.series(slot, &label);
+        while let Ok(announcement) = feed.source.announcements.pop() {
+            let slot = announcement.slot;
+            let mut spec = feed.source.described.series(announcement);
             let by_name = || self.thresholds.of(&spec.name);
             let asked = spec.threshold_ns.or_else(by_name);
             spec.threshold_ns = asked.or_else(|| feed.source.described.describe.threshold_otherwise(slot));

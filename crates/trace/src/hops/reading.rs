@@ -4,7 +4,9 @@ use super::HopSeries;
 use super::layout;
 use super::layout::{BUCKETS, Cell, bucket_bounds};
 use crate::stream::vlan;
+use model::{StreamId, StreamKind};
 use units::Monotonic;
+use wire::ether::Mac;
 use zerocopy::FromBytes;
 
 /// A stream as its first frame showed it at the first point.
@@ -26,6 +28,19 @@ pub struct StreamInfo {
     pub sv_id: Vec<u8>,
     /// How far it has come.
     pub progress: Progress,
+}
+
+impl StreamInfo {
+    /// Who it is.
+    pub fn id(&self) -> StreamId {
+        StreamId {
+            destination: Some(Mac(self.destination)),
+            source: Some(Mac(self.source)),
+            vid: self.vlan,
+            appid: Some(self.appid),
+            ..StreamId::named(StreamKind::SampledValues, &self.sv_id)
+        }
+    }
 }
 
 /// How far a stream has come, since the start.

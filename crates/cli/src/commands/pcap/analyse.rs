@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use crate::failure::COULD_NOT_MEASURE;
-use analysis::{Analysis, Config, Event, Identity, Kind, Sink, Summary, Window};
+use analysis::{Analysis, Config, Event, Sink, Summary, Window};
 use capture::{CaptureError, Stamps};
-use model::kind;
+use model::{StreamId, StreamKind, kind};
 
 use super::listing::Listing;
 use super::{PcapArgs, PcapError, open};
@@ -108,7 +108,7 @@ impl FirstEvents {
 }
 
 impl Sink for FirstEvents {
-    fn opened(&mut self, _: usize, _: &Identity, _: &str) -> Option<u64> {
+    fn opened(&mut self, _: usize, _: &StreamId, _: &str) -> Option<u64> {
         None
     }
 
@@ -120,9 +120,9 @@ impl Sink for FirstEvents {
 }
 
 /// What the series of such a stream is.
-pub(super) fn series_kind(kind: Kind) -> &'static model::Kind {
+pub(super) fn series_kind(kind: StreamKind) -> &'static model::Kind {
     match kind {
-        Kind::Goose => &kind::GOOSE,
+        StreamKind::Goose => &kind::GOOSE,
         _ => &kind::SPACING,
     }
 }

@@ -150,7 +150,7 @@ fn row(stream: &StreamSummary) -> [String; 15] {
     [
         identity.kind.word().to_owned(),
         stream.label.shown(),
-        identity.dst.to_string(),
+        identity.destination.map_or_else(String::new, |mac| mac.to_string()),
         identity.vid.map_or_else(none, |vid| vid.to_string()),
         identity.appid.map_or_else(none, |appid| format!("0x{appid:04X}")),
         stream.frames.to_string(),

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::{Event, EventKind, Identity, Kind, Sink, StreamSummary, Summary, Window};
+use analysis::{Event, EventKind, Sink, StreamSummary, Summary, Window};
 use capture::Stamps;
-use model::{RunState, SeriesClock, SeriesId, SeriesSpec, Spike, setting};
+use model::{RunState, SeriesClock, SeriesId, SeriesSpec, Spike, StreamId, StreamKind, setting};
 use report::limits::Profile;
 use run::{NewRun, remove};
 use store::{Batch, RunWriter, StoreError};
@@ -184,10 +184,13 @@ impl RunSink {
         self.profile.as_ref()?.threshold_ns(name)
     }
 
-    fn settings(&self, identity: &Identity) -> Vec<(String, String)> {
+    fn settings(&self, identity: &StreamId) -> Vec<(String, String)> {
         let mut settings = vec![
             ("capture".to_owned(), self.capture.clone()),
-            ("dst".to_owned(), identity.dst.to_string()),
+            (
+                "dst".to_owned(),
+                identity.destination.map_or_else(String::new, |mac| mac.to_string()),
+            ),
         ];
         let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
         add(
@@ -197,7 +200,7 @@ impl RunSink {
         if let Some(appid) = identity.appid {
             add("appid", format!("0x{appid:04X}"));
         }
-        if identity.kind == Kind::SampledValues {
+        if identity.kind == StreamKind::SampledValues {
             let learned = || "learned from smpCnt".to_owned();
             add(
                 "rate",
@@ -302,7 +305,7 @@ impl Sink for RunSink {
         }
     }
 
-    fn opened(&mut self, _: usize, identity: &Identity, label: &str) -> Option<u64> {
+    fn opened(&mut self, _: usize, identity: &StreamId, label: &str) -> Option<u64> {
         self.labels.push(label.to_owned());
         let what = "stamp of one frame in the capture -> that of the stream's next frame";
         let mut spec = SeriesSpec {

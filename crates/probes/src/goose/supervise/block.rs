@@ -1,10 +1,10 @@
 //! One control block: who it is, what was supervised, and its series.
 
-use super::key::Key;
+use super::key;
 use super::notice;
 use crate::goose::config::{ExpectedBlock, SuperviseConfig};
 use crate::reception::Arrival;
-use model::Counter;
+use model::{Counter, StreamId};
 use run::Feed;
 use units::{Monotonic, Realtime};
 use wire::ether::Mac;
@@ -27,7 +27,7 @@ struct Counted {
 
 /// A control block that is supervised.
 pub(super) struct Watched {
-    pub(super) key: Key,
+    pub(super) id: StreamId,
     slot: u16,
     times_changes: bool,
     supervisor: Supervisor,
@@ -44,9 +44,9 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    pub(super) fn new(key: Key, slot: u16, times_changes: bool, config: &SuperviseConfig) -> Self {
+    pub(super) fn new(id: StreamId, slot: u16, times_changes: bool, config: &SuperviseConfig) -> Self {
         Self {
-            key,
+            id,
             slot,
             times_changes,
             supervisor: Supervisor::new(settings(config), Expectation::default()),
@@ -62,21 +62,16 @@ impl Watched {
 
     /// One that has to come.
     pub(super) fn expected(block: &ExpectedBlock, slot: u16, times_changes: bool, config: &SuperviseConfig) -> Self {
-        let watched = Self::new(Key::expected(block), slot, times_changes, config);
+        let watched = Self::new(key::expected(block), slot, times_changes, config);
         let supervisor = Supervisor::new(settings(config), block.expectation.clone());
         Self { supervisor, ..watched }
     }
 
-    /// Gives the series their names; `namesakes` others have the same gocbRef.
-    pub(super) fn announce(&self, namesakes: usize, feed: &mut Feed) {
+    /// Gives the series their names.
+    pub(super) fn announce(&self, feed: &mut Feed) {
         let families = if self.times_changes { 2 } else { 1 };
         for slot in self.slot..self.slot + families {
-            if namesakes == 0 {
-                feed.announce_bytes(slot, self.key.name());
-            } else {
-                let label = format!("{}#{}", String::from_utf8_lossy(self.key.name()), namesakes + 1);
-                feed.announce(slot, &label);
-            }
+            feed.announce_stream(slot, &self.id);
         }
     }
 

@@ -1,56 +1,37 @@
-//! What tells one control block from another.
+//! Which control block a message is of: destination, APPID and gocbRef, in whatever VLAN.
 
 use crate::goose::config::ExpectedBlock;
+use model::{StreamId, StreamKind};
 use wire::ether::{EthernetView, Mac};
-use wire::goose::{Frame, MAX_NAME, inspect};
+use wire::goose::{Frame, inspect};
 
-/// Destination, APPID and gocbRef.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Key {
-    destination: Mac,
-    appid: u16,
-    length: usize,
-    name: [u8; MAX_NAME],
+/// The control block of a message.
+pub(super) fn block_of(frame: &Frame<'_>) -> StreamId {
+    block(frame.ethernet().dst(), frame.header().appid, frame.gocb_ref())
 }
 
-impl Key {
-    /// The control block of a message.
-    pub(super) fn of(frame: &Frame<'_>) -> Self {
-        Self::new(frame.ethernet().dst(), frame.header().appid, frame.gocb_ref())
-    }
+/// One that has to come.
+pub(super) fn expected(expected: &ExpectedBlock) -> StreamId {
+    block(expected.destination, expected.appid, &expected.gocb_ref)
+}
 
-    /// One that has to come.
-    pub(super) fn expected(block: &ExpectedBlock) -> Self {
-        Self::new(block.destination, block.appid, &block.gocb_ref)
-    }
+/// The control block of a message that breaks a rule behind its gocbRef.
+pub(super) fn of_unreadable(ethernet: &EthernetView<'_>) -> Option<StreamId> {
+    let found = inspect(ethernet);
+    Some(block(ethernet.dst(), found.header?.appid, found.fields.gocb_ref?))
+}
 
-    /// The control block of a message that breaks a rule behind its gocbRef.
-    pub(super) fn of_unreadable(ethernet: &EthernetView<'_>) -> Option<Self> {
-        let found = inspect(ethernet);
-        Some(Self::new(ethernet.dst(), found.header?.appid, found.fields.gocb_ref?))
+fn block(destination: Mac, appid: u16, reference: &[u8]) -> StreamId {
+    StreamId {
+        destination: Some(destination),
+        appid: Some(appid),
+        ..StreamId::named(StreamKind::Goose, reference)
     }
+}
 
-    fn new(destination: Mac, appid: u16, reference: &[u8]) -> Self {
-        let length = reference.len().min(MAX_NAME);
-        let mut name = [0; MAX_NAME];
-        name[..length].copy_from_slice(&reference[..length]);
-        Self {
-            destination,
-            appid,
-            length,
-            name,
-        }
-    }
-
-    /// Whether a message is of it.
-    pub(super) fn is_of(&self, frame: &Frame<'_>) -> bool {
-        self.appid == frame.header().appid
-            && self.destination == frame.ethernet().dst()
-            && self.name() == frame.gocb_ref()
-    }
-
-    /// gocbRef.
-    pub(super) fn name(&self) -> &[u8] {
-        &self.name[..self.length]
-    }
+/// Whether a message is of `block`.
+pub(super) fn is_of(block: &StreamId, frame: &Frame<'_>) -> bool {
+    block.appid == Some(frame.header().appid)
+        && block.destination == Some(frame.ethernet().dst())
+        && block.name() == frame.gocb_ref()
 }

@@ -3,7 +3,7 @@ use crate::trace::series::Names;
 use ::trace::hops::{Duration, HopSeries, Place, Point, PointKind, StreamInfo};
 use model::{RunInfo, RunState};
 use recording::{Record, SegmentReader};
-use run::{Recorder, RecorderOptions, Stop, Thresholds};
+use run::{Recorder, RecorderOptions, Stop};
 use store::{RunFile, RunWriter};
 use tempfile::TempDir;
 use units::Monotonic;
@@ -84,7 +84,7 @@ fn recorded(feed: impl FnOnce(&mut Frames, &Names)) -> (Vec<Record>, Vec<recordi
         explain: None,
     };
     let recorder = Recorder::start(writer, options, &Stop::new());
-    let mut names = Names::new(&points(), None, &Thresholds::default());
+    let mut names = Names::new(&points(), None, &recorder);
     names.learn(&[stream(0, 1), stream(1, 2)]);
     let mut frames = Frames::new(&recorder, &points());
     feed(&mut frames, &names);

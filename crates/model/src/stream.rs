@@ -1,0 +1,272 @@
+//! Who a stream is, and what it is called: one identity and one label in everything that measures it.
+
+use std::collections::HashMap;
+use units::FreeNames;
+use wire::ether::Mac;
+
+/// Octets of the longest name: an svID or a gocbRef (IEC 61850-8-1: 129).
+pub const MAX_NAME: usize = 129;
+
+/// What a stream carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StreamKind {
+    /// Sampled values (IEC 61850-9-2).
+    SampledValues,
+    /// GOOSE (IEC 61850-8-1).
+    Goose,
+    /// Audio, video or control streams of IEEE 1722.
+    Avtp,
+    /// The layer-2 test frames of this program.
+    TestFrames,
+}
+
+impl StreamKind {
+    /// The word for it in listings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::SampledValues => "sv",
+            Self::Goose => "goose",
+            Self::Avtp => "avtp",
+            Self::TestFrames => "test",
+        }
+    }
+
+    /// Whether its frames are due at equal intervals. GOOSE is not: it repeats itself slower and slower.
+    pub fn is_periodic(self) -> bool {
+        self != Self::Goose
+    }
+}
+
+/// Who a stream is, as far as the place knows where it is measured. No pointers, so that a measuring thread can keep it and hand it
+/// over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StreamId {
+    /// What it carries.
+    pub kind: StreamKind,
+    /// Destination address; `None` where it is not known, or does not tell streams apart.
+    pub destination: Option<Mac>,
+    /// Source address, where streams are told apart by it.
+    pub source: Option<Mac>,
+    /// VLAN identifier. `None`: no tag, or not known, or it does not tell streams apart (GOOSE).
+    pub vid: Option<u16>,
+    /// APPID; of AVTP and test frames there is none.
+    pub appid: Option<u16>,
+    /// svID, gocbRef; stream id (8 octets) of AVTP, session (4 octets) of test frames: as on the wire.
+    pub name: StreamName,
+}
+
+/// A name as on the wire: at most [`MAX_NAME`] octets. Names that differ by a trailing NUL are two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StreamName {
+    length: u8,
+    octets: [u8; MAX_NAME],
+}
+
+impl StreamName {
+    /// The name; what is longer than [`MAX_NAME`] is cut.
+    pub fn of(name: &[u8]) -> Self {
+        let length = name.len().min(MAX_NAME);
+        let mut octets = [0; MAX_NAME];
+        octets[..length].copy_from_slice(&name[..length]);
+        Self {
+            length: u8::try_from(length).unwrap_or(u8::MAX),
+            octets,
+        }
+    }
+}
+
+impl StreamId {
+    /// A stream of that name of which nothing else is known.
+    pub fn named(kind: StreamKind, name: &[u8]) -> Self {
+        Self {
+            kind,
+            destination: None,
+            source: None,
+            vid: None,
+            appid: None,
+            name: StreamName::of(name),
+        }
+    }
+
+    /// The octets of its name.
+    pub fn name(&self) -> &[u8] {
+        &self.name.octets[..usize::from(self.name.length).min(MAX_NAME)]
+    }
+
+    /// Whether they are the same but for their VLAN, whose tag a frame can lose or get on its way.
+    pub fn is_same_but_vlan(&self, other: &Self) -> bool {
+        Self { vid: None, ..*self } == Self { vid: None, ..*other }
+    }
+
+    /// Whether nothing that is known of both tells them apart, where they were seen at two places of their way.
+    pub fn may_be(&self, other: &Self) -> bool {
+        self.kind == other.kind
+            && self.name() == other.name()
+            && agree(self.destination, other.destination)
+            && agree(self.source, other.source)
+            && agree(self.vid, other.vid)
+            && agree(self.appid, other.appid)
+    }
+
+    /// What it is called where no other stream has that name.
+    pub fn plain_label(&self) -> String {
+        let hex = || {
+            self.name()
+                .iter()
+                .map(|octet| format!("{octet:02x}"))
+                .collect::<String>()
+        };
+        match self.kind {
+            StreamKind::SampledValues | StreamKind::Goose => String::from_utf8_lossy(self.name()).into_owned(),
+            StreamKind::Avtp => format!("avtp-{}", hex()),
+            StreamKind::TestFrames => format!("test-{}", hex()),
+        }
+    }
+}
+
+fn agree<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+    a.zip(b).is_none_or(|(a, b)| a == b)
+}
+
+/// What the streams of a run are called. The same stream has the same label wherever it is measured, whoever saw it first; of streams
+/// with one name, the second is `MU01#2`.
+#[derive(Debug, Clone, Default)]
+pub struct StreamLabels {
+    names: HashMap<StreamKind, FreeNames>,
+    given: HashMap<StreamId, String>,
+    seen: Vec<(Place, StreamId)>,
+}
+
+/// Where streams are measured: one socket, or one host's tracing. There, identities that differ are streams that differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place(pub u32);
+
+impl StreamLabels {
+    /// What `stream` is called, which is seen at `place`.
+    ///
+    /// At another place of its way it may have another VLAN, or none, and its source need not be looked at. It is taken for a stream
+    /// of another place where it can be only that one.
+    pub fn label(&mut self, place: Place, stream: &StreamId) -> String {
+        let label = match self.given.get(stream) {
+            Some(label) => label.clone(),
+            None => self.elsewhere(place, stream).unwrap_or_else(|| {
+                let names = self.names.entry(stream.kind).or_default();
+                names.take(&stream.plain_label())
+            }),
+        };
+        if !self.seen.contains(&(place, *stream)) {
+            self.seen.push((place, *stream));
+            self.given.insert(*stream, label.clone());
+        }
+        label
+    }
+
+    /// The label of the one stream of other places that it can be.
+    fn elsewhere(&self, place: Place, stream: &StreamId) -> Option<String> {
+        let label_of = |other: &StreamId| self.given.get(other);
+        let here: Vec<&String> = self
+            .seen
+            .iter()
+            .filter(|(at, _)| *at == place)
+            .filter_map(|(_, own)| label_of(own))
+            .collect();
+        let fits = |(at, other): &&(Place, StreamId)| {
+            *at != place && stream.may_be(other) && label_of(other).is_some_and(|label| !here.contains(&label))
+        };
+        let others: Vec<&StreamId> = self.seen.iter().filter(fits).map(|(_, other)| other).collect();
+        let first = others.first()?;
+        // One that is not told apart by its source stands for all sources of its identity.
+        let is_one = |other: &&StreamId| {
+            label_of(other) == label_of(first) || stream.source.is_none() && is_same_but_source(other, first)
+        };
+        others.iter().all(is_one).then(|| label_of(first).cloned()).flatten()
+    }
+}
+
+fn is_same_but_source(one: &StreamId, other: &StreamId) -> bool {
+    StreamId { source: None, ..*one } == StreamId { source: None, ..*other }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, StreamId, StreamKind, StreamLabels};
+    use wire::ether::Mac;
+
+    const SOCKET: Place = Place(0);
+    const KERNEL: Place = Place(1);
+
+    fn sv(last: u8, vid: Option<u16>, name: &str) -> StreamId {
+        StreamId {
+            destination: Some(Mac([1, 0x0c, 0xcd, 4, 0, last])),
+            vid,
+            appid: Some(0x4000),
+            ..StreamId::named(StreamKind::SampledValues, name.as_bytes())
+        }
+    }
+
+    fn from(last: u8, stream: StreamId) -> StreamId {
+        StreamId {
+            source: Some(Mac([2, 0, 0, 0, 0, last])),
+            ..stream
+        }
+    }
+
+    #[test]
+    fn a_stream_has_one_label_wherever_it_is_measured_and_whoever_saw_it_first() {
+        let mut labels = StreamLabels::default();
+        let (first, second) = (sv(1, None, "MU01"), sv(2, None, "MU01"));
+        assert_eq!(labels.label(SOCKET, &first), "MU01");
+        assert_eq!(labels.label(SOCKET, &second), "MU01#2");
+        assert_eq!(labels.label(KERNEL, &from(8, second)), "MU01#2");
+        assert_eq!(labels.label(KERNEL, &from(9, first)), "MU01");
+        // A plan that goes in rounds sees them again, in another order.
+        assert_eq!(labels.label(Place(2), &second), "MU01#2");
+        assert_eq!(labels.label(Place(2), &first), "MU01");
+    }
+
+    #[test]
+    fn a_tag_that_is_lost_on_the_way_makes_no_other_stream() {
+        let mut labels = StreamLabels::default();
+        assert_eq!(labels.label(KERNEL, &sv(1, Some(100), "MU01")), "MU01");
+        assert_eq!(labels.label(SOCKET, &sv(1, None, "MU01")), "MU01");
+        assert_eq!(
+            labels.label(KERNEL, &sv(1, Some(200), "MU01")),
+            "MU01#2",
+            "two VLANs at one place are two streams"
+        );
+        let mut labels = StreamLabels::default();
+        labels.label(KERNEL, &sv(1, Some(100), "MU01"));
+        labels.label(KERNEL, &sv(1, Some(200), "MU01"));
+        assert_eq!(labels.label(SOCKET, &sv(1, None, "MU01")), "MU01#3", "it can be either");
+    }
+
+    #[test]
+    fn two_sources_under_one_identity_are_one_stream_to_who_does_not_look_at_sources() {
+        let mut labels = StreamLabels::default();
+        let stream = sv(1, None, "MU01");
+        assert_eq!(labels.label(KERNEL, &from(1, stream)), "MU01");
+        assert_eq!(labels.label(KERNEL, &from(2, stream)), "MU01#2");
+        assert_eq!(labels.label(SOCKET, &stream), "MU01");
+        let mut labels = StreamLabels::default();
+        assert_eq!(labels.label(SOCKET, &stream), "MU01");
+        assert_eq!(labels.label(KERNEL, &from(1, stream)), "MU01");
+        assert_eq!(labels.label(KERNEL, &from(2, stream)), "MU01#2");
+    }
+
+    #[test]
+    fn a_name_that_looks_like_a_numbered_one_and_a_block_of_that_name_are_others() {
+        let mut labels = StreamLabels::default();
+        for (stream, label) in [
+            (sv(1, None, "MU01"), "MU01"),
+            (sv(2, None, "MU01"), "MU01#2"),
+            (sv(1, None, "MU01#2"), "MU01#2#2"),
+            (StreamId::named(StreamKind::Goose, b"MU01"), "MU01"),
+            (
+                StreamId::named(StreamKind::Avtp, &[2, 0, 0, 0, 0, 1, 0, 1]),
+                "avtp-0200000000010001",
+            ),
+        ] {
+            assert_eq!(labels.label(SOCKET, &stream), label);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What the streams of a run are called: one answer for all who measure them.
+
+use model::{Place, StreamId, StreamLabels};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The labels of a run, and how many places have asked for some.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Labels(Arc<Mutex<(StreamLabels, u32)>>);
+
+impl Labels {
+    /// For one more place where streams are measured.
+    pub(crate) fn at_new_place(&self) -> LabelsAt {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = Place(known.1);
+        known.1 += 1;
+        LabelsAt {
+            place,
+            labels: self.clone(),
+        }
+    }
+}
+
+/// What streams are called that are measured at one place. Not for a measuring thread: it waits, and allocates.
+#[derive(Debug, Clone)]
+pub struct LabelsAt {
+    place: Place,
+    labels: Labels,
+}
+
+impl LabelsAt {
+    /// What this stream is called, here and wherever else in the run it is measured.
+    pub fn of(&self, stream: &StreamId) -> String {
+        let mut known = self.labels.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.0.label(self.place, stream)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Describe, Recorder, RecorderOptions, Stop};
+    use model::{RunInfo, RunState, SeriesSpec, StreamId, StreamKind};
+    use std::time::Duration;
+    use store::{RunFile, RunWriter};
+    use units::Realtime;
+    use wire::ether::Mac;
+
+    struct Ages;
+
+    impl Describe for Ages {
+        fn series(&self, _: u16, label: &str) -> SeriesSpec {
+            SeriesSpec::named(&format!("age/{label}"))
+        }
+    }
+
+    fn stream(appid: u16) -> StreamId {
+        StreamId {
+            appid: Some(appid),
+            ..StreamId::named(StreamKind::SampledValues, b"MU01")
+        }
+    }
+
+    /// A tracer, which sees sources, came to know the streams in the other order than the subscriber.
+    #[test]
+    fn what_is_measured_of_a_stream_at_two_places_has_one_label() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("run.triptime");
+        let info = RunInfo {
+            id: "1".into(),
+            command: "test".into(),
+            arguments: Vec::new(),
+            tool_version: "0".into(),
+            started: Realtime::from_ns(0),
+            window_ns: 60_000_000_000,
+        };
+        let writer = RunWriter::create(&path, &info, None).expect("a run file");
+        let options = RecorderOptions {
+            start: sys::clock::monotonic(),
+            window_ns: info.window_ns,
+            explain: None,
+        };
+        let mut recorder = Recorder::start(writer, options, &Stop::new());
+        let traced = recorder.labels();
+        let mut feed = recorder.feed(16, 2, Box::new(Ages));
+        feed.announce_stream(0, &stream(1));
+        feed.announce_stream(1, &stream(2));
+        while recorder.live().len() < 2 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let from = |stream: StreamId| StreamId {
+            source: Some(Mac([2, 0, 0, 0, 0, 1])),
+            ..stream
+        };
+        assert_eq!(traced.of(&from(stream(2))), "MU01#2");
+        assert_eq!(traced.of(&from(stream(1))), "MU01");
+        drop(feed);
+        recorder.finish(RunState::Complete).expect("written");
+        let run = RunFile::open(&path).expect("a run");
+        let names: Vec<String> = run
+            .series()
+            .expect("series")
+            .into_iter()
+            .map(|(_, spec)| spec.name)
+            .collect();
+        assert_eq!(names, ["age/MU01", "age/MU01#2"]);
+    }
+}
