@@ -1,4 +1,4 @@
-//! Who a stream is.
+//! The identity of a stream.
 
 use wire::ether::Mac;
 

@@ -1,4 +1,4 @@
-//! The streams of a capture, found by who they are.
+//! The streams of a capture, found by their identity.
 
 use crate::identity::{Identity, Kind};
 use crate::stream::Stream;
