@@ -1,4 +1,4 @@
-//! Every frame to its stream, window by window.
+//! Brings every frame to its stream, window by window.
 
 use crate::avtp::{self, StreamHeader};
 use crate::goose::GooseStream;

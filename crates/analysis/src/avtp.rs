@@ -1,4 +1,4 @@
-//! The common stream header of AVTP (IEEE 1722-2016, 4.4.4), as far as streams are followed by it.
+//! The common stream header of AVTP (IEEE 1722-2016, 4.4.4): the fields that are needed to follow a stream.
 
 /// EtherType of AVTP.
 pub(crate) const ETHER_TYPE: u16 = 0x22f0;

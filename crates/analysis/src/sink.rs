@@ -1,4 +1,4 @@
-//! Where windows and events go as they come.
+//! The place to which windows and events go as they come.
 
 use crate::gaps::Gap;
 use model::StreamId;

@@ -1,4 +1,4 @@
-//! One stream: who it is, its spacing, and what its protocol keeps of it.
+//! One stream: its identity, its spacing, and what the rules of its protocol keep about it.
 
 use crate::goose::GooseStream;
 use crate::losses::Loss;

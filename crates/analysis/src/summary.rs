@@ -1,4 +1,4 @@
-//! What a capture held, at its end.
+//! What a capture contained, known at its end.
 
 use crate::bursts::BurstCounts;
 use crate::gaps::Gap;

@@ -1,4 +1,4 @@
-//! The streams of a capture, found by who they are.
+//! The streams of a capture, found by their identity.
 
 use crate::stream::Stream;
 use model::{StreamId, StreamKind};

@@ -1,4 +1,4 @@
-//! Why a capture cannot be read, or not further.
+//! Why a capture cannot be read, or cannot be read further.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Frames from packet captures: pcap (micro- and nanosecond stamps, both byte orders) and pcapng (any time resolution, several
-//! interfaces, several sections), packed with gzip or not. Reads from any [`std::io::Read`] in the order of the file, with
-//! memory for a buffer or one block, whichever is more; frames are lent from it.
+//! interfaces, several sections), packed with gzip or not. The reader takes any [`std::io::Read`] and keeps the order
+//! of the file. It needs memory for a buffer or one block, whichever is larger, and lends the frames from it.
 //!
 //! The limits of a block are found before it is read, so that a capture that was cut yields every whole frame and then says
 //! where it ends. File headers and descriptions of interfaces are taken apart by `pcap-parser`.

@@ -1,4 +1,4 @@
-//! The HTML file beside a result. It is written last, and refused where it would replace a file that is not ours.
+//! The HTML file beside a result. It is written last, and refused if it would replace a file that is not ours.
 
 use crate::failure::Failure;
 use std::fs::{self, File};

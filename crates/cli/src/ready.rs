@@ -1,4 +1,4 @@
-//! Whether a command can run here, told before anything is touched.
+//! Tells whether a command can run here, before anything is touched.
 
 use crate::arguments::RunArgs;
 use crate::failure::Failure;

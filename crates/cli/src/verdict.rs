@@ -1,4 +1,4 @@
-//! From a run file to what the user sees, and the exit status it means.
+//! Makes from a run file what the user sees, and the exit status that follows.
 
 use crate::arguments::RunArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};

@@ -1,8 +1,8 @@
 //! Windows and spikes of a run as Parquet files, for DuckDB, ClickHouse, pandas and the like.
 //!
-//! Columns and metadata are described in `docs/formats/parquet.md`. A Parquet file without its end cannot be read, so a file
-//! is written from a run that is there, never while one is measured; where it goes, and that it appears as a whole, is the
-//! caller's part.
+//! Columns and metadata are described in `docs/formats/parquet.md`. A Parquet file without its end cannot be read. So a
+//! file is written from a run that exists, never while one is measured. The caller decides where the file goes, and
+//! makes it appear as a whole.
 
 #![forbid(unsafe_code)]
 

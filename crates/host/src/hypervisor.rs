@@ -1,4 +1,4 @@
-//! What the machine runs on.
+//! What the machine runs on: a hypervisor, and which one, or the bare hardware.
 //!
 //! No single file tells. The processor's `hypervisor` flag says that there is one (x86); DMI, ACPI, the device tree,
 //! `/sys/hypervisor` and paravirtual clocks and idle drivers say which.

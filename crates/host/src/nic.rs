@@ -1,4 +1,4 @@
-//! What the files of `/sys` and `/proc` say of one network interface: its place, its queues, its interrupts.
+//! What the files of `/sys` and `/proc` say about one network interface: its place, its queues, its interrupts.
 
 use units::CpuList;
 

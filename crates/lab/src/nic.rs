@@ -1,4 +1,5 @@
-//! The network interfaces a run measures on: what is known of them, and what makes a measurement on them questionable.
+//! The network interfaces on which a run measures: what is known about them, and what makes a measurement on them
+//! questionable.
 //!
 //! The driver is asked as `ethtool` asks it ([`sys::ethtool`]), the kernel for the link and its queueing disciplines, and
 //! `/sys` and `/proc` for the rest. An interface that is made on others (macvlan, VLAN, bridge, bond) comes with those: what

@@ -1,4 +1,4 @@
-//! Runs what measures: waits for it beside its loads, shows progress, and takes its end. Commands and plans alike.
+//! Runs a measurement for commands and for plans: waits for it beside its loads, shows progress, and takes its result.
 
 use crate::loads::Loads;
 use crate::session::{Session, SessionError};

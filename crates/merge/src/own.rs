@@ -1,4 +1,4 @@
-//! What each run says by itself: its own hop counts, its inventory, and its events.
+//! What each run contributes by itself: its own hop counts, its inventory, and its events.
 
 use super::clocks::{Relation, words};
 use super::{Merge, MergeError};

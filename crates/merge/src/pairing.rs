@@ -2,8 +2,8 @@
 //!
 //! A frame is known by its stream and the count of its first sample; a count comes round about once a second, so two records are of one
 //! frame only if they lie less than half a second apart, and if no restart of the counter lies between them. Where more than one
-//! record could be the other half, none is taken: which one it is would be a guess. Nor is a record taken to be alone whose other
-//! half may be one that cannot be told from another frame's: see [`Found::Doubtful`].
+//! record could be the other half, none is taken: which one it is would be a guess. A record is not taken to be alone
+//! either if its other half may be a record that cannot be told from another frame's: see [`Found::Doubtful`].
 
 use super::phase::{Jump, LASTS_NS, Phase};
 use super::restarts::{Restarts, Side};

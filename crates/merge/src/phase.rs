@@ -1,7 +1,8 @@
-//! Restarts of a counter that no count shows.
+//! Restarts of a counter that its counts do not show.
 //!
-//! A counter turns once a second, so what a record's instant is ahead of its count stays the same, but for delays, until the publisher
-//! starts anew. Losses may hide a restart from the counts (the first count after it may be just the one that was due next), but not from this.
+//! A counter turns once a second. So the distance from a record's count to its instant stays the same, except for
+//! delays, until the publisher starts again. Losses may hide a restart from the counts (the first count after it may be
+//! just the one that was due next), but not from this.
 
 /// A record this much off is not where the counter was.
 const OFF_NS: i64 = 15_000_000;

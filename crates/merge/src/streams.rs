@@ -1,7 +1,8 @@
 //! Which streams of several runs are the same.
 //!
 //! A stream is its svID, destination, APPID and source, as far as a run knows them. The VLAN counts only where both runs saw one: a tag may
-//! have been taken off on the way. Where a stream could be either of two, it is neither, and of neither is anything known in the other run.
+//! have been taken off on the way. If a stream could be either of two, it is taken as neither, and nothing is known
+//! about either of them in the other run.
 
 use recording::StreamInfo;
 

@@ -1,4 +1,4 @@
-//! The result of merging, and the events that tell it.
+//! The result of merging, and the events that report it.
 
 use super::pairing::{Found, MOST_RUNS, Records};
 use super::tally::Tally;

@@ -1,4 +1,4 @@
-//! A series between two runs: what of it was measured, what was lost, and what is not known.
+//! A series between two runs: how much was measured, how much was lost, and how much is not known.
 
 use super::own::Lost;
 use model::{SeriesId, Window};

@@ -1,4 +1,5 @@
-//! The ways between points: within runs that counted nothing themselves, from each run to the next, and over all runs.
+//! The ways between points: inside runs that did not count hops themselves, from each run to the next, and over all
+//! runs.
 
 use super::make::{Maker, Stamps};
 use super::own::Lost;

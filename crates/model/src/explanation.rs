@@ -1,4 +1,4 @@
-//! Why a sample was what it was, as far as the kernel's own events tell.
+//! Why a sample was as long as it was, as far as the kernel's own events tell.
 
 use serde::{Deserialize, Serialize};
 

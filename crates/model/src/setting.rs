@@ -1,5 +1,5 @@
-//! Settings that more than a person reads: whose socket a series comes from, why it has no samples, and how the two clocks of a
-//! one-way series agree.
+//! Settings that programs read too: from whose socket a series comes, why it has no samples, and how the two clocks of
+//! a one-way series agree.
 
 /// The series of the same socket or capture that is told what happened to all of it: frames dropped, not read or not placed.
 pub const SOCKET: &str = "socket";

@@ -1,4 +1,4 @@
-//! What was measured of a series in a span of time, while it is measured.
+//! What a series has measured in a span of time, kept during the measurement.
 
 use crate::counters::{Counter, Counters};
 use crate::series::SeriesId;

@@ -1,4 +1,4 @@
-//! A run as plain data: everything the report shows, read once, so that judging and drawing need no file.
+//! A run as plain data: everything that the report shows. It is read once, so that judging and drawing need no file.
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Windows: what was measured of a series in one span of time.
+//! Windows: what a series measured in one span of time.
 
 use crate::counters::Counters;
 use crate::series::SeriesId;

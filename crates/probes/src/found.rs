@@ -1,4 +1,4 @@
-//! Takes what the rules of a sequence find to the event list.
+//! Writes what the rules of a sequence find into the event list.
 
 use model::EventKind;
 use wire::sequence::{Finding, What};

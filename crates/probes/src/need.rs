@@ -1,4 +1,5 @@
-//! What probes need of a machine, and what is known of it: whether a probe can run is told from facts, before anything is touched.
+//! What probes need from a machine, and what is known about it. Facts tell whether a probe can run, before anything is
+//! touched.
 
 use crate::error::ProbeError;
 use std::collections::BTreeSet;

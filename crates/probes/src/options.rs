@@ -1,4 +1,4 @@
-//! Options of probes: each a type that the command line and plans both read, its values written alike in both.
+//! Options of probes. Each is a type that both the command line and plans read, with values written in the same way.
 
 use serde::{Deserialize, Deserializer};
 use std::fmt::Display;

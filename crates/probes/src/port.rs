@@ -1,4 +1,5 @@
-//! The port a probe sends and receives through: one of the kernel's mechanisms, and a tap that captures what passes.
+//! The port through which a probe sends and receives: one of the kernel's mechanisms, and a tap that captures what
+//! passes.
 
 use crate::error::ProbeError;
 use crate::tap::Tap;

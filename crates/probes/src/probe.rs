@@ -1,4 +1,4 @@
-//! What every probe is: what is known of it before it runs, what it needs, and how it is started.
+//! What every probe has: facts that are known before it runs, its needs, and its start.
 
 use crate::error::ProbeError;
 use crate::need::{Machine, Need};

@@ -1,4 +1,4 @@
-//! When the streams end because their sender does.
+//! When the streams end because their sender ends.
 
 use std::sync::{Arc, OnceLock};
 use units::Monotonic;

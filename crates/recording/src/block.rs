@@ -1,4 +1,4 @@
-//! Records, alone and many of them side by side.
+//! Records: one alone, and many of them side by side.
 
 /// Most observation points of a recording.
 pub const MAX_POINTS: usize = 12;

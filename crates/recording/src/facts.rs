@@ -1,4 +1,4 @@
-//! Facts about a recording beside its segments (group [`GROUP`]). Whoever merges recordings reads them.
+//! Facts about a recording beside its segments (group [`GROUP`]). The merging of recordings reads them.
 
 /// Group of these facts.
 pub const GROUP: &str = "recording";

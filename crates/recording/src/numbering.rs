@@ -1,4 +1,5 @@
-//! From the count of a sample to its number: the count plus whole turns of the counter, from where the stream's sequence placed it.
+//! Makes the number of a sample from its count: the count plus whole turns of the counter, from the place that the
+//! stream's sequence gave it.
 
 use crate::block::flag;
 use wire::sequence::{Quiet, Sample, Sequence, Step};

@@ -2,9 +2,9 @@
 //!
 //! Publishers send their streams in bursts, one frame each at every sampling instant. So the next stream is the one that followed
 //! last time, its number is the next one, and within a burst a stamp lies a little after the one before, whatever held the
-//! whole burst up. The first stamp of a burst is held against the stream's own grid. Of a later point, such as the application
-//! that takes the frames one after the other, either the record before tells most (a queue is worked off) or the point before (the
-//! application waits).
+//! whole burst up. The first stamp of a burst is held against the stream's own grid. For a later point, such as the
+//! application that takes the frames one after the other, the best prediction comes either from the record before (a
+//! queue is worked off) or from the point before (the application waits).
 
 use crate::block::Block;
 use crate::stream::MAX_STREAMS;

@@ -1,4 +1,4 @@
-//! Limit profiles: which figure of which series may be how large, and who says so.
+//! Limit profiles: how large which figure of which series may be, and where each limit comes from.
 //!
 //! A profile is a TOML file. Two are part of the program (`substation`, `avb`); a site's own file has the same keys. The
 //! format is described in `docs/formats/limits.md`.

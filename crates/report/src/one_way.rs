@@ -1,4 +1,4 @@
-//! Figures between two clocks that follow PTP: how far they may be off, and when nobody knows.
+//! Figures between two clocks that follow PTP: how large their error may be, and when this is not known.
 //!
 //! A one-way figure is the true time plus the distance of the two clocks. Where the distance is bounded, the figure is good to
 //! that bound; where something happened to a clock, the windows it touches say nothing of the host.

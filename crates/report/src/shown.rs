@@ -1,6 +1,7 @@
-//! A report made safe to show: every text in it that others may have written, and what was made of them.
+//! A report made safe to show: every text in it that others may have written, and every text that was made from such
+//! texts.
 //!
-//! Judged first and shown then: limits find series by the names that they have.
+//! A run is judged first and made safe afterwards, because limits find series by their real names.
 
 use crate::Report;
 use crate::budget::{Budget, Line, State};

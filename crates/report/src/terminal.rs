@@ -1,4 +1,4 @@
-//! The report as text: the verdict first, then what it rests on.
+//! The report as text: the verdict first, then the figures behind it.
 
 mod buffers;
 mod clock;

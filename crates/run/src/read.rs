@@ -1,4 +1,4 @@
-//! A series that is made of samples that are read from a file, not measured.
+//! A series of samples that were read from a file, not measured.
 
 use model::{Counters, SeriesId, Spike, Tally};
 use stats::Worst;

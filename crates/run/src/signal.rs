@@ -1,4 +1,4 @@
-//! Tells who captures, as it is noticed, that something went wrong.
+//! Tells the thread that captures that something went wrong, as soon as it is noticed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

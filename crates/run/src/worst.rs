@@ -1,4 +1,4 @@
-//! In whatever order late samples come, the worst hundred of each series are looked at.
+//! The worst hundred late samples of each series are looked at, in whatever order they come.
 
 use crate::stop::Stop;
 use crate::why::{Answer, Explain, Question, QuestionKind};

@@ -1,4 +1,4 @@
-//! The way through a file.
+//! Goes through a file from its root to its control blocks.
 
 use crate::address::{Addresses, Kind};
 use crate::control::Control;

@@ -1,4 +1,4 @@
-//! How much less a series of windows tells than the same number of independent ones.
+//! How much less information a series of windows has than the same number of independent windows.
 //!
 //! A mean of windows that resemble their neighbours varies more than one of independent windows, by a factor that has to come
 //! from the same windows. Any single estimate of it is too low for some kind of dependence, so the widest of four is taken. Too

@@ -1,4 +1,4 @@
-//! The largest of many values, and whose they are.
+//! The largest of many values, and to what they belong.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

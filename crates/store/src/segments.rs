@@ -1,4 +1,4 @@
-//! Sealed segments of recordings: kept and given back as they are. What is in them is not this crate's business.
+//! Sealed segments of recordings: kept and given back as they are. This crate does not read what is in them.
 
 use crate::columns::{integer, unsigned};
 use crate::error::{Fault, StoreError};

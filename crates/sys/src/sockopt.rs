@@ -1,4 +1,4 @@
-//! Socket options as plain structures, for those rustix has no name for.
+//! Socket options as plain structures: those for which rustix has no name.
 
 use crate::error::last_errno;
 use rustix::io::Errno;

@@ -1,4 +1,4 @@
-//! Who had a CPU, and when: turns the events into segments without gaps.
+//! What had a CPU, and when: turns the events into segments without gaps.
 //!
 //! At every instant the innermost has it: non-maskable interrupt, interrupt, softirq, thread, idle thread.
 

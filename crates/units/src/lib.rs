@@ -1,4 +1,4 @@
-//! The words every other crate measures in: instants of named clocks, durations as people write them, CPU lists,
+//! The words in which every other crate measures: instants of named clocks, durations as people write them, CPU lists,
 //! absolute schedules, names that are given once, and texts of others made safe to show.
 //!
 //! Durations are integer nanoseconds in names that end in `_ns`. Instants are newtypes of the clock they were read from,

@@ -1,4 +1,4 @@
-//! The 8 octets that SV and GOOSE share behind the EtherType: APPID, Length, Reserved1, Reserved2.
+//! The 8 octets after the EtherType that SV and GOOSE share: APPID, Length, Reserved1, Reserved2.
 
 use crate::ber::Reader;
 use crate::bytes::be16;

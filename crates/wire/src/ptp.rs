@@ -1,5 +1,5 @@
-//! PTP management messages (IEEE 1588-2008, clause 15), as `ptp4l` answers them on its UNIX socket: what is asked, and the
-//! data sets that come back.
+//! PTP management messages (IEEE 1588-2008, clause 15), as `ptp4l` answers them on its UNIX socket: the questions, and
+//! the data sets that come back.
 //!
 //! A message, all big-endian:
 //!

@@ -1,14 +1,14 @@
 //! `triptime pcap FILE`: the streams of a capture.
 //!
-//! Without options, a listing: per stream its frames, rate, spacing, losses, bursts and worst gaps; for GOOSE its states.
-//! With `--json`, `--out`, `--html` or `--limits` a run as of any measuring command.
+//! Without options it prints a listing: per stream its frames, rate, spacing, losses, bursts and worst gaps; for GOOSE
+//! its states. With `--json`, `--out`, `--html` or `--limits` it makes a run, as any measuring command does.
 //!
 //! With `--decode`, one JSON object per line: one for each ASDU, one for each GOOSE message, fields named as on the wire. A
 //! frame that breaks a rule gives one line with `error` (the first violation), `offset` (the octet of the frame, from 0), and
 //! what could be decoded. What a subscriber should count but not refuse is listed in `flags`. Other traffic is passed over.
 //!
-//! A capture that is cut or damaged gives all that came before, and the error. Exit status: 2 then, unless limits were asked
-//! for, whose verdict decides.
+//! A capture that is cut or damaged gives all that came before, and the error. The exit status is then 2, unless limits
+//! were asked for: then their verdict decides.
 
 mod analyse;
 mod data;

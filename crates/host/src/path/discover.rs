@@ -1,4 +1,4 @@
-//! Following the way.
+//! Follows the way of a frame from one interface to the next.
 
 use super::holders::{Held, Holder, held};
 use super::namespaces::{Namespace, all};

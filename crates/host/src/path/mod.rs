@@ -1,8 +1,8 @@
 //! The way of a frame inside this machine, from an interface on: which bridge, which tap, which process and virtual machine,
 //! which container.
 //!
-//! Read from rtnetlink in every network namespace that can be entered, and from `/proc`. Nothing is changed. What cannot be
-//! seen is said: see [`Way::unseen`].
+//! Read from rtnetlink in every network namespace that can be entered, and from `/proc`. Nothing is changed.
+//! [`Way::unseen`] says what cannot be seen.
 
 mod discover;
 mod holders;

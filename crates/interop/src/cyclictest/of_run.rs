@@ -1,4 +1,4 @@
-//! A run as what cyclictest would have measured.
+//! Makes from a run the result that cyclictest would have measured.
 
 use crate::cyclictest::{Bucket, CyclictestError, MOST_BUCKETS, Mean, Measurement, System, Thread};
 use crate::import::{DOCUMENT, Source};

@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Files that are either complete or do not exist.
 
 use std::ffi::OsString;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! What contradicts a file: another machine, or a clock that ran for too short a time.
+//! What contradicts a file: it comes from another machine, or its clock ran for too short a time.
 
 use super::threads::Rebuilt;
 use super::{ImportError, Source};

@@ -1,4 +1,4 @@
-//! One thread of a file: what is known of its samples, and what can be rebuilt.
+//! One thread of a file: what is known about its samples, and what can be rebuilt.
 
 use super::{ImportError, Source};
 use crate::cyclictest::{Bucket, Measurement, Thread};

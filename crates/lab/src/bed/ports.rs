@@ -1,4 +1,4 @@
-//! Two ports of this machine as the ends of a bed, and what they are.
+//! Two ports of this machine as the ends of a bed, and what kind of interface each is.
 
 use super::way::Entry;
 use super::{Bed, Place};

@@ -1,4 +1,4 @@
-//! One direction of the wire: decides what comes out for what went in. It does no I/O itself.
+//! One direction of the wire: decides for each frame that goes in what comes out. It does no I/O itself.
 
 use super::rule::{Chooser, Fault, Rule};
 use units::Monotonic;

@@ -1,4 +1,4 @@
-//! Threads that throw everything else out of the caches.
+//! Threads that drive all other data out of the caches.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! Loads: work that competes with a measurement, on CPUs of one's choice.
+//! Loads: work that competes with a measurement, on the CPUs that the user chooses.
 //!
 //! A load runs from [`Load::start`] until [`Load::stop`] or until it is dropped, and leaves no thread, process, namespace or
 //! file behind. It says how much it did, so that a load that did nothing is noticed.

@@ -1,4 +1,4 @@
-//! Loads as people ask for them: `cache`, `timers:interval=50us@2-3`, or a table of a plan.
+//! Loads as users write them: `cache`, `timers:interval=50us@2-3`, or a table of a plan.
 
 use std::collections::BTreeMap;
 use std::fmt;

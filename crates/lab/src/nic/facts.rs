@@ -1,4 +1,4 @@
-//! What is known of an interface as facts of the run.
+//! What is known about an interface, as facts of the run.
 
 use super::Nic;
 use super::kind::{Kind, Needs};

@@ -1,4 +1,4 @@
-//! Steps side by side: which run together, and what keeps them from it.
+//! Steps side by side: which of them run together, and why they may not.
 
 use super::file::{Plan, PlanError};
 use super::roles::Roles;

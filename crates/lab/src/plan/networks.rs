@@ -1,4 +1,4 @@
-//! The networks a plan compares.
+//! The networks that a plan compares.
 
 use super::step::Step;
 use crate::bed::Network;

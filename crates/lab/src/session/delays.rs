@@ -1,4 +1,4 @@
-//! Real-time threads of ours that were ready to run and did not.
+//! Our real-time threads that were ready to run and did not run.
 
 use std::collections::BTreeMap;
 use std::fs;

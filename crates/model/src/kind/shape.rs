@@ -1,4 +1,4 @@
-//! What a kind of series says of it.
+//! What a kind of series says about its series.
 
 use super::ALL;
 use crate::counters::Counter;

@@ -1,7 +1,7 @@
 //! Supervises the GOOSE control blocks of a port, beside the sampled values that `subscribe` receives.
 //!
-//! A control block is told from others by destination, APPID and gocbRef. Nothing is allocated for a message of one that is
-//! known.
+//! Control blocks are told apart by destination, APPID and gocbRef. Nothing is allocated for a message of a known
+//! block.
 
 mod block;
 mod key;

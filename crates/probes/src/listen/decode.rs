@@ -1,4 +1,4 @@
-//! From a frame to the stream it belongs to and its number there.
+//! Finds for a frame the stream to which it belongs, and its number there.
 
 use crate::talk::mark;
 use model::{StreamId, StreamKind};

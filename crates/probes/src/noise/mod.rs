@@ -2,8 +2,8 @@
 //!
 //! One thread per CPU reads the cycle counter without pause; when two readings lie further apart than the threshold,
 //! something else had the CPU: an interrupt, a softirq, another thread, the hypervisor, the firmware. The gap is the sample.
-//! A series holds the gaps only; `watched_ns` of its windows says for how long they were looked for, so that time stolen per
-//! second is the sum of the samples over it.
+//! A series holds the gaps only; `watched_ns` of its windows says how long the thread looked for gaps. The time stolen
+//! per second is the sum of the samples divided by it.
 //!
 //! Where the kernel takes a CPU away from real-time threads that never sleep, the thread pauses before that; a pause is not
 //! watched and not counted.

@@ -1,6 +1,8 @@
-//! Where states of the waveforms begin, as events of the run: which fault, from which sample on, due when.
+//! Where states of the waveforms begin, as events of the run: which fault, from which sample on, and when that sample
+//! is due.
 //!
-//! A thread of its own writes them, of ordinary priority and on no CPU in particular: those that publish know nothing of it.
+//! A separate thread writes them, with ordinary priority and on no particular CPU. The threads that publish know
+//! nothing of it.
 
 use super::config::StreamConfig;
 use super::waveform::Begin;

@@ -1,4 +1,4 @@
-//! What a stream measures.
+//! The values that a stream carries.
 
 use std::sync::Arc;
 use waveform::sample::{Dataset, Sampling, Table};

@@ -1,4 +1,4 @@
-//! Frames out, answers in: sends the same frame again and again, and keeps what became of each.
+//! Sends the same frame again and again, receives the answers, and keeps what happened to each frame.
 
 use super::link::LinkState;
 use super::stages::{Answer, Stages};

@@ -1,4 +1,4 @@
-//! What stands in the ring before each frame.
+//! What the ring holds before each frame.
 
 use sys::packet::VlanTag;
 

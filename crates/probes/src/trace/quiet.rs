@@ -1,4 +1,4 @@
-//! Streams that fall silent at the first point, and streams that are two under one name.
+//! Streams that become silent at the first point, and pairs of streams that have one name.
 
 use ::trace::hops::{Progress, SILENCE_NS};
 use std::collections::HashMap;

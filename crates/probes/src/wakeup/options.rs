@@ -1,4 +1,4 @@
-//! What can be said about a measurement of wake-ups, on the command line and in a plan.
+//! What can be set for a measurement of wake-ups, on the command line and in a plan.
 
 use crate::options::{defaults, duration, ns, positive_duration, some_ns, some_positive_ns, text};
 use serde::Deserialize;

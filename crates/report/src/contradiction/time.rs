@@ -1,4 +1,4 @@
-//! Windows in time: none over another, and none gone.
+//! Windows in time: no window overlaps another, and none is missing.
 
 use super::{Findings, IMPORTED};
 use model::{EventKind, RunView, SeriesView, WindowRow, kind::Accounts};

@@ -1,4 +1,4 @@
-//! Why samples were what they were, and what statistics say of them, as JSON.
+//! Why samples had their values, and what statistics say about them, as JSON.
 
 use crate::insight::{Insight, QuantileInterval};
 use model::{CauseTotal, Explanation, SeriesView};

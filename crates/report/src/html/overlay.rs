@@ -1,4 +1,4 @@
-//! Histograms of several runs over one another, as outlines.
+//! Histograms of several runs, drawn one over the other as outlines.
 
 use super::svg::{Scale, axis_count, axis_ns, escape};
 use stats::{Bucket, Histogram};

@@ -1,4 +1,4 @@
-//! Gaps between frames, held against the interval of their stream.
+//! Gaps between frames, compared with the interval of their stream.
 
 use crate::bound::Bound;
 use crate::limits::{Limit, Quantity};

@@ -1,4 +1,4 @@
-//! The figure that a limit is held against, or why there is none.
+//! The figure that is compared with a limit, or why there is none.
 
 use crate::limits::Quantity;
 use crate::pacing::Pacing;

@@ -1,4 +1,4 @@
-//! Holds the facts of a run against what a profile requires of them.
+//! Compares the facts of a run with what a profile requires of them.
 
 use super::{Judgement, Verdict};
 use crate::limits::{Profile, Requirement};

@@ -1,4 +1,4 @@
-//! Return levels: the latency that is exceeded once in so long, by extreme-value theory.
+//! Return levels: the latency that is exceeded once in a given time, by extreme-value theory.
 //!
 //! The largest value of each block of time follows a [`Gev`] distribution (S. Coles, An Introduction to Statistical Modeling of
 //! Extreme Values, 2001). That holds for values of one kind, that hardly depend on each other, from a system that does not

@@ -1,4 +1,4 @@
-//! Fits to samples that lie near one distribution, so that few steps find them.
+//! Fits to samples that lie near one distribution, so that few steps are enough to find each fit.
 
 use super::gev::Maxima;
 use super::optimise::{inverse_of_second_derivatives, minimise, refine};

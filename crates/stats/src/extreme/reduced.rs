@@ -1,4 +1,5 @@
-//! The scale on which extreme values are alike: logarithms where the shape is zero, powers elsewhere, and no step between.
+//! The scale on which extreme values are alike: logarithms if the shape is zero, else powers, without a step between
+//! the two.
 
 /// Below this, `shape * t` loses digits in the plain formulas.
 const SMALL: f64 = 1e-3;

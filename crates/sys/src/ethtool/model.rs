@@ -1,4 +1,4 @@
-//! What a driver can say. A `None` is something it does not say, or does not have.
+//! What a driver can say. `None` stands for something that it does not say, or does not have.
 
 use rustix::io::Errno;
 use std::fmt;

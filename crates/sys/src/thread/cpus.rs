@@ -1,4 +1,4 @@
-//! CPUs: which there are, which this process may use, and pinning to one.
+//! CPUs: which CPUs exist, which of them this process may use, and pinning to one.
 
 use crate::error::SysError;
 use rustix::io::Errno;

@@ -1,4 +1,4 @@
-//! Making the calling thread a real-time thread, and what it used.
+//! Makes the calling thread a real-time thread, and tells which resources it used.
 
 mod cpus;
 mod policy;

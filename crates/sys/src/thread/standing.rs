@@ -1,4 +1,4 @@
-//! How a thread really runs: read from the kernel, not from what was asked for.
+//! How a thread really runs: read from the kernel, not taken from what was requested.
 
 use super::cpus;
 use rustix::thread::{Pid, sched_getaffinity};

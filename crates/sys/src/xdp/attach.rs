@@ -1,4 +1,4 @@
-//! The program on the interface, in one of the two ways there are, and the socket it delivers to.
+//! The program on the interface, attached in one of two ways, and the socket to which it delivers.
 
 use super::mode::{XdpMode, XdpRefusal, XdpRequest, XdpRunning};
 use super::socket::{Socket, bind_refusal};

@@ -1,5 +1,5 @@
-//! The four rings an AF_XDP socket shares with the kernel: of descriptors (received, to send) and of addresses (empty chunks
-//! to fill, sent chunks to use again).
+//! The four rings that an AF_XDP socket shares with the kernel: of descriptors (received, to send) and of addresses
+//! (empty chunks to fill, sent chunks to use again).
 //!
 //! One side produces, the other consumes; each writes its own counter only, after the entries it is about.
 

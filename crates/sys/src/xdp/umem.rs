@@ -1,4 +1,5 @@
-//! The memory frames lie in: one mapping, cut into chunks of equal size, of which the first ones receive and the rest send.
+//! The memory that holds the frames: one mapping, cut into chunks of equal size. The first chunks receive and the rest
+//! send.
 
 use crate::error::SysError;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};

@@ -1,4 +1,4 @@
-//! What a piece of the latency was to the thread that waited.
+//! What role a piece of the latency had for the thread that waited.
 
 use super::own::{Own, OwnStates};
 use super::path::WakePath;

@@ -1,4 +1,4 @@
-//! Events in, segments out.
+//! Which segments come from which events.
 
 use super::{Segment, Who, segments};
 use crate::event::{Event, Left, Name, Thread, Vector, What};

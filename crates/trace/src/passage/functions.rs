@@ -1,4 +1,4 @@
-//! Functions that take an `sk_buff`: a program at the beginning of each, where the kernel permits it.
+//! Functions that take an `sk_buff`: a program at the beginning of each, if the kernel permits it.
 
 use super::btf::{Types, modules};
 use super::layout::POSITIONS;

@@ -1,5 +1,5 @@
-//! Follows single sampled values through the kernel: past every tracepoint with the frame's `sk_buff` as an argument,
-//! and past every such function where the kernel permits it.
+//! Follows single sampled values through the kernel: at every tracepoint with the frame's `sk_buff` as an argument, and
+//! at every such function if the kernel permits it.
 //!
 //! Which those are, of the kernel itself and for functions of its modules, is found in the kernel's description of its own types (BTF). A frame is chosen when it comes to the
 //! interface that is looked at, and is known from then on by its content (stream and first smpCnt) wherever it comes, also when

@@ -1,4 +1,4 @@
-//! Synthesised signals: a steady state, and faults laid out as a test set's sequence of states.
+//! Synthesised signals: a steady state, and faults in a sequence of states, as test sets have it.
 //!
 //! Of phase p and angle a in the steady state, `sqrt(2) * rms * cos(2 pi f t + a)`, t from the start of the run. Angles are
 //! degrees. From state to state the phase of the frequency goes on without a jump.

@@ -1,4 +1,4 @@
-//! Publishing: an AAF frame encoded once, of which counter, time and data are patched.
+//! Publishing: an AAF frame is encoded once, and then only its counter, time and data are patched.
 
 use super::{AAF, ETHER_TYPE, HEADER, at, bit};
 use crate::ether::{self, Mac, VlanTag};

@@ -1,4 +1,4 @@
-//! What a message of a GOOSE stream is, and the part of it that the rules are about.
+//! What a message of a GOOSE stream turned out to be, and the part of it that the rules look at.
 
 use super::Frame;
 use crate::order::Place;

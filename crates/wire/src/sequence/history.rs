@@ -1,4 +1,4 @@
-//! What the samples of the last second held. It tells whether a sample that comes again says the same.
+//! The contents of the samples of the last second. They tell whether a sample that comes again has the same contents.
 
 use std::num::NonZeroU32;
 

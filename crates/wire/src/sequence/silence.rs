@@ -1,4 +1,4 @@
-//! Silence: what was lost in it, and when to tell it.
+//! Silence: what was lost in it, and when to report it.
 
 use super::line::{EARLY_NS, Line, counts};
 use super::pace::Pace;

@@ -1,4 +1,4 @@
-//! Publishing: a frame encoded once, of which only counters and samples are patched.
+//! Publishing: a frame is encoded once, and then only its counters and samples are patched.
 
 use super::parse::{Layout, Span};
 use super::{Frame, MEMBER, Message};

@@ -1,4 +1,4 @@
-//! Files of one line a sample: sv_timestamp_logger's and svtrace's.
+//! Files with one line per sample: those of sv_timestamp_logger and svtrace.
 
 use super::{ClockArg, ImportArgs, report};
 use crate::failure::Failure;

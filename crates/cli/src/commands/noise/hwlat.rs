@@ -1,4 +1,4 @@
-//! A look at the hardware by the kernel's hwlat tracer, before the spinning.
+//! Watches the hardware with the kernel's hwlat tracer, before the spinning begins.
 
 use crate::failure::Failure;
 use crate::run_file::Run;

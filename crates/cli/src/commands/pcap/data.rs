@@ -1,5 +1,5 @@
-//! Values of a GOOSE dataset as JSON: `{"type": …, "value": …}`, with `raw` (hexadecimal) where a number or text would lose
-//! something.
+//! Values of a GOOSE dataset as JSON: `{"type": …, "value": …}`, with `raw` (hexadecimal) if a number or text would
+//! lose something.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};

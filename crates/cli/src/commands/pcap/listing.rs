@@ -1,4 +1,4 @@
-//! What a capture held, for a person.
+//! What a capture contained, as text for a person.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Reading: finds the form of a file, and checks what every form must fulfil.
+//! Reading: finds the form of a file, and checks the rules that hold for every form.
 
 mod json;
 mod lines;

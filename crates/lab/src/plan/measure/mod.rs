@@ -1,4 +1,4 @@
-//! What a step of a plan can measure: a file each, and a line in [`LIST`].
+//! What a step of a plan can measure. Each probe has a file here, and a line in [`LIST`].
 
 mod cpus;
 mod reflect;

@@ -1,4 +1,4 @@
-//! One control block: who it is, what was supervised, and its series.
+//! One control block: its identity, what was supervised, and its series.
 
 use super::key;
 use super::notice;

@@ -1,4 +1,4 @@
-//! What was not traced, said in the run at its end.
+//! What was not traced. The run says it at its end.
 
 use super::Reader;
 use crate::error::ProbeError;

@@ -1,4 +1,4 @@
-//! What held samples up, and what statistics say of them, as the page shows it.
+//! What held samples up, and what statistics say about them, as the page shows it.
 
 use crate::Report;
 use crate::pacing::Buffer;

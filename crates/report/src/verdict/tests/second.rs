@@ -1,4 +1,4 @@
-//! Whom the event of a second measurement reaches.
+//! Which series the event of a second measurement affects.
 
 use super::{Pattern, Quantity, event, profile};
 use crate::verdict::{Judgement, Verdict};
