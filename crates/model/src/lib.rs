@@ -26,7 +26,7 @@ pub use counters::{Counter, Counters};
 pub use event::{Event, EventKind, STEP_NOTICED_NS};
 pub use explanation::{Cause, CauseTotal, Explanation, Extent, Part};
 pub use fact::{Fact, NOT_APPLICABLE};
-pub use figures::Figures;
+pub use figures::{Figure, FigureValue, Figures};
 pub use kind::Kind;
 pub use run::{RunInfo, RunState};
 pub use series::{SeriesClock, SeriesId, SeriesSpec, under};

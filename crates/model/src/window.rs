@@ -1,6 +1,7 @@
 //! Windows: what a series measured in one span of time.
 
 use crate::counters::Counters;
+use crate::figures::{Figure, FigureValue};
 use crate::series::SeriesId;
 use stats::Histogram;
 
@@ -51,4 +52,29 @@ pub struct WindowRow {
     pub p99_ns: Option<u64>,
     /// 99.9 % quantile.
     pub p999_ns: Option<u64>,
+}
+
+impl WindowRow {
+    /// The figures that a window keeps, in the order of the first run files.
+    pub const FIGURES: [Figure; 6] = [
+        Figure::Mean,
+        Figure::Min,
+        Figure::P50,
+        Figure::P99,
+        Figure::P999,
+        Figure::Max,
+    ];
+
+    /// The value of one, in ns; `None` for one that windows do not keep, too.
+    pub fn figure(&self, figure: Figure) -> Option<FigureValue> {
+        match figure {
+            Figure::Mean => self.mean_ns.map(FigureValue::from),
+            Figure::Min => self.min_ns.map(FigureValue::from),
+            Figure::Max => self.max_ns.map(FigureValue::from),
+            Figure::P50 => self.p50_ns.map(FigureValue::from),
+            Figure::P99 => self.p99_ns.map(FigureValue::from),
+            Figure::P999 => self.p999_ns.map(FigureValue::from),
+            Figure::P9999 | Figure::P99999 => None,
+        }
+    }
 }

@@ -83,7 +83,7 @@ struct Series {
     #[serde(flatten)]
     counters: serde_json::Map<String, serde_json::Value>,
     #[serde(flatten)]
-    figures: FigureEntry,
+    figures: Figures,
     /// Counters that are not among the published first ones.
     #[serde(flatten)]
     more_counters: serde_json::Map<String, serde_json::Value>,
@@ -106,21 +106,9 @@ struct Series {
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct FigureEntry {
-    min: Option<i64>,
-    mean: Option<f64>,
-    p50: Option<u64>,
-    p99: Option<u64>,
-    p999: Option<u64>,
-    p9999: Option<u64>,
-    p99999: Option<u64>,
-    max: Option<i64>,
-}
-
-#[derive(Debug, Clone, Serialize)]
 struct ScheduledEntry {
     #[serde(flatten)]
-    figures: FigureEntry,
+    figures: Figures,
     activations: u64,
     unplaced: u64,
 }
@@ -265,7 +253,7 @@ fn series_entry(report: &Report, series: &SeriesView) -> Series {
         name: series.spec.name.clone(),
         unit: "ns",
         counters: Counter::first().filter(is_published).map(entry).collect(),
-        figures: FigureEntry::from(series.figures()),
+        figures: series.figures(),
         more_counters: Counter::ALL.into_iter().filter(is_further).map(entry).collect(),
         unaccounted: series.unaccounted(),
         what: series.spec.what.clone(),
@@ -292,7 +280,7 @@ fn count(report: &Report, series: &SeriesView, counter: Counter) -> (String, ser
 fn scheduled(series: &SeriesView) -> Option<ScheduledEntry> {
     let scheduled = series.scheduled()?;
     Some(ScheduledEntry {
-        figures: series.scheduled_figures()?.into(),
+        figures: series.scheduled_figures()?,
         activations: scheduled.count(),
         unplaced: scheduled.unplaced(),
     })
@@ -304,31 +292,6 @@ fn view(report: &Report, check: &Check) -> Option<&'static str> {
     let has_views = quantity == Quantity::Mean || quantity.quantile().is_some();
     let series = report.run.series_named(&check.series).filter(|_| has_views)?;
     Some(series.judged_view())
-}
-
-impl From<Figures> for FigureEntry {
-    fn from(f: Figures) -> Self {
-        let Figures {
-            min,
-            mean,
-            p50,
-            p99,
-            p999,
-            p9999,
-            p99999,
-            max,
-        } = f;
-        Self {
-            min,
-            mean,
-            p50,
-            p99,
-            p999,
-            p9999,
-            p99999,
-            max,
-        }
-    }
 }
 
 /// Of limits, then of requirements.

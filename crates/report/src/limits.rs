@@ -10,6 +10,7 @@ mod requirement;
 mod tests;
 
 pub use class::{Class, Until};
+use model::{Counter, Figure};
 pub(crate) use requirement::word_of;
 pub use requirement::{Compared, Requirement, Wanted};
 use std::path::{Path, PathBuf};
@@ -207,26 +208,39 @@ impl Quantity {
         Self::Excess,
     ];
 
+    /// The figure that it is, if any.
+    pub const fn figure(self) -> Option<Figure> {
+        Some(match self {
+            Self::Max => Figure::Max,
+            Self::Mean => Figure::Mean,
+            Self::P50 => Figure::P50,
+            Self::P99 => Figure::P99,
+            Self::P999 => Figure::P999,
+            Self::P9999 => Figure::P9999,
+            Self::P99999 => Figure::P99999,
+            _ => return None,
+        })
+    }
+
+    /// The counter that it is, if any.
+    pub const fn counter(self) -> Option<Counter> {
+        Some(match self {
+            Self::Received => Counter::Received,
+            Self::Lost => Counter::Lost,
+            Self::Late => Counter::Late,
+            Self::Duplicate => Counter::Duplicate,
+            Self::Conflicting => Counter::Conflicting,
+            Self::Reordered => Counter::Reordered,
+            Self::Missed => Counter::Missed,
+            Self::Overflow => Counter::Overflow,
+            _ => return None,
+        })
+    }
+
     /// The word for it in a profile.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Max => "max",
-            Self::Excess => "excess",
-            Self::Mean => "mean",
-            Self::P50 => "p50",
-            Self::P99 => "p99",
-            Self::P999 => "p999",
-            Self::P9999 => "p9999",
-            Self::P99999 => "p99999",
-            Self::Received => "received",
-            Self::Lost => "lost",
-            Self::Late => "late",
-            Self::Duplicate => "duplicate",
-            Self::Conflicting => "conflicting",
-            Self::Reordered => "reordered",
-            Self::Missed => "missed",
-            Self::Overflow => "overflow",
-        }
+        let of_figure = self.figure().map(Figure::name);
+        of_figure.or(self.counter().map(Counter::name)).unwrap_or("excess")
     }
 
     /// The quantity a word stands for.
@@ -236,10 +250,9 @@ impl Quantity {
 
     /// Whether it is a duration or a count.
     pub fn unit(self) -> Unit {
-        match self {
-            Self::Max | Self::Excess | Self::Mean => Unit::Ns,
-            _ if self.quantile().is_some() => Unit::Ns,
-            _ => Unit::Count,
+        match self.counter() {
+            Some(_) => Unit::Count,
+            None => Unit::Ns,
         }
     }
 
@@ -254,14 +267,7 @@ impl Quantity {
 
     /// The fraction of samples that lies at or below the value, for quantiles.
     pub fn quantile(self) -> Option<f64> {
-        match self {
-            Self::P50 => Some(0.5),
-            Self::P99 => Some(0.99),
-            Self::P999 => Some(0.999),
-            Self::P9999 => Some(0.9999),
-            Self::P99999 => Some(0.99999),
-            _ => None,
-        }
+        self.figure().and_then(Figure::quantile)
     }
 }
 

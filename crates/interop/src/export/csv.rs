@@ -6,9 +6,6 @@ use std::io::Write;
 use store::RunFile;
 use units::foreign;
 
-/// Columns between the counters and those that came later; `_ns` says that a column is in nanoseconds.
-const FIGURES: [&str; 6] = ["mean_ns", "min_ns", "p50_ns", "p99_ns", "p999_ns", "max_ns"];
-
 /// Writes one row for each window of each series. A figure that a window does not have is empty, not 0.
 ///
 /// # Errors
@@ -26,10 +23,10 @@ pub fn csv(file: &RunFile, out: &mut impl Write) -> Result<(), ExportError> {
 
 /// Instants are since the run's start. What came later stands last, so that columns keep their places.
 fn header() -> String {
-    let name = |counter: Counter| counter.name();
-    let mut columns = vec!["series", "start_ns", "end_ns"];
+    let name = |counter: Counter| counter.name().to_owned();
+    let mut columns = ["series", "start_ns", "end_ns"].map(str::to_owned).to_vec();
     columns.extend(Counter::first().map(name));
-    columns.extend(FIGURES);
+    columns.extend(WindowRow::FIGURES.map(|figure| format!("{}_ns", figure.name())));
     columns.extend(Counter::ADDED.map(name));
     columns.join(",")
 }
@@ -38,10 +35,7 @@ fn row(window: &WindowRow) -> String {
     let count = |counter: Counter| window.counters.get(counter).to_string();
     let mut cells = vec![window.start_ns.to_string(), window.end_ns.to_string()];
     cells.extend(Counter::first().map(count));
-    cells.push(text(window.mean_ns));
-    cells.push(text(window.min_ns));
-    cells.extend([window.p50_ns, window.p99_ns, window.p999_ns].map(text));
-    cells.push(text(window.max_ns));
+    cells.extend(WindowRow::FIGURES.map(|figure| text(window.figure(figure))));
     cells.extend(Counter::ADDED.map(count));
     cells.join(",")
 }

@@ -122,7 +122,7 @@ impl Snapshot {
         for series in &self.series {
             for (quantile, value_s) in &series.quantiles {
                 let [command, name] = self.labels(series);
-                let labels = [command, name, ("quantile", *quantile)];
+                let labels = [command, name, ("quantile", quantile.as_str())];
                 family.encode_family(&labels)?.encode_gauge(value_s)?;
             }
         }

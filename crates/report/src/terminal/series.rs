@@ -4,7 +4,7 @@ use super::table::{Align, Table};
 use super::{Paint, section};
 use crate::Report;
 use crate::text::{capitalised, count, ns_or_dash};
-use model::{Counter, Figures, SeriesView, kind};
+use model::{Counter, Figure, FigureValue, Figures, SeriesView, kind};
 use units::format_ns;
 
 /// Series of one kind that are listed one by one; of more, the worst are.
@@ -20,8 +20,8 @@ pub(super) fn series(report: &Report, paint: &Paint) -> String {
         ("samples", Align::Right),
         ("time", Align::Right),
     ]);
-    for name in ["min", "mean", "p50", "p99", "p99.9", "p99.99", "max"] {
-        table.columns(&[(name, Align::Right)]);
+    for figure in shown() {
+        table.columns(&[(figure.title(), Align::Right)]);
     }
     for name in kind::in_order(all.iter().map(SeriesView::family)) {
         let mut of_family: Vec<&SeriesView> = all.iter().filter(|series| series.family() == name).collect();
@@ -51,40 +51,34 @@ pub(super) fn series(report: &Report, paint: &Paint) -> String {
     out + &counters(all)
 }
 
+/// The figures that fit into the width of a terminal.
+fn shown() -> impl Iterator<Item = Figure> {
+    Figure::ALL.into_iter().filter(|figure| *figure != Figure::P99999)
+}
+
+fn values(figures: &Figures) -> impl Iterator<Item = String> {
+    shown().map(|figure| ns_or_dash(figures.get(figure).map(FigureValue::ns)))
+}
+
 fn figures_row(series: &SeriesView) -> Vec<String> {
-    let f = series.figures();
-    let whole = |ns: Option<i64>| ns_or_dash(ns.map(|ns| ns as f64));
-    let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
-    vec![
+    let mut row = vec![
         series.spec.name.clone(),
         count(series.counters.received),
         format_ns(series.exposure_ns() as f64),
-        whole(f.min),
-        ns_or_dash(f.mean),
-        quantile(f.p50),
-        quantile(f.p99),
-        quantile(f.p999),
-        quantile(f.p9999),
-        whole(f.max),
-    ]
+    ];
+    row.extend(values(&series.figures()));
+    row
 }
 
 /// The same series over scheduled activations, which is the view that limits judge.
-fn scheduled_row(series: &SeriesView, f: &Figures) -> Vec<String> {
-    let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
-    let whole = |ns: Option<i64>| ns_or_dash(ns.map(|ns| ns as f64));
-    vec![
+fn scheduled_row(series: &SeriesView, figures: &Figures) -> Vec<String> {
+    let mut row = vec![
         "  over scheduled activations".to_owned(),
         count(series.counters.received.saturating_add(series.counters.missed)),
         String::new(),
-        whole(f.min),
-        ns_or_dash(f.mean),
-        quantile(f.p50),
-        quantile(f.p99),
-        quantile(f.p999),
-        quantile(f.p9999),
-        whole(f.max),
-    ]
+    ];
+    row.extend(values(figures));
+    row
 }
 
 /// What went wrong with samples that were due: listed where it did, and said where it did not.

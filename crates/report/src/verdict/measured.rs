@@ -25,16 +25,13 @@ impl Measured {
         if c.received == 0 && c.expected == 0 && !is_counted {
             return Err(nothing_measured(run, series));
         }
+        if quantity == Quantity::Overflow && series.spec.threshold_ns.is_none() {
+            return Err("no threshold was set for it".to_owned());
+        }
+        if let Some(counter) = quantity.counter() {
+            return counted(c.get(counter));
+        }
         match quantity {
-            Quantity::Received => counted(c.received),
-            Quantity::Lost => counted(c.lost),
-            Quantity::Late => counted(c.late),
-            Quantity::Duplicate => counted(c.duplicate),
-            Quantity::Conflicting => counted(c.conflicting),
-            Quantity::Reordered => counted(c.reordered),
-            Quantity::Missed => counted(c.missed),
-            Quantity::Overflow if series.spec.threshold_ns.is_none() => Err("no threshold was set for it".to_owned()),
-            Quantity::Overflow => counted(c.overflow),
             Quantity::Max => series.max_ns.map(Self::Whole).ok_or_else(|| no_samples(series)),
             Quantity::Excess => {
                 let pacing = Pacing::of(series)?;
@@ -48,9 +45,7 @@ impl Measured {
                 );
                 mean.map(Self::Mean).ok_or_else(|| no_place(series, scheduled.as_ref()))
             }
-            Quantity::P50 | Quantity::P99 | Quantity::P999 | Quantity::P9999 | Quantity::P99999 => {
-                quantile(series, quantity.quantile().unwrap_or(0.5), quantity)
-            }
+            _ => quantile(series, quantity.quantile().unwrap_or(0.5), quantity),
         }
     }
 

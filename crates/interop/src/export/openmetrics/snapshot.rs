@@ -1,6 +1,6 @@
 //! The figures of a run in OpenMetrics' units.
 
-use model::{Counters, IMPORTED, RunState, RunView, SeriesView};
+use model::{Counters, Figure, IMPORTED, RunState, RunView, SeriesView};
 use stats::Histogram;
 
 /// Upper ends of the histogram's buckets: 1, 2 and 5 in each decade from a microsecond on. Those that were clipped at 60 s are
@@ -63,7 +63,7 @@ pub(super) struct Series {
     /// Mean.
     pub(super) mean_s: Option<f64>,
     /// Supported quantiles, by the text of their label.
-    pub(super) quantiles: Vec<(&'static str, f64)>,
+    pub(super) quantiles: Vec<(String, f64)>,
     /// How long it was measured.
     pub(super) exposure_s: f64,
     /// Upper end and count of each bucket, the last without end.
@@ -106,23 +106,14 @@ impl Series {
         // A sum that can fall is no counter: a histogram with samples below zero has none.
         let can_fall = series.min_ns.is_some_and(|min| min < 0);
         let figures = series.figures();
-        let quantiles = [
-            ("0.5", figures.p50),
-            ("0.99", figures.p99),
-            ("0.999", figures.p999),
-            ("0.9999", figures.p9999),
-            ("0.99999", figures.p99999),
-        ];
+        let quantile = |figure: Figure| Some((figure.quantile()?.to_string(), seconds(figures.get(figure)?.ns())));
         Self {
             name: series.spec.name.clone(),
             counters: series.counters,
             min_s: figures.min.map(|ns| seconds(ns as f64)),
             max_s: figures.max.map(|ns| seconds(ns as f64)),
             mean_s: figures.mean.filter(|_| is_exact).map(seconds),
-            quantiles: quantiles
-                .into_iter()
-                .filter_map(|(label, ns)| Some((label, seconds(ns? as f64))))
-                .collect(),
+            quantiles: Figure::ALL.into_iter().filter_map(quantile).collect(),
             exposure_s: seconds(series.exposure_ns() as f64),
             buckets: buckets(&series.histogram),
             samples: series.histogram.count(),

@@ -6,7 +6,7 @@ use crate::html::{boxes, charts, data};
 use crate::one_way::OneWay;
 use crate::text::{capitalised, count, ns_or_dash, plural};
 use crate::verdict::Verdict;
-use model::{Counter, Event, Figures, Kind, SeriesView, kind};
+use model::{Counter, Event, Figure, FigureValue, Figures, Kind, SeriesView, kind};
 use units::format_ns;
 
 /// Worst samples shown of each series.
@@ -23,6 +23,17 @@ pub(crate) struct FamilyPart {
     /// The heads of its counters, and what each counts.
     pub(crate) counters: Vec<(String, &'static str)>,
     pub(crate) quiet: bool,
+}
+
+impl FamilyPart {
+    /// Headings of the figures.
+    pub(crate) fn headings(&self) -> Vec<String> {
+        let heading = |figure: Figure| match figure.quantile() {
+            Some(_) => figure.title().to_owned(),
+            None => capitalised(figure.title()),
+        };
+        Figure::ALL.map(heading).to_vec()
+    }
 }
 
 pub(crate) struct SeriesPart {
@@ -105,6 +116,14 @@ fn family_part(report: &Report, name: &str) -> FamilyPart {
     }
 }
 
+/// The number of samples, then every figure.
+fn shown_figures(series: &SeriesView, figures: &Figures) -> Vec<String> {
+    let value = |figure: Figure| ns_or_dash(figures.get(figure).map(FigureValue::ns));
+    let mut shown = vec![count(series.counters.received)];
+    shown.extend(Figure::ALL.map(value));
+    shown
+}
+
 fn series_part(
     report: &Report,
     index: usize,
@@ -122,7 +141,6 @@ fn series_part(
     let events: Vec<&Event> = run.events_of(series).collect();
     let length_s = run.duration_ns as f64 / 1e9;
     let whole = |ns: Option<i64>| ns_or_dash(ns.map(|ns| ns as f64));
-    let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
     let clocks = OneWay::of(run, series);
     SeriesPart {
         index,
@@ -137,17 +155,7 @@ fn series_part(
         samples: plural(series.counters.received, "sample"),
         exposure: format_ns(series.exposure_ns() as f64),
         max: whole(figures.max) + &clocks.as_ref().map(OneWay::plus_minus).unwrap_or_default(),
-        figures: vec![
-            count(series.counters.received),
-            whole(figures.min),
-            ns_or_dash(figures.mean),
-            quantile(figures.p50),
-            quantile(figures.p99),
-            quantile(figures.p999),
-            quantile(figures.p9999),
-            quantile(figures.p99999),
-            whole(figures.max),
-        ],
+        figures: shown_figures(series, figures),
         range_svg: String::new(),
         counters: counters(series),
         histogram_svg: charts::histogram(series, limit),
@@ -207,15 +215,13 @@ fn scheduled(series: &SeriesView) -> String {
     let Some(figures) = series.scheduled_figures() else {
         return String::new();
     };
-    let quantile = |ns: Option<u64>| ns_or_dash(ns.map(|ns| ns as f64));
+    let quantiles = Figure::ALL.into_iter().filter(|figure| figure.quantile().is_some());
+    let named = quantiles.map(|figure| (figure.title(), figures.get(figure)));
+    let shown = named.map(|(title, value)| format!(", {title} {}", ns_or_dash(value.map(FigureValue::ns))));
     format!(
-        "The figures above are of measured samples. Over scheduled activations ({} put back): mean {}, p50 {}, p99 {}, \
-         p99.9 {}, p99.99 {}.",
+        "The figures above are of measured samples. Over scheduled activations ({} put back): mean {}{}.",
         plural(series.counters.missed, "skipped period"),
         ns_or_dash(figures.mean),
-        quantile(figures.p50),
-        quantile(figures.p99),
-        quantile(figures.p999),
-        quantile(figures.p9999),
+        shown.collect::<String>(),
     )
 }
