@@ -2,6 +2,7 @@
 
 use crate::ColumnarError;
 use model::RunState;
+use model::fact::HOST_NAME;
 use parquet::file::metadata::KeyValue;
 use store::RunFile;
 use units::foreign::Show;
@@ -25,12 +26,9 @@ impl Origin {
     pub(crate) fn of(run: &RunFile) -> Result<Self, ColumnarError> {
         let info = run.info();
         let (info, facts) = (info.shown(), run.facts()?.shown());
-        let host = facts
-            .iter()
-            .find(|fact| fact.group == "kernel" && fact.name == "host name");
         Ok(Self {
             run: info.id.clone(),
-            host: host.and_then(|fact| fact.value.clone().ok()).unwrap_or_default(),
+            host: HOST_NAME.of(&facts).unwrap_or_default(),
             command: info.command.clone(),
             started_ns: info.started.as_ns(),
             state: match run.state() {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use host::{Host, to_text};
+use model::fact::INVENTORIED;
 
 fn trees() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts");
@@ -28,6 +29,22 @@ fn every_tree_gives_its_facts() {
         }
     }
     assert!(wrong.is_empty(), "{}\nsee tests/hosts/README.md", wrong.join("\n"));
+}
+
+#[test]
+fn every_fact_that_is_read_back_is_in_the_inventory() {
+    for tree in trees() {
+        let facts = Host::at(&tree.join("root")).expect("tree").facts();
+        for of in INVENTORIED {
+            assert!(
+                of.find(&facts).is_some(),
+                "{}: {}, {}",
+                tree.display(),
+                of.group,
+                of.name
+            );
+        }
+    }
 }
 
 /// Lines that differ, as `expected … found …`.

@@ -41,7 +41,7 @@ struct Nic {
 }
 
 struct Files {
-    facts: Vec<host::Fact>,
+    facts: Vec<Fact>,
     interrupts: Vec<NicInterrupt>,
 }
 

@@ -9,6 +9,7 @@ mod watch;
 
 use flight::Flight;
 use host::Host;
+use model::fact::RUN_START;
 use model::{EventKind, Fact, RunState};
 use probes::ProbeError;
 use run::{Events, Explain, NewRun, Recorder, RecorderOptions, Stop};
@@ -105,7 +106,7 @@ impl Session {
         writer.add_facts(&facts(&Host::live()))?;
         writer.add_facts(&crate::nic::facts_of(&spec.interfaces))?;
         if flight.is_some() {
-            writer.add_facts(&[flight::start_fact(pair.monotonic)])?;
+            writer.add_facts(&[RUN_START.fact(Ok(pair.monotonic), "clock_gettime(2)")])?;
         }
         let options = RecorderOptions {
             start: pair.monotonic,
@@ -197,16 +198,7 @@ fn hold_idle(default_system: bool, events: &Events) -> (Option<DmaLatency>, Stri
 }
 
 fn facts(host: &Host) -> Vec<Fact> {
-    let mut facts: Vec<Fact> = host
-        .facts()
-        .into_iter()
-        .map(|fact| Fact {
-            group: fact.group,
-            name: fact.name,
-            value: fact.value,
-            source: fact.source,
-        })
-        .collect();
+    let mut facts = host.facts();
     let tracers = flight::tracers_fact();
     let behind = facts.iter().rposition(|fact| fact.group == tracers.group);
     facts.insert(behind.map_or(0, |last| last + 1), tracers);

@@ -8,8 +8,9 @@
 #![allow(missing_docs)]
 
 use merge::{Input, Merge, Relation};
-use model::{Fact, RunInfo, RunState};
-use recording::{Record, SegmentWriter, StreamInfo, facts, instants};
+use model::fact::{RECORDED_FROM, RECORDED_TO};
+use model::{RunInfo, RunState};
+use recording::{Record, SegmentWriter, StreamInfo, instants};
 use run::sealing;
 use std::error::Error;
 use std::io::Write;
@@ -73,13 +74,10 @@ fn record(path: &Path, samples: u64, streams: u16, later_ns: i64) -> Result<(), 
     let mut run = RunWriter::create(path, &info("trace", Realtime::from_ns(START_NS)), None)?;
     let instants_of_all = samples / u64::from(streams);
     let end_ns = START_NS + instants_of_all as i64 * PERIOD_NS + 1_000_000_000;
-    let fact = |name: &str, ns: i64| Fact {
-        group: facts::GROUP.into(),
-        name: name.into(),
-        value: Ok(facts::instant(ns)),
-        source: "made".into(),
-    };
-    run.add_facts(&[fact(facts::FROM, START_NS), fact(facts::TO, end_ns)])?;
+    run.add_facts(&[
+        RECORDED_FROM.fact(Ok(Realtime::from_ns(START_NS)), "made"),
+        RECORDED_TO.fact(Ok(Realtime::from_ns(end_ns)), "made"),
+    ])?;
     let mut segment = SegmentWriter::new(&["nic", "app"]);
     for stream in 0..streams {
         segment.set_stream(StreamInfo {

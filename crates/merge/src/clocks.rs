@@ -1,7 +1,8 @@
 //! How the clocks of the runs relate.
 
 use super::source::Source;
-use model::{Event, EventKind, STEP_NOTICED_NS};
+use model::fact::{BOOT_ID, CLOCK_SOURCE};
+use model::{Event, EventKind, FactOf, STEP_NOTICED_NS};
 use units::format_ns;
 
 /// How the clocks of two runs that follow each other relate, as it was stated.
@@ -54,7 +55,7 @@ impl Relation {
 }
 
 /// Facts by which one clock is known as such.
-const OF_ONE_HOST: [(&str, &str); 2] = [("kernel", "boot id"), ("clock", "clock source")];
+const OF_ONE_HOST: [&FactOf<String>; 2] = [&BOOT_ID, &CLOCK_SOURCE];
 
 /// Clocks further apart than ten years are no clocks of two machines: a unit was mistaken.
 const FURTHEST_NS: u64 = 3_653 * 86_400 * 1_000_000_000;
@@ -74,8 +75,8 @@ pub(super) fn check(relation: Relation, sources: &[Source]) -> Result<(), String
 }
 
 fn same_host(a: &Source, b: &Source) -> Result<(), String> {
-    for (group, name) in OF_ONE_HOST {
-        let (of_a, of_b) = (value(a, group, name)?, value(b, group, name)?);
+    for of in OF_ONE_HOST {
+        let (name, of_a, of_b) = (of.name, value(a, of)?, value(b, of)?);
         if of_a != of_b {
             return Err(format!(
                 "same-host: {} and {} do not have one clock: their {name} is {of_a} and {of_b}",
@@ -86,18 +87,16 @@ fn same_host(a: &Source, b: &Source) -> Result<(), String> {
     Ok(())
 }
 
-fn value<'a>(source: &'a Source, group: &str, name: &str) -> Result<&'a str, String> {
+fn value<'a>(source: &'a Source, of: &FactOf<String>) -> Result<&'a str, String> {
     let unknown = |why: &str| {
         format!(
-            "same-host: {} does not state its {name} ({why}): nobody can tell whether it ran on the same host",
-            source.label
+            "same-host: {} does not state its {} ({why}): nobody can tell whether it ran on the same host",
+            source.label, of.name
         )
     };
-    let found = source
-        .facts
-        .iter()
-        .find(|fact| fact.group == group && fact.name == name);
-    let fact = found.ok_or_else(|| unknown("measured by an earlier version"))?;
+    let fact = of
+        .find(&source.facts)
+        .ok_or_else(|| unknown("measured by an earlier version"))?;
     fact.value.as_deref().map_err(|why| unknown(why))
 }
 

@@ -25,6 +25,7 @@ pub use summary::Merged;
 
 use make::Maker;
 use model::RunState;
+use model::fact::HOST_NAME;
 use recording::{MAX_POINTS, SegmentError};
 use source::Source;
 use std::path::PathBuf;
@@ -220,11 +221,7 @@ fn name(sources: &mut [Source]) -> Result<(), MergeError> {
 
 /// The host's name as a word that can stand in the name of a series.
 fn host_name(source: &Source) -> Option<String> {
-    let found = source
-        .facts
-        .iter()
-        .find(|fact| fact.group == "kernel" && fact.name == "host name");
-    let text = found?.value.as_ref().ok()?;
+    let text = HOST_NAME.of(&source.facts)?;
     let word = |c: char| {
         if c.is_ascii_alphanumeric() || "-_".contains(c) {
             c

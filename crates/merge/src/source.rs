@@ -1,10 +1,12 @@
 //! The recording of one run, read frame by frame.
 
 use super::MergeError;
+use model::fact::{RECORDED_FROM, RECORDED_TO, STAMP_UNCERTAINTY};
 use model::{Fact, RunInfo, RunState};
-use recording::{Block, SegmentReader, StreamInfo, facts, flag};
+use recording::{Block, SegmentReader, StreamInfo, flag};
 use std::path::Path;
 use store::{RunFile, SegmentPlace, StoreError};
+use units::Realtime;
 
 /// Command of a merged run: neither the uncertainty of its stamps nor what contradicted its clocks is in its recording.
 const COMMAND: &str = "merge";
@@ -47,18 +49,12 @@ impl Source {
         let none = || MergeError::NoRecording(path.display().to_string());
         let totals = run.segment_totals()?.ok_or_else(none)?;
         let facts = run.facts()?;
-        let about = |name: &str| {
-            let mut of_recording = facts
-                .iter()
-                .filter(|fact| fact.group == facts::GROUP && fact.name == name);
-            of_recording.next().and_then(|fact| fact.value.as_deref().ok())
-        };
         let (first_ns, last_ns) = span(&run, (totals.first_ns, totals.last_ns));
         let covers_ns = (
-            about(facts::FROM).and_then(facts::instant_of).unwrap_or(first_ns),
-            about(facts::TO).and_then(facts::instant_of).unwrap_or(last_ns),
+            RECORDED_FROM.of(&facts).map_or(first_ns, Realtime::as_ns),
+            RECORDED_TO.of(&facts).map_or(last_ns, Realtime::as_ns),
         );
-        let uncertainty_ns = about(facts::UNCERTAINTY).and_then(facts::duration_of).unwrap_or(0);
+        let uncertainty_ns = STAMP_UNCERTAINTY.of(&facts).unwrap_or(0);
         let segments = run.segment_places()?;
         let mut source = Self {
             run,

@@ -1,11 +1,19 @@
-//! Facts of the inventory.
+//! Facts of the inventory, and those among them that are read back.
+
+mod known;
+
+pub use known::{
+    BOOT_ID, CLOCK_SOURCE, CONTAINER, CPU_MODEL, HOST_NAME, HYPERVISOR, INVENTORIED, KERNEL_ARCHITECTURE,
+    KERNEL_RELEASE, KERNEL_VERSION, PREEMPTION, RECORDED_FROM, RECORDED_TO, RUN_START, STAMP_UNCERTAINTY, TRACED_WAY,
+};
+use units::{Monotonic, Realtime};
 
 /// How the value of a fact begins that cannot be on this machine, such as `not applicable: a veth has no PHY`. It is known, and
 /// no limit can be held against it.
 pub const NOT_APPLICABLE: &str = "not applicable";
 
 /// One fact of the inventory. A fact that could not be read says why: unknown is not empty and not zero.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
     /// Group to show it under, such as `kernel` or `cpu`.
     pub group: String,
@@ -15,4 +23,126 @@ pub struct Fact {
     pub value: Result<String, String>,
     /// Where it was read from, such as `/proc/cmdline`.
     pub source: String,
+}
+
+/// The value of a fact that is read back.
+pub trait FactValue: Sized {
+    /// As the inventory shows it.
+    fn write(&self) -> String;
+
+    /// What was written so; `None` for any other text.
+    fn read(text: &str) -> Option<Self>;
+}
+
+impl FactValue for String {
+    fn write(&self) -> String {
+        self.clone()
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        Some(text.to_owned())
+    }
+}
+
+/// A duration in ns, as `183 ns`.
+impl FactValue for u64 {
+    fn write(&self) -> String {
+        format!("{self} ns")
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        text.strip_suffix(" ns")?.parse().ok()
+    }
+}
+
+impl FactValue for Monotonic {
+    fn write(&self) -> String {
+        format!("{} ns", self.as_ns())
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        text.strip_suffix(" ns")?.parse().ok().map(Self::from_ns)
+    }
+}
+
+impl FactValue for Realtime {
+    fn write(&self) -> String {
+        format!("{} ns since 1970", self.as_ns())
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        text.strip_suffix(" ns since 1970")?.parse().ok().map(Self::from_ns)
+    }
+}
+
+/// A fact that other parts read back: where it stands in the inventory, and the type of its value.
+#[derive(Debug)]
+pub struct FactOf<T> {
+    /// Group it is under.
+    pub group: &'static str,
+    /// Its name in the group.
+    pub name: &'static str,
+    value: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: FactValue> FactOf<T> {
+    const fn new(group: &'static str, name: &'static str) -> Self {
+        Self {
+            group,
+            name,
+            value: std::marker::PhantomData,
+        }
+    }
+
+    /// The fact, with the value that was read from `source`, or why there is none.
+    pub fn fact(&self, value: Result<T, String>, source: &str) -> Fact {
+        Fact {
+            group: self.group.to_owned(),
+            name: self.name.to_owned(),
+            value: value.map(|value| value.write()),
+            source: source.to_owned(),
+        }
+    }
+
+    /// The fact among those of a run, known or not; `None` where an older version measured, which did not look.
+    pub fn find<'a>(&self, facts: &'a [Fact]) -> Option<&'a Fact> {
+        facts
+            .iter()
+            .find(|fact| fact.group == self.group && fact.name == self.name)
+    }
+
+    /// Its value; `None` where it is not known, or not written as it should be.
+    pub fn of(&self, facts: &[Fact]) -> Option<T> {
+        T::read(self.find(facts)?.value.as_ref().ok()?)
+    }
+}
+
+impl FactOf<String> {
+    /// The value in short: what stands before its evidence in brackets.
+    pub fn word_of(&self, facts: &[Fact]) -> Option<String> {
+        let value = self.of(facts)?;
+        Some(value.split(" (").next().unwrap_or(&value).to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RECORDED_FROM, RUN_START, STAMP_UNCERTAINTY};
+    use units::{Monotonic, Realtime};
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let facts = [
+            RUN_START.fact(Ok(Monotonic::from_ns(-7)), "test"),
+            RECORDED_FROM.fact(Ok(Realtime::from_ns(1_790_000_000_000_000_000)), "test"),
+            STAMP_UNCERTAINTY.fact(Err("no clock".to_owned()), "test"),
+        ];
+        assert_eq!(RUN_START.of(&facts), Some(Monotonic::from_ns(-7)));
+        assert_eq!(
+            RECORDED_FROM.of(&facts),
+            Some(Realtime::from_ns(1_790_000_000_000_000_000))
+        );
+        assert_eq!(STAMP_UNCERTAINTY.of(&facts), None);
+        assert!(STAMP_UNCERTAINTY.find(&facts).is_some());
+    }
 }

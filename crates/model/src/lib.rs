@@ -8,7 +8,7 @@
 mod counters;
 mod event;
 mod explanation;
-mod fact;
+pub mod fact;
 mod figures;
 pub mod hop;
 pub mod kind;
@@ -25,7 +25,7 @@ mod window;
 pub use counters::{Counter, Counters};
 pub use event::{Event, EventKind, STEP_NOTICED_NS};
 pub use explanation::{Cause, CauseTotal, Explanation, Extent, Part};
-pub use fact::{Fact, NOT_APPLICABLE};
+pub use fact::{Fact, FactOf, NOT_APPLICABLE};
 pub use figures::{Figure, FigureValue, Figures};
 pub use kind::Kind;
 pub use run::{RunInfo, RunState};

@@ -5,13 +5,15 @@ mod faults;
 
 use common::{Pair, Recorded, Run, can_run};
 use faults::{Fault, Script, StreamSpec};
-use model::{Counters, EventKind};
+use model::fact::{RECORDED_FROM, RECORDED_TO};
+use model::{Counters, EventKind, FactOf};
 use probes::Probe;
 use probes::ProbeError;
 use probes::subscribe::{ClockRelation, SubscribeConfig, port_options};
-use recording::{SegmentReader, Survey, facts};
+use recording::{SegmentReader, Survey};
 use std::sync::atomic::Ordering;
 use sys::packet::PortOptions;
+use units::Realtime;
 use wire::ether::{EthernetView, Mac, VlanTag};
 use wire::sv::Frame;
 
@@ -256,7 +258,7 @@ fn every_sample_is_recorded_with_both_stamps() {
     };
     let recorded = subscribe(&config, &faults::interleave(&scripts, 5));
     let totals = recorded.file.segment_totals().expect("readable").expect("segments");
-    let to_ns = instant(&recorded, facts::TO);
+    let to_ns = instant(&recorded, &RECORDED_TO);
     assert!(
         totals.last_ns <= to_ns,
         "until {to_ns}, with stamps until {}",
@@ -285,14 +287,13 @@ fn every_sample_is_recorded_with_both_stamps() {
 }
 
 /// From when on, or until when, every frame is said to be in the recording.
-fn instant(recorded: &Recorded, name: &str) -> i64 {
+fn instant(recorded: &Recorded, of: &FactOf<Realtime>) -> i64 {
     let known = recorded.file.facts().expect("readable");
-    let mut found = known
+    let said = known
         .iter()
-        .filter(|fact| fact.group == facts::GROUP && fact.name == name);
-    let value = found.next().expect("said once").value.as_deref().expect("known");
-    assert!(found.next().is_none(), "{name} is said twice");
-    facts::instant_of(value).expect("an instant")
+        .filter(|fact| (fact.group.as_str(), fact.name.as_str()) == (of.group, of.name));
+    assert_eq!(said.count(), 1, "{}", of.name);
+    of.of(&known).expect("an instant").as_ns()
 }
 
 /// Of silence at the end nothing is in the recording, but that it was listened to.
@@ -316,7 +317,7 @@ fn a_recording_lasts_as_long_as_it_was_listened() {
     sender.send(&script.frames()[0]).expect("sent");
     subscription.running.join().expect("it ends well");
     let recorded = run.finish();
-    let heard_ns = instant(&recorded, facts::TO) - instant(&recorded, facts::FROM);
+    let heard_ns = instant(&recorded, &RECORDED_TO) - instant(&recorded, &RECORDED_FROM);
     // But for what the wall clock may be slewed by meanwhile.
     assert!(heard_ns >= 899_000_000, "{heard_ns} ns");
 }

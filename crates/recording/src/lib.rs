@@ -13,7 +13,6 @@ mod block;
 mod bytes;
 mod column;
 mod error;
-pub mod facts;
 mod numbering;
 mod predict;
 mod reader;

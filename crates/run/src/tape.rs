@@ -5,8 +5,9 @@
 //! and the loss is counted.
 
 use crate::labels::LabelsAt;
+use model::fact::{RECORDED_FROM, RECORDED_TO};
 use model::{Fact, StreamId};
-use recording::{Block, MAX_POINTS, Record, SegmentError, SegmentWriter, StreamInfo, facts};
+use recording::{Block, MAX_POINTS, Record, SegmentError, SegmentWriter, StreamInfo};
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -106,15 +107,10 @@ impl Span {
 
     /// What was said of it since the last look, as facts.
     fn take_facts(&self) -> Vec<Fact> {
-        let ends = [(facts::FROM, &self.from_ns), (facts::TO, &self.to_ns)];
-        let said = ends.into_iter().filter_map(|(name, end)| {
+        let ends = [(&RECORDED_FROM, &self.from_ns), (&RECORDED_TO, &self.to_ns)];
+        let said = ends.into_iter().filter_map(|(of, end)| {
             let ns = end.swap(Block::NO_STAMP, Ordering::Relaxed);
-            (ns != Block::NO_STAMP).then(|| Fact {
-                group: facts::GROUP.to_owned(),
-                name: name.to_owned(),
-                value: Ok(facts::instant(ns)),
-                source: "clock_gettime".to_owned(),
-            })
+            (ns != Block::NO_STAMP).then(|| of.fact(Ok(Realtime::from_ns(ns)), "clock_gettime"))
         });
         said.collect()
     }

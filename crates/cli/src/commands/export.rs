@@ -6,7 +6,7 @@ use columnar::ColumnarError;
 use interop::cyclictest;
 use interop::cyclictest::{Dialect, write_json, write_text};
 use interop::export::{ExportError, csv, frames, hlog, openmetrics, place};
-use lab::session::flight::start_of;
+use model::fact::RUN_START;
 use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -124,7 +124,7 @@ fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8
 fn flights(run: &RunFile) -> Result<Vec<Spike>, Failure> {
     let none =
         || Failure::CouldNotMeasure("no flight recorder ran: there is nothing around the samples to show".into());
-    let start = start_of(&run.facts()?).ok_or_else(none)?;
+    let start = RUN_START.of(&run.facts()?).ok_or_else(none)?;
     let mut all = Vec::new();
     for (id, spec) in run.series()? {
         let spikes = run.spikes(id)?;

@@ -2,7 +2,8 @@
 
 use crate::cyclictest::{Bucket, CyclictestError, MOST_BUCKETS, Mean, Measurement, System, Thread};
 use crate::import::{DOCUMENT, Source};
-use model::{Fact, SeriesId, SeriesSpec, kind};
+use model::fact::{HOST_NAME, KERNEL_ARCHITECTURE, KERNEL_RELEASE, KERNEL_VERSION, PREEMPTION};
+use model::{Fact, FactOf, SeriesId, SeriesSpec, kind};
 use stats::Histogram;
 use std::collections::BTreeMap;
 use store::{RunFile, SeriesTotals, StoreError};
@@ -134,17 +135,13 @@ fn cpu(name: &str) -> Option<u32> {
 
 /// What the inventory says under the names of `uname`. What it does not say is an empty text.
 fn system(facts: &[Fact]) -> System {
-    let fact = |name: &str| {
-        let found = facts.iter().find(|fact| fact.group == "kernel" && fact.name == name);
-        let value = found.and_then(|fact| fact.value.clone().ok()).unwrap_or_default();
-        value.shown()
-    };
+    let fact = |of: &FactOf<String>| of.of(facts).unwrap_or_default().shown();
     System {
         sysname: "Linux".into(),
-        nodename: fact("host name"),
-        release: fact("release"),
-        version: fact("version"),
-        machine: fact("architecture"),
-        realtime: i64::from(fact("preemption model") == "PREEMPT_RT"),
+        nodename: fact(&HOST_NAME),
+        release: fact(&KERNEL_RELEASE),
+        version: fact(&KERNEL_VERSION),
+        machine: fact(&KERNEL_ARCHITECTURE),
+        realtime: i64::from(fact(&PREEMPTION) == "PREEMPT_RT"),
     }
 }

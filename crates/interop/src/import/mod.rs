@@ -22,7 +22,8 @@ mod threads;
 pub use error::ImportError;
 
 use crate::cyclictest::{Measurement, System};
-use model::{Fact, SeriesSpec};
+use model::fact::{HOST_NAME, KERNEL_ARCHITECTURE, KERNEL_RELEASE, KERNEL_VERSION, PREEMPTION};
+use model::{Fact, FactOf, SeriesSpec};
 use serde::{Deserialize, Serialize};
 use store::Batch;
 use units::Realtime;
@@ -105,25 +106,20 @@ fn facts(source: &Source) -> Vec<Fact> {
         realtime,
     } = system;
     let mut facts = Vec::new();
-    let mut add = |name: &str, value: &str| {
-        facts.push(Fact {
-            group: "kernel".into(),
-            name: name.into(),
-            value: if value.is_empty() {
-                Err("empty in the imported file".into())
-            } else {
-                Ok(value.into())
-            },
-            source: source.file.clone(),
-        });
+    let mut add = |of: &FactOf<String>, value: &str| {
+        let known = Some(value.to_owned()).filter(|value| !value.is_empty());
+        facts.push(of.fact(
+            known.ok_or_else(|| "empty in the imported file".to_owned()),
+            &source.file,
+        ));
     };
-    add("host name", nodename);
-    add("release", release);
-    add("version", version);
-    add("architecture", machine);
+    add(&HOST_NAME, nodename);
+    add(&KERNEL_RELEASE, release);
+    add(&KERNEL_VERSION, version);
+    add(&KERNEL_ARCHITECTURE, machine);
     // 0 also stands for a kernel without that file, and proves nothing.
     if *realtime == 1 {
-        add("preemption model", "PREEMPT_RT");
+        add(&PREEMPTION, "PREEMPT_RT");
     }
     facts
 }

@@ -7,7 +7,7 @@ use sys::thread::{Policy, RtThread};
 use sys::wait::Wait;
 use trace::flight::Packer;
 use trace::{Cost, FlightRecorder, Options, Osnoise, TraceError, Tracefs, Tracer};
-use units::{Grid, Monotonic, format_ns};
+use units::{Grid, format_ns};
 
 /// How long the kernel's statistics are on, to see what an event costs.
 const COST_SPAN: Duration = Duration::from_millis(200);
@@ -20,26 +20,6 @@ const BLOCK_INTERVAL_NS: u64 = 500_000;
 
 /// Group of the inventory in which a run says what its flight recorder saw and cost.
 const GROUP: &str = "flight recorder";
-
-/// Fact that places the run file's instants among the kernel's.
-const START: &str = "start of the run on CLOCK_MONOTONIC";
-
-/// The fact that says when a run started on the clock of the kernel's events.
-pub(super) fn start_fact(start: Monotonic) -> Fact {
-    Fact {
-        group: GROUP.into(),
-        name: START.into(),
-        value: Ok(format!("{} ns", start.as_ns())),
-        source: "clock_gettime(2)".into(),
-    }
-}
-
-/// When a run with these facts started on the clock of the kernel's events; `None` where no flight recorder ran.
-pub fn start_of(facts: &[Fact]) -> Option<Monotonic> {
-    let fact = facts.iter().find(|fact| fact.group == GROUP && fact.name == START)?;
-    let ns = fact.value.as_ref().ok()?.strip_suffix(" ns")?.parse().ok()?;
-    Some(Monotonic::from_ns(ns))
-}
 
 /// The kernel's own tracers, and which it is built without.
 pub(super) fn tracers_fact() -> Fact {
@@ -227,17 +207,4 @@ fn median_wakeup(cpu: u32) -> Option<i64> {
         latencies.get(latencies.len() / 2).copied()
     };
     std::thread::spawn(measure).join().ok()?
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{start_fact, start_of};
-    use units::Monotonic;
-
-    #[test]
-    fn the_start_is_read_back() {
-        let start = Monotonic::from_ns(1_234_567_890_123);
-        assert_eq!(start_of(&[start_fact(start)]), Some(start));
-        assert_eq!(start_of(&[]), None);
-    }
 }

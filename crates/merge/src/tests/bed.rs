@@ -1,8 +1,9 @@
 //! Whole runs, as they were planned, and what comes of merging them.
 
 use crate::{Input, Merge, MergeError, Merged, Relation};
-use model::{Event, EventKind, Fact, RunInfo, RunState, SeriesClock, SeriesSpec};
-use recording::{Record, SegmentWriter, StreamInfo, facts, instants};
+use model::fact::{BOOT_ID, CLOCK_SOURCE, RECORDED_FROM, RECORDED_TO, STAMP_UNCERTAINTY};
+use model::{Event, EventKind, RunInfo, RunState, SeriesClock, SeriesSpec};
+use recording::{Record, SegmentWriter, StreamInfo, instants};
 use std::path::{Path, PathBuf};
 use store::{Batch, RunFile, RunWriter, SealedSegment};
 use tempfile::TempDir;
@@ -85,22 +86,16 @@ impl Plan {
             window_ns: WINDOW_NS,
         };
         let mut run = RunWriter::create(&path, &info, None).unwrap();
-        let fact = |group: &str, name: &str, value: String| Fact {
-            group: group.to_owned(),
-            name: name.to_owned(),
-            value: Ok(value),
-            source: String::new(),
-        };
         run.add_facts(&[
-            fact("kernel", "boot id", self.boot.to_owned()),
-            fact("clock", "clock source", "tsc".to_owned()),
-            fact(facts::GROUP, facts::UNCERTAINTY, facts::duration(100)),
+            BOOT_ID.fact(Ok(self.boot.to_owned()), ""),
+            CLOCK_SOURCE.fact(Ok("tsc".to_owned()), ""),
+            STAMP_UNCERTAINTY.fact(Ok(100), ""),
         ])
         .unwrap();
         if self.says_span {
             run.add_facts(&[
-                fact(facts::GROUP, facts::FROM, facts::instant(self.from_ns)),
-                fact(facts::GROUP, facts::TO, facts::instant(self.to_ns)),
+                RECORDED_FROM.fact(Ok(Realtime::from_ns(self.from_ns)), ""),
+                RECORDED_TO.fact(Ok(Realtime::from_ns(self.to_ns)), ""),
             ])
             .unwrap();
         }

@@ -5,7 +5,8 @@ use super::series::Names;
 use super::wall::Wall;
 use ::trace::hops::{Duration, EXPIRY_NS, MOST_POINTS, Point, StreamInfo};
 use model::Fact;
-use recording::{Numbering, facts, flag};
+use model::fact::{RECORDED_FROM, RECORDED_TO, STAMP_UNCERTAINTY};
+use recording::{Numbering, flag};
 use run::{Recorder, Tape, TapeRecord, TapeStream};
 use std::collections::{HashMap, VecDeque};
 use units::{Monotonic, Realtime};
@@ -61,16 +62,11 @@ impl Frames {
 
     /// What is to be known of the recording: from when to when it holds every frame, and how far its stamps may be off.
     pub(super) fn facts(&self, opened: Realtime, closed: Realtime) -> Vec<Fact> {
-        let fact = |name: &str, value: String| Fact {
-            group: facts::GROUP.to_owned(),
-            name: name.to_owned(),
-            value: Ok(value),
-            source: "clock_gettime".to_owned(),
-        };
+        const SOURCE: &str = "clock_gettime";
         vec![
-            fact(facts::FROM, facts::instant(opened.as_ns())),
-            fact(facts::TO, facts::instant(closed.as_ns())),
-            fact(facts::UNCERTAINTY, facts::duration(self.wall.uncertainty_ns())),
+            RECORDED_FROM.fact(Ok(opened), SOURCE),
+            RECORDED_TO.fact(Ok(closed), SOURCE),
+            STAMP_UNCERTAINTY.fact(Ok(self.wall.uncertainty_ns()), SOURCE),
         ]
     }
 

@@ -12,18 +12,19 @@ use crate::tables::networks::{self, Networks};
 use crate::text::wall_clock;
 use crate::verdict::{Judgement, ProfileVerdict};
 use checks::{CheckRow, LimitGroup, NotMeasuredRow, groups, not_measured, tiles};
-use model::{Event, Fact, RunState, SeriesId};
+use model::fact::{CPU_MODEL, HOST_NAME, HYPERVISOR, KERNEL_RELEASE, PREEMPTION};
+use model::{Event, Fact, FactOf, RunState, SeriesId};
 use nics::{NicPart, NotApplicableRow};
 use series::{FamilyPart, families};
 use units::format_ns;
 
-/// Facts shown beside the verdict: group, name, heading.
-const HEADLINE_FACTS: [(&str, &str, &str); 5] = [
-    ("kernel", "host name", "Host"),
-    ("kernel", "release", "Kernel"),
-    ("kernel", "preemption model", "Preemption"),
-    ("cpu", "model", "CPU"),
-    ("virtualisation", "hypervisor", "Hypervisor"),
+/// Facts shown beside the verdict, and their headings.
+const HEADLINE_FACTS: [(&FactOf<String>, &str); 5] = [
+    (&HOST_NAME, "Host"),
+    (&KERNEL_RELEASE, "Kernel"),
+    (&PREEMPTION, "Preemption"),
+    (&CPU_MODEL, "CPU"),
+    (&HYPERVISOR, "Hypervisor"),
 ];
 
 pub(super) struct Page {
@@ -148,14 +149,9 @@ fn headline(report: &Report) -> Vec<(String, String)> {
             format!("{}{ended}", format_ns(run.duration_ns as f64)),
         ),
     ];
-    for (group, name, heading) in HEADLINE_FACTS {
-        let fact = run.facts.iter().find(|fact| fact.group == group && fact.name == name);
-        if let Some(value) = fact.and_then(|fact| fact.value.as_ref().ok()) {
-            // The evidence in brackets is in the inventory; here the word is enough.
-            let word = value.split(" (").next().unwrap_or(value);
-            rows.push((heading.to_owned(), word.to_owned()));
-        }
-    }
+    // The evidence in brackets is in the inventory; here the word is enough.
+    let words = HEADLINE_FACTS.map(|(of, heading)| Some((heading.to_owned(), of.word_of(&run.facts)?)));
+    rows.extend(words.into_iter().flatten());
     rows
 }
 

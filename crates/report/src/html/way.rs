@@ -1,6 +1,7 @@
 //! Draws the way of a frame inside the traced host: a box for each line of the tree, joined from the left.
 
 use model::Fact;
+use model::fact::TRACED_WAY;
 
 /// Spaces of a level in the tree.
 const INDENT: usize = 2;
@@ -13,8 +14,7 @@ const CHARACTER: usize = 7;
 
 /// Draws the tree that `trace` left among the facts; `None` where there is none.
 pub(super) fn picture(facts: &[Fact]) -> Option<String> {
-    let fact = facts.iter().find(|fact| fact.group == "trace" && fact.name == "way")?;
-    let tree = fact.value.as_ref().ok()?;
+    let tree = TRACED_WAY.of(facts)?;
     let lines = tree.lines().map(|line| {
         let text = line.trim_start_matches(' ');
         ((line.len() - text.len()) / INDENT, text.to_owned())

@@ -9,7 +9,8 @@
 pub(crate) mod networks;
 
 use crate::text::count;
-use model::{RunView, SeriesView, kind};
+use model::fact::{CONTAINER, CPU_MODEL, HYPERVISOR, KERNEL_RELEASE};
+use model::{FactOf, RunView, SeriesView, kind};
 use std::fmt::Write;
 use units::foreign::Show;
 
@@ -70,7 +71,7 @@ fn vm(runs: &[RunView]) -> String {
     for run in runs {
         for series in wakeups(run) {
             rows.push([
-                format!("{}, {}", fact(run, "virtualisation", "hypervisor"), series.spec.name),
+                format!("{}, {}", fact(run, &HYPERVISOR), series.spec.name),
                 commas(series.counters.received),
                 us(series.min_ns),
                 us(series.mean_ns().map(|ns| ns as i64)),
@@ -99,7 +100,7 @@ fn over(series: &SeriesView, limit_ns: u64) -> String {
 fn jitter(runs: &[RunView]) -> String {
     let mut out = String::from("Scheduling jitter, max (avg) µs\n");
     for run in runs {
-        let system = format!("{} {}", fact(run, "cpu", "model"), fact(run, "kernel", "release"));
+        let system = format!("{} {}", fact(run, &CPU_MODEL), fact(run, &KERNEL_RELEASE));
         let _ = writeln!(out, "  system: {system}");
     }
     let mut rows = vec![["Environment", "Load", "CPUs", "max (avg)"].map(str::to_owned)];
@@ -142,7 +143,7 @@ fn label(series: &SeriesView) -> &str {
 
 /// Native, or the container or virtual machine the run was made in.
 fn environment(run: &RunView) -> String {
-    let [container, hypervisor] = ["container", "hypervisor"].map(|name| fact(run, "virtualisation", name));
+    let [container, hypervisor] = [&CONTAINER, &HYPERVISOR].map(|of| fact(run, of));
     match (container.as_str(), hypervisor.as_str()) {
         ("none", "none") => "Native".to_owned(),
         ("none", "unknown") => "unknown".to_owned(),
@@ -176,14 +177,9 @@ fn class(max_ns: Option<i64>) -> &'static str {
     }
 }
 
-/// A fact of the inventory in short: what stands before its evidence in brackets.
-fn fact(run: &RunView, group: &str, name: &str) -> String {
-    let fact = run.facts.iter().find(|fact| fact.group == group && fact.name == name);
-    let value = fact.and_then(|fact| fact.value.as_ref().ok());
-    value.map_or_else(
-        || "unknown".to_owned(),
-        |value| value.split(" (").next().unwrap_or(value).to_owned(),
-    )
+/// A fact of the inventory in short.
+fn fact(run: &RunView, of: &FactOf<String>) -> String {
+    of.word_of(&run.facts).unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// A count as the guide writes it: `2,160,000,000`.

@@ -1,5 +1,6 @@
 //! The figures of a run in OpenMetrics' units.
 
+use model::fact::HOST_NAME;
 use model::{Counters, Figure, IMPORTED, RunState, RunView, SeriesView};
 use stats::Histogram;
 
@@ -77,11 +78,7 @@ pub(super) struct Series {
 impl Snapshot {
     /// What is exposed of a run.
     pub(super) fn of(run: &RunView) -> Self {
-        let host = run
-            .facts
-            .iter()
-            .find(|fact| fact.group == "kernel" && fact.name == "host name");
-        let host = host.and_then(|fact| fact.value.clone().ok()).unwrap_or_default();
+        let host = HOST_NAME.of(&run.facts).unwrap_or_default();
         let identity = [
             ("run", run.info.id.clone()),
             ("command", run.info.command.clone()),
