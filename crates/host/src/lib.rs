@@ -28,7 +28,6 @@ mod memory;
 mod mounts;
 mod network;
 mod nic;
-pub mod path;
 mod power;
 mod processes;
 mod quota;
@@ -36,6 +35,7 @@ mod reader;
 mod resolve;
 mod roles;
 mod scheduler;
+mod stat;
 mod virtualisation;
 
 use std::path::Path;
@@ -54,6 +54,7 @@ pub use quota::CpuStatFiles;
 pub use reader::Touched;
 pub use roles::{CpuFacts, Owner, Ownership};
 pub use scheduler::RtRuntime;
+pub use stat::ThreadStat;
 
 use reader::Reader;
 

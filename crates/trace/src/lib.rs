@@ -5,7 +5,8 @@
 //! and tells who had the CPU ([`explain()`], which is pure), and packs them as a [`flight`] for the run file. [`perfetto`]
 //! writes flights as a trace that ui.perfetto.dev opens.
 //!
-//! [`hops`] times sampled values between points of the kernel, and [`passage`] lists what single ones come to in it.
+//! [`hops`] times sampled values between points of the kernel, [`path`] finds those points, and [`passage`] lists what single
+//! ones come to in it.
 //!
 //! Beside it, two of the kernel's own tracers are used where they are built in: [`Osnoise`] tells the net time of whatever
 //! interrupted a spinning thread, and [`Hwlat`] looks for gaps while interrupts are off.
@@ -29,6 +30,7 @@ mod kin;
 mod layout;
 mod occupancy;
 pub mod passage;
+pub mod path;
 pub mod perfetto;
 mod point;
 mod recorder;

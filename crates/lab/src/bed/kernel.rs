@@ -1,6 +1,6 @@
 //! Beds whose frames the kernel forwards.
 
-use super::way::Entry;
+use super::entry::Entry;
 use super::{Bed, DEVICE_IF, Network, Place, TEST_SET_IF};
 use std::time::{Duration, Instant};
 use sys::SysError;

@@ -10,17 +10,17 @@
 //! it, when the last descriptor closes, so nothing is left behind however the process ends: normally, by a signal, by a
 //! panic, or by `kill -9`. Or the ends are two ports of this machine ([`Bed::of_ports`]), used as they are.
 
+mod entry;
 mod kernel;
 mod network;
 mod ports;
 mod tap;
 mod vswitch;
-mod way;
 
 pub use network::Network;
-pub use way::{FIRST, FramePath};
 
 use crate::fault::{FaultBed, Faults, Wire};
+use entry::{Entry, over_taps};
 use model::Fact;
 use probes::Need;
 use std::sync::Arc;
@@ -28,7 +28,6 @@ use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;
-use way::{Entry, over_taps};
 
 /// Name of the test set's interface.
 pub const TEST_SET_IF: &str = "ts0";

@@ -1,6 +1,6 @@
 //! Two ports of this machine as the ends of a bed, and what they are.
 
-use super::way::Entry;
+use super::entry::Entry;
 use super::{Bed, Place};
 use std::path::Path;
 use sys::SysError;

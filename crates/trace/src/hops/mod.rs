@@ -60,6 +60,9 @@ impl PointKind {
         Self::Read,
     ];
 
+    /// What happens where an application has the frame: read from its socket, or in its ring.
+    pub const APPLICATION: [Self; 2] = [Self::Read, Self::Consume];
+
     /// Whether frames come there only where somebody reads them: what never was read before the first is not lost.
     pub fn is_reader(self) -> bool {
         matches!(self, Self::Consume | Self::Read)

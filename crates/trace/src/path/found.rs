@@ -1,43 +1,38 @@
-//! Where on the way frames can be observed.
+//! Where on its path a frame can be observed.
 
-use super::Node;
+use super::tree::Node;
+use crate::hops::PointKind;
 
-/// What happens to a frame at a point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathEvent {
-    /// The kernel receives it on the interface.
-    Receive,
-    /// The kernel gives it to the interface.
-    Transmit,
-    /// Who holds the tap has taken it.
-    Taken,
-    /// An application has it: read from its socket, or in its ring.
-    Application,
-}
+/// Who holds the tap has taken it.
+const TAKEN: &[PointKind] = &[PointKind::Consume];
+/// The kernel gives it to the interface.
+const TRANSMIT: &[PointKind] = &[PointKind::Transmit];
+/// The kernel receives it on the interface.
+const RECEIVE: &[PointKind] = &[PointKind::Receive];
 
-/// A point on the way.
+/// A point on the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PathPoint {
+pub(super) struct FoundPoint {
     /// A name for it: `tap`, `vhost`, `edge`, `app`; with the interface behind it where there are several of a kind.
-    pub name: String,
+    pub(super) name: String,
     /// Name of the point before it; `None`: the first interface.
-    pub before: Option<String>,
+    pub(super) before: Option<String>,
     /// Number of the interface.
-    pub ifindex: u32,
+    pub(super) ifindex: u32,
     /// Inode number of its network namespace.
-    pub netns: u32,
-    /// What happens there.
-    pub event: PathEvent,
+    pub(super) netns: u32,
+    /// What happens there: the first of these that a frame comes to.
+    pub(super) kinds: &'static [PointKind],
 }
 
 /// The points behind the first interface.
-pub(super) fn of(root: &Node) -> Vec<PathPoint> {
+pub(super) fn found(root: &Node) -> Vec<FoundPoint> {
     let mut points = Vec::new();
     let is_root_leaf = root.next.is_empty();
     if root.holders.is_empty() {
         behind(root, None, is_root_leaf, &mut points);
     } else {
-        points.push(point("vhost", root, PathEvent::Taken, None));
+        points.push(point("vhost", root, TAKEN, None));
     }
     name_apart(&mut points);
     points.into_iter().map(|named| named.point).collect()
@@ -45,7 +40,7 @@ pub(super) fn of(root: &Node) -> Vec<PathPoint> {
 
 /// A point, and the interface that tells it from others of its name.
 struct Named {
-    point: PathPoint,
+    point: FoundPoint,
     interface: String,
     /// Position of the point before it.
     before: Option<usize>,
@@ -53,7 +48,7 @@ struct Named {
 
 fn behind(node: &Node, before: Option<usize>, is_leaf: bool, points: &mut Vec<Named>) {
     if is_leaf && node.kind.as_deref() != Some("bridge") {
-        points.push(point("app", node, PathEvent::Application, before));
+        points.push(point("app", node, &PointKind::APPLICATION, before));
     }
     for next in &node.next {
         match next.kind.as_deref() {
@@ -62,31 +57,31 @@ fn behind(node: &Node, before: Option<usize>, is_leaf: bool, points: &mut Vec<Na
                 behind(next, before, next.kind.as_deref() == Some("vlan"), points);
             }
             Some("tun") => {
-                points.push(point("tap", next, PathEvent::Transmit, before));
+                points.push(point("tap", next, TRANSMIT, before));
                 let tap = Some(points.len() - 1);
                 if !next.holders.is_empty() {
                     let name = holder_name(next);
-                    points.push(point(name, next, PathEvent::Taken, tap));
+                    points.push(point(name, next, TAKEN, tap));
                 }
             }
-            Some("macvtap" | "ipvtap") => points.push(point(holder_name(next), next, PathEvent::Taken, before)),
+            Some("macvtap" | "ipvtap") => points.push(point(holder_name(next), next, TAKEN, before)),
             // A veth port: what it sends comes to its peer.
             Some("veth") if !next.next.is_empty() => {
-                points.push(point("port", next, PathEvent::Transmit, before));
+                points.push(point("port", next, TRANSMIT, before));
                 let port = Some(points.len() - 1);
                 for peer in &next.next {
                     edge(peer, port, points);
                 }
             }
             Some("macvlan" | "ipvlan") => edge(next, before, points),
-            _ => points.push(point("port", next, PathEvent::Transmit, before)),
+            _ => points.push(point("port", next, TRANSMIT, before)),
         }
     }
 }
 
 /// Where a frame comes into another namespace, and what is behind.
 fn edge(node: &Node, before: Option<usize>, points: &mut Vec<Named>) {
-    points.push(point("edge", node, PathEvent::Receive, before));
+    points.push(point("edge", node, RECEIVE, before));
     let edge = Some(points.len() - 1);
     behind(node, edge, node.next.is_empty(), points);
 }
@@ -97,14 +92,14 @@ fn holder_name(node: &Node) -> &'static str {
     if has_vhost { "vhost" } else { "taken" }
 }
 
-fn point(name: &str, node: &Node, event: PathEvent, before: Option<usize>) -> Named {
+fn point(name: &str, node: &Node, kinds: &'static [PointKind], before: Option<usize>) -> Named {
     Named {
-        point: PathPoint {
+        point: FoundPoint {
             name: name.to_owned(),
             before: None,
             ifindex: node.ifindex,
             netns: node.netns,
-            event,
+            kinds,
         },
         interface: node.name.clone(),
         before,
@@ -130,8 +125,9 @@ fn name_apart(points: &mut [Named]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{PathEvent, of};
-    use crate::path::{Holder, HolderKind, Node, Task};
+    use super::{PointKind, found};
+    use crate::path::holders::{Holder, HolderKind, Task};
+    use crate::path::tree::Node;
 
     fn node(name: &str, kind: &str, next: Vec<Node>) -> Node {
         Node {
@@ -146,7 +142,7 @@ mod tests {
     }
 
     fn names(root: &Node) -> Vec<(String, Option<String>)> {
-        let points = of(root);
+        let points = found(root);
         points.into_iter().map(|point| (point.name, point.before)).collect()
     }
 
@@ -188,11 +184,11 @@ mod tests {
 
     #[test]
     fn an_interface_of_its_own_leads_to_the_application() {
-        let points = of(&node("eth0", "", Vec::new()));
+        let points = found(&node("eth0", "", Vec::new()));
         assert_eq!(points.len(), 1);
         assert_eq!(
-            (points[0].name.as_str(), points[0].event),
-            ("app", PathEvent::Application)
+            (points[0].name.as_str(), points[0].kinds),
+            ("app", &PointKind::APPLICATION[..])
         );
     }
 }

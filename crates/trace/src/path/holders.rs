@@ -1,23 +1,24 @@
 //! Who takes frames from taps: processes, virtual machines, and their vhost threads.
 
+use host::ThreadStat;
 use std::fmt;
 use std::fs;
 use std::path::Path;
 
 /// Who holds a tap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
+pub(super) struct Holder {
     /// Its number.
-    pub pid: u32,
+    pub(super) pid: u32,
     /// What it is.
-    pub kind: HolderKind,
+    pub(super) kind: HolderKind,
     /// Its vhost threads, which take the frames in its place.
-    pub tasks: Vec<Task>,
+    pub(super) tasks: Vec<Task>,
 }
 
 /// What holds a tap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HolderKind {
+pub(super) enum HolderKind {
     /// QEMU, with the name of the virtual machine.
     VirtualMachine(String),
     /// Another process, with its name.
@@ -26,15 +27,15 @@ pub enum HolderKind {
 
 /// A thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Task {
+pub(super) struct Task {
     /// Its number.
-    pub id: u32,
+    pub(super) id: u32,
     /// Its name.
-    pub name: String,
+    pub(super) name: String,
     /// The CPUs it may run on.
-    pub cpus: String,
+    pub(super) cpus: String,
     /// Its scheduling policy: `other`, `fifo:50`.
-    pub policy: String,
+    pub(super) policy: String,
 }
 
 /// A descriptor of a tap that some process holds.
@@ -145,28 +146,13 @@ fn vhost_tasks(proc: &Path, pid: u32) -> Vec<Task> {
 
 fn task(id: u32, folder: &Path, wanted: &str) -> Option<Task> {
     let name = text(&folder.join("comm")).trim().to_owned();
+    let policy = ThreadStat::parse(&text(&folder.join("stat"))).and_then(|stat| stat.policy);
     (name == wanted).then(|| Task {
         id,
         name,
         cpus: field(&text(&folder.join("status")), "Cpus_allowed_list:").unwrap_or_else(|| "unknown".to_owned()),
-        policy: policy(&text(&folder.join("stat"))),
+        policy: policy.unwrap_or_else(|| "unknown".to_owned()),
     })
-}
-
-/// The policy in `/proc/PID/stat`: fields 40 and 41 (proc(5)); the name in the second may hold anything, spaces too.
-fn policy(stat: &str) -> String {
-    let behind_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let fields: Vec<&str> = behind_name.split_whitespace().collect();
-    let priority = fields.get(37).copied().unwrap_or("?");
-    match fields.get(38).copied() {
-        Some("0") => "other".to_owned(),
-        Some("1") => format!("fifo:{priority}"),
-        Some("2") => format!("rr:{priority}"),
-        Some("3") => "batch".to_owned(),
-        Some("5") => "idle".to_owned(),
-        Some("6") => "deadline".to_owned(),
-        _ => "unknown".to_owned(),
-    }
 }
 
 /// Entries of a directory that are numbers; none when it cannot be read.
@@ -209,7 +195,7 @@ impl fmt::Display for Task {
 
 #[cfg(test)]
 mod tests {
-    use super::{HolderKind, held, machine_name, policy};
+    use super::{HolderKind, held, machine_name};
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -222,17 +208,6 @@ mod tests {
         assert_eq!(machine_name(&[qemu, "-m", "256"]).as_deref(), Some("without a name"));
         assert_eq!(machine_name(&["/usr/bin/python3", "-name", "x"]), None);
         assert_eq!(machine_name(&[]), None);
-    }
-
-    #[test]
-    fn policies_are_read_behind_any_name() {
-        let stat = |priority: u32, policy: u32| {
-            let zeros = "0 ".repeat(36);
-            format!("7 (a ) b) S {zeros}{priority} {policy} 0 0")
-        };
-        assert_eq!(policy(&stat(50, 1)), "fifo:50");
-        assert_eq!(policy(&stat(0, 0)), "other");
-        assert_eq!(policy("7 (x"), "unknown");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Following the way.
+//! Following a frame from interface to interface.
 
 use super::holders::{Held, Holder, held};
 use super::namespaces::{Namespace, all};
-use super::{Node, Way};
+use super::tree::{FrameTree, Node};
 use std::path::Path;
 use sys::SysError;
 use sys::link::{Below, LinkInfo, find};
@@ -10,14 +10,14 @@ use sys::link::{Below, LinkInfo, find};
 /// Kinds of interface that are made on another one and take frames from it.
 const MADE_ON: [&str; 5] = ["macvlan", "macvtap", "ipvlan", "ipvtap", "vlan"];
 
-/// Longest way: more would be a circle.
+/// Longest path: more would be a circle.
 const LONGEST: usize = 8;
 
 /// Where frames that arrive on `interface` go.
 ///
 /// # Errors
 /// [`SysError::NoSuchInterface`], or what the kernel refused.
-pub fn discover(interface: &str) -> Result<Way, SysError> {
+pub fn discover(interface: &str) -> Result<FrameTree, SysError> {
     let link = find(interface)?;
     let (namespaces, refused) = all()?;
     let held = held(Path::new("/proc"));
@@ -39,7 +39,7 @@ pub fn discover(interface: &str) -> Result<Way, SysError> {
             "{holder} has a device of its own: its frames do not pass this kernel; trace inside it"
         ));
     }
-    Ok(Way {
+    Ok(FrameTree {
         root,
         unseen: search.unseen,
         namespaces: own.others.iter().map(|(number, inode)| (*inode, *number)).collect(),

@@ -1,67 +1,42 @@
-//! The way of a frame inside this machine, from an interface on: which bridge, which tap, which process and virtual machine,
-//! which container.
-//!
-//! Read from rtnetlink in every network namespace that can be entered, and from `/proc`. Nothing is changed. What cannot be
-//! seen is said: see [`Way::unseen`].
+//! The interfaces that a frame can come to.
 
-mod discover;
-mod holders;
-mod namespaces;
-mod points;
-
-pub use discover::discover;
-pub use holders::{Holder, HolderKind, Task};
-pub use namespaces::namespace_owners;
-pub use points::{PathEvent, PathPoint};
-
+use super::found::{FoundPoint, found};
+use super::holders::Holder;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Where a frame that arrives on an interface goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Way {
-    root: Node,
-    unseen: Vec<String>,
-    namespaces: BTreeMap<u32, i32>,
-}
-
-/// An interface on the way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Node {
-    pub(crate) name: String,
-    pub(crate) ifindex: u32,
-    /// Inode number of its network namespace.
-    pub(crate) netns: u32,
-    /// Whose that namespace is; `None`: this process's own.
-    pub(crate) namespace: Option<String>,
-    /// `bridge`, `veth`, `tun`…; `None` for hardware.
-    pub(crate) kind: Option<String>,
-    /// Who takes the frames from it, if it is a tap or macvtap.
-    pub(crate) holders: Vec<Holder>,
-    /// Where frames go from it.
-    pub(crate) next: Vec<Node>,
-}
-
-impl Way {
-    /// The interface at its begin.
-    pub fn interface(&self) -> &str {
-        &self.root.name
-    }
-
+pub struct FrameTree {
+    pub(super) root: Node,
     /// What is not seen, and why; one sentence each.
-    pub fn unseen(&self) -> Vec<String> {
-        self.unseen.clone()
-    }
-
+    pub(super) unseen: Vec<String>,
     /// Numbers of other network namespaces in the own one, by their inode numbers: of those that are joined with it.
-    pub fn namespaces(&self) -> &BTreeMap<u32, i32> {
-        &self.namespaces
-    }
+    pub(super) namespaces: BTreeMap<u32, i32>,
+}
 
+/// An interface on the path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) ifindex: u32,
+    /// Inode number of its network namespace.
+    pub(super) netns: u32,
+    /// Whose that namespace is; `None`: this process's own.
+    pub(super) namespace: Option<String>,
+    /// `bridge`, `veth`, `tun`…; `None` for hardware.
+    pub(super) kind: Option<String>,
+    /// Who takes the frames from it, if it is a tap or macvtap.
+    pub(super) holders: Vec<Holder>,
+    /// Where frames go from it.
+    pub(super) next: Vec<Node>,
+}
+
+impl FrameTree {
     /// Points at which frames can be observed, the first interface's own reception left out; a point comes after the one
     /// before it.
-    pub fn points(&self) -> Vec<PathPoint> {
-        points::of(&self.root)
+    pub(super) fn points(&self) -> Vec<FoundPoint> {
+        found(&self.root)
     }
 
     /// One line for each interface, process and thread, with how far it is indented.
@@ -94,7 +69,7 @@ impl Node {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for FrameTree {
     /// A tree, a line each, indented by two spaces a level.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (depth, line) in self.lines() {
