@@ -1,22 +1,10 @@
-//! A fact, and the sheet on which each group of facts is written down.
+//! The sheet on which each group of facts is written down.
 
 use std::fmt::Write;
 
 use crate::error::HostError;
 use crate::reader::Reader;
-
-/// One fact about the machine. A fact that could not be read says why: unknown is not empty and not zero.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Fact {
-    /// Group to show it under, such as `kernel` or `cpu`.
-    pub group: String,
-    /// Its name in the group, such as `release`.
-    pub name: String,
-    /// What was read, or why nothing could be.
-    pub value: Result<String, String>,
-    /// Where it was read from, such as `/proc/cmdline`.
-    pub source: String,
-}
+use model::Fact;
 
 /// The facts as text, one per line under their group: `name = value <- source`, or `name ? reason <- source`.
 pub fn to_text(facts: &[Fact]) -> String {

@@ -103,7 +103,7 @@ impl Session {
         let is_tracing = spec.run.command == TRACE;
         let mut writer = spec.run.create(pair.realtime)?;
         writer.add_facts(&facts(&Host::live()))?;
-        writer.add_facts(&crate::nic::facts_of(&spec.interfaces))?;
+        writer.add_facts(&host::nic::facts_of(&spec.interfaces))?;
         if flight.is_some() {
             writer.add_facts(&[flight::start_fact(pair.monotonic)])?;
         }
@@ -197,16 +197,7 @@ fn hold_idle(default_system: bool, events: &Events) -> (Option<DmaLatency>, Stri
 }
 
 fn facts(host: &Host) -> Vec<Fact> {
-    let mut facts: Vec<Fact> = host
-        .facts()
-        .into_iter()
-        .map(|fact| Fact {
-            group: fact.group,
-            name: fact.name,
-            value: fact.value,
-            source: fact.source,
-        })
-        .collect();
+    let mut facts = host.facts();
     let tracers = flight::tracers_fact();
     let behind = facts.iter().rposition(|fact| fact.group == tracers.group);
     facts.insert(behind.map_or(0, |last| last + 1), tracers);

@@ -173,7 +173,7 @@ impl Bed {
     pub fn nic_facts(&self) -> Result<Vec<Fact>, SysError> {
         let mut facts = Vec::new();
         for place in [&self.test_set, &self.device] {
-            facts.extend(place.run(|| Ok(crate::nic::facts(&place.interface)))?);
+            facts.extend(place.run(|| Ok(host::nic::facts(&place.interface)))?);
         }
         Ok(facts)
     }

@@ -2,7 +2,7 @@
 
 use ::trace::hops::Point;
 use std::collections::BTreeMap;
-use sys::link::{LinkInfo, find, find_index};
+use sys::link::{CarrierChange, LinkInfo, find, find_index};
 
 /// The interfaces of the points that can be asked.
 #[derive(Debug)]
@@ -135,22 +135,18 @@ impl Watched {
 /// What changed, and whether it is a doubt.
 fn change(before: &LinkInfo, now: &LinkInfo) -> Option<(String, bool)> {
     let name = &before.name;
-    let counts = now.carrier_losses.zip(before.carrier_losses);
-    let losses = counts.map_or(0, |(now, before)| now.wrapping_sub(before));
     if *name != now.name {
         return Some((format!("{name} is called {} now", now.name), true));
     }
-    match ((before.up, now.up), (before.carrier, now.carrier)) {
-        ((true, false), _) => Some((format!("{name} was brought down"), true)),
-        ((false, true), _) => Some((format!("{name} was brought up"), losses > 0)),
-        (_, (true, false)) => Some((format!("{name} lost its carrier"), true)),
-        (_, (false, true)) => Some((format!("{name} has its carrier again"), losses > 0)),
-        _ if losses > 0 => Some((
-            format!("{name} lost its carrier and regained it (losses: {losses})"),
-            true,
-        )),
-        _ => None,
+    let losses = now.carrier_losses_since(before);
+    match (before.up, now.up) {
+        (true, false) => return Some((format!("{name} was brought down"), true)),
+        (false, true) => return Some((format!("{name} was brought up"), losses > 0)),
+        _ => {}
     }
+    let change = now.carrier_change(before)?;
+    let is_doubt = change != CarrierChange::Back || losses > 0;
+    Some((format!("{name} {change}"), is_doubt))
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! What the files of `/sys` and `/proc` say of one network interface: its place, its queues, its interrupts.
 
-use units::CpuList;
-
+use super::device::{numa_node, of_device};
+use super::interface::ROOT;
+use super::interrupts::{self, NicInterrupt};
 use crate::error::HostError;
-use crate::fact::{Fact, Sheet};
-use crate::interface::ROOT;
-use crate::interrupts::{self, NicInterrupt};
-use crate::network::{numa_node, of_device};
+use crate::fact::Sheet;
 use crate::reader::Reader;
+use model::Fact;
+use units::CpuList;
 
 /// The facts about the interface `name`, in the group `nic NAME`.
 pub(crate) fn facts(reader: &Reader, name: &str) -> Vec<Fact> {

@@ -4,16 +4,24 @@
 //! `/sys` and `/proc` for the rest. An interface that is made on others (macvlan, VLAN, bridge, bond) comes with those: what
 //! their cards do is done to its frames. Everything is asked in the calling thread's network namespace, and nothing is changed.
 
+pub(crate) mod device;
 mod doubts;
 mod facts;
+pub(crate) mod files;
+pub(crate) mod interface;
+pub(crate) mod interrupts;
 mod kind;
+mod port;
 mod settings;
 #[cfg(test)]
 mod tests;
 
 pub use doubts::{Measurement, doubts};
+pub use port::port_name;
 
-use host::{Host, NicInterrupt};
+use crate::Host;
+use interface::Interface;
+use interrupts::NicInterrupt;
 use kind::Kind;
 use model::Fact;
 use sys::SysError;
@@ -40,7 +48,7 @@ struct Nic {
 }
 
 struct Files {
-    facts: Vec<host::Fact>,
+    facts: Vec<Fact>,
     interrupts: Vec<NicInterrupt>,
 }
 
@@ -145,7 +153,7 @@ fn files(link: &LinkInfo) -> Result<Files, String> {
 /// Whether `/sys` shows the interface that netlink speaks of.
 fn shows(link: &LinkInfo) -> bool {
     let mac = link.mac.map(|octet| format!("{octet:02x}")).join(":");
-    let is_same = |other: &host::Interface| {
+    let is_same = |other: &Interface| {
         other.name == link.name && other.index == Some(link.index) && other.mac.as_deref() == Some(mac.as_str())
     };
     Host::live().interfaces().is_ok_and(|all| all.iter().any(is_same))

@@ -2,8 +2,9 @@
 
 use units::CpuList;
 
+use super::device::of_device;
 use crate::error::HostError;
-use crate::network::of_device;
+
 use crate::reader::Reader;
 
 /// An interrupt of a network interface.
@@ -32,8 +33,7 @@ struct Line {
 /// not on PCI list none).
 pub(crate) fn of_nic(reader: &Reader, name: &str) -> Result<Vec<NicInterrupt>, HostError> {
     let lines = lines(&reader.text("/proc/interrupts")?);
-    let is_number = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
-    let listed = match of_device(name, "msi_irqs", |path| reader.names(path, is_number)) {
+    let listed = match listed(reader, name) {
         Ok(listed) => listed,
         Err(error) if error.is_absent() => Vec::new(),
         Err(error) => return Err(error),
@@ -48,6 +48,12 @@ pub(crate) fn of_nic(reader: &Reader, name: &str) -> Result<Vec<NicInterrupt>, H
     numbers.sort_unstable();
     numbers.dedup();
     Ok(numbers.into_iter().map(|number| one(reader, number, &lines)).collect())
+}
+
+/// Numbers of the message-signalled interrupts that its device lists.
+pub(super) fn listed(reader: &Reader, name: &str) -> Result<Vec<String>, HostError> {
+    let is_number = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
+    of_device(name, "msi_irqs", |path| reader.names(path, is_number))
 }
 
 fn one(reader: &Reader, number: u32, lines: &[Line]) -> NicInterrupt {

@@ -1,9 +1,10 @@
 //! What makes a measurement on an interface questionable before it starts, as sentences for a person.
 
 use super::facts::OFFLOADS;
+use super::interrupts::NicInterrupt;
 use super::settings::{LONGEST_IN_MODE_US, adaptive_rx, knows_launch_times, mode};
 use super::{Nic, with_below};
-use host::{Host, NicInterrupt};
+use crate::Host;
 use sys::ethtool::{Coalesce, Duplex};
 use units::CpuList;
 

@@ -263,11 +263,6 @@ fn stamps(sheet: &mut Sheet, nic: &Nic) {
 fn files(sheet: &mut Sheet, nic: &Nic) {
     match &nic.files {
         Err(reason) => sheet.add("files of /sys", "ls /sys/class/net", Err(reason.clone())),
-        Ok(files) => sheet.facts.extend(files.facts.iter().map(|fact| Fact {
-            group: fact.group.clone(),
-            name: fact.name.clone(),
-            value: fact.value.clone(),
-            source: fact.source.clone(),
-        })),
+        Ok(files) => sheet.facts.extend(files.facts.iter().cloned()),
     }
 }
