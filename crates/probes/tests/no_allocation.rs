@@ -155,10 +155,8 @@ fn reflect_at_both_ends() {
 }
 
 fn publish_config(duration_ns: u64) -> PublishConfig {
-    let stream = StreamConfig {
-        asdus: 2,
-        ..StreamConfig::default()
-    };
+    let mut stream = StreamConfig::default();
+    stream.spec.asdus = 2;
     PublishConfig {
         streams: (0..4).map(|number| stream.numbered(number)).collect(),
         duration_ns: Some(duration_ns),
@@ -300,7 +298,7 @@ fn goose() {
                 { at = "200ms", every = "200ms", set = { trip = false, n = -5 } }] }]
     "#;
     let publisher = GooseConfig {
-        blocks: probes::goose::parse("test", file).expect("a sound file"),
+        blocks: streamset::goose::parse(file, "test").expect("a sound file"),
         spin_ahead_ns: 0,
         duration_ns: Some(1_000_000_000),
         policy: Policy::Other,

@@ -147,7 +147,7 @@ max_time = "5ms"
 member = [{ name = "trip", type = "boolean" }]
 "#;
         let config = goose::GooseConfig {
-            blocks: goose::parse("test", text).expect("a sound file"),
+            blocks: streamset::goose::parse(text, "test").expect("a sound file"),
             spin_ahead_ns: 0,
             duration_ns: None,
             policy: Policy::Other,

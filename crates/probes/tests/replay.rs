@@ -122,7 +122,7 @@ fn on_the_grid_the_samples_come_again_with_new_counters() {
     let folder = tempfile::tempdir().expect("a folder");
     let streams = streams_of(&write_capture(folder.path()), None).expect("two streams");
     assert_eq!(
-        streams.iter().map(|stream| stream.rate).collect::<Vec<_>>(),
+        streams.iter().map(|stream| stream.spec.rate).collect::<Vec<_>>(),
         [4_000, 4_000]
     );
     let config = PublishConfig {

@@ -56,7 +56,9 @@ mod tests {
         std::fs::create_dir_all(of("eth0v1").join("physfn/net/eth0")).expect("a tree");
         for (name, driver) in [("eth0v1", "iavf"), ("eth0", "ice")] {
             std::fs::create_dir_all(of(name)).expect("a tree");
-            symlink(format!("../../bus/pci/drivers/{driver}"), of(name).join("driver")).expect("a link");
+            let drivers = format!("/sys/bus/pci/drivers/{driver}");
+            std::fs::create_dir_all(root.path().join(&drivers[1..])).expect("a tree");
+            symlink(drivers, of(name).join("driver")).expect("a link");
         }
         let reader = Reader::of_tree(root.path()).expect("a tree");
         let eth0 = port("eth0", None, Below::Nothing);

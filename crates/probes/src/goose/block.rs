@@ -1,7 +1,7 @@
 //! One control block under way: which message is next, and when.
 
-use super::config::{Change, ControlBlock};
 use crate::error::ProbeError;
+use streamset::goose::{Change, ControlBlock};
 use units::Monotonic;
 use wire::ether::Mac;
 use wire::goose::{Curve, Progress, Template};

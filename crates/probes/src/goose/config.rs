@@ -1,8 +1,8 @@
 //! What is published, and how received messages are supervised.
 
+use streamset::goose::{ControlBlock, ExpectedBlock};
 use sys::thread::Policy;
-use wire::ether::Mac;
-use wire::goose::{Curve, Expectation, Message, Simulation, Value};
+use wire::goose::Simulation;
 
 /// What is to be published, and by which thread.
 #[derive(Debug, Clone)]
@@ -19,41 +19,6 @@ pub struct GooseConfig {
     pub cpu: Option<u32>,
     /// Samples above are counted as overflow and kept as spikes.
     pub threshold_ns: Option<u64>,
-}
-
-/// One control block: its message at the start of the run, and what becomes of it.
-#[derive(Debug, Clone)]
-pub struct ControlBlock {
-    /// The first message, but for its source and its times: those among its members follow `t`.
-    pub message: Message,
-    /// When it is repeated.
-    pub curve: Curve,
-    /// Changes of members along the run.
-    pub changes: Vec<Change>,
-}
-
-/// A change of members.
-#[derive(Debug, Clone)]
-pub struct Change {
-    /// When, from the start of the run.
-    pub at_ns: u64,
-    /// How long after that again, and again.
-    pub every_ns: Option<u64>,
-    /// Which members become what. Values that a member has already make no new state.
-    pub set: Vec<(usize, Value)>,
-}
-
-/// A control block that the configuration of the subscriber names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExpectedBlock {
-    /// Destination address.
-    pub destination: Mac,
-    /// APPID.
-    pub appid: u16,
-    /// Reference.
-    pub gocb_ref: Vec<u8>,
-    /// What its messages must say; else they are refused.
-    pub expectation: Expectation,
 }
 
 /// How the GOOSE control blocks that come are supervised.

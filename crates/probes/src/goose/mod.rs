@@ -12,11 +12,9 @@
 
 mod block;
 mod config;
-mod file;
 mod publisher;
 mod series;
 pub(crate) mod supervise;
 
-pub use config::{Change, ControlBlock, ExpectedBlock, GooseConfig, SuperviseConfig};
-pub use file::{GooseFileError, parse};
+pub use config::{GooseConfig, SuperviseConfig};
 pub(crate) use publisher::thread;

@@ -29,6 +29,7 @@ use group::{Group, paces};
 use marks::Marks;
 use model::kind;
 use run::{Recorder, Stop};
+use streamset::StreamSpec;
 use sys::packet::PortOptions;
 use units::Monotonic;
 use wire::ether::Mac;
@@ -147,16 +148,23 @@ fn check(config: &PublishConfig) -> Result<(), ProbeError> {
     if config.streams.len() > usize::from(MOST_STREAMS) {
         return usage(format!("publish: at most {MOST_STREAMS} streams"));
     }
-    config.streams.iter().try_for_each(check_stream)?;
-    let fastest = config.streams.iter().map(StreamConfig::frames_per_second).max();
+    config
+        .streams
+        .iter()
+        .try_for_each(|stream| check_stream(&stream.spec))?;
+    let fastest = config
+        .streams
+        .iter()
+        .map(|stream| stream.spec.frames_per_second())
+        .max();
     if config.spin_ahead_ns >= 1_000_000_000 / fastest.unwrap_or(1) {
         return usage("publish: --spin-ahead must be shorter than the time between frames".into());
     }
     Ok(())
 }
 
-fn check_stream(stream: &StreamConfig) -> Result<(), ProbeError> {
-    let StreamConfig { sv_id, rate, asdus, .. } = stream;
+fn check_stream(stream: &StreamSpec) -> Result<(), ProbeError> {
+    let StreamSpec { sv_id, rate, asdus, .. } = stream;
     let usage = |message: String| Err(ProbeError::Usage(message));
     if *rate == 0 || *rate > HIGHEST_RATE {
         return usage(format!(

@@ -6,13 +6,15 @@ use crate::publish::{StreamConfig, Waveform};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use streamset::{Content, StreamSpec};
 use waveform::sample::Table;
 use wire::ether::{EthernetView, Mac};
 use wire::sv::Frame;
 
 /// One stream while the capture is read.
 struct Collected {
-    config: StreamConfig,
+    /// But for its rate and what is in it.
+    spec: StreamSpec,
     learned: Learned,
     samples: Vec<Vec<u8>>,
 }
@@ -56,8 +58,7 @@ fn collect(
         let index = *known.entry(key).or_insert(streams.len());
         if index == streams.len() {
             streams.push(Collected {
-                config: StreamConfig {
-                    sv_id: String::from_utf8_lossy(asdu.sv_id()).into_owned(),
+                spec: StreamSpec {
                     dat_set: asdu.dat_set().map(|name| String::from_utf8_lossy(name).into_owned()),
                     destination: sv.ethernet().dst(),
                     vlan: sv.ethernet().vlan(),
@@ -68,7 +69,7 @@ fn collect(
                     asdus: u8::try_from(sv.asdu_count()).unwrap_or(u8::MAX),
                     smp_rate: asdu.smp_rate(),
                     smp_mod: asdu.smp_mod(),
-                    ..StreamConfig::default()
+                    ..StreamSpec::named(&String::from_utf8_lossy(asdu.sv_id()))
                 },
                 learned: Learned::new(asdu.sv_id(), frame.time_ns),
                 samples: Vec::new(),
@@ -87,7 +88,7 @@ impl Collected {
         if let Some(other) = self.samples.iter().find(|sample| sample.len() != stride) {
             return Err(format!(
                 "stream {}: samples of {stride} and of {} octets: cut the capture where its dataset changed",
-                self.config.sv_id,
+                self.spec.sv_id,
                 other.len()
             ));
         }
@@ -105,11 +106,18 @@ impl Collected {
         }
         let table = Table::repeated(octets, stride);
         let first = u64::from(self.learned.first_count());
+        let content = Content::Other {
+            octets: Some(stride),
+            why: "it is as it was captured".to_owned(),
+        };
         Ok(StreamConfig {
-            rate,
+            spec: StreamSpec {
+                rate,
+                content,
+                ..self.spec
+            },
             ahead: u32::try_from((table.looped() - first % table.looped()) % table.looped()).unwrap_or(0),
             waveform: Arc::new(Waveform::of(Arc::new(table), format!("samples of {name}"))),
-            ..self.config
         })
     }
 }

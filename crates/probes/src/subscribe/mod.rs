@@ -23,8 +23,6 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use expected::ExpectedStream;
-
 use crate::error::ProbeError;
 use crate::goose::{SuperviseConfig, supervise};
 use crate::hot::{HotThread, Running};
@@ -38,6 +36,7 @@ use model::setting;
 use run::{Recorder, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use streamset::StreamSpec;
 use sys::packet::PortOptions;
 use sys::thread::Policy;
 use units::format_ns;
@@ -112,7 +111,7 @@ pub struct SubscribeConfig {
     /// Most streams told apart; further ones are counted and reported, not measured.
     pub max_streams: u16,
     /// Streams that are to come. One that does not, or stops, has lost what was due; every other stream is named.
-    pub expected: Vec<ExpectedStream>,
+    pub expected: Vec<StreamSpec>,
     /// Relation of the clocks.
     pub clock: ClockRelation,
     /// How to wait for frames.

@@ -1,6 +1,6 @@
 //! One stream: who it is, its sequence, and its series.
 
-use super::expected::{ExpectedStream, Watch};
+use super::expected::Watch;
 use super::instants::Due;
 use super::key::Key;
 use super::record::Frames;
@@ -10,6 +10,7 @@ use crate::found;
 use crate::reception::Arrival;
 use model::Counter;
 use run::{Feed, TapeLabel, TapeStream};
+use streamset::StreamSpec;
 use units::{Monotonic, Realtime};
 use wire::ether::VlanTag;
 use wire::sequence::{self, Accounting, Contents, History, Sequence, Settled, Step};
@@ -65,7 +66,7 @@ impl Stream {
     }
 
     /// A stream that has not come yet.
-    pub(super) fn awaited(number: u16, key: Key, expected: &ExpectedStream, config: &SubscribeConfig) -> Self {
+    pub(super) fn awaited(number: u16, key: Key, expected: &StreamSpec, config: &SubscribeConfig) -> Self {
         let mut stream = Self::blank(
             number,
             key,

@@ -13,6 +13,7 @@ use probes::{Need, Probe, SenderEnd};
 use run::Stop;
 use serde::Deserialize;
 use std::sync::Arc;
+use streamset::StreamSpec;
 use units::CpuList;
 
 /// The test set's sender spins for the last part of each period, so that the publisher is not what is measured.
@@ -68,7 +69,11 @@ impl Measure for SampledValuesStep {
         let wanted = self.trace.then(|| Wanted {
             bed: &way.bed,
             network: way.network(),
-            streams: publisher.streams.iter().map(|stream| stream.sv_id.clone()).collect(),
+            streams: publisher
+                .streams
+                .iter()
+                .map(|stream| stream.spec.sv_id.clone())
+                .collect(),
             threshold_ns: self.trace_threshold.map(|ns| ns.0),
             window_ns: place.window_ns,
         });
@@ -97,15 +102,19 @@ impl SampledValuesStep {
     /// What the test set is told. Over one of several networks its streams are called after that network.
     fn publisher(&self, place: &Place<'_>, way: &Way) -> PublishConfig {
         let usual = StreamConfig::default();
+        let sv_id = match way.network() {
+            Some(_) => format!("{}-{}", way.label, usual.spec.sv_id),
+            None => usual.spec.sv_id.clone(),
+        };
         let stream = StreamConfig {
-            sv_id: match way.network() {
-                Some(_) => format!("{}-{}", way.label, usual.sv_id),
-                None => usual.sv_id.clone(),
+            spec: StreamSpec {
+                sv_id,
+                rate: self.rate,
+                asdus: self.asdus,
+                ..usual.spec
             },
-            rate: self.rate,
-            asdus: self.asdus,
             waveform: Arc::new(Waveform::new(self.rate)),
-            ..usual
+            ahead: usual.ahead,
         };
         PublishConfig {
             streams: (0..self.streams).map(|number| stream.numbered(number)).collect(),
@@ -122,7 +131,7 @@ impl SampledValuesStep {
 /// What the device under test is told about the streams that `publisher` sends.
 fn subscriber(publisher: &PublishConfig) -> SubscribeConfig {
     SubscribeConfig {
-        rate: publisher.streams.first().map(|stream| stream.rate),
+        rate: publisher.streams.first().map(|stream| stream.spec.rate),
         max_streams: u16::try_from(publisher.streams.len()).unwrap_or(u16::MAX),
         clock: ClockRelation::SameHost,
         policy: publisher.policy,

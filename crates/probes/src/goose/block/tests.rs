@@ -1,7 +1,7 @@
 //! The messages of a control block, sent as they are due.
 
 use super::Block;
-use crate::goose::parse;
+use streamset::goose::parse;
 use wire::ether::{EthernetView, Mac};
 use wire::goose::{Frame, Value};
 
@@ -22,7 +22,7 @@ fn file(changes: &str) -> String {
 }
 
 fn block(changes: &str) -> Block {
-    let blocks = parse("test", &file(changes)).expect("a sound file");
+    let blocks = parse(&file(changes), "test").expect("a sound file");
     Block::new(&blocks[0], Mac([2, 0, 0, 0, 0, 1])).expect("a sound block")
 }
 
@@ -132,7 +132,7 @@ fn repetitions_slept_through_are_missed_and_changes_are_not() {
 
 #[test]
 fn changes_that_do_not_fit_are_refused() {
-    let mut blocks = parse("test", &file(r#"{ at = "1s", set = { trip = true } }"#)).expect("a sound file");
+    let mut blocks = parse(&file(r#"{ at = "1s", set = { trip = true } }"#), "test").expect("a sound file");
     blocks[0].changes[0].set[0].1 = Value::Integer(3);
     let error = Block::new(&blocks[0], Mac([2; 6])).err().expect("refused").to_string();
     assert!(error.contains("its type and length must stay"), "{error}");
@@ -140,7 +140,7 @@ fn changes_that_do_not_fit_are_refused() {
 
 #[test]
 fn times_in_structures_follow_t_too() {
-    let mut config = parse("test", &file("")).expect("a sound file").remove(0);
+    let mut config = parse(&file(""), "test").expect("a sound file").remove(0);
     let time = config.message.all_data[1].clone();
     let inner = Value::Structure(vec![Value::Boolean(true), time]);
     config

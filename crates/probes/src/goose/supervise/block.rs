@@ -2,10 +2,11 @@
 
 use super::key::Key;
 use super::notice;
-use crate::goose::config::{ExpectedBlock, SuperviseConfig};
+use crate::goose::config::SuperviseConfig;
 use crate::reception::Arrival;
 use model::Counter;
 use run::Feed;
+use streamset::goose::ExpectedBlock;
 use units::{Monotonic, Realtime};
 use wire::ether::Mac;
 use wire::goose::{

@@ -1,6 +1,6 @@
 //! What tells one control block from another.
 
-use crate::goose::config::ExpectedBlock;
+use streamset::goose::ExpectedBlock;
 use wire::ether::{EthernetView, Mac};
 use wire::goose::{Frame, MAX_NAME, inspect};
 

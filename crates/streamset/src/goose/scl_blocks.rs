@@ -1,14 +1,11 @@
-//! GOOSE control blocks of an SCL file, as they are published.
+//! GOOSE control blocks of an SCL file.
 
-use probes::goose::ControlBlock;
+use super::{ControlBlock, ExpectedBlock, USUAL_TIME_QUALITY, two_bits};
 use scl::{Basic, Goose, Member, Type};
 use wire::ether::Mac;
-use wire::goose::{Curve, Message, Value};
+use wire::goose::{Curve, Expectation, Message, Value};
 use wire::quality::GooseQuality;
-use wire::time::{TimeQuality, UtcTime};
-
-/// About 1 ms, as many bay units state.
-const TIME_QUALITY: TimeQuality = TimeQuality(10);
+use wire::time::UtcTime;
 
 const NS_PER_MS: u64 = 1_000_000;
 
@@ -16,7 +13,7 @@ const NS_PER_MS: u64 = 1_000_000;
 ///
 /// # Errors
 /// What keeps it from being published, with its line.
-pub(super) fn control_block(goose: &Goose, simulate: bool) -> Result<ControlBlock, String> {
+pub fn control_block(goose: &Goose, simulate: bool) -> Result<ControlBlock, String> {
     let said = |line: u32, problem: String| {
         let (name, ied) = (&goose.place.name, &goose.place.ied);
         format!("line {line}: GSEControl {name} of IED {ied}: {problem}")
@@ -35,7 +32,7 @@ pub(super) fn control_block(goose: &Goose, simulate: bool) -> Result<ControlBloc
         time_allowed_to_live: 1,
         dat_set: goose.data_set.reference.clone().into_bytes(),
         go_id: Some(goose.go_id.clone().into_bytes()),
-        t: UtcTime::from_ns(0, TIME_QUALITY),
+        t: UtcTime::from_ns(0, USUAL_TIME_QUALITY),
         st_num: 1,
         sq_num: 1,
         simulation: simulate,
@@ -51,6 +48,21 @@ pub(super) fn control_block(goose: &Goose, simulate: bool) -> Result<ControlBloc
         curve: curve(goose).map_err(|problem| said(goose.place.line, problem))?,
         changes: Vec::new(),
     })
+}
+
+/// The control block as it is to come.
+pub fn expected_block(goose: &Goose) -> ExpectedBlock {
+    ExpectedBlock {
+        destination: goose.address.mac,
+        appid: goose.address.appid,
+        gocb_ref: goose.gocb_ref.clone().into_bytes(),
+        expectation: Expectation {
+            conf_rev: Some(goose.conf_rev),
+            dat_set: Some(goose.data_set.reference.clone().into_bytes()),
+            go_id: Some(goose.go_id.clone().into_bytes()),
+            entries: u32::try_from(goose.data_set.members.len()).ok(),
+        },
+    }
 }
 
 /// MinTime and MaxTime; the usual ones where they are not stated.
@@ -111,7 +123,7 @@ fn usual(basic: Basic) -> Option<Value> {
         Basic::DoublePoint => two_bits(0b01),
         Basic::StepCommand => two_bits(0b00),
         Basic::Quality => Value::quality(GooseQuality(0)),
-        Basic::Timestamp => Value::UtcTime(UtcTime::from_ns(0, TIME_QUALITY)),
+        Basic::Timestamp => Value::UtcTime(UtcTime::from_ns(0, USUAL_TIME_QUALITY)),
         Basic::Text | Basic::Bits | Basic::Unknown => return None,
     })
 }
@@ -166,20 +178,13 @@ fn one_of(text: &str, names: [&str; 4]) -> Option<Value> {
     (0..4).zip(names).find_map(is_meant).map(two_bits)
 }
 
-fn two_bits(bits: u8) -> Value {
-    Value::BitString {
-        unused: 6,
-        bits: vec![bits << 6],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{control_block, stated};
     use scl::{Basic, Document, Goose};
     use wire::goose::Value;
 
-    const STATION: &str = include_str!("../../../../scl/tests/data/station.scd");
+    const STATION: &str = include_str!("../../../scl/tests/data/station.scd");
 
     fn block(text: &str) -> Goose {
         let Document { mut gooses, .. } = scl::parse(text).expect("a file");

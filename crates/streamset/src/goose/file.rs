@@ -2,42 +2,30 @@
 
 mod value;
 
-use super::config::{Change, ControlBlock};
+use super::{Change, ControlBlock, USUAL_TIME_QUALITY};
+use crate::error::{SetError, line_of};
+use crate::values::{DEFAULT_PRIORITY, MacValue};
 use serde::Deserialize;
-use std::str::FromStr;
 use toml::Spanned;
 use value::Type;
 use wire::ether::{Mac, VlanTag};
 use wire::goose::{Curve, Message, Value};
 use wire::time::{TimeQuality, UtcTime};
 
-/// Why a file cannot be used: its name, the line where there is one, the key, and what would do.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name}: {problem}")]
-pub struct GooseFileError {
-    /// The file.
-    pub name: String,
-    /// What and where.
-    pub problem: String,
-}
-
 /// Reads the control blocks of the file called `name`, whose text is `text`.
 ///
 /// # Errors
 /// Not TOML, a key that is not known, or a value that cannot be.
-pub fn parse(name: &str, text: &str) -> Result<Vec<ControlBlock>, GooseFileError> {
-    let fail = |problem: String| GooseFileError {
-        name: name.to_owned(),
+pub fn parse(text: &str, name: &str) -> Result<Vec<ControlBlock>, SetError> {
+    let fail = |problem: String| SetError::File {
+        file: name.to_owned(),
         problem,
     };
     let file: File = toml::from_str(text).map_err(|error| fail(error.to_string()))?;
     if file.goose.is_empty() {
         return Err(fail("no control block: add a table [[goose]]".into()));
     }
-    let at = |(offset, problem): (usize, String)| {
-        let line = text.get(..offset).map_or(0, |before| before.matches('\n').count()) + 1;
-        fail(format!("line {line}: {problem}"))
-    };
+    let at = |(offset, problem): (usize, String)| SetError::on_line(name, line_of(text, offset), problem);
     file.goose.iter().map(|block| block.build().map_err(at)).collect()
 }
 
@@ -56,10 +44,10 @@ struct Block {
     gocb_ref: String,
     dat_set: String,
     go_id: Option<String>,
-    dst: FileMac,
+    dst: MacValue,
     appid: u16,
     vlan: Option<u16>,
-    #[serde(default = "four")]
+    #[serde(default = "usual_priority")]
     priority: u8,
     #[serde(default = "one")]
     conf_rev: u32,
@@ -71,7 +59,7 @@ struct Block {
     first_st_num: u32,
     #[serde(default = "one")]
     first_sq_num: u32,
-    #[serde(default = "ten")]
+    #[serde(default = "usual_time_quality")]
     time_quality: u8,
     min_time: Option<Span>,
     max_time: Option<Span>,
@@ -110,29 +98,16 @@ impl TryFrom<String> for Span {
     }
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(try_from = "String")]
-struct FileMac(Mac);
-
-impl TryFrom<String> for FileMac {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        Mac::from_str(&text).map(Self).map_err(|error| error.to_string())
-    }
-}
-
 fn one() -> u32 {
     1
 }
 
-fn four() -> u8 {
-    4
+fn usual_priority() -> u8 {
+    DEFAULT_PRIORITY
 }
 
-/// About 1 ms, as many bay units state.
-fn ten() -> u8 {
-    10
+fn usual_time_quality() -> u8 {
+    USUAL_TIME_QUALITY.0
 }
 
 impl Block {

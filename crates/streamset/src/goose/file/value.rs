@@ -1,5 +1,6 @@
 //! Values of members as a person writes them.
 
+use crate::goose::two_bits;
 use serde::Deserialize;
 use wire::goose::Value;
 use wire::quality::GooseQuality;
@@ -34,7 +35,7 @@ impl Type {
     pub(super) fn usual(self, quality: TimeQuality) -> Option<Value> {
         match self {
             Self::Boolean => Some(Value::Boolean(false)),
-            Self::Dbpos => Some(dbpos(0b01)),
+            Self::Dbpos => Some(two_bits(0b01)),
             Self::Quality => Some(quality13(0)),
             Self::Timestamp => Some(Value::UtcTime(UtcTime::from_ns(0, quality))),
             Self::Integer => Some(Value::Integer(0)),
@@ -49,7 +50,7 @@ impl Type {
     pub(super) fn value(self, written: &toml::Value) -> Result<Value, String> {
         let found = match self {
             Self::Boolean => written.as_bool().map(Value::Boolean),
-            Self::Dbpos => written.as_str().and_then(position).map(dbpos),
+            Self::Dbpos => written.as_str().and_then(position).map(two_bits),
             Self::Quality => quality(written).map(quality13),
             Self::Timestamp => None,
             Self::Integer => written.as_integer().map(Value::Integer),
@@ -95,13 +96,6 @@ fn position(text: &str) -> Option<u8> {
         "on" => Some(0b10),
         "bad" => Some(0b11),
         _ => None,
-    }
-}
-
-fn dbpos(bits: u8) -> Value {
-    Value::BitString {
-        unused: 6,
-        bits: vec![bits << 6],
     }
 }
 

@@ -28,7 +28,7 @@ change = [
 
 #[test]
 fn a_whole_file() {
-    let blocks = parse("trip.toml", FILE).expect("the file is sound");
+    let blocks = parse(FILE, "trip.toml").expect("the file is sound");
     let block = &blocks[0];
     assert_eq!(block.message.gocb_ref, b"IED1LD0/LLN0$GO$gcbTrip");
     assert_eq!(
@@ -60,7 +60,7 @@ fn a_whole_file() {
 /// The first file with one thing in it replaced.
 fn problem(from: &str, to: &str) -> String {
     assert!(FILE.contains(from), "{from}");
-    parse("trip.toml", &FILE.replace(from, to)).expect_err(to).to_string()
+    parse(&FILE.replace(from, to), "trip.toml").expect_err(to).to_string()
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn what_cannot_be_is_refused_with_its_place() {
             "{to}: {found}"
         );
     }
-    let empty = parse("trip.toml", "goose = []").expect_err("no block");
+    let empty = parse("goose = []", "trip.toml").expect_err("no block");
     assert_eq!(empty.to_string(), "trip.toml: no control block: add a table [[goose]]");
     let long = "x".repeat(130);
     assert!(problem("IED1_TRIP", &long).contains("at most 129"));
@@ -125,6 +125,6 @@ fn what_cannot_be_is_refused_with_its_place() {
 fn the_documented_file_can_be_used() {
     let page = include_str!("../../../../../docs/formats/goose-file.md");
     let file = page.split("```toml").nth(1).and_then(|rest| rest.split("```").next());
-    let blocks = parse("goose-file.md", file.expect("an example")).expect("the example is sound");
+    let blocks = parse(file.expect("an example"), "goose-file.md").expect("the example is sound");
     assert_eq!((blocks[0].message.all_data.len(), blocks[0].changes.len()), (4, 2));
 }
