@@ -6,10 +6,11 @@
 
 #![forbid(unsafe_code)]
 
+mod captured;
 mod cpus;
 mod error;
 mod found;
-pub mod goose;
+mod framing;
 mod hot;
 pub mod listen;
 mod need;
@@ -22,6 +23,7 @@ mod reception;
 pub mod reflect;
 pub mod replay;
 mod rest;
+mod second;
 mod sender;
 pub mod subscribe;
 pub mod talk;
@@ -32,10 +34,12 @@ pub mod wakeup;
 
 pub use cpus::{CpuProbe, OnCpus};
 pub use error::ProbeError;
+pub use framing::Framing;
 pub use hot::Running;
 pub use need::{Machine, Need};
 pub use port::{Frame, Port};
 pub use probe::{About, Probe};
+pub use reception::Receive;
 pub use rest::Rest;
 pub use sender::SenderEnd;
 

@@ -8,17 +8,19 @@ mod common;
 
 use capture::write::PcapWriter;
 use common::{Pair, Run, can_run};
+use probes::Framing;
 use probes::OnCpus;
 use probes::Probe;
+use probes::Receive;
 use probes::Rest;
-use probes::goose::GooseConfig;
 use probes::listen::{self, ListenConfig};
 use probes::noise::{NoiseConfig, NoiseOptions};
+use probes::publish::GooseConfig;
 use probes::publish::{self, PublishConfig, StreamConfig};
-use probes::reflect::{self, Receive, ReflectConfig, Role, Stamps};
-use probes::replay::{Recording, ReplayConfig};
+use probes::reflect::{self, ReflectConfig, Role, Stamps};
+use probes::replay::{CapturedFrames, ReplayConfig};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
-use probes::talk::{self, Framing, TalkConfig};
+use probes::talk::{self, TalkConfig};
 use probes::wakeup::{WakeupConfig, WakeupOptions};
 use run::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -243,7 +245,7 @@ fn replay() {
     }
     writer.finish().expect("a capture");
     let config = ReplayConfig {
-        recording: Arc::new(Recording::load(&path, None).expect("a capture")),
+        frames: Arc::new(CapturedFrames::load(&path, None).expect("a capture")),
         name: "sent".to_owned(),
         rounds: Some(20),
         spin_ahead_ns: 50_000,

@@ -2,7 +2,8 @@
 
 use crate::arguments::PortArgs;
 use crate::failure::Failure;
-use probes::goose::{GooseConfig, SuperviseConfig};
+use probes::publish::GooseConfig;
+use probes::subscribe::SuperviseConfig;
 use std::path::{Path, PathBuf};
 use streamset::StreamSet;
 use streamset::goose::{ControlBlock, parse};

@@ -4,9 +4,10 @@ use crate::bench::{Counted, Journal, Recorded, Run, bed, can_run, port, wait_unt
 use lab::bed::End;
 use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
 use model::Counters;
+use probes::Framing;
 use probes::Probe;
 use probes::listen::{ListenConfig, Listening, port_options};
-use probes::talk::{self, Framing, TalkConfig};
+use probes::talk::{self, TalkConfig};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::SysError;

@@ -1,6 +1,6 @@
 //! From a frame to the stream it belongs to and its number there.
 
-use crate::talk::{Framing, mark};
+use crate::framing::{Framing, mark};
 use std::io::Write;
 use wire::avtp;
 use wire::ether::{self, EthernetView, Mac, VlanTag};

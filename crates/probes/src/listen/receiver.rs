@@ -5,9 +5,9 @@ use super::decode::{Broken, Key, decode};
 use super::series::{DELIVERY, notice, slot};
 use super::stream::{Pace, Stream};
 use crate::error::ProbeError;
+use crate::framing::Framing;
 use crate::port::Port;
 use crate::reception::{Account, Arrival, Reception};
-use crate::talk::Framing;
 use run::{Feed, LABEL_BYTES, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -54,7 +54,7 @@ impl Receiver {
             pace: Pace {
                 interval_ns: config.period.whole_ns(),
                 late_after_ns: config.late_after_ns,
-                per_second: crate::talk::per_second(config.period).and_then(|rate| u32::try_from(rate).ok()),
+                per_second: crate::framing::per_second(config.period).and_then(|rate| u32::try_from(rate).ok()),
             },
             likely: 0,
             unplaced: 0,

@@ -9,22 +9,26 @@
 //! its due instant to the return of the call that sent it and all others due then, so at most that late. Streams of several
 //! rates have a series for each. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
+mod captured;
 mod config;
+mod goose;
 mod group;
 mod marks;
 mod sender;
 mod series;
 mod waveform;
 
+pub use captured::captured_streams;
 pub use config::{PublishConfig, StreamConfig};
+pub use goose::GooseConfig;
 pub use waveform::Waveform;
 
 use crate::error::ProbeError;
-use crate::goose::GooseConfig;
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
+use crate::second::next_second;
 use group::{Group, paces};
 use marks::Marks;
 use model::kind;
@@ -42,9 +46,6 @@ const MOST_STREAMS: u16 = u16::MAX;
 
 /// Longest SV frame, in octets: Ethernet header, VLAN tag, header and APDU (iec61850-9-2), without FCS.
 pub const LONGEST_FRAME: usize = 14 + 4 + 8 + 1_492;
-
-/// Time before the first second that is published: the threads get ready in it.
-const LEAD_NS: i64 = 200_000_000;
 
 /// A port that only sends: it costs the receive path nothing.
 pub fn port_options() -> PortOptions {
@@ -96,7 +97,7 @@ pub fn start_all(
         threads.push(thread(config, port, recorder, stop)?);
     }
     if let Some((config, port)) = goose {
-        threads.push(crate::goose::thread(config, port, recorder, stop)?);
+        threads.push(goose::thread(config, port, recorder, stop)?);
     }
     let mut start = Monotonic::from_ns(0);
     let running = Running::start(threads, || {
@@ -130,14 +131,6 @@ fn thread(config: &PublishConfig, port: Port, recorder: &mut Recorder, stop: &St
         feed,
         Box::new(move |start, feed| sender.run(start, feed)),
     ))
-}
-
-/// The instant of the next full second of the wall clock that leaves time to get ready.
-pub(crate) fn next_second() -> Monotonic {
-    let pair = sys::clock::pair();
-    let earliest = pair.realtime.as_ns() + LEAD_NS;
-    let second = earliest.div_euclid(1_000_000_000) + 1;
-    pair.monotonic + (second * 1_000_000_000 - pair.realtime.as_ns())
 }
 
 fn check(config: &PublishConfig) -> Result<(), ProbeError> {

@@ -2,9 +2,10 @@
 
 use super::forward::Forward;
 use super::link::LinkState;
-use super::{Receive, ReflectConfig, Role, is_of, series, tag_of};
+use super::{ReflectConfig, Role, is_of, series, tag_of};
 use crate::error::ProbeError;
 use crate::port::{Frame, Port};
+use crate::reception::Receive;
 use run::{Feed, Stop};
 use sys::cycles::{self, Rate};
 use sys::wait::sleep_until;

@@ -14,6 +14,7 @@
 //! One-way figures need two clocks to agree. Without a stated relation they are not measured, rather than wrong.
 
 mod expected;
+mod goose;
 mod instants;
 mod key;
 mod receiver;
@@ -24,13 +25,13 @@ mod stream;
 mod tests;
 
 use crate::error::ProbeError;
-use crate::goose::{SuperviseConfig, supervise};
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
-use crate::reflect::Receive;
+use crate::reception::Receive;
 use crate::sender::SenderEnd;
+pub use goose::SuperviseConfig;
 use model::kind;
 use model::setting;
 use run::{Recorder, Stop};
@@ -227,7 +228,7 @@ impl Probe for SubscribeConfig {
                 self.goose.max_blocks
             )));
         }
-        let slots = usize::from(series::slots(self.max_streams) + supervise::slots(self.goose.max_blocks));
+        let slots = usize::from(series::slots(self.max_streams) + goose::slots(self.goose.max_blocks));
         let describe = Box::new(series::Subscribe::of(self, &port));
         let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
         if self.record {

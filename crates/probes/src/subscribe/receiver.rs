@@ -1,11 +1,11 @@
 //! The receiving loop.
 
 use super::SubscribeConfig;
+use super::goose::{Blocks, is_goose};
 use super::key::Key;
 use super::series::{DELIVERY, Family, families, notice, slots};
 use super::stream::{Sample, Stream};
 use crate::error::ProbeError;
-use crate::goose::supervise::{Blocks, is_goose};
 use crate::port::Port;
 use crate::reception::{Account, Arrival, Reception};
 use run::{Feed, Stop};

@@ -9,7 +9,7 @@ mod supervision;
 
 use common::Recorded;
 use model::EventKind;
-use probes::goose::GooseConfig;
+use probes::publish::GooseConfig;
 use streamset::goose::parse;
 use sys::packet::PortOptions;
 use sys::thread::Policy;

@@ -3,7 +3,7 @@
 use crate::common::{self, Pair, Recorded, Run, can_run};
 use crate::{TRIP_REF, sender_options, texts};
 use probes::Probe;
-use probes::goose::SuperviseConfig;
+use probes::subscribe::SuperviseConfig;
 use probes::subscribe::{self, SubscribeConfig};
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -92,7 +92,7 @@ impl Measure for ReflectStep {
 impl ReflectStep {
     /// Two spinning threads cannot share a CPU, the one that waits would keep the other from answering; nor can a switch in
     /// user space, which has the housekeeping CPUs.
-    fn receive(&self, place: &Place<'_>) -> Result<reflect::Receive, SessionError> {
+    fn receive(&self, place: &Place<'_>) -> Result<probes::Receive, SessionError> {
         let is_shared = place.test_set.first() == place.judged.first();
         let in_user_space = place.bed.is_some_and(|(_, beds)| beds.in_user_space());
         match self.receive {
@@ -101,10 +101,10 @@ impl ReflectStep {
                 problem: "receive = \"spin\" needs a housekeeping and a measured CPU: use \"block\"".into(),
             }
             .into()),
-            Some(Receive::Spin) => Ok(reflect::Receive::Spin),
-            Some(Receive::Block) => Ok(reflect::Receive::Block),
-            None if is_shared || in_user_space => Ok(reflect::Receive::Block),
-            None => Ok(reflect::Receive::Spin),
+            Some(Receive::Spin) => Ok(probes::Receive::Spin),
+            Some(Receive::Block) => Ok(probes::Receive::Block),
+            None if is_shared || in_user_space => Ok(probes::Receive::Block),
+            None => Ok(probes::Receive::Spin),
         }
     }
 }

@@ -4,12 +4,13 @@
 //! known.
 
 mod block;
+mod config;
 mod key;
 mod words;
 
-pub(crate) use words::Words;
+pub use config::SuperviseConfig;
+pub(super) use words::Words;
 
-use super::config::SuperviseConfig;
 use crate::reception::Arrival;
 use block::Watched;
 use key::Key;
@@ -19,10 +20,10 @@ use wire::ether::{EthernetView, VlanTag};
 use wire::goose::{Frame, REFUSALS, Refusal};
 
 /// Notices, in the numbering of the probe they appear in: above those of sampled values.
-pub(crate) mod notice {
+pub(super) mod notice {
     use wire::goose::Refusal;
 
-    pub(crate) const FIRST_CODE: u16 = 1_000;
+    pub(super) const FIRST_CODE: u16 = 1_000;
     pub(super) const MALFORMED: u16 = FIRST_CODE;
     pub(super) const TOO_MANY: u16 = FIRST_CODE + 1;
     pub(super) const FIRST_SEEN: u16 = FIRST_CODE + 2;
@@ -88,7 +89,7 @@ fn refusal(number: u16) -> Option<Refusal> {
 const SLOTS: u16 = 2;
 
 /// Slots needed for `blocks` control blocks.
-pub(crate) fn slots(blocks: u16) -> u16 {
+pub(super) fn slots(blocks: u16) -> u16 {
     blocks.saturating_mul(SLOTS)
 }
 
@@ -97,12 +98,12 @@ const ETHERTYPE: [u8; 2] = wire::ether::GOOSE.to_be_bytes();
 
 /// Whether a frame without a tag in its data is GOOSE.
 #[inline]
-pub(crate) fn is_goose(data: &[u8]) -> bool {
+pub(super) fn is_goose(data: &[u8]) -> bool {
     data.get(12..14) == Some(&ETHERTYPE)
 }
 
 /// The control blocks of a port, and what belonged to none.
-pub(crate) struct Blocks {
+pub(super) struct Blocks {
     config: SuperviseConfig,
     /// Slot of the first control block.
     first_slot: u16,
@@ -120,7 +121,7 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     /// Nothing seen yet. `times_changes`: the publishers' clock is this machine's.
-    pub(crate) fn new(config: SuperviseConfig, first_slot: u16, times_changes: bool) -> Self {
+    pub(super) fn new(config: SuperviseConfig, first_slot: u16, times_changes: bool) -> Self {
         let mut blocks = Vec::with_capacity(usize::from(config.max_blocks));
         let expected = config.expected.iter().zip((first_slot..).step_by(usize::from(SLOTS)));
         blocks.extend(expected.map(|(block, slot)| Watched::expected(block, slot, times_changes, &config)));
@@ -138,7 +139,7 @@ impl Blocks {
     }
 
     /// Gives the series of the control blocks that have to come their names.
-    pub(crate) fn begin(&self, feed: &mut Feed) {
+    pub(super) fn begin(&self, feed: &mut Feed) {
         for (number, block) in self.blocks.iter().enumerate() {
             let (before, _) = self.blocks.split_at(number);
             block.announce(namesakes(before, &block.key), feed);
@@ -146,7 +147,7 @@ impl Blocks {
     }
 
     /// Accounts for one frame; tells whether it was a GOOSE message.
-    pub(crate) fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
+    pub(super) fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
         let ethernet = EthernetView::with_tag(data, vlan);
         let frame = match ethernet.and_then(|ethernet| Frame::parse(&ethernet)) {
             Ok(frame) => frame,
@@ -183,13 +184,13 @@ impl Blocks {
 
     /// When the first control block expires.
     #[inline]
-    pub(crate) fn deadline(&self) -> Option<Monotonic> {
+    pub(super) fn deadline(&self) -> Option<Monotonic> {
         self.deadline
     }
 
     /// Looks for control blocks that have expired; everything that came before `now` was taken.
     #[inline]
-    pub(crate) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
+    pub(super) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
         if self.deadline.is_some_and(|deadline| now > deadline) {
             for block in &mut self.blocks {
                 block.look(now, feed);
@@ -199,7 +200,7 @@ impl Blocks {
     }
 
     /// Said once, at the end. What belongs to no control block is said of the series in slot `common`.
-    pub(crate) fn end(&mut self, now: Monotonic, common: u16, feed: &mut Feed) {
+    pub(super) fn end(&mut self, now: Monotonic, common: u16, feed: &mut Feed) {
         for block in &mut self.blocks {
             block.end(now, feed);
             block.doubt(notice::UNPLACED, now, self.unplaced, feed);

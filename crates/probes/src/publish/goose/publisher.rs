@@ -19,7 +19,7 @@ const LOOK_UP_NS: i64 = 50_000_000;
 const MESSAGES_PER_SECOND: u64 = 10_000;
 
 /// The publishing thread, not yet started.
-pub(crate) fn thread(
+pub(in crate::publish) fn thread(
     config: &GooseConfig,
     port: Port,
     recorder: &mut Recorder,

@@ -1,8 +1,8 @@
 //! One control block: who it is, what was supervised, and its series.
 
+use super::SuperviseConfig;
 use super::key::Key;
 use super::notice;
-use crate::goose::config::SuperviseConfig;
 use crate::reception::Arrival;
 use model::Counter;
 use run::Feed;

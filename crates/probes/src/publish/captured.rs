@@ -1,8 +1,8 @@
 //! The sampled-value streams of a capture as streams to be published on the grid of the second.
 
-use super::recording::{Learned, Stamped, each_frame};
+use super::{StreamConfig, Waveform};
+use crate::captured::{Learned, Stamped, each_frame};
 use crate::error::ProbeError;
-use crate::publish::{StreamConfig, Waveform};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ struct Collected {
 /// told.
 ///
 /// # Errors
-/// As [`Recording::load`](super::Recording::load), and a capture without sampled values.
-pub fn streams_of(path: &Path, rate: Option<u32>) -> Result<Vec<StreamConfig>, ProbeError> {
+/// The file cannot be read; a frame is cut or has no time stamp; a stream's rate cannot be told; there are no sampled values.
+pub fn captured_streams(path: &Path, rate: Option<u32>) -> Result<Vec<StreamConfig>, ProbeError> {
     let usage = |message: String| ProbeError::Usage(format!("{}: {message}", path.display()));
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let mut streams: Vec<Collected> = Vec::new();

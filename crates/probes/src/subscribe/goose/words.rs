@@ -1,20 +1,20 @@
 //! The series of a control block, and its notices, in words.
 
+use super::SuperviseConfig;
 use super::{SLOTS, notice, refusal};
-use crate::goose::config::SuperviseConfig;
 use model::{EventKind, SeriesClock, SeriesSpec, kind};
 use units::format_ns;
 use wire::ether::Mac;
 use wire::goose::{Refusal, Simulation};
 
 /// Names and settings of the series of the supervision.
-pub(crate) struct Words {
+pub(in crate::subscribe) struct Words {
     config: SuperviseConfig,
     first_slot: u16,
 }
 
 impl Words {
-    pub(crate) fn of(config: &SuperviseConfig, first_slot: u16) -> Self {
+    pub(in crate::subscribe) fn of(config: &SuperviseConfig, first_slot: u16) -> Self {
         Self {
             config: config.clone(),
             first_slot,
@@ -22,7 +22,12 @@ impl Words {
     }
 
     /// The series of slot `slot`, if it is one of a control block; `settings` are those of the whole probe.
-    pub(crate) fn series(&self, slot: u16, label: &str, mut settings: Vec<(String, String)>) -> Option<SeriesSpec> {
+    pub(in crate::subscribe) fn series(
+        &self,
+        slot: u16,
+        label: &str,
+        mut settings: Vec<(String, String)>,
+    ) -> Option<SeriesSpec> {
         let (kind, what) = match slot.checked_sub(self.first_slot)? % SLOTS {
             0 => (&kind::GOOSE, "kernel receive stamp of one message -> that of the next"),
             _ => (
@@ -45,7 +50,7 @@ impl Words {
     }
 
     /// The event for a notice, if it is one of the supervision; `name` is that of its series.
-    pub(crate) fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
+    pub(in crate::subscribe) fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> Option<(EventKind, String)> {
         if code < notice::FIRST_CODE {
             return None;
         }
