@@ -2,13 +2,13 @@
 
 use crate::avtp::{self, StreamHeader};
 use crate::goose::GooseStream;
-use crate::identity::{Identity, Kind};
+use crate::identity::{Identity, StreamKind};
 use crate::numbered::Numbered;
 use crate::sink::{Notes, Sink};
 use crate::stream::{Arrival, Protocol, Stream};
 use crate::summary::{FirstMalformed, Summary};
 use crate::sv::{Sample, SvStream};
-use crate::table::{Place, Table};
+use crate::table::{Lookup, StreamTable};
 use capture::{Frame, LinkType};
 use wire::FrameError;
 use wire::ether::{self, EthernetView};
@@ -33,7 +33,7 @@ pub struct Config {
 pub struct Analysis<S> {
     config: Config,
     sink: S,
-    table: Table,
+    table: StreamTable,
     summary: Summary,
     begun: bool,
     /// Stamp that instants are counted from.
@@ -54,7 +54,7 @@ impl<S: Sink> Analysis<S> {
         Self {
             config,
             sink,
-            table: Table::new(config.max_streams),
+            table: StreamTable::new(config.max_streams),
             summary: Summary::default(),
             begun: false,
             start_ns: None,
@@ -233,15 +233,27 @@ impl<S: Sink> Analysis<S> {
 
     fn sv_stream(&mut self, frame: &sv::Frame<'_>, sv_id: &[u8], arrival: Arrival) -> Option<usize> {
         let (rate, appid) = (self.config.rate, Some(frame.appid()));
-        self.stream(Kind::SampledValues, frame.ethernet(), appid, sv_id, arrival, || {
-            Protocol::SampledValues(Box::new(SvStream::new(frame, rate)))
-        })
+        self.stream(
+            StreamKind::SampledValues,
+            frame.ethernet(),
+            appid,
+            sv_id,
+            arrival,
+            || Protocol::SampledValues(Box::new(SvStream::new(frame, rate))),
+        )
     }
 
     fn goose(&mut self, frame: &goose::Frame<'_>, arrival: Arrival) {
         let appid = Some(frame.header().appid);
         let new = || Protocol::Goose(Box::new(GooseStream::new()));
-        let found = self.stream(Kind::Goose, frame.ethernet(), appid, frame.gocb_ref(), arrival, new);
+        let found = self.stream(
+            StreamKind::Goose,
+            frame.ethernet(),
+            appid,
+            frame.gocb_ref(),
+            arrival,
+            new,
+        );
         if let Some(at) = found {
             let notes = &mut notes(&mut self.sink, at, arrival);
             self.table.streams[at].message(frame, arrival, notes);
@@ -261,8 +273,8 @@ impl<S: Sink> Analysis<S> {
         };
         // Round trips, and the frames of a paced stream, which are marked before it begins and behind its end.
         let is_numbered = match test.kind {
-            test_frame::Kind::Probe => true,
-            test_frame::Kind::Stream => test.flags == 0,
+            test_frame::TestFrameKind::Probe => true,
+            test_frame::TestFrameKind::Stream => test.flags == 0,
             _ => false,
         };
         let session = test.session.to_be_bytes();
@@ -271,10 +283,10 @@ impl<S: Sink> Analysis<S> {
             self.ended_itself(ethernet, &session);
             return;
         }
-        self.counted(Kind::TestFrames, ethernet, &session, arrival, |numbered| {
+        self.counted(StreamKind::TestFrames, ethernet, &session, arrival, |numbered| {
             numbered.accept_of_session(test.sequence, &arrival)
         });
-        if test.kind == test_frame::Kind::Probe {
+        if test.kind == test_frame::TestFrameKind::Probe {
             // A round trip ends without a word.
             self.ended_itself(ethernet, &session);
         }
@@ -282,7 +294,7 @@ impl<S: Sink> Analysis<S> {
 
     /// A stream of test frames that is known says where it ends: what does not come behind that is no loss.
     fn ended_itself(&mut self, ethernet: &EthernetView<'_>, session: &[u8]) {
-        if let Some(at) = self.table.known(Kind::TestFrames, ethernet, None, session) {
+        if let Some(at) = self.table.known(StreamKind::TestFrames, ethernet, None, session) {
             self.table.streams[at].ended_itself();
         }
     }
@@ -296,14 +308,14 @@ impl<S: Sink> Analysis<S> {
             }
             return;
         };
-        self.counted(Kind::Avtp, ethernet, &header.stream_id, arrival, |numbered| {
+        self.counted(StreamKind::Avtp, ethernet, &header.stream_id, arrival, |numbered| {
             numbered.accept_u8(header.sequence_num, &arrival)
         });
     }
 
     fn counted(
         &mut self,
-        kind: Kind,
+        kind: StreamKind,
         ethernet: &EthernetView<'_>,
         name: &[u8],
         arrival: Arrival,
@@ -322,7 +334,7 @@ impl<S: Sink> Analysis<S> {
     /// Where the stream is; adds it if there is room.
     fn stream(
         &mut self,
-        kind: Kind,
+        kind: StreamKind,
         ethernet: &EthernetView<'_>,
         appid: Option<u16>,
         name: &[u8],
@@ -330,9 +342,9 @@ impl<S: Sink> Analysis<S> {
         protocol: impl FnOnce() -> Protocol,
     ) -> Option<usize> {
         match self.table.find(kind, ethernet, appid, name) {
-            Place::At(at) => Some(at),
-            Place::New(identity, label) => Some(self.open(identity, label, protocol(), arrival)),
-            Place::Full => {
+            Lookup::At(at) => Some(at),
+            Lookup::New(identity, label) => Some(self.open(identity, label, protocol(), arrival)),
+            Lookup::Full => {
                 self.summary.unplaced += 1;
                 None
             }

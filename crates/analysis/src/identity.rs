@@ -4,7 +4,7 @@ use wire::ether::Mac;
 
 /// What a stream carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum StreamKind {
     /// Sampled values (IEC 61850-9-2).
     SampledValues,
     /// GOOSE (IEC 61850-8-1).
@@ -15,7 +15,7 @@ pub enum Kind {
     TestFrames,
 }
 
-impl Kind {
+impl StreamKind {
     /// The word for it in listings.
     pub fn word(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// What it carries.
-    pub kind: Kind,
+    pub kind: StreamKind,
     /// Destination address.
     pub dst: Mac,
     /// VLAN identifier. Not part of what tells GOOSE streams apart.
@@ -51,13 +51,13 @@ impl Identity {
     /// The octets that tell the stream from others, appended to `key`.
     pub(crate) fn write_key(
         key: &mut Vec<u8>,
-        kind: Kind,
+        kind: StreamKind,
         dst: Mac,
         vid: Option<u16>,
         appid: Option<u16>,
         name: &[u8],
     ) {
-        let vid = vid.filter(|_| kind != Kind::Goose);
+        let vid = vid.filter(|_| kind != StreamKind::Goose);
         key.push(kind as u8);
         key.extend_from_slice(&dst.0);
         // A VLAN identifier has 12 bits, so no tag is told from each of them.
@@ -70,9 +70,9 @@ impl Identity {
     pub fn label(&self) -> String {
         let hex = || self.name.iter().map(|octet| format!("{octet:02x}")).collect::<String>();
         match self.kind {
-            Kind::SampledValues | Kind::Goose => printable(&self.name),
-            Kind::Avtp => format!("avtp-{}", hex()),
-            Kind::TestFrames => format!("test-{}", hex()),
+            StreamKind::SampledValues | StreamKind::Goose => printable(&self.name),
+            StreamKind::Avtp => format!("avtp-{}", hex()),
+            StreamKind::TestFrames => format!("test-{}", hex()),
         }
     }
 }

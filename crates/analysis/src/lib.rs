@@ -30,7 +30,7 @@ pub use analysis::{Analysis, Config};
 pub use bursts::BurstCounts;
 pub use gaps::Gap;
 pub use goose::GooseCounts;
-pub use identity::{Identity, Kind, printable};
+pub use identity::{Identity, StreamKind, printable};
 pub use losses::Loss;
 pub use sink::{Event, EventKind, Sink, Window};
 pub use summary::{Detail, FirstMalformed, StreamSummary, Summary};

@@ -1,7 +1,7 @@
 //! One stream: who it is, its spacing, and what its protocol keeps of it.
 
 use crate::goose::GooseStream;
-use crate::identity::{Identity, Kind};
+use crate::identity::{Identity, StreamKind};
 use crate::losses::Loss;
 use crate::numbered::Numbered;
 use crate::sink::{Budget, EventKind, Notes, Sink, Window};
@@ -67,9 +67,9 @@ impl Stream {
     ) -> Self {
         let periodic = identity.kind.is_periodic();
         let wraps = match identity.kind {
-            Kind::Avtp => Wraps::EveryFrames(256),
+            StreamKind::Avtp => Wraps::EveryFrames(256),
             // Of sampled values, the rules of their sequence tell.
-            Kind::SampledValues | Kind::Goose | Kind::TestFrames => Wraps::Never,
+            StreamKind::SampledValues | StreamKind::Goose | StreamKind::TestFrames => Wraps::Never,
         };
         Self {
             identity,
@@ -164,12 +164,12 @@ impl Stream {
             .zip(self.last.time_ns)
             .map_or(0, |(end, last)| end.saturating_sub(last));
         let nominal_ns = self.spacing.nominal_ns().unwrap_or(0).max(1);
-        let is_paced = matches!(self.identity.kind, Kind::Avtp | Kind::TestFrames) && !self.has_ended;
+        let is_paced = matches!(self.identity.kind, StreamKind::Avtp | StreamKind::TestFrames) && !self.has_ended;
         if !is_paced || silent_ns <= STOPPED_NS.max(nominal_ns.saturating_mul(3)) {
             return;
         }
         let silent = format_ns(silent_ns as f64);
-        if self.identity.kind == Kind::Avtp && nominal_ns > 1 {
+        if self.identity.kind == StreamKind::Avtp && nominal_ns > 1 {
             let lost = silent_ns.unsigned_abs() / nominal_ns.unsigned_abs();
             self.spacing.open.count(Counter::Lost, lost);
             notes.write(&mut self.budget, EventKind::Loss, || {

@@ -1,6 +1,6 @@
 //! The streams of a capture, found by who they are.
 
-use crate::identity::{Identity, Kind};
+use crate::identity::{Identity, StreamKind};
 use crate::stream::Stream;
 use std::collections::HashMap;
 use units::FreeNames;
@@ -8,7 +8,7 @@ use wire::ether::{EthernetView, VlanTag};
 
 /// The streams, in the order of appearance.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct StreamTable {
     pub(crate) streams: Vec<Stream>,
     index: HashMap<Vec<u8>, usize>,
     labels: FreeNames,
@@ -20,7 +20,7 @@ pub(crate) struct Table {
 }
 
 /// Where a stream is.
-pub(crate) enum Place {
+pub(crate) enum Lookup {
     /// Known.
     At(usize),
     /// To be added under this label, which no other has.
@@ -29,7 +29,7 @@ pub(crate) enum Place {
     Full,
 }
 
-impl Table {
+impl StreamTable {
     pub(crate) fn new(most: usize) -> Self {
         Self {
             streams: Vec::new(),
@@ -57,13 +57,19 @@ impl Table {
     }
 
     /// Finds a stream.
-    pub(crate) fn find(&mut self, kind: Kind, ethernet: &EthernetView<'_>, appid: Option<u16>, name: &[u8]) -> Place {
+    pub(crate) fn find(
+        &mut self,
+        kind: StreamKind,
+        ethernet: &EthernetView<'_>,
+        appid: Option<u16>,
+        name: &[u8],
+    ) -> Lookup {
         if let Some(at) = self.known(kind, ethernet, appid, name) {
-            return Place::At(at);
+            return Lookup::At(at);
         }
         let (dst, vid) = (ethernet.dst(), ethernet.vlan().map(VlanTag::vid));
         if self.streams.len() >= self.most {
-            return Place::Full;
+            return Lookup::Full;
         }
         let identity = Identity {
             kind,
@@ -73,13 +79,13 @@ impl Table {
             name: name.to_vec(),
         };
         let label = self.labels.take(&identity.label());
-        Place::New(identity, label)
+        Lookup::New(identity, label)
     }
 
     /// Where a stream is that has come before.
     pub(crate) fn known(
         &mut self,
-        kind: Kind,
+        kind: StreamKind,
         ethernet: &EthernetView<'_>,
         appid: Option<u16>,
         name: &[u8],
@@ -90,7 +96,7 @@ impl Table {
         self.index.get(self.key.as_slice()).copied()
     }
 
-    /// Adds the stream that [`Table::find`] did not find just before.
+    /// Adds the stream that [`StreamTable::find`] did not find just before.
     pub(crate) fn add(&mut self, stream: Stream) -> usize {
         let at = self.streams.len();
         self.index.insert(self.key.clone(), at);

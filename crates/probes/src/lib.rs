@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod captured;
+pub mod copier;
 mod cpus;
 mod error;
 mod found;
@@ -27,7 +28,6 @@ mod second;
 mod sender;
 pub mod subscribe;
 pub mod talk;
-pub mod tap;
 pub mod timesync;
 pub mod trace;
 pub mod wakeup;

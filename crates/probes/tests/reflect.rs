@@ -11,7 +11,7 @@ use probes::reflect::{ReflectConfig, Role, port_options};
 use std::time::{Duration, Instant};
 use sys::packet::PacketPort;
 use wire::ether::{EthernetView, Mac};
-use wire::test_frame::{self, Kind, TestFrame};
+use wire::test_frame::{self, TestFrame, TestFrameKind};
 
 fn config(role: Role) -> ReflectConfig {
     ReflectConfig {
@@ -204,7 +204,7 @@ impl BadReflector {
     }
 
     fn treat(&mut self, request: &TestFrame, answer: Vec<u8>) {
-        if request.kind != Kind::Probe || request.sequence < WARM_UP_FRAMES {
+        if request.kind != TestFrameKind::Probe || request.sequence < WARM_UP_FRAMES {
             self.port.send(&answer).expect("sent");
             return;
         }

@@ -9,7 +9,7 @@ use probes::Receive;
 use probes::reflect::{ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options};
 use std::time::{Duration, Instant};
 use wire::ether::{Mac, VlanTag};
-use wire::test_frame::{COUNTS, Kind, TestFrame};
+use wire::test_frame::{COUNTS, TestFrame, TestFrameKind};
 
 fn config(role: Role) -> ReflectConfig {
     ReflectConfig {
@@ -316,7 +316,7 @@ fn frames_too_long_for_the_reflector_are_not_cut_short_in_silence() {
         .start(far, &mut run.recorder, &run.stop)
         .expect("started");
     let probe = TestFrame {
-        kind: Kind::Probe,
+        kind: TestFrameKind::Probe,
         flags: COUNTS,
         session: 1,
         sequence: 1,
@@ -361,9 +361,9 @@ fn a_rest_that_the_network_delivers_twice_is_one_rest() {
     };
     let begin = Instant::now();
     for frame in [
-        frame(Kind::Rest, LENGTH_NS),
-        frame(Kind::Rest, LENGTH_NS),
-        frame(Kind::Probe, 1),
+        frame(TestFrameKind::Rest, LENGTH_NS),
+        frame(TestFrameKind::Rest, LENGTH_NS),
+        frame(TestFrameKind::Probe, 1),
     ] {
         let octets = frame.encode(Mac::BROADCAST, Mac(near.mac()), None, SHORTEST_FRAME);
         near.send(&octets).expect("sent");

@@ -18,7 +18,7 @@ use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
 use units::Period;
 use wire::ether::{EthernetView, Mac, VlanTag};
-use wire::test_frame::{Kind, TestFrame};
+use wire::test_frame::{TestFrame, TestFrameKind};
 use wire::{avtp, sv};
 
 const FRAMINGS: [Framing; 3] = [Framing::Test, Framing::Avtp, Framing::Sv];
@@ -108,7 +108,7 @@ fn every_frame_is_numbered_and_both_ends_are_marked() {
         });
         let sent = recorded.counters(&format!("talk/{}", framing.word())).received;
         let own: Vec<(TestFrame, u64)> = frames.iter().map(|(tag, frame)| fields(framing, *tag, frame)).collect();
-        assert!(own.iter().all(|(own, _)| own.kind == Kind::Stream));
+        assert!(own.iter().all(|(own, _)| own.kind == TestFrameKind::Stream));
         assert!(frames.iter().all(|(tag, _)| *tag == vlan), "{framing:?}");
         let marked = |flags: u16| own.iter().filter(move |(own, _)| own.flags == flags);
         // A warm-up that is held up takes fewer frames to its sixteenth cycle.
@@ -288,7 +288,7 @@ fn a_reflector_does_not_return_a_stream() {
     talking.running.join().expect("talk ends well");
     // It does return what it is there for.
     let probe = TestFrame {
-        kind: Kind::Probe,
+        kind: TestFrameKind::Probe,
         flags: 0,
         session: 1,
         sequence: 77,
@@ -307,7 +307,7 @@ fn a_reflector_does_not_return_a_stream() {
     });
     run.stop.request();
     far.join().expect("ends well");
-    assert_eq!(returned, [Kind::Probe]);
+    assert_eq!(returned, [TestFrameKind::Probe]);
     run.finish();
 }
 

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod around;
+mod attachment;
 mod bpf;
 mod error;
 mod event;
@@ -32,19 +33,18 @@ mod occupancy;
 pub mod passage;
 pub mod path;
 pub mod perfetto;
-mod point;
 mod recorder;
 mod snapshot;
 mod stream;
 mod tracefs;
 
 pub use around::Around;
+pub use attachment::Program;
 pub use bpf::{Cost, can_run_with, types_missing};
 pub use error::TraceError;
 pub use event::{Event, Left, Name, REALTIME_BELOW, Thread, Vector, What, softirq_name};
 pub use explain::{Question, QuestionKind, explain, explain_frame, explain_gap, explain_hop, explain_wakeup};
 pub use occupancy::{Segment, Who, segments};
-pub use point::Program;
 pub use recorder::{Answer, EngineChoice, EngineKind, FlightRecorder, Options};
 pub use snapshot::{Snapshot, Turn};
 pub use tracefs::{Hwlat, HwlatSample, Osnoise, Tracefs, Tracer, Tracers};

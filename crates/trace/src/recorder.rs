@@ -1,13 +1,13 @@
 //! The recorder: one of two engines, and the counters around.
 
 use crate::around::Counters;
+use crate::attachment::Program;
 use crate::bpf::{BpfEngine, Cost};
 use crate::error::TraceError;
 use crate::event::Event;
 use crate::explain::{Question, explain};
 use crate::flight;
 use crate::kin::Kinship;
-use crate::point::Program;
 use crate::snapshot::Snapshot;
 use crate::tracefs::TracefsEngine;
 use model::Explanation;

@@ -1,12 +1,12 @@
 //! What is known of an interface as facts of the run.
 
 use super::Nic;
-use super::kind::{Kind, Needs};
+use super::kind::{Needs, NicKind};
 use super::settings::{
     adaptive_rx, adaptive_tx, channels, disciplines, eee, hardware_stamps, listed, on_off, rx_ring, tx_ring,
 };
 use model::{Fact, NOT_APPLICABLE};
-use sys::ethtool::{Answer, Coalesce, Duplex};
+use sys::ethtool::{Coalesce, Duplex, Told};
 
 /// The facts of the interface `name`, in the group `nic NAME`.
 pub(super) fn of(name: &str, nic: Result<&Nic, &String>) -> Vec<Fact> {
@@ -49,7 +49,7 @@ fn everything(sheet: &mut Sheet, nic: &Nic) {
 }
 
 /// A part of an answer: as `show` writes it, unknown where the driver leaves it out.
-fn told<T>(answer: &Answer<T>, show: impl Fn(&T) -> Option<String>) -> Result<String, String> {
+fn told<T>(answer: &Told<T>, show: impl Fn(&T) -> Option<String>) -> Result<String, String> {
     match answer {
         Ok(answer) => show(answer).ok_or_else(|| "the driver does not say".to_owned()),
         Err(silence) => Err(silence.to_string()),
@@ -58,9 +58,9 @@ fn told<T>(answer: &Answer<T>, show: impl Fn(&T) -> Option<String>) -> Result<St
 
 /// As [`told`], for what interfaces of some kinds cannot have.
 fn told_of<T>(
-    kind: &Kind,
+    kind: &NicKind,
     needs: Needs,
-    answer: &Answer<T>,
+    answer: &Told<T>,
     show: impl Fn(&T) -> Option<String>,
 ) -> Result<String, String> {
     match answer {
@@ -103,7 +103,9 @@ fn link(sheet: &mut Sheet, nic: &Nic) {
 
 /// Drivers without a line say a speed in name only.
 fn on_a_line(nic: &Nic, value: Result<String, String>) -> Result<String, String> {
-    let Kind::Software(word) = &nic.kind else { return value };
+    let NicKind::Software(word) = &nic.kind else {
+        return value;
+    };
     let in_name = value.map_or_else(|_| String::new(), |value| format!(" ({value} in name only)"));
     Ok(format!("{NOT_APPLICABLE}: {word} has no cable{in_name}"))
 }

@@ -20,7 +20,7 @@ pub(super) enum Needs {
 }
 
 /// What an interface is.
-pub(super) enum Kind {
+pub(super) enum NicKind {
     /// A device with a cable: a card, or a function of one.
     Card,
     /// A device that a hypervisor makes up, by its driver.
@@ -38,7 +38,7 @@ pub(super) enum Kind {
     Software(String),
 }
 
-impl Kind {
+impl NicKind {
     /// `below`: what it is made on; `None` for an interface in another namespace.
     pub(super) fn of(link: &LinkInfo, said: &Ethtool, below: Option<Vec<String>>) -> Self {
         let driver = said

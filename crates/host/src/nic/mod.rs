@@ -22,7 +22,7 @@ pub use port::port_name;
 use crate::Host;
 use interface::Interface;
 use interrupts::NicInterrupt;
-use kind::Kind;
+use kind::NicKind;
 use model::Fact;
 use sys::SysError;
 use sys::ethtool::Ethtool;
@@ -40,7 +40,7 @@ const MADE_ON_ONE: [&str; 6] = ["macvlan", "macvtap", "vlan", "ipvlan", "ipvtap"
 /// An interface, as it was when it was asked.
 struct Nic {
     link: LinkInfo,
-    kind: Kind,
+    kind: NicKind,
     said: Ethtool,
     qdiscs: Result<Vec<Qdisc>, String>,
     /// What the files tell; why not, where `/sys` shows another namespace.
@@ -66,7 +66,7 @@ impl Nic {
     fn read(name: &str) -> Result<Self, SysError> {
         let said = sys::ethtool::read(name)?;
         let link = sys::link::find(name)?;
-        let kind = Kind::of(&link, &said, below(&link)?);
+        let kind = NicKind::of(&link, &said, below(&link)?);
         Ok(Self {
             kind,
             said,

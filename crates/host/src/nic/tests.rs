@@ -1,6 +1,6 @@
 mod kernel;
 
-use super::kind::{Kind, Needs};
+use super::kind::{Needs, NicKind};
 use super::{Nic, facts, settings};
 use model::{Fact, NOT_APPLICABLE};
 use proptest::prelude::{ProptestConfig, any, proptest};
@@ -73,7 +73,7 @@ fn card() -> Nic {
         tx_lpi_timer_us: Some(17),
     });
     Nic {
-        kind: Kind::of(&link_of(None), &said, Some(Vec::new())),
+        kind: NicKind::of(&link_of(None), &said, Some(Vec::new())),
         link: link_of(None),
         said,
         qdiscs: Ok(Vec::new()),
@@ -153,9 +153,10 @@ fn eee_that_is_not_in_use_is_still_on() {
 #[test]
 fn what_cannot_be_and_what_is_not_known_are_told_apart() {
     let below = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
-    let kind = |rtnetlink: Option<&str>, driver: &str, below| Kind::of(&link_of(rtnetlink), &driven_by(driver), below);
-    let eee = |kind: &Kind| kind.without(Needs::Phy, &Silence::Unsupported);
-    let holds = |kind: &Kind| kind.without(Needs::Interrupts, &Silence::Unsupported);
+    let kind =
+        |rtnetlink: Option<&str>, driver: &str, below| NicKind::of(&link_of(rtnetlink), &driven_by(driver), below);
+    let eee = |kind: &NicKind| kind.without(Needs::Phy, &Silence::Unsupported);
+    let holds = |kind: &NicKind| kind.without(Needs::Interrupts, &Silence::Unsupported);
     let veth = kind(Some("veth"), "veth", below(&[]));
     assert_eq!(eee(&veth), Ok("not applicable: veth has no such thing".to_owned()));
     assert!(eee(&kind(None, "igc", below(&[]))).is_err());

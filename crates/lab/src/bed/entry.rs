@@ -1,6 +1,6 @@
 //! Where frames come into a bed, and so their path to the device under test inside this kernel.
 
-use super::{Bed, DEVICE_IF, Place, TEST_SET_IF, kernel};
+use super::{Bed, DEVICE_IF, EndInterface, TEST_SET_IF, kernel};
 use sys::SysError;
 use sys::netns::NetNs;
 use trace::hops::{Point, PointKind};
@@ -79,7 +79,7 @@ impl Bed {
             (Entry::Known(path), _) => Ok(path.clone()),
             (Entry::Switch(port), Some(switch)) => switch.run(|| FramePath::behind(port))?,
             (Entry::Switch(_), None) | (Entry::Device, _) => {
-                let Place { interface, .. } = &self.device;
+                let EndInterface { interface, .. } = &self.device;
                 self.device.run(|| FramePath::behind(interface))
             }
         }

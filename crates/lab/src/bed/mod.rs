@@ -48,8 +48,8 @@ pub struct Bed {
     what: String,
     /// The thread or program that forwards; before the ends, so that it ends before they go.
     _forwarder: Option<Box<dyn Forwarder>>,
-    test_set: Place,
-    device: Place,
+    test_set: EndInterface,
+    device: EndInterface,
     /// Where frames to the device come in.
     entry: Entry,
     /// What holds the middle; `None` where there is none, or no namespace of ours.
@@ -74,7 +74,7 @@ pub enum End {
 
 /// Where an end is.
 #[derive(Debug)]
-struct Place {
+struct EndInterface {
     /// `None` in the namespace of this process.
     namespace: Option<NetNs>,
     interface: String,
@@ -123,7 +123,7 @@ impl Bed {
         let (wire, test_set, device) = FaultBed::build(faults)?.into_parts();
         let wire = Arc::new(wire);
         let entry = Entry::Known(over_taps(&test_set, &device)?);
-        let place = |namespace, interface: &str| Place {
+        let place = |namespace, interface: &str| EndInterface {
             namespace: Some(namespace),
             interface: interface.to_owned(),
         };
@@ -188,7 +188,7 @@ impl Bed {
         &self.what
     }
 
-    fn place(&self, end: End) -> &Place {
+    fn place(&self, end: End) -> &EndInterface {
         match end {
             End::TestSet => &self.test_set,
             End::Device => &self.device,
@@ -196,7 +196,7 @@ impl Bed {
     }
 }
 
-impl Place {
+impl EndInterface {
     fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, SysError> + Send) -> Result<T, SysError> {
         match &self.namespace {
             Some(namespace) => namespace.run(work)?,

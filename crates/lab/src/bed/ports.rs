@@ -1,7 +1,7 @@
 //! Two ports of this machine as the ends of a bed.
 
 use super::entry::Entry;
-use super::{Bed, Place};
+use super::{Bed, EndInterface};
 use sys::SysError;
 use sys::link::{find, list};
 
@@ -18,7 +18,7 @@ pub(super) fn take(test_set: &str, device: &str) -> Result<Bed, SysError> {
     }
     let far = find(device)?;
     let name = host::nic::port_name(&far, &list()?);
-    let place = |interface: &str| Place {
+    let place = |interface: &str| EndInterface {
         namespace: None,
         interface: interface.to_owned(),
     };

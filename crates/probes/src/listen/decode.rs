@@ -6,7 +6,7 @@ use wire::avtp;
 use wire::ether::{self, EthernetView, Mac, VlanTag};
 use wire::sequence::Contents;
 use wire::sv::{self, Fingerprints};
-use wire::test_frame::{self, Kind, TestFrame};
+use wire::test_frame::{self, TestFrame, TestFrameKind};
 
 /// What tells one stream from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,7 +182,7 @@ fn other(ethernet: &EthernetView<'_>) -> Option<Decoded> {
 fn own(octets: &[u8]) -> Option<Number> {
     let fields = TestFrame::read(octets)
         .ok()
-        .filter(|fields| fields.kind == Kind::Stream)?;
+        .filter(|fields| fields.kind == TestFrameKind::Stream)?;
     let mark = match fields.flags {
         mark::BEGIN => Mark::Begin,
         mark::END => Mark::End,

@@ -24,13 +24,13 @@ const LOOK_NS: i64 = 100_000_000;
 
 pub(super) struct Receiver {
     reception: Reception,
-    table: Table,
+    table: StreamTable,
     /// In words, what was listened for.
     wanted: &'static str,
 }
 
 /// The streams, and what belonged to none.
-struct Table {
+struct StreamTable {
     streams: Vec<Stream>,
     most: usize,
     pace: Pace,
@@ -48,7 +48,7 @@ struct Table {
 impl Receiver {
     pub(super) fn new(config: &ListenConfig, port: Port, stop: Stop, frames: Arc<AtomicU64>) -> Self {
         let most = usize::from(config.max_streams);
-        let table = Table {
+        let table = StreamTable {
             streams: Vec::with_capacity(most),
             most,
             pace: Pace {
@@ -109,7 +109,7 @@ impl Receiver {
     }
 }
 
-impl Account for Table {
+impl Account for StreamTable {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
         let decoded = match decode(data, vlan, &self.prints) {
             Ok(Some(decoded)) => decoded,
@@ -141,7 +141,7 @@ impl Account for Table {
     }
 }
 
-impl Table {
+impl StreamTable {
     /// The stream a frame belongs to; a new one if there is room.
     fn find(&mut self, key: &Key, feed: &mut Feed) -> Option<&mut Stream> {
         let count = self.streams.len();

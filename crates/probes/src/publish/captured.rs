@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use streamset::{Content, StreamSpec};
-use waveform::sample::Table;
+use waveform::sample::SampleTable;
 use wire::ether::{EthernetView, Mac};
 use wire::sv::Frame;
 
@@ -104,7 +104,7 @@ impl Collected {
             newest = place.unwrap_or(newest);
             octets.extend_from_slice(newest);
         }
-        let table = Table::repeated(octets, stride);
+        let table = SampleTable::repeated(octets, stride);
         let first = u64::from(self.learned.first_count());
         let content = Content::Other {
             octets: Some(stride),

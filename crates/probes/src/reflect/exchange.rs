@@ -1,7 +1,7 @@
 //! Frames out, answers in: sends the same frame again and again, and keeps what became of each.
 
 use super::link::LinkState;
-use super::stages::{Answer, Stages};
+use super::stages::{ReturnedFrame, Stages};
 use super::strange::Strange;
 use super::tracker::{Arrival, Tracker};
 use super::{ReflectConfig, Stamps, series, tag_of};
@@ -14,7 +14,7 @@ use sys::packet::{self, RxStamp};
 use sys::wait::sleep_until;
 use units::{Monotonic, Realtime};
 use wire::ether::{EthernetView, Mac, VlanTag};
-use wire::test_frame::{self, COUNTS, Kind, Summary, TestFrame, TestFrameMut};
+use wire::test_frame::{self, COUNTS, Summary, TestFrame, TestFrameKind, TestFrameMut};
 
 /// An answer that takes longer is waited for asleep: the thread must not spin for ever for a frame that is gone. Its round
 /// trip, should it still come, is then an upper bound.
@@ -99,14 +99,14 @@ impl Exchange {
         // The low bits of the clock differ from run to run, which is all that a session number is for.
         let session = sys::clock::monotonic().as_ns() as u32;
         let first = TestFrame {
-            kind: Kind::Hello,
+            kind: TestFrameKind::Hello,
             flags: 0,
             session,
             sequence: 0,
             sent_ns: 0,
         };
         let bye = TestFrame {
-            kind: Kind::Bye,
+            kind: TestFrameKind::Bye,
             ..first
         };
         let stages = (config.stamps != Stamps::Off).then(|| Stages::new(config.stamps == Stamps::Hardware));
@@ -155,7 +155,7 @@ impl Exchange {
     /// Sends the next probe; returns the instant just before the send call.
     pub(super) fn send_probe(&mut self, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
         let sequence = self.tracker.next();
-        let sent = self.send(Kind::Probe, sequence, feed)?;
+        let sent = self.send(TestFrameKind::Probe, sequence, feed)?;
         // Before the recording began, every place was forgotten: what is missing here counts.
         let lost = self.tracker.sent(sent, |missing| feed.suspect(missing));
         if self.recording {
@@ -166,14 +166,19 @@ impl Exchange {
     }
 
     /// Sends a frame that is not measured.
-    pub(super) fn send(&mut self, kind: Kind, sequence: u64, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
+    pub(super) fn send(
+        &mut self,
+        kind: TestFrameKind,
+        sequence: u64,
+        feed: &mut Feed,
+    ) -> Result<Monotonic, ProbeError> {
         let flags = if self.recording { COUNTS } else { 0 };
         if let Ok(mut frame) = TestFrameMut::new(&mut self.frame) {
             frame.set_kind(kind);
             frame.set_flags(flags);
             frame.set_sequence(sequence);
         }
-        let is_measured = kind == Kind::Probe && self.recording;
+        let is_measured = kind == TestFrameKind::Probe && self.recording;
         let before = self.stages.as_ref().map(|_| sys::clock::realtime());
         let sent = sys::clock::monotonic();
         let number = self.port.next_number();
@@ -191,7 +196,7 @@ impl Exchange {
     /// Sends a greeting and waits, asleep, at most `ns` for its answer.
     pub(super) fn greet(&mut self, ns: i64, feed: &mut Feed) -> Result<bool, ProbeError> {
         self.greeted = false;
-        let sent = self.send(Kind::Hello, 0, feed)?;
+        let sent = self.send(TestFrameKind::Hello, 0, feed)?;
         self.take_until(sent + ns, feed, Self::sleep, |exchange| exchange.greeted);
         Ok(self.greeted)
     }
@@ -333,9 +338,9 @@ impl Exchange {
             while let Some(came) = self.next_answer() {
                 took = true;
                 match came.frame.kind {
-                    Kind::Probe => self.answered(&came, feed),
-                    Kind::Hello => self.greeted_by(&came),
-                    Kind::Rest | Kind::Stream | Kind::Claim | Kind::Bye => {}
+                    TestFrameKind::Probe => self.answered(&came, feed),
+                    TestFrameKind::Hello => self.greeted_by(&came),
+                    TestFrameKind::Rest | TestFrameKind::Stream | TestFrameKind::Claim | TestFrameKind::Bye => {}
                 }
             }
             if took {
@@ -361,7 +366,7 @@ impl Exchange {
                     if !self.strange.is_answer(answer.kind, &ethernet, &self.frame) {
                         continue;
                     }
-                    if answer.kind == Kind::Bye {
+                    if answer.kind == TestFrameKind::Bye {
                         self.farewell = Summary::parse(&ethernet);
                     }
                     return Some(Came {
@@ -405,7 +410,7 @@ impl Exchange {
                 };
                 self.note(measured, feed);
                 if let (Some(stages), Some((stamp, seen))) = (&mut self.stages, came.stamps) {
-                    let answer = Answer {
+                    let answer = ReturnedFrame {
                         stamp,
                         seen,
                         at,

@@ -23,14 +23,14 @@ pub(super) struct Sender {
 
 /// Where in the rounds the sender is.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Position {
     round: u64,
     index: usize,
     /// When the round began.
     begin: Monotonic,
 }
 
-impl Place {
+impl Position {
     fn due(&self, frames: &CapturedFrames) -> Monotonic {
         self.begin + i64::try_from(frames.entry(self.index).at_ns).unwrap_or(i64::MAX / 2)
     }
@@ -73,7 +73,7 @@ impl Sender {
         let duration = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
         let end = duration.map(|ns| start + ns);
         let wait = Wait::spinning_ahead(self.config.spin_ahead_ns);
-        let mut place = Place {
+        let mut place = Position {
             round: 0,
             index: 0,
             begin: start + phase_ns,
@@ -92,13 +92,13 @@ impl Sender {
         Ok(())
     }
 
-    fn is_left(&self, place: &Place, end: Option<Monotonic>) -> bool {
+    fn is_left(&self, place: &Position, end: Option<Monotonic>) -> bool {
         self.config.rounds.is_none_or(|rounds| place.round < rounds)
             && end.is_none_or(|end| place.due(&self.config.frames) < end)
     }
 
     /// Puts the frames that are due at `now` into the batch, at least one.
-    fn gather(&mut self, place: &mut Place, now: Monotonic, end: Option<Monotonic>) {
+    fn gather(&mut self, place: &mut Position, now: Monotonic, end: Option<Monotonic>) {
         let mut count = 0;
         while count < MOST_AT_ONCE && self.is_left(place, end) {
             let due = place.due(&self.config.frames);

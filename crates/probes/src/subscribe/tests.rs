@@ -2,7 +2,7 @@
 //! them.
 
 use super::SubscribeConfig;
-use super::receiver::Table;
+use super::receiver::StreamTable;
 use super::series::{DELIVERY, Family, notice, slots};
 use crate::reception::{Account, Arrival};
 use crate::sender::SenderEnd;
@@ -140,7 +140,7 @@ fn live_until(frames: &[Stamped], rate: Option<u32>, late_ns: i64, (sender, end_
         ..SubscribeConfig::default()
     };
     let (mut feed, mut heard) = Heard::of(1 << 10, usize::from(slots(4)), Box::new(Nameless));
-    let mut table = Table::new(config, Vec::new(), None);
+    let mut table = StreamTable::new(config, Vec::new(), None);
     let mut said = Verdicts::default();
     let mut names = BTreeMap::new();
     let mut listen = |heard: &mut Heard, said: &mut Verdicts| {

@@ -9,7 +9,7 @@ use wire::avtp::{AafTemplate, Stream};
 use wire::ether::{self, Mac};
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu, Template};
-use wire::test_frame::{self, Kind, TestFrame};
+use wire::test_frame::{self, TestFrame, TestFrameKind};
 
 /// Group address of our AVTP stream, of the range that MAAP hands out (IEEE 1722-2016, annex B).
 pub const AVTP_DESTINATION: Mac = Mac([0x91, 0xe0, 0xf0, 0x00, 0xfe, 0x00]);
@@ -74,7 +74,7 @@ impl Frame {
     /// Makes the next frame. Allocates nothing.
     pub(super) fn patch(&mut self, change: &Change) {
         let fields = TestFrame {
-            kind: Kind::Stream,
+            kind: TestFrameKind::Stream,
             flags: change.flags,
             session: self.session,
             sequence: change.sequence,

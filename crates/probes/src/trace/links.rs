@@ -45,7 +45,7 @@ impl Links {
             unwatched: Vec::new(),
         };
         for (number, point) in points.iter().enumerate() {
-            for place in &point.places {
+            for place in &point.hooks {
                 let namespace = (place.netns != own).then(|| others.get(&place.netns).copied());
                 links.add(number, &point.name, place.ifindex, namespace);
             }
@@ -152,7 +152,7 @@ fn change(before: &LinkInfo, now: &LinkInfo) -> Option<(String, bool)> {
 #[cfg(test)]
 mod tests {
     use super::{Links, change};
-    use ::trace::hops::{Place, Point, PointKind};
+    use ::trace::hops::{Hook, Point, PointKind};
     use std::collections::BTreeMap;
     use sys::link::{LinkInfo, add_bridge, delete, find, set_down, set_up};
     use sys::netns::NetNs;
@@ -216,19 +216,19 @@ mod tests {
             add_bridge("p0")?;
             set_up("p0")?;
             let own = NetNs::current()?.inode()?;
-            let place = |kind| Place {
+            let place = |kind| Hook {
                 ifindex: find("p0").map_or(0, |link| link.index),
                 netns: own,
                 kind,
             };
             let point = Point {
                 name: "nic".to_owned(),
-                places: vec![place(PointKind::Receive), place(PointKind::Queue)],
+                hooks: vec![place(PointKind::Receive), place(PointKind::Queue)],
                 parent: 0,
             };
             let elsewhere = Point {
                 name: "edge".to_owned(),
-                places: vec![Place {
+                hooks: vec![Hook {
                     netns: own + 1,
                     ..place(PointKind::Receive)
                 }],

@@ -90,7 +90,7 @@ impl FramePath {
     /// The points in a few words: `nic (netif_receive_skb), port (net_dev_start_xmit)`.
     pub fn describe(&self) -> String {
         let points = self.points.iter().map(|point| {
-            let kinds: Vec<&str> = point.places.iter().map(|place| place.kind.tracepoint()).collect();
+            let kinds: Vec<&str> = point.hooks.iter().map(|place| place.kind.tracepoint()).collect();
             format!("{} ({})", point.name, kinds.join(" or "))
         });
         points.collect::<Vec<_>>().join(", ")

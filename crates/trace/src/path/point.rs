@@ -1,6 +1,6 @@
 //! Points, made from what is known of an interface, or read as somebody wrote them.
 
-use crate::hops::{Place, Point, PointKind};
+use crate::hops::{Hook, Point, PointKind};
 use model::hop;
 use sys::SysError;
 use sys::link::find;
@@ -20,14 +20,14 @@ pub enum PointError {
 impl Point {
     /// A point behind point number `parent`, at one interface: its number, and the inode number of its network namespace.
     pub(super) fn of(name: &str, parent: usize, (ifindex, netns): (u32, u32), kinds: &[PointKind]) -> Self {
-        let place = |kind: &PointKind| Place {
+        let place = |kind: &PointKind| Hook {
             ifindex,
             netns,
             kind: *kind,
         };
         Self {
             name: name.to_owned(),
-            places: kinds.iter().map(place).collect(),
+            hooks: kinds.iter().map(place).collect(),
             parent,
         }
     }
@@ -97,11 +97,11 @@ mod tests {
     fn points_are_read_and_refused_with_what_would_do() {
         let point = Point::read("app=lo:app", 2).expect("a point");
         assert_eq!((point.name.as_str(), point.parent), ("app", 2));
-        let kinds: Vec<PointKind> = point.places.iter().map(|place| place.kind).collect();
+        let kinds: Vec<PointKind> = point.hooks.iter().map(|place| place.kind).collect();
         assert_eq!(kinds, [PointKind::Read, PointKind::Consume]);
-        assert_eq!(point.places[0].netns, here("lo").expect("lo").1);
+        assert_eq!(point.hooks[0].netns, here("lo").expect("lo").1);
         assert_eq!(
-            Point::read("a=lo", 0).expect("a point").places[0].kind,
+            Point::read("a=lo", 0).expect("a point").hooks[0].kind,
             PointKind::Receive
         );
         for (text, wanted) in [

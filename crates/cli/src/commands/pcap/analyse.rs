@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::failure::COULD_NOT_MEASURE;
-use analysis::{Analysis, Config, Event, Identity, Kind, Sink, Summary, Window};
+use analysis::{Analysis, Config, Event, Identity, Sink, StreamKind, Summary, Window};
 use capture::{CaptureError, Stamps};
 use model::kind;
 
@@ -120,9 +120,9 @@ impl Sink for FirstEvents {
 }
 
 /// What the series of such a stream is.
-pub(super) fn series_kind(kind: Kind) -> &'static model::Kind {
+pub(super) fn series_kind(kind: StreamKind) -> &'static model::Kind {
     match kind {
-        Kind::Goose => &kind::GOOSE,
+        StreamKind::Goose => &kind::GOOSE,
         _ => &kind::SPACING,
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::{Event, EventKind, Identity, Kind, Sink, StreamSummary, Summary, Window};
+use analysis::{Event, EventKind, Identity, Sink, StreamKind, StreamSummary, Summary, Window};
 use capture::Stamps;
 use model::{RunState, SeriesClock, SeriesId, SeriesSpec, Spike, setting};
 use report::limits::Profile;
@@ -197,7 +197,7 @@ impl RunSink {
         if let Some(appid) = identity.appid {
             add("appid", format!("0x{appid:04X}"));
         }
-        if identity.kind == Kind::SampledValues {
+        if identity.kind == StreamKind::SampledValues {
             let learned = || "learned from smpCnt".to_owned();
             add(
                 "rate",

@@ -1,8 +1,8 @@
 //! Streams from the test set to a subscriber on the device under test, traced on their way if asked for.
 
-use super::{Measure, Place};
+use super::{Measure, StepContext};
 use crate::bed::End;
-use crate::plan::beds::Way;
+use crate::plan::beds::BedOfPlan;
 use crate::plan::file::{Duration, PlanPolicy};
 use crate::plan::hops::{Hops, Wanted};
 use crate::runner::{Ends, Underway};
@@ -63,7 +63,11 @@ impl Measure for SampledValuesStep {
         vec![Need::Policy(self.policy.0)]
     }
 
-    fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError> {
+    fn start<'a>(
+        &self,
+        place: &StepContext<'a>,
+        session: &mut Session,
+    ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let way = place.way();
         let publisher = self.publisher(place, way);
         let wanted = self.trace.then(|| Wanted {
@@ -100,7 +104,7 @@ impl Measure for SampledValuesStep {
 
 impl SampledValuesStep {
     /// What the test set is told. Over one of several networks its streams are called after that network.
-    fn publisher(&self, place: &Place<'_>, way: &Way) -> PublishConfig {
+    fn publisher(&self, place: &StepContext<'_>, way: &BedOfPlan) -> PublishConfig {
         let usual = StreamConfig::default();
         let sv_id = match way.network() {
             Some(_) => format!("{}-{}", way.label, usual.spec.sv_id),
@@ -142,7 +146,7 @@ fn subscriber(publisher: &PublishConfig) -> SubscribeConfig {
 fn ends(
     publisher: &PublishConfig,
     subscriber: &SubscribeConfig,
-    way: &Way,
+    way: &BedOfPlan,
     (stop, sender): (&Stop, SenderEnd),
     session: &mut Session,
 ) -> Result<Ends, SessionError> {

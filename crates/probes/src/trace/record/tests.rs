@@ -1,6 +1,6 @@
 use super::Frames;
 use crate::trace::series::Names;
-use ::trace::hops::{Duration, HopSeries, Place, Point, PointKind, StreamInfo};
+use ::trace::hops::{Duration, Hook, HopSeries, Point, PointKind, StreamInfo};
 use model::{RunInfo, RunState};
 use recording::{Record, SegmentReader};
 use run::{Recorder, RecorderOptions, Stop, Thresholds};
@@ -13,7 +13,7 @@ const POINTS: [&str; 3] = ["nic", "tap", "vhost"];
 fn points() -> Vec<Point> {
     let point = |(number, name): (usize, &&str)| Point {
         name: (*name).to_owned(),
-        places: vec![Place {
+        hooks: vec![Hook {
             ifindex: 1,
             netns: 1,
             kind: PointKind::Receive,

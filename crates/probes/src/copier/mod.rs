@@ -11,7 +11,7 @@ mod keeper;
 mod tests;
 
 use crate::port::Frame;
-use entry::{Entry, Kind};
+use entry::{Entry, EntryKind};
 use keeper::{Keeper, Kept, MOST_HELD, MOST_KEPT};
 use rtrb::{Producer, RingBuffer};
 use run::SpikeSignal;
@@ -52,7 +52,7 @@ pub struct CaptureSpec {
 
 /// The measuring thread's end.
 #[derive(Debug)]
-pub struct Tap {
+pub struct FrameCopier {
     ring: Producer<u8>,
     missed: Arc<AtomicU64>,
 }
@@ -124,7 +124,7 @@ pub struct CaptureError {
 ///
 /// # Errors
 /// The file cannot be made.
-pub fn start(spec: &CaptureSpec) -> Result<(Tap, Capture), CaptureError> {
+pub fn start(spec: &CaptureSpec) -> Result<(FrameCopier, Capture), CaptureError> {
     let error = |why| CaptureError {
         path: spec.path.clone(),
         why,
@@ -148,7 +148,7 @@ pub fn start(spec: &CaptureSpec) -> Result<(Tap, Capture), CaptureError> {
         }
         keeper.finish(lost.load(Ordering::Acquire))
     });
-    let tap = Tap {
+    let copier = FrameCopier {
         ring,
         missed: Arc::clone(&missed),
     };
@@ -158,7 +158,7 @@ pub fn start(spec: &CaptureSpec) -> Result<(Tap, Capture), CaptureError> {
         missed,
         thread,
     };
-    Ok((tap, capture))
+    Ok((copier, capture))
 }
 
 impl Capture {
@@ -189,19 +189,19 @@ impl Capture {
     }
 }
 
-impl Tap {
+impl FrameCopier {
     /// A frame that was sent: `at` just before the call.
     pub(crate) fn sent(&mut self, at: Monotonic, frame: &[u8]) {
-        let entry = Entry::of(Kind::Sent, at.as_ns(), None, frame.len(), frame.len());
+        let entry = Entry::of(EntryKind::Sent, at.as_ns(), None, frame.len(), frame.len());
         self.push(&entry, frame);
     }
 
     /// A frame that was received.
     pub(crate) fn received(&mut self, frame: &Frame<'_>) {
         let (kind, at_ns) = match frame.stamp() {
-            Some(RxStamp::Software(at) | RxStamp::Socket(at)) => (Kind::ReceivedAt, at.as_ns()),
+            Some(RxStamp::Software(at) | RxStamp::Socket(at)) => (EntryKind::ReceivedAt, at.as_ns()),
             // The NIC's clock cannot be compared with the stamps of sent frames.
-            Some(RxStamp::Hardware(_)) | None => (Kind::Received, sys::clock::monotonic().as_ns()),
+            Some(RxStamp::Hardware(_)) | None => (EntryKind::Received, sys::clock::monotonic().as_ns()),
         };
         let data = frame.data();
         self.push(

@@ -1,8 +1,8 @@
 //! What is kept and what is written.
 
-use super::entry::{BYTES, Entry, Kind};
+use super::entry::{BYTES, Entry, EntryKind};
 use super::keeper::Keeper;
-use super::{Extent, MOST_KEPT, RING_BYTES, Tap, scatter};
+use super::{Extent, FrameCopier, MOST_KEPT, RING_BYTES, scatter};
 use capture::{PcapngWriter, Reader};
 use rtrb::RingBuffer;
 use run::SpikeSignal;
@@ -15,18 +15,18 @@ use units::Monotonic;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// A tap and its keeper, and what the keeper listens to.
-fn tapped(extent: Extent, file: &NamedTempFile) -> (Tap, Keeper<File>, SpikeSignal) {
-    tapped_with(extent, file, MOST_KEPT)
+/// A copier and its keeper, and what the keeper listens to.
+fn copied(extent: Extent, file: &NamedTempFile) -> (FrameCopier, Keeper<File>, SpikeSignal) {
+    copied_with(extent, file, MOST_KEPT)
 }
 
-fn tapped_with(extent: Extent, file: &NamedTempFile, most_kept: usize) -> (Tap, Keeper<File>, SpikeSignal) {
+fn copied_with(extent: Extent, file: &NamedTempFile, most_kept: usize) -> (FrameCopier, Keeper<File>, SpikeSignal) {
     let (ring, source) = RingBuffer::new(RING_BYTES);
     let missed = Arc::new(AtomicU64::new(0));
     let writer = PcapngWriter::new(file.reopen().expect("a file"), "test", "eth0").expect("written");
     let signal = SpikeSignal::default();
     (
-        Tap { ring, missed },
+        FrameCopier { ring, missed },
         Keeper::new(source, writer, extent, signal.clone(), most_kept),
         signal,
     )
@@ -54,9 +54,9 @@ fn everything_or_what_is_around_a_spike_and_before_the_end() {
     // The last one is from two seconds ago: what is before the end is before the last frame.
     for (extent, wanted) in [(Extent::All, &all[..]), (around, &[5, 6, 7, 8, 9, 17, 18, 19])] {
         let file = NamedTempFile::new().expect("a file");
-        let (mut tap, mut keeper, signal) = tapped(extent, &file);
+        let (mut copier, mut keeper, signal) = copied(extent, &file);
         for frame in 0..20 {
-            tap.sent(at(frame), &[frame; 60]);
+            copier.sent(at(frame), &[frame; 60]);
             keeper.take().expect("taken");
             if frame == 7 {
                 signal.set(at(7));
@@ -77,11 +77,11 @@ fn everything_or_what_is_around_a_spike_and_before_the_end() {
 /// Milliseconds of the frames `order` as they come out of the ring, one call of `take` after each `batch`.
 fn written_of(extent: Extent, order: &[u64], batch: usize) -> (Vec<u8>, u64, u64) {
     let file = NamedTempFile::new().expect("a file");
-    let (mut tap, mut keeper, signal) = tapped(extent, &file);
+    let (mut copier, mut keeper, signal) = copied(extent, &file);
     signal.set(at(0));
     for some in order.chunks(batch) {
         for &ms in some {
-            tap.sent(at(0) + ms as i64 * 1_000_000, &[(ms / 10) as u8; 60]);
+            copier.sent(at(0) + ms as i64 * 1_000_000, &[(ms / 10) as u8; 60]);
         }
         keeper.take().expect("taken");
     }
@@ -125,10 +125,10 @@ fn a_frame_that_comes_too_late_to_be_put_in_order_is_written_and_counted() {
 #[test]
 fn no_more_is_held_for_the_order_than_there_is_room_for() {
     let file = NamedTempFile::new().expect("a file");
-    let (mut tap, mut keeper, _signal) = tapped_with(Extent::All, &file, 10 * (BYTES + 60));
+    let (mut copier, mut keeper, _signal) = copied_with(Extent::All, &file, 10 * (BYTES + 60));
     // All within a ms, so that none is old enough to be written for that.
     for frame in 0..100_u8 {
-        tap.sent(at(0) + i64::from(frame) * 10_000, &[frame; 60]);
+        copier.sent(at(0) + i64::from(frame) * 10_000, &[frame; 60]);
     }
     keeper.take().expect("taken");
     assert!(
@@ -142,9 +142,9 @@ fn no_more_is_held_for_the_order_than_there_is_room_for() {
 #[test]
 fn of_two_spikes_apart_only_what_is_around_each_is_written() {
     let file = NamedTempFile::new().expect("a file");
-    let (mut tap, mut keeper, signal) = tapped(Extent::Around(20_000_000), &file);
+    let (mut copier, mut keeper, signal) = copied(Extent::Around(20_000_000), &file);
     for frame in 0..200_u8 {
-        tap.sent(at(0) + i64::from(frame) * 10_000_000, &[frame; 60]);
+        copier.sent(at(0) + i64::from(frame) * 10_000_000, &[frame; 60]);
         if frame == 80 || frame == 100 {
             // Both are known before the frames around the first one are old enough to be written.
             signal.set(at(0) + i64::from(frame - 10) * 10_000_000);
@@ -163,16 +163,16 @@ fn of_two_spikes_apart_only_what_is_around_each_is_written() {
 #[test]
 fn of_several_spikes_noticed_at_once_none_is_left_out() {
     let file = NamedTempFile::new().expect("a file");
-    let (mut tap, mut keeper, signal) = tapped(Extent::Around(1_100_000_000), &file);
+    let (mut copier, mut keeper, signal) = copied(Extent::Around(1_100_000_000), &file);
     for frame in 0..12 {
         // All of them are within what is kept.
-        tap.sent(at(0) + i64::from(frame) * SECOND / 10, &[frame; 60]);
+        copier.sent(at(0) + i64::from(frame) * SECOND / 10, &[frame; 60]);
     }
     keeper.take().expect("taken");
     let file_2 = NamedTempFile::new().expect("a file");
-    let (mut tap_2, mut keeper_2, signal_2) = tapped(Extent::Around(150_000_000), &file_2);
+    let (mut copier_2, mut keeper_2, signal_2) = copied(Extent::Around(150_000_000), &file_2);
     for frame in 0..5 {
-        tap_2.sent(at(0) + i64::from(frame) * SECOND / 10, &[frame; 60]);
+        copier_2.sent(at(0) + i64::from(frame) * SECOND / 10, &[frame; 60]);
     }
     keeper_2.take().expect("taken");
     // The recorder looks now and then: it tells of both at once.
@@ -193,10 +193,10 @@ fn of_several_spikes_noticed_at_once_none_is_left_out() {
 fn frames_wanted_that_there_was_no_room_for_are_counted() {
     let file = NamedTempFile::new().expect("a file");
     // Room for ten.
-    let (mut tap, mut keeper, signal) = tapped_with(Extent::Around(2 * SECOND as u64), &file, 10 * (BYTES + 60));
+    let (mut copier, mut keeper, signal) = copied_with(Extent::Around(2 * SECOND as u64), &file, 10 * (BYTES + 60));
     let when = |frame: u8| at(0) + i64::from(frame) * SECOND / 10;
     for frame in 0..40 {
-        tap.sent(when(frame), &[frame; 60]);
+        copier.sent(when(frame), &[frame; 60]);
         keeper.take().expect("taken");
     }
     // Two seconds before the newest are frames 19 to 29, which are gone, and the ten that are kept.
@@ -209,9 +209,9 @@ fn frames_wanted_that_there_was_no_room_for_are_counted() {
 #[test]
 fn without_a_spike_only_what_is_wanted_at_the_end_is_missed() {
     let file = NamedTempFile::new().expect("a file");
-    let (mut tap, mut keeper, _signal) = tapped_with(Extent::Around(SECOND as u64 / 2), &file, 3 * (BYTES + 60));
+    let (mut copier, mut keeper, _signal) = copied_with(Extent::Around(SECOND as u64 / 2), &file, 3 * (BYTES + 60));
     for frame in 0..40 {
-        tap.sent(at(0) + i64::from(frame) * SECOND / 10, &[frame; 60]);
+        copier.sent(at(0) + i64::from(frame) * SECOND / 10, &[frame; 60]);
         keeper.take().expect("taken");
     }
     let kept = keeper.finish(0).expect("finished");
@@ -222,12 +222,12 @@ fn without_a_spike_only_what_is_wanted_at_the_end_is_missed() {
 fn what_does_not_fit_is_counted() {
     let (ring, _source) = RingBuffer::new(3 * (BYTES + 60));
     let missed = Arc::new(AtomicU64::new(0));
-    let mut tap = Tap {
+    let mut copier = FrameCopier {
         ring,
         missed: Arc::clone(&missed),
     };
     for _ in 0..5 {
-        tap.sent(Monotonic::from_ns(0), &[0; 60]);
+        copier.sent(Monotonic::from_ns(0), &[0; 60]);
     }
     assert_eq!(missed.load(Ordering::Relaxed), 2);
 }
@@ -239,7 +239,7 @@ fn an_entry_is_read_back() {
         tci: 0x8005,
     };
     for tag in [None, Some(tag)] {
-        for kind in [Kind::Sent, Kind::Received, Kind::ReceivedAt] {
+        for kind in [EntryKind::Sent, EntryKind::Received, EntryKind::ReceivedAt] {
             let entry = Entry::of(kind, -5, tag, 60, 64);
             assert_eq!(Entry::from_bytes(entry.to_bytes()), entry);
         }

@@ -1,8 +1,8 @@
 //! The kernel's tracepoints that the recorder listens to.
 
-/// A tracepoint.
+/// A tracepoint, and the eBPF program that is attached to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Point {
+pub(crate) struct Attachment {
     /// Its group in tracefs.
     pub(crate) group: &'static str,
     /// Its name.
@@ -13,8 +13,8 @@ pub(crate) struct Point {
     pub(crate) needed: bool,
 }
 
-const fn point(group: &'static str, name: &'static str, program: &'static str, needed: bool) -> Point {
-    Point {
+const fn point(group: &'static str, name: &'static str, program: &'static str, needed: bool) -> Attachment {
+    Attachment {
         group,
         name,
         program,
@@ -23,7 +23,7 @@ const fn point(group: &'static str, name: &'static str, program: &'static str, n
 }
 
 /// Every tracepoint, those that are needed first.
-pub(crate) const POINTS: [Point; 20] = [
+pub(crate) const ATTACHMENTS: [Attachment; 20] = [
     point("sched", "sched_switch", "on_switch", true),
     point("sched", "sched_waking", "on_waking", true),
     point("irq", "irq_handler_entry", "on_irq_entry", false),
@@ -66,7 +66,7 @@ pub struct Program {
 }
 
 impl Program {
-    pub(crate) fn of(point: &Point, missing: Option<String>) -> Self {
+    pub(crate) fn of(point: &Attachment, missing: Option<String>) -> Self {
         Self {
             tracepoint: format!("{}/{}", point.group, point.name),
             missing,

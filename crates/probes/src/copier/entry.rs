@@ -8,7 +8,7 @@ pub(super) const BYTES: usize = 24;
 /// What follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     /// A frame sent; the instant is of `CLOCK_MONOTONIC`.
     Sent = 0,
     /// A frame received; the instant is of `CLOCK_MONOTONIC`.
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 /// One thing in the ring; `length` octets follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
-    pub(super) kind: Kind,
+    pub(super) kind: EntryKind,
     pub(super) at_ns: i64,
     pub(super) tag: Option<VlanTag>,
     pub(super) length: u32,
@@ -28,7 +28,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn of(kind: Kind, at_ns: i64, tag: Option<VlanTag>, length: usize, original_len: usize) -> Self {
+    pub(super) fn of(kind: EntryKind, at_ns: i64, tag: Option<VlanTag>, length: usize, original_len: usize) -> Self {
         Self {
             kind,
             at_ns,
@@ -81,9 +81,9 @@ impl Entry {
             _,
         ] = bytes;
         let kind = match kind {
-            0 => Kind::Sent,
-            1 => Kind::Received,
-            _ => Kind::ReceivedAt,
+            0 => EntryKind::Sent,
+            1 => EntryKind::Received,
+            _ => EntryKind::ReceivedAt,
         };
         let tag = VlanTag {
             tpid: u16::from_le_bytes([q, r]),

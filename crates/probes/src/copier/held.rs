@@ -1,6 +1,6 @@
 //! Frames in memory, in the order of their instants.
 
-use super::entry::{BYTES, Entry, Kind};
+use super::entry::{BYTES, Entry, EntryKind};
 use std::collections::VecDeque;
 use sys::packet::VlanTag;
 
@@ -21,9 +21,9 @@ impl Held {
     /// What came out of the ring while `CLOCK_REALTIME` was `ahead_ns` ahead of `CLOCK_MONOTONIC`.
     pub(super) fn new(entry: &Entry, data: &[u8], ahead_ns: i64) -> Self {
         let (at_ns, stamp_ns) = match entry.kind {
-            Kind::Sent | Kind::Received => (entry.at_ns, entry.at_ns + ahead_ns),
+            EntryKind::Sent | EntryKind::Received => (entry.at_ns, entry.at_ns + ahead_ns),
             // A clock set back since it was received would put it into the future.
-            Kind::ReceivedAt => {
+            EntryKind::ReceivedAt => {
                 let now_ns = sys::clock::monotonic().as_ns();
                 ((entry.at_ns - ahead_ns).min(now_ns), entry.at_ns)
             }
@@ -31,7 +31,7 @@ impl Held {
         Self {
             at_ns,
             stamp_ns,
-            is_sent: entry.kind == Kind::Sent,
+            is_sent: entry.kind == EntryKind::Sent,
             tag: entry.tag,
             original_len: entry.original_len,
             data: data.into(),
