@@ -1,8 +1,7 @@
 //! The ways between points: within runs that counted nothing themselves, from each run to the next, and over all runs.
 
 use super::make::{Maker, Stamps};
-use super::own::Lost;
-use super::own::Own;
+use super::own::{Lost, Own};
 use super::pairing::{Found, MOST_RUNS, Records, Seen, WITHIN_NS};
 use super::summary::Between;
 use super::tally::{Outcome, Tally};

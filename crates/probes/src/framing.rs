@@ -1,8 +1,7 @@
 //! Streams of test frames: what their frames look like, and how they are marked. `talk` sends them, `listen` receives them.
 
 use units::Period;
-use wire::ether;
-use wire::test_frame;
+use wire::{ether, test_frame};
 
 /// What the flags of a test frame say in a stream.
 pub(crate) mod mark {

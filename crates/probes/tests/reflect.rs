@@ -4,10 +4,8 @@ mod common;
 
 use common::{Pair, Run, can_run};
 use model::Counters;
-use probes::Probe;
-use probes::ProbeError;
-use probes::Receive;
 use probes::reflect::{ReflectConfig, Role, port_options};
+use probes::{Probe, ProbeError, Receive};
 use std::time::{Duration, Instant};
 use sys::packet::PacketPort;
 use wire::ether::{EthernetView, Mac};

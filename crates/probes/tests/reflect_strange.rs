@@ -4,9 +4,8 @@ mod common;
 
 use common::{Pair, Recorded, Run, can_run};
 use model::EventKind;
-use probes::Probe;
-use probes::Receive;
 use probes::reflect::{ReflectConfig, Role, port_options};
+use probes::{Probe, Receive};
 use std::sync::atomic::{AtomicBool, Ordering};
 use sys::packet::PacketPort;
 use wire::ether::{EthernetView, Mac};

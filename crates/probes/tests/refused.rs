@@ -4,10 +4,9 @@ mod common;
 
 use common::{Pair, Run, can_run};
 use model::Counters;
-use probes::Framing;
-use probes::Probe;
 use probes::publish::{self, PublishConfig, StreamConfig};
 use probes::talk::TalkConfig;
+use probes::{Framing, Probe};
 use probes::{Port, ProbeError, Running};
 use std::time::Duration;
 use sys::packet::{PacketPort, PortOptions};

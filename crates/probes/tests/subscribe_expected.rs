@@ -4,9 +4,8 @@ mod common;
 
 use common::{Pair, Recorded, Run, can_run};
 use model::EventKind;
-use probes::Probe;
-use probes::ProbeError;
 use probes::subscribe::{ClockRelation, SubscribeConfig, port_options};
+use probes::{Probe, ProbeError};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use streamset::{Content, StreamSpec};

@@ -3,13 +3,10 @@
 mod common;
 
 use common::{Pair, Recorded, Run, can_run, can_run_with};
-use probes::Framing;
-use probes::Probe;
-use probes::ProbeError;
-use probes::Receive;
 use probes::listen::{self, ListenConfig};
 use probes::reflect::{self, ReflectConfig, Role};
 use probes::talk::{TalkConfig, port_options};
+use probes::{Framing, Probe, ProbeError, Receive};
 use run::Stop;
 use std::sync::atomic::Ordering;
 use sys::packet::{PacketPort, PortOptions};

@@ -2,8 +2,7 @@
 
 use crate::signal::SpikeSignal;
 use crate::tape::Tape;
-use crate::why::QuestionKind;
-use model::{Counter, EventKind, SeriesSpec};
+use model::{Counter, EventKind, QuestionKind, SeriesSpec};
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;

@@ -39,4 +39,4 @@ pub use signal::SpikeSignal;
 pub use stop::Stop;
 pub use tape::{Tape, TapeLabel, TapeRecord, TapeStream};
 pub use thresholds::Thresholds;
-pub use why::{Answer, Explain, FRAME_WORTH_ASKING_NS, Question, QuestionKind};
+pub use why::{Answer, Explain, FRAME_WORTH_ASKING_NS};

@@ -1,9 +1,9 @@
 //! In whatever order late samples come, the worst hundred of each series are looked at.
 
 use crate::stop::Stop;
-use crate::why::{Answer, Explain, Question, QuestionKind};
+use crate::why::{Answer, Explain};
 use crate::{Describe, Feed, Recorder, RecorderOptions};
-use model::{Fact, RunInfo, RunState, SeriesClock, SeriesSpec, Spike};
+use model::{Fact, Question, QuestionKind, RunInfo, RunState, SeriesClock, SeriesSpec, Spike};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::{RunFile, RunWriter};

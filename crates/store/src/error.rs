@@ -1,8 +1,7 @@
 //! Why a run file cannot be written or read.
 
 use crate::SCHEMA_VERSION;
-use rusqlite::ErrorCode;
-use rusqlite::ffi;
+use rusqlite::{ErrorCode, ffi};
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -5,12 +5,12 @@ use crate::attachment::Program;
 use crate::bpf::{BpfEngine, Cost};
 use crate::error::TraceError;
 use crate::event::Event;
-use crate::explain::{Question, explain};
+use crate::explain::explain;
 use crate::flight;
 use crate::kin::Kinship;
 use crate::snapshot::Snapshot;
 use crate::tracefs::TracefsEngine;
-use model::Explanation;
+use model::{Explanation, Question};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -66,7 +66,7 @@ enum Engine {
 
 /// An explained sample, and the events around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct Explained {
     /// Where the time went.
     pub explanation: Explanation,
     /// The events around it, as [`flight::Packer`] takes them.
@@ -215,7 +215,7 @@ impl FlightRecorder {
     ///
     /// # Errors
     /// There is no such CPU, or the kernel refuses.
-    pub fn explain(&self, question: &Question) -> Result<Answer, TraceError> {
+    pub fn explain(&self, question: &Question) -> Result<Explained, TraceError> {
         let (from, to) = (question.from - BEFORE_NS, question.to + AFTER_NS);
         let on_cpu = self.snapshot(question.cpu, from, to)?;
         let watched: Vec<u32> = lock(&self.watched).iter().copied().collect();
@@ -228,7 +228,7 @@ impl FlightRecorder {
         explanation.text = lock(&self.kinship).named(explanation.text, &on_cpu);
         let mut snapshots = others;
         snapshots.push(on_cpu);
-        Ok(Answer {
+        Ok(Explained {
             explanation,
             events: flight::choose(question.cpu, &snapshots),
         })

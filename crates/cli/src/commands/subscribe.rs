@@ -11,8 +11,7 @@ use lab::session::SessionError;
 use model::EventKind;
 use probes::Probe;
 use probes::options::duration;
-use probes::subscribe::SuperviseConfig;
-use probes::subscribe::{ClockRelation, SubscribeConfig, port_options};
+use probes::subscribe::{ClockRelation, SubscribeConfig, SuperviseConfig, port_options};
 use streamset::Selection;
 use sys::packet::PacketPort;
 

@@ -8,10 +8,8 @@ mod tests;
 
 use crate::bed::Bed;
 use model::{EventKind, Fact, SeriesSpec, kind};
-use probes::Probe;
-use probes::ProbeError;
-use probes::SenderEnd;
 use probes::trace::{TraceConfig, TraceSummary, Tracing};
+use probes::{Probe, ProbeError, SenderEnd};
 use run::{Counted, CountedSpan, Events, Recorder, Stop};
 use std::collections::BTreeMap;
 use trace::path::{FIRST, FramePath, GROUP};

@@ -4,10 +4,9 @@ use crate::bench::{Counted, Journal, Recorded, Run, bed, can_run, port, wait_unt
 use lab::bed::End;
 use lab::fault::{Direction, Fault, FaultBed, Rule, Side, Which};
 use model::Counters;
-use probes::Framing;
-use probes::Probe;
 use probes::listen::{ListenConfig, Listening, port_options};
 use probes::talk::{self, TalkConfig};
+use probes::{Framing, Probe};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::SysError;

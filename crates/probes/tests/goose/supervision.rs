@@ -3,8 +3,7 @@
 use crate::common::{self, Pair, Recorded, Run, can_run};
 use crate::{TRIP_REF, sender_options, texts};
 use probes::Probe;
-use probes::subscribe::SuperviseConfig;
-use probes::subscribe::{self, SubscribeConfig};
+use probes::subscribe::{self, SubscribeConfig, SuperviseConfig};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use streamset::goose::ExpectedBlock;

@@ -3,10 +3,8 @@
 use crate::common::{Pair, Run, can_run};
 use crate::paced::{Expected, audio, samples};
 use crate::{AVTP, config, counted, listen, stream_events};
-use probes::Framing;
-use probes::Probe;
-use probes::ProbeError;
 use probes::listen::{ListenConfig, port_options};
+use probes::{Framing, Probe, ProbeError};
 use sys::packet::PortOptions;
 use wire::test_frame::{TestFrame, TestFrameKind};
 

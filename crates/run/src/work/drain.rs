@@ -5,9 +5,8 @@ use super::windows::{is_over, keep};
 use super::{FeedState, Work};
 use crate::feed::{Announcement, Record};
 use crate::recorder::since;
-use crate::why::{Question, QuestionKind};
 use crate::window::{Open, Sample};
-use model::{Event, EventKind};
+use model::{Event, EventKind, Question, QuestionKind};
 use std::sync::atomic::Ordering;
 
 impl Work {

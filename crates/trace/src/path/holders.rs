@@ -1,9 +1,8 @@
 //! Who takes frames from taps: processes, virtual machines, and their vhost threads.
 
 use host::ThreadStat;
-use std::fmt;
-use std::fs;
 use std::path::Path;
+use std::{fmt, fs};
 
 /// Who holds a tap.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! The series of a control block, and its notices, in words.
 
-use super::SuperviseConfig;
-use super::{SLOTS, notice, refusal};
+use super::{SLOTS, SuperviseConfig, notice, refusal};
 use model::{EventKind, SeriesClock, SeriesSpec, kind};
 use units::format_ns;
 use wire::ether::Mac;
