@@ -85,13 +85,13 @@ impl Host {
     }
 
     /// As [`Host::live`], and remembers everything it reads, for [`Host::touched`].
-    pub fn recording() -> Self {
+    pub fn remembering() -> Self {
         Self {
             reader: Reader::new(Path::new("/")).remembering(),
         }
     }
 
-    /// What was read since [`Host::recording`], by path, in order. Empty for a host that does not record.
+    /// What was read since [`Host::remembering`], by path, in order. Empty for a host that does not record.
     pub fn touched(&self) -> Vec<(String, Touched)> {
         self.reader.touched()
     }

@@ -85,7 +85,7 @@ pub(super) struct Exchange {
     /// The tag its answer came with.
     greeted_with: Option<VlanTag>,
     farewell: Option<Summary>,
-    recording: bool,
+    measuring: bool,
     counted: Summary,
     sum_ns: u64,
     noted: [Measured; NOTED],
@@ -125,7 +125,7 @@ impl Exchange {
             greeted: false,
             greeted_with: None,
             farewell: None,
-            recording: false,
+            measuring: false,
             counted: Summary::default(),
             sum_ns: 0,
             noted: [Measured::NONE; NOTED],
@@ -141,7 +141,7 @@ impl Exchange {
     /// From here on frames count. What is still on its way belongs to the warm-up.
     pub(super) fn begin(&mut self) {
         self.tracker.forget();
-        self.recording = true;
+        self.measuring = true;
     }
 
     /// What was counted so far.
@@ -156,9 +156,9 @@ impl Exchange {
     pub(super) fn send_probe(&mut self, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
         let sequence = self.tracker.next();
         let sent = self.send(TestFrameKind::Probe, sequence, feed)?;
-        // Before the recording began, every place was forgotten: what is missing here counts.
+        // Before the measuring began, every place was forgotten: what is missing here counts.
         let lost = self.tracker.sent(sent, |missing| feed.suspect(missing));
-        if self.recording {
+        if self.measuring {
             self.counted.sent += 1;
             feed.count(series::RTT, Counter::Lost, sent, lost);
         }
@@ -172,13 +172,13 @@ impl Exchange {
         sequence: u64,
         feed: &mut Feed,
     ) -> Result<Monotonic, ProbeError> {
-        let flags = if self.recording { COUNTS } else { 0 };
+        let flags = if self.measuring { COUNTS } else { 0 };
         if let Ok(mut frame) = TestFrameMut::new(&mut self.frame) {
             frame.set_kind(kind);
             frame.set_flags(flags);
             frame.set_sequence(sequence);
         }
-        let is_measured = kind == TestFrameKind::Probe && self.recording;
+        let is_measured = kind == TestFrameKind::Probe && self.measuring;
         let before = self.stages.as_ref().map(|_| sys::clock::realtime());
         let sent = sys::clock::monotonic();
         let number = self.port.next_number();
@@ -276,9 +276,9 @@ impl Exchange {
 
     /// No longer waits for what was sent too long before `now`.
     fn give_up(&mut self, now: Monotonic, feed: &Feed) {
-        let recording = self.recording;
+        let measuring = self.measuring;
         self.tracker.give_up(now + -GIVE_UP_NS, |sent| {
-            if recording {
+            if measuring {
                 feed.suspect(sent);
             }
         });
@@ -396,7 +396,7 @@ impl Exchange {
     fn answered(&mut self, came: &Came, feed: &mut Feed) {
         let (sequence, at) = (came.frame.sequence, came.at);
         let arrival = self.tracker.received(sequence);
-        if !self.recording {
+        if !self.measuring {
             return;
         }
         match arrival {

@@ -18,7 +18,7 @@ mod goose;
 mod instants;
 mod key;
 mod receiver;
-mod record;
+mod recording;
 mod series;
 mod stream;
 #[cfg(test)]
@@ -231,7 +231,7 @@ impl Probe for SubscribeConfig {
         let describe = Box::new(series::Subscribe::of(self, &port));
         let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
         if self.record {
-            feed.set_tape(recorder.tape(record::TAPE_FRAMES, &record::POINTS));
+            feed.set_tape(recorder.tape(recording::TAPE_FRAMES, &recording::POINTS));
         }
         feed.announce(series::DELIVERY, "subscribe");
         let frames = Arc::new(AtomicU64::new(0));

@@ -3,7 +3,7 @@
 use super::expected::Watch;
 use super::instants::Due;
 use super::key::Key;
-use super::record::Frames;
+use super::recording::Frames;
 use super::series::{Family, families, notice, slot};
 use super::{ClockRelation, SubscribeConfig};
 use crate::found;

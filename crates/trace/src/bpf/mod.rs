@@ -3,8 +3,8 @@
 mod check;
 mod cost;
 mod layout;
-mod record;
 mod ring;
+mod slot;
 
 use crate::attachment::{ATTACHMENTS, Attachment, Program};
 use crate::error::{TraceError, with_sources};

@@ -24,7 +24,7 @@ struct Pending {
 }
 
 /// A stream on the tape.
-struct Recorded {
+struct StreamOnTape {
     info: StreamInfo,
     label: TapeLabel,
     sequence: Sequence,
@@ -41,7 +41,7 @@ pub(super) struct Frames {
     gone: u64,
     /// Which of all frames is under way for a stream and smpCnt.
     places: HashMap<(u32, u16), u64>,
-    streams: HashMap<u32, Recorded>,
+    streams: HashMap<u32, StreamOnTape>,
     nameless: u64,
 }
 
@@ -192,7 +192,7 @@ impl Frames {
         let (Some(label), Some(info)) = (names.label(number), names.info(number)) else {
             return false;
         };
-        let stream = Recorded {
+        let stream = StreamOnTape {
             info: info.clone(),
             label: TapeLabel::of(label.as_bytes()),
             sequence: Sequence::learning(),
@@ -210,7 +210,7 @@ fn follows(run: &TapeRecord<MOST_POINTS>, number: u64, flags: u8) -> bool {
     is_plain && (run.flags ^ flags) & flag::UNRATED == 0 && number == run.number + u64::from(run.samples)
 }
 
-fn on_tape(number: u16, stream: &Recorded) -> TapeStream {
+fn on_tape(number: u16, stream: &StreamOnTape) -> TapeStream {
     let info = &stream.info;
     TapeStream {
         number,

@@ -21,7 +21,7 @@ const HEAD_BYTES: u64 = 4_096;
 const WINDOW_NS: u64 = 20_000_000_000;
 
 /// What a file is.
-enum RecordedBy {
+enum LogFormat {
     /// sv_timestamp_logger's, with its first stamp.
     Logger(i64),
     Svtrace,
@@ -50,8 +50,8 @@ pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<
     let relation = relation(args)?;
     let now = sys::clock::pair().realtime;
     let started = match kind {
-        RecordedBy::Logger(first_ns) => Realtime::from_ns(first_ns),
-        RecordedBy::Svtrace => now,
+        LogFormat::Logger(first_ns) => Realtime::from_ns(first_ns),
+        LogFormat::Svtrace => now,
     };
     let run = NewRun {
         window_ns: WINDOW_NS,
@@ -79,7 +79,7 @@ fn relation(args: &ImportArgs) -> Result<Relation, Failure> {
 /// Returns how the run ended and how long it was.
 fn fill(
     args: &ImportArgs,
-    kind: &RecordedBy,
+    kind: &LogFormat,
     clock: Relation,
     started: Realtime,
     run: &mut RunWriter,
@@ -87,11 +87,11 @@ fn fill(
     let path = &args.files[0];
     let wrong = |error: &dyn std::fmt::Display| Failure::Usage(format!("import: {error}"));
     let duration_ns = match kind {
-        RecordedBy::Svtrace => {
+        LogFormat::Svtrace => {
             svtrace::import(&path.display().to_string(), open(path)?, run).map_err(|error| wrong(&error))?;
             0
         }
-        RecordedBy::Logger(_) => {
+        LogFormat::Logger(_) => {
             let options = LoggerOptions {
                 rate: args.rate,
                 clock,
@@ -120,12 +120,12 @@ fn open(path: &Path) -> Result<File, Failure> {
     File::open(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
 }
 
-fn kind(path: &Path) -> Result<Option<RecordedBy>, Failure> {
+fn kind(path: &Path) -> Result<Option<LogFormat>, Failure> {
     let mut head = Vec::new();
     let read = open(path)?.take(HEAD_BYTES).read_to_end(&mut head);
     read.map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
     Ok(match logger::first_stamp_ns(&head) {
-        Some(first_ns) => Some(RecordedBy::Logger(first_ns)),
-        None => svtrace::is_record(&head).then_some(RecordedBy::Svtrace),
+        Some(first_ns) => Some(LogFormat::Logger(first_ns)),
+        None => svtrace::is_record(&head).then_some(LogFormat::Svtrace),
     })
 }
