@@ -82,7 +82,7 @@ impl Probe for PublishConfig {
 /// begin together.
 ///
 /// # Errors
-/// As [`start`].
+/// As [`Probe::start`].
 pub fn start_all(
     streams: Option<(&PublishConfig, Port)>,
     goose: Option<(&GooseConfig, Port)>,

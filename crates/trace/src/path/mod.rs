@@ -2,7 +2,7 @@
 //! which container; and the points on it where the frame can be observed.
 //!
 //! Read from rtnetlink in every network namespace that can be entered, and from `/proc`. Nothing is changed. What cannot be
-//! seen is said: see [`FramePath::unseen`]. Points are found on the path, or somebody names them: see [`Point::read`].
+//! seen is said: see [`FramePath::unseen`]. Points are found on the path, or somebody names them: see [`Point::read`](crate::hops::Point::read).
 
 mod discover;
 mod found;
