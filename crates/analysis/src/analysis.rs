@@ -7,7 +7,7 @@ use crate::sink::{Notes, Sink};
 use crate::stream::{Arrival, Protocol, Stream};
 use crate::summary::{FirstMalformed, Summary};
 use crate::sv::{Sample, SvStream};
-use crate::table::{Place, Table};
+use crate::table::{Lookup, StreamTable};
 use capture::{Frame, LinkType};
 use model::{StreamId, StreamKind};
 use wire::FrameError;
@@ -33,7 +33,7 @@ pub struct Config {
 pub struct Analysis<S> {
     config: Config,
     sink: S,
-    table: Table,
+    table: StreamTable,
     summary: Summary,
     begun: bool,
     /// Stamp that instants are counted from.
@@ -54,7 +54,7 @@ impl<S: Sink> Analysis<S> {
         Self {
             config,
             sink,
-            table: Table::new(config.max_streams),
+            table: StreamTable::new(config.max_streams),
             summary: Summary::default(),
             begun: false,
             start_ns: None,
@@ -273,8 +273,8 @@ impl<S: Sink> Analysis<S> {
         };
         // Round trips, and the frames of a paced stream, which are marked before it begins and behind its end.
         let is_numbered = match test.kind {
-            test_frame::Kind::Probe => true,
-            test_frame::Kind::Stream => test.flags == 0,
+            test_frame::TestFrameKind::Probe => true,
+            test_frame::TestFrameKind::Stream => test.flags == 0,
             _ => false,
         };
         let session = test.session.to_be_bytes();
@@ -286,7 +286,7 @@ impl<S: Sink> Analysis<S> {
         self.counted(StreamKind::TestFrames, ethernet, &session, arrival, |numbered| {
             numbered.accept_of_session(test.sequence, &arrival)
         });
-        if test.kind == test_frame::Kind::Probe {
+        if test.kind == test_frame::TestFrameKind::Probe {
             // A round trip ends without a word.
             self.ended_itself(ethernet, &session);
         }
@@ -342,9 +342,9 @@ impl<S: Sink> Analysis<S> {
         protocol: impl FnOnce() -> Protocol,
     ) -> Option<usize> {
         match self.table.find(kind, ethernet, appid, name) {
-            Place::At(at) => Some(at),
-            Place::New(identity, label) => Some(self.open(identity, label, protocol(), arrival)),
-            Place::Full => {
+            Lookup::At(at) => Some(at),
+            Lookup::New(identity, label) => Some(self.open(identity, label, protocol(), arrival)),
+            Lookup::Full => {
                 self.summary.unplaced += 1;
                 None
             }

@@ -8,7 +8,7 @@ use wire::ether::{EthernetView, Mac, VlanTag};
 
 /// The streams, in the order of appearance.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct StreamTable {
     pub(crate) streams: Vec<Stream>,
     index: HashMap<Vec<u8>, usize>,
     labels: FreeNames,
@@ -20,7 +20,7 @@ pub(crate) struct Table {
 }
 
 /// Where a stream is.
-pub(crate) enum Place {
+pub(crate) enum Lookup {
     /// Known.
     At(usize),
     /// To be added under this label, which no other has.
@@ -29,7 +29,7 @@ pub(crate) enum Place {
     Full,
 }
 
-impl Table {
+impl StreamTable {
     pub(crate) fn new(most: usize) -> Self {
         Self {
             streams: Vec::new(),
@@ -63,12 +63,12 @@ impl Table {
         ethernet: &EthernetView<'_>,
         appid: Option<u16>,
         name: &[u8],
-    ) -> Place {
+    ) -> Lookup {
         if let Some(at) = self.known(kind, ethernet, appid, name) {
-            return Place::At(at);
+            return Lookup::At(at);
         }
         if self.streams.len() >= self.most {
-            return Place::Full;
+            return Lookup::Full;
         }
         let stream = StreamId {
             destination: Some(ethernet.dst()),
@@ -77,7 +77,7 @@ impl Table {
             ..StreamId::named(kind, name)
         };
         let label = self.labels.take(&stream.plain_label());
-        Place::New(stream, label)
+        Lookup::New(stream, label)
     }
 
     /// Where a stream is that has come before.
@@ -94,7 +94,7 @@ impl Table {
         self.index.get(self.key.as_slice()).copied()
     }
 
-    /// Adds the stream that [`Table::find`] did not find just before.
+    /// Adds the stream that [`StreamTable::find`] did not find just before.
     pub(crate) fn add(&mut self, stream: Stream) -> usize {
         let at = self.streams.len();
         self.index.insert(self.key.clone(), at);

@@ -174,7 +174,7 @@ pub(crate) enum FramingArg {
     Sv,
 }
 
-impl From<FramingArg> for probes::talk::Framing {
+impl From<FramingArg> for probes::Framing {
     fn from(framing: FramingArg) -> Self {
         match framing {
             FramingArg::Test => Self::Test,
@@ -193,7 +193,7 @@ pub(crate) enum ReceiveArg {
     Block,
 }
 
-impl From<ReceiveArg> for probes::reflect::Receive {
+impl From<ReceiveArg> for probes::Receive {
     fn from(receive: ReceiveArg) -> Self {
         match receive {
             ReceiveArg::Spin => Self::Spin,

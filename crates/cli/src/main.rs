@@ -38,7 +38,7 @@
 //! This crate has one file per subcommand in `commands/`. The files beside it hold what the subcommands share: output, run
 //! files, progress. CONTRIBUTING.md lists the crates.
 //!
-//! [record]: run::Record
+//! [record]: run::FeedItem
 //! [feed]: run::Feed
 //! [recorder]: run::Recorder
 //! [describe]: run::Describe

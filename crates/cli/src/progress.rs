@@ -6,7 +6,7 @@ use lab::runner::Show;
 use lab::session::Session;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
-use table::Table;
+use table::LiveTable;
 use units::foreign;
 
 /// Columns used when the terminal does not say how wide it is.
@@ -28,7 +28,7 @@ enum View {
     /// One line, drawn over and over: the terminal cannot place a table.
     Line,
     /// A table below the cursor.
-    Table(Table),
+    Table(LiveTable),
 }
 
 impl Progress {
@@ -36,7 +36,7 @@ impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
         let on = !quiet && std::io::stderr().is_terminal();
         let view = match on {
-            true => View::Table(Table::default()),
+            true => View::Table(LiveTable::default()),
             false => View::Off,
         };
         Self {

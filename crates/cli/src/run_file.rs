@@ -11,7 +11,7 @@ use lab::preflight::{self, Intent};
 use lab::runner::{Runner, Underway};
 use lab::session::{Session, SessionError, SessionSpec};
 use model::{EventKind, RunState, setting};
-use probes::tap::{self, Capture, CaptureSpec, Extent};
+use probes::copier::{self, Capture, CaptureSpec, Extent};
 use probes::{Port, ProbeError};
 use report::limits::Profile;
 use report::tables::Layout;
@@ -176,13 +176,13 @@ impl Run {
             application: format!("triptime {}", env!("CARGO_PKG_VERSION")),
             signal: self.session.recorder.spike_signal(),
         };
-        let (tap, capture) = tap::start(&spec).map_err(|error| {
+        let (copier, capture) = copier::start(&spec).map_err(|error| {
             // Nothing was measured yet.
             remove(self.session.file());
             Failure::Usage(error.to_string())
         })?;
         self.captures.push(capture);
-        Ok(port.with_tap(Some(tap)))
+        Ok(port.with_copier(Some(copier)))
     }
 
     /// Closes the captures and says what is in them.

@@ -17,7 +17,7 @@ use origin::Origin;
 use parquet::errors::ParquetError;
 use std::io::Write;
 use store::{RunFile, StoreError};
-use table::Table;
+use table::ParquetTable;
 use units::foreign::Show;
 
 /// What [`windows`] writes, in the file's metadata under `triptime.schema`. Columns may be added under the same number; none is
@@ -47,7 +47,7 @@ pub enum ColumnarError {
 /// When the run cannot be read or `out` not written.
 pub fn windows(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarError> {
     let (origin, series) = (Origin::of(run)?, run.series()?.shown());
-    let mut table = Table::create(out, windows::columns(), &origin, WINDOWS_SCHEMA)?;
+    let mut table = ParquetTable::create(out, windows::columns(), &origin, WINDOWS_SCHEMA)?;
     for (id, spec) in &series {
         let rows = run.windows(*id)?.into_iter();
         let rows = rows.map(|window| windows::Row {
@@ -66,7 +66,7 @@ pub fn windows(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarErro
 /// When the run cannot be read or `out` not written.
 pub fn spikes(run: &RunFile, out: impl Write + Send) -> Result<(), ColumnarError> {
     let (origin, series) = (Origin::of(run)?, run.series()?.shown());
-    let mut table = Table::create(out, spikes::columns(), &origin, SPIKES_SCHEMA)?;
+    let mut table = ParquetTable::create(out, spikes::columns(), &origin, SPIKES_SCHEMA)?;
     for (id, spec) in &series {
         let rows = run.spikes(*id)?.shown().into_iter();
         let rows = rows.map(|spike| spikes::Row {

@@ -106,12 +106,12 @@ fn optional<T: DataType>(
 }
 
 /// A file that rows are written into.
-pub(crate) struct Table<R, W: Write + Send> {
+pub(crate) struct ParquetTable<R, W: Write + Send> {
     columns: Vec<Column<R>>,
     file: SerializedFileWriter<W>,
 }
 
-impl<R, W: Write + Send> Table<R, W> {
+impl<R, W: Write + Send> ParquetTable<R, W> {
     pub(crate) fn create(
         out: W,
         columns: Vec<Column<R>>,

@@ -1,7 +1,7 @@
 //! What was written, as the parquet crate and DuckDB read it.
 
 use crate::origin::Origin;
-use crate::table::{Column, Table, Value};
+use crate::table::{Column, ParquetTable, Value};
 use crate::{SPIKES_SCHEMA, WINDOWS_SCHEMA, spikes, windows};
 use model::{
     Cause, Counters, Explanation, Extent, Fact, RunInfo, RunState, SeriesClock, SeriesId, SeriesSpec, Spike, Window,
@@ -271,7 +271,8 @@ fn rows_beyond_a_group_go_into_the_next() {
     let origin = Origin::of(&a_run(directory.path())).expect("a run");
     let path = directory.path().join("numbers.parquet");
     let columns = vec![Column::new("number", Value::Count(|number: &u64| *number))];
-    let mut table = Table::create(File::create(&path).expect("created"), columns, &origin, "test/1").expect("begun");
+    let mut table =
+        ParquetTable::create(File::create(&path).expect("created"), columns, &origin, "test/1").expect("begun");
     table.write(&(0..65_537).collect::<Vec<u64>>()).expect("written");
     table.close().expect("closed");
     let reader = SerializedFileReader::new(File::open(&path).expect("there")).expect("Parquet");

@@ -43,7 +43,7 @@ fn record(folder: &Path) -> Result<(), Box<dyn Error>> {
         return Err(format!("{} exists: remove it first", root.display()).into());
     }
     fs::create_dir_all(&root)?;
-    let host = Host::recording();
+    let host = Host::remembering();
     host.facts();
     let touched = host.touched();
     let own = std::process::id().to_string();

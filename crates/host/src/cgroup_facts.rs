@@ -3,9 +3,10 @@
 use crate::cgroup::{Group, Hierarchy, OWN, memberships};
 use crate::cmdline::without_identifiers;
 use crate::error::HostError;
-use crate::fact::{Fact, Sheet};
+use crate::fact::Sheet;
 use crate::mounts;
 use crate::reader::Reader;
+use model::Fact;
 
 pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     let mut sheet = Sheet::new(reader, "cgroup");

@@ -4,8 +4,9 @@ use units::CpuList;
 
 use crate::cmdline::{Cmdline, PATH, boot_cpus};
 use crate::error::HostError;
-use crate::fact::{Fact, Sheet};
+use crate::fact::Sheet;
 use crate::reader::Reader;
+use model::Fact;
 
 /// Arguments whose value is a list of CPUs; a fact even when not given.
 const CPU_LISTS: [&str; 4] = ["isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity"];

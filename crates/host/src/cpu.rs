@@ -6,8 +6,9 @@ use units::{CpuList, parse_bytes};
 
 use crate::cpuinfo::{self, CpuInfo};
 use crate::error::HostError;
-use crate::fact::{Fact, Sheet};
+use crate::fact::Sheet;
 use crate::reader::Reader;
+use model::Fact;
 
 const ROOT: &str = "/sys/devices/system/cpu";
 

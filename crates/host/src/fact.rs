@@ -1,10 +1,10 @@
-//! A fact, and the sheet on which each group of facts is written down.
+//! The sheet on which each group of facts is written down.
 
 use std::fmt::Write;
 
 use crate::error::HostError;
 use crate::reader::Reader;
-pub use model::Fact;
+use model::Fact;
 
 /// The facts as text, one per line under their group: `name = value <- source`, or `name ? reason <- source`.
 pub fn to_text(facts: &[Fact]) -> String {

@@ -1,7 +1,8 @@
 //! Machine and firmware, by their DMI names. Serial numbers, UUIDs and asset tags are not read.
 
-use crate::fact::{Fact, Sheet};
+use crate::fact::Sheet;
 use crate::reader::Reader;
+use model::Fact;
 
 pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     let mut sheet = Sheet::new(reader, "machine");

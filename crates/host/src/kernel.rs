@@ -3,8 +3,9 @@
 use crate::cmdline::Cmdline;
 use crate::config::{Config, PLACES};
 use crate::error::HostError;
-use crate::fact::{Fact, Sheet, chosen};
+use crate::fact::{Sheet, chosen};
 use crate::reader::Reader;
+use model::Fact;
 
 const RELEASE: &str = "/proc/sys/kernel/osrelease";
 const VERSION: &str = "/proc/sys/kernel/version";

@@ -19,16 +19,13 @@ mod error;
 mod fact;
 mod firmware;
 mod hypervisor;
-mod interface;
-mod interrupts;
 mod isolation;
 mod kernel;
 mod limits;
 mod memory;
 mod mounts;
 mod network;
-mod nic;
-pub mod path;
+pub mod nic;
 mod power;
 mod processes;
 mod quota;
@@ -36,24 +33,27 @@ mod reader;
 mod resolve;
 mod roles;
 mod scheduler;
+mod stat;
 mod virtualisation;
 
 use std::path::Path;
 
+use model::Fact;
 use units::CpuList;
 
 pub use clock::{Steal, USER_HZ};
 pub use container::Container;
 pub use error::{HostError, Unreadable};
-pub use fact::{Fact, to_text};
+pub use fact::to_text;
 pub use hypervisor::{Hypervisor, HypervisorKind};
-pub use interface::{Interface, InterfaceKind};
-pub use interrupts::NicInterrupt;
+pub use nic::interface::{Interface, InterfaceKind};
+pub use nic::interrupts::NicInterrupt;
 pub use processes::is_service;
 pub use quota::CpuStatFiles;
 pub use reader::Touched;
 pub use roles::{CpuFacts, Owner, Ownership};
 pub use scheduler::RtRuntime;
+pub use stat::ThreadStat;
 
 use reader::Reader;
 
@@ -85,13 +85,13 @@ impl Host {
     }
 
     /// As [`Host::live`], and remembers everything it reads, for [`Host::touched`].
-    pub fn recording() -> Self {
+    pub fn remembering() -> Self {
         Self {
             reader: Reader::new(Path::new("/")).remembering(),
         }
     }
 
-    /// What was read since [`Host::recording`], by path, in order. Empty for a host that does not record.
+    /// What was read since [`Host::remembering`], by path, in order. Empty for a host that does not record.
     pub fn touched(&self) -> Vec<(String, Touched)> {
         self.reader.touched()
     }
@@ -195,13 +195,13 @@ impl Host {
     /// # Errors
     /// `/sys/class/net` cannot be listed.
     pub fn interfaces(&self) -> Result<Vec<Interface>, HostError> {
-        interface::all(&self.reader)
+        nic::interface::all(&self.reader)
     }
 
     /// What the files tell of one network interface, in the group `nic NAME`: place, queues, interrupts. Of an interface that
     /// is not in the namespace whose `/sys` is mounted, every fact is a reason.
     pub fn nic_facts(&self, name: &str) -> Vec<Fact> {
-        nic::facts(&self.reader, name)
+        nic::files::facts(&self.reader, name)
     }
 
     /// The interrupts of a network interface, with the CPUs that serve them, by number. Virtual interfaces have none.
@@ -209,7 +209,7 @@ impl Host {
     /// # Errors
     /// `/proc/interrupts` or the list of the device cannot be read.
     pub fn nic_interrupts(&self, name: &str) -> Result<Vec<NicInterrupt>, HostError> {
-        interrupts::of_nic(&self.reader, name)
+        nic::interrupts::of_nic(&self.reader, name)
     }
 
     /// Size in bytes of the largest cache of CPU 0: a buffer must exceed it to reach memory. From

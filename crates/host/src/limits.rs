@@ -1,8 +1,9 @@
 //! What this process may do: resource limits and capabilities.
 
 use crate::error::HostError;
-use crate::fact::{Fact, Sheet};
+use crate::fact::Sheet;
 use crate::reader::Reader;
+use model::Fact;
 
 const LIMITS: &str = "/proc/self/limits";
 const STATUS: &str = "/proc/self/status";

@@ -1,8 +1,9 @@
 //! Memory, swap, huge pages, and what moves pages behind a thread's back.
 
 use crate::error::HostError;
-use crate::fact::{Fact, Sheet};
+use crate::fact::Sheet;
 use crate::reader::Reader;
+use model::Fact;
 
 const MEMINFO: &str = "/proc/meminfo";
 const THP: &str = "/sys/kernel/mm/transparent_hugepage/enabled";

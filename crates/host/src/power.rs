@@ -2,8 +2,9 @@
 
 use crate::cpu::{by_cpu, each, values_by_cpu};
 use crate::error::HostError;
-use crate::fact::{Fact, Sheet};
+use crate::fact::Sheet;
 use crate::reader::Reader;
+use model::Fact;
 
 const NO_DRIVER: &str = "no frequency driver: the firmware or the hypervisor decides";
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::container;
 use crate::error::HostError;
-use crate::fact::{Fact, Sheet};
+use crate::fact::Sheet;
 use crate::reader::Reader;
+use model::Fact;
 
 const SOURCE: &str = "/proc/*/comm";
 

@@ -2,8 +2,9 @@
 
 use crate::cpu;
 use crate::error::HostError;
-use crate::fact::{Fact, Sheet};
+use crate::fact::Sheet;
 use crate::reader::Reader;
+use model::Fact;
 
 const RT_RUNTIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
 const RT_PERIOD: &str = "/proc/sys/kernel/sched_rt_period_us";

@@ -1,9 +1,10 @@
 //! Hypervisor and container as facts.
 
 use crate::container;
-use crate::fact::{Fact, Sheet};
+use crate::fact::Sheet;
 use crate::hypervisor;
 use crate::reader::Reader;
+use model::Fact;
 
 pub(crate) fn facts(reader: &Reader) -> Vec<Fact> {
     let mut sheet = Sheet::new(reader, "virtualisation");

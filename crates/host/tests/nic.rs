@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use host::{Fact, Host};
+use host::Host;
+use model::Fact;
 
 fn write(root: &Path, files: &[(&str, &str)]) {
     for (path, text) in files {

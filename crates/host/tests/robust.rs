@@ -6,7 +6,8 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use host::{Fact, Host};
+use host::Host;
+use model::Fact;
 
 /// What every fact must be, whatever the machine. Returns how many have a value.
 fn check(facts: &[Fact], what: &str) -> usize {

@@ -1,4 +1,4 @@
-//! The conditions of a measurement: test beds, loads, plans, network interfaces.
+//! The conditions of a measurement: test beds, loads, plans.
 
 #![forbid(unsafe_code)]
 
@@ -6,7 +6,6 @@ pub mod bed;
 pub mod fault;
 pub mod load;
 pub mod loads;
-pub mod nic;
 pub mod plan;
 pub mod preflight;
 pub mod runner;

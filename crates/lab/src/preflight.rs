@@ -1,7 +1,7 @@
 //! What makes a measurement on an interface questionable before it begins.
 
-use crate::nic::{self, Measurement};
 use host::Host;
+use host::nic::{self, Measurement};
 use sys::packet::Listener;
 use units::CpuList;
 

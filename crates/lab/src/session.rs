@@ -104,7 +104,7 @@ impl Session {
         let is_tracing = spec.run.command == TRACE;
         let mut writer = spec.run.create(pair.realtime)?;
         writer.add_facts(&facts(&Host::live()))?;
-        writer.add_facts(&crate::nic::facts_of(&spec.interfaces))?;
+        writer.add_facts(&host::nic::facts_of(&spec.interfaces))?;
         if flight.is_some() {
             writer.add_facts(&[RUN_START.fact(Ok(pair.monotonic), "clock_gettime(2)")])?;
         }

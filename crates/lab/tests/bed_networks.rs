@@ -147,7 +147,7 @@ fn both_ways(bed: &Bed, network: Network) {
 
 /// The points at which a frame to the device can be traced.
 fn has_points(bed: &Bed, network: Network) {
-    let path = bed.way().expect("a way");
+    let path = bed.frame_path().expect("a path");
     let names: Vec<&str> = path.points.iter().map(|point| point.name.as_str()).collect();
     let wanted = match network {
         Network::Veth => "nic app",
@@ -156,8 +156,8 @@ fn has_points(bed: &Bed, network: Network) {
         Network::Tap => "nic switch edge app",
         Network::OpenVswitch => "nic switch port edge app",
     };
-    assert_eq!(names.join(" "), wanted, "{}", path.way);
-    assert!(path.way.contains("dut0: "), "{}", path.way);
+    assert_eq!(names.join(" "), wanted, "{}", path.tree);
+    assert!(path.tree.contains("dut0: "), "{}", path.tree);
     let chain: Vec<usize> = path.points.iter().map(|point| point.parent).collect();
     let before = |number: usize| number.saturating_sub(1);
     assert_eq!(

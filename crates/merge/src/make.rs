@@ -5,7 +5,7 @@ use super::pairing::{Found, Pairing, Records, Seen};
 use super::source::Frames;
 use super::summary::Merged;
 use super::tally::Tally;
-use super::ways::{Kind, Way, ways};
+use super::ways::{Way, WayKind, ways};
 use super::{Merge, MergeError};
 use recording::{MAX_POINTS, NumberedStream, Record, SegmentWriter};
 use run::sealing;
@@ -239,7 +239,7 @@ impl<'a> Maker<'a> {
 
     /// Begins the series of streams of which nothing came to a second point: all that is known of them is what was lost.
     fn begin_lost_streams(&mut self, run: &mut RunWriter) -> Result<(), MergeError> {
-        let Some(index) = self.ways.iter().position(|way| way.kind == Kind::Whole) else {
+        let Some(index) = self.ways.iter().position(|way| way.kind == WayKind::Whole) else {
             return Ok(());
         };
         let (own, way) = (self.own, self.ways[index]);

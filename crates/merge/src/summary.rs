@@ -2,7 +2,7 @@
 
 use super::pairing::{Found, MOST_RUNS, Records};
 use super::tally::Tally;
-use super::ways::{Kind, Way};
+use super::ways::{Way, WayKind};
 use super::{Merge, MergeError, own};
 use model::{Event, EventKind, SeriesId};
 use store::{Batch, RunWriter};
@@ -37,7 +37,7 @@ impl Between {
             from: way.from_run,
             to: way.to_run,
             stream,
-            is_crossing: way.kind == Kind::Crossing,
+            is_crossing: way.kind == WayKind::Crossing,
             found: Crossing::default(),
         }
     }

@@ -2,8 +2,7 @@
 //! runs.
 
 use super::make::{Maker, Stamps};
-use super::own::Lost;
-use super::own::Own;
+use super::own::{Lost, Own};
 use super::pairing::{Found, MOST_RUNS, Records, Seen, WITHIN_NS};
 use super::summary::Between;
 use super::tally::{Outcome, Tally};
@@ -16,7 +15,7 @@ const UNDER_WAY_NS: i64 = 100_000_000;
 
 /// What a way is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum WayKind {
     /// Within a run.
     Own,
     /// From a run's last point to the first of the next.
@@ -28,7 +27,7 @@ pub(super) enum Kind {
 /// From one point of the merged recording to another.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way {
-    pub(super) kind: Kind,
+    pub(super) kind: WayKind,
     pub(super) from_run: usize,
     pub(super) to_run: usize,
     pub(super) from: usize,
@@ -87,7 +86,7 @@ impl Maker<'_> {
         if let Some(outcome) = outcome {
             tally.count(outcome, at_ns, count);
         }
-        if way.kind != Kind::Own {
+        if way.kind != WayKind::Own {
             tally.recorded(hidden_before, hidden);
         }
         tally.strange += u64::from(is_strange);
@@ -99,13 +98,13 @@ impl Maker<'_> {
     }
 
     fn took(&mut self, way: Way, ns: i64) -> Outcome {
-        if way.kind == Kind::Own {
+        if way.kind == WayKind::Own {
             return Outcome::Took(ns);
         }
         match self.merged.apart_ns {
             None => Outcome::Passed,
             Some(apart_ns) => {
-                if way.kind == Kind::Crossing && ns < 0 && ns.unsigned_abs() > apart_ns {
+                if way.kind == WayKind::Crossing && ns < 0 && ns.unsigned_abs() > apart_ns {
                     self.merged.contradicted += 1;
                     self.merged.earliest_ns = self.merged.earliest_ns.min(ns);
                 }
@@ -200,7 +199,7 @@ impl Maker<'_> {
         let merge = self.merge;
         let (from, to) = (&self.merged.points[way.from], &self.merged.points[way.to]);
         let name = &merge.streams.known[usize::from(stream)].name;
-        let is_own = way.kind == Kind::Own;
+        let is_own = way.kind == WayKind::Own;
         let what = match is_own {
             true => format!("{from} -> {to}, one by one as recorded"),
             false => format!("{from} -> {to}: stamps of two runs, frames paired by stream, smpCnt and time"),
@@ -226,9 +225,9 @@ impl Maker<'_> {
         let start_ns = since_ns.max(self.window_end_ns - merge.window_ns().max(1));
         let (mut later, mut before) = (Vec::new(), Vec::new());
         match way.kind {
-            Kind::Own => {}
-            Kind::Crossing => later = self.lost_first(way.to_run, stream, way.from_run),
-            Kind::Whole => before = self.lost_first(way.from_run, stream, way.from_run),
+            WayKind::Own => {}
+            WayKind::Crossing => later = self.lost_first(way.to_run, stream, way.from_run),
+            WayKind::Whole => before = self.lost_first(way.from_run, stream, way.from_run),
         }
         Ok(Tally::new(series, start_ns, later, before))
     }
@@ -246,7 +245,7 @@ fn hides_a_loss(found: Found, after: Option<&Seen<Stamps>>, base: usize, points:
 pub(super) fn ways(merge: &Merge, own: &Own, bases: &[usize], points: usize) -> Vec<Way> {
     let runs = merge.sources.len();
     let last_point = |run: usize| bases.get(run + 1).map_or(points, |next| *next) - 1;
-    let way = |kind: Kind, (from_run, from): (usize, usize), (to_run, to): (usize, usize)| Way {
+    let way = |kind: WayKind, (from_run, from): (usize, usize), (to_run, to): (usize, usize)| Way {
         kind,
         from_run,
         to_run,
@@ -257,15 +256,19 @@ pub(super) fn ways(merge: &Merge, own: &Own, bases: &[usize], points: usize) -> 
     for run in 0..runs {
         if !own.has(run) {
             let points = bases[run]..last_point(run);
-            ways.extend(points.map(|from| way(Kind::Own, (run, from), (run, from + 1))));
+            ways.extend(points.map(|from| way(WayKind::Own, (run, from), (run, from + 1))));
         }
         if run + 1 < runs {
-            ways.push(way(Kind::Crossing, (run, last_point(run)), (run + 1, bases[run + 1])));
+            ways.push(way(
+                WayKind::Crossing,
+                (run, last_point(run)),
+                (run + 1, bases[run + 1]),
+            ));
         }
     }
     // Two runs of one point each are one crossing, and no more.
     if points > 2 {
-        ways.push(way(Kind::Whole, (0, 0), (runs - 1, last_point(runs - 1))));
+        ways.push(way(WayKind::Whole, (0, 0), (runs - 1, last_point(runs - 1))));
     }
     debug_assert!(runs <= MOST_RUNS, "checked when they were opened");
     ways

@@ -134,44 +134,44 @@ fn agree<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
 pub struct StreamLabels {
     names: HashMap<StreamKind, FreeNames>,
     given: HashMap<StreamId, String>,
-    seen: Vec<(Place, StreamId)>,
+    seen: Vec<(Observer, StreamId)>,
 }
 
 /// Where streams are measured: one socket, or one host's tracing. There, identities that differ are streams that differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place(pub u32);
+pub struct Observer(pub u32);
 
 impl StreamLabels {
-    /// What `stream` is called, which is seen at `place`.
+    /// What `stream` is called, which `observer` sees.
     ///
-    /// At another place of its way it may have another VLAN, or none, and its source need not be looked at. It is taken for a stream
-    /// of another place where it can be only that one.
-    pub fn label(&mut self, place: Place, stream: &StreamId) -> String {
+    /// Elsewhere on its way it may have another VLAN, or none, and its source need not be looked at. It is taken for a stream
+    /// of another observer where it can be only that one.
+    pub fn label(&mut self, observer: Observer, stream: &StreamId) -> String {
         let label = match self.given.get(stream) {
             Some(label) => label.clone(),
-            None => self.elsewhere(place, stream).unwrap_or_else(|| {
+            None => self.elsewhere(observer, stream).unwrap_or_else(|| {
                 let names = self.names.entry(stream.kind).or_default();
                 names.take(&stream.plain_label())
             }),
         };
-        if !self.seen.contains(&(place, *stream)) {
-            self.seen.push((place, *stream));
+        if !self.seen.contains(&(observer, *stream)) {
+            self.seen.push((observer, *stream));
             self.given.insert(*stream, label.clone());
         }
         label
     }
 
-    /// The label of the one stream of other places that it can be.
-    fn elsewhere(&self, place: Place, stream: &StreamId) -> Option<String> {
+    /// The label of the one stream of other observers that it can be.
+    fn elsewhere(&self, observer: Observer, stream: &StreamId) -> Option<String> {
         let label_of = |other: &StreamId| self.given.get(other);
         let here: Vec<&String> = self
             .seen
             .iter()
-            .filter(|(at, _)| *at == place)
+            .filter(|(at, _)| *at == observer)
             .filter_map(|(_, own)| label_of(own))
             .collect();
-        let fits = |(at, other): &&(Place, StreamId)| {
-            *at != place && stream.may_be(other) && label_of(other).is_some_and(|label| !here.contains(&label))
+        let fits = |(at, other): &&(Observer, StreamId)| {
+            *at != observer && stream.may_be(other) && label_of(other).is_some_and(|label| !here.contains(&label))
         };
         let others: Vec<&StreamId> = self.seen.iter().filter(fits).map(|(_, other)| other).collect();
         let first = others.first()?;
@@ -189,11 +189,11 @@ fn is_same_but_source(one: &StreamId, other: &StreamId) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, StreamId, StreamKind, StreamLabels};
+    use super::{Observer, StreamId, StreamKind, StreamLabels};
     use wire::ether::Mac;
 
-    const SOCKET: Place = Place(0);
-    const KERNEL: Place = Place(1);
+    const SOCKET: Observer = Observer(0);
+    const KERNEL: Observer = Observer(1);
 
     fn sv(last: u8, vid: Option<u16>, name: &str) -> StreamId {
         StreamId {
@@ -220,8 +220,8 @@ mod tests {
         assert_eq!(labels.label(KERNEL, &from(8, second)), "MU01#2");
         assert_eq!(labels.label(KERNEL, &from(9, first)), "MU01");
         // A plan that goes in rounds sees them again, in another order.
-        assert_eq!(labels.label(Place(2), &second), "MU01#2");
-        assert_eq!(labels.label(Place(2), &first), "MU01");
+        assert_eq!(labels.label(Observer(2), &second), "MU01#2");
+        assert_eq!(labels.label(Observer(2), &first), "MU01");
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(
             labels.label(KERNEL, &sv(1, Some(200), "MU01")),
             "MU01#2",
-            "two VLANs at one place are two streams"
+            "two VLANs of one observer are two streams"
         );
         let mut labels = StreamLabels::default();
         labels.label(KERNEL, &sv(1, Some(100), "MU01"));

@@ -6,10 +6,12 @@
 
 #![forbid(unsafe_code)]
 
+mod captured;
+pub mod copier;
 mod cpus;
 mod error;
 mod found;
-pub mod goose;
+mod framing;
 mod hot;
 pub mod listen;
 mod need;
@@ -22,20 +24,22 @@ mod reception;
 pub mod reflect;
 pub mod replay;
 mod rest;
+mod second;
 mod sender;
 pub mod subscribe;
 pub mod talk;
-pub mod tap;
 pub mod timesync;
 pub mod trace;
 pub mod wakeup;
 
 pub use cpus::{CpuProbe, OnCpus};
 pub use error::ProbeError;
+pub use framing::Framing;
 pub use hot::Running;
 pub use need::{Machine, Need};
 pub use port::{Frame, Port};
 pub use probe::{About, Probe};
+pub use reception::Receive;
 pub use rest::Rest;
 pub use sender::SenderEnd;
 

@@ -1,8 +1,8 @@
-//! The port through which a probe sends and receives: one of the kernel's mechanisms, and a tap that captures what
+//! The port through which a probe sends and receives: one of the kernel's mechanisms, and a copier that captures what
 //! passes.
 
+use crate::copier::FrameCopier;
 use crate::error::ProbeError;
-use crate::tap::Tap;
 use sys::SysError;
 use sys::link::LinkStatistics;
 use sys::packet::{self, PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
@@ -14,7 +14,7 @@ use units::{Monotonic, Tai};
 #[derive(Debug)]
 pub struct Port {
     engine: Engine,
-    tap: Option<Tap>,
+    copier: Option<FrameCopier>,
     /// Frames the packet socket has numbered so far.
     numbered: u32,
 }
@@ -34,7 +34,7 @@ impl From<PacketPort> for Port {
     fn from(port: PacketPort) -> Self {
         Self {
             engine: Engine::Packet(port),
-            tap: None,
+            copier: None,
             numbered: 0,
         }
     }
@@ -44,7 +44,7 @@ impl From<XdpPort> for Port {
     fn from(port: XdpPort) -> Self {
         Self {
             engine: Engine::Xdp(port),
-            tap: None,
+            copier: None,
             numbered: 0,
         }
     }
@@ -54,7 +54,7 @@ impl From<(PacketPort, XdpSender)> for Port {
     fn from((port, sender): (PacketPort, XdpSender)) -> Self {
         Self {
             engine: Engine::Mixed(port, sender),
-            tap: None,
+            copier: None,
             numbered: 0,
         }
     }
@@ -64,17 +64,17 @@ impl From<(TcxPort, XdpSender)> for Port {
     fn from((port, sender): (TcxPort, XdpSender)) -> Self {
         Self {
             engine: Engine::Tcx(port, sender),
-            tap: None,
+            copier: None,
             numbered: 0,
         }
     }
 }
 
 impl Port {
-    /// The same port, with everything it sends and receives shown to `tap` too.
+    /// The same port, with everything it sends and receives shown to `copier` too.
     #[must_use]
-    pub fn with_tap(mut self, tap: Option<Tap>) -> Self {
-        self.tap = tap;
+    pub fn with_copier(mut self, copier: Option<FrameCopier>) -> Self {
+        self.copier = copier;
         self
     }
 
@@ -141,7 +141,7 @@ impl Port {
     /// As [`PacketPort::send`].
     #[inline]
     pub fn send(&mut self, frame: &[u8]) -> Result<(), SysError> {
-        let at = self.tap.as_ref().map(|_| sys::clock::monotonic());
+        let at = self.copier.as_ref().map(|_| sys::clock::monotonic());
         let outcome = match &mut self.engine {
             Engine::Packet(port) => {
                 let outcome = port.send(frame);
@@ -154,11 +154,11 @@ impl Port {
         self.sent(at, frame, outcome)
     }
 
-    /// Shows the tap a frame that the kernel took at `at`.
+    /// Shows the copier a frame that the kernel took at `at`.
     #[inline]
     fn sent(&mut self, at: Option<Monotonic>, frame: &[u8], outcome: Result<(), SysError>) -> Result<(), SysError> {
-        if let (Some(tap), Some(at), Ok(())) = (&mut self.tap, at, &outcome) {
-            tap.sent(at, frame);
+        if let (Some(copier), Some(at), Ok(())) = (&mut self.copier, at, &outcome) {
+            copier.sent(at, frame);
         }
         outcome
     }
@@ -180,7 +180,7 @@ impl Port {
     /// # Errors
     /// As [`PacketPort::send_at`]; AF_XDP has no launch times here.
     pub fn send_at(&mut self, frame: &[u8], at: Tai) -> Result<(), SysError> {
-        let called = self.tap.as_ref().map(|_| sys::clock::monotonic());
+        let called = self.copier.as_ref().map(|_| sys::clock::monotonic());
         let outcome = match &mut self.engine {
             Engine::Packet(port) => port.send_at(frame, at),
             Engine::Xdp(port) => port.send(frame),
@@ -199,16 +199,16 @@ impl Port {
     /// # Errors
     /// How many frames went, and why the next one did not: as [`PacketPort::send_all`].
     pub fn send_all(&mut self, batch: &mut TxBatch) -> Result<(), PartialSend> {
-        let at = self.tap.as_ref().map(|_| sys::clock::monotonic());
+        let at = self.copier.as_ref().map(|_| sys::clock::monotonic());
         let outcome = match &mut self.engine {
             Engine::Packet(port) => port.send_all(batch),
             Engine::Xdp(port) => port.send_all(batch),
             Engine::Mixed(_, sender) | Engine::Tcx(_, sender) => sender.send_all(batch),
         };
-        if let (Some(tap), Some(at)) = (&mut self.tap, at) {
+        if let (Some(copier), Some(at)) = (&mut self.copier, at) {
             let went = outcome.as_ref().map_or_else(|partial| partial.sent, |()| batch.len());
             for index in 0..went {
-                tap.sent(at, batch.frame(index));
+                copier.sent(at, batch.frame(index));
             }
         }
         outcome
@@ -255,8 +255,8 @@ impl Port {
             Engine::Xdp(port) => Frame::Xdp(port.next()?),
             Engine::Tcx(port, _) => Frame::Tcx(port.next()?),
         };
-        if let Some(tap) = &mut self.tap {
-            tap.received(&frame);
+        if let Some(copier) = &mut self.copier {
+            copier.received(&frame);
         }
         Some(frame)
     }

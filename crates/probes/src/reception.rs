@@ -4,7 +4,6 @@ mod kernel_clock;
 
 use crate::error::ProbeError;
 use crate::port::{Frame, Port};
-use crate::reflect::Receive;
 use kernel_clock::KernelClock;
 use run::{Feed, Stop};
 use std::sync::Arc;
@@ -26,6 +25,25 @@ const SILENCE_NS: i64 = 100_000_000;
 /// How long the thread stays awake after a frame before it sleeps: about what a sleep costs. Frames of synchronised publishers
 /// come a microsecond apart, and a sleep before each would cost several times as much.
 const LINGER_NS: i64 = 4_000;
+
+/// How a thread waits for a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Receive {
+    /// Looks at the ring without pause: the network path alone.
+    Spin,
+    /// Sleeps in the kernel until a frame comes: the wake-up that a real application pays is part of the figure.
+    Block,
+}
+
+impl Receive {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Spin => "spin",
+            Self::Block => "block",
+        }
+    }
+}
 
 /// When a frame came, by every clock that says so.
 #[derive(Debug, Clone, Copy)]

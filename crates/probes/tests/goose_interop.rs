@@ -5,15 +5,15 @@ mod common;
 use capture::write::PcapWriter;
 use common::{Pair, Run, can_run, wait_until};
 use probes::Probe;
-use probes::goose::{GooseConfig, SuperviseConfig, parse};
-use probes::publish::{self, start_all};
-use probes::subscribe::{self, SubscribeConfig};
+use probes::publish::{self, GooseConfig, start_all};
+use probes::subscribe::{self, SubscribeConfig, SuperviseConfig};
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use streamset::goose::parse;
 use sys::packet::{PacketPort, PortOptions, RxStamp};
 use sys::thread::Policy;
 
@@ -59,7 +59,7 @@ fn config() -> GooseConfig {
         "#
     );
     GooseConfig {
-        blocks: parse("test", &text).expect("a sound file"),
+        blocks: parse(&text, "test").expect("a sound file"),
         spin_ahead_ns: 0,
         duration_ns: Some(900_000_000),
         policy: Policy::Other,

@@ -8,18 +8,15 @@ mod common;
 
 use capture::write::PcapWriter;
 use common::{Pair, Run, can_run};
-use probes::OnCpus;
-use probes::Probe;
-use probes::Rest;
-use probes::goose::GooseConfig;
 use probes::listen::{self, ListenConfig};
 use probes::noise::{NoiseConfig, NoiseOptions};
-use probes::publish::{self, PublishConfig, StreamConfig};
-use probes::reflect::{self, Receive, ReflectConfig, Role, Stamps};
-use probes::replay::{Recording, ReplayConfig};
+use probes::publish::{self, GooseConfig, PublishConfig, StreamConfig};
+use probes::reflect::{self, ReflectConfig, Role, Stamps};
+use probes::replay::{CapturedFrames, ReplayConfig};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
-use probes::talk::{self, Framing, TalkConfig};
+use probes::talk::{self, TalkConfig};
 use probes::wakeup::{WakeupConfig, WakeupOptions};
+use probes::{Framing, OnCpus, Probe, Receive, Rest};
 use run::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -155,10 +152,8 @@ fn reflect_at_both_ends() {
 }
 
 fn publish_config(duration_ns: u64) -> PublishConfig {
-    let stream = StreamConfig {
-        asdus: 2,
-        ..StreamConfig::default()
-    };
+    let mut stream = StreamConfig::default();
+    stream.spec.asdus = 2;
     PublishConfig {
         streams: (0..4).map(|number| stream.numbered(number)).collect(),
         duration_ns: Some(duration_ns),
@@ -245,7 +240,7 @@ fn replay() {
     }
     writer.finish().expect("a capture");
     let config = ReplayConfig {
-        recording: Arc::new(Recording::load(&path, None).expect("a capture")),
+        frames: Arc::new(CapturedFrames::load(&path, None).expect("a capture")),
         name: "sent".to_owned(),
         rounds: Some(20),
         spin_ahead_ns: 50_000,
@@ -300,7 +295,7 @@ fn goose() {
                 { at = "200ms", every = "200ms", set = { trip = false, n = -5 } }] }]
     "#;
     let publisher = GooseConfig {
-        blocks: probes::goose::parse("test", file).expect("a sound file"),
+        blocks: streamset::goose::parse(file, "test").expect("a sound file"),
         spin_ahead_ns: 0,
         duration_ns: Some(1_000_000_000),
         policy: Policy::Other,

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use streamset::StreamSpec;
 use sys::packet::{PacketPort, PortOptions, RxStamp};
 use waveform::sample::Sampling;
 use waveform::{Signal, Tables};
@@ -114,15 +115,15 @@ fn asdus(frame: &Captured) -> Vec<Seen> {
 fn check_header(config: &StreamConfig, frame: &Captured, stream: u16) {
     let ethernet = EthernetView::parse(&frame.octets).expect("Ethernet");
     let sv = Frame::parse(&ethernet).expect("sampled values");
-    let mut destination = config.destination;
+    let mut destination = config.spec.destination;
     destination.0[5] += stream as u8;
     assert_eq!(ethernet.dst(), destination);
-    assert_eq!(ethernet.vlan(), config.vlan);
-    assert_eq!((sv.appid(), sv.simulate()), (config.appid, config.simulate));
+    assert_eq!(ethernet.vlan(), config.spec.vlan);
+    assert_eq!((sv.appid(), sv.simulate()), (config.spec.appid, config.spec.simulate));
     for asdu in sv.asdus() {
         assert_eq!(
             (asdu.conf_rev(), asdu.smp_synch()),
-            (config.conf_rev, Some(config.smp_synch))
+            (config.spec.conf_rev, Some(config.spec.smp_synch))
         );
     }
 }
@@ -142,7 +143,7 @@ fn check_values(rate: u32, seen: &Seen) {
 
 /// Checks every frame; returns how many each stream sent.
 fn check_frames(config: &StreamConfig, captured: &[Captured]) -> Vec<u64> {
-    let asdu_count = u64::from(config.asdus);
+    let asdu_count = u64::from(config.spec.asdus);
     let names: BTreeMap<String, u16> = (0..STREAMS).map(|n| (format!("TEST{:02}", n + 1), n)).collect();
     // Of each stream: the number of its frames, and the sample that comes after the last one.
     let mut streams = vec![(0_u64, 0_u64); usize::from(STREAMS)];
@@ -153,7 +154,7 @@ fn check_frames(config: &StreamConfig, captured: &[Captured]) -> Vec<u64> {
         let stream = names[&asdus[0].sv_id];
         check_header(config, frame, stream);
         let (frames, next) = &mut streams[usize::from(stream)];
-        let rate = u64::from(config.rate);
+        let rate = u64::from(config.spec.rate);
         let first = u64::from(asdus[0].smp_cnt);
         let skipped = (first + rate - *next % rate) % rate;
         assert!(
@@ -167,11 +168,11 @@ fn check_frames(config: &StreamConfig, captured: &[Captured]) -> Vec<u64> {
         for (seen, at) in asdus.iter().zip(0..) {
             assert_eq!(u64::from(seen.smp_cnt), (first + at) % rate);
             assert_eq!(names[&seen.sv_id], stream);
-            check_values(config.rate, seen);
+            check_values(config.spec.rate, seen);
         }
         *frames += 1;
         *next += skipped + asdu_count;
-        let due_ns = i64::from(asdus[asdus.len() - 1].smp_cnt) * SECOND_NS / i64::from(config.rate);
+        let due_ns = i64::from(asdus[asdus.len() - 1].smp_cnt) * SECOND_NS / i64::from(config.spec.rate);
         let after_ns = (frame.stamp_ns - due_ns + PAIRING_NS).rem_euclid(SECOND_NS) - PAIRING_NS;
         assert!(
             after_ns < SECOND_NS / 2,
@@ -184,7 +185,7 @@ fn check_frames(config: &StreamConfig, captured: &[Captured]) -> Vec<u64> {
         (-PAIRING_NS..SECOND_NS / 5).contains(&closest_ns),
         "the closest came {closest_ns} ns after its due instant"
     );
-    let published = DURATION_NS * u64::from(config.rate) / 1_000_000_000;
+    let published = DURATION_NS * u64::from(config.spec.rate) / 1_000_000_000;
     for (_, next) in &streams {
         assert!(
             *next <= published,
@@ -200,7 +201,7 @@ fn check(config: &StreamConfig, test: &str) {
     let counters = recorded.counters("publish/lateness");
     assert_eq!(
         counters.expected,
-        u64::from(STREAMS) * DURATION_NS * config.frames_per_second() / 1_000_000_000,
+        u64::from(STREAMS) * DURATION_NS * config.spec.frames_per_second() / 1_000_000_000,
         "every frame due is accounted for"
     );
     assert_eq!(counters.received + counters.missed, counters.expected);
@@ -235,7 +236,7 @@ fn check_tshark(config: &StreamConfig, captured: &[Captured], test: &str) {
     writer.finish().expect("a capture");
     let rows = tshark(&path);
     assert_eq!(rows.len(), captured.len());
-    let vid: Vec<String> = config.vlan.iter().map(|tag| tag.vid().to_string()).collect();
+    let vid: Vec<String> = config.spec.vlan.iter().map(|tag| tag.vid().to_string()).collect();
     for (row, frame) in rows.iter().zip(captured) {
         let asdus = asdus(frame);
         let expected = [
@@ -272,15 +273,17 @@ fn tshark(path: &Path) -> Vec<Vec<Vec<String>>> {
 
 fn config(rate: u32, asdus: u8, vlan: Option<VlanTag>) -> StreamConfig {
     StreamConfig {
-        sv_id: "TEST".into(),
-        rate,
-        asdus,
-        vlan,
-        conf_rev: 7,
-        smp_synch: 1,
-        simulate: asdus == 2,
+        spec: StreamSpec {
+            rate,
+            asdus,
+            vlan,
+            conf_rev: 7,
+            smp_synch: 1,
+            simulate: asdus == 2,
+            ..StreamSpec::named("TEST")
+        },
         waveform: Arc::new(Waveform::new(rate)),
-        ..StreamConfig::default()
+        ahead: 0,
     }
 }
 
@@ -345,10 +348,13 @@ fn streams_of_several_rates() {
     for frame in &captured {
         let seen = asdus(frame);
         *sent.entry(seen[0].sv_id.clone()).or_default() += 1;
-        let config = published.streams.iter().find(|stream| stream.sv_id == seen[0].sv_id);
+        let config = published
+            .streams
+            .iter()
+            .find(|stream| stream.spec.sv_id == seen[0].sv_id);
         let config = config.expect("a stream that was published");
-        assert_eq!(seen.len(), usize::from(config.asdus));
-        seen.iter().for_each(|asdu| check_values(config.rate, asdu));
+        assert_eq!(seen.len(), usize::from(config.spec.asdus));
+        seen.iter().for_each(|asdu| check_values(config.spec.rate, asdu));
     }
     for ((rate, asdus), number) in paces.into_iter().zip([1, 11, 21]) {
         let counters = recorded.counters(&format!("publish/lateness/F{rate}S{asdus}"));

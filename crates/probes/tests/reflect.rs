@@ -4,13 +4,12 @@ mod common;
 
 use common::{Pair, Run, can_run};
 use model::Counters;
-use probes::Probe;
-use probes::ProbeError;
-use probes::reflect::{Receive, ReflectConfig, Role, port_options};
+use probes::reflect::{ReflectConfig, Role, port_options};
+use probes::{Probe, ProbeError, Receive};
 use std::time::{Duration, Instant};
 use sys::packet::PacketPort;
 use wire::ether::{EthernetView, Mac};
-use wire::test_frame::{self, Kind, TestFrame};
+use wire::test_frame::{self, TestFrame, TestFrameKind};
 
 fn config(role: Role) -> ReflectConfig {
     ReflectConfig {
@@ -203,7 +202,7 @@ impl BadReflector {
     }
 
     fn treat(&mut self, request: &TestFrame, answer: Vec<u8>) {
-        if request.kind != Kind::Probe || request.sequence < WARM_UP_FRAMES {
+        if request.kind != TestFrameKind::Probe || request.sequence < WARM_UP_FRAMES {
             self.port.send(&answer).expect("sent");
             return;
         }

@@ -4,11 +4,11 @@ mod common;
 
 use common::{Pair, Recorded, Run, can_run};
 use model::{Counters, EventKind};
-use probes::Probe;
-use probes::reflect::{Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options};
+use probes::reflect::{ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options};
+use probes::{Probe, Receive};
 use std::time::{Duration, Instant};
 use wire::ether::{Mac, VlanTag};
-use wire::test_frame::{COUNTS, Kind, TestFrame};
+use wire::test_frame::{COUNTS, TestFrame, TestFrameKind};
 
 fn config(role: Role) -> ReflectConfig {
     ReflectConfig {
@@ -315,7 +315,7 @@ fn frames_too_long_for_the_reflector_are_not_cut_short_in_silence() {
         .start(far, &mut run.recorder, &run.stop)
         .expect("started");
     let probe = TestFrame {
-        kind: Kind::Probe,
+        kind: TestFrameKind::Probe,
         flags: COUNTS,
         session: 1,
         sequence: 1,
@@ -360,9 +360,9 @@ fn a_rest_that_the_network_delivers_twice_is_one_rest() {
     };
     let begin = Instant::now();
     for frame in [
-        frame(Kind::Rest, LENGTH_NS),
-        frame(Kind::Rest, LENGTH_NS),
-        frame(Kind::Probe, 1),
+        frame(TestFrameKind::Rest, LENGTH_NS),
+        frame(TestFrameKind::Rest, LENGTH_NS),
+        frame(TestFrameKind::Probe, 1),
     ] {
         let octets = frame.encode(Mac::BROADCAST, Mac(near.mac()), None, SHORTEST_FRAME);
         near.send(&octets).expect("sent");

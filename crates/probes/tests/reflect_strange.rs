@@ -4,12 +4,12 @@ mod common;
 
 use common::{Pair, Recorded, Run, can_run};
 use model::EventKind;
-use probes::Probe;
-use probes::reflect::{Receive, ReflectConfig, Role, port_options};
+use probes::reflect::{ReflectConfig, Role, port_options};
+use probes::{Probe, Receive};
 use std::sync::atomic::{AtomicBool, Ordering};
 use sys::packet::PacketPort;
 use wire::ether::{EthernetView, Mac};
-use wire::test_frame::{Kind, TestFrame, reflect};
+use wire::test_frame::{TestFrame, TestFrameKind, reflect};
 
 /// A station that is none of the bed's.
 const OTHER: Mac = Mac([2, 0xee, 0, 0, 0, 9]);
@@ -32,7 +32,7 @@ fn far_end(mut port: PacketPort, is_over: &AtomicBool, also: fn(&[u8], u64) -> V
             };
             reflect(&mut answer, own);
             let answers = match asked.kind {
-                Kind::Probe => also(&answer, asked.sequence),
+                TestFrameKind::Probe => also(&answer, asked.sequence),
                 _ => vec![answer],
             };
             for answer in answers {

@@ -4,10 +4,10 @@ mod common;
 
 use common::{Pair, Run, can_run};
 use model::Counters;
-use probes::Probe;
 use probes::publish::{self, PublishConfig, StreamConfig};
-use probes::talk::{Framing, TalkConfig};
-use probes::{Port, ProbeError, Running, goose};
+use probes::talk::TalkConfig;
+use probes::{Framing, Probe};
+use probes::{Port, ProbeError, Running};
 use std::time::Duration;
 use sys::packet::{PacketPort, PortOptions};
 use sys::thread::Policy;
@@ -146,8 +146,8 @@ min_time = "2ms"
 max_time = "5ms"
 member = [{ name = "trip", type = "boolean" }]
 "#;
-        let config = goose::GooseConfig {
-            blocks: goose::parse("test", text).expect("a sound file"),
+        let config = publish::GooseConfig {
+            blocks: streamset::goose::parse(text, "test").expect("a sound file"),
             spin_ahead_ns: 0,
             duration_ns: None,
             policy: Policy::Other,

@@ -5,12 +5,12 @@ mod paced;
 
 use common::{Pair, Run, can_run};
 use paced::{Own, samples};
-use probes::Probe;
 use probes::listen::{self, ListenConfig};
 use probes::publish::{self, PublishConfig, StreamConfig};
-use probes::reflect::{self, Receive, ReflectConfig, Role};
+use probes::reflect::{self, ReflectConfig, Role};
 use probes::subscribe::{self, SubscribeConfig};
-use probes::talk::{self, Framing, TalkConfig};
+use probes::talk::{self, TalkConfig};
+use probes::{Framing, Probe, Receive};
 use probes::{ProbeError, Running};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

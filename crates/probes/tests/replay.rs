@@ -5,8 +5,8 @@ mod common;
 use capture::write::PcapWriter;
 use common::{Pair, Recorded, Run, can_run};
 use probes::Probe;
-use probes::publish::{PublishConfig, port_options};
-use probes::replay::{Recording, ReplayConfig, streams_of};
+use probes::publish::{PublishConfig, captured_streams, port_options};
+use probes::replay::{CapturedFrames, ReplayConfig};
 use probes::{ProbeError, Running};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -120,9 +120,9 @@ fn on_the_grid_the_samples_come_again_with_new_counters() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let streams = streams_of(&write_capture(folder.path()), None).expect("two streams");
+    let streams = captured_streams(&write_capture(folder.path()), None).expect("two streams");
     assert_eq!(
-        streams.iter().map(|stream| stream.rate).collect::<Vec<_>>(),
+        streams.iter().map(|stream| stream.spec.rate).collect::<Vec<_>>(),
         [4_000, 4_000]
     );
     let config = PublishConfig {
@@ -152,13 +152,13 @@ fn rounds_follow_each_other_without_a_seam() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let recording = Arc::new(Recording::load(&write_capture(folder.path()), None).expect("a recording"));
+    let captured = Arc::new(CapturedFrames::load(&write_capture(folder.path()), None).expect("a capture"));
     let frames = u64::from(INSTANTS) * 2 - LOST.len() as u64;
-    assert_eq!(recording.frames() as u64, frames);
+    assert_eq!(captured.count() as u64, frames);
     let period_ns = i64::from(INSTANTS - 1) * STEP_NS + 10_000 + STEP_NS;
-    assert_eq!(recording.period_ns() as i64, period_ns);
+    assert_eq!(captured.period_ns() as i64, period_ns);
     let config = ReplayConfig {
-        recording,
+        frames: captured,
         name: "two.pcap".into(),
         rounds: Some(ROUNDS),
         spin_ahead_ns: 0,

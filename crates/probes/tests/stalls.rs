@@ -3,13 +3,11 @@
 mod common;
 
 use common::{Recorded, Run, can_run_with};
-use model::{Cause, CauseTotal, EventKind, Fact, Spike};
-use probes::OnCpus;
-use probes::Probe;
-use probes::Rest;
+use model::{Cause, CauseTotal, EventKind, Fact, Question, QuestionKind, Spike};
 use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::wakeup::{WakeupConfig, WakeupOptions};
-use run::{Answer, Explain, Question, QuestionKind};
+use probes::{OnCpus, Probe, Rest};
+use run::{Answer, Explain};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sys::privilege::Capability;
 use sys::thread::{Policy, RtThread};

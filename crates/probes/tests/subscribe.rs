@@ -7,9 +7,8 @@ use common::{Pair, Recorded, Run, can_run};
 use faults::{Fault, Script, StreamSpec};
 use model::fact::{RECORDED_FROM, RECORDED_TO};
 use model::{Counters, EventKind, FactOf};
-use probes::Probe;
-use probes::ProbeError;
 use probes::subscribe::{ClockRelation, SubscribeConfig, port_options};
+use probes::{Probe, ProbeError};
 use recording::{SegmentReader, Survey};
 use std::sync::atomic::Ordering;
 use sys::packet::PortOptions;
@@ -282,7 +281,7 @@ fn every_sample_is_recorded_with_both_stamps() {
         assert_eq!(found, done, "{}", script.label);
         assert_eq!(stream.info.rate, Some(4_800));
         assert_eq!(stream.latencies[0].count(), script.received);
-        assert_eq!(stream.latencies[0].figures().negative, 0);
+        assert_eq!(stream.latencies[0].negative(), 0);
     }
 }
 

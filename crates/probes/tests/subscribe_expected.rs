@@ -4,11 +4,11 @@ mod common;
 
 use common::{Pair, Recorded, Run, can_run};
 use model::EventKind;
-use probes::Probe;
-use probes::ProbeError;
-use probes::subscribe::{ClockRelation, ExpectedStream, SubscribeConfig, port_options};
+use probes::subscribe::{ClockRelation, SubscribeConfig, port_options};
+use probes::{Probe, ProbeError};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use streamset::{Content, StreamSpec};
 use sys::packet::PortOptions;
 use wire::ether::{Mac, VlanTag};
 use wire::quality::SvQuality;
@@ -16,23 +16,27 @@ use wire::sv::{Message, OwnedAsdu};
 
 const RATE: u32 = 4_800;
 
-fn expected(sv_id: &str, number: u8) -> ExpectedStream {
-    ExpectedStream {
-        sv_id: sv_id.into(),
+fn expected(sv_id: &str, number: u8) -> StreamSpec {
+    StreamSpec {
         destination: Mac([1, 0x0c, 0xcd, 4, 0, number]),
-        vlan: None,
-        appid: 0x4000,
-        conf_rev: 1,
         rate: RATE,
         asdus: 1,
-        octets: Some(64),
+        content: content(64),
         origin: format!("test.scd, {sv_id}"),
+        ..StreamSpec::named(sv_id)
+    }
+}
+
+fn content(octets: usize) -> Content {
+    Content::Other {
+        octets: Some(octets),
+        why: "of no profile".into(),
     }
 }
 
 /// Frame number `number` of a stream that is as it should be.
-fn frame(stream: &ExpectedStream, number: u32) -> Vec<u8> {
-    let members = vec![(0, SvQuality::GOOD); stream.octets.unwrap_or(64) / 8];
+fn frame(stream: &StreamSpec, number: u32) -> Vec<u8> {
+    let members = vec![(0, SvQuality::GOOD); stream.content.octets().unwrap_or(64) / 8];
     let asdus = u32::from(stream.asdus);
     let asdu = |index: u32| OwnedAsdu {
         smp_cnt: ((number * asdus + index) % stream.rate) as u16,
@@ -50,7 +54,7 @@ fn frame(stream: &ExpectedStream, number: u32) -> Vec<u8> {
 }
 
 /// `frames` frames of each of `sent` come to a subscriber that expects `expected`; then there is silence.
-fn run(expected: &[ExpectedStream], sent: &[ExpectedStream], frames: u32, silence: Duration) -> Recorded {
+fn run(expected: &[StreamSpec], sent: &[StreamSpec], frames: u32, silence: Duration) -> Recorded {
     let pair = Pair::build();
     let sender = pair.port_a(&PortOptions {
         ring_frames: 0,
@@ -140,14 +144,14 @@ fn what_is_not_as_expected_is_named() {
     if !can_run("what_is_not_as_expected_is_named") {
         return;
     }
-    let all: Vec<ExpectedStream> = (1..)
+    let all: Vec<StreamSpec> = (1..)
         .zip(["CONFREV", "ASDUS", "OCTETS", "VLAN", "PRIORITY", "RATE", "MOVED"])
         .map(|(number, id)| expected(id, number))
         .collect();
     let mut sent = all.clone();
     sent[0].conf_rev = 7;
     sent[1].asdus = 2;
-    sent[2].octets = Some(72);
+    sent[2].content = content(72);
     sent[3].vlan = Some(VlanTag::new(4, false, 5));
     sent[4].vlan = Some(VlanTag::new(4, false, 0));
     sent[5].rate = 4_000;

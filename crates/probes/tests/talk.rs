@@ -3,11 +3,10 @@
 mod common;
 
 use common::{Pair, Recorded, Run, can_run, can_run_with};
-use probes::Probe;
-use probes::ProbeError;
 use probes::listen::{self, ListenConfig};
-use probes::reflect::{self, Receive, ReflectConfig, Role};
-use probes::talk::{Framing, TalkConfig, port_options};
+use probes::reflect::{self, ReflectConfig, Role};
+use probes::talk::{TalkConfig, port_options};
+use probes::{Framing, Probe, ProbeError, Receive};
 use run::Stop;
 use std::sync::atomic::Ordering;
 use sys::packet::{PacketPort, PortOptions};
@@ -16,7 +15,7 @@ use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
 use units::Period;
 use wire::ether::{EthernetView, Mac, VlanTag};
-use wire::test_frame::{Kind, TestFrame};
+use wire::test_frame::{TestFrame, TestFrameKind};
 use wire::{avtp, sv};
 
 const FRAMINGS: [Framing; 3] = [Framing::Test, Framing::Avtp, Framing::Sv];
@@ -106,7 +105,7 @@ fn every_frame_is_numbered_and_both_ends_are_marked() {
         });
         let sent = recorded.counters(&format!("talk/{}", framing.word())).received;
         let own: Vec<(TestFrame, u64)> = frames.iter().map(|(tag, frame)| fields(framing, *tag, frame)).collect();
-        assert!(own.iter().all(|(own, _)| own.kind == Kind::Stream));
+        assert!(own.iter().all(|(own, _)| own.kind == TestFrameKind::Stream));
         assert!(frames.iter().all(|(tag, _)| *tag == vlan), "{framing:?}");
         let marked = |flags: u16| own.iter().filter(move |(own, _)| own.flags == flags);
         // A warm-up that is held up takes fewer frames to its sixteenth cycle.
@@ -286,7 +285,7 @@ fn a_reflector_does_not_return_a_stream() {
     talking.running.join().expect("talk ends well");
     // It does return what it is there for.
     let probe = TestFrame {
-        kind: Kind::Probe,
+        kind: TestFrameKind::Probe,
         flags: 0,
         session: 1,
         sequence: 77,
@@ -305,7 +304,7 @@ fn a_reflector_does_not_return_a_stream() {
     });
     run.stop.request();
     far.join().expect("ends well");
-    assert_eq!(returned, [Kind::Probe]);
+    assert_eq!(returned, [TestFrameKind::Probe]);
     run.finish();
 }
 

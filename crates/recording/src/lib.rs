@@ -28,7 +28,6 @@ pub use numbering::{NumberedStream, Numbering};
 pub use reader::{Segment, SegmentReader};
 pub use stream::{MAX_STREAMS, StreamInfo};
 pub use survey::{
-    BAND_PIXELS, Band, Counts, Figures, LatencySurvey, LogHistogram, PacingSurvey, StreamSurvey, Survey, WORST_LISTED,
-    Worst,
+    BAND_PIXELS, Band, Counts, LatencySurvey, LogHistogram, PacingSurvey, StreamSurvey, Survey, WORST_LISTED, Worst,
 };
 pub use writer::{FORMAT, SegmentWriter};

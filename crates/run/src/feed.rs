@@ -3,8 +3,7 @@
 use crate::labels::{Labels, LabelsAt};
 use crate::signal::SpikeSignal;
 use crate::tape::Tape;
-use crate::why::QuestionKind;
-use model::{Counter, EventKind, SeriesSpec, StreamId};
+use model::{Counter, EventKind, QuestionKind, SeriesSpec, StreamId};
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
@@ -20,7 +19,7 @@ pub const RECEIVED_POINTS: usize = 2;
 
 /// One thing a measuring thread has to say. Fixed size, no pointers.
 #[derive(Debug, Clone, Copy)]
-pub enum Record {
+pub enum FeedItem {
     /// `repeat` samples of `value_ns` (an SV frame with several ASDUs is as many samples).
     Sample {
         /// Slot of the series.
@@ -99,7 +98,7 @@ pub(crate) enum Announced {
 
 /// The recorder's end of a feed.
 pub(crate) struct Source {
-    pub(crate) records: Consumer<Record>,
+    pub(crate) records: Consumer<FeedItem>,
     pub(crate) announcements: Consumer<Announcement>,
     pub(crate) overruns: Arc<[AtomicU64]>,
     pub(crate) described: Described,
@@ -195,8 +194,8 @@ pub(crate) enum AfterWord {
 
 /// Writes every place of a ring once: a page that was never written, or shared with a child since, faults at its first write
 /// however much memory is locked.
-fn touch(records: &mut Producer<Record>, source: &mut Consumer<Record>) {
-    let blank = Record::Count {
+fn touch(records: &mut Producer<FeedItem>, source: &mut Consumer<FeedItem>) {
+    let blank = FeedItem::Count {
         slot: 0,
         counter: Counter::Late,
         at: Monotonic::from_ns(0),
@@ -213,7 +212,7 @@ fn short(cpu: u32) -> u16 {
 
 /// The measuring thread's end of its ring.
 pub struct Feed {
-    records: Producer<Record>,
+    records: Producer<FeedItem>,
     announcements: Producer<Announcement>,
     overruns: Arc<[AtomicU64]>,
     /// Where the thread measures; `None`: wherever the scheduler has it.
@@ -315,7 +314,7 @@ impl Feed {
         }
         self.push(
             slot,
-            Record::Sample {
+            FeedItem::Sample {
                 slot,
                 repeat,
                 cpu: self.cpu.unwrap_or_else(|| short(sys::thread::current_cpu())),
@@ -329,7 +328,7 @@ impl Feed {
     /// Adds `n` to a counter.
     pub fn count(&mut self, slot: u16, counter: Counter, at: Monotonic, n: u64) {
         if n > 0 {
-            self.push(slot, Record::Count { slot, counter, at, n });
+            self.push(slot, FeedItem::Count { slot, counter, at, n });
         }
     }
 
@@ -341,10 +340,10 @@ impl Feed {
 
     /// Something for the event list.
     pub fn notice(&mut self, slot: u16, code: u16, at: Monotonic, a: u64, b: u64) {
-        self.push(slot, Record::Notice { slot, code, at, a, b });
+        self.push(slot, FeedItem::Notice { slot, code, at, a, b });
     }
 
-    fn push(&mut self, slot: u16, record: Record) {
+    fn push(&mut self, slot: u16, record: FeedItem) {
         if self.records.push(record).is_err()
             && let Some(overrun) = self.overruns.get(usize::from(slot))
         {
@@ -385,7 +384,7 @@ impl Heard {
             Described {
                 describe,
                 settings,
-                labels: Labels::default().at_new_place(),
+                labels: Labels::default().for_observer(),
             },
             0,
             after,
@@ -395,7 +394,7 @@ impl Heard {
     }
 
     /// What was said since this was last asked.
-    pub fn take(&mut self) -> Vec<Record> {
+    pub fn take(&mut self) -> Vec<FeedItem> {
         std::iter::from_fn(|| self.0.records.pop().ok()).collect()
     }
 

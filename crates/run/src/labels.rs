@@ -1,29 +1,29 @@
 //! What the streams of a run are called: one answer for all who measure them.
 
-use model::{Place, StreamId, StreamLabels};
+use model::{Observer, StreamId, StreamLabels};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The labels of a run, and how many places have asked for some.
+/// The labels of a run, and how many observers have asked for some.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Labels(Arc<Mutex<(StreamLabels, u32)>>);
 
 impl Labels {
-    /// For one more place where streams are measured.
-    pub(crate) fn at_new_place(&self) -> LabelsAt {
+    /// For one more who measures streams.
+    pub(crate) fn for_observer(&self) -> LabelsAt {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = Place(known.1);
+        let observer = Observer(known.1);
         known.1 += 1;
         LabelsAt {
-            place,
+            observer,
             labels: self.clone(),
         }
     }
 }
 
-/// What streams are called that are measured at one place. Not for a measuring thread: it waits, and allocates.
+/// What streams are called that one observer measures. Not for a measuring thread: it waits, and allocates.
 #[derive(Debug, Clone)]
 pub struct LabelsAt {
-    place: Place,
+    observer: Observer,
     labels: Labels,
 }
 
@@ -31,7 +31,7 @@ impl LabelsAt {
     /// What this stream is called, here and wherever else in the run it is measured.
     pub fn of(&self, stream: &StreamId) -> String {
         let mut known = self.labels.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.0.label(self.place, stream)
+        known.0.label(self.observer, stream)
     }
 }
 

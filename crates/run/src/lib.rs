@@ -2,7 +2,7 @@
 //!
 //! [`NewRun`] makes the run file, whoever fills it: live probes, a capture, an import, a merge.
 //!
-//! A measuring thread pushes fixed-size [`Record`]s into its [`Feed`], a preallocated single-producer ring. One ordinary
+//! A measuring thread pushes fixed-size [`FeedItem`]s into its [`Feed`], a preallocated single-producer ring. One ordinary
 //! thread, the [`Recorder`], drains all rings, builds the windows and is the only one that writes the run file. A full ring
 //! loses records, never time: the loss is counted per series.
 
@@ -15,11 +15,11 @@ mod labels;
 mod new;
 mod read;
 mod reasons;
-mod recorded;
 mod recorder;
 pub mod sealing;
 mod signal;
 mod stop;
+mod survey;
 mod tape;
 mod thresholds;
 mod waiting;
@@ -31,14 +31,14 @@ mod worst;
 
 pub use clock::ClockWatch;
 pub use counted::{Counted, CountedSpan, CountedSpike};
-pub use feed::{Describe, Feed, Heard, LABEL_BYTES, RECEIVED_POINTS, Record};
+pub use feed::{Describe, Feed, FeedItem, Heard, LABEL_BYTES, RECEIVED_POINTS};
 pub use labels::LabelsAt;
 pub use new::{NewRun, remove};
 pub use read::ReadSeries;
-pub use recorded::survey;
 pub use recorder::{Events, Live, Recorder, RecorderOptions};
 pub use signal::SpikeSignal;
 pub use stop::Stop;
+pub use survey::survey;
 pub use tape::{Tape, TapeRecord, TapeStream};
 pub use thresholds::Thresholds;
-pub use why::{Answer, Explain, FRAME_WORTH_ASKING_NS, Question, QuestionKind};
+pub use why::{Answer, Explain, FRAME_WORTH_ASKING_NS};

@@ -1,7 +1,7 @@
 //! Asking for explanations, within bounds, and adding them up by cause.
 
-use crate::why::{Answer, Explain, Question};
-use model::{Cause, CauseTotal, Fact, SeriesId};
+use crate::why::{Answer, Explain};
+use model::{Cause, CauseTotal, Fact, Question, SeriesId};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -156,9 +156,8 @@ impl Flights {
 #[cfg(test)]
 mod tests {
     use super::{FLIGHTS_PER_WINDOW, Flights, PER_ROUND, Reasons};
-    use crate::why::{Answer, Explain, Question, QuestionKind};
-    use model::{Cause, CauseTotal};
-    use model::{Fact, SeriesId};
+    use crate::why::{Answer, Explain};
+    use model::{Cause, CauseTotal, Fact, Question, QuestionKind, SeriesId};
     use units::Monotonic;
 
     const QUESTION: Question = Question {

@@ -132,7 +132,7 @@ impl Recorder {
 
     /// What streams are called that are seen at one more place: for who names its series itself.
     pub fn labels(&self) -> LabelsAt {
-        self.labels.at_new_place()
+        self.labels.for_observer()
     }
 
     /// A way to hand over samples that are counted elsewhere, for any thread.

@@ -1,6 +1,6 @@
 //! The kept samples of one series that are still to be explained: the worst come first.
 
-use crate::why::Question;
+use model::Question;
 
 /// A sample that is kept, and what is to be asked about it.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::{Queue, Waiting};
-    use crate::why::{Question, QuestionKind};
+    use model::{Question, QuestionKind};
     use units::Monotonic;
 
     fn queue(values: &[i64]) -> Queue {

@@ -1,35 +1,6 @@
 //! The hook by which a late sample gets its explanation while the kernel's events around it are still there.
 
-use model::{Cause, Explanation, Extent, Fact};
-use units::Monotonic;
-
-/// What is asked about one sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Question {
-    /// CPU it was measured on.
-    pub cpu: u32,
-    /// Kernel number of the measuring thread; of a hop, of the thread that ran when the frame came.
-    pub thread: i32,
-    /// Due instant, or start of the gap.
-    pub from: Monotonic,
-    /// Instant of the sample, or end of the gap.
-    pub to: Monotonic,
-    /// What kind of sample it is.
-    pub kind: QuestionKind,
-}
-
-/// Which way the time between the two instants went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QuestionKind {
-    /// From a timer's due instant to the thread running.
-    WakeUp,
-    /// A spinning thread did not run.
-    Gap,
-    /// A frame was under way between two points in the kernel.
-    Hop,
-    /// A thread waited for a frame, from the instant it was sent or due.
-    Frame,
-}
+use model::{Cause, Explanation, Extent, Fact, Question};
 
 /// A frame that took less than this went the ordinary way, in ns.
 pub const FRAME_WORTH_ASKING_NS: i64 = 20_000;
@@ -53,7 +24,7 @@ impl Answer {
                 extent: Extent::Unknown,
                 stages: Vec::new(),
                 occupants: Vec::new(),
-                unexplained_ns: u64::try_from(question.to - question.from).unwrap_or(0),
+                unexplained_ns: question.ns(),
                 around: Vec::new(),
             },
             flight: None,

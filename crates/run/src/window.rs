@@ -4,8 +4,8 @@ use crate::counted::CountedSpan;
 use crate::reasons::{Flights, Reasons};
 use crate::recorder::Live;
 use crate::waiting::{Queue, Waiting};
-use crate::why::{Answer, Question};
-use model::{Counter, Counters, Flight, SeriesId, SeriesSpec, Spike, Tally, Window};
+use crate::why::Answer;
+use model::{Counter, Counters, Flight, Question, SeriesId, SeriesSpec, Spike, Tally, Window};
 use stats::Worst;
 
 /// Worst samples kept per series, as the run file promises.

@@ -1,9 +1,9 @@
 //! The worst hundred late samples of each series are looked at, in whatever order they come.
 
 use crate::stop::Stop;
-use crate::why::{Answer, Explain, Question, QuestionKind};
+use crate::why::{Answer, Explain};
 use crate::{Describe, Feed, Recorder, RecorderOptions};
-use model::{Fact, RunInfo, RunState, SeriesClock, SeriesSpec, Spike};
+use model::{Fact, Question, QuestionKind, RunInfo, RunState, SeriesClock, SeriesSpec, Spike};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::{RunFile, RunWriter};

@@ -11,12 +11,12 @@ const DEFAULT_PRIORITY: u8 = 4;
 
 /// Which kind of control block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum BlockKind {
     SampledValues,
     Goose,
 }
 
-impl Kind {
+impl BlockKind {
     /// The element in `Communication`.
     pub(crate) fn element(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Kind {
 }
 
 /// What a control block's address is found by: kind, IED, logical device, name.
-type Key<'a> = (Kind, &'a str, &'a str, &'a str);
+type Key<'a> = (BlockKind, &'a str, &'a str, &'a str);
 
 /// The addresses of a file.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl<'a, 'input> Addresses<'a, 'input> {
         let mut addresses = Self::default();
         let networks = root.named("Communication").flat_map(|all| all.named("SubNetwork"));
         for access in networks.flat_map(|network| network.named("ConnectedAP")) {
-            for kind in [Kind::SampledValues, Kind::Goose] {
+            for kind in [BlockKind::SampledValues, BlockKind::Goose] {
                 for element in access.named(kind.element()) {
                     let key = (
                         kind,
@@ -75,7 +75,7 @@ impl<'a, 'input> Addresses<'a, 'input> {
     /// The elements of one control block with the access points they are on, that of its own server first.
     pub(crate) fn find(
         &self,
-        kind: Kind,
+        kind: BlockKind,
         ied: &str,
         ld: &str,
         name: &str,
@@ -93,7 +93,7 @@ impl<'a, 'input> Addresses<'a, 'input> {
 /// What is missing or cannot be, and what to do.
 pub(crate) fn read(
     element: Element<'_, '_>,
-    kind: Kind,
+    kind: BlockKind,
     lines: &Lines,
     warnings: &mut Vec<Warning>,
 ) -> Result<Address, String> {
@@ -126,7 +126,7 @@ pub(crate) fn read(
     let appid = part("APPID").ok_or_else(|| missing("APPID", "4000"))?;
     let appid = hexadecimal(appid)
         .ok_or_else(|| format!("APPID `{appid}` is not valid: write four hexadecimal digits, such as 4000"))?;
-    if kind == Kind::SampledValues && !(0x4000..=0x7fff).contains(&appid) {
+    if kind == BlockKind::SampledValues && !(0x4000..=0x7fff).contains(&appid) {
         warn(format!(
             "APPID {appid:04X} is outside 4000 to 7FFF, where sampled values belong"
         ));

@@ -1,9 +1,9 @@
 //! Control blocks.
 
-use crate::address::{self, Addresses, Kind};
+use crate::address::{self, Addresses, BlockKind};
 use crate::dataset::Reading;
 use crate::error::Warning;
-use crate::model::{Address, DataSet, Goose, Place, SampledValues, SmpMod, SmvOptions};
+use crate::model::{Address, DataSet, Goose, Location, SampledValues, SmpMod, SmvOptions};
 use crate::xml::Element;
 use std::str::FromStr;
 
@@ -12,7 +12,7 @@ use std::str::FromStr;
 pub(crate) struct Control<'c, 'a, 'input> {
     pub(crate) reading: Reading<'c, 'a, 'input>,
     pub(crate) addresses: &'c Addresses<'a, 'input>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: BlockKind,
     pub(crate) access_point: &'a str,
     pub(crate) device: Element<'a, 'input>,
     pub(crate) node: Element<'a, 'input>,
@@ -115,10 +115,10 @@ impl<'a> Control<'_, 'a, '_> {
         })
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Location {
         let ld_inst = self.device.text_of("inst");
         let [prefix, class, inst] = ["prefix", "lnClass", "inst"].map(|name| self.node.text_of(name));
-        Place {
+        Location {
             ied: self.reading.ied.name.to_owned(),
             access_point: self.access_point.to_owned(),
             ld_inst: ld_inst.to_owned(),

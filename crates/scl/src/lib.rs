@@ -25,7 +25,7 @@ mod xml;
 pub use channels::{Channel, Layout, Quantity};
 pub use error::{Problem, SclError, Warning};
 pub use model::{
-    Address, Basic, DataSet, Document, Goose, LeftOut, Member, Place, SampledValues, SmpMod, SmvOptions, Type,
+    Address, Basic, DataSet, Document, Goose, LeftOut, Location, Member, SampledValues, SmpMod, SmvOptions, Type,
 };
 pub use parse::{parse, parse_bytes};
 pub use text::decode;

@@ -46,7 +46,7 @@ pub struct Address {
 
 /// Where a control block is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Location {
     /// IED.
     pub ied: String,
     /// Access point whose server has the logical device.
@@ -98,7 +98,7 @@ pub struct SmvOptions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampledValues {
     /// Where it is.
-    pub place: Place,
+    pub place: Location,
     /// svID on the wire: `smvID`, or the reference of the control block where that is empty.
     pub sv_id: String,
     /// confRev.
@@ -134,7 +134,7 @@ impl SampledValues {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Goose {
     /// Where it is.
-    pub place: Place,
+    pub place: Location,
     /// goID on the wire: `appID`.
     pub go_id: String,
     /// gocbRef on the wire, such as `MU01LD0/LLN0$GO$gcbTrip`.

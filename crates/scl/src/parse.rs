@@ -1,6 +1,6 @@
 //! Goes through a file from its root to its control blocks.
 
-use crate::address::{Addresses, Kind};
+use crate::address::{Addresses, BlockKind};
 use crate::control::Control;
 use crate::dataset::{Ied, Reading, logical_devices};
 use crate::error::SclError;
@@ -52,7 +52,7 @@ pub fn parse(text: &str) -> Result<Document, SclError> {
         };
         for (access_point, device) in logical_devices(element) {
             for node in device.elements().filter(|node| matches!(node.name(), "LN0" | "LN")) {
-                for kind in [Kind::SampledValues, Kind::Goose] {
+                for kind in [BlockKind::SampledValues, BlockKind::Goose] {
                     for block in node.named(kind.control()) {
                         document.take(&Control {
                             reading,
@@ -75,15 +75,15 @@ pub fn parse(text: &str) -> Result<Document, SclError> {
 impl Document {
     fn take(&mut self, control: &Control<'_, '_, '_>) {
         let refused = match control.kind {
-            Kind::SampledValues => control
+            BlockKind::SampledValues => control
                 .sampled_values(&mut self.warnings)
                 .map(|block| self.sampled_values.push(block)),
-            Kind::Goose => control.goose(&mut self.warnings).map(|block| self.gooses.push(block)),
+            BlockKind::Goose => control.goose(&mut self.warnings).map(|block| self.gooses.push(block)),
         };
         if let Err(why) = refused {
             self.left_out.push(LeftOut {
                 ied: control.reading.ied.name.to_owned(),
-                is_sampled_values: control.kind == Kind::SampledValues,
+                is_sampled_values: control.kind == BlockKind::SampledValues,
                 problem: control.reading.lines.problem(control.block, control.describe(), why),
             });
         }

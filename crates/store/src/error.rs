@@ -1,8 +1,7 @@
 //! Why a run file cannot be written or read.
 
 use crate::SCHEMA_VERSION;
-use rusqlite::ErrorCode;
-use rusqlite::ffi;
+use rusqlite::{ErrorCode, ffi};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -107,16 +106,16 @@ impl StoreError {
     /// The error for what SQLite said while `doing` something to `path`.
     pub(crate) fn from_sql(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
-        match Kind::of(&source) {
-            Kind::Full => Self::DiskFull {
+        match SqliteFault::of(&source) {
+            SqliteFault::Full => Self::DiskFull {
                 path,
                 detail: source.to_string(),
             },
-            Kind::Damaged => Self::Damaged {
+            SqliteFault::Damaged => Self::Damaged {
                 path,
                 what: format!("cannot {doing}: {source}"),
             },
-            Kind::Other => Self::Sql { path, doing, source },
+            SqliteFault::Other => Self::Sql { path, doing, source },
         }
     }
 
@@ -161,13 +160,13 @@ impl From<rusqlite::Error> for Fault {
 }
 
 /// What a caller can do about an SQLite error.
-enum Kind {
+enum SqliteFault {
     Full,
     Damaged,
     Other,
 }
 
-impl Kind {
+impl SqliteFault {
     fn of(error: &rusqlite::Error) -> Self {
         match error {
             rusqlite::Error::SqliteFailure(failure, _) => Self::of_code(failure),

@@ -33,3 +33,9 @@ impl SetError {
         }
     }
 }
+
+/// The line on which an octet of a text is, from 1.
+pub(crate) fn line_of(text: &str, offset: usize) -> usize {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    1 + before.iter().filter(|octet| **octet == b'\n').count()
+}

@@ -1,15 +1,12 @@
 //! The stream-set file; `docs/formats/stream-set.md` describes it.
 
-use crate::error::SetError;
+use crate::error::{SetError, line_of};
 use crate::name::{expand, is_visible};
 use crate::spec::{Seen, StreamSpec};
-use crate::values::{MacValue, PcpValue, ProfileValue, QualityValue, VlanValue};
+use crate::values::{DEFAULT_PRIORITY, MacValue, PcpValue, ProfileValue, QualityValue, VlanValue};
 use serde::Deserialize;
 use toml::Spanned;
 use wire::ether::VlanTag;
-
-/// Priority of a tag that states none (IEC 61850-9-2).
-const DEFAULT_PRIORITY: u8 = 4;
 
 /// More than any network carries: a misprint, not a set.
 const MOST_STREAMS: usize = 10_000;
@@ -65,10 +62,7 @@ pub fn parse(text: &str, name: &str) -> Result<Vec<StreamSpec>, SetError> {
     }
     let mut streams: Vec<StreamSpec> = Vec::new();
     for entry in &file.streams {
-        let line = 1 + text.as_bytes()[..entry.span().start.min(text.len())]
-            .iter()
-            .filter(|octet| **octet == b'\n')
-            .count();
+        let line = line_of(text, entry.span().start);
         let refused = |problem: String| SetError::on_line(name, line, problem);
         let keys = entry.get_ref();
         let sv_id = keys

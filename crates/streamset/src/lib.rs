@@ -1,4 +1,5 @@
-//! Which sampled-value streams are published or expected: one list, from a count, from a TOML file, or from an SCL file.
+//! What is published or expected: sampled-value streams, from a count, from a TOML file, or from an SCL file; and GOOSE control
+//! blocks, from files of both kinds.
 //!
 //! ```
 //! let set = streamset::parse("[[stream]]\nsvID = \"BAY{01..20}\"\nprofile = \"F4800S2I4U4\"\n", "bays.toml")?;
@@ -11,8 +12,10 @@
 mod count;
 mod error;
 mod file;
+pub mod goose;
 mod name;
 mod scl_streams;
+mod set;
 mod spec;
 mod values;
 
@@ -20,4 +23,5 @@ pub use count::counted;
 pub use error::SetError;
 pub use file::parse;
 pub use scl_streams::{Selection, from_scl};
-pub use spec::{Content, SmpRate, StreamSpec};
+pub use set::{SclChoice, StreamSet};
+pub use spec::{Content, StreamSpec};

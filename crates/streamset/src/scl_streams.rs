@@ -1,7 +1,7 @@
 //! Streams of an SCL file.
 
 use crate::error::SetError;
-use crate::spec::{Content, Seen, SmpRate, StreamSpec};
+use crate::spec::{Content, Seen, StreamSpec};
 use scl::{Document, Layout, Quantity, SampledValues, SmpMod};
 
 /// smpMod of samples a second.
@@ -122,10 +122,10 @@ fn stream(block: &SampledValues, file: &str, hz: f64, notes: &mut Vec<String>) -
         asdus: block.asdus,
         content,
         dat_set: block.options.data_set.then(|| block.data_set.reference.clone()),
-        smp_rate: smp_rate.map(|value| SmpRate {
-            value,
-            smp_mod: (block.smp_mod == SmpMod::PerSecond).then_some(PER_SECOND),
-        }),
+        smp_mod: smp_rate
+            .filter(|_| block.smp_mod == SmpMod::PerSecond)
+            .map(|_| PER_SECOND),
+        smp_rate,
         origin: format!(
             "{file}, line {}, {} of {}",
             block.place.line, block.place.name, block.place.ied

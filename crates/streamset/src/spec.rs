@@ -35,19 +35,12 @@ pub struct StreamSpec {
     pub phase_deg: f64,
     /// datSet to publish; left out of the frames where there is none, as 9-2LE wants.
     pub dat_set: Option<String>,
-    /// smpRate and smpMod to publish, where they are to be in the frames.
-    pub smp_rate: Option<SmpRate>,
+    /// smpRate to publish; left out of the frames where there is none, as 9-2LE wants.
+    pub smp_rate: Option<u16>,
+    /// smpMod to publish; left out where it is the default, samples in a period.
+    pub smp_mod: Option<u16>,
     /// Where it is from, for a person: `bays.toml, line 3`.
     pub origin: String,
-}
-
-/// smpRate with its unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SmpRate {
-    /// smpRate.
-    pub value: u16,
-    /// smpMod; left out where it is the default, samples in a period.
-    pub smp_mod: Option<u16>,
 }
 
 /// What is in the seqData of a stream.
@@ -104,6 +97,7 @@ impl StreamSpec {
             phase_deg: 0.0,
             dat_set: None,
             smp_rate: None,
+            smp_mod: None,
             origin: "command line".into(),
         }
     }
@@ -144,6 +138,22 @@ impl StreamSpec {
         }
     }
 
+    /// The stream as number `number` of a set: its svID gets a number of two or more digits from 01, and its destination counts
+    /// up.
+    #[must_use]
+    pub fn numbered(&self, number: u16) -> Self {
+        Self {
+            sv_id: format!("{}{:02}", self.sv_id, u32::from(number) + 1),
+            destination: Self::counted_up(self.destination, number),
+            ..self.clone()
+        }
+    }
+
+    /// Frames a second.
+    pub fn frames_per_second(&self) -> u64 {
+        u64::from(self.rate) / u64::from(self.asdus.max(1))
+    }
+
     /// The address of this stream plus `number`, in its last two octets.
     pub(crate) fn counted_up(first: Mac, number: u16) -> Mac {
         let mut octets = first.0;
@@ -179,5 +189,18 @@ impl Seen {
         }
         self.0.insert(key, stream.origin.clone());
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StreamSpec;
+    use wire::ether::Mac;
+
+    #[test]
+    fn destinations_count_up() {
+        let first = Mac([1, 0x0c, 0xcd, 4, 0, 0xff]);
+        assert_eq!(StreamSpec::counted_up(first, 0), first);
+        assert_eq!(StreamSpec::counted_up(first, 1), Mac([1, 0x0c, 0xcd, 4, 1, 0]));
     }
 }

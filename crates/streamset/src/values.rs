@@ -5,6 +5,9 @@ use wire::ether::Mac;
 use wire::quality::SvQuality;
 use wire::sv::Profile;
 
+/// Priority of a tag that states none (IEC 61850-9-2).
+pub(crate) const DEFAULT_PRIORITY: u8 = 4;
+
 /// A MAC address.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "String")]

@@ -1,7 +1,7 @@
 //! Stream sets from each source.
 
 use proptest::prelude::{ProptestConfig, proptest};
-use streamset::{Content, SmpRate, StreamSpec, counted, from_scl, parse};
+use streamset::{Content, StreamSpec, counted, from_scl, parse};
 use wire::ether::VlanTag;
 use wire::quality::SvQuality;
 
@@ -160,13 +160,7 @@ fn the_streams_of_a_station() {
     let first = &all.streams[0];
     assert_eq!(first.profile().expect("a profile").to_string(), "F4800S2I4U4");
     assert_eq!(first.dat_set.as_deref(), Some("MU01MU/LLN0$PhsMeas1"));
-    assert_eq!(
-        first.smp_rate,
-        Some(SmpRate {
-            value: 4_800,
-            smp_mod: Some(1)
-        })
-    );
+    assert_eq!((first.smp_rate, first.smp_mod), (Some(4_800), Some(1)));
     assert_eq!(
         all.streams[1].profile().expect("a profile").to_string(),
         "F4800S1I6U3",

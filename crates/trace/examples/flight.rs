@@ -6,14 +6,14 @@
 // It prints: that is what it is for.
 #![allow(clippy::print_stdout)]
 
-use model::Explanation;
+use model::{Explanation, Question, QuestionKind};
 use std::fs::File;
 use std::io::BufWriter;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use sys::thread::{Policy, RtThread};
 use trace::perfetto::{Spike, write};
-use trace::{FlightRecorder, Options, Question, QuestionKind};
+use trace::{FlightRecorder, Options};
 use units::format_ns;
 
 /// Length of a cycle.

@@ -5,7 +5,8 @@
 //! and tells who had the CPU ([`explain()`], which is pure), and packs them as a [`flight`] for the run file. [`perfetto`]
 //! writes flights as a trace that ui.perfetto.dev opens.
 //!
-//! [`hops`] times sampled values between points of the kernel, and [`passage`] lists what single ones come to in it.
+//! [`hops`] times sampled values between points of the kernel, [`path`] finds those points, and [`passage`] lists what single
+//! ones come to in it.
 //!
 //! Beside it, two of the kernel's own tracers are used where they are built in: [`Osnoise`] tells the net time of whatever
 //! interrupted a spinning thread, and [`Hwlat`] looks for gaps while interrupts are off.
@@ -19,30 +20,31 @@
 #![forbid(unsafe_code)]
 
 mod around;
+mod attachment;
 mod bpf;
 mod error;
 mod event;
 mod explain;
 pub mod flight;
+mod flight_recorder;
 pub mod hops;
 mod kin;
 mod layout;
 mod occupancy;
 pub mod passage;
+pub mod path;
 pub mod perfetto;
-mod point;
-mod recorder;
 mod snapshot;
 mod stream;
 mod tracefs;
 
 pub use around::Around;
+pub use attachment::Program;
 pub use bpf::{Cost, can_run_with, types_missing};
 pub use error::TraceError;
 pub use event::{Event, Left, Name, REALTIME_BELOW, Thread, Vector, What, softirq_name};
-pub use explain::{Question, QuestionKind, explain, explain_frame, explain_gap, explain_hop, explain_wakeup};
+pub use explain::{explain, explain_frame, explain_gap, explain_hop, explain_wakeup};
+pub use flight_recorder::{EngineChoice, EngineKind, Explained, FlightRecorder, Options};
 pub use occupancy::{Segment, Who, segments};
-pub use point::Program;
-pub use recorder::{Answer, EngineChoice, EngineKind, FlightRecorder, Options};
 pub use snapshot::{Snapshot, Turn};
 pub use tracefs::{Hwlat, HwlatSample, Osnoise, Tracefs, Tracer, Tracers};

@@ -2,7 +2,7 @@
 //! one before.
 
 use crate::comtrade::Record;
-use crate::sample::{MAX_OCTETS, Sampling, Table};
+use crate::sample::{MAX_OCTETS, SampleTable, Sampling};
 use crate::synth::Synth;
 use crate::{WaveformError, replay};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl Signal {
     ///
     /// # Errors
     /// What [`Synth::table`] and [`replay::table`] refuse, or a record that is to be ahead.
-    pub fn table(&self, sampling: &Sampling, stream: u64, ahead_deg: f64) -> Result<Table, WaveformError> {
+    pub fn table(&self, sampling: &Sampling, stream: u64, ahead_deg: f64) -> Result<SampleTable, WaveformError> {
         match self {
             Self::Synth(synth) => synth.shifted(ahead_deg, stream).table(sampling),
             Self::Record(_, _) if ahead_deg != 0.0 => Err(WaveformError::setting(
@@ -50,7 +50,7 @@ struct Made {
     sampling: Sampling,
     ahead_deg: f64,
     stream: Option<u64>,
-    table: Arc<Table>,
+    table: Arc<SampleTable>,
 }
 
 impl Tables {
@@ -72,7 +72,7 @@ impl Tables {
     ///
     /// # Errors
     /// What [`Signal::table`] refuses, or more memory for all tables together than one may have.
-    pub fn of(&mut self, sampling: &Sampling, stream: u64, ahead_deg: f64) -> Result<Arc<Table>, WaveformError> {
+    pub fn of(&mut self, sampling: &Sampling, stream: u64, ahead_deg: f64) -> Result<Arc<SampleTable>, WaveformError> {
         if !ahead_deg.is_finite() {
             return Err(WaveformError::setting(
                 "the phase of a stream must be a number of degrees",

@@ -44,7 +44,7 @@ mod at {
 /// What a test frame is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub enum TestFrameKind {
     /// Return it at once and measure it.
     Probe = 1,
     /// Return it, but do not measure it: finds the reflector, and wakes it after a rest.
@@ -59,18 +59,18 @@ pub enum Kind {
     Bye = 6,
 }
 
-/// Flag of a [`Kind::Probe`]: this frame counts, it is no warm-up.
+/// Flag of a [`TestFrameKind::Probe`]: this frame counts, it is no warm-up.
 pub const COUNTS: u16 = 1;
-/// Flag of a [`Kind::Claim`]: either role will do.
+/// Flag of a [`TestFrameKind::Claim`]: either role will do.
 pub const CLAIM_EITHER: u16 = 1;
-/// Flag of a [`Kind::Claim`]: this end reflects.
+/// Flag of a [`TestFrameKind::Claim`]: this end reflects.
 pub const CLAIM_REFLECTOR: u16 = 2;
 
 /// The fields of a test frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TestFrame {
     /// What it is for.
-    pub kind: Kind,
+    pub kind: TestFrameKind,
     /// Free for the probe.
     pub flags: u16,
     /// The initiator's session.
@@ -123,12 +123,12 @@ impl TestFrame {
             ));
         }
         let kind = match kind {
-            1 => Kind::Probe,
-            2 => Kind::Hello,
-            3 => Kind::Rest,
-            4 => Kind::Stream,
-            5 => Kind::Claim,
-            6 => Kind::Bye,
+            1 => TestFrameKind::Probe,
+            2 => TestFrameKind::Hello,
+            3 => TestFrameKind::Rest,
+            4 => TestFrameKind::Stream,
+            5 => TestFrameKind::Claim,
+            6 => TestFrameKind::Bye,
             _ => return Err(error(at::KIND, "its kind is unknown")),
         };
         Ok(Self {
@@ -187,7 +187,7 @@ impl<'a> TestFrameMut<'a> {
 
     /// Sets what the frame is for.
     #[inline]
-    pub fn set_kind(&mut self, kind: Kind) {
+    pub fn set_kind(&mut self, kind: TestFrameKind) {
         self.put(at::KIND, [kind as u8]);
     }
 
@@ -236,7 +236,7 @@ impl<'a> TestFrameMut<'a> {
     }
 }
 
-/// What one end counted, in a [`Kind::Bye`]: the initiator its round trips, the reflector what arrived at it.
+/// What one end counted, in a [`TestFrameKind::Bye`]: the initiator its round trips, the reflector what arrived at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Frames that were sent and count.
@@ -257,7 +257,7 @@ pub struct Summary {
 
 const SUMMARY: usize = 56;
 
-/// Octets of a [`Kind::Bye`], without VLAN tag: room for its summary.
+/// Octets of a [`TestFrameKind::Bye`], without VLAN tag: room for its summary.
 pub const BYE_OCTETS: usize = crate::ether::HEADER + HEADER + SUMMARY;
 
 impl Summary {
@@ -289,13 +289,13 @@ pub fn reflect(frame: &mut [u8], own: Mac) {
 
 #[cfg(test)]
 mod tests {
-    use super::{BYE_OCTETS, Kind, Summary, TestFrame, TestFrameMut, reflect};
+    use super::{BYE_OCTETS, Summary, TestFrame, TestFrameKind, TestFrameMut, reflect};
     use crate::ether::{EthernetView, Mac, VlanTag};
 
     const A: Mac = Mac([2, 0, 0, 0, 0, 0xa]);
     const B: Mac = Mac([2, 0, 0, 0, 0, 0xb]);
     const FIELDS: TestFrame = TestFrame {
-        kind: Kind::Probe,
+        kind: TestFrameKind::Probe,
         flags: 0x8001,
         session: 0xdead_beef,
         sequence: u64::MAX - 1,
@@ -320,10 +320,10 @@ mod tests {
         let mut frame = FIELDS.encode(B, A, None, 60);
         let mut patch = TestFrameMut::new(&mut frame).unwrap();
         patch.set_sequence(7);
-        patch.set_kind(Kind::Rest);
+        patch.set_kind(TestFrameKind::Rest);
         patch.set_flags(3);
         let expected = TestFrame {
-            kind: Kind::Rest,
+            kind: TestFrameKind::Rest,
             flags: 3,
             sequence: 7,
             ..FIELDS
@@ -334,7 +334,12 @@ mod tests {
 
     #[test]
     fn the_fields_travel_in_any_frame() {
-        for kind in [Kind::Probe, Kind::Hello, Kind::Rest, Kind::Stream] {
+        for kind in [
+            TestFrameKind::Probe,
+            TestFrameKind::Hello,
+            TestFrameKind::Rest,
+            TestFrameKind::Stream,
+        ] {
             let fields = TestFrame { kind, ..FIELDS };
             let mut octets = fields.fields().to_vec();
             octets.push(0xff);
@@ -396,7 +401,7 @@ mod tests {
             max_ns: 37_000,
         };
         let bye = TestFrame {
-            kind: Kind::Bye,
+            kind: TestFrameKind::Bye,
             ..FIELDS
         };
         let mut frame = bye.encode(B, A, None, BYE_OCTETS);

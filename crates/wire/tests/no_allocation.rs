@@ -6,7 +6,7 @@ use common::vectors;
 use sys::alloc::{CountingAllocator, counted, watch};
 use wire::avtp::{AafTemplate, Stream};
 use wire::ether::{EthernetView, Mac};
-use wire::test_frame::{Kind, TestFrame};
+use wire::test_frame::{TestFrame, TestFrameKind};
 use wire::{avtp, goose, sv, test_frame};
 
 #[global_allocator]
@@ -47,7 +47,7 @@ fn streams_are_patched_and_read_without_allocating() {
         unique_id: 1,
     });
     let fields = TestFrame {
-        kind: Kind::Stream,
+        kind: TestFrameKind::Stream,
         flags: 0,
         session: 1,
         sequence: 2,

@@ -2,7 +2,7 @@
 
 use super::{Stamped, analyse};
 use wire::ether::Mac;
-use wire::test_frame::{Kind as TestKind, TestFrame};
+use wire::test_frame::{TestFrame, TestFrameKind};
 
 #[test]
 fn test_frames_and_avtp_are_followed_by_their_counters() {
@@ -25,8 +25,8 @@ fn test_frames_and_avtp_are_followed_by_their_counters() {
         ]
         .concat()
     };
-    let mut frames: Vec<Vec<u8>> = vec![test(TestKind::Hello, 0xabcd, 999)];
-    frames.extend([0, 1, 4, 3, 5, 5].map(|sequence| test(TestKind::Probe, 0xabcd, sequence)));
+    let mut frames: Vec<Vec<u8>> = vec![test(TestFrameKind::Hello, 0xabcd, 999)];
+    frames.extend([0, 1, 4, 3, 5, 5].map(|sequence| test(TestFrameKind::Probe, 0xabcd, sequence)));
     frames.extend((0..600_u32).filter(|n| n % 100 != 99).map(|n| avtp(n as u8)));
     let stamped: Vec<Stamped> = (0..).zip(frames).map(|(at, data)| (Some(at * 125_000), data)).collect();
     let (summary, kept) = analyse(&stamped);

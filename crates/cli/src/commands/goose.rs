@@ -1,12 +1,12 @@
 //! The options of `publish` and `subscribe` that are about GOOSE.
 
-mod scl_blocks;
-
 use crate::arguments::PortArgs;
 use crate::failure::Failure;
-use crate::streams::NamedSet;
-use probes::goose::{ControlBlock, GooseConfig, SuperviseConfig, parse};
+use probes::publish::GooseConfig;
+use probes::subscribe::SuperviseConfig;
 use std::path::{Path, PathBuf};
+use streamset::StreamSet;
+use streamset::goose::{ControlBlock, parse};
 use wire::goose::Simulation;
 
 /// Publishing GOOSE.
@@ -29,23 +29,16 @@ impl GooseArgs {
     /// simulation bit where `simulate` says so.
     pub(crate) fn blocks(
         &self,
-        set: &NamedSet,
+        set: &StreamSet,
         simulate: bool,
     ) -> Result<(Option<Vec<ControlBlock>>, Vec<String>), Failure> {
         if !self.goose_from_scl {
             let blocks = self.goose.as_deref().map(read).transpose()?;
             return Ok((blocks, Vec::new()));
         }
-        let NamedSet { file, gooses, .. } = set;
-        let (mut blocks, mut notes) = (Vec::new(), Vec::new());
-        for goose in gooses {
-            match scl_blocks::control_block(goose, simulate) {
-                Ok(block) => blocks.push(block),
-                Err(why) => notes.push(format!("{file}: {why}: left out")),
-            }
-        }
+        let (blocks, notes) = set.published_blocks(simulate);
         if blocks.is_empty() {
-            let none = || format!("{file}: no GSEControl that can be published (--goose-from-scl)");
+            let none = || format!("{}: no GSEControl that can be published (--goose-from-scl)", set.file);
             return Err(Failure::Usage(notes.first().cloned().unwrap_or_else(none)));
         }
         Ok((Some(blocks), notes))
@@ -67,7 +60,7 @@ impl GooseArgs {
 fn read(path: &Path) -> Result<Vec<ControlBlock>, Failure> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-    parse(&name, &text).map_err(|error| Failure::Usage(error.to_string()))
+    Ok(parse(&text, &name)?)
 }
 
 /// Which messages are taken when some are simulated.

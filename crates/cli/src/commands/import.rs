@@ -1,6 +1,6 @@
 //! `triptime import`: what another tool measured, as a run.
 
-mod recorded;
+mod sample_logs;
 
 use crate::failure::Failure;
 use crate::page;
@@ -87,7 +87,7 @@ pub(crate) struct ImportArgs {
 pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
     page::check(args.html.as_deref(), args.out.as_deref())?;
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
-    if let Some(status) = recorded::run(args, profile.clone())? {
+    if let Some(status) = sample_logs::run(args, profile.clone())? {
         return Ok(status);
     }
     let sources = args.files.iter().map(|file| source(file, args.bucket));

@@ -4,10 +4,9 @@ use crate::arguments::{FramingArg, PortArgs, ReceiveArg, RunArgs};
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use probes::Probe;
 use probes::listen::{ListenConfig, port_options};
 use probes::options::positive_duration;
-use probes::talk::Framing;
+use probes::{Framing, Probe};
 use sys::packet::PacketPort;
 use units::Period;
 

@@ -8,7 +8,7 @@ use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use crate::streams::{NamedSet, SetArgs, published};
+use crate::streams::SetArgs;
 use crate::time_sync::TimeSyncArgs;
 use lab::session::SessionError;
 use model::EventKind;
@@ -16,11 +16,10 @@ use probes::Port;
 use probes::options::duration;
 use probes::publish::{LONGEST_FRAME, PublishConfig, StreamConfig, port_options, start_all};
 use probes::subscribe::ClockRelation;
-use streamset::{Content, Selection, StreamSpec, counted};
+use streamset::{Content, Selection, StreamSet, StreamSpec, counted};
 use sys::packet::PacketPort;
 use sys::xdp::XdpSender;
 use waveform::WaveformArgs;
-pub(crate) use waveform::Waveforms;
 use wire::ether::{Mac, VlanTag};
 use wire::sv::Profile;
 
@@ -173,17 +172,17 @@ fn open(args: &PublishArgs, streams: usize) -> Result<Port, Failure> {
 }
 
 /// The streams to publish, with what should be known about them.
-fn to_publish(args: &PublishArgs, set: Option<&NamedSet>) -> Result<(Vec<StreamConfig>, Vec<String>), Failure> {
+fn to_publish(args: &PublishArgs, set: Option<&StreamSet>) -> Result<(Vec<StreamConfig>, Vec<String>), Failure> {
     if let Some(capture) = args.replay.replay.as_deref().filter(|_| args.replay.on_grid) {
         return Ok((replay::streams(capture, args.rate)?, Vec::new()));
     }
     let Selection { streams, notes } = streams(args, set);
-    let streams = published(&streams, &mut args.waveform.read(args.run.quiet)?)?;
+    let streams = args.waveform.read(args.run.quiet)?.given_to(streams)?;
     Ok((streams, notes))
 }
 
 /// The streams of the set that is named, or so many that are alike but for their numbers.
-fn streams(args: &PublishArgs, set: Option<&NamedSet>) -> Selection {
+fn streams(args: &PublishArgs, set: Option<&StreamSet>) -> Selection {
     if let Some(set) = set {
         let mut selection = set.selection.clone();
         // A stream-set file says both, and the options are refused beside it.

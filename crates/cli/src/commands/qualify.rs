@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::ready::explained;
 use crate::run_file::{Run, Start};
 use lab::bed::Bed;
-use lab::plan::{Named, Plan, PlanRun, Roles, Table, live_facts};
+use lab::plan::{Named, Plan, PlanRun, ReportTable, Roles, live_facts};
 use probes::options::positive_duration;
 use probes::{Machine, Need};
 use report::tables::Layout;
@@ -113,11 +113,11 @@ fn ports(plan: &Plan, nic: &[String]) -> Result<Option<Bed>, Failure> {
     }
 }
 
-fn layout(table: Table) -> Layout {
+fn layout(table: ReportTable) -> Layout {
     match table {
-        Table::Vm => Layout::Vm,
-        Table::Jitter => Layout::Jitter,
-        Table::Avb => Layout::Avb,
-        Table::Networks => Layout::Networks,
+        ReportTable::Vm => Layout::Vm,
+        ReportTable::Jitter => Layout::Jitter,
+        ReportTable::Avb => Layout::Avb,
+        ReportTable::Networks => Layout::Networks,
     }
 }

@@ -5,9 +5,10 @@ use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use lab::preflight::Intent;
+use probes::Receive;
 use probes::options::{duration, positive_duration};
 use probes::reflect::{
-    MOST_FRAMES, Receive, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, tcx_options, xdp_options,
+    MOST_FRAMES, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, tcx_options, xdp_options,
 };
 use probes::{Need, Port, Probe, Rest};
 use sys::packet::PacketPort;

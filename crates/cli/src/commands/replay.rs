@@ -3,8 +3,8 @@
 use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::run_file::Run;
-use probes::publish::StreamConfig;
-use probes::replay::{Recording, ReplayConfig, streams_of};
+use probes::publish::{StreamConfig, captured_streams};
+use probes::replay::{CapturedFrames, ReplayConfig};
 use probes::{Port, Probe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,10 +38,10 @@ pub(crate) fn config(
     port: &PortArgs,
     spin_ahead_ns: u64,
 ) -> Result<ReplayConfig, Failure> {
-    let recording = Recording::load(file, rate).map_err(|error| Failure::Usage(error.to_string()))?;
+    let frames = CapturedFrames::load(file, rate).map_err(|error| Failure::Usage(error.to_string()))?;
     let name = file.file_name().unwrap_or(file.as_os_str());
     Ok(ReplayConfig {
-        recording: Arc::new(recording),
+        frames: Arc::new(frames),
         name: name.to_string_lossy().into_owned(),
         rounds: args.rounds,
         spin_ahead_ns,
@@ -55,7 +55,7 @@ pub(crate) fn config(
 
 /// The streams of the capture, for the grid.
 pub(crate) fn streams(capture: &Path, rate: Option<u32>) -> Result<Vec<StreamConfig>, Failure> {
-    streams_of(capture, rate).map_err(|error| Failure::Usage(error.to_string()))
+    captured_streams(capture, rate).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// Sends it.

@@ -5,14 +5,13 @@ use crate::arguments::{PortArgs, ReceiveArg, RunArgs};
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use crate::streams::{SetArgs, expected};
+use crate::streams::SetArgs;
 use crate::time_sync::{TimeSyncArgs, relation};
 use lab::session::SessionError;
 use model::EventKind;
 use probes::Probe;
-use probes::goose::SuperviseConfig;
 use probes::options::duration;
-use probes::subscribe::{ClockRelation, SubscribeConfig, port_options};
+use probes::subscribe::{ClockRelation, SubscribeConfig, SuperviseConfig, port_options};
 use streamset::Selection;
 use sys::packet::PacketPort;
 
@@ -59,7 +58,7 @@ pub(crate) struct SubscribeArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     let set = args.set.read(true)?.unwrap_or_default();
-    let control_blocks = set.control_blocks();
+    let control_blocks = set.expected_blocks();
     let Selection { streams, notes } = set.selection;
     let clock = match args.clock {
         ClockRelation::Ptp { stated_ns, .. } => ClockRelation::Ptp {
@@ -71,7 +70,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
     let config = SubscribeConfig {
         rate: args.rate,
         max_streams: args.max_streams,
-        expected: streams.iter().map(expected).collect(),
+        expected: streams,
         clock,
         receive: args.receive.into(),
         duration_ns: args.port.duration,

@@ -15,6 +15,7 @@ use probes::options::positive_duration;
 use probes::subscribe::ClockRelation;
 use probes::trace::{TraceConfig, Tracing};
 use probes::{Probe, ProbeError, SenderEnd};
+use trace::path::GROUP;
 use units::CpuList;
 
 /// Window when `--window` gives none; as of every command.
@@ -136,7 +137,7 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         stop.request();
         let summary = tracing.join()?;
         ended?;
-        run.session.recorder.add_facts(summary.facts(points::GROUP));
+        run.session.recorder.add_facts(summary.facts(GROUP));
         run.session.recorder.add_facts(summary.recording);
         drop(watch);
         Ok(())

@@ -30,11 +30,11 @@ const COLUMNS: [(&str, u16); 9] = [
 
 /// The table, once it was drawn.
 #[derive(Default)]
-pub(super) struct Table {
+pub(super) struct LiveTable {
     terminal: Option<(u16, Terminal<CrosstermBackend<Stderr>>)>,
 }
 
-impl Table {
+impl LiveTable {
     /// Draws the series as they stand.
     ///
     /// # Errors

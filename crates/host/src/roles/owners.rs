@@ -8,14 +8,7 @@ use super::CpuFacts;
 use crate::container;
 use crate::error::HostError;
 use crate::reader::Reader;
-
-/// Flag of a kernel thread in `/proc/PID/stat` (`PF_KTHREAD`, linux/sched.h).
-const KERNEL_THREAD: u64 = 0x0020_0000;
-
-/// Fields of `/proc/PID/stat`, counted from the one behind the name (proc(5)): flags, priority, policy.
-const FLAGS: usize = 6;
-const PRIORITY: usize = 37;
-const POLICY: usize = 38;
+use crate::stat::ThreadStat;
 
 /// Why a CPU counts as a thread's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,14 +50,6 @@ impl fmt::Display for Owner {
         };
         write!(f, "{what} {thread} of {process} (pid {pid}, {})", self.policy)
     }
-}
-
-/// What a thread's files say.
-struct Thread {
-    name: String,
-    is_kernel: bool,
-    is_real_time: bool,
-    policy: String,
 }
 
 /// Owners among all threads of other processes that can be seen.
@@ -126,7 +111,7 @@ fn owner(reader: &Reader, facts: &CpuFacts, pid: u32, process: &str, directory: 
         pid,
         process: process.to_owned(),
         thread: thread.name,
-        policy: thread.policy,
+        policy: thread.policy.unwrap_or_else(|| "policy unknown".to_owned()),
         cpus,
         ownership,
     })
@@ -144,27 +129,8 @@ fn is_virtual_cpu(name: &str) -> bool {
     name.ends_with("/KVM") || name.starts_with("fc_vcpu") || name.starts_with("vcpu")
 }
 
-fn thread(reader: &Reader, directory: &str) -> Option<Thread> {
-    let stat = reader.line(&format!("{directory}/stat")).ok()?;
-    let (before, behind) = stat.rsplit_once(") ")?;
-    let fields: Vec<&str> = behind.split_ascii_whitespace().collect();
-    let priority = fields.get(PRIORITY).copied().unwrap_or("?");
-    let (is_real_time, policy) = match fields.get(POLICY).copied() {
-        Some("0") => (false, "other".to_owned()),
-        Some("1") => (true, format!("fifo:{priority}")),
-        Some("2") => (true, format!("rr:{priority}")),
-        Some("3") => (false, "batch".to_owned()),
-        Some("5") => (false, "idle".to_owned()),
-        Some("6") => (true, "deadline".to_owned()),
-        _ => (false, "policy unknown".to_owned()),
-    };
-    let flags: u64 = fields.get(FLAGS).and_then(|flags| flags.parse().ok()).unwrap_or(0);
-    Some(Thread {
-        name: before.split_once('(').map_or("", |(_, name)| name).to_owned(),
-        is_kernel: flags & KERNEL_THREAD != 0,
-        is_real_time,
-        policy,
-    })
+fn thread(reader: &Reader, directory: &str) -> Option<ThreadStat> {
+    ThreadStat::parse(&reader.line(&format!("{directory}/stat")).ok()?)
 }
 
 fn own_number(reader: &Reader) -> Option<u32> {

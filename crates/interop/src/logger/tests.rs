@@ -87,9 +87,10 @@ fn a_loss_and_a_double_move_no_other_sample() {
     let (imported, survey, run) = paired(&publisher, &subscriber, Relation::SameHost).unwrap();
     assert_eq!((imported.duplicates, imported.unpaired), (2, 0));
     assert_eq!((survey.lost(), survey.received()), (2, 23_998));
-    let figures = survey.histogram(0).figures();
+    let histogram = survey.histogram(0);
+    let figures = histogram.figures();
     assert_eq!(
-        (figures.min, figures.max, figures.count),
+        (figures.min, figures.max, histogram.count()),
         (Some(80_000), Some(80_000), 23_998)
     );
     let series = run.series().unwrap();

@@ -1,7 +1,7 @@
 //! Beds whose frames the kernel forwards.
 
-use super::way::Entry;
-use super::{Bed, DEVICE_IF, Network, Place, TEST_SET_IF};
+use super::entry::Entry;
+use super::{Bed, DEVICE_IF, EndInterface, Network, TEST_SET_IF};
 use std::time::{Duration, Instant};
 use sys::SysError;
 use sys::link::{add_bridge, add_macvlan, add_veth, find, set_master, set_up};
@@ -71,7 +71,7 @@ pub(super) fn finish(
     for (namespace, name) in ends {
         wait_for_carrier(namespace, name)?;
     }
-    let place = |namespace, interface: &str| Place {
+    let place = |namespace, interface: &str| EndInterface {
         namespace: Some(namespace),
         interface: interface.to_owned(),
     };

@@ -10,17 +10,17 @@
 //! it, when the last descriptor closes, so nothing is left behind however the process ends: normally, by a signal, by a
 //! panic, or by `kill -9`. Or the ends are two ports of this machine ([`Bed::of_ports`]), used as they are.
 
+mod entry;
 mod kernel;
 mod network;
 mod ports;
 mod tap;
 mod vswitch;
-mod way;
 
 pub use network::Network;
-pub use way::{FIRST, FramePath};
 
 use crate::fault::{FaultBed, Faults, Wire};
+use entry::{Entry, over_taps};
 use model::Fact;
 use probes::Need;
 use std::sync::Arc;
@@ -28,7 +28,6 @@ use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;
-use way::{Entry, over_taps};
 
 /// Name of the test set's interface.
 pub const TEST_SET_IF: &str = "ts0";
@@ -49,8 +48,8 @@ pub struct Bed {
     what: String,
     /// The thread or program that forwards; before the ends, so that it ends before they go.
     _forwarder: Option<Box<dyn Forwarder>>,
-    test_set: Place,
-    device: Place,
+    test_set: EndInterface,
+    device: EndInterface,
     /// Where frames to the device come in.
     entry: Entry,
     /// What holds the middle; `None` where there is none, or no namespace of ours.
@@ -75,7 +74,7 @@ pub enum End {
 
 /// Where an end is.
 #[derive(Debug)]
-struct Place {
+struct EndInterface {
     /// `None` in the namespace of this process.
     namespace: Option<NetNs>,
     interface: String,
@@ -124,7 +123,7 @@ impl Bed {
         let (wire, test_set, device) = FaultBed::build(faults)?.into_parts();
         let wire = Arc::new(wire);
         let entry = Entry::Known(over_taps(&test_set, &device)?);
-        let place = |namespace, interface: &str| Place {
+        let place = |namespace, interface: &str| EndInterface {
             namespace: Some(namespace),
             interface: interface.to_owned(),
         };
@@ -174,7 +173,7 @@ impl Bed {
     pub fn nic_facts(&self) -> Result<Vec<Fact>, SysError> {
         let mut facts = Vec::new();
         for place in [&self.test_set, &self.device] {
-            facts.extend(place.run(|| Ok(crate::nic::facts(&place.interface)))?);
+            facts.extend(place.run(|| Ok(host::nic::facts(&place.interface)))?);
         }
         Ok(facts)
     }
@@ -189,7 +188,7 @@ impl Bed {
         &self.what
     }
 
-    fn place(&self, end: End) -> &Place {
+    fn place(&self, end: End) -> &EndInterface {
         match end {
             End::TestSet => &self.test_set,
             End::Device => &self.device,
@@ -197,7 +196,7 @@ impl Bed {
     }
 }
 
-impl Place {
+impl EndInterface {
     fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, SysError> + Send) -> Result<T, SysError> {
         match &self.namespace {
             Some(namespace) => namespace.run(work)?,

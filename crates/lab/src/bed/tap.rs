@@ -1,6 +1,6 @@
 //! A bed of two taps, joined by a thread: the least that a switch in user space is.
 
-use super::way::{Entry, over_taps};
+use super::entry::{Entry, over_taps};
 use super::{Bed, BedError, DEVICE_IF, Network, TEST_SET_IF, kernel};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;

@@ -1,7 +1,7 @@
 //! A bed over Open vSwitch with its datapath in user space (`datapath_type=netdev`). It runs in a private directory,
 //! and touches no Open vSwitch that runs on this machine already.
 
-use super::way::{Entry, over_ports};
+use super::entry::{Entry, over_ports};
 use super::{Bed, BedError, DEVICE_IF, Network, TEST_SET_IF, kernel};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;

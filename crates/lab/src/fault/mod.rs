@@ -14,7 +14,7 @@ mod wire;
 
 pub use lane::{LaneCounts, MOST_HELD, RuleCounts};
 pub use rule::{Fault, Rule, Which};
-pub use wire::{Faults, Observer, Side, Way, Wire};
+pub use wire::{Direction, Faults, Observer, Side, Wire};
 
 use crate::bed::{DEVICE_IF, End, TEST_SET_IF};
 use std::time::{Duration, Instant};

@@ -20,7 +20,7 @@ const LONGEST_FRAME: usize = 9_022;
 
 /// A direction through the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// From the test set to the device under test.
     ToDevice,
     /// From the device under test to the test set.
@@ -37,7 +37,7 @@ pub enum Side {
 }
 
 /// Is shown every frame.
-pub type Observer = Box<dyn FnMut(Way, Side, &[u8]) + Send>;
+pub type Observer = Box<dyn FnMut(Direction, Side, &[u8]) + Send>;
 
 /// What a wire does to frames.
 #[derive(Default)]
@@ -105,7 +105,7 @@ impl Wire {
     }
 
     /// What was done so far in one direction.
-    pub fn counts(&self, way: Way) -> LaneCounts {
+    pub fn counts(&self, way: Direction) -> LaneCounts {
         self.shared.lane(way).counts().clone()
     }
 
@@ -142,10 +142,10 @@ impl Drop for Wire {
 }
 
 impl Shared {
-    fn lane(&self, way: Way) -> MutexGuard<'_, Lane> {
+    fn lane(&self, way: Direction) -> MutexGuard<'_, Lane> {
         let lane = match way {
-            Way::ToDevice => &self.to_device,
-            Way::ToTestSet => &self.to_test_set,
+            Direction::ToDevice => &self.to_device,
+            Direction::ToTestSet => &self.to_test_set,
         };
         lane.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -166,7 +166,7 @@ impl Carrier {
         while !self.shared.end.load(Ordering::Relaxed) {
             let timeout = self.until_due().map_or(LOOK_UP, |due| due.min(LOOK_UP));
             wait_readable(&[&self.test_set, &self.device], Some(timeout))?;
-            for way in [Way::ToDevice, Way::ToTestSet] {
+            for way in [Direction::ToDevice, Direction::ToTestSet] {
                 self.let_out_ripe(way)?;
                 for _ in 0..TURN {
                     if !self.carry(way)? {
@@ -180,7 +180,7 @@ impl Carrier {
 
     /// Time to the next delayed frame.
     fn until_due(&self) -> Option<Duration> {
-        let due = [Way::ToDevice, Way::ToTestSet]
+        let due = [Direction::ToDevice, Direction::ToTestSet]
             .into_iter()
             .filter_map(|way| self.shared.lane(way).next_due())
             .min()?;
@@ -188,7 +188,7 @@ impl Carrier {
         Some(Duration::from_nanos(ns))
     }
 
-    fn let_out_ripe(&mut self, way: Way) -> Result<(), SysError> {
+    fn let_out_ripe(&mut self, way: Direction) -> Result<(), SysError> {
         let shared = Arc::clone(&self.shared);
         let mut lane = shared.lane(way);
         lane.ripe(sys::clock::monotonic(), &mut self.out);
@@ -196,10 +196,10 @@ impl Carrier {
     }
 
     /// Takes one frame and lets out what comes of it; false when there was none.
-    fn carry(&mut self, way: Way) -> Result<bool, SysError> {
+    fn carry(&mut self, way: Direction) -> Result<bool, SysError> {
         let from = match way {
-            Way::ToDevice => &self.test_set,
-            Way::ToTestSet => &self.device,
+            Direction::ToDevice => &self.test_set,
+            Direction::ToTestSet => &self.device,
         };
         let Some(length) = from.read(&mut self.buffer)? else {
             return Ok(false);
@@ -216,10 +216,10 @@ impl Carrier {
     }
 
     /// Writes while the lane is held, so that whoever reads its counts knows those frames delivered.
-    fn write(&mut self, way: Way, lane: &mut Lane) -> Result<(), SysError> {
+    fn write(&mut self, way: Direction, lane: &mut Lane) -> Result<(), SysError> {
         let to = match way {
-            Way::ToDevice => &self.device,
-            Way::ToTestSet => &self.test_set,
+            Direction::ToDevice => &self.device,
+            Direction::ToTestSet => &self.test_set,
         };
         for frame in self.out.drain(..) {
             if !to.write(&frame)? {

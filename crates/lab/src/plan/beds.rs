@@ -3,7 +3,7 @@
 use super::faults::{self, PlanFault};
 use super::file::{Plan, PlanError};
 use crate::bed::{Bed, BedError, Network};
-use crate::fault::{LaneCounts, Way as Direction, Wire};
+use crate::fault::{Direction, LaneCounts, Wire};
 use crate::session::SessionError;
 use model::{EventKind, Fact};
 use run::Recorder;
@@ -17,7 +17,7 @@ const PORTS: &str = "nic";
 
 /// The beds, in the plan's order.
 pub(super) struct Beds {
-    ways: Vec<Way>,
+    ways: Vec<BedOfPlan>,
     rounds: u32,
     wire: Option<FaultyWire>,
 }
@@ -31,7 +31,7 @@ struct FaultyWire {
 }
 
 /// A bed and what the series measured over it are called.
-pub(super) struct Way {
+pub(super) struct BedOfPlan {
     pub(super) bed: Bed,
     /// Second part of the series' names.
     pub(super) label: String,
@@ -41,7 +41,7 @@ pub(super) struct Way {
     in_user_space: bool,
 }
 
-impl Way {
+impl BedOfPlan {
     /// Settings of the series: which network.
     pub(super) fn settings(&self) -> Vec<(String, String)> {
         let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -145,7 +145,7 @@ impl Beds {
     fn only(bed: Bed, in_user_space: bool, recorder: &Recorder) -> Result<Self, SessionError> {
         recorder.events().write(EventKind::Note, bed.describe());
         recorder.add_facts(bed.nic_facts()?);
-        let way = Way {
+        let way = BedOfPlan {
             bed,
             label: "reflect".to_owned(),
             compared: false,
@@ -165,7 +165,7 @@ impl Beds {
             value: Ok(bed.describe().to_owned()),
             source: "rtnetlink(7)".to_owned(),
         };
-        self.ways.push(Way {
+        self.ways.push(BedOfPlan {
             bed,
             label: label.to_owned(),
             compared: true,
@@ -175,17 +175,17 @@ impl Beds {
     }
 
     /// The way over the first bed.
-    pub(super) fn first(&self) -> &Way {
+    pub(super) fn first(&self) -> &BedOfPlan {
         &self.ways[0]
     }
 
     /// Whether a thread forwards frames on one of the ways.
     pub(super) fn in_user_space(&self) -> bool {
-        self.ways.iter().any(Way::in_user_space)
+        self.ways.iter().any(BedOfPlan::in_user_space)
     }
 
     /// Every way as often as there are rounds: forwards, backwards, forwards.
-    pub(super) fn in_rounds(&self) -> impl Iterator<Item = &Way> {
+    pub(super) fn in_rounds(&self) -> impl Iterator<Item = &BedOfPlan> {
         let last = self.ways.len() - 1;
         (0..self.rounds).flat_map(move |round| {
             (0..=last).map(move |at| match round % 2 {

@@ -3,13 +3,13 @@
 use super::file::Duration;
 use super::networks::Networks;
 use super::step::Step;
-use crate::fault::{Fault, Faults, LaneCounts, Rule, RuleCounts, Way, Which};
+use crate::fault::{Direction, Fault, Faults, LaneCounts, Rule, RuleCounts, Which};
 use serde::Deserialize;
 use std::fmt;
 use wire::avtp;
 use wire::ether::{self, EthernetView};
 use wire::sv;
-use wire::test_frame::{self, COUNTS, Kind, TestFrame};
+use wire::test_frame::{self, COUNTS, TestFrame, TestFrameKind};
 
 /// Chances are counted in parts of it.
 const MILLION: f64 = 1e6;
@@ -43,7 +43,7 @@ pub enum Destination {
     TestSet,
 }
 
-impl From<Destination> for Way {
+impl From<Destination> for Direction {
     fn from(to: Destination) -> Self {
         match to {
             Destination::Device => Self::ToDevice,
@@ -185,13 +185,13 @@ fn is_counted(frame: &[u8]) -> bool {
     let ours = |octets: &[u8]| {
         TestFrame::read(octets)
             .ok()
-            .filter(|fields| fields.kind == Kind::Stream)
+            .filter(|fields| fields.kind == TestFrameKind::Stream)
     };
     let unmarked = |fields: Option<TestFrame>| fields.is_none_or(|fields| fields.flags == 0);
     match ethernet.ether_type() {
         test_frame::ETHER_TYPE => TestFrame::parse(&ethernet).is_ok_and(|fields| match fields.kind {
-            Kind::Probe => fields.flags & COUNTS != 0,
-            Kind::Stream => fields.flags == 0,
+            TestFrameKind::Probe => fields.flags & COUNTS != 0,
+            TestFrameKind::Stream => fields.flags == 0,
             _ => false,
         }),
         avtp::ETHER_TYPE => avtp::Frame::parse(&ethernet).is_ok_and(|frame| unmarked(ours(frame.data()))),

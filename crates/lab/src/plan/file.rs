@@ -131,7 +131,7 @@ pub struct CpuRoles {
 /// Tables of publications that a plan can print its result as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Table {
+pub enum ReportTable {
     /// Samples, minimum, average, maximum, overflows per CPU, as the VMware real-time guide has them.
     Vm,
     /// Scheduling jitter, maximum (average), per environment, as ABB and the University of Torino have it.
@@ -154,7 +154,7 @@ pub struct Plan {
     pub limits: String,
     /// Published table that the result is printed as, too.
     #[serde(default)]
-    pub table: Option<Table>,
+    pub table: Option<ReportTable>,
     /// Length of a window.
     pub window: Duration,
     /// Who runs where.

@@ -6,17 +6,13 @@
 #[cfg(test)]
 mod tests;
 
-use crate::bed::{Bed, FIRST, FramePath};
+use crate::bed::Bed;
 use model::{EventKind, Fact, SeriesSpec, kind};
-use probes::Probe;
-use probes::ProbeError;
-use probes::SenderEnd;
 use probes::trace::{TraceConfig, TraceSummary, Tracing};
+use probes::{Probe, ProbeError, SenderEnd};
 use run::{Counted, CountedSpan, Events, Recorder, Stop};
 use std::collections::BTreeMap;
-
-/// Group of the inventory for what was traced.
-const GROUP: &str = "trace";
+use trace::path::{FIRST, FramePath, GROUP};
 
 /// What is to be traced.
 pub(super) struct Wanted<'a> {
@@ -46,10 +42,10 @@ pub(super) struct Hops<'a> {
 impl<'a> Hops<'a> {
     /// Starts tracing until `stop` is set; says in the run what is traced, or why nothing is.
     pub(super) fn start(wanted: Wanted<'a>, recorder: &mut Recorder, stop: &Stop) -> Self {
-        let path = wanted.bed.way();
+        let path = wanted.bed.frame_path();
         let hops = match &path {
             Ok(path) if path.points.len() > 1 => path.all_hops(),
-            // What a way would have at least.
+            // What a path would have at least.
             _ => vec![format!("{FIRST}-to-edge"), "edge-to-app".to_owned()],
         };
         let mut all = Self {
@@ -81,7 +77,7 @@ impl<'a> Hops<'a> {
             threshold_ns: self.wanted.threshold_ns,
             record: false,
             window_ns: self.wanted.window_ns,
-            // The way was found in another namespace, and its numbers are of that one.
+            // The path was found in another namespace, and its numbers are of that one.
             namespaces: BTreeMap::new(),
             sender: self.sender.clone(),
         };

@@ -12,7 +12,7 @@ mod run;
 mod step;
 
 pub use faults::{Destination, FaultKind, PlanFault};
-pub use file::{Cpus, Plan, PlanError, Table};
+pub use file::{Cpus, Plan, PlanError, ReportTable};
 pub use networks::Networks;
 pub use roles::{GROUP as ROLES_GROUP, Named, Roles, live_facts};
 pub use run::{PlanRun, rest, run};

@@ -1,8 +1,8 @@
 //! Running a plan.
 
-use super::beds::{Beds, Way};
+use super::beds::{BedOfPlan, Beds};
 use super::file::{Plan, PlanError};
-use super::measure::Place;
+use super::measure::StepContext;
 use super::roles::Roles;
 use super::step::{Load as PlanLoad, Step};
 use crate::bed::Bed;
@@ -141,7 +141,7 @@ impl Steps<'_, '_> {
     fn side_by_side<'b>(
         &mut self,
         doing: &str,
-        steps: impl Iterator<Item = (&'b Step, Option<(&'b Way, &'b Beds)>)>,
+        steps: impl Iterator<Item = (&'b Step, Option<(&'b BedOfPlan, &'b Beds)>)>,
     ) -> Result<(), SessionError> {
         let mut stops: Vec<Stop> = Vec::new();
         let mut all: Vec<Box<dyn Underway + 'b>> = Vec::new();
@@ -166,10 +166,15 @@ impl Steps<'_, '_> {
         refused.and(outcome)
     }
 
-    fn place<'b>(&self, step: &Step, bed: Option<(&'b Way, &'b Beds)>, stop: &Stop) -> Result<Place<'b>, SessionError> {
+    fn place<'b>(
+        &self,
+        step: &Step,
+        bed: Option<(&'b BedOfPlan, &'b Beds)>,
+        stop: &Stop,
+    ) -> Result<StepContext<'b>, SessionError> {
         let work = &self.work;
         let [judged, test_set] = work.plan.cpus_of(step, &work.cpus, &work.roles)?;
-        Ok(Place {
+        Ok(StepContext {
             judged,
             test_set,
             duration: step.common.duration,

@@ -1,7 +1,7 @@
 //! The flight recorder of a run: what explains its late samples, and what that costs.
 
-use model::Fact;
-use run::{Answer, Explain, Question, QuestionKind};
+use model::{Fact, Question, QuestionKind};
+use run::{Answer, Explain};
 use std::time::{Duration, Instant};
 use sys::thread::{Policy, RtThread};
 use sys::wait::Wait;
@@ -106,22 +106,10 @@ impl Explain for Flight {
     }
 
     fn explain(&mut self, question: &Question, with_flight: bool) -> Answer {
-        let asked = trace::Question {
-            cpu: question.cpu,
-            thread: question.thread,
-            from: question.from,
-            to: question.to,
-            kind: match question.kind {
-                QuestionKind::WakeUp => trace::QuestionKind::WakeUp,
-                QuestionKind::Gap => trace::QuestionKind::Gap,
-                QuestionKind::Hop => trace::QuestionKind::Hop,
-                QuestionKind::Frame => trace::QuestionKind::Frame,
-            },
-        };
-        let mut answer = match self.recorder.explain(&asked) {
-            Ok(answer) => Answer {
-                explanation: answer.explanation,
-                flight: with_flight.then(|| self.packer.pack(&answer.events)),
+        let mut answer = match self.recorder.explain(question) {
+            Ok(explained) => Answer {
+                explanation: explained.explanation,
+                flight: with_flight.then(|| self.packer.pack(&explained.events)),
             },
             Err(error) => Answer::unknown(question, &error.to_string()),
         };

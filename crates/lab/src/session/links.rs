@@ -3,17 +3,11 @@
 use model::EventKind;
 use run::Events;
 use std::collections::BTreeMap;
-
-/// What was last seen of an interface.
-#[derive(Debug, Clone, Copy)]
-struct Seen {
-    carrier: bool,
-    losses: Option<u32>,
-}
+use sys::link::LinkInfo;
 
 /// The links of some interfaces, of the calling thread's network namespace. A socket takes frames without a word where no carrier
 /// is, so whoever only sends does not notice.
-pub(super) struct Links(BTreeMap<String, Option<Seen>>);
+pub(super) struct Links(BTreeMap<String, Option<LinkInfo>>);
 
 impl Links {
     pub(super) fn new(interfaces: Vec<String>) -> Self {
@@ -24,12 +18,8 @@ impl Links {
     pub(super) fn look(&mut self, events: &Events) {
         for (name, before) in &mut self.0 {
             // One that was removed, the probe tells of.
-            let Ok(link) = sys::link::find(name) else { continue };
-            let now = Seen {
-                carrier: link.carrier,
-                losses: link.carrier_losses,
-            };
-            if let Some(text) = change(name, *before, now) {
+            let Ok(now) = sys::link::find(name) else { continue };
+            if let Some(text) = change(name, before.as_ref(), &now) {
                 events.write(EventKind::Link, text);
             }
             *before = Some(now);
@@ -37,55 +27,53 @@ impl Links {
     }
 }
 
-fn change(name: &str, before: Option<Seen>, now: Seen) -> Option<String> {
+fn change(name: &str, before: Option<&LinkInfo>, now: &LinkInfo) -> Option<String> {
     let Some(before) = before else {
         return (!now.carrier).then(|| format!("{name} has no carrier: no frame leaves it"));
     };
-    let losses = now
-        .losses
-        .zip(before.losses)
-        .map_or(0, |(now, before)| now.wrapping_sub(before));
-    match (before.carrier, now.carrier) {
-        (true, false) => Some(format!("{name} lost its carrier")),
-        (false, true) => Some(format!("{name} has its carrier again")),
-        (true, true) if losses > 0 => Some(format!("{name} lost its carrier and regained it (losses: {losses})")),
-        _ => None,
-    }
+    // One without a carrier had none for whoever sends, whatever happened between.
+    let was_or_is = before.carrier || now.carrier;
+    let change = now.carrier_change(before).filter(|_| was_or_is)?;
+    Some(format!("{name} {change}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Seen, change};
+    use super::change;
+    use sys::link::{LinkInfo, find};
 
-    const UP: Seen = Seen {
-        carrier: true,
-        losses: Some(3),
-    };
-    const DOWN: Seen = Seen {
-        carrier: false,
-        losses: Some(4),
-    };
+    fn link(carrier: bool, losses: u32) -> LinkInfo {
+        LinkInfo {
+            carrier,
+            carrier_losses: Some(losses),
+            ..find("lo").expect("every namespace has lo")
+        }
+    }
 
     #[test]
     fn a_carrier_that_was_never_lost_is_not_told() {
-        assert_eq!(change("eth1", None, UP), None);
-        assert_eq!(change("eth1", Some(UP), UP), None);
-        assert_eq!(change("eth1", Some(DOWN), DOWN), None);
+        let (up, down) = (link(true, 3), link(false, 4));
+        assert_eq!(change("eth1", None, &up), None);
+        assert_eq!(change("eth1", Some(&up), &up), None);
+        assert_eq!(change("eth1", Some(&down), &down), None);
     }
 
     #[test]
     fn each_loss_is_told_also_one_between_two_looks() {
+        let (up, down) = (link(true, 3), link(false, 4));
         assert_eq!(
-            change("eth1", None, DOWN).as_deref(),
+            change("eth1", None, &down).as_deref(),
             Some("eth1 has no carrier: no frame leaves it")
         );
-        assert_eq!(change("eth1", Some(UP), DOWN).as_deref(), Some("eth1 lost its carrier"));
         assert_eq!(
-            change("eth1", Some(DOWN), UP).as_deref(),
+            change("eth1", Some(&up), &down).as_deref(),
+            Some("eth1 lost its carrier")
+        );
+        assert_eq!(
+            change("eth1", Some(&down), &up).as_deref(),
             Some("eth1 has its carrier again")
         );
-        let later = Seen { losses: Some(5), ..UP };
-        let text = change("eth1", Some(UP), later);
+        let text = change("eth1", Some(&up), &link(true, 5));
         assert_eq!(
             text.as_deref(),
             Some("eth1 lost its carrier and regained it (losses: 2)")

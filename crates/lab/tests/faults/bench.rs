@@ -1,7 +1,7 @@
 //! What these tests share: a bed with a journal of its frames, and a run file.
 
 use lab::bed::End;
-use lab::fault::{FaultBed, Faults, Observer, Rule, Side, Way};
+use lab::fault::{Direction, FaultBed, Faults, Observer, Rule, Side};
 use model::{Counters, Event, RunInfo, RunState};
 use run::{Recorder, RecorderOptions, Stop};
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ fn has_what_it_needs(test: &str) -> bool {
 /// A frame that passed the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Passage {
-    pub(crate) way: Way,
+    pub(crate) way: Direction,
     pub(crate) side: Side,
     pub(crate) frame: Vec<u8>,
 }
@@ -69,7 +69,7 @@ impl Journal {
     }
 
     /// The frames on one side of one way that `read` makes something of.
-    pub(crate) fn of<T>(&self, way: Way, side: Side, read: impl Fn(&[u8]) -> Option<T>) -> Vec<T> {
+    pub(crate) fn of<T>(&self, way: Direction, side: Side, read: impl Fn(&[u8]) -> Option<T>) -> Vec<T> {
         let passages = self.0.lock().expect("no panic in the journal");
         passages
             .iter()

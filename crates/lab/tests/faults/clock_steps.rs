@@ -2,7 +2,7 @@
 
 use crate::bench::{ClockOfOurOwn, Counted, Recorded, bed, can_run_alone};
 use crate::{listen, reflect, samples};
-use lab::fault::{Fault, Rule, Way, Which};
+use lab::fault::{Direction, Fault, Rule, Which};
 use model::EventKind;
 use rustix::time::{ClockId, clock_gettime, clock_settime};
 use std::time::Duration;
@@ -140,7 +140,7 @@ fn a_round_trip_counts_what_was_lost_and_no_more() {
         let wanted = reflect::by_the_journal(&journal);
         assert_eq!(found, wanted);
         let injected = |way| bed.wire().counts(way).rules[0].injected;
-        assert!(injected(Way::ToDevice) >= 5 && injected(Way::ToTestSet) >= 5);
+        assert!(injected(Direction::ToDevice) >= 5 && injected(Direction::ToTestSet) >= 5);
         assert_told(&recorded);
     }
 }

@@ -2,18 +2,18 @@
 
 use crate::bench::{Counted, Journal, Recorded, Run, bed, can_run, port, wait_until};
 use lab::bed::End;
-use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
+use lab::fault::{Direction, Fault, FaultBed, Rule, Side, Which};
 use model::Counters;
-use probes::Probe;
 use probes::listen::{ListenConfig, Listening, port_options};
-use probes::talk::{self, Framing, TalkConfig};
+use probes::talk::{self, TalkConfig};
+use probes::{Framing, Probe};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::SysError;
 use sys::packet::{PacketPort, PortOptions};
 use units::Period;
 use wire::ether::{EthernetView, Mac};
-use wire::test_frame::{Kind, TestFrame};
+use wire::test_frame::{TestFrame, TestFrameKind};
 
 const STREAM: &str = "listen/test-02:00:00:00:00:07";
 const SOURCE: Mac = Mac([2, 0, 0, 0, 0, 7]);
@@ -24,7 +24,7 @@ const BEHIND_THE_LAST: u16 = 2;
 fn numbered(frame: &[u8]) -> Option<(u32, u64)> {
     let ethernet = EthernetView::parse(frame).ok()?;
     let fields = TestFrame::parse(&ethernet).ok()?;
-    (fields.kind == Kind::Stream && fields.flags == 0).then_some((fields.session, fields.sequence))
+    (fields.kind == TestFrameKind::Stream && fields.flags == 0).then_some((fields.session, fields.sequence))
 }
 
 /// A rule about the frames that count.
@@ -57,14 +57,14 @@ impl Listener {
     /// Waits until it has everything sound that came out of the wire.
     pub(crate) fn wait_for(&self, bed: &FaultBed, journal: &Journal) {
         wait_until("held frames are out", || {
-            let rules = bed.wire().counts(Way::ToDevice).rules;
+            let rules = bed.wire().counts(Direction::ToDevice).rules;
             rules.iter().all(|rule| rule.held == 0)
         });
-        let sound = journal.of(Way::ToDevice, Side::Leaving, |frame| {
+        let sound = journal.of(Direction::ToDevice, Side::Leaving, |frame| {
             let ethernet = EthernetView::parse(frame).ok()?;
             TestFrame::parse(&ethernet)
                 .ok()
-                .filter(|fields| fields.kind == Kind::Stream)
+                .filter(|fields| fields.kind == TestFrameKind::Stream)
         });
         wait_until("the listener has the frames", || {
             self.listening.frames.load(Ordering::Relaxed) >= sound.len() as u64
@@ -93,7 +93,7 @@ impl Sender {
     /// Sends a frame; false when the interface is down.
     fn one(&self, session: u32, sequence: u64, flags: u16) -> bool {
         let fields = TestFrame {
-            kind: Kind::Stream,
+            kind: TestFrameKind::Stream,
             flags,
             session,
             sequence,
@@ -108,12 +108,12 @@ impl Sender {
 
     /// Sends the frames `first..first + count`, and waits every few frames until the wire has them.
     pub(crate) fn send(&self, bed: &FaultBed, session: u32, first: u64, count: u64) {
-        let mut sent = bed.wire().counts(Way::ToDevice).entered;
+        let mut sent = bed.wire().counts(Direction::ToDevice).entered;
         for number in 0..count {
             sent += u64::from(self.one(session, first + number, 0));
             if number % 100 == 99 || number + 1 == count {
                 wait_until("the wire has the frames", || {
-                    bed.wire().counts(Way::ToDevice).entered >= sent
+                    bed.wire().counts(Direction::ToDevice).entered >= sent
                 });
             }
         }
@@ -139,8 +139,8 @@ pub(crate) fn assert_counted(recorded: &Recorded, counted: Counted) {
 
 /// What came out of the wire, by the numbers that went in.
 fn by_the_journal(journal: &Journal) -> Counted {
-    let sent = journal.of(Way::ToDevice, Side::Entering, numbered);
-    Counted::of(sent.len(), &journal.of(Way::ToDevice, Side::Leaving, numbered))
+    let sent = journal.of(Direction::ToDevice, Side::Entering, numbered);
+    Counted::of(sent.len(), &journal.of(Direction::ToDevice, Side::Leaving, numbered))
 }
 
 /// Sends 3000 frames, from `first`, through a wire with those rules to a listener.
@@ -172,7 +172,7 @@ fn every_fault_by_itself() {
         // The last ones of the range are far enough from the end for a frame that is held back.
         let places = numbers((10..2_800).step_by(43));
         let (recorded, journal, bed) = listen(vec![rule(places, fault)], 1, 7_000);
-        let done = bed.wire().counts(Way::ToDevice).rules[0];
+        let done = bed.wire().counts(Direction::ToDevice).rules[0];
         assert_eq!(done.injected, 65, "{fault:?}");
         let mut expected = Counted {
             sent: 3_000,
@@ -204,7 +204,7 @@ fn faults_together() {
         // Over a wrap of the lower 32 bits of the number.
         let first = u64::from(u32::MAX) - 1_500;
         let (recorded, journal, bed) = listen(rules, seed, first);
-        let rules = bed.wire().counts(Way::ToDevice).rules;
+        let rules = bed.wire().counts(Direction::ToDevice).rules;
         assert!(rules.iter().all(|rule| rule.injected > 20), "{rules:?}");
         let expected = Counted {
             sent: 3_000,
@@ -294,7 +294,7 @@ fn a_talker_that_starts_again_loses_nothing_by_it() {
     let recorded = listener.finish();
     let found = recorded.counters(&stream);
     let expected = by_the_journal(&journal);
-    let rules = bed.wire().counts(Way::ToDevice).rules;
+    let rules = bed.wire().counts(Direction::ToDevice).rules;
     assert_eq!(
         (expected.lost, expected.duplicate),
         (rules[0].injected, rules[1].injected)

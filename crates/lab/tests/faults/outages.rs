@@ -4,7 +4,7 @@ use crate::bench::{Recorded, can_run, wait_until};
 use crate::samples::{RATE, Subscriber, rule, smp_cnt};
 use crate::subscribe_ends::publish_for;
 use lab::bed::End;
-use lab::fault::{Fault, FaultBed, Faults, Rule, Side, Way, Which};
+use lab::fault::{Direction, Fault, FaultBed, Faults, Rule, Side, Which};
 use model::Counters;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ impl Numbers {
         let faults = Faults {
             to_device,
             observer: Some(Box::new(move |way, side, frame| {
-                if let (Way::ToDevice, Side::Leaving, Some(count)) = (way, side, smp_cnt(frame)) {
+                if let (Direction::ToDevice, Side::Leaving, Some(count)) = (way, side, smp_cnt(frame)) {
                     numbers.lock().expect("no panic").push(number(count));
                 }
             })),
@@ -79,7 +79,7 @@ fn an_outage_costs_the_samples_of_its_time_however_long_it_is() {
         let (_recorded, age, events) = subscribe(&bed, || {
             std::thread::scope(|scope| {
                 let publisher = scope.spawn(|| publish_for(&bed, Duration::from_millis(2_400)));
-                wait_until("frames pass", || bed.wire().counts(Way::ToDevice).left > 1_000);
+                wait_until("frames pass", || bed.wire().counts(Direction::ToDevice).left > 1_000);
                 bed.set_link(End::Device, false).expect("down");
                 std::thread::sleep(Duration::from_millis(down_ms));
                 bed.set_link(End::Device, true).expect("up");

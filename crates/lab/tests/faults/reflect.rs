@@ -2,15 +2,14 @@
 
 use crate::bench::{Counted, Journal, Recorded, Run, bed, can_run, port};
 use lab::bed::End;
-use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
+use lab::fault::{Direction, Fault, FaultBed, Rule, Side, Which};
 use model::Counters;
-use probes::Port;
-use probes::Probe;
-use probes::reflect::{Receive, ReflectConfig, Role, port_options};
-use probes::tap::{self, CaptureSpec, Extent};
+use probes::copier::{self, CaptureSpec, Extent};
+use probes::reflect::{ReflectConfig, Role, port_options};
+use probes::{Port, Probe, Receive};
 use std::time::Duration;
 use wire::ether::EthernetView;
-use wire::test_frame::{COUNTS, Kind, TestFrame};
+use wire::test_frame::{COUNTS, TestFrame, TestFrameKind};
 
 /// Far more than scheduling holds an answer up for, and less than a delayed frame takes.
 const LATE_AFTER_NS: u64 = 500_000_000;
@@ -37,7 +36,7 @@ fn config(role: Role) -> ReflectConfig {
 fn counted(frame: &[u8]) -> Option<u64> {
     let ethernet = EthernetView::parse(frame).ok()?;
     let frame = TestFrame::parse(&ethernet).ok()?;
-    (frame.kind == Kind::Probe && frame.flags & COUNTS != 0).then_some(frame.sequence)
+    (frame.kind == TestFrameKind::Probe && frame.flags & COUNTS != 0).then_some(frame.sequence)
 }
 
 /// A rule about the frames that count.
@@ -76,8 +75,8 @@ pub(crate) fn meet(bed: &FaultBed) -> Recorded {
 /// What the initiator has to count, by what went into the wire and what came out of it, in which order. Nothing of this
 /// looks at the rules.
 pub(crate) fn by_the_journal(journal: &Journal) -> Counters {
-    let sent = journal.of(Way::ToDevice, Side::Entering, counted);
-    let mut came = journal.of(Way::ToTestSet, Side::Leaving, counted);
+    let sent = journal.of(Direction::ToDevice, Side::Entering, counted);
+    let mut came = journal.of(Direction::ToTestSet, Side::Leaving, counted);
     // A number that was never sent is the answer to nothing.
     came.retain(|sequence| sent.contains(sequence));
     let counted = Counted::of(sent.len(), &came);
@@ -104,11 +103,11 @@ pub(crate) fn of_the_sent(recorded: &Recorded) -> Counters {
 
 /// One fault, in each direction; returns the counters found and what the rule did.
 fn check_alone(rule: impl Fn() -> Rule, expected: impl Fn(u64, u64) -> Counters) {
-    for way in [Way::ToDevice, Way::ToTestSet] {
+    for way in [Direction::ToDevice, Direction::ToTestSet] {
         let (rules, fault) = (vec![rule()], rule().fault());
         let (bed, journal) = match way {
-            Way::ToDevice => bed(rules, Vec::new(), 1),
-            Way::ToTestSet => bed(Vec::new(), rules, 1),
+            Direction::ToDevice => bed(rules, Vec::new(), 1),
+            Direction::ToTestSet => bed(Vec::new(), rules, 1),
         };
         let found = of_the_sent(&meet(&bed));
         let done = bed.wire().counts(way).rules[0];
@@ -266,7 +265,7 @@ fn a_reflector_that_starts_again_loses_what_came_meanwhile() {
         }
     );
     assert_eq!(found.received, first + second, "{found:?}");
-    let dropped = bed.wire().counts(Way::ToDevice).rules[0].injected;
+    let dropped = bed.wire().counts(Direction::ToDevice).rules[0].injected;
     assert!(
         found.lost > dropped && found.duplicate + found.reordered == 0,
         "{found:?}"
@@ -296,7 +295,7 @@ fn an_interface_that_goes_down_loses_what_the_wire_did_not_pass() {
         ..by_the_journal(&journal)
     };
     assert_eq!(found, expected);
-    let refused = bed.wire().counts(Way::ToDevice).refused;
+    let refused = bed.wire().counts(Direction::ToDevice).refused;
     assert!(
         found.lost > 0 && refused > 0 && found.lost <= refused,
         "{found:?} {refused}"
@@ -321,9 +320,9 @@ fn a_capture_has_what_was_around_a_loss() {
         application: "test".into(),
         signal: run.recorder.spike_signal(),
     };
-    let (tap, capture) = tap::start(&spec).expect("a capture");
+    let (copier, capture) = copier::start(&spec).expect("a capture");
     let far = port(&bed, End::Device, &options);
-    let near = Port::from(port(&bed, End::TestSet, &options)).with_tap(Some(tap));
+    let near = Port::from(port(&bed, End::TestSet, &options)).with_copier(Some(copier));
     let reflector = config(Role::Reflector)
         .start(far, &mut run.recorder, &run.stop)
         .expect("the reflector starts");
@@ -338,8 +337,8 @@ fn a_capture_has_what_was_around_a_loss() {
     assert_eq!(run.finish().counters("rtt/reflect").lost, 1);
     assert_eq!((captured.missed, captured.left_out), (0, 0));
 
-    let went_in = journal.of(Way::ToDevice, Side::Entering, counted);
-    let came_out = journal.of(Way::ToDevice, Side::Leaving, counted);
+    let went_in = journal.of(Direction::ToDevice, Side::Entering, counted);
+    let came_out = journal.of(Direction::ToDevice, Side::Leaving, counted);
     let lost = went_in
         .iter()
         .find(|number| !came_out.contains(number))

@@ -2,12 +2,10 @@
 
 use crate::bench::{Counted, Journal, Recorded, Run, port, wait_until};
 use lab::bed::End;
-use lab::fault::{Fault, FaultBed, Rule, Side, Way, Which};
+use lab::fault::{Direction, Fault, FaultBed, Rule, Side, Which};
 use model::Counters;
-use probes::Probe;
-use probes::SenderEnd;
-use probes::publish;
 use probes::subscribe::{ClockRelation, SubscribeConfig, Subscription, port_options};
+use probes::{Probe, SenderEnd, publish};
 use std::sync::atomic::Ordering;
 use sys::SysError;
 use sys::packet::PacketPort;
@@ -65,7 +63,7 @@ impl Subscriber {
 
     /// Waits until it has everything sound that came out of the wire.
     pub(crate) fn wait_for(&self, journal: &Journal) {
-        let sound = journal.of(Way::ToDevice, Side::Leaving, smp_cnt).len() as u64;
+        let sound = journal.of(Direction::ToDevice, Side::Leaving, smp_cnt).len() as u64;
         wait_until("the subscriber has the frames", || {
             self.subscription.frames.load(Ordering::Relaxed) >= sound
         });
@@ -90,7 +88,7 @@ impl Sender {
     /// few frames it waits until the wire has them, so that no queue before it can overflow.
     pub(crate) fn send(&self, bed: &FaultBed, first: u64, count: u64) {
         let mut template = template();
-        let mut sent = bed.wire().counts(Way::ToDevice).entered;
+        let mut sent = bed.wire().counts(Direction::ToDevice).entered;
         for number in 0..count {
             let mut asdu = template.asdu_mut(0).expect("an ASDU");
             asdu.set_smp_cnt(((first + number) % RATE) as u16);
@@ -101,7 +99,7 @@ impl Sender {
             }
             if number % 100 == 99 || number + 1 == count {
                 wait_until("the wire has the frames", || {
-                    bed.wire().counts(Way::ToDevice).entered >= sent
+                    bed.wire().counts(Direction::ToDevice).entered >= sent
                 });
             }
         }
@@ -113,7 +111,7 @@ pub(crate) fn subscribe(bed: &FaultBed, journal: &Journal, first: u64, count: u6
     let subscriber = Subscriber::start(bed);
     Sender::open(bed).send(bed, first, count);
     wait_until("delayed frames are out", || {
-        let rules = bed.wire().counts(Way::ToDevice).rules;
+        let rules = bed.wire().counts(Direction::ToDevice).rules;
         rules.iter().all(|rule| rule.held == 0)
     });
     subscriber.wait_for(journal);
@@ -153,8 +151,8 @@ pub(crate) fn assert_counted(recorded: &Recorded, counted: Counted) {
 
 /// What came out of the wire, by the order of the samples that went in.
 pub(crate) fn by_the_journal(journal: &Journal) -> Counted {
-    let sent = journal.of(Way::ToDevice, Side::Entering, |frame| Some(frame.to_vec()));
-    let came = journal.of(Way::ToDevice, Side::Leaving, |frame| {
+    let sent = journal.of(Direction::ToDevice, Side::Entering, |frame| Some(frame.to_vec()));
+    let came = journal.of(Direction::ToDevice, Side::Leaving, |frame| {
         smp_cnt(frame)?;
         // No test sends a whole second twice.
         let place = sent.iter().position(|sent| sent == frame).expect("it was sent");

@@ -2,7 +2,7 @@
 
 use crate::bench::{Counted, Recorded, bed, can_run};
 use crate::samples::{RATE, SERIES, assert_counted, by_the_journal, numbers, rule, subscribe};
-use lab::fault::{Fault, Way, Which};
+use lab::fault::{Direction, Fault, Which};
 use model::Counters;
 
 /// The EtherType; the tag of the savPdu, without which a frame is malformed.
@@ -13,7 +13,7 @@ const SAV_PDU_AT: usize = 22;
 fn check_alone(which: Which, fault: Fault, expected: impl Fn(u64, u64) -> Counted) -> Recorded {
     let (bed, journal) = bed(vec![rule(which, fault)], Vec::new(), 1);
     let recorded = subscribe(&bed, &journal, 2_000, 4_000);
-    let done = bed.wire().counts(Way::ToDevice).rules[0];
+    let done = bed.wire().counts(Direction::ToDevice).rules[0];
     assert!(done.injected > 20, "{done:?}");
     let expected = Counted {
         sent: 4_000,
@@ -82,7 +82,7 @@ fn samples_that_come_more_than_the_window_late_are_lost_and_no_restart() {
         let places = numbers((10..3_700).step_by(41));
         let (bed, journal) = bed(vec![rule(places, Fault::HoldBack(by))], Vec::new(), 1);
         let recorded = subscribe(&bed, &journal, 2_000, 4_000);
-        let late = bed.wire().counts(Way::ToDevice).rules[0].injected;
+        let late = bed.wire().counts(Direction::ToDevice).rules[0].injected;
         let found = recorded.counters(SERIES[2]);
         let expected = Counters {
             expected: 4_000,
@@ -176,7 +176,7 @@ fn faults_together_over_the_wrap() {
         ];
         let (bed, journal) = bed(rules, Vec::new(), seed);
         let recorded = subscribe(&bed, &journal, 3_000, 4_000);
-        let rules = bed.wire().counts(Way::ToDevice).rules;
+        let rules = bed.wire().counts(Direction::ToDevice).rules;
         let expected = Counted {
             sent: 4_000,
             lost: rules[0].injected + rules[4].injected,

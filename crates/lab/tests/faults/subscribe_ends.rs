@@ -3,7 +3,7 @@
 use crate::bench::{Counted, Journal, Run, bed, can_run, port, wait_until};
 use crate::samples::{RATE, Sender, Subscriber, assert_counted, rule, smp_cnt};
 use lab::bed::End;
-use lab::fault::{Fault, FaultBed, Side, Way, Which};
+use lab::fault::{Direction, Fault, FaultBed, Side, Which};
 use probes::Probe;
 use probes::publish::{self, PublishConfig};
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(crate) fn publish_for(bed: &FaultBed, time: Duration) -> Monotonic {
 
 /// What a real publisher sent; it leaves out the samples that it slept through.
 fn real_stream(journal: &Journal) -> Vec<u64> {
-    journal.of(Way::ToDevice, Side::Entering, smp_cnt)
+    journal.of(Direction::ToDevice, Side::Entering, smp_cnt)
 }
 
 /// How many samples are missing from it.
@@ -58,7 +58,7 @@ fn samples_sent_while_an_interface_is_down_are_lost() {
         bed.set_link(end, true).expect("up");
         sender.send(&bed, 200, 700);
         subscriber.wait_for(&journal);
-        let counts = bed.wire().counts(Way::ToDevice);
+        let counts = bed.wire().counts(Direction::ToDevice);
         let expected = Counted {
             sent: 1_700,
             lost: 300,
@@ -82,7 +82,7 @@ fn a_publisher_whose_interface_goes_down_loses_what_it_sends_meanwhile() {
     let subscriber = Subscriber::start(&bed);
     std::thread::scope(|scope| {
         let publisher = scope.spawn(|| publish_for(&bed, Duration::from_millis(700)));
-        wait_until("frames pass", || bed.wire().counts(Way::ToDevice).entered > 500);
+        wait_until("frames pass", || bed.wire().counts(Direction::ToDevice).entered > 500);
         bed.set_link(End::TestSet, false).expect("down");
         std::thread::sleep(Duration::from_millis(150));
         bed.set_link(End::TestSet, true).expect("up");
@@ -94,7 +94,7 @@ fn a_publisher_whose_interface_goes_down_loses_what_it_sends_meanwhile() {
     let expected = Counted {
         sent: sent.len() as u64 + missing,
         lost: missing,
-        duplicate: bed.wire().counts(Way::ToDevice).rules[0].injected,
+        duplicate: bed.wire().counts(Direction::ToDevice).rules[0].injected,
         reordered: 0,
     };
     assert!(missing > 400 && expected.duplicate > 5, "{expected:?}");

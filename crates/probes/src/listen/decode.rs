@@ -1,13 +1,13 @@
 //! Finds for a frame the stream to which it belongs, and its number there.
 
-use crate::talk::mark;
+use crate::framing::mark;
 use model::{StreamId, StreamKind};
 use std::io::Write;
 use wire::avtp;
 use wire::ether::{self, EthernetView, Mac, VlanTag};
 use wire::sequence::Contents;
 use wire::sv::{self, Fingerprints};
-use wire::test_frame::{self, Kind, TestFrame};
+use wire::test_frame::{self, TestFrame, TestFrameKind};
 
 /// The stream's name in `octets`: `test-02:00:00:00:00:01`, `avtp-0200000000010001`, `sv-MU01`; with its VLAN, and with a number
 /// when `namesakes` streams have that name already. Returns its length. Allocates nothing.
@@ -156,7 +156,7 @@ fn other(ethernet: &EthernetView<'_>) -> Option<Decoded> {
 fn own(octets: &[u8]) -> Option<Number> {
     let fields = TestFrame::read(octets)
         .ok()
-        .filter(|fields| fields.kind == Kind::Stream)?;
+        .filter(|fields| fields.kind == TestFrameKind::Stream)?;
     let mark = match fields.flags {
         mark::BEGIN => Mark::Begin,
         mark::END => Mark::End,

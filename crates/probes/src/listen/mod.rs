@@ -22,12 +22,12 @@ mod series;
 mod stream;
 
 use crate::error::ProbeError;
+use crate::framing::Framing;
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
-use crate::reflect::Receive;
-use crate::talk::Framing;
+use crate::reception::Receive;
 use model::kind;
 use run::{Recorder, Stop};
 use std::sync::Arc;

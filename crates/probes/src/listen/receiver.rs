@@ -5,9 +5,9 @@ use super::decode::{Broken, are_namesakes, decode, write_label};
 use super::series::{DELIVERY, notice, slot};
 use super::stream::{Pace, Stream};
 use crate::error::ProbeError;
+use crate::framing::Framing;
 use crate::port::Port;
 use crate::reception::{Account, Arrival, Reception};
-use crate::talk::Framing;
 use model::StreamId;
 use run::{Feed, LABEL_BYTES, Stop};
 use std::sync::Arc;
@@ -25,13 +25,13 @@ const LOOK_NS: i64 = 100_000_000;
 
 pub(super) struct Receiver {
     reception: Reception,
-    table: Table,
+    table: StreamTable,
     /// In words, what was listened for.
     wanted: &'static str,
 }
 
 /// The streams, and what belonged to none.
-struct Table {
+struct StreamTable {
     streams: Vec<Stream>,
     most: usize,
     pace: Pace,
@@ -49,13 +49,13 @@ struct Table {
 impl Receiver {
     pub(super) fn new(config: &ListenConfig, port: Port, stop: Stop, frames: Arc<AtomicU64>) -> Self {
         let most = usize::from(config.max_streams);
-        let table = Table {
+        let table = StreamTable {
             streams: Vec::with_capacity(most),
             most,
             pace: Pace {
                 interval_ns: config.period.whole_ns(),
                 late_after_ns: config.late_after_ns,
-                per_second: crate::talk::per_second(config.period).and_then(|rate| u32::try_from(rate).ok()),
+                per_second: crate::framing::per_second(config.period).and_then(|rate| u32::try_from(rate).ok()),
             },
             likely: 0,
             unplaced: 0,
@@ -110,7 +110,7 @@ impl Receiver {
     }
 }
 
-impl Account for Table {
+impl Account for StreamTable {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
         let decoded = match decode(data, vlan, &self.prints) {
             Ok(Some(decoded)) => decoded,
@@ -142,7 +142,7 @@ impl Account for Table {
     }
 }
 
-impl Table {
+impl StreamTable {
     /// The stream a frame belongs to; a new one if there is room.
     fn find(&mut self, id: &StreamId, feed: &mut Feed) -> Option<&mut Stream> {
         let count = self.streams.len();

@@ -1,8 +1,8 @@
 //! What the series of this probe are called and mean.
 
 use super::NoiseConfig;
-use model::{SeriesSpec, kind, under};
-use run::{Describe, QuestionKind};
+use model::{QuestionKind, SeriesSpec, kind, under};
+use run::Describe;
 use units::format_ns;
 
 /// Names and settings of `noise/cpuN`.

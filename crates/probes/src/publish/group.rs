@@ -21,8 +21,8 @@ pub(super) struct Pace {
 impl Pace {
     pub(super) fn of(stream: &StreamConfig) -> Self {
         Self {
-            rate: stream.rate,
-            asdus: stream.asdus,
+            rate: stream.spec.rate,
+            asdus: stream.spec.asdus,
         }
     }
 
@@ -163,7 +163,7 @@ impl Group {
 
 fn member(stream: &StreamConfig, source: Mac) -> Result<Member, ProbeError> {
     let template = template(stream, source)
-        .map_err(|error| ProbeError::Usage(format!("publish: stream {}: {error}", stream.sv_id)))?;
+        .map_err(|error| ProbeError::Usage(format!("publish: stream {}: {error}", stream.spec.sv_id)))?;
     Ok(Member {
         template,
         waveform: Arc::clone(&stream.waveform),
@@ -172,23 +172,24 @@ fn member(stream: &StreamConfig, source: Mac) -> Result<Member, ProbeError> {
 }
 
 fn template(stream: &StreamConfig, source: Mac) -> Result<Template, EncodeError> {
+    let spec = &stream.spec;
     let asdu = OwnedAsdu {
-        sv_id: stream.sv_id.clone().into_bytes(),
-        dat_set: stream.dat_set.clone().map(String::into_bytes),
-        conf_rev: stream.conf_rev,
-        smp_synch: Some(stream.smp_synch),
-        smp_rate: stream.smp_rate,
-        smp_mod: stream.smp_mod,
+        sv_id: spec.sv_id.clone().into_bytes(),
+        dat_set: spec.dat_set.clone().map(String::into_bytes),
+        conf_rev: spec.conf_rev,
+        smp_synch: Some(spec.smp_synch),
+        smp_rate: spec.smp_rate,
+        smp_mod: spec.smp_mod,
         seq_data: stream.waveform.seq_data(0).to_vec(),
         ..OwnedAsdu::default()
     };
     Template::new(&Message {
-        dst: stream.destination,
+        dst: spec.destination,
         src: source,
-        tags: stream.vlan.into_iter().collect(),
-        appid: stream.appid,
-        simulate: stream.simulate,
-        asdus: vec![asdu; usize::from(stream.asdus)],
+        tags: spec.vlan.into_iter().collect(),
+        appid: spec.appid,
+        simulate: spec.simulate,
+        asdus: vec![asdu; usize::from(spec.asdus)],
     })
 }
 

@@ -43,17 +43,17 @@ impl Marks {
         let mut marks: Vec<Mark> = Vec::new();
         for stream in streams {
             for begin in stream.waveform.begins(stream.ahead) {
-                let shared = |mark: &&mut Mark| mark.rate == stream.rate && mark.begin == begin;
+                let shared = |mark: &&mut Mark| mark.rate == stream.spec.rate && mark.begin == begin;
                 match marks.iter_mut().find(shared) {
-                    Some(mark) => mark.add(&stream.sv_id),
+                    Some(mark) => mark.add(&stream.spec.sv_id),
                     None => {
                         let mut mark = Mark {
-                            rate: stream.rate,
+                            rate: stream.spec.rate,
                             begin,
                             named: Vec::new(),
                             streams: 0,
                         };
-                        mark.add(&stream.sv_id);
+                        mark.add(&stream.spec.sv_id);
                         marks.push(mark);
                     }
                 }
@@ -214,11 +214,11 @@ mod tests {
         let synth = parse(text, "x.toml").expect("a waveform");
         let stream = |(number, rate): (u16, &u32)| {
             let table = synth.table(&Sampling::new(*rate)).expect("a table");
-            let stream = StreamConfig {
-                rate: *rate,
+            let mut stream = StreamConfig {
                 waveform: Arc::new(Waveform::of(Arc::new(table), "x".into())),
                 ..StreamConfig::default()
             };
+            stream.spec.rate = *rate;
             stream.numbered(number)
         };
         (0..).zip(rates).map(stream).collect()

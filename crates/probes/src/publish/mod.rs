@@ -9,26 +9,31 @@
 //! its due instant to the return of the call that sent it and all others due then, so at most that late. Streams of several
 //! rates have a series for each. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
+mod captured;
 mod config;
+mod goose;
 mod group;
 mod marks;
 mod sender;
 mod series;
 mod waveform;
 
+pub use captured::captured_streams;
 pub use config::{PublishConfig, StreamConfig};
+pub use goose::GooseConfig;
 pub use waveform::Waveform;
 
 use crate::error::ProbeError;
-use crate::goose::GooseConfig;
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
+use crate::second::next_second;
 use group::{Group, paces};
 use marks::Marks;
 use model::kind;
 use run::{Recorder, Stop};
+use streamset::StreamSpec;
 use sys::packet::PortOptions;
 use units::Monotonic;
 use wire::ether::Mac;
@@ -41,9 +46,6 @@ const MOST_STREAMS: u16 = u16::MAX;
 
 /// Longest SV frame, in octets: Ethernet header, VLAN tag, header and APDU (iec61850-9-2), without FCS.
 pub const LONGEST_FRAME: usize = 14 + 4 + 8 + 1_492;
-
-/// Time before the first second that is published: the threads get ready in it.
-const LEAD_NS: i64 = 200_000_000;
 
 /// A port that only sends: it costs the receive path nothing.
 pub fn port_options() -> PortOptions {
@@ -80,7 +82,7 @@ impl Probe for PublishConfig {
 /// begin together.
 ///
 /// # Errors
-/// As [`start`].
+/// As [`Probe::start`].
 pub fn start_all(
     streams: Option<(&PublishConfig, Port)>,
     goose: Option<(&GooseConfig, Port)>,
@@ -95,7 +97,7 @@ pub fn start_all(
         threads.push(thread(config, port, recorder, stop)?);
     }
     if let Some((config, port)) = goose {
-        threads.push(crate::goose::thread(config, port, recorder, stop)?);
+        threads.push(goose::thread(config, port, recorder, stop)?);
     }
     let mut start = Monotonic::from_ns(0);
     let running = Running::start(threads, || {
@@ -131,14 +133,6 @@ fn thread(config: &PublishConfig, port: Port, recorder: &mut Recorder, stop: &St
     ))
 }
 
-/// The instant of the next full second of the wall clock that leaves time to get ready.
-pub(crate) fn next_second() -> Monotonic {
-    let pair = sys::clock::pair();
-    let earliest = pair.realtime.as_ns() + LEAD_NS;
-    let second = earliest.div_euclid(1_000_000_000) + 1;
-    pair.monotonic + (second * 1_000_000_000 - pair.realtime.as_ns())
-}
-
 fn check(config: &PublishConfig) -> Result<(), ProbeError> {
     let usage = |message: String| Err(ProbeError::Usage(message));
     if config.streams.is_empty() {
@@ -147,16 +141,23 @@ fn check(config: &PublishConfig) -> Result<(), ProbeError> {
     if config.streams.len() > usize::from(MOST_STREAMS) {
         return usage(format!("publish: at most {MOST_STREAMS} streams"));
     }
-    config.streams.iter().try_for_each(check_stream)?;
-    let fastest = config.streams.iter().map(StreamConfig::frames_per_second).max();
+    config
+        .streams
+        .iter()
+        .try_for_each(|stream| check_stream(&stream.spec))?;
+    let fastest = config
+        .streams
+        .iter()
+        .map(|stream| stream.spec.frames_per_second())
+        .max();
     if config.spin_ahead_ns >= 1_000_000_000 / fastest.unwrap_or(1) {
         return usage("publish: --spin-ahead must be shorter than the time between frames".into());
     }
     Ok(())
 }
 
-fn check_stream(stream: &StreamConfig) -> Result<(), ProbeError> {
-    let StreamConfig { sv_id, rate, asdus, .. } = stream;
+fn check_stream(stream: &StreamSpec) -> Result<(), ProbeError> {
+    let StreamSpec { sv_id, rate, asdus, .. } = stream;
     let usage = |message: String| Err(ProbeError::Usage(message));
     if *rate == 0 || *rate > HIGHEST_RATE {
         return usage(format!(

@@ -1,13 +1,13 @@
 //! The values that a stream carries.
 
 use std::sync::Arc;
-use waveform::sample::{Dataset, Sampling, Table};
+use waveform::sample::{Dataset, SampleTable, Sampling};
 use waveform::synth::Synth;
 
 /// seqData of every sample, so that the hot thread only copies, and what it is for a person to read.
 #[derive(Debug, Clone)]
 pub struct Waveform {
-    table: Arc<Table>,
+    table: Arc<SampleTable>,
     what: String,
 }
 
@@ -34,7 +34,7 @@ impl Waveform {
     /// 50 Hz, 400 A, 20 kV at `rate` samples a second, as 4I4U. Rates up to 100, which cannot hold 50 Hz, get zeros.
     pub fn new(rate: u32) -> Self {
         let table = Synth::default().table(&Sampling::new(rate));
-        let zeros = || Table::zeros(&Dataset::default());
+        let zeros = || SampleTable::zeros(&Dataset::default());
         Self::of(
             Arc::new(table.unwrap_or_else(|_| zeros())),
             "50 Hz, 400 A, 20 kV".to_owned(),
@@ -42,7 +42,7 @@ impl Waveform {
     }
 
     /// These samples; `what` says in a few words what they are.
-    pub fn of(table: Arc<Table>, what: String) -> Self {
+    pub fn of(table: Arc<SampleTable>, what: String) -> Self {
         Self { table, what }
     }
 

@@ -11,7 +11,7 @@ use sys::SysError;
 use sys::wait::sleep_until;
 use units::Monotonic;
 use wire::ether::{EthernetView, Mac};
-use wire::test_frame::{CLAIM_EITHER, CLAIM_REFLECTOR, Kind, TestFrame};
+use wire::test_frame::{CLAIM_EITHER, CLAIM_REFLECTOR, TestFrame, TestFrameKind};
 
 /// Time between claims.
 const EVERY_NS: u64 = 100_000_000;
@@ -24,7 +24,7 @@ const EVERY_NS: u64 = 100_000_000;
 pub(super) fn decide(config: &ReflectConfig, port: &mut Port, stop: &Stop) -> Result<Option<(Role, Mac)>, ProbeError> {
     let own = Mac(port.mac());
     let claim = TestFrame {
-        kind: Kind::Claim,
+        kind: TestFrameKind::Claim,
         flags: CLAIM_EITHER,
         session: sys::clock::monotonic().as_ns() as u32,
         sequence: 0,
@@ -72,12 +72,12 @@ fn listen(own: Mac, wanted: Option<Mac>, port: &mut Port) -> Result<Option<(Role
                 continue;
             };
             match (said.kind, said.flags) {
-                (Kind::Claim, CLAIM_EITHER) if peer == own => {
+                (TestFrameKind::Claim, CLAIM_EITHER) if peer == own => {
                     return Err(ProbeError::Usage(format!(
                         "reflect: the far end has the same address {own}: give one of them --role initiator"
                     )));
                 }
-                (Kind::Claim, CLAIM_EITHER) => {
+                (TestFrameKind::Claim, CLAIM_EITHER) => {
                     let role = if own.0 > peer.0 {
                         Role::Initiator
                     } else {
@@ -85,8 +85,8 @@ fn listen(own: Mac, wanted: Option<Mac>, port: &mut Port) -> Result<Option<(Role
                     };
                     return Ok(Some((role, peer, true)));
                 }
-                (Kind::Claim, CLAIM_REFLECTOR) => return Ok(Some((Role::Initiator, peer, false))),
-                (Kind::Hello, _) => return Ok(Some((Role::Reflector, peer, false))),
+                (TestFrameKind::Claim, CLAIM_REFLECTOR) => return Ok(Some((Role::Initiator, peer, false))),
+                (TestFrameKind::Hello, _) => return Ok(Some((Role::Reflector, peer, false))),
                 _ => {}
             }
         }

@@ -1,19 +1,20 @@
 //! Sends the same frame again and again, receives the answers, and keeps what happened to each frame.
 
 use super::link::LinkState;
-use super::stages::{Answer, Stages};
+use super::stages::{ReturnedFrame, Stages};
 use super::strange::Strange;
 use super::tracker::{Arrival, Tracker};
-use super::{Receive, ReflectConfig, Stamps, series, tag_of};
+use super::{ReflectConfig, Stamps, series, tag_of};
 use crate::error::ProbeError;
 use crate::port::Port;
+use crate::reception::Receive;
 use model::Counter;
 use run::{Feed, Stop};
 use sys::packet::{self, RxStamp};
 use sys::wait::sleep_until;
 use units::{Monotonic, Realtime};
 use wire::ether::{EthernetView, Mac, VlanTag};
-use wire::test_frame::{self, COUNTS, Kind, Summary, TestFrame, TestFrameMut};
+use wire::test_frame::{self, COUNTS, Summary, TestFrame, TestFrameKind, TestFrameMut};
 
 /// An answer that takes longer is waited for asleep: the thread must not spin for ever for a frame that is gone. Its round
 /// trip, should it still come, is then an upper bound.
@@ -84,7 +85,7 @@ pub(super) struct Exchange {
     /// The tag its answer came with.
     greeted_with: Option<VlanTag>,
     farewell: Option<Summary>,
-    recording: bool,
+    measuring: bool,
     counted: Summary,
     sum_ns: u64,
     noted: [Measured; NOTED],
@@ -98,14 +99,14 @@ impl Exchange {
         // The low bits of the clock differ from run to run, which is all that a session number is for.
         let session = sys::clock::monotonic().as_ns() as u32;
         let first = TestFrame {
-            kind: Kind::Hello,
+            kind: TestFrameKind::Hello,
             flags: 0,
             session,
             sequence: 0,
             sent_ns: 0,
         };
         let bye = TestFrame {
-            kind: Kind::Bye,
+            kind: TestFrameKind::Bye,
             ..first
         };
         let stages = (config.stamps != Stamps::Off).then(|| Stages::new(config.stamps == Stamps::Hardware));
@@ -124,7 +125,7 @@ impl Exchange {
             greeted: false,
             greeted_with: None,
             farewell: None,
-            recording: false,
+            measuring: false,
             counted: Summary::default(),
             sum_ns: 0,
             noted: [Measured::NONE; NOTED],
@@ -140,7 +141,7 @@ impl Exchange {
     /// From here on frames count. What is still on its way belongs to the warm-up.
     pub(super) fn begin(&mut self) {
         self.tracker.forget();
-        self.recording = true;
+        self.measuring = true;
     }
 
     /// What was counted so far.
@@ -154,10 +155,10 @@ impl Exchange {
     /// Sends the next probe; returns the instant just before the send call.
     pub(super) fn send_probe(&mut self, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
         let sequence = self.tracker.next();
-        let sent = self.send(Kind::Probe, sequence, feed)?;
-        // Before the recording began, every place was forgotten: what is missing here counts.
+        let sent = self.send(TestFrameKind::Probe, sequence, feed)?;
+        // Before the measuring began, every place was forgotten: what is missing here counts.
         let lost = self.tracker.sent(sent, |missing| feed.suspect(missing));
-        if self.recording {
+        if self.measuring {
             self.counted.sent += 1;
             feed.count(series::RTT, Counter::Lost, sent, lost);
         }
@@ -165,14 +166,19 @@ impl Exchange {
     }
 
     /// Sends a frame that is not measured.
-    pub(super) fn send(&mut self, kind: Kind, sequence: u64, feed: &mut Feed) -> Result<Monotonic, ProbeError> {
-        let flags = if self.recording { COUNTS } else { 0 };
+    pub(super) fn send(
+        &mut self,
+        kind: TestFrameKind,
+        sequence: u64,
+        feed: &mut Feed,
+    ) -> Result<Monotonic, ProbeError> {
+        let flags = if self.measuring { COUNTS } else { 0 };
         if let Ok(mut frame) = TestFrameMut::new(&mut self.frame) {
             frame.set_kind(kind);
             frame.set_flags(flags);
             frame.set_sequence(sequence);
         }
-        let is_measured = kind == Kind::Probe && self.recording;
+        let is_measured = kind == TestFrameKind::Probe && self.measuring;
         let before = self.stages.as_ref().map(|_| sys::clock::realtime());
         let sent = sys::clock::monotonic();
         let number = self.port.next_number();
@@ -190,7 +196,7 @@ impl Exchange {
     /// Sends a greeting and waits, asleep, at most `ns` for its answer.
     pub(super) fn greet(&mut self, ns: i64, feed: &mut Feed) -> Result<bool, ProbeError> {
         self.greeted = false;
-        let sent = self.send(Kind::Hello, 0, feed)?;
+        let sent = self.send(TestFrameKind::Hello, 0, feed)?;
         self.take_until(sent + ns, feed, Self::sleep, |exchange| exchange.greeted);
         Ok(self.greeted)
     }
@@ -270,9 +276,9 @@ impl Exchange {
 
     /// No longer waits for what was sent too long before `now`.
     fn give_up(&mut self, now: Monotonic, feed: &Feed) {
-        let recording = self.recording;
+        let measuring = self.measuring;
         self.tracker.give_up(now + -GIVE_UP_NS, |sent| {
-            if recording {
+            if measuring {
                 feed.suspect(sent);
             }
         });
@@ -332,9 +338,9 @@ impl Exchange {
             while let Some(came) = self.next_answer() {
                 took = true;
                 match came.frame.kind {
-                    Kind::Probe => self.answered(&came, feed),
-                    Kind::Hello => self.greeted_by(&came),
-                    Kind::Rest | Kind::Stream | Kind::Claim | Kind::Bye => {}
+                    TestFrameKind::Probe => self.answered(&came, feed),
+                    TestFrameKind::Hello => self.greeted_by(&came),
+                    TestFrameKind::Rest | TestFrameKind::Stream | TestFrameKind::Claim | TestFrameKind::Bye => {}
                 }
             }
             if took {
@@ -360,7 +366,7 @@ impl Exchange {
                     if !self.strange.is_answer(answer.kind, &ethernet, &self.frame) {
                         continue;
                     }
-                    if answer.kind == Kind::Bye {
+                    if answer.kind == TestFrameKind::Bye {
                         self.farewell = Summary::parse(&ethernet);
                     }
                     return Some(Came {
@@ -390,7 +396,7 @@ impl Exchange {
     fn answered(&mut self, came: &Came, feed: &mut Feed) {
         let (sequence, at) = (came.frame.sequence, came.at);
         let arrival = self.tracker.received(sequence);
-        if !self.recording {
+        if !self.measuring {
             return;
         }
         match arrival {
@@ -404,7 +410,7 @@ impl Exchange {
                 };
                 self.note(measured, feed);
                 if let (Some(stages), Some((stamp, seen))) = (&mut self.stages, came.stamps) {
-                    let answer = Answer {
+                    let answer = ReturnedFrame {
                         stamp,
                         seen,
                         at,

@@ -9,7 +9,7 @@ use run::{Feed, Stop};
 use sys::wait::sleep_until;
 use units::{Grid, Monotonic};
 use wire::ether::VlanTag;
-use wire::test_frame::Kind;
+use wire::test_frame::TestFrameKind;
 
 /// Round trips before the first recorded one.
 const WARM_UP_FRAMES: u64 = 64;
@@ -167,7 +167,7 @@ impl Initiator {
     fn rest(&mut self, feed: &mut Feed) -> Result<Rested, ProbeError> {
         self.exchange.await_room(1, feed);
         let length_ns = self.exchange.config.rest.length_ns;
-        self.exchange.send(Kind::Rest, length_ns, feed)?;
+        self.exchange.send(TestFrameKind::Rest, length_ns, feed)?;
         let planned = sys::clock::monotonic() + i64::try_from(length_ns).unwrap_or(0);
         sleep_until(planned);
         for _ in 0..ATTEMPTS {

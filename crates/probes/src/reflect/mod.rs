@@ -22,6 +22,7 @@ use crate::hot::{Body, HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::{Frame, Port};
 use crate::probe::{About, Probe};
+use crate::reception::Receive;
 use crate::rest::Rest;
 use model::kind;
 use run::{Recorder, Stop};
@@ -41,25 +42,6 @@ pub enum Role {
     /// What the far end leaves, or what the hardware addresses decide: the larger one sends. Such a reflector ends when the
     /// initiator does.
     Auto,
-}
-
-/// How a thread waits for a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Receive {
-    /// Looks at the ring without pause: the network path alone.
-    Spin,
-    /// Sleeps in the kernel until a frame comes: the wake-up that a real application pays is part of the figure.
-    Block,
-}
-
-impl Receive {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Spin => "spin",
-            Self::Block => "block",
-        }
-    }
 }
 
 /// Time stamps that split a round trip into stages.

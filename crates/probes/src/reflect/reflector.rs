@@ -2,15 +2,16 @@
 
 use super::forward::Forward;
 use super::link::LinkState;
-use super::{Receive, ReflectConfig, Role, is_of, series, tag_of};
+use super::{ReflectConfig, Role, is_of, series, tag_of};
 use crate::error::ProbeError;
 use crate::port::{Frame, Port};
+use crate::reception::Receive;
 use run::{Feed, Stop};
 use sys::cycles::{self, Rate};
 use sys::wait::sleep_until;
 use units::Monotonic;
 use wire::ether::{EthernetView, Mac};
-use wire::test_frame::{self, CLAIM_REFLECTOR, COUNTS, Kind, Summary, TestFrame, TestFrameMut};
+use wire::test_frame::{self, CLAIM_REFLECTOR, COUNTS, Summary, TestFrame, TestFrameKind, TestFrameMut};
 
 /// Without a frame for this long, the thread stops spinning and sleeps until one comes: nobody is measuring.
 const IDLE_NS: i64 = 20_000_000;
@@ -184,27 +185,27 @@ impl Reflector {
 
     fn treat(&mut self, request: &TestFrame, seen: u64, feed: &mut Feed) -> Result<(), ProbeError> {
         match request.kind {
-            Kind::Probe => {
+            TestFrameKind::Probe => {
                 self.give_back(feed)?;
                 if request.flags & COUNTS != 0 {
                     self.note(request, seen, feed);
                 }
                 Ok(())
             }
-            Kind::Hello => self.give_back(feed),
-            Kind::Rest => {
+            TestFrameKind::Hello => self.give_back(feed),
+            TestFrameKind::Rest => {
                 self.rest(request);
                 Ok(())
             }
-            Kind::Claim => {
+            TestFrameKind::Claim => {
                 if let Ok(mut claim) = TestFrameMut::new(&mut self.frame[..self.length]) {
                     claim.set_flags(CLAIM_REFLECTOR);
                 }
                 self.give_back(feed)
             }
-            Kind::Bye => self.part(request.session, feed),
+            TestFrameKind::Bye => self.part(request.session, feed),
             // A talker's; nobody waits for its return.
-            Kind::Stream => Ok(()),
+            TestFrameKind::Stream => Ok(()),
         }
     }
 

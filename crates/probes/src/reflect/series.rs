@@ -2,8 +2,8 @@
 
 use super::{ReflectConfig, Role, Stamps};
 use crate::port::Port;
-use model::{EventKind, SeriesSpec, kind};
-use run::{Describe, FRAME_WORTH_ASKING_NS, QuestionKind};
+use model::{EventKind, QuestionKind, SeriesSpec, kind};
+use run::{Describe, FRAME_WORTH_ASKING_NS};
 use units::format_ns;
 
 /// Slot of the initiator's series.

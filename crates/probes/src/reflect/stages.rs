@@ -14,7 +14,7 @@ const REMEMBERED: usize = 2 * super::MOST_FRAMES as usize;
 
 /// An answer, as it came.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Answer {
+pub(super) struct ReturnedFrame {
     /// When its driver or NIC had it.
     pub(super) stamp: RxStamp,
     /// When we had it.
@@ -34,7 +34,7 @@ struct Sent {
     before: Realtime,
     driver: Option<Realtime>,
     wire: Option<Ptp>,
-    answer: Option<Answer>,
+    answer: Option<ReturnedFrame>,
 }
 
 /// The frames of one socket and their stamps.
@@ -87,7 +87,7 @@ impl Stages {
     }
 
     /// Notes the first answer to a frame, and looks for the stamps that are still missing.
-    pub(super) fn answered(&mut self, sequence: u64, answer: Answer, port: &Port, feed: &mut Feed) {
+    pub(super) fn answered(&mut self, sequence: u64, answer: ReturnedFrame, port: &Port, feed: &mut Feed) {
         let place = &mut self.frames[index(sequence)];
         let Some(sent) = place.as_mut().filter(|sent| sent.sequence == sequence) else {
             self.unsplit += 1;
@@ -153,7 +153,7 @@ impl Stages {
 }
 
 /// The parts of a round trip and the slots of their series; `None` as long as a stamp is missing.
-fn parts(sent: &Sent, answer: &Answer, by_nic: bool) -> Option<[Option<(u16, i64)>; 3]> {
+fn parts(sent: &Sent, answer: &ReturnedFrame, by_nic: bool) -> Option<[Option<(u16, i64)>; 3]> {
     if by_nic {
         let (Some(wire), RxStamp::Hardware(came)) = (sent.wire, answer.stamp) else {
             return None;
@@ -179,7 +179,7 @@ fn index(sequence: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Sent, parts};
+    use super::{ReturnedFrame, Sent, parts};
     use crate::reflect::series::{HOST, RECEIVE, SEND, WIRE};
     use sys::packet::RxStamp;
     use units::{Monotonic, Ptp, Realtime};
@@ -193,8 +193,8 @@ mod tests {
         answer: None,
     };
 
-    fn answer(stamp: RxStamp) -> Answer {
-        Answer {
+    fn answer(stamp: RxStamp) -> ReturnedFrame {
+        ReturnedFrame {
             stamp,
             seen: Realtime::from_ns(3_000),
             at: Monotonic::from_ns(0),

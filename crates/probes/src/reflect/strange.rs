@@ -4,7 +4,7 @@ use super::series;
 use run::Feed;
 use units::Monotonic;
 use wire::ether::{EthernetView, Mac};
-use wire::test_frame::{HEADER, Kind};
+use wire::test_frame::{HEADER, TestFrameKind};
 
 /// Who the far end is, and what came that is not from it, or not what it was given.
 #[derive(Debug)]
@@ -31,13 +31,13 @@ impl Strange {
 
     /// Whether a frame of our session is the far end's answer to `sent`, whose sequence number may be another; counts what is not.
     #[inline]
-    pub(super) fn is_answer(&mut self, kind: Kind, came: &EthernetView<'_>, sent: &[u8]) -> bool {
+    pub(super) fn is_answer(&mut self, kind: TestFrameKind, came: &EthernetView<'_>, sent: &[u8]) -> bool {
         if self.far.is_some_and(|far| far != came.src()) {
             self.others += 1;
             return false;
         }
         // A farewell is answered with other contents.
-        let is_same = kind != Kind::Probe || has_same_data(came, sent);
+        let is_same = kind != TestFrameKind::Probe || has_same_data(came, sent);
         self.changed += u64::from(!is_same);
         is_same
     }
@@ -65,7 +65,7 @@ fn has_same_data(came: &EthernetView<'_>, sent: &[u8]) -> bool {
 mod tests {
     use super::Strange;
     use wire::ether::{EthernetView, Mac};
-    use wire::test_frame::{Kind, MIN_OCTETS, TestFrame, reflect};
+    use wire::test_frame::{MIN_OCTETS, TestFrame, TestFrameKind, reflect};
 
     const OWN: Mac = Mac([2, 0, 0, 0, 0, 1]);
     const FAR: Mac = Mac([2, 0, 0, 0, 0, 2]);
@@ -73,7 +73,7 @@ mod tests {
 
     fn probe() -> Vec<u8> {
         let frame = TestFrame {
-            kind: Kind::Probe,
+            kind: TestFrameKind::Probe,
             flags: 0,
             session: 1,
             sequence: 2,
@@ -88,7 +88,7 @@ mod tests {
         reflect(&mut answer, from);
         change(&mut answer);
         let ethernet = EthernetView::parse(&answer).expect("a frame");
-        strange.is_answer(Kind::Probe, &ethernet, &probe())
+        strange.is_answer(TestFrameKind::Probe, &ethernet, &probe())
     }
 
     #[test]

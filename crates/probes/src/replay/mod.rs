@@ -7,31 +7,30 @@
 //! Hooks: AF_PACKET or AF_XDP on one interface. Produces: `publish/lateness`, one sample for each frame: from its due instant
 //! to the return of the call that sent it. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
-mod grid;
-mod recording;
+mod frames;
 mod sender;
 mod series;
 #[cfg(test)]
 mod tests;
 
-pub use grid::streams_of;
-pub use recording::Recording;
+pub use frames::CapturedFrames;
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
+use crate::second::next_second;
 use model::kind;
 use run::{Recorder, Stop};
 use std::sync::Arc;
 use sys::thread::Policy;
 
-/// How a recording is to be sent.
+/// How a capture is to be sent.
 #[derive(Debug, Clone)]
 pub struct ReplayConfig {
     /// What.
-    pub recording: Arc<Recording>,
+    pub frames: Arc<CapturedFrames>,
     /// What it is called in the report: the file's name.
     pub name: String,
     /// How many times; `None` until told to stop.
@@ -73,7 +72,7 @@ impl Probe for ReplayConfig {
 
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
         let port = on.into();
-        let (longest, most) = (self.recording.longest(), port.mtu() as usize + TAGGED_HEADER_OCTETS);
+        let (longest, most) = (self.frames.longest(), port.mtu() as usize + TAGGED_HEADER_OCTETS);
         if longest > most {
             return Err(ProbeError::Usage(format!(
                 "replay: {} has a frame of {longest} octets, {} takes {most}: raise its MTU",
@@ -82,7 +81,7 @@ impl Probe for ReplayConfig {
             )));
         }
         let describe = Box::new(series::Replay::of(self, &port));
-        let per_second = self.recording.frames() as u128 * 1_000_000_000 / u128::from(self.recording.period_ns());
+        let per_second = self.frames.count() as u128 * 1_000_000_000 / u128::from(self.frames.period_ns());
         let capacity = crate::hot::capacity(u64::try_from(per_second).unwrap_or(u64::MAX));
         let mut feed = recorder.feed(capacity, 1, describe);
         feed.announce(series::LATENESS, "lateness");
@@ -94,7 +93,7 @@ impl Probe for ReplayConfig {
             feed,
             Box::new(move |start, feed| sender.run(start, feed)),
         );
-        Running::start(vec![thread], crate::publish::next_second)
+        Running::start(vec![thread], next_second)
     }
 }
 

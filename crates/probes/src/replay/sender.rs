@@ -1,6 +1,6 @@
 //! The sending loop.
 
-use super::recording::Recording;
+use super::frames::CapturedFrames;
 use super::{MOST_AT_ONCE, ReplayConfig, series};
 use crate::error::ProbeError;
 use crate::port::Port;
@@ -23,31 +23,31 @@ pub(super) struct Sender {
 
 /// Where in the rounds the sender is.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Position {
     round: u64,
     index: usize,
     /// When the round began.
     begin: Monotonic,
 }
 
-impl Place {
-    fn due(&self, recording: &Recording) -> Monotonic {
-        self.begin + i64::try_from(recording.entry(self.index).at_ns).unwrap_or(i64::MAX / 2)
+impl Position {
+    fn due(&self, frames: &CapturedFrames) -> Monotonic {
+        self.begin + i64::try_from(frames.entry(self.index).at_ns).unwrap_or(i64::MAX / 2)
     }
 
-    fn go_on(&mut self, recording: &Recording) {
+    fn go_on(&mut self, frames: &CapturedFrames) {
         self.index += 1;
-        if self.index == recording.frames() {
+        if self.index == frames.count() {
             self.index = 0;
             self.round += 1;
-            self.begin = self.begin + i64::try_from(recording.period_ns()).unwrap_or(i64::MAX / 2);
+            self.begin = self.begin + i64::try_from(frames.period_ns()).unwrap_or(i64::MAX / 2);
         }
     }
 }
 
 impl Sender {
     pub(super) fn new(config: ReplayConfig, port: Port, stop: Stop) -> Self {
-        let batch = TxBatch::new(MOST_AT_ONCE, config.recording.longest());
+        let batch = TxBatch::new(MOST_AT_ONCE, config.frames.longest());
         Self {
             config,
             port,
@@ -69,22 +69,22 @@ impl Sender {
     }
 
     fn replay(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
-        let phase_ns = i64::try_from(self.config.recording.phase_ns()).unwrap_or(0);
+        let phase_ns = i64::try_from(self.config.frames.phase_ns()).unwrap_or(0);
         let duration = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
         let end = duration.map(|ns| start + ns);
         let wait = Wait::spinning_ahead(self.config.spin_ahead_ns);
-        let mut place = Place {
+        let mut place = Position {
             round: 0,
             index: 0,
             begin: start + phase_ns,
         };
         while self.is_left(&place, end) && !self.stop.requested() {
-            let due = place.due(&self.config.recording);
+            let due = place.due(&self.config.frames);
             let now = wait.until(due);
             if now < due {
                 continue;
             }
-            let first = place.round * self.config.recording.frames() as u64 + place.index as u64;
+            let first = place.round * self.config.frames.count() as u64 + place.index as u64;
             self.gather(&mut place, now, end);
             let refused = self.port.publish_all(&mut self.batch)?;
             self.note(first, refused, feed);
@@ -92,25 +92,25 @@ impl Sender {
         Ok(())
     }
 
-    fn is_left(&self, place: &Place, end: Option<Monotonic>) -> bool {
+    fn is_left(&self, place: &Position, end: Option<Monotonic>) -> bool {
         self.config.rounds.is_none_or(|rounds| place.round < rounds)
-            && end.is_none_or(|end| place.due(&self.config.recording) < end)
+            && end.is_none_or(|end| place.due(&self.config.frames) < end)
     }
 
     /// Puts the frames that are due at `now` into the batch, at least one.
-    fn gather(&mut self, place: &mut Place, now: Monotonic, end: Option<Monotonic>) {
+    fn gather(&mut self, place: &mut Position, now: Monotonic, end: Option<Monotonic>) {
         let mut count = 0;
         while count < MOST_AT_ONCE && self.is_left(place, end) {
-            let due = place.due(&self.config.recording);
+            let due = place.due(&self.config.frames);
             if count > 0 && due > now {
                 break;
             }
             let room = self.batch.frame_mut(count);
-            let octets = self.config.recording.write(place.index, place.round, room);
+            let octets = self.config.frames.write(place.index, place.round, room);
             self.batch.set_len(count, octets);
             self.dues[count] = due;
             count += 1;
-            place.go_on(&self.config.recording);
+            place.go_on(&self.config.frames);
         }
         self.batch.set_count(count);
     }

@@ -29,17 +29,17 @@ impl Replay {
 impl Describe for Replay {
     fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
         let config = &self.config;
-        let recording = &config.recording;
-        let streams: Vec<&str> = recording.sv_ids().collect();
+        let frames = &config.frames;
+        let streams: Vec<&str> = frames.sv_ids().collect();
         let or = |value: Option<String>, otherwise: &str| value.unwrap_or_else(|| otherwise.to_owned());
         SeriesSpec {
-            interval_ns: Some(recording.period_ns() as f64 / recording.frames() as f64),
+            interval_ns: Some(frames.period_ns() as f64 / frames.count() as f64),
             threshold_ns: config.threshold_ns,
             settings: vec![
                 ("interface".into(), self.interface.clone()),
                 ("replays".into(), config.name.clone()),
-                ("frames in a round".into(), recording.frames().to_string()),
-                ("a round".into(), format_ns(recording.period_ns() as f64)),
+                ("frames in a round".into(), frames.count().to_string()),
+                ("a round".into(), format_ns(frames.period_ns() as f64)),
                 (
                     "rounds".into(),
                     or(config.rounds.map(|rounds| rounds.to_string()), "until the end"),

@@ -1,6 +1,6 @@
 //! What a capture becomes, without a network.
 
-use super::Recording;
+use super::CapturedFrames;
 use capture::write::PcapWriter;
 use std::path::PathBuf;
 use wire::ether::{EthernetView, Mac};
@@ -33,9 +33,9 @@ fn capture(folder: &tempfile::TempDir, frames: &[(i64, Vec<u8>)]) -> PathBuf {
     path
 }
 
-fn counts(recording: &Recording, index: usize, round: u64) -> Vec<u16> {
-    let mut octets = vec![0; recording.longest()];
-    let length = recording.write(index, round, &mut octets);
+fn counts(frames: &CapturedFrames, index: usize, round: u64) -> Vec<u16> {
+    let mut octets = vec![0; frames.longest()];
+    let length = frames.write(index, round, &mut octets);
     let ethernet = EthernetView::parse(&octets[..length]).expect("Ethernet");
     let sv = Frame::parse(&ethernet).expect("sampled values");
     sv.asdus().map(|asdu| asdu.smp_cnt()).collect()
@@ -55,14 +55,14 @@ fn counters_go_on_from_round_to_round() {
             )
         })
         .collect();
-    let recording = Recording::load(&capture(&folder, &frames), None).expect("a recording");
-    assert_eq!((recording.frames(), recording.phase_ns()), (2_500, 250_000_000));
-    assert_eq!(recording.period_ns(), 2_499 * 416_666 + 1_000_000_000 / 4_800);
-    assert_eq!(counts(&recording, 0, 0), [3_998, 3_999]);
-    let last = counts(&recording, 2_499, 0)[1];
-    assert_eq!(counts(&recording, 0, 1), [(last + 1) % 4_800, (last + 2) % 4_800]);
-    let last = counts(&recording, 2_499, 1)[1];
-    assert_eq!(counts(&recording, 0, 2)[0], (last + 1) % 4_800);
+    let frames = CapturedFrames::load(&capture(&folder, &frames), None).expect("a capture");
+    assert_eq!((frames.count(), frames.phase_ns()), (2_500, 250_000_000));
+    assert_eq!(frames.period_ns(), 2_499 * 416_666 + 1_000_000_000 / 4_800);
+    assert_eq!(counts(&frames, 0, 0), [3_998, 3_999]);
+    let last = counts(&frames, 2_499, 0)[1];
+    assert_eq!(counts(&frames, 0, 1), [(last + 1) % 4_800, (last + 2) % 4_800]);
+    let last = counts(&frames, 2_499, 1)[1];
+    assert_eq!(counts(&frames, 0, 2)[0], (last + 1) % 4_800);
 }
 
 #[test]
@@ -73,12 +73,12 @@ fn the_rate_of_a_short_capture_is_told_from_its_spacing_or_said() {
             .map(|n| (n * step_ns, frame("MU01", &[n as u16])))
             .collect()
     };
-    let even = Recording::load(&capture(&folder, &frames(250_000)), None).expect("4000 a second");
+    let even = CapturedFrames::load(&capture(&folder, &frames(250_000)), None).expect("4000 a second");
     assert_eq!(counts(&even, 0, 10), [4_000 % 4_000]);
     let odd = capture(&folder, &frames(300_000));
-    let error = Recording::load(&odd, None).expect_err("3333 a second").to_string();
+    let error = CapturedFrames::load(&odd, None).expect_err("3333 a second").to_string();
     assert!(error.contains("stream MU01") && error.contains("--rate"), "{error}");
-    let stated = Recording::load(&odd, Some(3_000)).expect("a stated rate");
+    let stated = CapturedFrames::load(&odd, Some(3_000)).expect("a stated rate");
     assert_eq!(counts(&stated, 0, 8), [200]);
 }
 
@@ -90,24 +90,24 @@ fn losses_and_other_frames_stay_as_they_were() {
         .map(|n| (n * 250_000, frame("MU01", &[n as u16])))
         .collect();
     frames.push((125_000, vec![0xff; 60]));
-    let recording = Recording::load(&capture(&folder, &frames), None).expect("a recording");
-    assert_eq!(recording.frames(), 391);
-    let mut octets = vec![0; recording.longest()];
-    assert_eq!(recording.write(1, 5, &mut octets), 60, "sorted by time");
+    let frames = CapturedFrames::load(&capture(&folder, &frames), None).expect("a capture");
+    assert_eq!(frames.count(), 391);
+    let mut octets = vec![0; frames.longest()];
+    assert_eq!(frames.write(1, 5, &mut octets), 60, "sorted by time");
     assert!(octets[..60].iter().all(|octet| *octet == 0xff));
-    assert_eq!(counts(&recording, 101, 1), [510], "110 of the second round");
+    assert_eq!(counts(&frames, 101, 1), [510], "110 of the second round");
 }
 
 #[test]
 fn what_cannot_be_replayed_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let empty = Recording::load(&capture(&folder, &[]), None)
+    let empty = CapturedFrames::load(&capture(&folder, &[]), None)
         .expect_err("empty")
         .to_string();
     assert!(empty.contains("no frame"), "{empty}");
     let missing = folder.path().join("none.pcap");
     assert!(
-        Recording::load(&missing, None)
+        CapturedFrames::load(&missing, None)
             .expect_err("missing")
             .to_string()
             .contains("none.pcap")

@@ -6,33 +6,11 @@ use super::series::{Family, families, notice, slot};
 use super::stream::Stream;
 use model::{Counter, StreamId};
 use run::Feed;
+use streamset::StreamSpec;
 use units::Monotonic;
-use wire::ether::{Mac, VlanTag};
+use wire::ether::Mac;
 use wire::sequence::RateLearner;
 use wire::sv::Frame;
-
-/// A stream that is to come.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExpectedStream {
-    /// svID.
-    pub sv_id: String,
-    /// Destination.
-    pub destination: Mac,
-    /// 802.1Q tag. A frame may come in another VLAN: that is named, and the stream is the same.
-    pub vlan: Option<VlanTag>,
-    /// APPID.
-    pub appid: u16,
-    /// confRev.
-    pub conf_rev: u32,
-    /// Samples a second.
-    pub rate: u32,
-    /// ASDUs in a frame.
-    pub asdus: u8,
-    /// Octets of seqData, if they are known.
-    pub octets: Option<usize>,
-    /// Where this is from, for a person.
-    pub origin: String,
-}
 
 /// An expected stream that comes this long after the start is late: a publisher that is started beside the subscriber waits for the next
 /// full second.
@@ -41,7 +19,7 @@ const LATE_NS: i64 = 1_000_000_000;
 /// What is held against a stream.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
-    expected: ExpectedStream,
+    expected: StreamSpec,
     came: bool,
     /// Until it has shown the rate.
     learner: Option<RateLearner>,
@@ -53,7 +31,7 @@ pub(super) struct Watch {
 type Seen = [u64; 3];
 
 impl Watch {
-    pub(super) fn new(expected: ExpectedStream) -> Self {
+    pub(super) fn new(expected: StreamSpec) -> Self {
         Self {
             expected,
             came: false,
@@ -63,11 +41,9 @@ impl Watch {
     }
 }
 
-impl ExpectedStream {
-    /// Who it is.
-    pub(super) fn id(&self) -> StreamId {
-        key::stream(self.destination, self.vlan, self.appid, self.sv_id.as_bytes())
-    }
+/// The identity of a stream that is to come.
+pub(super) fn id(stream: &StreamSpec) -> StreamId {
+    key::stream(stream.destination, stream.vlan, stream.appid, stream.sv_id.as_bytes())
 }
 
 impl Stream {
@@ -118,7 +94,7 @@ impl Stream {
         let wanted = [
             u64::from(expected.conf_rev),
             u64::from(expected.asdus),
-            expected.octets.map_or(seen[2], |octets| octets as u64),
+            expected.content.octets().map_or(seen[2], |octets| octets as u64),
         ];
         let codes = [
             notice::EXPECTED_CONF_REV,
@@ -210,7 +186,7 @@ fn vlan(code: u64) -> String {
 }
 
 /// Where an expected stream is from, by the slot of one of its series.
-pub(super) fn of_slot(config: &SubscribeConfig, slot: u16) -> Option<&ExpectedStream> {
+pub(super) fn of_slot(config: &SubscribeConfig, slot: u16) -> Option<&StreamSpec> {
     let families = Family::ALL.len() as u16;
     config.expected.get(usize::from(slot.checked_sub(1)? / families))
 }

@@ -14,30 +14,29 @@
 //! One-way figures need two clocks to agree. Without a stated relation they are not measured, rather than wrong.
 
 mod expected;
+mod goose;
 mod instants;
 mod key;
 mod receiver;
-mod record;
+mod recording;
 mod series;
 mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use expected::ExpectedStream;
-
 use crate::error::ProbeError;
-use crate::goose::{SuperviseConfig, supervise};
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
-use crate::reflect::Receive;
+use crate::reception::Receive;
 use crate::sender::SenderEnd;
-use model::kind;
-use model::setting;
+pub use goose::SuperviseConfig;
+use model::{kind, setting};
 use run::{Recorder, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use streamset::StreamSpec;
 use sys::packet::PortOptions;
 use sys::thread::Policy;
 use units::format_ns;
@@ -112,7 +111,7 @@ pub struct SubscribeConfig {
     /// Most streams told apart; further ones are counted and reported, not measured.
     pub max_streams: u16,
     /// Streams that are to come. One that does not, or stops, has lost what was due; every other stream is named.
-    pub expected: Vec<ExpectedStream>,
+    pub expected: Vec<StreamSpec>,
     /// Relation of the clocks.
     pub clock: ClockRelation,
     /// How to wait for frames.
@@ -228,11 +227,11 @@ impl Probe for SubscribeConfig {
                 self.goose.max_blocks
             )));
         }
-        let slots = usize::from(series::slots(self.max_streams) + supervise::slots(self.goose.max_blocks));
+        let slots = usize::from(series::slots(self.max_streams) + goose::slots(self.goose.max_blocks));
         let describe = Box::new(series::Subscribe::of(self, &port));
         let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
         if self.record {
-            feed.set_tape(recorder.tape(record::TAPE_FRAMES, &record::POINTS));
+            feed.set_tape(recorder.tape(recording::TAPE_FRAMES, &recording::POINTS));
         }
         feed.announce(series::DELIVERY, "subscribe");
         let frames = Arc::new(AtomicU64::new(0));

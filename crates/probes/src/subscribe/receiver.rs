@@ -1,11 +1,11 @@
 //! The receiving loop.
 
 use super::SubscribeConfig;
+use super::goose::{Blocks, is_goose};
 use super::key;
 use super::series::{DELIVERY, Family, families, notice, slots};
 use super::stream::{Sample, Stream};
 use crate::error::ProbeError;
-use crate::goose::supervise::{Blocks, is_goose};
 use crate::port::Port;
 use crate::reception::{Account, Arrival, Reception};
 use run::{Feed, Stop};
@@ -25,11 +25,11 @@ const LOOK_NS: i64 = 100_000_000;
 
 pub(super) struct Receiver {
     reception: Reception,
-    table: Table,
+    table: StreamTable,
 }
 
 /// The streams, and what belonged to none.
-pub(super) struct Table {
+pub(super) struct StreamTable {
     pub(super) streams: Vec<Stream>,
     /// Where the next frame is looked for first: publishers send their streams in the same order each time.
     likely: usize,
@@ -63,7 +63,7 @@ impl Receiver {
         frames: Arc<AtomicU64>,
     ) -> Self {
         let counted_before = port.link_statistics();
-        let table = Table::new(config, awaited, counted_before);
+        let table = StreamTable::new(config, awaited, counted_before);
         Self {
             reception: Reception {
                 port,
@@ -123,7 +123,7 @@ impl Receiver {
     }
 }
 
-impl Table {
+impl StreamTable {
     /// Knows `awaited` streams; the interface had counted `counted_before`.
     pub(super) fn new(config: SubscribeConfig, awaited: Vec<Stream>, counted_before: Option<LinkStatistics>) -> Self {
         let mut streams = Vec::with_capacity(usize::from(config.max_streams));
@@ -187,7 +187,7 @@ impl Table {
     }
 }
 
-impl Account for Table {
+impl Account for StreamTable {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
         self.newest = arrival.kernel.unwrap_or(arrival.wall);
         self.tagged += u64::from(vlan.is_some());
@@ -218,7 +218,7 @@ impl Account for Table {
     }
 }
 
-impl Table {
+impl StreamTable {
     /// The next frame of a stream that is known.
     fn fast(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
         let count = self.streams.len();

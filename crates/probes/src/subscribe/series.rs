@@ -1,11 +1,11 @@
 //! What the series of this probe are called and mean, and its notices in words.
 
+use super::goose::Words;
 use super::{ClockRelation, SubscribeConfig, expected};
 use crate::found;
-use crate::goose::supervise::Words;
 use crate::port::Port;
-use model::{EventKind, SeriesClock, SeriesSpec, kind, setting};
-use run::{Describe, FRAME_WORTH_ASKING_NS, QuestionKind};
+use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind, setting};
+use run::{Describe, FRAME_WORTH_ASKING_NS};
 
 /// Slot of `delivery/subscribe`.
 pub(super) const DELIVERY: u16 = 0;

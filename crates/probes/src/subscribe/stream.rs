@@ -1,14 +1,15 @@
 //! One stream: who it is, its sequence, and its series.
 
-use super::expected::{ExpectedStream, Watch};
+use super::expected::Watch;
 use super::instants::Due;
-use super::record::Frames;
+use super::recording::Frames;
 use super::series::{Family, families, notice, slot};
 use super::{ClockRelation, SubscribeConfig};
 use crate::found;
 use crate::reception::Arrival;
 use model::{Counter, StreamId};
 use run::{Feed, TapeStream};
+use streamset::StreamSpec;
 use units::{Monotonic, Realtime};
 use wire::ether::VlanTag;
 use wire::sequence::{self, Accounting, Contents, History, Sequence, Settled, Step};
@@ -62,10 +63,10 @@ impl Stream {
     }
 
     /// A stream that has not come yet.
-    pub(super) fn awaited(number: u16, expected: &ExpectedStream, config: &SubscribeConfig) -> Self {
+    pub(super) fn awaited(number: u16, expected: &StreamSpec, config: &SubscribeConfig) -> Self {
         let mut stream = Self::blank(
             number,
-            expected.id(),
+            super::expected::id(expected),
             Sequence::new(expected.rate).remembering(History::of_a_second()),
             config.clock,
         );

@@ -2,7 +2,7 @@
 //! them.
 
 use super::SubscribeConfig;
-use super::receiver::Table;
+use super::receiver::StreamTable;
 use super::series::{DELIVERY, Family, notice, slots};
 use crate::reception::{Account, Arrival};
 use crate::sender::SenderEnd;
@@ -11,7 +11,7 @@ use capture::{Frame, LinkType};
 use model::{Counter, SeriesClock, SeriesSpec};
 use proptest::prelude::{ProptestConfig, any};
 use proptest::{prop_assert, prop_assert_eq, prop_assume, proptest};
-use run::{Describe, Heard, Record};
+use run::{Describe, FeedItem, Heard};
 use std::collections::BTreeMap;
 use testing::histories::{Form, Sent, deeds, ends_early, is_whole, play};
 use units::{Monotonic, Realtime};
@@ -140,7 +140,7 @@ fn live_until(frames: &[Stamped], rate: Option<u32>, late_ns: i64, (sender, end_
         ..SubscribeConfig::default()
     };
     let (mut feed, mut heard) = Heard::of(1 << 10, usize::from(slots(4)), Box::new(Nameless));
-    let mut table = Table::new(config, Vec::new(), None);
+    let mut table = StreamTable::new(config, Vec::new(), None);
     let mut said = Verdicts::default();
     let mut names = BTreeMap::new();
     let mut listen = |heard: &mut Heard, said: &mut Verdicts| {
@@ -165,19 +165,19 @@ fn live_until(frames: &[Stamped], rate: Option<u32>, late_ns: i64, (sender, end_
 }
 
 /// What a record says of the stream whose spacing it is about.
-fn take(record: &Record, names: &BTreeMap<u16, String>, said: &mut Verdicts) {
+fn take(record: &FeedItem, names: &BTreeMap<u16, String>, said: &mut Verdicts) {
     match *record {
-        Record::Notice {
+        FeedItem::Notice {
             slot: DELIVERY, code, ..
         } => {
             said.of_all += usize::from(matches!(code, notice::MALFORMED | notice::TOO_MANY_STREAMS));
         }
-        Record::Notice { slot, code, .. } if is_spacing(slot) => {
+        FeedItem::Notice { slot, code, .. } if is_spacing(slot) => {
             let what = crate::found::of(code, 0, 0).map(|finding| finding.what);
             let is_doubt = what.is_some_and(What::is_doubt);
             said.streams.entry(names[&slot].clone()).or_default().doubts += usize::from(is_doubt);
         }
-        Record::Count { slot, counter, n, .. } if is_spacing(slot) => {
+        FeedItem::Count { slot, counter, n, .. } if is_spacing(slot) => {
             let stream = said.streams.entry(names[&slot].clone()).or_default();
             match counter {
                 Counter::Lost => stream.lost += n,

@@ -2,13 +2,14 @@
 
 use super::TalkConfig;
 use crate::error::ProbeError;
+use crate::framing::{Framing, per_second};
 use crate::port::Port;
-use units::{Period, Tai};
+use units::Tai;
 use wire::avtp::{AafTemplate, Stream};
 use wire::ether::{self, Mac};
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu, Template};
-use wire::test_frame::{self, Kind, TestFrame};
+use wire::test_frame::{self, TestFrame, TestFrameKind};
 
 /// Group address of our AVTP stream, of the range that MAAP hands out (IEEE 1722-2016, annex B).
 pub const AVTP_DESTINATION: Mac = Mac([0x91, 0xe0, 0xf0, 0x00, 0xfe, 0x00]);
@@ -21,46 +22,6 @@ const MAX_TRANSIT_NS: i64 = 2_000_000;
 
 /// Members of the SV dataset: as 9-2LE has them.
 const MEMBERS: usize = 8;
-
-/// What a frame looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Framing {
-    /// Our test frame, EtherType 0x88B5.
-    Test,
-    /// AVTP: AAF PCM as SR class A carries it.
-    Avtp,
-    /// Sampled values: one stream, one ASDU.
-    Sv,
-}
-
-impl Framing {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Test => "test",
-            Self::Avtp => "avtp",
-            Self::Sv => "sv",
-        }
-    }
-
-    /// EtherType of its frames.
-    pub fn ether_type(self) -> u16 {
-        match self {
-            Self::Test => test_frame::ETHER_TYPE,
-            Self::Avtp => wire::avtp::ETHER_TYPE,
-            Self::Sv => ether::SV,
-        }
-    }
-
-    /// What is sent, in words for the report.
-    pub fn describe(self) -> &'static str {
-        match self {
-            Self::Test => "test frames, EtherType 0x88B5",
-            Self::Avtp => "AVTP (IEEE 1722), AAF PCM 48 kHz, 2 channels, 6 samples in a frame",
-            Self::Sv => "sampled values, one stream, one ASDU in a frame",
-        }
-    }
-}
 
 enum Carrier {
     Test { frame: Vec<u8>, fields_at: usize },
@@ -113,7 +74,7 @@ impl Frame {
     /// Makes the next frame. Allocates nothing.
     pub(super) fn patch(&mut self, change: &Change) {
         let fields = TestFrame {
-            kind: Kind::Stream,
+            kind: TestFrameKind::Stream,
             flags: change.flags,
             session: self.session,
             sequence: change.sequence,
@@ -210,28 +171,5 @@ fn carrier(config: &TalkConfig, src: Mac) -> Result<Carrier, ProbeError> {
             })?;
             Ok(Carrier::Sv { template, rate })
         }
-    }
-}
-
-/// How many periods a second has, when smpCnt can count them and their number is whole.
-pub(crate) fn per_second(period: Period) -> Option<u64> {
-    let (numerator_ns, denominator) = period.fraction();
-    let second = denominator.checked_mul(1_000_000_000)?;
-    let rate = second / numerator_ns;
-    (second.is_multiple_of(numerator_ns) && (1..=65_536).contains(&rate)).then_some(rate)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::per_second;
-
-    #[test]
-    fn only_whole_rates_that_smp_cnt_can_count() {
-        let rate = |text: &str| per_second(text.parse().expect(text));
-        assert_eq!(
-            (rate("125us"), rate("4800/s"), rate("1s")),
-            (Some(8_000), Some(4_800), Some(1))
-        );
-        assert_eq!((rate("130us"), rate("2s"), rate("65537/s")), (None, None, None));
     }
 }

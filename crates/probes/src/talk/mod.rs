@@ -19,14 +19,15 @@ pub mod search;
 mod sender;
 mod series;
 
-pub(crate) use frame::per_second;
-pub use frame::{AVTP_DESTINATION, Framing, SV_DESTINATION};
+pub use frame::{AVTP_DESTINATION, SV_DESTINATION};
 
 use crate::error::ProbeError;
+use crate::framing::Framing;
 use crate::hot::{HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
+use crate::second::next_second;
 use model::kind;
 use run::{Recorder, Stop};
 use std::sync::Arc;
@@ -36,14 +37,6 @@ use sys::privilege::Capability;
 use sys::thread::Policy;
 use units::{Monotonic, Period};
 use wire::ether::{Mac, VlanTag};
-
-/// What the flags of a test frame say in a stream.
-pub(crate) mod mark {
-    /// Of the warm-up: not counted, the first counted one is number 0.
-    pub(crate) const BEGIN: u16 = 1;
-    /// After the last: the sequence number is how many were sent.
-    pub(crate) const END: u16 = 2;
-}
 
 /// What is to be sent.
 #[derive(Debug, Clone)]
@@ -207,7 +200,7 @@ impl Probe for TalkConfig {
 fn first_due(framing: Framing) -> Monotonic {
     match framing {
         Framing::Test | Framing::Avtp => sys::clock::monotonic() + LEAD_NS,
-        Framing::Sv => crate::publish::next_second(),
+        Framing::Sv => next_second(),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::frame::{Change, Frame};
 use super::series::{LATE_START, LAUNCH, REFUSED, SEND, TALK};
-use super::{TalkConfig, Totals, mark};
+use super::{TalkConfig, Totals};
 use crate::error::ProbeError;
+use crate::framing::mark;
 use crate::port::Port;
 use model::Counter;
 use run::{Feed, Stop};

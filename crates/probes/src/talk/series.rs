@@ -2,8 +2,8 @@
 
 use super::TalkConfig;
 use crate::port::Port;
-use model::{EventKind, SeriesSpec, kind};
-use run::{Describe, QuestionKind};
+use model::{EventKind, QuestionKind, SeriesSpec, kind};
+use run::Describe;
 use units::format_ns;
 
 /// Slot of the talker delta.

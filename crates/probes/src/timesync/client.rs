@@ -104,7 +104,7 @@ pub(super) struct Daemon {
 
 /// One look at a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct DaemonState {
     pub(super) status: TimeStatus,
     pub(super) current: CurrentData,
     pub(super) parent: ParentData,
@@ -239,7 +239,7 @@ impl Client {
     }
 
     /// One look at the daemon, whose clock has this many ports.
-    pub(super) fn look(&mut self, ports: u16) -> Result<Answer, PtpError> {
+    pub(super) fn look(&mut self, ports: u16) -> Result<DaemonState, PtpError> {
         let from = self.send(Id::TimeStatus)?;
         for id in [Id::Current, Id::Parent, Id::TimeProperties, Id::Port] {
             self.send(id)?;
@@ -269,7 +269,7 @@ impl Client {
         });
         of_ports.sort_by_key(|port| port.identity.port);
         match (status, current, parent) {
-            (Some(status), Some(current), Some(parent)) if !of_ports.is_empty() => Ok(Answer {
+            (Some(status), Some(current), Some(parent)) if !of_ports.is_empty() => Ok(DaemonState {
                 status,
                 current,
                 parent,

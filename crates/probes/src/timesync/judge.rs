@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::client::Answer;
+use super::client::DaemonState;
 use model::EventKind;
 use units::{Monotonic, format_ns};
 use wire::ptp::{ClockIdentity, PortData, PortState};
@@ -32,7 +32,7 @@ pub(super) struct Rules {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Look {
     /// What `ptp4l` said, or why it said nothing; `None` when none is watched.
-    pub(super) ptp: Option<Result<Answer, String>>,
+    pub(super) ptp: Option<Result<DaemonState, String>>,
     /// How far the wall clock jumped since the last look.
     pub(super) step_ns: Option<i64>,
     /// Distance of the system clock from the network card's clock in ns, where `ptp4l` steers that, or why it is not known.
@@ -85,7 +85,7 @@ enum Trouble {
 pub(super) struct Judge {
     rules: Rules,
     condition: Condition,
-    last: Option<Answer>,
+    last: Option<DaemonState>,
     /// When the daemon was last heard, or there was no trouble.
     last_good: Option<Monotonic>,
     /// When a new Sync message was last seen.
@@ -131,7 +131,7 @@ impl Judge {
         found
     }
 
-    fn answered(&mut self, at: Monotonic, answer: &Answer, found: &mut Found) -> Option<(Trouble, String)> {
+    fn answered(&mut self, at: Monotonic, answer: &DaemonState, found: &mut Found) -> Option<(Trouble, String)> {
         if self.was_silent {
             self.was_silent = false;
             found
@@ -170,7 +170,7 @@ impl Judge {
         &self,
         at: Monotonic,
         port: &PortData,
-        answer: &Answer,
+        answer: &DaemonState,
         new_grandmaster: bool,
     ) -> Option<(Trouble, String)> {
         let grandmaster = answer.parent.grandmaster;
@@ -199,7 +199,7 @@ impl Judge {
         None
     }
 
-    fn without_master(&self, answer: &Answer, found: &mut Found) -> Option<(Trouble, String)> {
+    fn without_master(&self, answer: &DaemonState, found: &mut Found) -> Option<(Trouble, String)> {
         let is_master = |port: &PortData| matches!(port.state, PortState::Master | PortState::Grandmaster);
         let own = self.rules.own == Some(answer.parent.grandmaster);
         let reigns = own && answer.ports.iter().any(is_master);
@@ -284,7 +284,7 @@ impl Judge {
 }
 
 /// Peer-to-peer, the way to the neighbour; end-to-end, the way to the master.
-fn delay_ns(port: &PortData, answer: &Answer) -> i64 {
+fn delay_ns(port: &PortData, answer: &DaemonState) -> i64 {
     match port.peer_to_peer() {
         true => port.peer_delay_ns,
         false => answer.current.mean_path_delay_ns,
@@ -292,7 +292,7 @@ fn delay_ns(port: &PortData, answer: &Answer) -> i64 {
 }
 
 /// What is different, in words.
-fn changes(before: &Answer, now: &Answer) -> Vec<String> {
+fn changes(before: &DaemonState, now: &DaemonState) -> Vec<String> {
     let mut changes = Vec::new();
     for port in &now.ports {
         let was = before.ports.iter().find(|was| was.identity == port.identity);

@@ -2,7 +2,7 @@
 
 use ::trace::hops::Point;
 use std::collections::BTreeMap;
-use sys::link::{LinkInfo, find, find_index};
+use sys::link::{CarrierChange, LinkInfo, find, find_index};
 
 /// The interfaces of the points that can be asked.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Links {
             unwatched: Vec::new(),
         };
         for (number, point) in points.iter().enumerate() {
-            for place in &point.places {
+            for place in &point.hooks {
                 let namespace = (place.netns != own).then(|| others.get(&place.netns).copied());
                 links.add(number, &point.name, place.ifindex, namespace);
             }
@@ -135,28 +135,24 @@ impl Watched {
 /// What changed, and whether it is a doubt.
 fn change(before: &LinkInfo, now: &LinkInfo) -> Option<(String, bool)> {
     let name = &before.name;
-    let counts = now.carrier_losses.zip(before.carrier_losses);
-    let losses = counts.map_or(0, |(now, before)| now.wrapping_sub(before));
     if *name != now.name {
         return Some((format!("{name} is called {} now", now.name), true));
     }
-    match ((before.up, now.up), (before.carrier, now.carrier)) {
-        ((true, false), _) => Some((format!("{name} was brought down"), true)),
-        ((false, true), _) => Some((format!("{name} was brought up"), losses > 0)),
-        (_, (true, false)) => Some((format!("{name} lost its carrier"), true)),
-        (_, (false, true)) => Some((format!("{name} has its carrier again"), losses > 0)),
-        _ if losses > 0 => Some((
-            format!("{name} lost its carrier and regained it (losses: {losses})"),
-            true,
-        )),
-        _ => None,
+    let losses = now.carrier_losses_since(before);
+    match (before.up, now.up) {
+        (true, false) => return Some((format!("{name} was brought down"), true)),
+        (false, true) => return Some((format!("{name} was brought up"), losses > 0)),
+        _ => {}
     }
+    let change = now.carrier_change(before)?;
+    let is_doubt = change != CarrierChange::Back || losses > 0;
+    Some((format!("{name} {change}"), is_doubt))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Links, change};
-    use ::trace::hops::{Place, Point, PointKind};
+    use ::trace::hops::{Hook, Point, PointKind};
     use std::collections::BTreeMap;
     use sys::link::{LinkInfo, add_bridge, delete, find, set_down, set_up};
     use sys::netns::NetNs;
@@ -220,19 +216,19 @@ mod tests {
             add_bridge("p0")?;
             set_up("p0")?;
             let own = NetNs::current()?.inode()?;
-            let place = |kind| Place {
+            let place = |kind| Hook {
                 ifindex: find("p0").map_or(0, |link| link.index),
                 netns: own,
                 kind,
             };
             let point = Point {
                 name: "nic".to_owned(),
-                places: vec![place(PointKind::Receive), place(PointKind::Queue)],
+                hooks: vec![place(PointKind::Receive), place(PointKind::Queue)],
                 parent: 0,
             };
             let elsewhere = Point {
                 name: "edge".to_owned(),
-                places: vec![Place {
+                hooks: vec![Hook {
                     netns: own + 1,
                     ..place(PointKind::Receive)
                 }],

@@ -12,7 +12,7 @@ mod links;
 mod live;
 mod quiet;
 mod reader;
-mod record;
+mod recording;
 mod series;
 mod summary;
 mod wall;

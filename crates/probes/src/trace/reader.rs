@@ -8,7 +8,7 @@ use super::floors::Floors;
 use super::links::Links;
 use super::live::LiveView;
 use super::quiet::Quiet;
-use super::record::Frames;
+use super::recording::Frames;
 use super::series::Names;
 use super::summary::TraceSummary;
 use crate::error::ProbeError;

@@ -132,12 +132,12 @@ fn mac(octets: [u8; 6]) -> String {
 }
 
 fn events(point: &Point) -> String {
-    let kinds: Vec<&str> = point.places.iter().map(|place| place.kind.tracepoint()).collect();
+    let kinds: Vec<&str> = point.hooks.iter().map(|place| place.kind.tracepoint()).collect();
     kinds.join(" or ")
 }
 
 fn seen_by(point: &Point) -> String {
-    let places = point.places.iter().map(|place| {
+    let places = point.hooks.iter().map(|place| {
         let kind: PointKind = place.kind;
         format!(
             "{} of interface {} in namespace {}",

@@ -1,8 +1,8 @@
 //! What the series of this probe are called and mean.
 
 use super::WakeupConfig;
-use model::{EventKind, SeriesClock, SeriesSpec, kind, under};
-use run::{Describe, QuestionKind};
+use model::{EventKind, QuestionKind, SeriesClock, SeriesSpec, kind, under};
+use run::Describe;
 use sys::thread::Policy;
 use sys::wait::WakeClock;
 use units::format_ns;

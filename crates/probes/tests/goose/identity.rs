@@ -4,7 +4,7 @@ use crate::TRIP_REF;
 use crate::common::{Recorded, can_run};
 use crate::supervision::{encoded, message, said, supervise};
 use model::EventKind;
-use probes::goose::SuperviseConfig;
+use probes::subscribe::SuperviseConfig;
 use std::time::Duration;
 use wire::ether::Mac;
 use wire::goose::{Message, Value};

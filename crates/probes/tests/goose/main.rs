@@ -9,7 +9,8 @@ mod supervision;
 
 use common::Recorded;
 use model::EventKind;
-use probes::goose::{GooseConfig, parse};
+use probes::publish::GooseConfig;
+use streamset::goose::parse;
 use sys::packet::PortOptions;
 use sys::thread::Policy;
 
@@ -45,7 +46,7 @@ const TRIP_REF: &str = "IED1LD0/LLN0$GO$gcbTrip";
 
 fn goose_config(duration_ns: u64) -> GooseConfig {
     GooseConfig {
-        blocks: parse("test", TRIP).expect("a sound file"),
+        blocks: parse(TRIP, "test").expect("a sound file"),
         spin_ahead_ns: 0,
         duration_ns: Some(duration_ns),
         policy: Policy::Other,

@@ -3,9 +3,8 @@
 use crate::common::{Pair, Run, can_run};
 use crate::{TRIP_REF, goose_config, texts};
 use probes::Probe;
-use probes::goose::SuperviseConfig;
 use probes::publish::{self, PublishConfig, StreamConfig};
-use probes::subscribe::{self, ClockRelation, SubscribeConfig};
+use probes::subscribe::{self, ClockRelation, SubscribeConfig, SuperviseConfig};
 use std::time::Duration;
 use sys::packet::{PacketPort, PortOptions};
 use wire::ether::EthernetView;

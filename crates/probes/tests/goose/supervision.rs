@@ -3,10 +3,10 @@
 use crate::common::{self, Pair, Recorded, Run, can_run};
 use crate::{TRIP_REF, sender_options, texts};
 use probes::Probe;
-use probes::goose::{ExpectedBlock, SuperviseConfig};
-use probes::subscribe::{self, SubscribeConfig};
+use probes::subscribe::{self, SubscribeConfig, SuperviseConfig};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use streamset::goose::ExpectedBlock;
 use wire::ether::{EthernetView, Mac};
 use wire::goose::{Expectation, Frame, Message, Simulation, Value};
 use wire::time::UtcTime;

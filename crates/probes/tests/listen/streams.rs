@@ -3,12 +3,10 @@
 use crate::common::{Pair, Run, can_run};
 use crate::paced::{Expected, audio, samples};
 use crate::{AVTP, config, counted, listen, stream_events};
-use probes::Probe;
-use probes::ProbeError;
 use probes::listen::{ListenConfig, port_options};
-use probes::talk::Framing;
+use probes::{Framing, Probe, ProbeError};
 use sys::packet::PortOptions;
-use wire::test_frame::{Kind, TestFrame};
+use wire::test_frame::{TestFrame, TestFrameKind};
 
 #[test]
 fn namesakes_are_told_apart_and_numbered() {
@@ -78,7 +76,7 @@ fn frames_of_other_probes_are_no_stream_and_silence_is_said() {
         .start(port, &mut run.recorder, &run.stop)
         .expect("the listener starts");
     let probe = TestFrame {
-        kind: Kind::Probe,
+        kind: TestFrameKind::Probe,
         flags: 0,
         session: 1,
         sequence: 1,

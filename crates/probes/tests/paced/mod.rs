@@ -8,7 +8,7 @@ use wire::avtp::{AafTemplate, Stream};
 use wire::ether::{self, Mac, VlanTag};
 use wire::quality::SvQuality;
 use wire::sv::{Message, OwnedAsdu, Template};
-use wire::test_frame::{self, Kind, TestFrame};
+use wire::test_frame::{self, TestFrame, TestFrameKind};
 
 /// Marks in the flags of a test frame, as `talk` sets them.
 pub(crate) const BEGIN: u16 = 1;
@@ -27,7 +27,7 @@ pub(crate) struct Own {
 impl Own {
     fn fields(self) -> [u8; test_frame::HEADER] {
         let fields = TestFrame {
-            kind: Kind::Stream,
+            kind: TestFrameKind::Stream,
             flags: self.flags,
             session: self.session,
             sequence: self.sequence,

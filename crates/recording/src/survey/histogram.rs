@@ -1,5 +1,7 @@
 //! A histogram of any range of values with a bounded error, and small while the values keep together.
 
+use model::Figures;
+
 /// Buckets to an octave: a bucket is at most 0.2 % wide.
 const PER_OCTAVE: usize = 512;
 
@@ -20,31 +22,6 @@ pub struct LogHistogram {
     sum: i128,
     min: i64,
     max: i64,
-}
-
-/// The figures of a histogram in ns.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Figures {
-    /// Number of values.
-    pub count: u64,
-    /// Values below 0.
-    pub negative: u64,
-    /// Smallest value, exact.
-    pub min: Option<i64>,
-    /// Mean, exact up to the division.
-    pub mean: Option<f64>,
-    /// Median. As all quantiles, the upper edge of its bucket, and `None` where fewer than ten values lie beyond it.
-    pub p50: Option<u64>,
-    /// 99 % quantile.
-    pub p99: Option<u64>,
-    /// 99.9 % quantile.
-    pub p999: Option<u64>,
-    /// 99.99 % quantile.
-    pub p9999: Option<u64>,
-    /// 99.999 % quantile.
-    pub p99999: Option<u64>,
-    /// Largest value, exact.
-    pub max: Option<i64>,
 }
 
 impl Default for LogHistogram {
@@ -123,12 +100,15 @@ impl LogHistogram {
         self.buckets().find_map(reached).map(|high| high.min(highest))
     }
 
-    /// Its figures.
+    /// Number of values below 0.
+    pub fn negative(&self) -> u64 {
+        self.negative
+    }
+
+    /// Its figures: smallest, largest and mean exact, a quantile the upper edge of its bucket.
     pub fn figures(&self) -> Figures {
         let any = self.count > 0;
         Figures {
-            count: self.count,
-            negative: self.negative,
             min: any.then_some(self.min),
             mean: any.then(|| self.sum as f64 / self.count as f64),
             p50: self.quantile(0.5),
@@ -186,7 +166,7 @@ mod tests {
         }
         let figures = histogram.figures();
         assert_eq!(
-            (figures.min, figures.max, figures.count),
+            (figures.min, figures.max, histogram.count()),
             (Some(10), Some(1_000_000), 100_000)
         );
         let p99 = figures.p99.unwrap() as f64;
@@ -202,6 +182,6 @@ mod tests {
         histogram.record_n(-5, 2);
         histogram.record_n(7, 1);
         let figures = histogram.figures();
-        assert_eq!((figures.negative, figures.count, figures.min), (2, 3, Some(-5)));
+        assert_eq!((histogram.negative(), histogram.count(), figures.min), (2, 3, Some(-5)));
     }
 }

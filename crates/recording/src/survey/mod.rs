@@ -6,7 +6,7 @@ mod sequence;
 mod stream;
 
 pub use bands::{BAND_PIXELS, Band};
-pub use histogram::{Figures, LogHistogram};
+pub use histogram::LogHistogram;
 pub use sequence::Counts;
 pub use stream::{PacingSurvey, StreamSurvey};
 

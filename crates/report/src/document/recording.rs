@@ -1,7 +1,8 @@
 //! The recording of every sample.
 
 use crate::text::rfc3339;
-use ::recording::{Figures, StreamSurvey, Survey};
+use ::recording::{LogHistogram, StreamSurvey, Survey};
+use model::Figures;
 use serde::Serialize;
 use units::Realtime;
 
@@ -23,7 +24,7 @@ pub(super) struct RecordingEntry {
 struct WayEntry {
     from: String,
     to: String,
-    figures: FigureEntry,
+    figures: HistogramEntry,
     histogram: Vec<(u64, u64, u64)>,
     worst: Vec<WorstEntry>,
 }
@@ -51,49 +52,25 @@ struct StreamEntry {
     too_late: u64,
     restarts: u64,
     out_of_range: u64,
-    latencies: Vec<FigureEntry>,
-    pacing: Vec<FigureEntry>,
+    latencies: Vec<HistogramEntry>,
+    pacing: Vec<HistogramEntry>,
 }
 
+/// The figures of a histogram.
 #[derive(Debug, Clone, Serialize)]
-struct FigureEntry {
+struct HistogramEntry {
     count: u64,
     negative: u64,
-    min: Option<i64>,
-    mean: Option<f64>,
-    p50: Option<u64>,
-    p99: Option<u64>,
-    p999: Option<u64>,
-    p9999: Option<u64>,
-    p99999: Option<u64>,
-    max: Option<i64>,
+    #[serde(flatten)]
+    figures: Figures,
 }
 
-impl From<Figures> for FigureEntry {
-    fn from(figures: Figures) -> Self {
-        let Figures {
-            count,
-            negative,
-            min,
-            mean,
-            p50,
-            p99,
-            p999,
-            p9999,
-            p99999,
-            max,
-        } = figures;
+impl From<&LogHistogram> for HistogramEntry {
+    fn from(histogram: &LogHistogram) -> Self {
         Self {
-            count,
-            negative,
-            min,
-            mean,
-            p50,
-            p99,
-            p999,
-            p9999,
-            p99999,
-            max,
+            count: histogram.count(),
+            negative: histogram.negative(),
+            figures: histogram.figures(),
         }
     }
 }
@@ -133,7 +110,7 @@ fn way(survey: &Survey, index: usize) -> WayEntry {
     WayEntry {
         from: survey.points[way.from].clone(),
         to: survey.points[way.to].clone(),
-        figures: histogram.figures().into(),
+        figures: (&histogram).into(),
         histogram: histogram.buckets().collect(),
         worst: way.worst().into_iter().map(worst).collect(),
     }
@@ -153,15 +130,7 @@ fn stream(stream: &StreamSurvey) -> StreamEntry {
         too_late: counts.too_late,
         restarts: counts.restarts,
         out_of_range: counts.out_of_range,
-        latencies: stream
-            .latencies
-            .iter()
-            .map(|latency| latency.figures().into())
-            .collect(),
-        pacing: stream
-            .pacing
-            .iter()
-            .map(|pacing| pacing.spacing.figures().into())
-            .collect(),
+        latencies: stream.latencies.iter().map(HistogramEntry::from).collect(),
+        pacing: stream.pacing.iter().map(|pacing| (&pacing.spacing).into()).collect(),
     }
 }

@@ -116,7 +116,7 @@ pub(super) fn timeline(series: &SeriesView, events: &[&Event], limit: Option<u64
     for event in events {
         event_mark(&mut out, event, &x);
     }
-    let line = |figure: fn(&super::data::Point) -> Option<f64>| {
+    let line = |figure: fn(&super::data::ChartPoint) -> Option<f64>| {
         polyline(
             points
                 .iter()

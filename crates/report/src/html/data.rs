@@ -49,7 +49,7 @@ struct BarData {
 
 /// A point of a time line: one window, or the worst of several.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Point {
+pub(super) struct ChartPoint {
     pub(super) at_s: f64,
     pub(super) max: Option<i64>,
     pub(super) p99: Option<u64>,
@@ -57,9 +57,9 @@ pub(super) struct Point {
 }
 
 /// Windows as at most `most` points: of windows that share a point, the worst of each figure.
-pub(super) fn points(windows: &[WindowRow], most: usize) -> Vec<Point> {
+pub(super) fn points(windows: &[WindowRow], most: usize) -> Vec<ChartPoint> {
     let per_point = windows.len().div_ceil(most.max(1)).max(1);
-    let point = |group: &[WindowRow]| Point {
+    let point = |group: &[WindowRow]| ChartPoint {
         at_s: group[0].start_ns as f64 / 1e9,
         max: group.iter().filter_map(|window| window.max_ns).max(),
         p99: group.iter().filter_map(|window| window.p99_ns).max(),

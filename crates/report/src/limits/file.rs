@@ -64,12 +64,12 @@ enum Amount {
 }
 
 /// Where a value stands, so that an error can say so.
-struct Place<'a> {
+struct LimitsText<'a> {
     text: &'a str,
     origin: &'a str,
 }
 
-impl Place<'_> {
+impl LimitsText<'_> {
     fn error<T>(&self, value: &Spanned<T>, key: &'static str, problem: String) -> LimitsError {
         let before = self.text.get(..value.span().start).unwrap_or_default();
         LimitsError::Value {
@@ -89,7 +89,7 @@ impl Place<'_> {
 }
 
 pub(super) fn parse(text: &str, origin: &str) -> Result<Profile, LimitsError> {
-    let place = Place { text, origin };
+    let place = LimitsText { text, origin };
     let file: ProfileFile = toml::from_str(text).map_err(|error| LimitsError::Toml {
         origin: origin.to_owned(),
         message: error.to_string().trim_end().to_owned(),
@@ -114,7 +114,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Profile, LimitsError> {
     })
 }
 
-fn unique<'a>(ids: impl Iterator<Item = &'a Spanned<String>>, place: &Place<'_>) -> Result<(), LimitsError> {
+fn unique<'a>(ids: impl Iterator<Item = &'a Spanned<String>>, place: &LimitsText<'_>) -> Result<(), LimitsError> {
     let mut seen = HashSet::new();
     for id in ids {
         let name = place.not_empty(id, "id")?;
@@ -126,7 +126,7 @@ fn unique<'a>(ids: impl Iterator<Item = &'a Spanned<String>>, place: &Place<'_>)
     Ok(())
 }
 
-fn requirement(require: &RequireFile, place: &Place<'_>) -> Result<Requirement, LimitsError> {
+fn requirement(require: &RequireFile, place: &LimitsText<'_>) -> Result<Requirement, LimitsError> {
     let wanted = match (&require.is, require.at_most, require.at_least) {
         (Some(word), None, None) => Wanted::Is(place.not_empty(word, "is")?),
         (None, Some(number), None) => Wanted::AtMost(number),
@@ -150,7 +150,7 @@ fn requirement(require: &RequireFile, place: &Place<'_>) -> Result<Requirement, 
     })
 }
 
-fn one(limit: &LimitFile, place: &Place<'_>) -> Result<Limit, LimitsError> {
+fn one(limit: &LimitFile, place: &LimitsText<'_>) -> Result<Limit, LimitsError> {
     let word = limit.quantity.get_ref();
     let quantity = Quantity::from_word(word).ok_or_else(|| {
         let known: Vec<&str> = Quantity::ALL.iter().map(|quantity| quantity.word()).collect();
@@ -175,7 +175,7 @@ fn one(limit: &LimitFile, place: &Place<'_>) -> Result<Limit, LimitsError> {
 /// The only word of the key `stamps`.
 const KNOWN: &str = "known";
 
-fn known_stamps(limit: &LimitFile, place: &Place<'_>) -> Result<bool, LimitsError> {
+fn known_stamps(limit: &LimitFile, place: &LimitsText<'_>) -> Result<bool, LimitsError> {
     match &limit.stamps {
         None => Ok(false),
         Some(word) if word.get_ref() == KNOWN => Ok(true),
@@ -187,7 +187,7 @@ fn known_stamps(limit: &LimitFile, place: &Place<'_>) -> Result<bool, LimitsErro
 }
 
 /// The classes of a limit: every one but the last ends somewhere, each beyond the one before.
-fn classes(limit: &LimitFile, quantity: Quantity, place: &Place<'_>) -> Result<Vec<Class>, LimitsError> {
+fn classes(limit: &LimitFile, quantity: Quantity, place: &LimitsText<'_>) -> Result<Vec<Class>, LimitsError> {
     let mut classes: Vec<Class> = Vec::new();
     for (at, file) in limit.classes.iter().enumerate() {
         let error = |problem: &str| place.error(file, "classes", problem.to_owned());
@@ -219,7 +219,7 @@ fn classes(limit: &LimitFile, quantity: Quantity, place: &Place<'_>) -> Result<V
 }
 
 /// The value of `allowed` or, for the quantity that is judged from below, of `at_least`.
-fn amount(limit: &LimitFile, quantity: Quantity, place: &Place<'_>) -> Result<u64, LimitsError> {
+fn amount(limit: &LimitFile, quantity: Quantity, place: &LimitsText<'_>) -> Result<u64, LimitsError> {
     let (key, wanted, other) = match quantity.sense() {
         Sense::AtMost => ("allowed", &limit.allowed, &limit.at_least),
         Sense::AtLeast => ("at_least", &limit.at_least, &limit.allowed),

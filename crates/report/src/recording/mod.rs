@@ -3,7 +3,8 @@
 pub(crate) mod chart;
 
 use crate::text::{count, ns_or_dash, plural, rfc3339};
-use ::recording::{Figures, LatencySurvey, Survey};
+use ::recording::{LatencySurvey, Survey};
+use model::Figures;
 use units::{Realtime, format_ns};
 
 /// Streams that are listed; the rest is in the JSON document.
@@ -58,7 +59,7 @@ pub(crate) fn sentences(survey: &Survey) -> Vec<String> {
         said.push(format!("{} segments of other points are not shown", survey.foreign));
     }
     let negative: u64 = (0..survey.latencies.len())
-        .map(|way| survey.histogram(way).figures().negative)
+        .map(|way| survey.histogram(way).negative())
         .sum();
     if negative > 0 {
         said.push(format!(
@@ -92,9 +93,9 @@ pub(crate) fn way_name(survey: &Survey, way: &LatencySurvey) -> String {
 /// A row for each way, over all streams.
 pub(crate) fn way_rows(survey: &Survey) -> Vec<Vec<String>> {
     let row = |(index, way): (usize, &LatencySurvey)| {
-        let figures = survey.histogram(index).figures();
-        let mut cells = vec![way_name(survey, way), count(figures.count)];
-        cells.extend(all_figures(&figures));
+        let histogram = survey.histogram(index);
+        let mut cells = vec![way_name(survey, way), count(histogram.count())];
+        cells.extend(all_figures(&histogram.figures()));
         cells
     };
     survey.latencies.iter().enumerate().map(row).collect()

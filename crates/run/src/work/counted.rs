@@ -3,9 +3,9 @@
 use super::Work;
 use crate::counted::{CountedSpan, CountedSpike};
 use crate::recorder::since;
-use crate::why::{FRAME_WORTH_ASKING_NS, Question, QuestionKind};
+use crate::why::FRAME_WORTH_ASKING_NS;
 use crate::window::{Open, Sample};
-use model::{Counters, Event, SeriesSpec};
+use model::{Counters, Event, Question, QuestionKind, SeriesSpec};
 
 impl Work {
     pub(super) fn take_counted(&mut self, span: &CountedSpan) {

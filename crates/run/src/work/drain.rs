@@ -3,11 +3,10 @@
 use super::threads::of_series;
 use super::windows::{is_over, keep};
 use super::{FeedState, Work};
-use crate::feed::Record;
+use crate::feed::FeedItem;
 use crate::recorder::since;
-use crate::why::{Question, QuestionKind};
 use crate::window::{Open, Sample};
-use model::{Event, EventKind};
+use model::{Event, EventKind, Question, QuestionKind};
 use std::sync::atomic::Ordering;
 
 impl Work {
@@ -22,7 +21,7 @@ impl Work {
         }
         while let Ok(record) = feed.source.records.pop() {
             let slot = match record {
-                Record::Sample { slot, .. } | Record::Count { slot, .. } | Record::Notice { slot, .. } => {
+                FeedItem::Sample { slot, .. } | FeedItem::Count { slot, .. } | FeedItem::Notice { slot, .. } => {
                     usize::from(slot)
                 }
             };
@@ -105,22 +104,22 @@ impl Work {
         Some(series)
     }
 
-    pub(super) fn record(&mut self, feed: &mut FeedState, slot: usize, record: Record) {
+    pub(super) fn record(&mut self, feed: &mut FeedState, slot: usize, record: FeedItem) {
         let Some(Some(series)) = feed.series.get_mut(slot) else {
             return;
         };
         let at = match record {
-            Record::Sample { at, .. } | Record::Count { at, .. } | Record::Notice { at, .. } => at,
+            FeedItem::Sample { at, .. } | FeedItem::Count { at, .. } | FeedItem::Notice { at, .. } => at,
         };
         let at_ns = since(self.start, at);
         match record {
-            Record::Sample { value_ns, .. } => series.measured(at_ns, value_ns),
-            Record::Count { .. } => series.measured(at_ns, 0),
-            Record::Notice { .. } => {}
+            FeedItem::Sample { value_ns, .. } => series.measured(at_ns, value_ns),
+            FeedItem::Count { .. } => series.measured(at_ns, 0),
+            FeedItem::Notice { .. } => {}
         }
         self.open_window_of(series, at_ns);
         match record {
-            Record::Sample {
+            FeedItem::Sample {
                 repeat,
                 cpu,
                 value_ns,
@@ -161,8 +160,8 @@ impl Work {
                 }
             }
             // Of a loss the measuring thread told who captures, as soon as it was likely.
-            Record::Count { counter, n, .. } => series.count(counter, n),
-            Record::Notice { code, a, b, .. } => {
+            FeedItem::Count { counter, n, .. } => series.count(counter, n),
+            FeedItem::Notice { code, a, b, .. } => {
                 let (kind, text) = feed.source.described.describe.notice(code, series.name(), a, b);
                 self.batch.events.push(Event {
                     at_ns,

@@ -22,36 +22,36 @@ pub use model::{
 
 use crate::error::SysError;
 use ioctl::Control;
-use netlink::{Family, Question};
+use netlink::{Family, Request};
 
 /// An answer, or why there is none.
-pub type Answer<T> = Result<T, Silence>;
+pub type Told<T> = Result<T, Silence>;
 
 /// Everything a driver was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ethtool {
     /// Who drives the interface.
-    pub driver: Answer<Driver>,
+    pub driver: Told<Driver>,
     /// Speed, duplex, negotiation.
-    pub link: Answer<LinkSettings>,
+    pub link: Told<LinkSettings>,
     /// Whether the driver sees a link.
-    pub detected: Answer<bool>,
+    pub detected: Told<bool>,
     /// How interrupts are held back.
-    pub coalesce: Answer<Coalesce>,
+    pub coalesce: Told<Coalesce>,
     /// Energy-efficient Ethernet.
-    pub eee: Answer<Eee>,
+    pub eee: Told<Eee>,
     /// Pause frames.
-    pub pause: Answer<Pause>,
+    pub pause: Told<Pause>,
     /// Offloads and other features.
-    pub features: Answer<Features>,
+    pub features: Told<Features>,
     /// Lengths of the rings.
-    pub rings: Answer<Rings>,
+    pub rings: Told<Rings>,
     /// Numbers of queues.
-    pub channels: Answer<Channels>,
+    pub channels: Told<Channels>,
     /// How received frames are spread over queues.
-    pub rss: Answer<Rss>,
+    pub rss: Told<Rss>,
     /// What the interface can stamp.
-    pub stamping: Answer<TimeStamping>,
+    pub stamping: Told<TimeStamping>,
 }
 
 /// Asks the driver of the interface `name` for everything.
@@ -72,8 +72,8 @@ pub fn read(name: &str) -> Result<Ethtool, SysError> {
 
 /// Both ways to ask.
 struct Asker<'a> {
-    family: Answer<Family>,
-    control: Answer<Control>,
+    family: Told<Family>,
+    control: Told<Control>,
     name: &'a str,
 }
 
@@ -82,39 +82,39 @@ impl Asker<'_> {
         Ethtool {
             // Generic netlink has no such question.
             driver: self.legacy(|control| control.ask(ioctl::GET_DRIVER).map(|octets| legacy::driver(&octets))),
-            link: self.ask(Question::LinkModes, decode::link, |control| {
+            link: self.ask(Request::LinkModes, decode::link, |control| {
                 control.link_settings().map(|octets| legacy::link(&octets))
             }),
             detected: self
-                .ask(Question::LinkState, decode::detected, |control| {
+                .ask(Request::LinkState, decode::detected, |control| {
                     control.ask(ioctl::GET_LINK).map(|octets| legacy::detected(&octets))
                 })
                 .and_then(|detected| detected.ok_or(Silence::Unsupported)),
-            coalesce: self.ask(Question::Coalesce, decode::coalesce, |control| {
+            coalesce: self.ask(Request::Coalesce, decode::coalesce, |control| {
                 control.ask(ioctl::GET_COALESCE).map(|octets| legacy::coalesce(&octets))
             }),
-            eee: self.ask(Question::Eee, decode::eee, |control| {
+            eee: self.ask(Request::Eee, decode::eee, |control| {
                 control.ask(ioctl::GET_EEE).map(|octets| legacy::eee(&octets))
             }),
-            pause: self.ask(Question::Pause, decode::pause, |control| {
+            pause: self.ask(Request::Pause, decode::pause, |control| {
                 control.ask(ioctl::GET_PAUSE).map(|octets| legacy::pause(&octets))
             }),
-            features: self.ask(Question::Features, decode::features, |control| {
+            features: self.ask(Request::Features, decode::features, |control| {
                 let names = control.feature_names()?;
                 control
                     .features(names.len())
                     .map(|octets| legacy::features(&names, &octets))
             }),
-            rings: self.ask(Question::Rings, decode::rings, |control| {
+            rings: self.ask(Request::Rings, decode::rings, |control| {
                 control.ask(ioctl::GET_RINGS).map(|octets| legacy::rings(&octets))
             }),
-            channels: self.ask(Question::Channels, decode::channels, |control| {
+            channels: self.ask(Request::Channels, decode::channels, |control| {
                 control.ask(ioctl::GET_CHANNELS).map(|octets| legacy::channels(&octets))
             }),
-            rss: self.ask(Question::Rss, decode::rss, |control| {
+            rss: self.ask(Request::Rss, decode::rss, |control| {
                 control.ask(ioctl::GET_RSS_TABLE).map(|octets| legacy::rss(&octets))
             }),
-            stamping: self.ask(Question::TimeStamping, decode::stamping, |control| {
+            stamping: self.ask(Request::TimeStamping, decode::stamping, |control| {
                 control
                     .ask(ioctl::GET_TIME_STAMPING)
                     .map(|octets| legacy::stamping(&octets))
@@ -124,7 +124,7 @@ impl Asker<'_> {
 
     /// Over netlink; where that has no answer, by ioctl: an older kernel has the family without some of its questions, and
     /// says so with the word that also means "the driver does not".
-    fn ask<T>(&self, question: Question, decode: fn(&[u8]) -> T, legacy: impl Fn(&Control) -> Answer<T>) -> Answer<T> {
+    fn ask<T>(&self, question: Request, decode: fn(&[u8]) -> T, legacy: impl Fn(&Control) -> Told<T>) -> Told<T> {
         let answer = match &self.family {
             Ok(family) => family.ask(question, self.name).map(|octets| decode(&octets)),
             Err(silence) => Err(silence.clone()),
@@ -135,7 +135,7 @@ impl Asker<'_> {
         }
     }
 
-    fn legacy<T>(&self, ask: impl Fn(&Control) -> Answer<T>) -> Answer<T> {
+    fn legacy<T>(&self, ask: impl Fn(&Control) -> Told<T>) -> Told<T> {
         match &self.control {
             Ok(control) => ask(control),
             Err(silence) => Err(silence.clone()),

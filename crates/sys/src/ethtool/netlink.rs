@@ -27,7 +27,7 @@ const GENERIC_HEADER: usize = 4;
 /// Questions, by their numbers in linux/ethtool_netlink.h (`ETHTOOL_MSG_*_GET`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Question {
+pub(super) enum Request {
     LinkModes = 4,
     LinkState = 6,
     Features = 11,
@@ -68,7 +68,7 @@ impl Family {
     }
 
     /// The attributes of the answer for the interface `name`.
-    pub(super) fn ask(&self, question: Question, name: &str) -> Result<Vec<u8>, Silence> {
+    pub(super) fn ask(&self, question: Request, name: &str) -> Result<Vec<u8>, Silence> {
         let name = attribute(DEVICE_NAME, &[name.as_bytes(), b"\0"].concat());
         let request = attribute(HEADER | NESTED, &name);
         exchange(&self.socket, self.id, question as u8, &request).map_err(Silence::of)

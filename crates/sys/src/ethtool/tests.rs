@@ -1,28 +1,28 @@
 //! Answers of real drivers, recorded, and answers of a card that is not here, made by hand.
 
 use super::model::{Channels, Coalesce, Duplex, Eee, Features, LinkSettings, Pause, Rings, Rss, Silence, TimeStamping};
-use super::netlink::{Family, Question, attribute};
-use super::{Answer, Asker, Control, Ethtool, bits, decode, legacy};
+use super::netlink::{Family, Request, attribute};
+use super::{Asker, Control, Ethtool, Told, bits, decode, legacy};
 use crate::netns::NetNs;
 use crate::privilege::{self, Capability};
 use rustix::io::Errno;
 
-const QUESTIONS: [Question; 10] = [
-    Question::LinkModes,
-    Question::LinkState,
-    Question::Features,
-    Question::Rings,
-    Question::Channels,
-    Question::Coalesce,
-    Question::Pause,
-    Question::Eee,
-    Question::TimeStamping,
-    Question::Rss,
+const QUESTIONS: [Request; 10] = [
+    Request::LinkModes,
+    Request::LinkState,
+    Request::Features,
+    Request::Rings,
+    Request::Channels,
+    Request::Coalesce,
+    Request::Pause,
+    Request::Eee,
+    Request::TimeStamping,
+    Request::Rss,
 ];
 
 /// A recording of Linux 6.18, of `lo`, one end of a veth pair and a tap: of each question its name, and the octets of the answer
 /// or the errno in place of them.
-fn recorded(file: &str, question: Question) -> Result<Vec<u8>, i32> {
+fn recorded(file: &str, question: Request) -> Result<Vec<u8>, i32> {
     let text = match file {
         "veth" => include_str!("recorded/veth.txt"),
         "tap" => include_str!("recorded/tap.txt"),
@@ -48,16 +48,16 @@ fn everything(file: &str) -> Ethtool {
     let octets = |question| recorded(file, question).map_err(|errno| Silence::of(Errno::from_raw_os_error(errno)));
     Ethtool {
         driver: Err(Silence::Unsupported),
-        link: octets(Question::LinkModes).map(|o| decode::link(&o)),
-        detected: octets(Question::LinkState).map(|o| decode::detected(&o) == Some(true)),
-        coalesce: octets(Question::Coalesce).map(|o| decode::coalesce(&o)),
-        eee: octets(Question::Eee).map(|o| decode::eee(&o)),
-        pause: octets(Question::Pause).map(|o| decode::pause(&o)),
-        features: octets(Question::Features).map(|o| decode::features(&o)),
-        rings: octets(Question::Rings).map(|o| decode::rings(&o)),
-        channels: octets(Question::Channels).map(|o| decode::channels(&o)),
-        rss: octets(Question::Rss).map(|o| decode::rss(&o)),
-        stamping: octets(Question::TimeStamping).map(|o| decode::stamping(&o)),
+        link: octets(Request::LinkModes).map(|o| decode::link(&o)),
+        detected: octets(Request::LinkState).map(|o| decode::detected(&o) == Some(true)),
+        coalesce: octets(Request::Coalesce).map(|o| decode::coalesce(&o)),
+        eee: octets(Request::Eee).map(|o| decode::eee(&o)),
+        pause: octets(Request::Pause).map(|o| decode::pause(&o)),
+        features: octets(Request::Features).map(|o| decode::features(&o)),
+        rings: octets(Request::Rings).map(|o| decode::rings(&o)),
+        channels: octets(Request::Channels).map(|o| decode::channels(&o)),
+        rss: octets(Request::Rss).map(|o| decode::rss(&o)),
+        stamping: octets(Request::TimeStamping).map(|o| decode::stamping(&o)),
     }
 }
 
@@ -390,6 +390,6 @@ fn silences_read_well() {
         .to_vec();
     assert_eq!(said[0], "the driver does not say (EOPNOTSUPP)");
     assert!(said[1].starts_with("the kernel refused: "), "{}", said[1]);
-    let none: Answer<Features> = Err(Silence::Gone);
+    let none: Told<Features> = Err(Silence::Gone);
     assert!(none.is_err());
 }

@@ -3,11 +3,13 @@
 //! Every function acts in the calling thread's network namespace and returns when the kernel has done it.
 
 mod backlog;
+mod carrier;
 mod counters;
 mod parse;
 mod qdisc;
 pub(crate) mod request;
 
+pub use carrier::CarrierChange;
 pub use counters::{LinkCounters, LinkStatistics};
 pub(crate) use parse::text;
 pub use qdisc::{Etf, QDISC_ROOT, Qdisc, qdiscs};

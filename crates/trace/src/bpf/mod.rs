@@ -3,11 +3,11 @@
 mod check;
 mod cost;
 mod layout;
-mod record;
 mod ring;
+mod slot;
 
+use crate::attachment::{ATTACHMENTS, Attachment, Program};
 use crate::error::{TraceError, with_sources};
-use crate::point::{POINTS, Point, Program};
 use crate::snapshot::Snapshot;
 use aya::maps::{Array, Map, MapData};
 use aya::programs::BtfTracePoint;
@@ -89,7 +89,7 @@ impl BpfEngine {
     /// Attaches every program that is loaded. What was recorded before no longer counts.
     pub(crate) fn resume(&mut self) -> Result<(), TraceError> {
         let ebpf = self.ebpf.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for (point, known) in POINTS.iter().zip(&mut self.programs) {
+        for (point, known) in ATTACHMENTS.iter().zip(&mut self.programs) {
             if known.missing.is_some() {
                 continue;
             }
@@ -149,7 +149,7 @@ fn refused(error: &EbpfError, megabytes: usize) -> TraceError {
 
 /// Loads every program; one that this kernel has no tracepoint for is noted.
 fn load_all(ebpf: &mut Ebpf, btf: &Btf) -> Result<Vec<Program>, TraceError> {
-    let programs = POINTS.iter().map(|point| {
+    let programs = ATTACHMENTS.iter().map(|point| {
         let loaded = tracepoint(ebpf, point.program)
             .and_then(|program| program.load(point.name, btf).map_err(|error| with_sources(&error)));
         let missing = loaded.err().map(|reason| needless(point, reason)).transpose()?;
@@ -159,7 +159,7 @@ fn load_all(ebpf: &mut Ebpf, btf: &Btf) -> Result<Vec<Program>, TraceError> {
 }
 
 /// Why a tracepoint is not listened to, if it can be done without.
-fn needless(point: &Point, reason: String) -> Result<String, TraceError> {
+fn needless(point: &Attachment, reason: String) -> Result<String, TraceError> {
     if point.needed {
         let tracepoint = format!("{}/{}", point.group, point.name);
         return Err(TraceError::Program { tracepoint, reason });
@@ -175,7 +175,7 @@ fn tracepoint<'a>(ebpf: &'a mut Ebpf, name: &str) -> Result<&'a mut BtfTracePoin
 #[cfg(test)]
 mod tests {
     use super::layout::{Chunk, Head};
-    use super::{OBJECT, POINTS};
+    use super::{ATTACHMENTS, OBJECT};
     use crate::layout::{Layout, assert_object_has};
 
     #[test]
@@ -185,6 +185,6 @@ mod tests {
             ("heads", Head::OCTETS),
             ("watched", size_of::<u64>()),
         ];
-        assert_object_has(OBJECT, &values, &POINTS.map(|point| point.program.to_owned()));
+        assert_object_has(OBJECT, &values, &ATTACHMENTS.map(|point| point.program.to_owned()));
     }
 }

@@ -1,7 +1,7 @@
 //! The rings that the eBPF programs write, one per CPU.
 
 use super::layout::{CHUNKS_PER_CPU, Chunk, EVENTS_PER_CHUNK, Event as Slot, Head};
-use super::record::{decode, instant, lap_of};
+use super::slot::{decode, instant, lap_of};
 use crate::error::{TraceError, with_sources};
 use crate::event::{Event, What};
 use crate::layout::{Layout, words};

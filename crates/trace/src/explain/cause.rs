@@ -1,8 +1,8 @@
 //! What took most of a latency.
 
+use super::ORDINARY_NS;
 use super::tally::Tally;
-use super::{ORDINARY_NS, Question, QuestionKind};
-use model::Cause;
+use model::{Cause, Question, QuestionKind};
 
 /// The cause: what took more than half. When nothing did, a short latency is the kernel's own way, and of a long one the
 /// largest share counts.

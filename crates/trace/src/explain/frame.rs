@@ -3,12 +3,12 @@
 use super::own::OwnStates;
 use super::role::{self, Piece, Role};
 use super::tally::{Silence, Tally};
-use super::{ORDINARY_NS, Question, cut, finish, longest_silence, own_thread, text};
+use super::{ORDINARY_NS, cut, finish, longest_silence, own_thread, text};
 use crate::around::{Around, TICK_NS};
 use crate::event::What;
 use crate::occupancy::{Segment, segments};
 use crate::snapshot::Snapshot;
-use model::{Cause, Explanation};
+use model::{Cause, Explanation, Question};
 use units::Monotonic;
 
 /// Explains why a thread had a frame late: what kept the frame from it on its CPU. When nothing did, the frame was under way

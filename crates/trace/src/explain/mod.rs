@@ -15,7 +15,7 @@ use crate::occupancy::{Segment, Who, segments};
 use crate::snapshot::Snapshot;
 pub use frame::explain_frame;
 
-use model::{Explanation, Extent};
+use model::{Explanation, Extent, Question, QuestionKind};
 use own::OwnStates;
 use path::WakePath;
 use role::Piece;
@@ -27,42 +27,6 @@ use units::Monotonic;
 /// is 8 to 9 us and from the wake-up to the switch 7 us (measured on the reference machine with bpftrace); double that is
 /// still ordinary.
 pub(crate) const ORDINARY_NS: u64 = 20_000;
-
-/// What kind of sample asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QuestionKind {
-    /// A thread slept until `from` and ran at `to`.
-    WakeUp,
-    /// A thread span and missed the time between `from` and `to`.
-    Gap,
-    /// A frame was at one point at `from` and at the next at `to`, on this CPU, with this thread running there: who took it,
-    /// or who was interrupted for it.
-    Hop,
-    /// A thread waited from `from` on for a frame, and had it at `to`.
-    Frame,
-}
-
-/// A sample to explain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Question {
-    /// The CPU the thread is pinned to, or the frame arrived on.
-    pub cpu: u32,
-    /// The thread's number (`gettid`).
-    pub thread: i32,
-    /// Due instant, or begin of the gap.
-    pub from: Monotonic,
-    /// The sample's instant, or end of the gap.
-    pub to: Monotonic,
-    /// Which way the time went.
-    pub kind: QuestionKind,
-}
-
-impl Question {
-    /// The latency, in ns.
-    pub fn ns(&self) -> u64 {
-        u64::try_from(self.to - self.from).unwrap_or(0)
-    }
-}
 
 /// Explains a sample of any kind.
 pub fn explain(on_cpu: &Snapshot, others: &[Snapshot], question: &Question, around: &Around) -> Explanation {

@@ -1,11 +1,11 @@
 //! The way from a timer to the thread that sleeps on it.
 
+use super::own_thread;
 use super::role::is_lower;
-use super::{Question, own_thread};
 use crate::event::{Event, Thread, What};
 use crate::occupancy::{Segment, Who};
 use crate::snapshot::Snapshot;
-use model::Part;
+use model::{Part, Question};
 use units::Monotonic;
 
 /// The instants of one wake-up, as far as the events show them.

@@ -1,10 +1,11 @@
 //! What role a piece of the latency had for the thread that waited.
 
+use super::ORDINARY_NS;
 use super::own::{Own, OwnStates};
 use super::path::WakePath;
-use super::{ORDINARY_NS, Question};
 use crate::event::Thread;
 use crate::occupancy::{Segment, Who};
+use model::Question;
 
 /// A piece of the latency.
 #[derive(Debug, Clone, Copy)]

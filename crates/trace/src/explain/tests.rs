@@ -4,11 +4,11 @@ mod frames;
 mod held;
 mod others;
 
-use super::{Question, QuestionKind, explain};
+use super::explain;
 use crate::around::Around;
 use crate::event::{Event, Left, Name, Thread, Vector, What};
 use crate::snapshot::Snapshot;
-use model::{Cause, Explanation, Part};
+use model::{Cause, Explanation, Part, Question, QuestionKind};
 use units::Monotonic;
 
 const US: i64 = 1_000;

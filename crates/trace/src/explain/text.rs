@@ -2,12 +2,11 @@
 
 use super::role::Role;
 use super::tally::Tally;
-use super::{Question, QuestionKind};
 use crate::around::Around;
 use crate::event::Thread;
 use crate::occupancy::Who;
 use crate::snapshot::Snapshot;
-use model::Cause;
+use model::{Cause, Question, QuestionKind};
 use units::format_ns;
 
 /// What happened, in one sentence.

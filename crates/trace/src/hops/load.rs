@@ -2,7 +2,7 @@
 
 use super::layout;
 use super::layout::{Cell, Globals, Histogram, KINDS, PLACES, POINTS, Table, kind_number};
-use super::{HopOptions, Place, Point, PointKind};
+use super::{Hook, HopOptions, Point, PointKind};
 use crate::bpf::{memory_hint, possible_cpus};
 use crate::error::{TraceError, with_sources};
 use crate::layout::Layout;
@@ -36,7 +36,7 @@ pub(super) fn check(options: &HopOptions) -> Result<(), TraceError> {
             )));
         }
     }
-    let places: usize = options.points.iter().map(|point| point.places.len()).sum();
+    let places: usize = options.points.iter().map(|point| point.hooks.len()).sum();
     if places > PLACES {
         return Err(TraceError::Points(format!(
             "{places} places of observation: there is room for {PLACES}"
@@ -110,7 +110,7 @@ fn places(points: &[Point]) -> ([layout::Place; PLACES], u32) {
     let all = points.iter().enumerate().flat_map(|(number, point)| {
         let histogram = histogram_of(points, number, false).unwrap_or(0);
         let is_shared = u32::from(cells_of(cells, number).count() > 1);
-        let of = move |place: &Place| {
+        let of = move |place: &Hook| {
             let cell = cells.iter().position(|cell| *cell == (number, Some(place.kind)));
             layout::Place {
                 ifindex: place.ifindex,
@@ -123,7 +123,7 @@ fn places(points: &[Point]) -> ([layout::Place; PLACES], u32) {
                 is_shared,
             }
         };
-        point.places.iter().map(of)
+        point.hooks.iter().map(of)
     });
     let mut count = 0;
     for (place, of_point) in places.iter_mut().zip(all) {
@@ -139,7 +139,7 @@ pub(super) type CellOf = (usize, Option<PointKind>);
 /// The cells of a stream on one CPU. A program may interrupt that of another kind, so each kind of a point counts in a cell of its
 /// own. Those of the points' first kinds come first, in the order of the points: the programs look for them there.
 pub(super) fn cells(points: &[Point]) -> Vec<CellOf> {
-    let kinds = |point: &Point| point.places.iter().map(|place| place.kind).collect::<Vec<_>>();
+    let kinds = |point: &Point| point.hooks.iter().map(|hook| hook.kind).collect::<Vec<_>>();
     let first = points
         .iter()
         .enumerate()
@@ -198,7 +198,7 @@ pub(super) fn histogram_of(points: &[Point], point: usize, total: bool) -> Optio
 /// By kind, a bit for each interface number modulo 64 that has a point.
 fn wanted(points: &[Point]) -> [u64; KINDS as usize] {
     let mut wanted = [0; KINDS as usize];
-    for place in points.iter().flat_map(|point| &point.places) {
+    for place in points.iter().flat_map(|point| &point.hooks) {
         wanted[kind_number(place.kind) as usize] |= 1 << (place.ifindex % 64);
     }
     wanted
@@ -207,21 +207,21 @@ fn wanted(points: &[Point]) -> [u64; KINDS as usize] {
 /// A bit for each point that frames come to whoever listens.
 fn always_there(points: &[Point]) -> u32 {
     let numbered = points.iter().enumerate().skip(1);
-    let there = numbered.filter(|(_, point)| !point.places.iter().any(|place| place.kind.is_reader()));
+    let there = numbered.filter(|(_, point)| !point.hooks.iter().any(|hook| hook.kind.is_reader()));
     there.fold(0, |bits, (number, _)| bits | 1 << number)
 }
 
 /// What happens at these points.
 pub(super) fn kinds(points: &[Point]) -> BTreeSet<PointKind> {
-    let places = points.iter().flat_map(|point| &point.places);
-    places.map(|place| place.kind).collect()
+    let places = points.iter().flat_map(|point| &point.hooks);
+    places.map(|hook| hook.kind).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::{OBJECT, cells, cells_of, globals, places};
     use crate::hops::layout::{Cell, Histogram, Progress, Settings, Sites, StreamInfo, Table};
-    use crate::hops::{HopOptions, Place, Point, PointKind};
+    use crate::hops::{Hook, HopOptions, Point, PointKind};
     use crate::layout::{Layout, assert_object_has};
 
     #[test]
@@ -256,9 +256,9 @@ mod tests {
     fn kinds_of_one_point_count_apart() {
         let point = |kinds: &[PointKind]| Point {
             name: "a".to_owned(),
-            places: kinds
+            hooks: kinds
                 .iter()
-                .map(|kind| Place {
+                .map(|kind| Hook {
                     ifindex: 7,
                     netns: 1,
                     kind: *kind,

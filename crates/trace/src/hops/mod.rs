@@ -60,6 +60,9 @@ impl PointKind {
         Self::Read,
     ];
 
+    /// What happens where an application has the frame: read from its socket, or in its ring.
+    pub const APPLICATION: [Self; 2] = [Self::Read, Self::Consume];
+
     /// Whether frames come there only where somebody reads them: what never was read before the first is not lost.
     pub fn is_reader(self) -> bool {
         matches!(self, Self::Consume | Self::Read)
@@ -103,7 +106,7 @@ impl PointKind {
 
 /// Where something happens to a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct Hook {
     /// The interface's number in its network namespace.
     pub ifindex: u32,
     /// The namespace's inode number, as `stat` shows it of `/proc/PID/ns/net`.
@@ -112,13 +115,13 @@ pub struct Place {
     pub kind: PointKind,
 }
 
-/// A point: the first of its places that a frame comes to counts.
+/// A point: the first of its hooks that a frame comes to counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
     /// Its name, as in the names of series.
     pub name: String,
     /// Where it is.
-    pub places: Vec<Place>,
+    pub hooks: Vec<Hook>,
     /// Number of the point before it. The first point's own is 0, as its number is.
     pub parent: usize,
 }

@@ -1,6 +1,6 @@
 //! Both ways to read a frame find the same.
 
-use super::{HopCounts, HopOptions, HopTracer, Place, Point, PointKind};
+use super::{Hook, HopCounts, HopOptions, HopTracer, Point, PointKind};
 use std::time::Duration;
 use sys::link::{add_veth, find, set_up};
 use sys::netns::NetNs;
@@ -64,7 +64,7 @@ fn frames_are_recognised_in_place_and_copied() {
     let port = pair(&namespace);
     let point = |name: &str, interface: &str, kind| Point {
         name: name.to_owned(),
-        places: vec![Place {
+        hooks: vec![Hook {
             ifindex: namespace
                 .run(|| find(interface))
                 .expect("to enter")

@@ -10,7 +10,7 @@ mod slices;
 use crate::event::Event;
 use crate::snapshot::Snapshot;
 use model::Explanation;
-use packet::{Kind, Note, TrackEvent, notes_of};
+use packet::{Note, TrackEvent, TrackEventType, notes_of};
 use slices::{Tracks, slices};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -130,11 +130,11 @@ fn latency(spike: &Spike, series: &[(u32, &str)]) -> [TrackEvent; 2] {
     [
         event(
             spike.from,
-            Kind::Begin,
+            TrackEventType::Begin,
             format!("late by {}", format_ns(ns as f64)),
             notes,
         ),
-        event(spike.to, Kind::End, String::new(), Vec::new()),
+        event(spike.to, TrackEventType::End, String::new(), Vec::new()),
     ]
 }
 

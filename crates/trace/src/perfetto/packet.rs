@@ -11,7 +11,7 @@ const SEQUENCE: u64 = 1;
 
 /// `TrackEvent.Type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TrackEventType {
     Begin = 1,
     End = 2,
     Instant = 3,
@@ -22,7 +22,7 @@ pub(super) enum Kind {
 pub(super) struct TrackEvent {
     pub(super) at: Monotonic,
     pub(super) track: u64,
-    pub(super) kind: Kind,
+    pub(super) kind: TrackEventType,
     /// Empty for an end.
     pub(super) name: String,
     pub(super) notes: Vec<Note>,

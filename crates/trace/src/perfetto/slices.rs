@@ -1,6 +1,6 @@
 //! One CPU's events as slices on its tracks.
 
-use super::packet::{Kind, Note, TrackEvent};
+use super::packet::{Note, TrackEvent, TrackEventType};
 use crate::event::{Event, Thread, What, softirq_name};
 use crate::snapshot::{Snapshot, Turn};
 use units::Monotonic;
@@ -48,7 +48,7 @@ fn begin(turn: &Turn, track: u64) -> TrackEvent {
     TrackEvent {
         at: turn.from,
         track,
-        kind: Kind::Begin,
+        kind: TrackEventType::Begin,
         name,
         notes: notes(thread),
     }
@@ -65,7 +65,7 @@ fn end(at: Monotonic, track: u64) -> TrackEvent {
     TrackEvent {
         at,
         track,
-        kind: Kind::End,
+        kind: TrackEventType::End,
         name: String::new(),
         notes: Vec::new(),
     }
@@ -81,7 +81,7 @@ fn instant(event: &Event, track: u64) -> Option<TrackEvent> {
     Some(TrackEvent {
         at: event.at,
         track,
-        kind: Kind::Instant,
+        kind: TrackEventType::Instant,
         name,
         notes,
     })
@@ -152,14 +152,14 @@ fn nested(snapshot: &Snapshot, track: u64, edge: impl Fn(&What) -> Option<Edge>)
         match edge(&event.what) {
             Some(Edge::Begin(slice, name, notes)) => {
                 open.push(slice);
-                slices.push(event_at(Kind::Begin, name, notes));
+                slices.push(event_at(TrackEventType::Begin, name, notes));
             }
             Some(Edge::End(slice)) => {
                 // One that began before the stretch has no begin to end.
                 let depth = open.iter().rposition(|other| *other == slice).unwrap_or(open.len());
                 slices.extend(open.drain(depth..).map(|_| end(event.at, track)));
             }
-            Some(Edge::Over(name, notes)) => slices.push(event_at(Kind::Instant, name, notes)),
+            Some(Edge::Over(name, notes)) => slices.push(event_at(TrackEventType::Instant, name, notes)),
             None => {}
         }
     }

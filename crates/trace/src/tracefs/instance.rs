@@ -1,8 +1,8 @@
 //! A tracing instance: a directory below `instances` with buffers of its own, which disturbs nobody else's tracing.
 
 use super::tracers::Tracefs;
+use crate::attachment::{ATTACHMENTS, Program};
 use crate::error::TraceError;
-use crate::point::{POINTS, Program};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -74,7 +74,7 @@ impl Instance {
     /// Switches on the events that this kernel has.
     pub(super) fn enable_events(&self) -> Result<Vec<Program>, TraceError> {
         let mut programs = Vec::new();
-        for point in &POINTS {
+        for point in &ATTACHMENTS {
             let file = format!("events/{}/{}/enable", point.group, point.name);
             let missing = match self.write(&file, "1") {
                 Ok(()) => None,

@@ -15,8 +15,8 @@ pub use hwlat::{Hwlat, HwlatSample};
 pub use osnoise::Osnoise;
 pub use tracers::{Tracefs, Tracer, Tracers};
 
+use crate::attachment::Program;
 use crate::error::TraceError;
-use crate::point::Program;
 use crate::snapshot::Snapshot;
 use instance::{Instance, Owed};
 use std::collections::BTreeSet;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use sys::link::{add_bridge, add_veth, find, set_master, set_up};
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
-use trace::hops::{Place, PointKind};
+use trace::hops::{Hook, PointKind};
 use wire::sv::Message;
 
 pub(crate) struct Bed {
@@ -104,12 +104,12 @@ pub(crate) fn wait_for_carrier(namespace: &NetNs, name: &str) {
 }
 
 /// An interface in a namespace, and what happens there.
-pub(crate) fn place(namespace: &NetNs, interface: &str, kind: PointKind) -> Place {
+pub(crate) fn place(namespace: &NetNs, interface: &str, kind: PointKind) -> Hook {
     let ifindex = namespace
         .run(|| find(interface).expect("an interface").index)
         .expect("to enter");
     let inode = std::fs::metadata(namespace.path()).expect("the namespace").ino();
-    Place {
+    Hook {
         ifindex,
         netns: u32::try_from(inode).expect("inodes of namespaces are small"),
         kind,

@@ -27,10 +27,10 @@ pub(crate) fn frame(sv_id: &str, smp_cnts: &[u16]) -> Message {
     }
 }
 
-pub(crate) fn point(name: &str, parent: usize, place: trace::hops::Place) -> Point {
+pub(crate) fn point(name: &str, parent: usize, place: trace::hops::Hook) -> Point {
     Point {
         name: name.to_owned(),
-        places: vec![place],
+        hooks: vec![place],
         parent,
     }
 }

@@ -256,7 +256,7 @@ fn a_packet_socket_is_a_point_whether_it_reads_or_has_a_ring() {
     let Some(bed) = Bed::build(test) else { return };
     let mut options = three_points(&bed);
     let mut application = point("app", 2, place(&bed.device, "dut0", PointKind::Consume));
-    application.places.push(place(&bed.device, "dut0", PointKind::Read));
+    application.hooks.push(place(&bed.device, "dut0", PointKind::Read));
     options.points.push(application);
     let Some(mut tracer) = tracer(test, options) else {
         return;

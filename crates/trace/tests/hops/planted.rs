@@ -2,6 +2,7 @@
 
 use crate::bed::{Bed, place, wait_for_carrier};
 use crate::{frame, point, read, tracer};
+use model::{Question, QuestionKind};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
@@ -14,7 +15,7 @@ use sys::tap::{Tap, wait_readable};
 use sys::thread::{Policy, RtThread};
 use sys::wait::sleep_until;
 use trace::hops::{HopOptions, HopTracer, PointKind};
-use trace::{FlightRecorder, Options, Question, QuestionKind};
+use trace::{FlightRecorder, Options};
 use units::Monotonic;
 
 const BLOCK_NS: i64 = 5_000_000;

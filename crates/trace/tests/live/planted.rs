@@ -1,7 +1,7 @@
 //! A thread that blocks the CPU for a known time at known instants is found with its name and its time.
 
 use super::{alone, cpu, pinned, recorder};
-use model::Cause;
+use model::{Cause, Question, QuestionKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use sys::clock::monotonic;
 use sys::thread::Policy;
 use sys::wait::sleep_until;
-use trace::{Answer, EngineChoice, FlightRecorder, Question, QuestionKind, What, flight};
+use trace::{EngineChoice, Explained, FlightRecorder, What, flight};
 use units::Monotonic;
 
 const INTERVAL_NS: i64 = 1_000_000;
@@ -65,7 +65,7 @@ fn measure(late: &Sender<Question>, is_over: &AtomicBool) {
 }
 
 /// The blocks, and every late sample with the recorders' answers.
-fn plant(recorders: &[&FlightRecorder]) -> (Vec<Block>, Vec<(Question, Vec<Answer>)>) {
+fn plant(recorders: &[&FlightRecorder]) -> (Vec<Block>, Vec<(Question, Vec<Explained>)>) {
     let (late, questions) = channel();
     let is_over = Arc::new(AtomicBool::new(false));
     let is_over_too = Arc::clone(&is_over);
@@ -96,25 +96,25 @@ fn plant(recorders: &[&FlightRecorder]) -> (Vec<Block>, Vec<(Question, Vec<Answe
 }
 
 /// The late sample that a block caused: due while the CPU was blocked, and there when it no longer was.
-fn of_block<'a>(block: &Block, answered: &'a [(Question, Vec<Answer>)]) -> Option<&'a (Question, Vec<Answer>)> {
+fn of_block<'a>(block: &Block, answered: &'a [(Question, Vec<Explained>)]) -> Option<&'a (Question, Vec<Explained>)> {
     answered
         .iter()
         .find(|(question, _)| question.from < block.1 && question.to >= block.1)
 }
 
-fn stage(answer: &Answer, name: &str) -> u64 {
+fn stage(answer: &Explained, name: &str) -> u64 {
     let stage = answer.explanation.stages.iter().find(|part| part.what == name);
     stage.map_or(0, |part| part.ns)
 }
 
-fn blocker_ns(answer: &Answer) -> u64 {
+fn blocker_ns(answer: &Explained) -> u64 {
     let parts = answer.explanation.occupants.iter();
     let blockers = parts.filter(|part| part.what.starts_with("thread blocker (pid "));
     blockers.map(|part| part.ns).sum()
 }
 
 /// What must be true of the answer for a block.
-fn check(block: &Block, question: &Question, answer: &Answer, resolution_ns: u64) {
+fn check(block: &Block, question: &Question, answer: &Explained, resolution_ns: u64) {
     let explanation = &answer.explanation;
     let latency_ns = question.ns();
     let blocked_ns = u64::try_from(block.1 - block.0.max(question.from)).expect("positive");
@@ -147,7 +147,7 @@ fn check(block: &Block, question: &Question, answer: &Answer, resolution_ns: u64
 }
 
 /// Whether the machine stood still before, during or after the block.
-fn stood_still(block: &Block, question: &Question, answer: &Answer) -> bool {
+fn stood_still(block: &Block, question: &Question, answer: &Explained) -> bool {
     let after_ns = u64::try_from(question.to - block.1).expect("it came after the block");
     let longest_ns = BLOCK_NS.unsigned_abs() + STALL_NS;
     stage(answer, "timer interrupt") >= STALL_NS
@@ -158,7 +158,7 @@ fn stood_still(block: &Block, question: &Question, answer: &Answer) -> bool {
 
 /// Whether the events are not all there and the answer says so: the ring was overwritten because a hundred threads ran before
 /// the one that reads it, or this kernel keeps some threads from being traced.
-fn admits(answer: &Answer) -> bool {
+fn admits(answer: &Explained) -> bool {
     let admitted = [
         "no longer held",
         "did not record every switch",
@@ -168,7 +168,7 @@ fn admits(answer: &Answer) -> bool {
 }
 
 /// Checks the answers of one engine, and that few blocks were disturbed; how many answers admit that events are missing.
-fn check_all(blocks: &[Block], answered: &[(Question, Vec<Answer>)], engine: usize, resolution_ns: u64) -> usize {
+fn check_all(blocks: &[Block], answered: &[(Question, Vec<Explained>)], engine: usize, resolution_ns: u64) -> usize {
     let (mut undisturbed, mut admitted) = (0, 0);
     for block in blocks {
         let (question, answers) = of_block(block, answered).expect("a late sample for every block");
@@ -189,8 +189,8 @@ fn check_all(blocks: &[Block], answered: &[(Question, Vec<Answer>)], engine: usi
 }
 
 /// Every switch that tracefs saw around the late sample was seen by eBPF; how many.
-fn compare_switches(question: &Question, ebpf: &Answer, tracefs: &Answer) -> usize {
-    let switches = |answer: &Answer| -> Vec<(Monotonic, i32)> {
+fn compare_switches(question: &Question, ebpf: &Explained, tracefs: &Explained) -> usize {
+    let switches = |answer: &Explained| -> Vec<(Monotonic, i32)> {
         let around = question.from - INTERVAL_NS..=question.to;
         let switches = answer.events.iter().filter_map(|event| match event.what {
             What::Switch { next, .. } if around.contains(&event.at) => Some((event.at, next.pid)),

@@ -3,7 +3,7 @@
 use super::{Side, unit};
 use crate::WaveformError;
 use crate::comtrade::{AnalogChannel, Record, Values};
-use crate::sample::{Dataset, Member, Place, Quantity};
+use crate::sample::{Dataset, Member, MemberRole, Quantity};
 
 /// A member and the channel it is to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,9 +129,9 @@ fn asked_for(analog: &[AnalogChannel], member: &Member, wanted: &str, side: Side
 
 fn by_phase(analog: &[AnalogChannel], member: &Member, side: Side) -> Result<Origin, WaveformError> {
     let wanted = match member.place {
-        Place::Phase(phase) => phase,
-        Place::Residual => NEUTRAL,
-        Place::Further => return Ok(Origin::Zero),
+        MemberRole::Phase(phase) => phase,
+        MemberRole::Residual => NEUTRAL,
+        MemberRole::Further => return Ok(Origin::Zero),
     };
     let of = |phase| {
         analog.iter().enumerate().filter_map(move |(index, channel)| {

@@ -5,14 +5,14 @@ use super::resample::Resampler;
 use super::{Ending, Options};
 use crate::WaveformError;
 use crate::comtrade::Record;
-use crate::sample::{Dataset, Sampling, Source, Table, Writer};
+use crate::sample::{Dataset, SampleTable, Sampling, Source, Writer};
 use wire::quality::SvQuality;
 
 /// A record as samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replay {
     /// The samples.
-    pub table: Table,
+    pub table: SampleTable,
     /// Of every member where its values come from, for a person to read.
     pub channels: Vec<String>,
 }
@@ -185,7 +185,7 @@ struct Render<'a> {
 
 impl Render<'_> {
     /// Its first cycle once, then the rest and that cycle again, faded in from what follows the seam.
-    fn cycles(mut self, cycle: usize) -> Result<Table, WaveformError> {
+    fn cycles(mut self, cycle: usize) -> Result<SampleTable, WaveformError> {
         let seam = self.columns.seam(cycle);
         self.writer.mark("record");
         self.record(0..seam);
@@ -200,7 +200,7 @@ impl Render<'_> {
         self.writer.finish(seam as u64, None)
     }
 
-    fn muted(mut self, silence: u64) -> Result<Table, WaveformError> {
+    fn muted(mut self, silence: u64) -> Result<SampleTable, WaveformError> {
         let samples = self.columns.samples as u64;
         self.writer.mark("record");
         self.record(0..self.columns.samples);
@@ -211,7 +211,7 @@ impl Render<'_> {
         self.writer.finish(samples + silence, None)
     }
 
-    fn once(mut self) -> Result<Table, WaveformError> {
+    fn once(mut self) -> Result<SampleTable, WaveformError> {
         self.writer.mark("record");
         self.record(0..self.columns.samples);
         self.writer.mark("end");

@@ -2,7 +2,7 @@
 
 use super::{Ending, Interpolation, Options, Side, parse_assignments, table};
 use crate::comtrade::{Record, parse};
-use crate::sample::{Sampling, Table};
+use crate::sample::{SampleTable, Sampling};
 use std::f64::consts::TAU;
 use std::fmt::Write;
 use wire::quality::SvQuality;
@@ -45,20 +45,20 @@ fn wave(channel: usize, seconds: f64) -> f64 {
     1_000.0 * (TAU * (50.0 * seconds - phase / 3.0)).cos()
 }
 
-fn members(table: &Table, sample: u64) -> Vec<(i32, u32)> {
+fn members(table: &SampleTable, sample: u64) -> Vec<(i32, u32)> {
     let word = |octets: &[u8]| u32::from_be_bytes(octets.try_into().expect("four octets"));
     let member = |member: &[u8]| (word(&member[..4]) as i32, word(&member[4..]));
     table.seq_data(sample).chunks_exact(8).map(member).collect()
 }
 
-fn replayed(record: &Record, options: &Options) -> Table {
+fn replayed(record: &Record, options: &Options) -> SampleTable {
     table(record, &Sampling::new(4_800), options)
         .unwrap_or_else(|error| panic!("{error}"))
         .table
 }
 
 /// Furthest that phase b's current is from the wave over `samples`, in mA.
-fn furthest(table: &Table, samples: std::ops::Range<u64>) -> f64 {
+fn furthest(table: &SampleTable, samples: std::ops::Range<u64>) -> f64 {
     samples
         .map(|sample| {
             let expected = 100.0 * wave(1, sample as f64 / 4_800.0);

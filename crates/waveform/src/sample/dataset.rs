@@ -23,7 +23,7 @@ impl Quantity {
 
 /// What a member stands for among those of its quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum MemberRole {
     /// Phase a, b or c: 0 to 2.
     Phase(usize),
     /// The sum of the three phases, unless it is given.
@@ -40,7 +40,7 @@ pub struct Member {
     /// Current or voltage.
     pub quantity: Quantity,
     /// Phase, residual or further.
-    pub place: Place,
+    pub place: MemberRole,
 }
 
 /// Most members of a dataset: what IEC 61869-9 lets a stream have at 100 Mbit/s.
@@ -148,9 +148,9 @@ fn member(quantity: Quantity, index: usize, count: usize) -> Member {
         further => format!("{letter}{}", further + 1),
     };
     let place = match index {
-        phase @ 0..3 => Place::Phase(phase),
-        3 => Place::Residual,
-        _ => Place::Further,
+        phase @ 0..3 => MemberRole::Phase(phase),
+        3 => MemberRole::Residual,
+        _ => MemberRole::Further,
     };
     Member { name, quantity, place }
 }

@@ -4,9 +4,9 @@ mod dataset;
 mod table;
 mod writer;
 
-pub use dataset::{Dataset, Member, MemberError, Place, Quantity};
+pub use dataset::{Dataset, Member, MemberError, MemberRole, Quantity};
 pub(crate) use table::check_size;
-pub use table::{MAX_OCTETS, Mark, Table};
+pub use table::{MAX_OCTETS, Mark, SampleTable};
 pub use writer::{Source, Writer};
 
 use crate::WaveformError;

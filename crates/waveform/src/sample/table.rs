@@ -19,7 +19,7 @@ pub struct Mark {
 ///
 /// Reading allocates nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct SampleTable {
     pub(super) octets: Vec<u8>,
     pub(super) stride: usize,
     pub(super) once: u64,
@@ -30,7 +30,7 @@ pub struct Table {
     pub(super) frequency_hz: Option<f64>,
 }
 
-impl Table {
+impl SampleTable {
     /// Zeros of good quality, for ever.
     pub fn zeros(dataset: &Dataset) -> Self {
         Self {

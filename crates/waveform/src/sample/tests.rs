@@ -1,6 +1,6 @@
 //! Datasets, rounding, saturation, loops.
 
-use super::{Dataset, Place, Quantity, Sampling, Source, Writer};
+use super::{Dataset, MemberRole, Quantity, Sampling, Source, Writer};
 use wire::quality::SvQuality;
 
 fn decoded(octets: &[u8]) -> Vec<(i32, u32)> {
@@ -43,7 +43,7 @@ fn datasets_as_people_write_them() {
             .to_string()
             .contains("have: Ia")
     );
-    assert_eq!(dataset.members()[3].place, Place::Residual);
+    assert_eq!(dataset.members()[3].place, MemberRole::Residual);
     assert_eq!(dataset.members()[4].quantity, Quantity::Voltage);
 }
 

@@ -1,7 +1,7 @@
 //! From amperes and volts to members.
 
-use super::table::{Mark, Table, check_size};
-use super::{Dataset, Member, Place, Quantity, Sampling};
+use super::table::{Mark, SampleTable, check_size};
+use super::{Dataset, Member, MemberRole, Quantity, Sampling};
 use crate::WaveformError;
 use wire::quality::SvQuality;
 
@@ -20,9 +20,9 @@ impl Source {
     /// Sources when only the phases are given: residuals are summed, further members zero.
     pub fn of_phases(dataset: &Dataset) -> Vec<Self> {
         let of = |place| match place {
-            Place::Phase(_) => Self::Given,
-            Place::Residual => Self::Sum,
-            Place::Further => Self::Zero,
+            MemberRole::Phase(_) => Self::Given,
+            MemberRole::Residual => Self::Sum,
+            MemberRole::Further => Self::Zero,
         };
         dataset.members().iter().map(|member| of(member.place)).collect()
     }
@@ -105,7 +105,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// Nothing to loop.
-    pub fn finish(self, looped: u64, frequency_hz: Option<f64>) -> Result<Table, WaveformError> {
+    pub fn finish(self, looped: u64, frequency_hz: Option<f64>) -> Result<SampleTable, WaveformError> {
         let stride = self.sampling.dataset.octets();
         let samples = (self.octets.len() / stride) as u64;
         if looped == 0 || looped > samples {
@@ -113,7 +113,7 @@ impl<'a> Writer<'a> {
                 "the waveform has no sample to go on with at its end: make it longer",
             ));
         }
-        Ok(Table {
+        Ok(SampleTable {
             octets: self.octets,
             stride,
             once: samples - looped,
@@ -161,7 +161,7 @@ impl<'a> Writer<'a> {
         let mut sum = 0.0;
         let mut quality = base;
         for (value, member) in self.row.iter().zip(members) {
-            if member.quantity == quantity && matches!(member.place, Place::Phase(_)) {
+            if member.quantity == quantity && matches!(member.place, MemberRole::Phase(_)) {
                 // Three INT32 add up to a whole number that f64 holds.
                 sum += f64::from(value.number);
                 quality |= value.quality;

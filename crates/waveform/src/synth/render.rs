@@ -5,7 +5,7 @@ use super::steady::Loop;
 use super::timeline::{Segment, segments};
 use super::{Extra, Operating, Synth};
 use crate::WaveformError;
-use crate::sample::{Place, Quantity, Sampling, Source, Table, Writer};
+use crate::sample::{MemberRole, Quantity, SampleTable, Sampling, Source, Writer};
 use stats::random::Random;
 use std::f64::consts::{SQRT_2, TAU};
 
@@ -14,7 +14,7 @@ impl Synth {
     ///
     /// # Errors
     /// Values that cannot be, a sequence that does not fit together, or a table that takes too much memory.
-    pub fn table(&self, sampling: &Sampling) -> Result<Table, WaveformError> {
+    pub fn table(&self, sampling: &Sampling) -> Result<SampleTable, WaveformError> {
         sampling.check()?;
         super::file::check(self)?;
         self.check_rate(sampling.rate)?;
@@ -26,7 +26,7 @@ impl Synth {
     }
 
     /// The sequence once, then the last state for ever.
-    fn settling(&self, sampling: &Sampling, segments: &[Segment]) -> Result<Table, WaveformError> {
+    fn settling(&self, sampling: &Sampling, segments: &[Segment]) -> Result<SampleTable, WaveformError> {
         let (in_force, last_ns) = self.last(segments);
         let last_s = last_ns as f64 / 1e9;
         let settled = sampling.first_at(last_ns.saturating_add((in_force.settled_after_s() * 1e9).ceil() as u64));
@@ -55,7 +55,7 @@ impl Synth {
     }
 
     /// The sequence again and again, closed without a jump of the phase.
-    fn repeated(&self, sampling: &Sampling, segments: &[Segment], every_ns: u64) -> Result<Table, WaveformError> {
+    fn repeated(&self, sampling: &Sampling, segments: &[Segment], every_ns: u64) -> Result<SampleTable, WaveformError> {
         let samples = sampling.first_at(every_ns);
         let (in_force, last_ns) = self.last(segments);
         let rate = f64::from(sampling.rate);
@@ -126,7 +126,7 @@ impl<'a> Render<'a> {
         for extra in &synth.extras {
             let find = sampling.dataset.find(&extra.member);
             let index = find.map_err(|error| WaveformError::setting(format!("extra: {error}")))?;
-            if matches!(sampling.dataset.members()[index].place, Place::Phase(_)) {
+            if matches!(sampling.dataset.members()[index].place, MemberRole::Phase(_)) {
                 return Err(WaveformError::setting(format!(
                     "extra: {} is a phase: give it in currents_a or voltages_v",
                     extra.member
@@ -185,10 +185,10 @@ impl<'a> Render<'a> {
         self.row.clear();
         for (member, extra) in self.sampling.dataset.members().iter().zip(&self.extras) {
             let value = match (member.place, member.quantity, extra) {
-                (Place::Phase(phase), Quantity::Current, _) => {
+                (MemberRole::Phase(phase), Quantity::Current, _) => {
                     phases.currents_a[phase] + noise(&mut self.noise, self.synth.noise.current_a)
                 }
-                (Place::Phase(phase), Quantity::Voltage, _) => {
+                (MemberRole::Phase(phase), Quantity::Voltage, _) => {
                     phases.voltages_v[phase] + noise(&mut self.noise, self.synth.noise.voltage_v)
                 }
                 (_, _, Some(extra)) => {

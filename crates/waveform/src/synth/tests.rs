@@ -1,11 +1,11 @@
 //! Signals against formulas.
 
 use super::{Decay, Harmonic, Noise, Of, Operating, Ramp, State, Synth, parse};
-use crate::sample::{Sampling, Table};
+use crate::sample::{SampleTable, Sampling};
 use std::f64::consts::{SQRT_2, TAU};
 use wire::quality::SvQuality;
 
-fn members(table: &Table, sample: u64) -> Vec<i32> {
+fn members(table: &SampleTable, sample: u64) -> Vec<i32> {
     let word = |octets: &[u8]| i32::from_be_bytes(octets.try_into().expect("four octets"));
     table
         .seq_data(sample)
@@ -14,19 +14,19 @@ fn members(table: &Table, sample: u64) -> Vec<i32> {
         .collect()
 }
 
-fn quality(table: &Table, sample: u64, member: usize) -> u32 {
+fn quality(table: &SampleTable, sample: u64, member: usize) -> u32 {
     let octets = &table.seq_data(sample)[8 * member + 4..8 * member + 8];
     u32::from_be_bytes(octets.try_into().expect("four octets"))
 }
 
-fn table(synth: &Synth, rate: u32) -> Table {
+fn table(synth: &Synth, rate: u32) -> SampleTable {
     synth
         .table(&Sampling::new(rate))
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Complex RMS of one harmonic of a member over `cycles` cycles of `per_cycle` samples.
-fn phasor(table: &Table, member: usize, from: u64, per_cycle: u64, cycles: u64, order: u64) -> (f64, f64) {
+fn phasor(table: &SampleTable, member: usize, from: u64, per_cycle: u64, cycles: u64, order: u64) -> (f64, f64) {
     let n = per_cycle * cycles;
     let (mut re, mut im) = (0.0, 0.0);
     for sample in 0..n {
@@ -169,7 +169,7 @@ fn fault(percent: f64) -> Synth {
 fn a_fault_begins_where_the_current_was() {
     let with = table(&fault(100.0), 4_800);
     let without = table(&fault(0.0), 4_800);
-    let i = |table: &Table, sample| f64::from(members(table, sample)[0]) / 1_000.0;
+    let i = |table: &SampleTable, sample| f64::from(members(table, sample)[0]) / 1_000.0;
     // 480 samples are 100 ms, five cycles.
     let before = 400.0 * SQRT_2 * (TAU * 50.0 * 0.1 - TAU / 12.0).cos();
     assert!((i(&with, 480) - before).abs() < 0.01, "{}", i(&with, 480));

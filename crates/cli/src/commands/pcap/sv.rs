@@ -37,7 +37,7 @@ pub(super) fn decode(
         counts.asdus += 1;
         let asdu = PartialAsdu::from(asdu);
         let flags = flags(&head, Some(&asdu), None);
-        let place = Place { index, before: &[] };
+        let place = AsduPosition { index, before: &[] };
         write_line(
             lines,
             &Line {
@@ -66,7 +66,7 @@ fn decode_broken(frame: &Frame<'_>, ethernet: &EthernetView<'_>, lines: &mut Vec
         .split_last()
         .map_or((None, &[][..]), |(last, before)| (Some(*last), before));
     let flags = flags(&head, asdu.as_ref(), found.error);
-    let place = Place {
+    let place = AsduPosition {
         index: before.len(),
         before,
     };
@@ -106,14 +106,14 @@ fn flags(head: &Head<'_>, asdu: Option<&PartialAsdu<'_>>, error: Option<FrameErr
 
 struct Line<'a> {
     head: &'a Head<'a>,
-    place: Place<'a>,
+    place: AsduPosition<'a>,
     asdu: Option<PartialAsdu<'a>>,
     flags: &'a [&'static str],
     error: Option<FrameError>,
 }
 
 /// Where the ASDU stands in its frame.
-struct Place<'a> {
+struct AsduPosition<'a> {
     index: usize,
     /// ASDUs before it that have no line of their own.
     before: &'a [PartialAsdu<'a>],

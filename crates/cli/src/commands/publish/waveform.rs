@@ -2,9 +2,10 @@
 
 use crate::failure::{Failure, say};
 use probes::options::positive_duration;
-use probes::publish::Waveform;
+use probes::publish::{StreamConfig, Waveform};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use streamset::StreamSpec;
 use waveform::replay::{self, Assignment, Ending, Interpolation, Side};
 use waveform::sample::{Dataset, Sampling};
 use waveform::synth::Synth;
@@ -119,8 +120,24 @@ impl WaveformArgs {
 }
 
 impl Waveforms {
+    /// The streams, each with what it measures.
+    ///
+    /// # Errors
+    /// A stream that cannot be published.
+    pub(super) fn given_to(&mut self, streams: Vec<StreamSpec>) -> Result<Vec<StreamConfig>, Failure> {
+        let config = |(number, spec): (u64, StreamSpec)| {
+            let waveform = self.of(spec.profile()?, spec.quality, spec.phase_deg, number)?;
+            Ok(StreamConfig {
+                spec,
+                waveform,
+                ahead: 0,
+            })
+        };
+        (0..).zip(streams).map(config).collect()
+    }
+
     /// What stream number `stream`, from 0, of `profile` measures: `phase_deg` ahead, with its own quality and that of all.
-    pub(crate) fn of(
+    fn of(
         &mut self,
         profile: Profile,
         quality: SvQuality,

@@ -7,7 +7,6 @@ use super::TraceArgs;
 use crate::ending;
 use crate::failure::Failure;
 use crate::verdict;
-use host::path::namespace_owners;
 use run::Stop;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,6 +14,7 @@ use sys::clock::monotonic;
 use sys::link::find;
 use sys::netns::NetNs;
 use trace::passage::{FollowCounts, FollowOptions, Follower, Listening, Passage, RING_OCTETS};
+use trace::path::namespace_owners;
 use units::{foreign, format_ns};
 
 /// How long at the most when `--duration` gives nothing.

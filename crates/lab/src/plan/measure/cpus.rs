@@ -1,6 +1,6 @@
 //! Steps that measure CPUs, and need nothing else.
 
-use super::{Measure, Place};
+use super::{Measure, StepContext};
 use crate::plan::rest;
 use crate::runner::Underway;
 use crate::session::{Session, SessionError};
@@ -44,7 +44,11 @@ impl<P: CpuProbe + 'static> Measure for CpuStep<P> {
         P::told(self.options.clone(), OnCpus::of(judged.clone())).needs()
     }
 
-    fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError> {
+    fn start<'a>(
+        &self,
+        place: &StepContext<'a>,
+        session: &mut Session,
+    ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let on = OnCpus {
             cpus: place.judged.clone(),
             duration_ns: Some(place.duration.0),

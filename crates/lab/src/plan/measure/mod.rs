@@ -5,7 +5,7 @@ mod reflect;
 mod sampled_values;
 mod talk_listen;
 
-use super::beds::{Beds, Way};
+use super::beds::{BedOfPlan, Beds};
 use super::file::Duration;
 use super::step::in_words;
 use crate::runner::Underway;
@@ -72,11 +72,12 @@ pub(super) trait Measure: Any + Debug {
     ///
     /// # Errors
     /// What was refused; nothing of it goes on then.
-    fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError>;
+    fn start<'a>(&self, place: &StepContext<'a>, session: &mut Session)
+    -> Result<Box<dyn Underway + 'a>, SessionError>;
 }
 
 /// Where and how long a step measures.
-pub(super) struct Place<'a> {
+pub(super) struct StepContext<'a> {
     /// The CPUs that are judged.
     pub(super) judged: CpuList,
     /// The CPUs of the test set.
@@ -86,7 +87,7 @@ pub(super) struct Place<'a> {
     /// Second part of the series' names.
     pub(super) label: Option<String>,
     /// The bed it is measured over, and all beds of the plan.
-    pub(super) bed: Option<(&'a Way, &'a Beds)>,
+    pub(super) bed: Option<(&'a BedOfPlan, &'a Beds)>,
     /// Length of the run's windows.
     pub(super) window_ns: u64,
     /// The plan's name.
@@ -95,9 +96,9 @@ pub(super) struct Place<'a> {
     pub(super) stop: Stop,
 }
 
-impl<'a> Place<'a> {
+impl<'a> StepContext<'a> {
     /// The bed of a step that needs one: it was built before the step.
-    fn way(&self) -> &'a Way {
+    fn way(&self) -> &'a BedOfPlan {
         self.bed.expect("a bed was built for a step that needs one").0
     }
 }

@@ -1,6 +1,6 @@
 //! Round trips from the test set to the device under test.
 
-use super::{Measure, Place};
+use super::{Measure, StepContext};
 use crate::bed::End;
 use crate::plan::file::{Duration, PlanError, PlanPolicy};
 use crate::plan::rest;
@@ -56,7 +56,11 @@ impl Measure for ReflectStep {
         vec![Need::Policy(self.policy.0)]
     }
 
-    fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError> {
+    fn start<'a>(
+        &self,
+        place: &StepContext<'a>,
+        session: &mut Session,
+    ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let way = place.way();
         let interval_ns = self.interval.0;
         let reflector = ReflectConfig {
@@ -92,7 +96,7 @@ impl Measure for ReflectStep {
 impl ReflectStep {
     /// Two spinning threads cannot share a CPU, the one that waits would keep the other from answering; nor can a switch in
     /// user space, which has the housekeeping CPUs.
-    fn receive(&self, place: &Place<'_>) -> Result<reflect::Receive, SessionError> {
+    fn receive(&self, place: &StepContext<'_>) -> Result<probes::Receive, SessionError> {
         let is_shared = place.test_set.first() == place.judged.first();
         let in_user_space = place.bed.is_some_and(|(_, beds)| beds.in_user_space());
         match self.receive {
@@ -101,10 +105,10 @@ impl ReflectStep {
                 problem: "receive = \"spin\" needs a housekeeping and a measured CPU: use \"block\"".into(),
             }
             .into()),
-            Some(Receive::Spin) => Ok(reflect::Receive::Spin),
-            Some(Receive::Block) => Ok(reflect::Receive::Block),
-            None if is_shared || in_user_space => Ok(reflect::Receive::Block),
-            None => Ok(reflect::Receive::Spin),
+            Some(Receive::Spin) => Ok(probes::Receive::Spin),
+            Some(Receive::Block) => Ok(probes::Receive::Block),
+            None if is_shared || in_user_space => Ok(probes::Receive::Block),
+            None => Ok(probes::Receive::Spin),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Streams from the test set to a subscriber on the device under test, traced on their way if asked for.
 
-use super::{Measure, Place};
+use super::{Measure, StepContext};
 use crate::bed::End;
-use crate::plan::beds::Way;
+use crate::plan::beds::BedOfPlan;
 use crate::plan::file::{Duration, PlanPolicy};
 use crate::plan::hops::{Hops, Wanted};
 use crate::runner::{Ends, Underway};
@@ -13,6 +13,7 @@ use probes::{Need, Probe, SenderEnd};
 use run::Stop;
 use serde::Deserialize;
 use std::sync::Arc;
+use streamset::StreamSpec;
 use units::CpuList;
 
 /// The test set's sender spins for the last part of each period, so that the publisher is not what is measured.
@@ -62,13 +63,21 @@ impl Measure for SampledValuesStep {
         vec![Need::Policy(self.policy.0)]
     }
 
-    fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError> {
+    fn start<'a>(
+        &self,
+        place: &StepContext<'a>,
+        session: &mut Session,
+    ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let way = place.way();
         let publisher = self.publisher(place, way);
         let wanted = self.trace.then(|| Wanted {
             bed: &way.bed,
             network: way.network(),
-            streams: publisher.streams.iter().map(|stream| stream.sv_id.clone()).collect(),
+            streams: publisher
+                .streams
+                .iter()
+                .map(|stream| stream.spec.sv_id.clone())
+                .collect(),
             threshold_ns: self.trace_threshold.map(|ns| ns.0),
             window_ns: place.window_ns,
         });
@@ -95,17 +104,21 @@ impl Measure for SampledValuesStep {
 
 impl SampledValuesStep {
     /// What the test set is told. Over one of several networks its streams are called after that network.
-    fn publisher(&self, place: &Place<'_>, way: &Way) -> PublishConfig {
+    fn publisher(&self, place: &StepContext<'_>, way: &BedOfPlan) -> PublishConfig {
         let usual = StreamConfig::default();
+        let sv_id = match way.network() {
+            Some(_) => format!("{}-{}", way.label, usual.spec.sv_id),
+            None => usual.spec.sv_id.clone(),
+        };
         let stream = StreamConfig {
-            sv_id: match way.network() {
-                Some(_) => format!("{}-{}", way.label, usual.sv_id),
-                None => usual.sv_id.clone(),
+            spec: StreamSpec {
+                sv_id,
+                rate: self.rate,
+                asdus: self.asdus,
+                ..usual.spec
             },
-            rate: self.rate,
-            asdus: self.asdus,
             waveform: Arc::new(Waveform::new(self.rate)),
-            ..usual
+            ahead: usual.ahead,
         };
         PublishConfig {
             streams: (0..self.streams).map(|number| stream.numbered(number)).collect(),
@@ -122,7 +135,7 @@ impl SampledValuesStep {
 /// What the device under test is told about the streams that `publisher` sends.
 fn subscriber(publisher: &PublishConfig) -> SubscribeConfig {
     SubscribeConfig {
-        rate: publisher.streams.first().map(|stream| stream.rate),
+        rate: publisher.streams.first().map(|stream| stream.spec.rate),
         max_streams: u16::try_from(publisher.streams.len()).unwrap_or(u16::MAX),
         clock: ClockRelation::SameHost,
         policy: publisher.policy,
@@ -133,7 +146,7 @@ fn subscriber(publisher: &PublishConfig) -> SubscribeConfig {
 fn ends(
     publisher: &PublishConfig,
     subscriber: &SubscribeConfig,
-    way: &Way,
+    way: &BedOfPlan,
     (stop, sender): (&Stop, SenderEnd),
     session: &mut Session,
 ) -> Result<Ends, SessionError> {

@@ -1,12 +1,13 @@
 //! One frame each interval from the device under test to a listener.
 
-use super::{Measure, Place};
+use super::{Measure, StepContext};
 use crate::bed::End;
 use crate::plan::file::{Duration, PlanPeriod, PlanPolicy};
 use crate::runner::{Ends, Underway};
 use crate::session::{Session, SessionError};
+use probes::Framing;
 use probes::listen::{self, ListenConfig};
-use probes::talk::{self, Framing, TalkConfig};
+use probes::talk::{self, TalkConfig};
 use probes::{Need, Probe, SenderEnd};
 use serde::Deserialize;
 use units::CpuList;
@@ -75,7 +76,11 @@ impl Measure for TalkListenStep {
         vec![Need::Policy(self.policy.0)]
     }
 
-    fn start<'a>(&self, place: &Place<'a>, session: &mut Session) -> Result<Box<dyn Underway + 'a>, SessionError> {
+    fn start<'a>(
+        &self,
+        place: &StepContext<'a>,
+        session: &mut Session,
+    ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let (talker, listener) = self.ends(place);
         let bed = &place.way().bed;
         let test_set = bed.port(End::TestSet, &listen::port_options(listener.framing))?;
@@ -91,7 +96,7 @@ impl Measure for TalkListenStep {
 impl TalkListenStep {
     /// What talker and listener are told. The talker is the device under test, on the first measured CPU; the listener gets
     /// the second, or one of the test set when there is no second.
-    fn ends(&self, place: &Place<'_>) -> (TalkConfig, ListenConfig) {
+    fn ends(&self, place: &StepContext<'_>) -> (TalkConfig, ListenConfig) {
         let period = self.interval.0;
         let framing = Framing::from(self.framing);
         let every = TalkConfig::every(period);

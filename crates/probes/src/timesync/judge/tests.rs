@@ -1,4 +1,4 @@
-use super::super::client::Answer;
+use super::super::client::DaemonState;
 use super::{Found, Judge, Look, Rules};
 use model::EventKind;
 use units::Monotonic;
@@ -21,9 +21,9 @@ fn rules() -> Rules {
 }
 
 /// A slave whose last Sync message came at `ingress_ns`.
-fn slave(offset_ns: i64, ingress_ns: i64) -> Answer {
+fn slave(offset_ns: i64, ingress_ns: i64) -> DaemonState {
     let identity = PortIdentity { clock: OWN, port: 1 };
-    Answer {
+    DaemonState {
         status: TimeStatus {
             master_offset_ns: offset_ns,
             ingress_ns,
@@ -59,14 +59,14 @@ fn slave(offset_ns: i64, ingress_ns: i64) -> Answer {
     }
 }
 
-fn in_state(state: PortState) -> Answer {
+fn in_state(state: PortState) -> DaemonState {
     let mut answer = slave(0, 0);
     answer.ports[0].state = state;
     answer
 }
 
 /// A clock that has no master but itself.
-fn reigning() -> Answer {
+fn reigning() -> DaemonState {
     let mut answer = in_state(PortState::Master);
     answer.parent.grandmaster = OWN;
     answer.status.grandmaster_present = false;
@@ -92,7 +92,7 @@ impl Story {
         self.judge.look(Monotonic::from_ns(self.second * SECOND_NS), look)
     }
 
-    fn hear(&mut self, answer: Answer) -> Found {
+    fn hear(&mut self, answer: DaemonState) -> Found {
         self.see(&Look {
             ptp: Some(Ok(answer)),
             ..Look::default()

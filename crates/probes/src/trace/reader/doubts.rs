@@ -150,7 +150,7 @@ mod tests {
         // nic -> port -> edge -> app, and nic -> other.
         let points = [0, 0, 1, 2, 0].map(|parent| Point {
             name: String::new(),
-            places: Vec::new(),
+            hooks: Vec::new(),
             parent,
         });
         let at = |at| -> Vec<(usize, bool)> { hops(&points).filter(|hop| is_on_its_way(&points, *hop, at)).collect() };

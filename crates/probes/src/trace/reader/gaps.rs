@@ -108,7 +108,7 @@ impl Reader {
     /// The error of a tracer that saw no stream.
     pub(super) fn no_traffic(&self) -> ProbeError {
         let points = &self.tracer.options().points;
-        let kinds: Vec<&str> = points[0].places.iter().map(|place| place.kind.tracepoint()).collect();
+        let kinds: Vec<&str> = points[0].hooks.iter().map(|place| place.kind.tracepoint()).collect();
         let malformed = self.summary.troubles.malformed + self.summary.troubles.cut_short;
         let more = if malformed > 0 {
             format!(", but {malformed} frames of EtherType 0x88ba that are not whole sampled values")

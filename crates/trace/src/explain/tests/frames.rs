@@ -3,8 +3,8 @@
 use super::{BARE, OWN, VIRTUAL, checked, cpu, idle, own, part, question, switch, thread};
 use crate::around::Around;
 use crate::event::{Left, What};
-use crate::explain::{QuestionKind, explain};
-use model::{Cause, Explanation};
+use crate::explain::explain;
+use model::{Cause, Explanation, QuestionKind};
 
 fn frame(events: &[(i64, What)], latency_us: i64, around: &Around) -> Explanation {
     let question = question(QuestionKind::Frame, latency_us);

@@ -3,10 +3,10 @@
 use super::{BARE, CHAINED, OWN, US, VIRTUAL, cpu, gap, idle, join, own, question, switch, thread, timer};
 use crate::around::Around;
 use crate::event::{Event, Left, Vector, What};
-use crate::explain::{Question, QuestionKind, explain};
+use crate::explain::explain;
 use crate::flight::tests::any_event;
 use crate::snapshot::Snapshot;
-use model::{Cause, Extent, Part};
+use model::{Cause, Extent, Part, Question, QuestionKind};
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 use units::Monotonic;
 

@@ -11,7 +11,7 @@ use super::instance::{Instance, Owed};
 use super::pipe::Pipe;
 use super::tracers::{Tracefs, Tracer};
 use crate::error::TraceError;
-use parse::Kind;
+use parse::Interrupter;
 use std::collections::{BTreeMap, BTreeSet};
 use tally::{Tally, Total};
 use units::{Monotonic, format_ns};
@@ -53,7 +53,7 @@ impl Osnoise {
     }
 
     fn run(tracefs: &Tracefs, instance: Instance) -> Result<Self, TraceError> {
-        for kind in Kind::ALL {
+        for kind in Interrupter::ALL {
             instance.write(&format!("events/osnoise/{}/enable", kind.event()), "1")?;
         }
         tracefs.set_workload(false)?;
@@ -110,7 +110,7 @@ impl Osnoise {
         if let Some(why) = &self.refused {
             return Err(why.clone());
         }
-        let parts = Kind::ALL.map(|kind| self.total(kind));
+        let parts = Interrupter::ALL.map(|kind| self.total(kind));
         let lost: u64 = self.cpus.values().map(|cpu| cpu.tally.lost()).sum();
         let cpus: Vec<String> = self.cpus.keys().map(u32::to_string).collect();
         Ok(format!(
@@ -120,7 +120,7 @@ impl Osnoise {
         ))
     }
 
-    fn total(&self, kind: Kind) -> String {
+    fn total(&self, kind: Interrupter) -> String {
         let totals = self.cpus.values().map(|cpu| cpu.tally.total(kind));
         let total = totals.fold(Total::default(), Total::and);
         match total.count {

@@ -5,14 +5,14 @@ use units::Monotonic;
 
 /// What interrupted a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum Interrupter {
     Nmi,
     Interrupt,
     Softirq,
     Thread,
 }
 
-impl Kind {
+impl Interrupter {
     pub(super) const ALL: [Self; 4] = [Self::Nmi, Self::Interrupt, Self::Softirq, Self::Thread];
 
     /// Name of the event.
@@ -38,7 +38,7 @@ impl Kind {
 /// One interruption.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Noise {
-    pub(super) kind: Kind,
+    pub(super) kind: Interrupter,
     /// Who; empty for an NMI.
     pub(super) name: String,
     /// Number of the interrupt, softirq or thread.
@@ -52,13 +52,13 @@ pub(super) struct Noise {
 /// Reads a line of `trace_pipe`. `None`: another event, or one whose begin the tracer did not see.
 pub(super) fn parse(text: &str) -> Option<Noise> {
     line::read(text, |head, event, fields| {
-        let kind = Kind::ALL.into_iter().find(|kind| kind.event() == event)?;
+        let kind = Interrupter::ALL.into_iter().find(|kind| kind.event() == event)?;
         let (who, times) = match kind {
-            Kind::Nmi => ("", fields.strip_prefix("start ")?),
+            Interrupter::Nmi => ("", fields.strip_prefix("start ")?),
             _ => fields.rsplit_once(" start ")?,
         };
         let (name, number) = match kind {
-            Kind::Nmi => ("", 0),
+            Interrupter::Nmi => ("", 0),
             _ => {
                 let (name, number) = who.rsplit_once(':')?;
                 (name.trim(), number.parse().ok()?)

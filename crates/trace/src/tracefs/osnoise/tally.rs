@@ -1,6 +1,6 @@
 //! What interrupted one CPU: the last interruptions, and all of them added up.
 
-use super::parse::{Kind, Noise, parse};
+use super::parse::{Interrupter, Noise, parse};
 use crate::tracefs::line;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Monotonic, format_ns};
@@ -42,7 +42,7 @@ impl Total {
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     last: VecDeque<Noise>,
-    totals: BTreeMap<Kind, Total>,
+    totals: BTreeMap<Interrupter, Total>,
     /// Events that the kernel dropped.
     lost: u64,
     /// The last of them came before this.
@@ -63,7 +63,7 @@ impl Tally {
             self.has_lost = false;
         }
         // Without its own workload the tracer counts every thread: the idle one, too, and the one that is interrupted.
-        if noise.kind == Kind::Thread && (noise.number == 0 || own.contains(&noise.number)) {
+        if noise.kind == Interrupter::Thread && (noise.number == 0 || own.contains(&noise.number)) {
             return;
         }
         self.totals.entry(noise.kind).or_default().add(noise.net_ns);
@@ -75,7 +75,7 @@ impl Tally {
         self.last.push_back(noise);
     }
 
-    pub(super) fn total(&self, kind: Kind) -> Total {
+    pub(super) fn total(&self, kind: Interrupter) -> Total {
         self.totals.get(&kind).copied().unwrap_or_default()
     }
 
@@ -87,7 +87,7 @@ impl Tally {
     ///
     /// An interruption that ended while the thread did not run has begun there, too.
     pub(super) fn between(&self, from: Monotonic, to: Monotonic) -> String {
-        let mut sums: BTreeMap<(Kind, &str), u64> = BTreeMap::new();
+        let mut sums: BTreeMap<(Interrupter, &str), u64> = BTreeMap::new();
         for noise in &self.last {
             let is_within = noise.ended >= from - ROUNDING_NS && noise.ended <= to + ROUNDING_NS;
             // A longer one is the interrupted thread itself, under a number of another namespace.
@@ -117,7 +117,7 @@ impl Tally {
     }
 }
 
-fn part((kind, name): (Kind, &str), net_ns: u64) -> String {
+fn part((kind, name): (Interrupter, &str), net_ns: u64) -> String {
     let space = if name.is_empty() { "" } else { " " };
     format!("{}{space}{name} {}", kind.word(), format_ns(net_ns as f64))
 }

@@ -1,6 +1,6 @@
 //! Lines as `include/trace/events/osnoise.h` of Linux 6.12 prints them, and a made-up tracefs around them.
 
-use super::parse::{Kind, Noise, parse};
+use super::parse::{Interrupter, Noise, parse};
 use super::{Instance, Osnoise, Owed, Tracefs};
 use crate::error::TraceError;
 use crate::tracefs::instance::pid_namespace;
@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use units::Monotonic;
 
-fn noise(kind: Kind, name: &str, number: u32, ended_us: i64, net_ns: u64) -> Option<Noise> {
+fn noise(kind: Interrupter, name: &str, number: u32, ended_us: i64, net_ns: u64) -> Option<Noise> {
     Some(Noise {
         kind,
         name: name.into(),
@@ -24,23 +24,23 @@ fn every_kind_is_read() {
     for (line, wanted) in [
         (
             "         noise/1-4961    [001] d.h1.  5789.857532: irq_noise: local_timer:236 start 5791.857529929 duration 1845 ns",
-            noise(Kind::Interrupt, "local_timer", 236, 5_789_857_532, 1_845),
+            noise(Interrupter::Interrupt, "local_timer", 236, 5_789_857_532, 1_845),
         ),
         (
             "         noise/1-4961    [001] .Ns1.  5789.857540: softirq_noise:    TIMER:1 start 5791.857535001 duration 992 ns",
-            noise(Kind::Softirq, "TIMER", 1, 5_789_857_540, 992),
+            noise(Interrupter::Softirq, "TIMER", 1, 5_789_857_540, 992),
         ),
         (
             "     kworker/1:1-54      [001] d..3.  5789.858413: thread_noise: kworker/1:1:54 start 5791.858409300 duration 3068 ns",
-            noise(Kind::Thread, "kworker/1:1", 54, 5_789_858_413, 3_068),
+            noise(Interrupter::Thread, "kworker/1:1", 54, 5_789_858_413, 3_068),
         ),
         (
             "              sh-109404  [001] d..3.   426.271263: thread_noise:       sh:109404 start 426.271245853 duration 4769 ns",
-            noise(Kind::Thread, "sh", 109_404, 426_271_263, 4_769),
+            noise(Interrupter::Thread, "sh", 109_404, 426_271_263, 4_769),
         ),
         (
             "         noise/1-4961    [001] d.Z1.   426.271263: nmi_noise: start 426.271245853 duration 700 ns",
-            noise(Kind::Nmi, "", 0, 426_271_263, 700),
+            noise(Interrupter::Nmi, "", 0, 426_271_263, 700),
         ),
     ] {
         assert_eq!(parse(line), wanted, "{line}");
@@ -66,7 +66,7 @@ fn what_has_no_length_is_left_out() {
 #[test]
 fn hostile_names_are_names() {
     let line = " a start 1 [7] x-9  [001] d..3.  1.000001: thread_noise: a start 1:b:9 start 1.000000000 duration 5 ns";
-    assert_eq!(parse(line), noise(Kind::Thread, "a start 1:b", 9, 1_000_001, 5));
+    assert_eq!(parse(line), noise(Interrupter::Thread, "a start 1:b", 9, 1_000_001, 5));
 }
 
 /// A made-up tracefs of a kernel with osnoise, and an instance in it.
@@ -81,7 +81,7 @@ impl Tree {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().to_path_buf();
         let instance = root.join("instances/triptime-1-2-0-workload");
-        for kind in Kind::ALL {
+        for kind in Interrupter::ALL {
             fs::create_dir_all(instance.join("events/osnoise").join(kind.event())).expect("a folder");
         }
         fs::create_dir_all(instance.join("per_cpu/cpu1")).expect("a folder");
@@ -134,7 +134,7 @@ fn the_settings_of_all_are_changed_and_put_back() {
     assert_eq!(tree.text("osnoise/options"), "NO_OSNOISE_WORKLOAD");
     assert_eq!(tree.text("current_tracer"), "nop\n", "tracing of others is left alone");
     assert_eq!(of_instance("current_tracer"), "osnoise");
-    for kind in Kind::ALL {
+    for kind in Interrupter::ALL {
         assert_eq!(of_instance(&format!("events/osnoise/{}/enable", kind.event())), "1");
     }
     drop(osnoise);

@@ -1,0 +1,131 @@
+//! Files with one line per sample: those of sv_timestamp_logger and svtrace.
+
+use super::{ClockArg, ImportArgs, report};
+use crate::failure::Failure;
+use crate::run_file::{limits_document, new_run};
+use interop::logger::{self, LoggerFile, LoggerOptions, Relation};
+use interop::svtrace;
+use model::RunState;
+use report::limits::Profile;
+use run::NewRun;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use store::RunWriter;
+use units::Realtime;
+
+/// Octets that show what a file is.
+const HEAD_BYTES: u64 = 4_096;
+
+/// Length of a window of an imported recording.
+const WINDOW_NS: u64 = 20_000_000_000;
+
+/// What a file is.
+enum LogFormat {
+    /// sv_timestamp_logger's, with its first stamp.
+    Logger(i64),
+    Svtrace,
+}
+
+/// Imports the files when they are of this kind; `None` when they are not.
+pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<u8>, Failure> {
+    let usage = |why: &str| Failure::Usage(format!("import: {why}"));
+    let Some(first) = args.files.first() else {
+        return Ok(None);
+    };
+    let Some(kind) = kind(first)? else {
+        return match args.publisher {
+            Some(_) => Err(usage(&format!(
+                "{}: does not begin with a line of sv_timestamp_logger (iteration:svID:smpCnt:timestamp_us)",
+                first.display()
+            ))),
+            None => Ok(None),
+        };
+    };
+    if args.files.len() > 1 {
+        return Err(usage(
+            "one file of sv_timestamp_logger or svtrace at a time (--publisher names the other of a pair)",
+        ));
+    }
+    let relation = relation(args)?;
+    let now = sys::clock::pair().realtime;
+    let started = match kind {
+        LogFormat::Logger(first_ns) => Realtime::from_ns(first_ns),
+        LogFormat::Svtrace => now,
+    };
+    let run = NewRun {
+        window_ns: WINDOW_NS,
+        documents: limits_document(args.limits.as_deref())?,
+        ..new_run("import", args.out.clone())
+    };
+    run.make(started, |writer| fill(args, &kind, relation, started, writer))?;
+    report(args, &run.file, profile).map(Some)
+}
+
+fn relation(args: &ImportArgs) -> Result<Relation, Failure> {
+    match (args.clock, args.uncertainty) {
+        (None, _) => Ok(Relation::Unknown),
+        (Some(ClockArg::SameHost), None) => Ok(Relation::SameHost),
+        (Some(ClockArg::Synchronised), Some(ns)) => Ok(Relation::Synchronised(ns)),
+        (Some(ClockArg::SameHost), Some(_)) => Err(Failure::Usage(
+            "import: --clock same-host means one clock: leave --uncertainty out".into(),
+        )),
+        (Some(ClockArg::Synchronised), None) => Err(Failure::Usage(
+            "import: --clock synchronised: say how far apart the clocks may be (--uncertainty 1us)".into(),
+        )),
+    }
+}
+
+/// Returns how the run ended and how long it was.
+fn fill(
+    args: &ImportArgs,
+    kind: &LogFormat,
+    clock: Relation,
+    started: Realtime,
+    run: &mut RunWriter,
+) -> Result<(RunState, u64), Failure> {
+    let path = &args.files[0];
+    let wrong = |error: &dyn std::fmt::Display| Failure::Usage(format!("import: {error}"));
+    let duration_ns = match kind {
+        LogFormat::Svtrace => {
+            svtrace::import(&path.display().to_string(), open(path)?, run).map_err(|error| wrong(&error))?;
+            0
+        }
+        LogFormat::Logger(_) => {
+            let options = LoggerOptions {
+                rate: args.rate,
+                clock,
+                within_ns: args.within,
+                started_ns: started.as_ns(),
+                window_ns: WINDOW_NS,
+            };
+            let imported = match &args.publisher {
+                None => logger::import(logger_file(path)?, &options, run),
+                Some(publisher) => logger::import_pair(logger_file(publisher)?, logger_file(path)?, &options, run),
+            };
+            imported.map_err(|error| wrong(&error))?.duration_ns
+        }
+    };
+    Ok((RunState::Complete, duration_ns))
+}
+
+fn logger_file(path: &Path) -> Result<LoggerFile<File>, Failure> {
+    Ok(LoggerFile {
+        name: path.display().to_string(),
+        source: open(path)?,
+    })
+}
+
+fn open(path: &Path) -> Result<File, Failure> {
+    File::open(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
+}
+
+fn kind(path: &Path) -> Result<Option<LogFormat>, Failure> {
+    let mut head = Vec::new();
+    let read = open(path)?.take(HEAD_BYTES).read_to_end(&mut head);
+    read.map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+    Ok(match logger::first_stamp_ns(&head) {
+        Some(first_ns) => Some(LogFormat::Logger(first_ns)),
+        None => svtrace::is_record(&head).then_some(LogFormat::Svtrace),
+    })
+}

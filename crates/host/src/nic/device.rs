@@ -1,0 +1,95 @@
+//! What the files say of an interface's device, in a line each of the group `network`.
+
+use super::interface::{self, ROOT};
+use super::interrupts;
+use crate::error::HostError;
+use crate::fact::Sheet;
+use crate::reader::Reader;
+
+/// What only interfaces with a device have.
+pub(crate) fn facts(sheet: &mut Sheet<'_>, name: &str) {
+    let reader = sheet.reader;
+    let at = |file: &str| format!("{ROOT}/{name}/{file}");
+    sheet.add(
+        &format!("{name} driver"),
+        &at("device/driver"),
+        interface::driver(reader, name),
+    );
+    let carrier = reader
+        .line(&at("carrier"))
+        .map(|line| if line == "1" { "yes" } else { "no" }.to_owned());
+    sheet.add(&format!("{name} carrier"), &at("carrier"), carrier);
+    let speed = interface::speed(reader, name).map(|speed| format!("{speed} Mbit/s"));
+    sheet.add(&format!("{name} speed"), &at("speed"), speed);
+    sheet.line(&format!("{name} duplex"), &at("duplex"));
+    sheet.add(
+        &format!("{name} NUMA node"),
+        &at("device/numa_node"),
+        numa_node(reader, name),
+    );
+    sheet.add(&format!("{name} queues"), &at("queues"), queues(reader, name));
+    sheet.add(
+        &format!("{name} interrupts"),
+        &at("device/msi_irqs"),
+        allowed(reader, name),
+    );
+    sheet.add(&format!("{name} PTP clock"), &at("device/ptp"), ptp_clock(reader, name));
+    sheet.line(&format!("{name} deferred interrupts"), &at("napi_defer_hard_irqs"));
+    sheet.line(&format!("{name} GRO flush timeout (ns)"), &at("gro_flush_timeout"));
+    sheet.switch(
+        &format!("{name} threaded polling"),
+        &at("threaded"),
+        "kernel before 5.12",
+    );
+}
+
+/// A file or directory of the device; behind virtio, those of the PCI device that carries it.
+pub(super) fn of_device<T>(
+    name: &str,
+    file: &str,
+    read: impl Fn(&str) -> Result<T, HostError>,
+) -> Result<T, HostError> {
+    match read(&format!("{ROOT}/{name}/device/{file}")) {
+        Err(error) if error.is_absent() => read(&format!("{ROOT}/{name}/device/../{file}")).map_err(|_| error),
+        result => result,
+    }
+}
+
+/// The kernel shows -1 on machines with a single node.
+pub(super) fn numa_node(reader: &Reader, name: &str) -> Result<String, HostError> {
+    let node = of_device(name, "numa_node", |path| reader.line(path))?;
+    Ok(if node == "-1" { "any".to_owned() } else { node })
+}
+
+fn queues(reader: &Reader, name: &str) -> Result<String, HostError> {
+    let names = reader.names(&format!("{ROOT}/{name}/queues"), |_| true)?;
+    let count = |kind: &str| names.iter().filter(|name| name.starts_with(kind)).count();
+    Ok(format!("{} receive, {} transmit", count("rx-"), count("tx-")))
+}
+
+/// Its message-signalled interrupts, each with the CPUs it may go to.
+fn allowed(reader: &Reader, name: &str) -> Result<String, HostError> {
+    let numbers = interrupts::listed(reader, name)?;
+    let shown = numbers.iter().map(|number| {
+        let cpus = reader.line(&format!("/proc/irq/{number}/smp_affinity_list"));
+        let cpus = cpus.unwrap_or_else(|error| format!("unknown: {}", error.reason()));
+        format!("{number} (CPU {cpus})")
+    });
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    Ok(if shown.is_empty() {
+        "none listed".to_owned()
+    } else {
+        shown
+    })
+}
+
+/// A device with a clock of its own can stamp frames in hardware.
+fn ptp_clock(reader: &Reader, name: &str) -> Result<String, HostError> {
+    let names = of_device(name, "ptp", |path| reader.names(path, |name| name.starts_with("ptp")));
+    match names {
+        Ok(names) if names.is_empty() => Ok("none".to_owned()),
+        Ok(names) => Ok(names.join(" ")),
+        Err(error) if error.is_absent() => Ok("none".to_owned()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,161 @@
+//! The network interfaces on which a run measures: what is known about them, and what makes a measurement on them
+//! questionable.
+//!
+//! The driver is asked as `ethtool` asks it ([`sys::ethtool`]), the kernel for the link and its queueing disciplines, and
+//! `/sys` and `/proc` for the rest. An interface that is made on others (macvlan, VLAN, bridge, bond) comes with those: what
+//! their cards do is done to its frames. Everything is asked in the calling thread's network namespace, and nothing is changed.
+
+pub(crate) mod device;
+mod doubts;
+mod facts;
+pub(crate) mod files;
+pub(crate) mod interface;
+pub(crate) mod interrupts;
+mod kind;
+mod port;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+pub use doubts::{Measurement, doubts};
+pub use port::port_name;
+
+use crate::Host;
+use interface::Interface;
+use interrupts::NicInterrupt;
+use kind::NicKind;
+use model::Fact;
+use sys::SysError;
+use sys::ethtool::Ethtool;
+use sys::link::{Below, LinkInfo, Qdisc};
+
+/// Interfaces that are looked at below one: a bridge can have hundreds of ports.
+const MOST_BELOW: usize = 16;
+
+/// Kinds that are made of the interfaces that belong to them.
+const MADE_OF_PORTS: [&str; 4] = ["bridge", "bond", "team", "hsr"];
+
+/// Kinds that are made on another interface.
+const MADE_ON_ONE: [&str; 6] = ["macvlan", "macvtap", "vlan", "ipvlan", "ipvtap", "macsec"];
+
+/// An interface, as it was when it was asked.
+struct Nic {
+    link: LinkInfo,
+    kind: NicKind,
+    said: Ethtool,
+    qdiscs: Result<Vec<Qdisc>, String>,
+    /// What the files tell; why not, where `/sys` shows another namespace.
+    files: Result<Files, String>,
+}
+
+struct Files {
+    facts: Vec<Fact>,
+    interrupts: Vec<NicInterrupt>,
+}
+
+impl Files {
+    fn of(name: &str) -> Self {
+        let host = Host::live();
+        Self {
+            facts: host.nic_facts(name),
+            interrupts: host.nic_interrupts(name).unwrap_or_default(),
+        }
+    }
+}
+
+impl Nic {
+    fn read(name: &str) -> Result<Self, SysError> {
+        let said = sys::ethtool::read(name)?;
+        let link = sys::link::find(name)?;
+        let kind = NicKind::of(&link, &said, below(&link)?);
+        Ok(Self {
+            kind,
+            said,
+            qdiscs: sys::link::qdiscs(name).map_err(|error| error.to_string()),
+            files: files(&link),
+            link,
+        })
+    }
+
+    fn name(&self) -> &str {
+        &self.link.name
+    }
+}
+
+/// The facts of the interface `name` and of those it is made on, each in a group `nic NAME`. An interface that cannot be asked
+/// is a fact without a value.
+pub fn facts(name: &str) -> Vec<Fact> {
+    facts_of(&[name.to_owned()])
+}
+
+/// The facts of several interfaces, each once.
+pub fn facts_of(names: &[String]) -> Vec<Fact> {
+    let asked = with_below(names);
+    asked
+        .into_iter()
+        .flat_map(|(name, nic)| facts::of(&name, nic.as_ref()))
+        .collect()
+}
+
+/// The interfaces called `names` and those they are made on, each once, as far as they can be asked.
+fn with_below(names: &[String]) -> Vec<(String, Result<Nic, String>)> {
+    let mut open: Vec<String> = names.to_vec();
+    let mut asked: Vec<(String, Result<Nic, String>)> = Vec::new();
+    let most = names.len() + MOST_BELOW;
+    while asked.len() < most && !open.is_empty() {
+        let name = open.remove(0);
+        if asked.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        let nic = Nic::read(&name).map_err(|error| error.to_string());
+        if let Ok(nic) = &nic {
+            open.extend(nic.kind.below().iter().cloned());
+        }
+        asked.push((name, nic));
+    }
+    asked
+}
+
+/// What an interface is made on: names, or `None` for one in another namespace.
+fn below(link: &LinkInfo) -> Result<Option<Vec<String>>, SysError> {
+    let kind = link.kind.as_deref().unwrap_or_default();
+    let of = |fits: &dyn Fn(&LinkInfo) -> bool| -> Result<Vec<String>, SysError> {
+        let all = sys::link::list()?;
+        Ok(all
+            .into_iter()
+            .filter(|other| fits(other))
+            .map(|other| other.name)
+            .collect())
+    };
+    if MADE_OF_PORTS.contains(&kind) {
+        return of(&|other| other.master == Some(link.index)).map(Some);
+    }
+    match link.below {
+        Below::Here(index) if MADE_ON_ONE.contains(&kind) => of(&|other| other.index == index).map(Some),
+        Below::Elsewhere { .. } if MADE_ON_ONE.contains(&kind) => Ok(None),
+        _ => Ok(Some(Vec::new())),
+    }
+}
+
+/// What the files tell. `/sys` may show another network namespace, with an interface of the same name in it: then the files are
+/// read once more through a `/sys` of this one.
+fn files(link: &LinkInfo) -> Result<Files, String> {
+    if shows(link) {
+        return Ok(Files::of(&link.name));
+    }
+    let own = sys::netns::with_own_sys(|| shows(link).then(|| Files::of(&link.name)));
+    match own {
+        Ok(Some(files)) => Ok(files),
+        Ok(None) => Err("/sys does not show it".to_owned()),
+        Err(error) => Err(format!("/sys shows another network namespace ({error})")),
+    }
+}
+
+/// Whether `/sys` shows the interface that netlink speaks of.
+fn shows(link: &LinkInfo) -> bool {
+    let mac = link.mac.map(|octet| format!("{octet:02x}")).join(":");
+    let is_same = |other: &Interface| {
+        other.name == link.name && other.index == Some(link.index) && other.mac.as_deref() == Some(mac.as_str())
+    };
+    Host::live().interfaces().is_ok_and(|all| all.iter().any(is_same))
+}

@@ -1,0 +1,65 @@
+//! The line that `/proc/PID/stat` has of a process or thread (proc(5)).
+
+/// Flag of a kernel thread (`PF_KTHREAD`, linux/sched.h).
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// Fields counted from the one behind the name: flags, priority, policy.
+const FLAGS: usize = 6;
+const PRIORITY: usize = 37;
+const POLICY: usize = 38;
+
+/// What the line says of a thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadStat {
+    /// Its name, which may hold anything, spaces and brackets too.
+    pub name: String,
+    /// Whether it is the kernel's own.
+    pub is_kernel: bool,
+    /// Whether its policy is `fifo`, `rr` or `deadline`.
+    pub is_real_time: bool,
+    /// Its policy: `other`, `fifo:50`; `None`: one that is not known.
+    pub policy: Option<String>,
+}
+
+impl ThreadStat {
+    /// Reads the line; `None`: it has no name in brackets.
+    pub fn parse(line: &str) -> Option<Self> {
+        let (before, behind) = line.rsplit_once(") ")?;
+        let fields: Vec<&str> = behind.split_ascii_whitespace().collect();
+        let priority = fields.get(PRIORITY).copied().unwrap_or("?");
+        let (is_real_time, policy) = match fields.get(POLICY).copied() {
+            Some("0") => (false, Some("other".to_owned())),
+            Some("1") => (true, Some(format!("fifo:{priority}"))),
+            Some("2") => (true, Some(format!("rr:{priority}"))),
+            Some("3") => (false, Some("batch".to_owned())),
+            Some("5") => (false, Some("idle".to_owned())),
+            Some("6") => (true, Some("deadline".to_owned())),
+            _ => (false, None),
+        };
+        let flags: u64 = fields.get(FLAGS).and_then(|flags| flags.parse().ok()).unwrap_or(0);
+        Some(Self {
+            name: before.split_once('(').map_or("", |(_, name)| name).to_owned(),
+            is_kernel: flags & KERNEL_THREAD != 0,
+            is_real_time,
+            policy,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ThreadStat;
+
+    #[test]
+    fn policies_are_read_behind_any_name() {
+        let stat = |priority: u32, policy: u32| {
+            let zeros = "0 ".repeat(36);
+            format!("7 (a ) b) S {zeros}{priority} {policy} 0 0")
+        };
+        let policy = |line: &str| ThreadStat::parse(line).and_then(|stat| stat.policy);
+        assert_eq!(policy(&stat(50, 1)).as_deref(), Some("fifo:50"));
+        assert_eq!(policy(&stat(0, 0)).as_deref(), Some("other"));
+        assert_eq!(policy(""), None);
+        assert_eq!(ThreadStat::parse(&stat(0, 0)).expect("a line").name, "a ) b");
+    }
+}

@@ -1,0 +1,87 @@
+//! Where frames come into a bed, and so their path to the device under test inside this kernel.
+
+use super::{Bed, DEVICE_IF, EndInterface, TEST_SET_IF, kernel};
+use sys::SysError;
+use sys::netns::NetNs;
+use trace::hops::{Point, PointKind};
+use trace::path::{FIRST, FramePath};
+
+/// Name of the point at which a program that forwards has taken the frame.
+const TAKEN_BY_SWITCH: &str = "switch";
+
+/// Where frames to the device under test come in.
+#[derive(Debug)]
+pub(super) enum Entry {
+    /// At the device's own interface: nothing of this machine is before it, or nothing of it is known.
+    Device,
+    /// At this port of the switch, from which on the path is found.
+    Switch(&'static str),
+    /// Here, and a program forwards them, so that the path cannot be found by looking for it.
+    Known(FramePath),
+}
+
+/// The end of every path: the device's interface behind point number `parent`, and who receives there.
+fn device(namespace: &NetNs, parent: usize) -> Result<[Point; 2], SysError> {
+    namespace.run(|| {
+        Ok([
+            Point::at("edge", parent, DEVICE_IF, &[PointKind::Receive])?,
+            Point::at("app", parent + 1, DEVICE_IF, &PointKind::APPLICATION)?,
+        ])
+    })?
+}
+
+/// The path over two taps: the test set's has the frame, the switch has taken it, and gives it to the device's.
+pub(super) fn over_taps(test_set: &NetNs, device_end: &NetNs) -> Result<FramePath, SysError> {
+    let [first, taken] = test_set.run(|| {
+        Ok::<_, SysError>([
+            Point::at(FIRST, 0, TEST_SET_IF, &[PointKind::Transmit])?,
+            Point::at(TAKEN_BY_SWITCH, 0, TEST_SET_IF, &[PointKind::Consume])?,
+        ])
+    })??;
+    let [edge, app] = device(device_end, 1)?;
+    let process = std::process::id();
+    Ok(FramePath::known(
+        format!(
+            "{TEST_SET_IF}: tap, in the network namespace of the test set\n  process triptime (pid {process}), which forwards\n    \
+             {DEVICE_IF}: tap, in the network namespace of the device under test\n"
+        ),
+        vec![first, taken, edge, app],
+    ))
+}
+
+/// The path over a switch in user space that takes frames from one veth port and gives them to the other.
+pub(super) fn over_ports(switch: &NetNs, program: &str, device_end: &NetNs) -> Result<FramePath, SysError> {
+    let (from, to) = (kernel::TEST_SET_PORT, kernel::DEVICE_PORT);
+    let [first, taken, port] = switch.run(|| {
+        Ok::<_, SysError>([
+            Point::at(FIRST, 0, from, &[PointKind::Receive])?,
+            Point::at(TAKEN_BY_SWITCH, 0, from, &PointKind::APPLICATION)?,
+            Point::at("port", 1, to, &[PointKind::Transmit])?,
+        ])
+    })??;
+    let [edge, app] = device(device_end, 2)?;
+    Ok(FramePath::known(
+        format!(
+            "{from}: veth\n  process {program}, which forwards\n    {to}: veth\n      {DEVICE_IF}: veth, in the network namespace of \
+             the device under test\n"
+        ),
+        vec![first, taken, port, edge, app],
+    ))
+}
+
+impl Bed {
+    /// The path of frames from the test set to the device under test, and where on it they can be traced.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn frame_path(&self) -> Result<FramePath, SysError> {
+        match (&self.entry, &self.switch) {
+            (Entry::Known(path), _) => Ok(path.clone()),
+            (Entry::Switch(port), Some(switch)) => switch.run(|| FramePath::behind(port))?,
+            (Entry::Switch(_), None) | (Entry::Device, _) => {
+                let EndInterface { interface, .. } = &self.device;
+                self.device.run(|| FramePath::behind(interface))
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Streams of test frames: what their frames look like, and how they are marked. `talk` sends them, `listen` receives them.
+
+use units::Period;
+use wire::{ether, test_frame};
+
+/// What the flags of a test frame say in a stream.
+pub(crate) mod mark {
+    /// Of the warm-up: not counted, the first counted one is number 0.
+    pub(crate) const BEGIN: u16 = 1;
+    /// After the last: the sequence number is how many were sent.
+    pub(crate) const END: u16 = 2;
+}
+
+/// What a frame looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Our test frame, EtherType 0x88B5.
+    Test,
+    /// AVTP: AAF PCM as SR class A carries it.
+    Avtp,
+    /// Sampled values: one stream, one ASDU.
+    Sv,
+}
+
+impl Framing {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::Avtp => "avtp",
+            Self::Sv => "sv",
+        }
+    }
+
+    /// EtherType of its frames.
+    pub fn ether_type(self) -> u16 {
+        match self {
+            Self::Test => test_frame::ETHER_TYPE,
+            Self::Avtp => wire::avtp::ETHER_TYPE,
+            Self::Sv => ether::SV,
+        }
+    }
+
+    /// What is sent, in words for the report.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Test => "test frames, EtherType 0x88B5",
+            Self::Avtp => "AVTP (IEEE 1722), AAF PCM 48 kHz, 2 channels, 6 samples in a frame",
+            Self::Sv => "sampled values, one stream, one ASDU in a frame",
+        }
+    }
+}
+
+/// How many periods a second has, when smpCnt can count them and their number is whole.
+pub(crate) fn per_second(period: Period) -> Option<u64> {
+    let (numerator_ns, denominator) = period.fraction();
+    let second = denominator.checked_mul(1_000_000_000)?;
+    let rate = second / numerator_ns;
+    (second.is_multiple_of(numerator_ns) && (1..=65_536).contains(&rate)).then_some(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::per_second;
+
+    #[test]
+    fn only_whole_rates_that_smp_cnt_can_count() {
+        let rate = |text: &str| per_second(text.parse().expect(text));
+        assert_eq!(
+            (rate("125us"), rate("4800/s"), rate("1s")),
+            (Some(8_000), Some(4_800), Some(1))
+        );
+        assert_eq!((rate("130us"), rate("2s"), rate("65537/s")), (None, None, None));
+    }
+}

@@ -1,0 +1,344 @@
+//! One control block: its identity, what was supervised, and its series.
+
+use super::SuperviseConfig;
+use super::key;
+use super::notice;
+use crate::reception::Arrival;
+use model::{Counter, StreamId};
+use run::Feed;
+use streamset::goose::ExpectedBlock;
+use units::{Monotonic, Realtime};
+use wire::ether::Mac;
+use wire::goose::{
+    Expectation, Frame, Heard, Marks, Numbers, Oddity, Outcome, REFUSALS, Refusal, Settings, Supervisor, Verdict,
+};
+
+/// Events of one control block that are written; further ones are counted.
+const EVENTS: u32 = 200;
+
+/// What the counters of the series were told so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    lost: u64,
+    duplicates: u64,
+    conflicting: u64,
+    late: u64,
+    expired: u64,
+}
+
+/// A control block that is supervised.
+pub(super) struct Watched {
+    pub(super) id: StreamId,
+    slot: u16,
+    times_changes: bool,
+    supervisor: Supervisor,
+    counted: Counted,
+    last_kernel: Option<Realtime>,
+    /// The last message was an old one or contradicted another: a row of them is one event.
+    was_foreign: bool,
+    /// Messages that may be of it and could not be read.
+    pub(super) unread: u64,
+    listed: u32,
+    /// Doubts that were listed: other events take none of their places.
+    doubts: u32,
+    unlisted: u64,
+}
+
+impl Watched {
+    pub(super) fn new(id: StreamId, slot: u16, times_changes: bool, config: &SuperviseConfig) -> Self {
+        Self {
+            id,
+            slot,
+            times_changes,
+            supervisor: Supervisor::new(settings(config), Expectation::default()),
+            counted: Counted::default(),
+            last_kernel: None,
+            was_foreign: false,
+            unread: 0,
+            listed: 0,
+            doubts: 0,
+            unlisted: 0,
+        }
+    }
+
+    /// One that has to come.
+    pub(super) fn expected(block: &ExpectedBlock, slot: u16, times_changes: bool, config: &SuperviseConfig) -> Self {
+        let watched = Self::new(key::expected(block), slot, times_changes, config);
+        let supervisor = Supervisor::new(settings(config), block.expectation.clone());
+        Self { supervisor, ..watched }
+    }
+
+    /// Gives the series their names.
+    pub(super) fn announce(&self, feed: &mut Feed) {
+        let families = if self.times_changes { 2 } else { 1 };
+        for slot in self.slot..self.slot + families {
+            feed.announce_stream(slot, &self.id);
+        }
+    }
+
+    /// When it expires.
+    pub(super) fn deadline(&self) -> Option<Monotonic> {
+        self.supervisor.rules().deadline_ns().map(Monotonic::from_ns)
+    }
+
+    /// Accounts for one message.
+    pub(super) fn message(&mut self, frame: &Frame<'_>, arrival: &Arrival, feed: &mut Feed) {
+        let heard = heard(arrival.heard);
+        let rules = self.supervisor.rules();
+        let (last, was_live, silence_ns) = (rules.last(), rules.is_live(), rules.silence_ns(heard));
+        let without_life = rules.counts().without_life;
+        match self.supervisor.accept(frame, heard) {
+            Verdict::Refused { refusal, is_new } if is_new => self.refused(refusal, frame, arrival.at, feed),
+            Verdict::Refused { .. } => {}
+            verdict @ Verdict::Judged {
+                outcome,
+                overdue_ns,
+                before,
+                oddity,
+            } => {
+                if overdue_ns.is_some() {
+                    let code = if was_live { notice::EXPIRED } else { notice::AGAIN };
+                    let tal_ms = last.map_or(0, |last| last.tal_ms);
+                    self.say(code, arrival.at, positive(silence_ns), u64::from(tal_ms), feed);
+                }
+                let numbers = Numbers::of(frame);
+                let is_other =
+                    outcome == Outcome::Restart && before.is_some_and(|before| is_of_another(&before, frame));
+                self.outcome(outcome, numbers, last.filter(|_| !is_other), arrival.at, feed);
+                self.odd(oddity, u64::from(numbers.sq_num), arrival.at, feed);
+                if let Some(before) = before {
+                    self.changed(&before, &Marks::of(frame), arrival.at, feed);
+                }
+                self.measure(outcome, numbers, arrival, feed);
+                if self.times_changes && verdict.is_event(numbers.sq_num) {
+                    let took_ns = arrival.wall.as_ns() - frame.t().as_ns();
+                    feed.sample(self.slot + 1, arrival.at, took_ns, u64::from(numbers.st_num));
+                }
+            }
+        }
+        if without_life == 0 && self.supervisor.counts().without_life > 0 {
+            self.say(notice::WITHOUT_LIFE_FIRST, arrival.at, 0, 0, feed);
+        }
+        self.count(arrival.at, feed);
+    }
+
+    /// Everything that came before `now` was taken: the silence may be too long.
+    pub(super) fn look(&mut self, now: Monotonic, feed: &mut Feed) {
+        if self.supervisor.expire(heard(now)).is_some() {
+            self.expired(now, feed);
+        }
+    }
+
+    /// Said once, at the end.
+    pub(super) fn end(&mut self, now: Monotonic, feed: &mut Feed) {
+        if self.supervisor.messages() == 0 {
+            let code = if self.unread > 0 {
+                notice::NONE_READ
+            } else {
+                notice::NEVER_CAME
+            };
+            self.tell(code, now, self.unread, 0, feed);
+            return;
+        }
+        let was_live = self.supervisor.rules().is_live();
+        let overdue = self.supervisor.finish(heard(now));
+        let silence_ns = positive(self.supervisor.rules().silence_ns(heard(now)));
+        if overdue.is_some() {
+            self.expired(now, feed);
+        } else if !was_live {
+            self.always(notice::SILENT, now, silence_ns, 0, feed);
+        }
+        let rules = self.supervisor.rules();
+        let (counts, is_single) = (rules.counts(), rules.is_single());
+        self.odd(rules.oddity(), 0, now, feed);
+        self.count(now, feed);
+        self.always(notice::TOTALS, now, counts.states, counts.repetitions, feed);
+        for (code, count) in [
+            (notice::SINGLE, u64::from(is_single)),
+            (notice::FELL_SILENT, silence_ns * counts.fell_silent),
+            (notice::RESTARTS_TOTAL, counts.restarts),
+            (notice::OLD_TOTAL, counts.old),
+            (notice::WITHOUT_LIFE, counts.without_life),
+            (notice::UNREAD, self.unread),
+            (notice::UNLISTED, self.unlisted),
+        ] {
+            self.always(code, now, count, 0, feed);
+        }
+        self.always(notice::CONFLICTING_TOTAL, now, counts.conflicting, counts.altered, feed);
+        let refused = self.supervisor.refused();
+        for refusal in REFUSALS {
+            self.always(
+                notice::REFUSED_TOTAL + refusal as u16,
+                now,
+                refused.of(refusal),
+                0,
+                feed,
+            );
+        }
+    }
+
+    fn expired(&mut self, now: Monotonic, feed: &mut Feed) {
+        let rules = self.supervisor.rules();
+        let (silence_ns, tal_ms) = (rules.silence_ns(heard(now)), rules.last().map_or(0, |last| last.tal_ms));
+        self.say(notice::EXPIRED, now, positive(silence_ns), u64::from(tal_ms), feed);
+        self.count(now, feed);
+    }
+
+    fn outcome(&mut self, outcome: Outcome, now: Numbers, last: Option<Numbers>, at: Monotonic, feed: &mut Feed) {
+        let (st_num, sq_num) = (u64::from(now.st_num), u64::from(now.sq_num));
+        let from = last.map_or(0, |last| u64::from(last.st_num));
+        match outcome {
+            Outcome::First => self.say(notice::FIRST_SEEN, at, st_num, sq_num, feed),
+            Outcome::NewState(missed) => {
+                self.say(notice::STATE, at, from, st_num, feed);
+                if missed > 0 {
+                    self.say(notice::MISSED_STATES, at, missed, st_num, feed);
+                }
+                if sq_num > 0 {
+                    self.say(notice::BEGUN_LATE, at, sq_num, st_num, feed);
+                }
+            }
+            Outcome::Restart if last.is_none() => self.say(notice::TAKEN_OVER, at, st_num, sq_num, feed),
+            Outcome::Restart => self.say(notice::RESTART, at, st_num, sq_num, feed),
+            Outcome::Old if !self.was_foreign => self.say(notice::OLD, at, st_num, from, feed),
+            Outcome::Conflicting if !self.was_foreign => self.say(notice::CONFLICTING, at, st_num, sq_num, feed),
+            Outcome::Old | Outcome::Conflicting | Outcome::HeldUp | Outcome::Repetition(_) => {}
+        }
+        self.was_foreign = matches!(outcome, Outcome::Old | Outcome::Conflicting);
+    }
+
+    fn odd(&mut self, oddity: Option<Oddity>, sq_num: u64, at: Monotonic, feed: &mut Feed) {
+        match oddity {
+            Some(Oddity::BeganAgain) => self.say(notice::BEGAN_AGAIN, at, 0, 0, feed),
+            Some(Oddity::Altered) => self.say(notice::ALTERED, at, sq_num, 0, feed),
+            None => {}
+        }
+    }
+
+    fn refused(&mut self, refusal: Refusal, frame: &Frame<'_>, at: Monotonic, feed: &mut Feed) {
+        if refusal == Refusal::SecondSource {
+            let first = self.supervisor.marks().map_or(0, |marks| address(marks.source));
+            self.say(notice::SECOND_SOURCE, at, first, address(frame.ethernet().src()), feed);
+            return;
+        }
+        let detail = match refusal {
+            Refusal::ConfRev => u64::from(frame.conf_rev()),
+            Refusal::Entries => u64::from(frame.num_dat_set_entries()),
+            _ => 0,
+        };
+        self.say(notice::REFUSED + refusal as u16, at, detail, 0, feed);
+    }
+
+    fn changed(&mut self, before: &Marks, now: &Marks, at: Monotonic, feed: &mut Feed) {
+        let pairs = [
+            (
+                notice::SIMULATION,
+                u64::from(before.simulation),
+                u64::from(now.simulation),
+            ),
+            (notice::CONF_REV, u64::from(before.conf_rev), u64::from(now.conf_rev)),
+            (notice::NDS_COM, u64::from(before.nds_com), u64::from(now.nds_com)),
+            (notice::ENTRIES, u64::from(before.entries), u64::from(now.entries)),
+            (notice::DAT_SET, 0, u64::from(before.dat_set() != now.dat_set())),
+            (notice::SOURCE, address(before.source), address(now.source)),
+        ];
+        for (code, from, to) in pairs {
+            if from != to {
+                self.say(code, at, from, to, feed);
+            }
+        }
+    }
+
+    fn measure(&mut self, outcome: Outcome, now: Numbers, arrival: &Arrival, feed: &mut Feed) {
+        let Some(kernel) = arrival.kernel.filter(|_| outcome.is_measured()) else {
+            return;
+        };
+        if let Some(before) = self.last_kernel.replace(kernel) {
+            feed.sample(self.slot, arrival.at, kernel - before, u64::from(now.sq_num));
+        }
+    }
+
+    fn count(&mut self, at: Monotonic, feed: &mut Feed) {
+        let rules = self.supervisor.rules();
+        let now = Counted {
+            lost: rules.lost(),
+            duplicates: rules.duplicates(),
+            conflicting: rules.counts().conflicting,
+            late: rules.late(),
+            expired: rules.counts().expired,
+        };
+        let before = std::mem::replace(&mut self.counted, now);
+        if now.lost > before.lost {
+            feed.suspect(at);
+        }
+        for (counter, count) in [
+            (Counter::Lost, now.lost - before.lost),
+            (Counter::Duplicate, now.duplicates - before.duplicates),
+            (Counter::Conflicting, now.conflicting - before.conflicting),
+            (Counter::Reordered, now.late - before.late),
+            (Counter::Late, now.expired - before.expired),
+        ] {
+            feed.count(self.slot, counter, at, count);
+        }
+    }
+
+    /// An event, while there are not too many.
+    fn say(&mut self, code: u16, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
+        let listed = match notice::is_doubt(code) {
+            true => &mut self.doubts,
+            false => &mut self.listed,
+        };
+        if *listed >= EVENTS {
+            self.unlisted += 1;
+            return;
+        }
+        *listed += 1;
+        self.tell(code, at, a, b, feed);
+    }
+
+    /// A total, unless it is 0.
+    fn always(&self, code: u16, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
+        if a > 0 || b > 0 {
+            self.tell(code, at, a, b, feed);
+        }
+    }
+
+    /// A doubt is one of how long changes took, too.
+    fn tell(&self, code: u16, at: Monotonic, a: u64, b: u64, feed: &mut Feed) {
+        feed.notice(self.slot, code, at, a, b);
+        if self.times_changes && notice::is_doubt(code) {
+            feed.notice(self.slot + 1, code, at, a, b);
+        }
+    }
+
+    /// Messages that came beside those of the known control blocks, unless there were none.
+    pub(super) fn doubt(&self, code: u16, at: Monotonic, count: u64, feed: &mut Feed) {
+        self.always(code, at, count, 0, feed);
+    }
+}
+
+fn settings(config: &SuperviseConfig) -> Settings {
+    Settings {
+        tal_factor: config.tal_factor,
+        simulation: config.simulation,
+        edition_1: config.edition_1,
+    }
+}
+
+/// Whether a message that was taken is of another publisher than the one before it, by its address or because it is simulated.
+fn is_of_another(before: &Marks, frame: &Frame<'_>) -> bool {
+    before.source != frame.ethernet().src() || frame.simulation() && !before.simulation
+}
+
+fn heard(at: Monotonic) -> Heard {
+    Heard::at(Some(at.as_ns()))
+}
+
+fn positive(ns: Option<i64>) -> u64 {
+    ns.and_then(|ns| u64::try_from(ns).ok()).unwrap_or(0)
+}
+
+/// The six octets as a number: a notice carries figures.
+fn address(mac: Mac) -> u64 {
+    mac.0.iter().fold(0, |number, octet| number << 8 | u64::from(*octet))
+}

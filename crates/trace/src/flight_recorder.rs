@@ -1,0 +1,252 @@
+//! The recorder: one of two engines, and the counters around.
+
+use crate::around::Counters;
+use crate::attachment::Program;
+use crate::bpf::{BpfEngine, Cost};
+use crate::error::TraceError;
+use crate::event::Event;
+use crate::explain::explain;
+use crate::flight;
+use crate::kin::Kinship;
+use crate::snapshot::Snapshot;
+use crate::tracefs::TracefsEngine;
+use model::{Explanation, Question};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use units::Monotonic;
+
+/// How far before the due instant events are looked at and kept, in ns: interrupts that began before it are seen whole.
+const BEFORE_NS: i64 = 1_000_000;
+/// How far behind the sample, in ns: what the other CPUs did just after.
+const AFTER_NS: i64 = 200_000;
+
+/// Which engine to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EngineChoice {
+    /// eBPF, and tracefs where that cannot run.
+    #[default]
+    Either,
+    /// eBPF or nothing.
+    Ebpf,
+    /// tracefs or nothing.
+    Tracefs,
+}
+
+/// How to record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Which engine to use.
+    pub engine: EngineChoice,
+}
+
+/// The engine that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineKind {
+    /// eBPF programs on tracepoints: nanoseconds, 32,768 events a CPU.
+    Ebpf,
+    /// An instance of tracefs: microseconds, some 20,000 events a CPU.
+    Tracefs,
+}
+
+impl fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ebpf => "eBPF",
+            Self::Tracefs => "tracefs",
+        })
+    }
+}
+
+enum Engine {
+    Ebpf(Box<BpfEngine>),
+    Tracefs(TracefsEngine),
+}
+
+/// An explained sample, and the events around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explained {
+    /// Where the time went.
+    pub explanation: Explanation,
+    /// The events around it, as [`flight::Packer`] takes them.
+    pub events: Vec<Event>,
+}
+
+/// Records what every CPU does, and tells afterwards where the time of a late sample went. Stops when dropped.
+pub struct FlightRecorder {
+    engine: Engine,
+    /// Why it is not eBPF, when that was wanted.
+    fallback: Option<String>,
+    watched: Mutex<BTreeSet<u32>>,
+    counters: Mutex<Counters>,
+    kinship: Mutex<Kinship>,
+}
+
+impl FlightRecorder {
+    /// Starts recording on every CPU.
+    ///
+    /// # Errors
+    /// The engine cannot run here: why, and what to do.
+    pub fn start(options: Options) -> Result<Self, TraceError> {
+        let ebpf = || BpfEngine::start().map(|engine| Engine::Ebpf(Box::new(engine)));
+        let tracefs = || TracefsEngine::start().map(Engine::Tracefs);
+        let (engine, fallback) = match options.engine {
+            EngineChoice::Ebpf => (ebpf()?, None),
+            EngineChoice::Tracefs => (tracefs()?, None),
+            EngineChoice::Either => match ebpf() {
+                Ok(engine) => (engine, None),
+                Err(error) => {
+                    let reason = error.to_string();
+                    let engine = tracefs().map_err(|tracefs| TraceError::NoEngine {
+                        ebpf: Box::new(error),
+                        tracefs: Box::new(tracefs),
+                    })?;
+                    (engine, Some(reason))
+                }
+            },
+        };
+        let recorder = Self {
+            engine,
+            fallback,
+            watched: Mutex::default(),
+            counters: Mutex::new(Counters::new()),
+            kinship: Mutex::default(),
+        };
+        recorder.observe();
+        Ok(recorder)
+    }
+
+    /// Does something with nothing recorded and no tracepoint listened to, and then starts afresh: what was recorded before is
+    /// gone.
+    ///
+    /// # Errors
+    /// The kernel refuses to stop or to start again.
+    pub fn while_paused<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, TraceError> {
+        match &mut self.engine {
+            Engine::Ebpf(engine) => engine.pause()?,
+            Engine::Tracefs(engine) => engine.pause()?,
+        }
+        let done = work();
+        match &mut self.engine {
+            Engine::Ebpf(engine) => engine.resume()?,
+            Engine::Tracefs(engine) => engine.resume()?,
+        }
+        Ok(done)
+    }
+
+    /// The engine that runs.
+    pub fn kind(&self) -> EngineKind {
+        match self.engine {
+            Engine::Ebpf(_) => EngineKind::Ebpf,
+            Engine::Tracefs(_) => EngineKind::Tracefs,
+        }
+    }
+
+    /// Every tracepoint, and whether it is listened to.
+    pub fn programs(&self) -> &[Program] {
+        match &self.engine {
+            Engine::Ebpf(engine) => engine.programs(),
+            Engine::Tracefs(engine) => engine.programs(),
+        }
+    }
+
+    /// The engine and what it does not see, for a reader.
+    pub fn describe(&self) -> String {
+        let programs = self.programs();
+        let missing = programs.iter().filter(|program| program.missing.is_some());
+        let missing: Vec<&str> = missing.map(|program| program.tracepoint.as_str()).collect();
+        let seen = programs.len() - missing.len();
+        let mut text = format!("{}, {seen} of {} tracepoints", self.kind(), programs.len());
+        if !missing.is_empty() {
+            text.push_str(&format!(" (not in this kernel: {})", missing.join(", ")));
+        }
+        if let Some(reason) = &self.fallback {
+            text.push_str(&format!("; no eBPF: {reason}"));
+        }
+        text
+    }
+
+    /// Tells that this thread measures on this CPU: its wake-ups are recorded whatever its priority, and its CPU is looked
+    /// at when another one's sample is late.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn watch(&self, cpu: u32, thread: i32) -> Result<(), TraceError> {
+        if lock(&self.watched).insert(cpu) {
+            lock(&self.counters).watch(cpu);
+        }
+        match &self.engine {
+            Engine::Ebpf(engine) => engine.watch(thread),
+            Engine::Tracefs(engine) => engine.watch(thread),
+        }
+    }
+
+    /// Reads the counters of stolen time and system management interrupts. Call it every 20 to 100 ms: their differences
+    /// around a late sample go into its explanation.
+    pub fn observe(&self) {
+        lock(&self.counters).observe();
+    }
+
+    /// Events recorded so far on all CPUs, overwritten ones included.
+    ///
+    /// # Errors
+    /// The kernel refuses to say.
+    pub fn events_recorded(&self) -> Result<u64, TraceError> {
+        match &self.engine {
+            Engine::Ebpf(engine) => engine.events_recorded(),
+            Engine::Tracefs(engine) => engine.events_recorded(),
+        }
+    }
+
+    /// What happened on a CPU between two instants, which should lie no longer back than the ring reaches.
+    ///
+    /// # Errors
+    /// There is no such CPU, or the kernel refuses.
+    pub fn snapshot(&self, cpu: u32, from: Monotonic, to: Monotonic) -> Result<Snapshot, TraceError> {
+        match &self.engine {
+            Engine::Ebpf(engine) => engine.snapshot(cpu, from, to),
+            Engine::Tracefs(engine) => engine.snapshot(cpu, from, to),
+        }
+    }
+
+    /// Explains a sample. Ask soon: within 50 ms even a CPU with 100,000 events a second
+    /// has them all.
+    ///
+    /// # Errors
+    /// There is no such CPU, or the kernel refuses.
+    pub fn explain(&self, question: &Question) -> Result<Explained, TraceError> {
+        let (from, to) = (question.from - BEFORE_NS, question.to + AFTER_NS);
+        let on_cpu = self.snapshot(question.cpu, from, to)?;
+        let watched: Vec<u32> = lock(&self.watched).iter().copied().collect();
+        let others = watched.into_iter().filter(|cpu| *cpu != question.cpu);
+        let others: Vec<Snapshot> = others
+            .map(|cpu| self.snapshot(cpu, from, to))
+            .collect::<Result<_, _>>()?;
+        let around = lock(&self.counters).around(question.cpu, question.from, question.to);
+        let mut explanation = explain(&on_cpu, &others, question, &around);
+        explanation.text = lock(&self.kinship).named(explanation.text, &on_cpu);
+        let mut snapshots = others;
+        snapshots.push(on_cpu);
+        Ok(Explained {
+            explanation,
+            events: flight::choose(question.cpu, &snapshots),
+        })
+    }
+
+    /// What the recorder costs, by the kernel's eBPF statistics, which are on for `span` only and which this call waits for.
+    ///
+    /// # Errors
+    /// The engine is not eBPF, the statistics are refused (they need `CAP_SYS_ADMIN`), or nothing happened.
+    pub fn cost(&self, span: Duration) -> Result<Cost, TraceError> {
+        match &self.engine {
+            Engine::Ebpf(engine) => engine.cost(span),
+            Engine::Tracefs(_) => Err(TraceError::NoStatistics("tracefs keeps none".to_owned())),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // What they hold stays usable when a thread panicked while it had them.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
