@@ -379,7 +379,7 @@ fn the_listing_has_every_stream_and_what_is_wrong_with_it() {
     );
     assert_eq!(sv[7..15], ["1.00", "ms"].repeat(4), "min p50 p99 max");
     assert_eq!(sv[15..], ["1", "0", "0", "0"], "lost duplicate late, stamps back");
-    assert_eq!(row("other?[2J")[5..7], ["1", "-"]);
+    assert_eq!(row("other\\u{1b}[2J")[5..7], ["1", "-"]);
     let goose = row("IED1LD0/LLN0$GO$gcbTrip");
     assert_eq!(
         goose[..6],
