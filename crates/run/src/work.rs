@@ -29,6 +29,14 @@ const POLL_EXPLAINING: Duration = Duration::from_millis(50);
 /// How often they are drained without: soon enough for a capture to keep what was around a spike, and for who looks on.
 const POLL: Duration = Duration::from_millis(100);
 
+/// Windows that are held at the most before they are written. A recorder that was held up for some seconds finds several of each
+/// series in the rings, and a window takes some 30 KB until it is written.
+const MOST_WINDOWS: usize = 256;
+
+/// Spikes, and events, that are held at the most before they are written, as far as they are explained: with its explanation one takes up to
+/// 1 KB.
+const MOST_SPIKES: usize = 4_096;
+
 struct FeedState {
     source: Source,
     series: Vec<Option<Open>>,
@@ -114,6 +122,7 @@ impl Work {
                 let _ = settled.send(());
             }
             self.explain_kept();
+            self.hand_over_spikes();
             self.drain_tapes(now_ns, finish.is_some());
             self.watch_clock(now_ns);
             self.watch_threads(now_ns);
@@ -162,6 +171,7 @@ impl Work {
 
     fn take_commands(&mut self, inbox: &Receiver<Command>) -> Option<(RunState, u64)> {
         while let Ok(command) = inbox.try_recv() {
+            self.relieve();
             match command {
                 Command::Feed(number, source) => {
                     let state = FeedState {
@@ -234,6 +244,14 @@ impl Work {
             {
                 self.fail(error);
             }
+        }
+    }
+
+    /// Writes what is ready where there is much of it.
+    fn relieve(&mut self) {
+        let batch = &self.batch;
+        if batch.windows.len() >= MOST_WINDOWS || batch.spikes.len().max(batch.events.len()) >= MOST_SPIKES {
+            self.write();
         }
     }
 
