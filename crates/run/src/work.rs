@@ -2,6 +2,8 @@
 
 mod counted;
 mod drain;
+#[cfg(test)]
+mod tests;
 mod threads;
 mod windows;
 

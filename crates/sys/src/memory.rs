@@ -17,7 +17,7 @@ const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
 
 /// Locks all memory of the process, present and future, and keeps freed heap in the process.
 ///
-/// Call it before other threads are started: those that have a heap of their own by then keep it. After it no page of code, stack or heap is faulted in while a thread measures. It cannot be undone for parts, and new
+/// After it no page of code, stack or heap is faulted in while a thread measures. It cannot be undone for parts, and new
 /// threads get their whole stack at once: give them small ones.
 ///
 /// # Errors
@@ -36,16 +36,26 @@ pub fn lock_all() -> Result<(), SysError> {
     Ok(())
 }
 
+/// Has all threads of the process share one heap: what one has freed serves the next, and the process takes the most that was ever
+/// in use at a time, not the most of each thread. Threads that have a heap of their own by now keep it, so this comes first of all.
+///
+/// Those who allocate wait for each other now and then; measuring threads do not allocate.
+pub fn share_heap() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: mallopt only stores a tuning value under the allocator's own lock; it is documented (mallopt(3)).
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
 /// Stops the allocator from giving memory back, and from mapping large blocks that would be unmapped on free: both interrupt every
-/// CPU that runs a thread of this process. With one heap for all threads, what one has freed serves the next, and the process
-/// takes the most that was ever in use, not the most of each thread.
+/// CPU that runs a thread of this process.
 #[cfg(target_env = "gnu")]
 fn keep_freed_heap() {
-    // SAFETY: mallopt only stores three tuning values under the allocator's own lock; all are documented (mallopt(3)).
+    // SAFETY: mallopt only stores two tuning values under the allocator's own lock; both are documented (mallopt(3)).
     unsafe {
         libc::mallopt(libc::M_TRIM_THRESHOLD, -1);
         libc::mallopt(libc::M_MMAP_MAX, 0);
-        libc::mallopt(libc::M_ARENA_MAX, 1);
     }
 }
 
