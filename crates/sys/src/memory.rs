@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 
 /// Heap touched by [`lock_all`] and kept by the process. Measuring threads allocate before they measure, so this is for
-/// what runs beside them (recorder, report): 8 MiB holds some thousand windows of histograms without a new page.
+/// what runs beside them (recorder, report): 8 MiB holds some four hundred windows of histograms without a new page.
 const HEAP_BYTES: usize = 8 << 20;
 
 /// Where the kernel takes requests against deep idle states (Documentation/power/pm_qos_interface.rst).

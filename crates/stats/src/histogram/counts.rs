@@ -8,7 +8,7 @@ const BLOCK: usize = 64;
 
 type Block = [u64; BLOCK];
 
-/// How often each bucket was hit. Blocks of buckets without a hit take no memory, so a series takes 10 to 60 KB where an array of all
+/// How often each bucket was hit. Blocks of buckets without a hit take no memory, so a series takes 10 to 100 KB where an array of all
 /// counts takes 216 KB.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts {

@@ -25,7 +25,7 @@ const SAMPLES_BEYOND: f64 = 10.0;
 
 /// An HdrHistogram of nanoseconds: 1 ns to 60 s, three significant digits.
 ///
-/// Counts are allocated where samples fall: 10 to 60 KB for the latencies of a stream, at most 220 KB ([`Histogram::heap_bytes`]).
+/// Counts are allocated where samples fall: 10 to 100 KB for the latencies of a stream, at most 220 KB ([`Histogram::heap_bytes`]).
 /// So recording may allocate, and a measuring thread must not own one. The smallest and largest sample are kept to the nanosecond
 /// beside the buckets.
 ///
