@@ -68,6 +68,5 @@ fn twenty_traced_streams_in_forty_windows_take_what_is_promised() {
     let most = watching.join().expect("no panic");
     let all = json(&output)["series"].as_array().expect("series").len();
     assert!(all > 100, "{all} series: the hops are missing");
-    println!("{most} KiB for {all} series");
     assert!((40 << 10..=MOST_KIB).contains(&most), "{most} KiB for {all} series");
 }
