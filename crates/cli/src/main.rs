@@ -120,6 +120,8 @@ fn parse() -> Result<Cli, clap::Error> {
 }
 
 fn main() -> ExitCode {
+    // Before any thread. A run locks what the heaps have, and keeps it to its end.
+    sys::memory::share_heap();
     let cli = match parse() {
         Ok(cli) => cli,
         Err(message) => return failure::show_usage(&message),

@@ -2,7 +2,9 @@
 
 use crate::recorder::{Command, since};
 use model::{Counters, Event, EventKind, SeriesSpec, setting};
+use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use units::Monotonic;
 
 /// Samples of one series over a span of time within a window.
@@ -70,6 +72,9 @@ pub struct Counted {
     commands: Sender<Command>,
     start: Monotonic,
     settings: Vec<(String, String)>,
+    /// Series that were handed over before. Of these a name is enough: what else is known of them takes kilobytes, and spans of
+    /// seconds wait for a recorder that is held up.
+    known: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Counted {
@@ -78,12 +83,16 @@ impl Counted {
             commands,
             start,
             settings,
+            known: Arc::default(),
         }
     }
 
     /// Hands over a span. Its window must not have ended more than a tenth of a second ago, or it counts for the next.
     pub fn add(&self, mut span: CountedSpan) {
-        self.share(&mut span.series);
+        match self.is_known(&span.series.name) {
+            true => span.series = SeriesSpec::named(&span.series.name),
+            false => self.share(&mut span.series),
+        }
         let _ = self.commands.send(Command::Counted(Box::new(span)));
     }
 
@@ -97,6 +106,12 @@ impl Counted {
             text: text.to_owned(),
         };
         let _ = self.commands.send(Command::CountedEvent(Box::new(series), event));
+    }
+
+    /// Whether a span of this series was handed over before; from now on it was.
+    fn is_known(&self, name: &str) -> bool {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.contains(name) || !known.insert(name.to_owned())
     }
 
     /// What it shares with all that is measured meanwhile.

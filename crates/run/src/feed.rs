@@ -105,6 +105,20 @@ pub(crate) struct Source {
     pub(crate) thread: ThreadNumber,
 }
 
+impl Source {
+    /// Whether the measuring thread has ended, and everything it said is taken in.
+    pub(crate) fn is_over(&self) -> bool {
+        self.records.is_abandoned() && self.records.is_empty()
+    }
+
+    /// Gives the memory of the ring back, once nothing comes any more: the next step of a plan needs it for its own.
+    pub(crate) fn free_ring(&mut self) {
+        if self.is_over() && self.records.buffer().capacity() > 0 {
+            (_, self.records) = RingBuffer::new(0);
+        }
+    }
+}
+
 /// What is known of the series of a feed beside what is measured.
 pub(crate) struct Described {
     pub(crate) describe: Box<dyn Describe>,

@@ -1,6 +1,6 @@
 //! The kept samples of one series that are still to be explained: the worst come first.
 
-use model::Question;
+use model::{Question, Spike};
 
 /// A sample that is kept, and what is to be asked about it.
 #[derive(Debug, Clone, Copy)]
@@ -42,12 +42,25 @@ impl Queue {
         let beyond = self.0.len().saturating_sub(most);
         self.0.drain(..below.max(beyond)).collect()
     }
+
+    /// Parts `spikes` into those that wait, whose places change with it, and the others.
+    pub(crate) fn take_along(&mut self, spikes: Vec<Spike>) -> (Vec<Spike>, Vec<Spike>) {
+        let mut places: Vec<Option<Spike>> = spikes.into_iter().map(Some).collect();
+        let mut waiting = Vec::with_capacity(self.0.len());
+        for one in &mut self.0 {
+            if let Some(spike) = places.get_mut(one.spike).and_then(Option::take) {
+                one.spike = waiting.len();
+                waiting.push(spike);
+            }
+        }
+        (waiting, places.into_iter().flatten().collect())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Queue, Waiting};
-    use model::{Question, QuestionKind};
+    use model::{Question, QuestionKind, SeriesId, Spike};
     use units::Monotonic;
 
     fn queue(values: &[i64]) -> Queue {
@@ -78,6 +91,26 @@ mod tests {
             .collect();
         assert_eq!(order, [1, 3, 0, 2]);
         assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn who_waits_keeps_its_spike_and_the_others_go() {
+        let spike = |value_ns| Spike {
+            series: SeriesId(0),
+            at_ns: 0,
+            value_ns,
+            cpu: None,
+            sequence: None,
+            explanation: None,
+        };
+        let mut queue = queue(&[3, 9, 1]);
+        queue.pop();
+        let (waiting, gone) = queue.take_along([3, 9, 1].map(spike).to_vec());
+        assert_eq!(gone, [spike(9)]);
+        while let Some(one) = queue.pop() {
+            assert_eq!(waiting[one.spike].value_ns, one.value_ns);
+        }
+        assert_eq!(waiting.len(), 2);
     }
 
     #[test]

@@ -223,6 +223,18 @@ impl Open {
         }
     }
 
+    /// How many samples of the open window are kept one by one.
+    pub(crate) fn spikes(&self) -> usize {
+        self.spikes.len()
+    }
+
+    /// Takes out the kept samples of the open window that do not wait to be explained.
+    pub(crate) fn hand_over_spikes(&mut self) -> Vec<Spike> {
+        let (waiting, ready) = self.waiting.take_along(std::mem::take(&mut self.spikes));
+        self.spikes = waiting;
+        ready
+    }
+
     fn explain(&mut self, waiting: &Waiting, answer: Answer) {
         if let Some(events) = answer.flight {
             self.flights.offer(waiting.value_ns, waiting.at_ns, events);

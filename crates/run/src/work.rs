@@ -2,6 +2,8 @@
 
 mod counted;
 mod drain;
+#[cfg(test)]
+mod tests;
 mod threads;
 mod windows;
 
@@ -18,7 +20,7 @@ use model::{Event, EventKind, Fact, RunState, SeriesId};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::{Batch, RunWriter, StoreError};
 use sys::thread::Standing;
 use units::Monotonic;
@@ -28,6 +30,17 @@ const POLL_EXPLAINING: Duration = Duration::from_millis(50);
 
 /// How often they are drained without: soon enough for a capture to keep what was around a spike, and for who looks on.
 const POLL: Duration = Duration::from_millis(100);
+
+/// How long rings are drained and nothing else is done, where they fill faster than they are drained.
+const CATCHING_UP: Duration = Duration::from_secs(1);
+
+/// Windows that are held at the most before they are written. A recorder that was held up for some seconds finds several of each
+/// series in the rings, and a window takes some 20 KB until it is written.
+const MOST_WINDOWS: usize = 256;
+
+/// Spikes, and events, that are held at the most before they are written, as far as they are explained: with its explanation one takes up to
+/// 1 KB.
+const MOST_SPIKES: usize = 4_096;
 
 struct FeedState {
     source: Source,
@@ -110,10 +123,12 @@ impl Work {
             let now_ns = since(self.start, sys::clock::monotonic());
             self.reasons.observe();
             self.drain_all();
+            self.catch_up();
             for settled in self.waiting.drain(..) {
                 let _ = settled.send(());
             }
             self.explain_kept();
+            self.hand_over_spikes();
             self.drain_tapes(now_ns, finish.is_some());
             self.watch_clock(now_ns);
             self.watch_threads(now_ns);
@@ -130,7 +145,9 @@ impl Work {
             self.close_windows(now_ns, false);
             self.write();
             self.show();
-            std::thread::sleep(poll);
+            if !self.is_behind() {
+                std::thread::sleep(poll);
+            }
         }
     }
 
@@ -162,6 +179,7 @@ impl Work {
 
     fn take_commands(&mut self, inbox: &Receiver<Command>) -> Option<(RunState, u64)> {
         while let Ok(command) = inbox.try_recv() {
+            self.relieve();
             match command {
                 Command::Feed(number, source) => {
                     let state = FeedState {
@@ -195,6 +213,23 @@ impl Work {
                 self.feeds.insert(number, feed);
             }
         }
+    }
+
+    /// Goes on draining while much is left: explaining and showing can wait, a ring cannot. All rings in turns, and not for ever, since
+    /// what is counted elsewhere waits, too.
+    fn catch_up(&mut self) {
+        let began = Instant::now();
+        while self.is_behind() && began.elapsed() < CATCHING_UP {
+            self.drain_all();
+        }
+    }
+
+    /// Whether a ring is filled by more than a sixteenth.
+    fn is_behind(&self) -> bool {
+        self.feeds.values().any(|feed| {
+            let records = &feed.source.records;
+            records.slots() > records.buffer().capacity() / 16
+        })
     }
 
     /// Packs what is on the tapes and keeps the segments that are full; all of them when the run ends.
@@ -234,6 +269,14 @@ impl Work {
             {
                 self.fail(error);
             }
+        }
+    }
+
+    /// Writes what is ready where there is much of it.
+    fn relieve(&mut self) {
+        let batch = &self.batch;
+        if batch.windows.len() >= MOST_WINDOWS || batch.spikes.len().max(batch.events.len()) >= MOST_SPIKES {
+            self.write();
         }
     }
 

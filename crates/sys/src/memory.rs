@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 
 /// Heap touched by [`lock_all`] and kept by the process. Measuring threads allocate before they measure, so this is for
-/// what runs beside them (recorder, report): 8 MiB holds some thousand windows of histograms without a new page.
+/// what runs beside them (recorder, report): 8 MiB holds some four hundred windows of histograms without a new page.
 const HEAP_BYTES: usize = 8 << 20;
 
 /// Where the kernel takes requests against deep idle states (Documentation/power/pm_qos_interface.rst).
@@ -36,7 +36,20 @@ pub fn lock_all() -> Result<(), SysError> {
     Ok(())
 }
 
-/// Stops the allocator from giving memory back, and from mapping large blocks that would be unmapped on free.
+/// Has all threads of the process share one heap: what one has freed serves the next, and the process takes the most that was ever
+/// in use at a time, not the most of each thread. Threads that have a heap of their own by now keep it, so this comes first of all.
+///
+/// Those who allocate wait for each other now and then; measuring threads do not allocate.
+pub fn share_heap() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: mallopt only stores a tuning value under the allocator's own lock; it is documented (mallopt(3)).
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
+/// Stops the allocator from giving memory back, and from mapping large blocks that would be unmapped on free: both interrupt every
+/// CPU that runs a thread of this process.
 #[cfg(target_env = "gnu")]
 fn keep_freed_heap() {
     // SAFETY: mallopt only stores two tuning values under the allocator's own lock; both are documented (mallopt(3)).

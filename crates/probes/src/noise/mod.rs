@@ -34,8 +34,11 @@ const LEAD_NS: i64 = 10_000_000;
 /// Shortest gap that is told from the loop's own turns (some 10 ns each) and the recording of a gap (some 100 ns).
 pub const LEAST_THRESHOLD_NS: u64 = 300;
 
-/// Gaps a second that a feed has room for.
-const GAPS_PER_SECOND: u64 = 100_000;
+/// Gaps a second that the feed of a CPU has room for, at the least and at the most, and those of all CPUs together: one recorder takes
+/// them all, and can take no more. Of the usual gaps of 2 us and more, the most would be a tenth of the CPU's time. The rings take 8 MB a
+/// CPU, and 64 MB in all up to 80 CPUs.
+const GAPS_PER_SECOND: std::ops::RangeInclusive<u64> = 5_000..=50_000;
+const GAPS_PER_SECOND_IN_ALL: u64 = 400_000;
 
 /// How noise is to be measured.
 #[derive(Debug, Clone)]
@@ -92,7 +95,7 @@ impl Probe for NoiseConfig {
 }
 
 fn thread(config: &NoiseConfig, cpu: u32, rate: Rate, recorder: &mut Recorder, stop: &Stop) -> HotThread {
-    let capacity = crate::hot::capacity(GAPS_PER_SECOND);
+    let capacity = crate::hot::capacity(gaps_per_second(config.on.cpus.iter().count()));
     let mut feed = recorder.feed(capacity, 1, Box::new(series::Noise::of(config, rate.mhz())));
     feed.announce(0, &format!("cpu{cpu}"));
     let spin = spin::Spin {
@@ -114,6 +117,11 @@ fn thread(config: &NoiseConfig, cpu: u32, rate: Rate, recorder: &mut Recorder, s
     )
 }
 
+/// Gaps a second that the feed of each of so many CPUs has room for.
+fn gaps_per_second(cpus: usize) -> u64 {
+    (GAPS_PER_SECOND_IN_ALL / cpus.max(1) as u64).clamp(*GAPS_PER_SECOND.start(), *GAPS_PER_SECOND.end())
+}
+
 fn check(config: &NoiseConfig) -> Result<(), ProbeError> {
     let refuse = |why: String| Err(ProbeError::Usage(format!("noise: {why}")));
     if config.on.cpus.is_empty() {
@@ -129,4 +137,18 @@ fn check(config: &NoiseConfig) -> Result<(), ProbeError> {
         return refuse("a deadline thread has a budget and cannot spin: use fifo, rr or other".into());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gaps_per_second;
+
+    #[test]
+    fn many_cpus_share_the_room_for_gaps() {
+        let octets = |cpus: usize| cpus * crate::hot::capacity(gaps_per_second(cpus)) * 32;
+        assert_eq!(octets(1), 8_000_000);
+        for cpus in 1..=80 {
+            assert!(octets(cpus) <= 64_000_000, "{cpus}: {}", octets(cpus));
+        }
+    }
 }

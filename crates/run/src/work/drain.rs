@@ -1,8 +1,8 @@
 //! What the measuring threads say, taken from their rings.
 
 use super::threads::of_series;
-use super::windows::{is_over, keep};
-use super::{FeedState, Work};
+use super::windows::keep;
+use super::{FeedState, MOST_SPIKES, Work};
 use crate::feed::FeedItem;
 use crate::recorder::since;
 use crate::window::{Open, Sample};
@@ -19,7 +19,11 @@ impl Work {
             self.reasons.watch(cpu, thread);
             feed.watched = true;
         }
-        while let Ok(record) = feed.source.records.pop() {
+        // What comes meanwhile has its turn in the next round: a ring that fills as fast as it is drained must not keep windows from
+        // being written.
+        for _ in 0..feed.source.records.slots() {
+            let Ok(record) = feed.source.records.pop() else { break };
+            self.relieve();
             let slot = match record {
                 FeedItem::Sample { slot, .. } | FeedItem::Count { slot, .. } | FeedItem::Notice { slot, .. } => {
                     usize::from(slot)
@@ -33,6 +37,7 @@ impl Work {
                 self.record(feed, slot, record);
             }
         }
+        feed.source.free_ring();
         for (slot, overrun) in feed.source.overruns.iter().enumerate() {
             let n = overrun.swap(0, Ordering::Relaxed);
             if n > 0
@@ -72,6 +77,21 @@ impl Work {
         }
     }
 
+    /// Where many samples are kept, those that are explained do not wait for the end of their window.
+    pub(super) fn hand_over_spikes(&mut self) {
+        let of_feeds = self
+            .feeds
+            .values_mut()
+            .flat_map(|feed| feed.series.iter_mut().flatten());
+        let mut of_all: Vec<&mut Open> = of_feeds.chain(self.counted.values_mut()).collect();
+        if of_all.iter().map(|series| series.spikes()).sum::<usize>() < MOST_SPIKES {
+            return;
+        }
+        for series in &mut of_all {
+            self.batch.spikes.append(&mut series.hand_over_spikes());
+        }
+    }
+
     pub(super) fn announced(&mut self, feed: &mut FeedState) {
         while let Ok(announcement) = feed.source.announcements.pop() {
             let slot = announcement.slot;
@@ -94,7 +114,7 @@ impl Work {
 
     /// The series that was announced under that name, whose feed has ended and was drained: a plan that goes in rounds measures it again.
     pub(super) fn take_up(&mut self, wanted: &str) -> Option<Open> {
-        let over = |feed: &&mut FeedState| is_over(feed);
+        let over = |feed: &&mut FeedState| feed.source.is_over();
         let mut places = self.feeds.values_mut().filter(over).flat_map(|feed| &mut feed.series);
         let mut series = places
             .find(|place| place.as_ref().is_some_and(|series| series.wanted() == wanted))?

@@ -1,6 +1,6 @@
 //! Windows, opened and closed on the run's grid.
 
-use super::{FeedState, Work};
+use super::Work;
 use crate::reasons::Reasons;
 use crate::window::{Closed, Open};
 use model::SeriesSpec;
@@ -44,7 +44,7 @@ impl Work {
     pub(super) fn close_windows(&mut self, now_ns: u64, all: bool) {
         let window_ns = self.window_ns;
         let measured = self.feeds.values_mut().flat_map(|feed| {
-            let is_over = is_over(feed);
+            let is_over = feed.source.is_over();
             feed.series.iter_mut().flatten().map(move |series| (series, is_over))
         });
         for (series, is_over) in measured.chain(self.counted.values_mut().map(|series| (series, all))) {
@@ -65,11 +65,6 @@ impl Work {
 /// Where a window ends that begins at `start_ns`: on the run's grid, also if it began late.
 fn window_end(start_ns: u64, window_ns: u64) -> u64 {
     (start_ns / window_ns + 1) * window_ns
-}
-
-/// Whether the measuring thread has ended, and everything it said is taken in.
-pub(super) fn is_over(feed: &FeedState) -> bool {
-    feed.source.records.is_abandoned() && feed.source.records.is_empty()
 }
 
 fn push_window(batch: &mut Batch, reasons: &mut Reasons, series: &mut Open, end_ns: u64) {

@@ -1,23 +1,14 @@
 //! The buckets of a histogram, as they are and on a logarithmic scale.
 
-use super::{Bucket, Histogram};
+use super::{Bucket, Histogram, bounds_of};
 
 impl Histogram {
     /// The buckets that hold samples, in ascending order. Their edges are HdrHistogram's: the first may begin below
     /// [`Histogram::min`], the last may end above [`Histogram::max`].
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
-        let mut next = self.hdr.lowest_equivalent(self.min_ns.min(Self::HIGHEST_NS));
-        std::iter::from_fn(move || {
-            while next <= self.max_ns {
-                let low_ns = next;
-                let high_ns = self.hdr.highest_equivalent(low_ns);
-                let count = self.hdr.count_at(low_ns);
-                next = high_ns + 1;
-                if count > 0 {
-                    return Some(Bucket { low_ns, high_ns, count });
-                }
-            }
-            None
+        self.counts.in_use().map(|(index, count)| {
+            let (low_ns, high_ns) = bounds_of(index);
+            Bucket { low_ns, high_ns, count }
         })
     }
 

@@ -1,7 +1,7 @@
 //! HdrHistogram's V2 encoding, and the checks that keep damaged bytes from doing harm.
 
-use super::{DIGITS, Histogram};
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
+use super::{Counts, DIGITS, Histogram, index_of};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
 /// First four octets of an uncompressed V2 histogram.
 const COOKIE: u32 = 0x1c84_9313;
@@ -12,6 +12,9 @@ pub(super) const HEADER_BYTES: usize = 40;
 /// More samples than any run can take (a thousand million a second for two years): a larger count is damage, and would not
 /// survive being added up.
 const MOST_SAMPLES: u64 = 1 << 56;
+
+/// Buckets that HdrHistogram has for these bounds: those below 2048 ns, and 1024 for each doubling until 60 s are covered.
+const BUCKETS: usize = 27 * 1024;
 
 /// Why bytes are not one of our histograms.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,10 +37,26 @@ impl Histogram {
     /// Uncompressed, because the header can then be checked before anything is allocated for it, and because it takes
     /// microseconds. Every HdrHistogram library reads it (cookie `0x1c849313`).
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        V2Serializer::new()
-            .serialize(&self.hdr, &mut bytes)
-            .expect("no run takes 2^63 samples, and a vector takes every octet");
+        let mut bytes = Vec::with_capacity(HEADER_BYTES);
+        bytes.extend(COOKIE.to_be_bytes());
+        // Length of the counts, known at the end; normalising offset.
+        bytes.extend([0; 8]);
+        bytes.extend(u32::from(DIGITS).to_be_bytes());
+        bytes.extend(Self::LOWEST_NS.to_be_bytes());
+        bytes.extend(Self::HIGHEST_NS.to_be_bytes());
+        bytes.extend(1f64.to_be_bytes());
+        let mut next = 0;
+        for (index, count) in self.counts.in_use() {
+            push_empty(&mut bytes, index - next);
+            push_zig_zag(&mut bytes, i64::try_from(count).expect("no run takes 2^63 samples"));
+            next = index + 1;
+        }
+        if next == 0 {
+            // HdrHistogram ends with the bucket of the maximum, which is 0 where there is none.
+            push_empty(&mut bytes, 1);
+        }
+        let length = u32::try_from(bytes.len() - HEADER_BYTES).expect("no more than 9 octets for each bucket");
+        bytes[4..8].copy_from_slice(&length.to_be_bytes());
         bytes
     }
 
@@ -45,8 +64,11 @@ impl Histogram {
     /// carry in base64.
     pub fn to_compressed_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
+        let hdr: hdrhistogram::Histogram<u64> = Deserializer::new()
+            .deserialize(&mut &self.to_bytes()[..])
+            .expect("own bytes are HdrHistogram's");
         V2DeflateSerializer::new()
-            .serialize(&self.hdr, &mut bytes)
+            .serialize(&hdr, &mut bytes)
             .expect("no run takes 2^63 samples, and a vector takes every octet");
         bytes
     }
@@ -58,12 +80,7 @@ impl Histogram {
     /// When the bytes are not a whole uncompressed V2 histogram with these bounds. Damaged bytes are refused or give other
     /// counts; they never panic or ask for more memory than a histogram takes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
-        let counts = checked_header(bytes)?;
-        check_counts(counts)?;
-        let hdr = Deserializer::new()
-            .deserialize(&mut &bytes[..])
-            .map_err(|_| HistogramError::Damaged("the counts do not fit the bounds"))?;
-        Ok(Self::around(hdr))
+        Ok(Self::around(decoded(checked_header(bytes)?)?))
     }
 }
 
@@ -83,22 +100,59 @@ fn checked_header(bytes: &[u8]) -> Result<&[u8], HistogramError> {
     Ok(counts)
 }
 
-/// Walks the variable-length numbers: each a count, or minus the number of empty buckets to skip.
-fn check_counts(mut counts: &[u8]) -> Result<(), HistogramError> {
-    let mut samples = 0u64;
-    while !counts.is_empty() {
-        let (number, rest) = zig_zag(counts).ok_or(HistogramError::Damaged("a number is cut off"))?;
-        counts = rest;
-        match u64::try_from(number) {
-            Ok(count) => samples = samples.saturating_add(count),
-            Err(_) if number < -i64::from(u32::MAX) => return Err(HistogramError::Damaged("skips too many buckets")),
-            Err(_) => {}
+/// The variable-length numbers, each a count or minus the number of empty buckets to skip.
+fn decoded(mut octets: &[u8]) -> Result<Counts, HistogramError> {
+    let mut counts = Counts::default();
+    let mut index = 0;
+    while !octets.is_empty() {
+        let (number, rest) = zig_zag(octets).ok_or(HistogramError::Damaged("a number is cut off"))?;
+        octets = rest;
+        let skipped = match u64::try_from(number) {
+            Ok(count) => {
+                if count > 0 {
+                    counts.add(kept_index(index), count);
+                }
+                1
+            }
+            Err(_) => usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX),
+        };
+        index = index.saturating_add(skipped);
+        if index > BUCKETS {
+            return Err(HistogramError::Damaged("the counts do not fit the bounds"));
+        }
+        if counts.total() > MOST_SAMPLES {
+            return Err(HistogramError::Damaged("more samples than can be measured"));
         }
     }
-    if samples > MOST_SAMPLES {
-        return Err(HistogramError::Damaged("more samples than can be measured"));
+    Ok(counts)
+}
+
+/// Where the samples of a bucket are kept: those of 0 as 1 ns, those above 60 s as 60 s.
+fn kept_index(index: usize) -> usize {
+    index.clamp(index_of(Histogram::LOWEST_NS), index_of(Histogram::HIGHEST_NS))
+}
+
+/// The number of empty buckets, if any: one as the count 0, more as a negative number.
+fn push_empty(bytes: &mut Vec<u8>, buckets: usize) {
+    match buckets {
+        0 => {}
+        1 => push_zig_zag(bytes, 0),
+        more => push_zig_zag(bytes, -i64::try_from(more).unwrap_or(i64::MAX)),
     }
-    Ok(())
+}
+
+/// As [`zig_zag`] reads it.
+fn push_zig_zag(bytes: &mut Vec<u8>, number: i64) {
+    let mut rest = ((number << 1) ^ (number >> 63)) as u64;
+    for _ in 0..8 {
+        if rest < 0x80 {
+            bytes.push(rest as u8);
+            return;
+        }
+        bytes.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest as u8);
 }
 
 /// One signed number in HdrHistogram's LEB128 of at most nine octets, and what follows it.

@@ -2,6 +2,7 @@
 
 mod bins;
 mod bytes;
+mod counts;
 mod interval;
 #[cfg(test)]
 mod interval_tests;
@@ -14,7 +15,7 @@ mod tests;
 pub use bytes::HistogramError;
 pub use scheduled::Scheduled;
 
-use hdrhistogram::Histogram as Hdr;
+use counts::{Counts, bounds_of, index_of};
 
 /// Significant decimal digits a value keeps: two values that differ by less than one part in a thousand may share a bucket.
 const DIGITS: u8 = 3;
@@ -22,16 +23,17 @@ const DIGITS: u8 = 3;
 /// Fewest samples that must lie beyond a quantile for it to be more than the luck of single samples.
 const SAMPLES_BEYOND: f64 = 10.0;
 
-/// An HdrHistogram of nanoseconds: 1 ns to 60 s, three significant digits, about 210 KiB.
+/// An HdrHistogram of nanoseconds: 1 ns to 60 s, three significant digits.
 ///
-/// The counts are allocated by [`Histogram::new`]; recording, merging and asking for one figure allocate nothing, so a
-/// measuring thread may own one. The smallest and largest sample are kept to the nanosecond beside the buckets.
+/// Counts are allocated where samples fall: 10 to 100 KB for the latencies of a stream, at most 220 KB ([`Histogram::heap_bytes`]).
+/// So recording may allocate, and a measuring thread must not own one. The smallest and largest sample are kept to the nanosecond
+/// beside the buckets.
 ///
 /// Two histograms are equal when their buckets are; the exact extremes are not compared, because they are not part of the
 /// serialised form.
 #[derive(Clone)]
 pub struct Histogram {
-    hdr: Hdr<u64>,
+    counts: Counts,
     min_ns: u64,
     max_ns: u64,
 }
@@ -54,22 +56,23 @@ impl Histogram {
     /// Highest value a sample can keep: 60 s.
     pub const HIGHEST_NS: u64 = 60_000_000_000;
 
-    /// An empty histogram. The only place that allocates.
+    /// An empty histogram, which takes no memory yet.
     pub fn new() -> Self {
-        Self::around(
-            Hdr::new_with_bounds(Self::LOWEST_NS, Self::HIGHEST_NS, DIGITS)
-                .expect("the bounds are constants that HdrHistogram accepts"),
-        )
+        Self::around(Counts::default())
     }
 
-    /// A histogram over `hdr`, whose extremes are known to its buckets' edges only.
-    fn around(hdr: Hdr<u64>) -> Self {
-        let (min_ns, max_ns) = if hdr.is_empty() {
-            (u64::MAX, 0)
-        } else {
-            (hdr.min().max(Self::LOWEST_NS), hdr.max().min(Self::HIGHEST_NS))
+    /// A histogram over `counts`, whose extremes are known to its buckets' edges only.
+    fn around(counts: Counts) -> Self {
+        let mut extremes = (u64::MAX, 0);
+        for (index, _) in counts.in_use() {
+            let (low, high) = bounds_of(index);
+            extremes = (extremes.0.min(low), high);
+        }
+        let (min_ns, max_ns) = match counts.total() {
+            0 => extremes,
+            _ => (extremes.0.max(Self::LOWEST_NS), extremes.1.min(Self::HIGHEST_NS)),
         };
-        Self { hdr, min_ns, max_ns }
+        Self { counts, min_ns, max_ns }
     }
 
     /// Adds one sample of `ns` nanoseconds. `false` when it was above 60 s: it is then recorded as 60 s, and the caller
@@ -82,7 +85,7 @@ impl Histogram {
     pub fn record_n(&mut self, ns: u64, count: u64) -> bool {
         let value = ns.clamp(Self::LOWEST_NS, Self::HIGHEST_NS);
         if count > 0 {
-            self.hdr.saturating_record_n(value, count);
+            self.counts.add(index_of(value), count);
             self.min_ns = self.min_ns.min(value);
             self.max_ns = self.max_ns.max(value);
         }
@@ -91,28 +94,31 @@ impl Histogram {
 
     /// Adds all samples of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.hdr
-            .add(&other.hdr)
-            .expect("every histogram of this type has the same bounds");
+        self.counts.merge(&other.counts);
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Forgets every sample and keeps the memory.
+    /// Forgets every sample. Memory is kept where samples lay since it was last forgotten, and freed elsewhere.
     pub fn reset(&mut self) {
-        self.hdr.reset();
+        self.counts.reset();
         self.min_ns = u64::MAX;
         self.max_ns = 0;
     }
 
+    /// Octets of memory that its counts take now.
+    pub fn heap_bytes(&self) -> usize {
+        self.counts.heap_bytes()
+    }
+
     /// How many samples were recorded.
     pub fn count(&self) -> u64 {
-        self.hdr.len()
+        self.counts.total()
     }
 
     /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
-        self.hdr.is_empty()
+        self.count() == 0
     }
 
     /// Smallest sample in ns. Exact for samples recorded or merged here; after [`Histogram::from_bytes`] the lower edge of
@@ -135,10 +141,10 @@ impl Histogram {
         }
         let min_ns = min_ns.clamp(Self::LOWEST_NS, Self::HIGHEST_NS);
         let max_ns = max_ns.clamp(Self::LOWEST_NS, Self::HIGHEST_NS);
-        if self.hdr.equivalent(min_ns, self.min_ns) {
+        if index_of(min_ns) == index_of(self.min_ns) {
             self.min_ns = min_ns;
         }
-        if self.hdr.equivalent(max_ns, self.max_ns) {
+        if index_of(max_ns) == index_of(self.max_ns) {
             self.max_ns = max_ns;
         }
         self
@@ -238,7 +244,7 @@ impl Default for Histogram {
 
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
-        self.hdr == other.hdr
+        self.counts == other.counts
     }
 }
 

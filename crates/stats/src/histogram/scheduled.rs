@@ -4,7 +4,7 @@
 //! where no period was skipped, and none for a stall of one to two periods. Here the number of skipped periods is known, and
 //! exactly as many activations are put back.
 
-use super::Histogram;
+use super::{Histogram, bounds_of, index_of};
 use crate::Summary;
 
 /// A histogram over scheduled activations.
@@ -63,7 +63,7 @@ impl Histogram {
         let mut k = 1;
         while k <= periods {
             let value = (ns as f64 - k as f64 * period_ns).ceil().max(0.0) as u64;
-            let low = self.hdr.lowest_equivalent(value);
+            let (low, _) = bounds_of(index_of(value));
             let last = ((ns.saturating_sub(low)) as f64 / period_ns).floor() as u64;
             let last = last.clamp(k, periods);
             self.record_n(value, count.saturating_mul(last - k + 1));

@@ -222,6 +222,29 @@ fn a_million_samples_take_a_few_kilobytes() {
     assert!((1_000..12_000).contains(&bytes), "{bytes} bytes");
 }
 
+/// What a run of days may take for a series: windows come and go, and in each some samples lie somewhere else.
+#[test]
+fn memory_is_that_of_the_values_of_a_window() {
+    let mut histogram = Histogram::new();
+    assert_eq!(histogram.heap_bytes(), 0);
+    let mut most = 0;
+    for window in 0u64..1_000 {
+        histogram.reset();
+        for sample in 0..2_000 {
+            histogram.record(20_000 + sample * 40);
+        }
+        // The worst of each window, anywhere up to 20 ms.
+        histogram.record(1_000 + window * 20_011);
+        most = most.max(histogram.heap_bytes());
+    }
+    assert!((10_000..30_000).contains(&most), "{most}");
+    let mut all = Histogram::new();
+    for sample in 0..1_000_000 {
+        all.record(sample * 61_000);
+    }
+    assert!(all.heap_bytes() < 230_000, "{}", all.heap_bytes());
+}
+
 proptest! {
     #[test]
     fn quantiles_hold_what_they_promise(samples in samples(), q in 0.0f64..=1.0, other in 0.0f64..=1.0) {
@@ -271,6 +294,22 @@ proptest! {
         prop_assert!(read.buckets().eq(histogram.buckets()));
         let restored = read.with_extremes(histogram.min().unwrap_or(0), histogram.max().unwrap_or(0));
         prop_assert_eq!((restored.min(), restored.max()), (histogram.min(), histogram.max()));
+    }
+
+    #[test]
+    fn the_buckets_and_octets_are_those_of_hdr_histogram(samples in samples()) {
+        let mut hdr = Hdr::<u64>::new_with_bounds(Histogram::LOWEST_NS, Histogram::HIGHEST_NS, 3).expect("bounds");
+        for ns in &samples {
+            hdr.record((*ns).clamp(1, Histogram::HIGHEST_NS)).expect("within bounds");
+        }
+        let histogram = of(&samples);
+        for bucket in histogram.buckets() {
+            let (low, high) = (hdr.lowest_equivalent(bucket.low_ns), hdr.highest_equivalent(bucket.low_ns));
+            prop_assert_eq!((bucket.low_ns, bucket.high_ns, bucket.count), (low, high, hdr.count_at(low)));
+        }
+        let mut octets = Vec::new();
+        V2Serializer::new().serialize(&hdr, &mut octets).expect("into memory");
+        prop_assert_eq!(histogram.to_bytes(), octets);
     }
 
     /// What any other HdrHistogram library sees.

@@ -1,0 +1,89 @@
+//! The counts behind a histogram: HdrHistogram's buckets, with memory only for those that are in use.
+
+/// Sub-buckets that a factor of two is divided into, as a power of two: HdrHistogram takes 2^10 for three significant digits.
+const HALF_BITS: u32 = 10;
+
+/// Counts that are allocated together: 512 octets. A stream's latencies lie in some tens of such blocks.
+const BLOCK: usize = 64;
+
+type Block = [u64; BLOCK];
+
+/// How often each bucket was hit. Blocks of buckets without a hit take no memory, so a series takes 10 to 100 KB where an array of all
+/// counts takes 216 KB.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counts {
+    blocks: Vec<Option<Box<Block>>>,
+    total: u64,
+}
+
+/// The bucket that `value` lies in, by its number in HdrHistogram's order.
+pub(super) fn index_of(value: u64) -> usize {
+    // Below 2048 each value has its own bucket; then each factor of two has 1024.
+    let octave = (u64::BITS - (value >> (HALF_BITS + 1)).leading_zeros()) as usize;
+    (octave << HALF_BITS) + (value >> octave) as usize
+}
+
+/// Lowest and highest value of a bucket.
+pub(super) fn bounds_of(index: usize) -> (u64, u64) {
+    let octave = (index >> HALF_BITS).saturating_sub(1);
+    let low = ((index - (octave << HALF_BITS)) as u64) << octave;
+    (low, low + ((1 << octave) - 1))
+}
+
+impl Counts {
+    /// All of them together, at most 2^64 - 1.
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Adds to a bucket. The first time in its block, this allocates.
+    pub(super) fn add(&mut self, index: usize, count: u64) {
+        let (block, place) = (index / BLOCK, index % BLOCK);
+        if self.blocks.len() <= block {
+            self.blocks.resize(block + 1, None);
+        }
+        let counts = self.blocks[block].get_or_insert_with(|| Box::new([0; BLOCK]));
+        counts[place] = counts[place].saturating_add(count);
+        self.total = self.total.saturating_add(count);
+    }
+
+    /// Adds every count of another.
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (index, count) in other.in_use() {
+            self.add(index, count);
+        }
+    }
+
+    /// Sets every count to 0. Blocks that were hit since the last reset are kept for the next samples, which lie about there; the
+    /// others are freed, so that rare values do not add up to the whole range in the course of days.
+    pub(super) fn reset(&mut self) {
+        for block in &mut self.blocks {
+            match block {
+                Some(counts) if counts.iter().any(|count| *count > 0) => counts.fill(0),
+                _ => *block = None,
+            }
+        }
+        self.total = 0;
+    }
+
+    /// The buckets that were hit, in ascending order, with their counts.
+    pub(super) fn in_use(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let blocks = self.blocks.iter().enumerate();
+        let allocated = blocks.filter_map(|(block, counts)| Some((block * BLOCK, counts.as_deref()?)));
+        let all = allocated.flat_map(|(first, counts)| (first..).zip(counts.iter().copied()));
+        all.filter(|(_, count)| *count > 0)
+    }
+
+    /// Octets that are allocated.
+    pub(super) fn heap_bytes(&self) -> usize {
+        let blocks = self.blocks.iter().flatten().count() * size_of::<Block>();
+        blocks + self.blocks.capacity() * size_of::<Option<Box<Block>>>()
+    }
+}
+
+/// The same counts, whatever is allocated for them.
+impl PartialEq for Counts {
+    fn eq(&self, other: &Self) -> bool {
+        self.total == other.total && self.in_use().eq(other.in_use())
+    }
+}
