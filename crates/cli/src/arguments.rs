@@ -4,10 +4,8 @@ use lab::load::{LoadKind, LoadRequest, LoadSpec};
 use lab::preflight::Intent;
 use probes::options::positive_duration;
 use std::path::PathBuf;
-use std::str::FromStr;
 use sys::thread::Policy;
 use units::CpuList;
-use wire::ether::{Mac, VlanTag};
 
 /// Options of every measuring command.
 #[derive(Debug, Clone, clap::Args)]
@@ -141,49 +139,6 @@ pub(crate) fn appid(text: &str) -> Result<u16, String> {
     parsed.map_err(|_| format!("\"{text}\" is not an APPID: write it as 0x4000"))
 }
 
-/// A VLAN such as `100` or `100:4`: identifier and priority (default 4).
-pub(crate) fn vlan(text: &str) -> Result<VlanTag, String> {
-    let error = || {
-        format!(
-            "\"{text}\" is not a VLAN: write its identifier, 0 to 4095, and its priority, 0 to 7, as 100:4, or 100 for \
-             priority 4"
-        )
-    };
-    let (vid, pcp) = text.split_once(':').unwrap_or((text, "4"));
-    let vid: u16 = vid.parse().map_err(|_| error())?;
-    let pcp: u8 = pcp.parse().map_err(|_| error())?;
-    if vid > 4095 || pcp > 7 {
-        return Err(error());
-    }
-    Ok(VlanTag::new(pcp, false, vid))
-}
-
-/// A MAC address.
-pub(crate) fn mac(text: &str) -> Result<Mac, String> {
-    Mac::from_str(text).map_err(|error| error.to_string())
-}
-
-/// What the frames of a paced stream look like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum FramingArg {
-    /// Test frames, EtherType 0x88B5
-    Test,
-    /// AVTP (IEEE 1722): AAF PCM, 48 kHz, 2 channels, 6 samples in a frame
-    Avtp,
-    /// Sampled values: one stream, one ASDU
-    Sv,
-}
-
-impl From<FramingArg> for probes::Framing {
-    fn from(framing: FramingArg) -> Self {
-        match framing {
-            FramingArg::Test => Self::Test,
-            FramingArg::Avtp => Self::Avtp,
-            FramingArg::Sv => Self::Sv,
-        }
-    }
-}
-
 /// How a thread waits for frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ReceiveArg {
@@ -204,20 +159,13 @@ impl From<ReceiveArg> for probes::Receive {
 
 #[cfg(test)]
 mod tests {
-    use super::{appid, vlan, window};
+    use super::{appid, window};
     use probes::options::positive_duration;
 
     #[test]
     fn values_and_refusals() {
         assert_eq!(appid("0x4001"), Ok(0x4001));
         assert!(appid("40 01").is_err());
-        let tag = vlan("100:6").expect("valid");
-        assert_eq!((tag.vid(), tag.pcp()), (100, 6));
-        assert_eq!(vlan("5").expect("valid").pcp(), 4);
-        for wrong in ["5000", "1:9", "x"] {
-            let error = vlan(wrong).expect_err(wrong);
-            assert!(error.contains("0 to 4095") && error.contains("0 to 7"), "{error}");
-        }
         assert_eq!(window("1s"), Ok(1_000_000_000));
         assert!(window("0").is_err() && window("99ms").is_err());
         assert!(positive_duration("0").is_err() && positive_duration("10").is_err());

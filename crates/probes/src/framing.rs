@@ -1,5 +1,6 @@
 //! Streams of test frames: what their frames look like, and how they are marked. `talk` sends them, `listen` receives them.
 
+use serde::Deserialize;
 use units::Period;
 use wire::{ether, test_frame};
 
@@ -12,13 +13,14 @@ pub(crate) mod mark {
 }
 
 /// What a frame looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Framing {
-    /// Our test frame, EtherType 0x88B5.
+    /// Test frames, EtherType 0x88B5
     Test,
-    /// AVTP: AAF PCM as SR class A carries it.
+    /// AVTP (IEEE 1722): AAF PCM, 48 kHz, 2 channels, 6 samples in a frame
     Avtp,
-    /// Sampled values: one stream, one ASDU.
+    /// Sampled values: one stream, one ASDU
     Sv,
 }
 

@@ -143,8 +143,7 @@ impl Running {
                         ended_ns.fetch_max(sys::clock::monotonic().as_ns(), Ordering::Release);
                         ended
                     };
-                    let thread = std::thread::Builder::new().stack_size(WHOLE_STACK_BYTES);
-                    (name, thread.spawn(life).expect("the kernel has room for a thread"))
+                    (name, std::thread::spawn(life))
                 })
                 .collect(),
             ended_ns,
@@ -235,9 +234,6 @@ fn live(mut thread: HotThread, gate: &Gate, report: &mpsc::Sender<Result<(), Pro
 
 /// Stack touched before measuring: more than any measuring loop uses, so that none faults a page in.
 const STACK_BYTES: usize = 256 * 1024;
-
-/// The whole stack, all of which is locked as soon as the thread is there: a machine with many CPUs has as many of these.
-const WHOLE_STACK_BYTES: usize = 1 << 20;
 
 /// Records a feed holds for `per_second` records a second: five seconds, since the recorder may wait for a slow disk, and at
 /// least as many as a burst at the start brings. Each takes 32 octets of locked memory.

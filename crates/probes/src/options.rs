@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer};
 use std::fmt::Display;
 use std::str::FromStr;
+use wire::ether::{Mac, VlanTag};
 
 /// A duration such as `250us`, in nanoseconds.
 ///
@@ -24,6 +25,34 @@ pub fn positive_duration(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A VLAN such as `100` or `100:4`: identifier and priority (default 4).
+///
+/// # Errors
+/// No VLAN, with what would be one.
+pub fn vlan(text: &str) -> Result<VlanTag, String> {
+    let error = || {
+        format!(
+            "\"{text}\" is not a VLAN: write its identifier, 0 to 4095, and its priority, 0 to 7, as 100:4, or 100 for \
+             priority 4"
+        )
+    };
+    let (vid, pcp) = text.split_once(':').unwrap_or((text, "4"));
+    let vid: u16 = vid.parse().map_err(|_| error())?;
+    let pcp: u8 = pcp.parse().map_err(|_| error())?;
+    if vid > 4095 || pcp > 7 {
+        return Err(error());
+    }
+    Ok(VlanTag::new(pcp, false, vid))
+}
+
+/// A MAC address such as `01:0c:cd:04:00:01`.
+///
+/// # Errors
+/// No address, with what is wrong in it.
+pub fn mac(text: &str) -> Result<Mac, String> {
+    Mac::from_str(text).map_err(|error| error.to_string())
+}
+
 /// The options of a command line that names none.
 ///
 /// # Panics
@@ -33,6 +62,18 @@ pub fn defaults<T: clap::Args>() -> T {
     let matches = command.try_get_matches_from([""; 0]);
     let options = matches.and_then(|matches| T::from_arg_matches(&matches));
     options.expect("every option has a default")
+}
+
+/// As [`vlan`], of a key that may be left out.
+pub(crate) fn some_vlan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<VlanTag>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    vlan(&text).map(Some).map_err(serde::de::Error::custom)
+}
+
+/// As [`mac`], of a key that may be left out.
+pub(crate) fn some_mac<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Mac>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    mac(&text).map(Some).map_err(serde::de::Error::custom)
 }
 
 /// A key of a plan, written as on the command line.
@@ -65,4 +106,21 @@ pub(crate) fn positive_ns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 /// As [`positive_duration`], of a key that may be left out.
 pub(crate) fn some_positive_ns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     positive_ns(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{mac, vlan};
+
+    #[test]
+    fn values_and_refusals() {
+        let tag = vlan("100:6").expect("valid");
+        assert_eq!((tag.vid(), tag.pcp()), (100, 6));
+        assert_eq!(vlan("5").expect("valid").pcp(), 4);
+        for wrong in ["5000", "1:9", "x"] {
+            let error = vlan(wrong).expect_err(wrong);
+            assert!(error.contains("0 to 4095") && error.contains("0 to 7"), "{error}");
+        }
+        assert!(mac("01:0c:cd:04:00:01").is_ok() && mac("01:0c:cd").is_err());
+    }
 }

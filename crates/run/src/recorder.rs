@@ -16,9 +16,6 @@ use std::thread::JoinHandle;
 use store::{RunWriter, StoreError};
 use units::Monotonic;
 
-/// Stack of the recording thread, all of which is locked: what SQLite and the explanations need, many times over.
-const STACK_BYTES: usize = 1 << 20;
-
 /// How a recorder is set up.
 pub struct RecorderOptions {
     /// Instant 0 of the run file.
@@ -84,14 +81,12 @@ impl Recorder {
         let start = options.start;
         let signal = SpikeSignal::default();
         let mut work = Work::new(writer, options, signal.clone(), Arc::clone(&live), stop.clone());
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let record = move || {
+        let thread = std::thread::spawn(move || {
             sys::thread::set_name("triptime-record");
             // It shares its CPU with the loads; what it reads late is gone from the flight recorder's rings.
             sys::thread::prefer();
             work.run(&inbox, &afterwords)
-        };
-        let thread = thread.spawn(record).expect("the kernel has room for a thread");
+        });
         Self {
             commands,
             after,

@@ -1,6 +1,6 @@
 //! `triptime listen`: paced layer-2 streams, as an AVB endpoint receives them.
 
-use crate::arguments::{FramingArg, PortArgs, ReceiveArg, RunArgs};
+use crate::arguments::{PortArgs, ReceiveArg, RunArgs};
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
@@ -26,7 +26,7 @@ pub(crate) struct ListenArgs {
     late_after: Option<u64>,
     /// Only streams of this framing [default: all]
     #[arg(long, value_enum)]
-    framing: Option<FramingArg>,
+    framing: Option<Framing>,
     /// Most streams that are told apart
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=256))]
     max_streams: u16,
@@ -42,7 +42,7 @@ pub(crate) fn run(args: ListenArgs) -> Result<u8, Failure> {
     let every = ListenConfig::every(args.interval);
     let config = ListenConfig {
         late_after_ns: args.late_after.unwrap_or(every.late_after_ns),
-        framing: args.framing.map(Framing::from),
+        framing: args.framing,
         max_streams: args.max_streams,
         receive: args.receive.into(),
         duration_ns: args.port.duration,

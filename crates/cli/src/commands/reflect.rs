@@ -1,22 +1,20 @@
 //! `triptime reflect`: layer-2 round trip.
 
-use crate::arguments::{PortArgs, RunArgs, mac, vlan};
+use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use lab::preflight::Intent;
 use probes::Receive;
-use probes::options::{duration, positive_duration};
-use probes::reflect::{
-    MOST_FRAMES, ReflectConfig, Role, SHORTEST_FRAME, Stamps, port_options, tcx_options, xdp_options,
-};
+use probes::options::{mac, positive_duration};
+use probes::reflect::{ReflectConfig, ReflectOptions, Role, Stamps, port_options, tcx_options, xdp_options};
 use probes::{Need, Port, Probe, Rest};
 use sys::packet::PacketPort;
 use sys::privilege::Capability;
 use sys::tcx::TcxPort;
 use sys::thread::Policy;
 use sys::xdp::{BusyPoll, XdpOptions, XdpPort, XdpRequest, XdpSender};
-use wire::ether::{Mac, VlanTag};
+use wire::ether::Mac;
 
 /// Which end of the round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -116,24 +114,8 @@ pub(crate) struct ReflectArgs {
     /// How long to wait for the far end
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = positive_duration)]
     wait: u64,
-    /// Time between frames; 0 sends the next as soon as the answer is there
-    #[arg(long, value_name = "DURATION", default_value = "250us", value_parser = duration)]
-    interval: u64,
-    /// Frames sent at each due instant; with --interval 0, frames kept under way
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_FRAMES)))]
-    frames: u32,
-    /// Octets of a frame, without frame check sequence and VLAN tag
-    #[arg(long, value_name = "OCTETS", default_value_t = SHORTEST_FRAME)]
-    size: usize,
-    /// VLAN tag of the frames, the same at both ends: identifier, or identifier:priority
-    #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]
-    vlan: Option<VlanTag>,
-    /// Count answers as late when they took longer than this [default: one interval, or 1ms back to back]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
-    late_after: Option<u64>,
-    /// End at the first round trip above this
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
-    break_above: Option<u64>,
+    #[command(flatten)]
+    options: ReflectOptions,
     /// How frames are received
     #[arg(long, value_enum, default_value = "packet")]
     engine: EngineArg,
@@ -174,7 +156,7 @@ impl ReflectArgs {
             return Stamps::Off;
         }
         let is_fast =
-            self.interval == 0 || matches!(self.engine, EngineArg::Xdp | EngineArg::PacketXdp | EngineArg::Tcx);
+            self.options.interval == 0 || matches!(self.engine, EngineArg::Xdp | EngineArg::PacketXdp | EngineArg::Tcx);
         let usual = if is_fast { Stamps::Off } else { Stamps::Software };
         self.stamps.map_or(usual, Stamps::from)
     }
@@ -204,17 +186,10 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
 
 /// What the arguments ask for.
 fn config(args: &ReflectArgs) -> ReflectConfig {
-    let one_interval = if args.interval == 0 { 1_000_000 } else { args.interval };
     ReflectConfig {
         peer: args.peer,
-        interval_ns: args.interval,
-        frames: args.frames,
-        frame_bytes: args.size,
-        vlan: args.vlan,
         patience_ns: args.wait,
         duration_ns: args.port.duration,
-        late_after_ns: args.late_after.unwrap_or(one_interval),
-        break_above_ns: args.break_above,
         stamps: args.stamps(),
         receive: match args.engine {
             EngineArg::Packet | EngineArg::PacketXdp | EngineArg::Tcx | EngineArg::Xdp => Receive::Spin,
@@ -223,7 +198,7 @@ fn config(args: &ReflectArgs) -> ReflectConfig {
         policy: args.port.policy,
         cpu: args.port.cpu,
         rest: if args.no_rest { Rest::NONE } else { lab::plan::rest() },
-        ..ReflectConfig::new(args.role.into())
+        ..args.options.config(args.role.into())
     }
 }
 

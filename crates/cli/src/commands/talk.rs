@@ -1,22 +1,18 @@
 //! `triptime talk`: one frame each interval, as an AVB endpoint sends it.
 
-use crate::arguments::{FramingArg, PortArgs, RunArgs, mac, vlan};
+use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::{COULD_NOT_MEASURE, Failure};
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use lab::preflight::Intent;
 use lab::runner::Ends;
 use lab::session::SessionError;
-use probes::Framing;
 use probes::listen::{self, ListenConfig, Listening};
-use probes::options::{duration, positive_duration};
 use probes::talk::search::{Outcome, Search};
-use probes::talk::{TalkConfig, port_options};
+use probes::talk::{TalkConfig, TalkOptions, port_options};
 use probes::{Port, Probe, ProbeError, SenderEnd};
 use sys::packet::PacketPort;
-use units::{CpuList, Period};
-use wire::ether::{Mac, VlanTag};
-use wire::test_frame::MIN_OCTETS;
+use units::CpuList;
 
 /// How long each step of a search sends, if nothing is said.
 const SEARCH_STEP_NS: u64 = 5_000_000_000;
@@ -35,28 +31,8 @@ Examples: triptime talk eth1 --cpu 2 --spin-ahead 30us --duration 60s --limits a
 pub(crate) struct TalkArgs {
     #[command(flatten)]
     port: PortArgs,
-    /// Time between frames: a duration (125us) or a rate (8000/s)
-    #[arg(long, value_name = "PERIOD", default_value = "125us")]
-    interval: Period,
-    /// Sleep until this long before the due instant, then spin; with --launch-time: hand the frame over this long before
-    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
-    spin_ahead: u64,
-    /// Count frames as late when they are sent more than this after their due instant [default: one interval; 1us in a
-    /// search]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
-    late_after: Option<u64>,
-    /// What the frames look like
-    #[arg(long, value_enum, default_value = "test")]
-    framing: FramingArg,
-    /// Destination of the frames [default: broadcast; 91:e0:f0:00:fe:00 for avtp; 01:0c:cd:04:00:00 for sv]
-    #[arg(long, value_name = "MAC", value_parser = mac)]
-    dst: Option<Mac>,
-    /// VLAN and priority, such as 2:3
-    #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]
-    vlan: Option<VlanTag>,
-    /// Octets of a test frame, without frame check sequence and tag [default: 60]
-    #[arg(long, value_name = "OCTETS")]
-    size: Option<usize>,
+    #[command(flatten)]
+    options: TalkOptions,
     /// Let the etf queueing discipline send each frame at its due instant (SO_TXTIME); refused where there is none
     #[arg(long)]
     launch_time: bool,
@@ -116,13 +92,7 @@ fn check(args: &TalkArgs) -> Result<(), Failure> {
                 .into(),
         );
     }
-    let framing = Framing::from(args.framing);
-    if args.size.is_some() && framing != Framing::Test {
-        return refuse(format!(
-            "--size applies to test frames only: the protocol sets the length of --framing {} frames",
-            framing.word()
-        ));
-    }
+    args.options.check().or_else(refuse)?;
     let interface = &args.port.interface;
     // The loopback interface alone hears itself.
     if args.listen.as_ref() == Some(interface) && interface != "lo" {
@@ -135,25 +105,22 @@ fn check(args: &TalkArgs) -> Result<(), Failure> {
 }
 
 fn config(args: &TalkArgs) -> TalkConfig {
-    let every = TalkConfig::every(args.interval);
-    let late_after_ns = args.late_after.unwrap_or(match args.search {
-        true => SEARCH_LATE_NS,
-        false => every.late_after_ns,
-    });
-    TalkConfig {
-        framing: args.framing.into(),
-        destination: args.dst,
-        vlan: args.vlan,
-        frame_bytes: args.size.unwrap_or(MIN_OCTETS),
-        spin_ahead_ns: args.spin_ahead,
-        late_after_ns,
+    let asked = args.options.config();
+    let talker = TalkConfig {
         launch_time: args.launch_time,
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,
-        // Late frames are kept, each with its cause. Of a search most are late, and nobody asks why.
-        threshold_ns: (!args.search).then_some(late_after_ns),
-        ..every
+        ..asked
+    };
+    match args.search {
+        // Of a search most frames are late, and nobody asks why.
+        true => TalkConfig {
+            late_after_ns: args.options.late_after.unwrap_or(SEARCH_LATE_NS),
+            threshold_ns: None,
+            ..talker
+        },
+        false => talker,
     }
 }
 

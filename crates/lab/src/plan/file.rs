@@ -7,7 +7,7 @@ use super::step::{Load, Step};
 use serde::Deserialize;
 use std::path::Path;
 use sys::thread::Policy;
-use units::{CpuList, Period};
+use units::CpuList;
 
 /// Why a plan cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -56,19 +56,6 @@ impl TryFrom<String> for Duration {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         units::parse_ns(&text).map(Self)
-    }
-}
-
-/// A time between due instants in a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub(super) struct PlanPeriod(pub Period);
-
-impl TryFrom<String> for PlanPeriod {
-    type Error = units::DurationError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse().map(Self)
     }
 }
 

@@ -15,6 +15,7 @@
 //! launch times.
 
 mod frame;
+mod options;
 pub mod search;
 mod sender;
 mod series;
@@ -29,6 +30,7 @@ use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::second::next_second;
 use model::kind;
+pub use options::TalkOptions;
 use run::{Recorder, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};

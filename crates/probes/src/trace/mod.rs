@@ -61,9 +61,6 @@ pub struct Tracing {
     live: LiveView,
 }
 
-/// Stack of the thread that reads, all of which is locked.
-const STACK_BYTES: usize = 1 << 20;
-
 /// What is known of this probe.
 pub static ABOUT: About = About {
     name: "trace",
@@ -96,8 +93,6 @@ impl Probe for TraceConfig {
         let stop = stop.clone();
         let thread = std::thread::Builder::new()
             .name("triptime-hops".to_owned())
-            .stack_size(STACK_BYTES);
-        let thread = thread
             .spawn(move || reader.run(&stop))
             .map_err(|error| ProbeError::Usage(format!("cannot start a thread: {error}")))?;
         Ok(Tracing { thread, live })

@@ -127,10 +127,10 @@ fn a_paced_step_has_a_framing_and_a_spin_ahead() {
     let plan = Plan::load("avb").expect("embedded");
     let last = |plan: &Plan| {
         let step = plan.steps.last().and_then(Step::measures::<TalkListenStep>);
-        step.cloned().expect("the last step talks")
+        step.expect("the last step talks").options.clone()
     };
-    let step = last(&plan);
-    assert_eq!((step.spin_ahead.0, step.interval.0.whole_ns()), (50_000, 125_000));
+    let talk = last(&plan);
+    assert_eq!((talk.spin_ahead, talk.interval.whole_ns()), (50_000, 125_000));
     let wrong = plan.text.replace("framing = \"avtp\"", "framing = \"avb\"");
     let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();
     assert!(message.contains("avb") && message.contains("avtp"), "{message}");
@@ -139,7 +139,21 @@ fn a_paced_step_has_a_framing_and_a_spin_ahead() {
         .replace("framing = \"avtp\"\n", "")
         .replace("spin_ahead = \"50us\"\n", "");
     let plan = Plan::parse("site.toml", &plain).expect("both may be left out");
-    assert_eq!(last(&plan).spin_ahead.0, 0);
+    assert_eq!(last(&plan).spin_ahead, 0);
+    let options = plain + "vlan = \"2:3\"\nlate_after = \"50us\"\nsize = 100\n";
+    let talk = last(&Plan::parse("site.toml", &options).expect("options of the command are keys"));
+    assert_eq!(
+        (talk.vlan.map(|tag| tag.vid()), talk.late_after, talk.size),
+        (Some(2), Some(50_000), Some(100))
+    );
+    let contradicting = options.replace("size = 100", "size = 100\nframing = \"sv\"");
+    let message = Plan::parse("site.toml", &contradicting)
+        .expect_err("refused")
+        .to_string();
+    assert!(message.contains("test frames only"), "{message}");
+    let unknown = options.replace("size = 100", "sizes = 100");
+    let message = Plan::parse("site.toml", &unknown).expect_err("refused").to_string();
+    assert!(message.contains("sizes"), "{message}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use probes::noise::NoiseConfig;
 use probes::wakeup::WakeupConfig;
 use run::Stop;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use std::any::Any;
 use std::fmt::Debug;
 use units::CpuList;
@@ -114,6 +115,33 @@ pub(super) const LIST: [(&str, Read); 5] = [
     ("sampled-values", read::<SampledValuesStep>),
     ("talk-listen", read::<TalkListenStep>),
 ];
+
+/// A step of a probe that has options of its own on the command line: they are keys here, beside those that only a step has.
+#[derive(Debug)]
+pub(in crate::plan) struct With<Own, Options> {
+    /// Keys that only the step has.
+    pub(in crate::plan) own: Own,
+    /// Keys that the command has as options.
+    pub(in crate::plan) options: Options,
+}
+
+/// Keys that only a step has, by their names.
+pub(in crate::plan) trait OwnKeys: DeserializeOwned {
+    /// Their names.
+    const NAMES: &[&str];
+}
+
+impl<'de, Own: OwnKeys, Options: DeserializeOwned> Deserialize<'de> for With<Own, Options> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut keys = toml::Table::deserialize(deserializer)?;
+        let own = Own::NAMES.iter().filter_map(|name| keys.remove_entry(*name)).collect();
+        let read = |error: toml::de::Error| serde::de::Error::custom(in_words(&error));
+        Ok(Self {
+            own: toml::Value::Table(own).try_into().map_err(read)?,
+            options: toml::Value::Table(keys).try_into().map_err(read)?,
+        })
+    }
+}
 
 fn read<T: Measure + DeserializeOwned>(keys: toml::Table) -> Result<Box<dyn Measure>, String> {
     let step: T = toml::Value::Table(keys).try_into().map_err(|error| in_words(&error))?;

@@ -1,12 +1,12 @@
 //! Round trips from the test set to the device under test.
 
-use super::{Measure, StepContext};
+use super::{Measure, OwnKeys, StepContext, With};
 use crate::bed::End;
-use crate::plan::file::{Duration, PlanError, PlanPolicy};
+use crate::plan::file::{PlanError, PlanPolicy};
 use crate::plan::rest;
 use crate::runner::{Ends, Underway};
 use crate::session::{Session, SessionError};
-use probes::reflect::{self, ReflectConfig, Role};
+use probes::reflect::{self, ReflectConfig, ReflectOptions, Role};
 use probes::{Need, Probe, SenderEnd};
 use serde::Deserialize;
 use units::CpuList;
@@ -22,17 +22,21 @@ pub(in crate::plan) enum Receive {
     Block,
 }
 
-/// Round trip from the test set to the device under test.
+/// Round trip from the test set to the device under test, with the command's options as keys.
+pub(in crate::plan) type ReflectStep = With<BothEnds, ReflectOptions>;
+
+/// What is said of both ends.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(in crate::plan) struct ReflectStep {
-    /// Time between frames; `0` is back to back.
-    pub(in crate::plan) interval: Duration,
+pub(in crate::plan) struct BothEnds {
     /// Policy of both ends.
     pub(in crate::plan) policy: PlanPolicy,
     /// How both ends wait; spinning if none is named, where each thread on the way has a CPU of its own.
     #[serde(default)]
     pub(in crate::plan) receive: Option<Receive>,
+}
+
+impl OwnKeys for BothEnds {
+    const NAMES: &[&str] = &["policy", "receive"];
 }
 
 impl Measure for ReflectStep {
@@ -49,11 +53,11 @@ impl Measure for ReflectStep {
     }
 
     fn spins(&self) -> bool {
-        self.receive == Some(Receive::Spin)
+        self.own.receive == Some(Receive::Spin)
     }
 
     fn needs(&self, _: &CpuList) -> Vec<Need> {
-        vec![Need::Policy(self.policy.0)]
+        vec![Need::Policy(self.own.policy.0)]
     }
 
     fn start<'a>(
@@ -62,16 +66,13 @@ impl Measure for ReflectStep {
         session: &mut Session,
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let way = place.way();
-        let interval_ns = self.interval.0;
         let reflector = ReflectConfig {
-            interval_ns,
-            late_after_ns: interval_ns.max(1_000),
             receive: self.receive(place)?,
-            policy: self.policy.0,
+            policy: self.own.policy.0,
             cpu: place.judged.first(),
             rest: rest(),
             label: way.label.clone(),
-            ..ReflectConfig::new(Role::Reflector)
+            ..self.options.config(Role::Reflector)
         };
         let initiator = ReflectConfig {
             role: Role::Initiator,
@@ -99,7 +100,7 @@ impl ReflectStep {
     fn receive(&self, place: &StepContext<'_>) -> Result<probes::Receive, SessionError> {
         let is_shared = place.test_set.first() == place.judged.first();
         let in_user_space = place.bed.is_some_and(|(_, beds)| beds.in_user_space());
-        match self.receive {
+        match self.own.receive {
             Some(Receive::Spin) if is_shared => Err(PlanError::Invalid {
                 name: place.plan.clone(),
                 problem: "receive = \"spin\" needs a housekeeping and a measured CPU: use \"block\"".into(),

@@ -1,0 +1,62 @@
+//! What can be set for a round trip, on the command line and in a plan.
+
+use super::{MOST_FRAMES, ReflectConfig, Role, SHORTEST_FRAME};
+use crate::options::{defaults, duration, ns, positive_duration, some_positive_ns, some_vlan, vlan};
+use serde::Deserialize;
+use wire::ether::VlanTag;
+
+/// An answer to a frame that is sent back to back is late after this.
+const LATE_BACK_TO_BACK_NS: u64 = 1_000_000;
+
+/// What is sent, and from when on an answer is late. In a plan each option is a key of the step: `late_after = "1ms"`.
+#[derive(Debug, Clone, PartialEq, clap::Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReflectOptions {
+    /// Time between frames; 0 sends the next as soon as the answer is there
+    #[arg(long, value_name = "DURATION", default_value = "250us", value_parser = duration)]
+    #[serde(deserialize_with = "ns")]
+    pub interval: u64,
+    /// Frames sent at each due instant; with --interval 0, frames kept under way
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_FRAMES)))]
+    pub frames: u32,
+    /// Octets of a frame, without frame check sequence and VLAN tag
+    #[arg(long, value_name = "OCTETS", default_value_t = SHORTEST_FRAME)]
+    pub size: usize,
+    /// VLAN tag of the frames, the same at both ends: identifier, or identifier:priority
+    #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]
+    #[serde(deserialize_with = "some_vlan")]
+    pub vlan: Option<VlanTag>,
+    /// Count answers as late when they took longer than this [default: one interval, or 1ms back to back]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[serde(deserialize_with = "some_positive_ns")]
+    pub late_after: Option<u64>,
+    /// End at the first round trip above this
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[serde(deserialize_with = "some_positive_ns")]
+    pub break_above: Option<u64>,
+}
+
+impl Default for ReflectOptions {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+impl ReflectOptions {
+    /// One end of a round trip with these options.
+    pub fn config(&self, role: Role) -> ReflectConfig {
+        let one_interval = match self.interval {
+            0 => LATE_BACK_TO_BACK_NS,
+            interval => interval,
+        };
+        ReflectConfig {
+            interval_ns: self.interval,
+            frames: self.frames,
+            frame_bytes: self.size,
+            vlan: self.vlan,
+            late_after_ns: self.late_after.unwrap_or(one_interval),
+            break_above_ns: self.break_above,
+            ..ReflectConfig::new(role)
+        }
+    }
+}
