@@ -97,6 +97,14 @@ impl Start<'_> {
     }
 }
 
+/// From when on the samples of series are over: above what the profile allows their maximum.
+pub(crate) fn thresholds(profile: Option<&Profile>) -> Thresholds {
+    let Some(profile) = profile.cloned() else {
+        return Thresholds::default();
+    };
+    Thresholds::new(move |name| profile.threshold_ns(name))
+}
+
 impl Run {
     /// Starts a session whose run ends early on SIGINT, SIGTERM and SIGHUP.
     pub(crate) fn start(start: Start<'_>, args: RunArgs) -> Result<Self, Failure> {
@@ -124,10 +132,7 @@ impl Run {
         };
         let specs = args.loads(&beside(&start.measured));
         let mut session = Session::start(spec, stop)?;
-        if let Some(profile) = profile.clone() {
-            let by_name = move |name: &str| profile.threshold_ns(name);
-            session.recorder.set_thresholds(Thresholds::new(by_name));
-        }
+        session.recorder.set_thresholds(thresholds(profile.as_ref()));
         let loads = match Loads::start(specs, &session.recorder.events()) {
             Ok(loads) => loads,
             Err(error) => {

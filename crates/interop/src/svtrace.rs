@@ -4,7 +4,7 @@
 
 use crate::logger::lines::Lines;
 use model::{Event, EventKind, SeriesSpec, kind};
-use run::ReadSeries;
+use run::{ReadSeries, Thresholds};
 use std::io::Read;
 use store::{Batch, RunWriter, StoreError};
 
@@ -40,9 +40,14 @@ pub fn is_record(text: &[u8]) -> bool {
 ///
 /// # Errors
 /// When it cannot be read, a line is no number, or the run cannot be written.
-pub fn import<R: Read>(file: &str, source: R, run: &mut RunWriter) -> Result<u64, SvtraceError> {
-    let series = run.add_series(&spec(file))?;
-    let mut open = ReadSeries::new(series, 0);
+pub fn import<R: Read>(
+    file: &str,
+    source: R,
+    thresholds: &Thresholds,
+    run: &mut RunWriter,
+) -> Result<u64, SvtraceError> {
+    let mut open = ReadSeries::open(run, spec(file), thresholds, 0)?;
+    let series = open.series();
     let mut lines = Lines::new(source);
     let mut samples = 0;
     while let Some(line) = lines
@@ -115,6 +120,7 @@ fn microseconds(line: &[u8]) -> Option<i64> {
 mod tests {
     use super::{SvtraceError, import, is_record};
     use model::{RunInfo, RunState};
+    use run::Thresholds;
     use store::{RunFile, RunWriter};
     use units::Realtime;
 
@@ -130,7 +136,12 @@ mod tests {
             window_ns: 1,
         };
         let mut run = RunWriter::create(&path, &info, None).unwrap();
-        let samples = import("x.record", text.as_bytes(), &mut run)?;
+        let samples = import(
+            "x.record",
+            text.as_bytes(),
+            &Thresholds::new(|name| (name == "hop/svtrace").then_some(30_000)),
+            &mut run,
+        )?;
         run.finish(RunState::Complete, 1).unwrap();
         Ok((samples, RunFile::open(&path).unwrap()))
     }
@@ -142,6 +153,8 @@ mod tests {
         let series = run.series().unwrap();
         let totals = run.totals(series[0].0).unwrap();
         assert_eq!((totals.min_ns, totals.max_ns), (Some(20_999), Some(1_000_020_999)));
+        assert_eq!(series[0].1.threshold_ns, Some(30_000));
+        assert_eq!(totals.counters.overflow, 2, "over the threshold of its name");
     }
 
     #[test]

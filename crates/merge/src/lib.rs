@@ -27,6 +27,7 @@ use make::Maker;
 use model::RunState;
 use model::fact::HOST_NAME;
 use recording::{MAX_POINTS, SegmentError};
+use run::Thresholds;
 use source::Source;
 use std::path::PathBuf;
 use store::{RunWriter, StoreError};
@@ -87,6 +88,7 @@ pub struct Merge {
     shifts_ns: Vec<i64>,
     started_ns: i64,
     ends_ns: i64,
+    thresholds: Thresholds,
 }
 
 impl Merge {
@@ -126,7 +128,13 @@ impl Merge {
             shifts_ns,
             started_ns,
             sources,
+            thresholds: Thresholds::default(),
         })
+    }
+
+    /// From when on a sample of a series that is made here is over, by its name. Those that are taken over keep theirs.
+    pub fn with_thresholds(self, thresholds: Thresholds) -> Self {
+        Self { thresholds, ..self }
     }
 
     /// When the first of the runs started, on the first run's clock.

@@ -46,11 +46,11 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// A series whose first window begins at `start_ns`.
-    pub(super) fn new(series: SeriesId, start_ns: u64, lost_later: Vec<Lost>, lost_before: Vec<Lost>) -> Self {
+    /// A series that was just opened.
+    pub(super) fn new(open: ReadSeries, lost_later: Vec<Lost>, lost_before: Vec<Lost>) -> Self {
         Self {
-            series,
-            open: ReadSeries::new(series, start_ns),
+            series: open.series(),
+            open,
             held: VecDeque::new(),
             lost_later: lost_later.into(),
             recorded_later: 0,
@@ -145,13 +145,14 @@ impl Tally {
 mod tests {
     use super::{Lost, Outcome, Tally};
     use model::SeriesId;
+    use run::ReadSeries;
     use store::Batch;
 
     const WINDOW_NS: u64 = 1_000;
 
     /// Frames lost in each window of a series of so many, where another run lost what it says.
     fn lost(in_windows: &[u64], later: &[Lost]) -> Vec<u64> {
-        let mut tally = Tally::new(SeriesId(0), 0, later.to_vec(), Vec::new());
+        let mut tally = Tally::new(ReadSeries::new(SeriesId(0), None, 0), later.to_vec(), Vec::new());
         let mut batch = Batch::default();
         for (index, lost) in in_windows.iter().enumerate() {
             tally.count(Outcome::Passed, 0, 0);

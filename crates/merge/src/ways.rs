@@ -8,6 +8,7 @@ use super::summary::Between;
 use super::tally::{Outcome, Tally};
 use super::{Merge, MergeError};
 use model::{SeriesClock, SeriesSpec, hop::HopName, setting};
+use run::ReadSeries;
 use store::RunWriter;
 
 /// A frame may be under way so long: within it before the end of a recording, one that is not there is not lost.
@@ -218,18 +219,18 @@ impl Maker<'_> {
             settings,
             ..HopName { from, to, stream: name }.series(what)
         };
-        let series = run.add_series(&spec)?;
-        if !is_own {
-            self.merged.between.push(Between::new(series, way, stream));
-        }
         let start_ns = since_ns.max(self.window_end_ns - merge.window_ns().max(1));
+        let open = ReadSeries::open(run, spec, &merge.thresholds, start_ns)?;
+        if !is_own {
+            self.merged.between.push(Between::new(open.series(), way, stream));
+        }
         let (mut later, mut before) = (Vec::new(), Vec::new());
         match way.kind {
             WayKind::Own => {}
             WayKind::Crossing => later = self.lost_first(way.to_run, stream, way.from_run),
             WayKind::Whole => before = self.lost_first(way.from_run, stream, way.from_run),
         }
-        Ok(Tally::new(series, start_ns, later, before))
+        Ok(Tally::new(open, later, before))
     }
 }
 

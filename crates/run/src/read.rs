@@ -1,8 +1,9 @@
 //! A series of samples that were read from a file, not measured.
 
-use model::{Counters, SeriesId, Spike, Tally};
+use crate::thresholds::Thresholds;
+use model::{Counters, SeriesId, SeriesSpec, Spike, Tally};
 use stats::Worst;
-use store::Batch;
+use store::{Batch, RunWriter, StoreError};
 
 /// Worst samples of a window that are kept.
 const WORST: usize = 20;
@@ -10,6 +11,7 @@ const WORST: usize = 20;
 /// A series with its open window.
 pub struct ReadSeries {
     series: SeriesId,
+    threshold_ns: Option<u64>,
     start_ns: u64,
     tally: Tally,
     worst: Worst<Read>,
@@ -22,10 +24,27 @@ struct Read {
 }
 
 impl ReadSeries {
-    /// A series whose first window begins at `start_ns` since the run's start.
-    pub fn new(series: SeriesId, start_ns: u64) -> Self {
+    /// Adds a series to `run`, with the threshold that its name has where `spec` asks for none; its first window begins at `start_ns`
+    /// since the run's start.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn open(
+        run: &mut RunWriter,
+        spec: SeriesSpec,
+        thresholds: &Thresholds,
+        start_ns: u64,
+    ) -> Result<Self, StoreError> {
+        let threshold_ns = spec.threshold_ns.or_else(|| thresholds.of(&spec.name));
+        let series = run.add_series(&SeriesSpec { threshold_ns, ..spec })?;
+        Ok(Self::new(series, threshold_ns, start_ns))
+    }
+
+    /// A series that the run has, whose samples are over above `threshold_ns`.
+    pub fn new(series: SeriesId, threshold_ns: Option<u64>, start_ns: u64) -> Self {
         Self {
             series,
+            threshold_ns,
             start_ns,
             tally: Tally::default(),
             worst: Worst::new(WORST),
@@ -41,6 +60,8 @@ impl ReadSeries {
     #[inline]
     pub fn sample(&mut self, at_ns: u64, value_ns: i64, number: u64) {
         self.tally.sample(value_ns, 1);
+        let is_over = |allowed: u64| u64::try_from(value_ns).is_ok_and(|value| value > allowed);
+        self.tally.counters.overflow += u64::from(self.threshold_ns.is_some_and(is_over));
         if self.worst.takes(value_ns) {
             self.worst.offer(value_ns, Read { at_ns, number });
         }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::page;
-use crate::run_file::{limits_document, new_run};
+use crate::run_file::{limits_document, new_run, thresholds};
 use crate::verdict;
 use merge::{Input, Merge, MergeError, Relation};
 use report::limits::Profile;
@@ -62,7 +62,9 @@ pub(crate) fn run(args: &MergeArgs) -> Result<u8, Failure> {
             label: args.label.get(index).cloned(),
         })
         .collect();
-    let merge = Merge::open(&inputs, args.clock).map_err(failure)?;
+    let merge = Merge::open(&inputs, args.clock)
+        .map_err(failure)?
+        .with_thresholds(thresholds(profile.as_ref()));
     let run = NewRun {
         window_ns: merge.window_ns(),
         documents: limits_document(args.limits.as_deref())?,

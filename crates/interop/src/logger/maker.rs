@@ -180,8 +180,9 @@ impl<'a> Maker<'a> {
             self.next_number.push(None);
             self.accounts.push(Accounting::default());
             if let Some(kind) = self.kind {
-                let series = run.add_series(&self.spec(kind, &name, &log.file))?;
-                self.series.push(ReadSeries::new(series, 0));
+                let spec = self.spec(kind, &name, &log.file);
+                self.series
+                    .push(ReadSeries::open(run, spec, &self.options.thresholds, 0)?);
             }
         }
         self.rates[stream] = rate;

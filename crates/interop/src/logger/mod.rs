@@ -18,6 +18,7 @@ use maker::Maker;
 use model::{EventKind, kind};
 use pair::{Pairing, Publisher};
 use recording::SegmentError;
+use run::Thresholds;
 use std::io::Read;
 use store::{RunWriter, StoreError};
 use units::format_ns;
@@ -46,6 +47,8 @@ pub struct LoggerOptions {
     pub started_ns: i64,
     /// Length of a window.
     pub window_ns: u64,
+    /// From when on a sample of a series is over, by its name.
+    pub thresholds: Thresholds,
 }
 
 /// Why files cannot be made a recording.

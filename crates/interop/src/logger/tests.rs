@@ -3,6 +3,7 @@
 use super::{Imported, LoggerError, LoggerFile, LoggerOptions, Relation, import, import_pair};
 use model::{RunInfo, RunState};
 use recording::{SegmentReader, Survey};
+use run::Thresholds;
 use std::path::Path;
 use store::{RunFile, RunWriter};
 use units::Realtime;
@@ -16,6 +17,7 @@ fn options(clock: Relation) -> LoggerOptions {
         within_ns: 100_000_000,
         started_ns: START_US * 1_000,
         window_ns: 1_000_000_000,
+        thresholds: Thresholds::default(),
     }
 }
 

@@ -151,7 +151,7 @@ impl Plan {
             ..SeriesSpec::named(&format!("hop/{}-to-{}/MU01", self.points[0], self.points[1]))
         };
         let series = run.add_series(&spec).unwrap();
-        let mut open = run::ReadSeries::new(series, 0);
+        let mut open = run::ReadSeries::new(series, None, 0);
         let mut batch = Batch::default();
         let mut window_end_ns = WINDOW_NS;
         for frame in &self.frames {

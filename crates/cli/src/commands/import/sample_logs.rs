@@ -2,12 +2,12 @@
 
 use super::{ClockArg, ImportArgs, report};
 use crate::failure::Failure;
-use crate::run_file::{limits_document, new_run};
+use crate::run_file::{limits_document, new_run, thresholds};
 use interop::logger::{self, LoggerFile, LoggerOptions, Relation};
 use interop::svtrace;
 use model::RunState;
 use report::limits::Profile;
-use run::NewRun;
+use run::{NewRun, Thresholds};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -58,7 +58,10 @@ pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<
         documents: limits_document(args.limits.as_deref())?,
         ..new_run("import", args.out.clone())
     };
-    run.make(started, |writer| fill(args, &kind, relation, started, writer))?;
+    let thresholds = thresholds(profile.as_ref());
+    run.make(started, |writer| {
+        fill(args, &kind, relation, (started, thresholds), writer)
+    })?;
     report(args, &run.file, profile).map(Some)
 }
 
@@ -81,14 +84,15 @@ fn fill(
     args: &ImportArgs,
     kind: &LogFormat,
     clock: Relation,
-    started: Realtime,
+    (started, thresholds): (Realtime, Thresholds),
     run: &mut RunWriter,
 ) -> Result<(RunState, u64), Failure> {
     let path = &args.files[0];
     let wrong = |error: &dyn std::fmt::Display| Failure::Usage(format!("import: {error}"));
     let duration_ns = match kind {
         LogFormat::Svtrace => {
-            svtrace::import(&path.display().to_string(), open(path)?, run).map_err(|error| wrong(&error))?;
+            let name = path.display().to_string();
+            svtrace::import(&name, open(path)?, &thresholds, run).map_err(|error| wrong(&error))?;
             0
         }
         LogFormat::Logger(_) => {
@@ -98,6 +102,7 @@ fn fill(
                 within_ns: args.within,
                 started_ns: started.as_ns(),
                 window_ns: WINDOW_NS,
+                thresholds,
             };
             let imported = match &args.publisher {
                 None => logger::import(logger_file(path)?, &options, run),

@@ -88,7 +88,7 @@ fn a_jump_of_goose_numbers_that_the_time_does_not_explain_is_told_and_no_loss() 
 }
 
 fn goose_message() -> Message {
-    let vectors: &str = include_str!("../../../wire/tests/data/vectors.json");
+    let vectors: &str = include_str!("../../../../wire/tests/data/vectors.json");
     let at = vectors.find("\"goose_initial\"").unwrap();
     let hex = &vectors[at..];
     let hex = hex[hex.find("\"hex\"").unwrap() + 5..].split('"').nth(1).unwrap();

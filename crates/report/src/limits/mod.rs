@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// The profiles inside the program, as (name, text). The text is the file in `limits/`.
 const EMBEDDED: [(&str, &str); 2] = [
-    ("substation", include_str!("../../../limits/substation.toml")),
-    ("avb", include_str!("../../../limits/avb.toml")),
+    ("substation", include_str!("../../../../limits/substation.toml")),
+    ("avb", include_str!("../../../../limits/avb.toml")),
 ];
 
 /// A named set of limits.

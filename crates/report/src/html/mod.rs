@@ -19,12 +19,12 @@ use askama::Template;
 use units::foreign::Show;
 
 pub(crate) const CSS: &str = concat!(
-    include_str!("../assets/uplot/uPlot.min.css"),
+    include_str!("../../assets/uplot/uPlot.min.css"),
     "\n",
-    include_str!("../assets/report.css")
+    include_str!("../../assets/report.css")
 );
-const UPLOT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
-const SCRIPT: &str = include_str!("../assets/report.js");
+const UPLOT: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
+const SCRIPT: &str = include_str!("../../assets/report.js");
 
 #[derive(Template)]
 #[template(path = "report.html")]

@@ -58,7 +58,7 @@ impl Drop for TestCapture {
 }
 
 fn vectors() -> Vec<Value> {
-    serde_json::from_str(include_str!("../../../../wire/tests/data/vectors.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../wire/tests/data/vectors.json")).unwrap()
 }
 
 fn frame_of(vector: &Value) -> Vec<u8> {
