@@ -3,7 +3,7 @@
 use crate::recorder::{Command, since};
 use model::{Counters, Event, EventKind, SeriesSpec, setting};
 use std::collections::BTreeSet;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 use units::Monotonic;
 
@@ -69,7 +69,7 @@ pub struct CountedSpike {
 /// A way to hand over counted samples, for any thread.
 #[derive(Debug, Clone)]
 pub struct Counted {
-    commands: Sender<Command>,
+    commands: SyncSender<Command>,
     start: Monotonic,
     settings: Vec<(String, String)>,
     /// Series that were handed over before. Of these a name is enough: what else is known of them takes kilobytes, and spans of
@@ -78,7 +78,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    pub(crate) fn new(commands: Sender<Command>, start: Monotonic, settings: Vec<(String, String)>) -> Self {
+    pub(crate) fn new(commands: SyncSender<Command>, start: Monotonic, settings: Vec<(String, String)>) -> Self {
         Self {
             commands,
             start,

@@ -10,11 +10,15 @@ use crate::thresholds::Thresholds;
 use crate::why::Explain;
 use crate::work::Work;
 use model::{Counters, Event, EventKind, Fact, RunState, SeriesSpec};
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, Sender, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use store::{RunWriter, StoreError};
 use units::Monotonic;
+
+/// What waits for the recorder at the most; who has more to say waits, too, and no measuring thread is among them. What was counted in
+/// the kernel takes some 20 KB a span.
+pub(crate) const COMMANDS: usize = 128;
 
 /// How a recorder is set up.
 pub struct RecorderOptions {
@@ -59,7 +63,7 @@ pub(crate) enum Command {
 
 /// Handle of the recording thread.
 pub struct Recorder {
-    commands: Sender<Command>,
+    commands: SyncSender<Command>,
     after: Sender<AfterWord>,
     thread: JoinHandle<Result<(), StoreError>>,
     live: Arc<Mutex<Vec<Live>>>,
@@ -75,7 +79,7 @@ impl Recorder {
     /// Starts recording into `writer`. When the file cannot be written any more (full disk), `stop` is set, what was written
     /// stays, and [`Recorder::finish`] says why.
     pub fn start(writer: RunWriter, options: RecorderOptions, stop: &Stop) -> Self {
-        let (commands, inbox) = mpsc::channel();
+        let (commands, inbox) = mpsc::sync_channel(COMMANDS);
         let (after, afterwords) = mpsc::channel();
         let live = Arc::new(Mutex::new(Vec::new()));
         let start = options.start;
@@ -213,7 +217,7 @@ impl Recorder {
 /// Writes events that touch every series.
 #[derive(Clone)]
 pub struct Events {
-    commands: Sender<Command>,
+    commands: SyncSender<Command>,
     start: Monotonic,
 }
 

@@ -10,7 +10,7 @@ mod windows;
 use crate::clock::ClockWatch;
 use crate::feed::{AfterWord, Source};
 use crate::reasons::Reasons;
-use crate::recorder::{Command, Live, RecorderOptions, since};
+use crate::recorder::{COMMANDS, Command, Live, RecorderOptions, since};
 use crate::signal::SpikeSignal;
 use crate::stop::Stop;
 use crate::tape::Reel;
@@ -178,7 +178,9 @@ impl Work {
     }
 
     fn take_commands(&mut self, inbox: &Receiver<Command>) -> Option<(RunState, u64)> {
-        while let Ok(command) = inbox.try_recv() {
+        // What comes meanwhile has its turn in the next round.
+        for _ in 0..COMMANDS {
+            let Ok(command) = inbox.try_recv() else { break };
             self.relieve();
             match command {
                 Command::Feed(number, source) => {

@@ -58,7 +58,7 @@ fn recorder(directory: &Path) -> (Work, Feed, Monotonic, PathBuf) {
     for slot in 0..SERIES {
         feed.announce(slot, &format!("series{slot}"));
     }
-    let (commands, inbox) = mpsc::channel();
+    let (commands, inbox) = mpsc::sync_channel(1);
     commands.send(Command::Feed(0, source)).expect("the inbox");
     assert_eq!(work.take_commands(&inbox), None);
     (work, feed, start, path)
