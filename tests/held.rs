@@ -154,7 +154,7 @@ fn a_stopped_process_is_said_to_have_been_stopped() {
         let mut child = start(&arguments);
         let id = Pid::from_child(&child);
         until_measuring(&mut child, probe[0]);
-        for _ in 0..5 {
+        for _ in 0..8 {
             kill_process(id, Signal::STOP).expect("it runs");
             std::thread::sleep(Duration::from_millis(120));
             kill_process(id, Signal::CONT).expect("it is stopped");
@@ -164,7 +164,14 @@ fn a_stopped_process_is_said_to_have_been_stopped() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let long = explained(&file, 100_000_000);
         let causes: Vec<&str> = long.iter().map(|why| why.text.as_str()).collect();
-        assert!(count(&long, Cause::Stopped) >= 4, "{probe:?}: {causes:#?}");
+        let stopped = count(&long, Cause::Stopped);
+        // While all of the process is stopped, nobody reads what the kernel records: where its ring was full, the cause is unknown.
+        let unknown = count(&long, Cause::Unexplained);
+        assert!(stopped >= 4, "{probe:?}: {causes:#?}");
+        assert!(
+            (long.len() - stopped - unknown) * 4 <= stopped,
+            "{probe:?}: {causes:#?}"
+        );
         assert!(
             causes.iter().any(|cause| cause.contains("stopped for 1")),
             "{causes:#?}"
