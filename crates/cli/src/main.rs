@@ -76,7 +76,14 @@ use std::process::ExitCode;
 
 /// Measures, explains and judges whether a Linux host, virtual machine or container is fit for protection relays.
 #[derive(Debug, Parser)]
-#[command(name = "triptime", version, about, long_about = None, after_help = AFTER_HELP)]
+#[command(
+    name = "triptime",
+    version,
+    about = "Will the trip arrive in time? Measures whether a Linux host is fit for hard-real-time substation work, shows where the time \
+             goes, and gives a verdict",
+    long_about = None,
+    after_help = AFTER_HELP
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
