@@ -53,13 +53,30 @@ pub fn mac(text: &str) -> Result<Mac, String> {
     Mac::from_str(text).map_err(|error| error.to_string())
 }
 
+/// An APPID such as `0x4000` or `16384`.
+///
+/// # Errors
+/// No APPID, with what would be one.
+pub fn appid(text: &str) -> Result<u16, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u16::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| format!("\"{text}\" is not an APPID: write it as 0x4000"))
+}
+
 /// The options of a command line that names none.
 ///
 /// # Panics
 /// When an option has no default, which would be a defect of its declaration.
 pub fn defaults<T: clap::Args>() -> T {
+    of_words("")
+}
+
+/// The options that `words` name, the others with their defaults.
+pub(crate) fn of_words<T: clap::Args>(words: &str) -> T {
     let command = T::augment_args(clap::Command::new("options").no_binary_name(true));
-    let matches = command.try_get_matches_from([""; 0]);
+    let matches = command.try_get_matches_from(words.split_whitespace());
     let options = matches.and_then(|matches| T::from_arg_matches(&matches));
     options.expect("every option has a default")
 }
@@ -77,7 +94,10 @@ pub(crate) fn some_mac<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opt
 }
 
 /// A key of a plan, written as on the command line.
-pub(crate) fn text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+///
+/// # Errors
+/// What the command line would say.
+pub fn text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: FromStr<Err: Display>,
@@ -110,7 +130,7 @@ pub(crate) fn some_positive_ns<'de, D: Deserializer<'de>>(deserializer: D) -> Re
 
 #[cfg(test)]
 mod tests {
-    use super::{mac, vlan};
+    use super::{appid, mac, vlan};
 
     #[test]
     fn values_and_refusals() {
@@ -121,6 +141,8 @@ mod tests {
             let error = vlan(wrong).expect_err(wrong);
             assert!(error.contains("0 to 4095") && error.contains("0 to 7"), "{error}");
         }
+        assert_eq!(appid("0x4001"), Ok(0x4001));
+        assert!(appid("40 01").is_err());
         assert!(mac("01:0c:cd:04:00:01").is_ok() && mac("01:0c:cd").is_err());
     }
 }

@@ -1,12 +1,12 @@
 //! `triptime listen`: paced layer-2 streams, as an AVB endpoint receives them.
 
-use crate::arguments::{PortArgs, ReceiveArg, RunArgs};
+use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use probes::listen::{ListenConfig, port_options};
 use probes::options::positive_duration;
-use probes::{Framing, Probe};
+use probes::{Framing, Probe, Receive};
 use sys::packet::PacketPort;
 use units::Period;
 
@@ -32,7 +32,7 @@ pub(crate) struct ListenArgs {
     max_streams: u16,
     /// How to wait for frames
     #[arg(long, value_enum, default_value = "block")]
-    receive: ReceiveArg,
+    receive: Receive,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -44,7 +44,7 @@ pub(crate) fn run(args: ListenArgs) -> Result<u8, Failure> {
         late_after_ns: args.late_after.unwrap_or(every.late_after_ns),
         framing: args.framing,
         max_streams: args.max_streams,
-        receive: args.receive.into(),
+        receive: args.receive,
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,

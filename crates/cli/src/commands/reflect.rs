@@ -16,27 +16,6 @@ use sys::thread::Policy;
 use sys::xdp::{BusyPoll, XdpOptions, XdpPort, XdpRequest, XdpSender};
 use wire::ether::Mac;
 
-/// Which end of the round trip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum RoleArg {
-    /// What the far end leaves; of two such ends, the one with the larger MAC address sends
-    Auto,
-    /// Sends, and measures
-    Initiator,
-    /// Returns every frame at once
-    Reflector,
-}
-
-impl From<RoleArg> for Role {
-    fn from(role: RoleArg) -> Self {
-        match role {
-            RoleArg::Auto => Self::Auto,
-            RoleArg::Initiator => Self::Initiator,
-            RoleArg::Reflector => Self::Reflector,
-        }
-    }
-}
-
 /// How frames are received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum EngineArg {
@@ -51,27 +30,6 @@ enum EngineArg {
     Tcx,
     /// `AF_XDP`, looked at without pause: past the kernel's stack, best where the driver has zero-copy
     Xdp,
-}
-
-/// Time stamps that split a round trip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum StampsArg {
-    /// None
-    Off,
-    /// The kernel's: send call, driver, wire and far end, driver, received
-    Software,
-    /// The NIC's: wire and far end, and the rest
-    Hardware,
-}
-
-impl From<StampsArg> for Stamps {
-    fn from(stamps: StampsArg) -> Self {
-        match stamps {
-            StampsArg::Off => Self::Off,
-            StampsArg::Software => Self::Software,
-            StampsArg::Hardware => Self::Hardware,
-        }
-    }
 }
 
 /// Which form of AF_XDP.
@@ -107,7 +65,7 @@ pub(crate) struct ReflectArgs {
     port: PortArgs,
     /// Which end this is
     #[arg(long, value_enum, default_value = "auto")]
-    role: RoleArg,
+    role: Role,
     /// MAC address of the far end [default: found by broadcast]
     #[arg(long, value_name = "MAC", value_parser = mac)]
     peer: Option<Mac>,
@@ -121,7 +79,7 @@ pub(crate) struct ReflectArgs {
     engine: EngineArg,
     /// Time stamps that split each round trip into stages [default: software when paced, off back to back and with xdp]
     #[arg(long, value_enum)]
-    stamps: Option<StampsArg>,
+    stamps: Option<Stamps>,
     /// Form of AF_XDP
     #[arg(long, value_enum, default_value = "auto", value_name = "FORM")]
     xdp: XdpArg,
@@ -152,13 +110,13 @@ impl ReflectArgs {
     /// Stamps cost some tenths of a microsecond: nothing beside the wake-up before a paced frame, much of a fast path's round
     /// trip back to back.
     fn stamps(&self) -> Stamps {
-        if self.role == RoleArg::Reflector {
+        if self.role == Role::Reflector {
             return Stamps::Off;
         }
         let is_fast =
             self.options.interval == 0 || matches!(self.engine, EngineArg::Xdp | EngineArg::PacketXdp | EngineArg::Tcx);
         let usual = if is_fast { Stamps::Off } else { Stamps::Software };
-        self.stamps.map_or(usual, Stamps::from)
+        self.stamps.unwrap_or(usual)
     }
 }
 
@@ -169,7 +127,7 @@ pub(crate) fn run(args: ReflectArgs) -> Result<u8, Failure> {
     let port = open(&args, &config)?;
     let begin = Start {
         // A reflector has no late samples of its own, and is to be there before the first frame.
-        flight_recorder: args.role != RoleArg::Reflector,
+        flight_recorder: args.role != Role::Reflector,
         ..Start::probe("reflect", args.port.measured(), args.port.duration).on(&args.port.interface)
     };
     let mut run = Run::start(begin, args.run)?;
@@ -198,7 +156,7 @@ fn config(args: &ReflectArgs) -> ReflectConfig {
         policy: args.port.policy,
         cpu: args.port.cpu,
         rest: if args.no_rest { Rest::NONE } else { lab::plan::rest() },
-        ..args.options.config(args.role.into())
+        ..args.options.config(args.role)
     }
 }
 

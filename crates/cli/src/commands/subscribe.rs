@@ -1,7 +1,7 @@
 //! `triptime subscribe`: sampled-value reception and GOOSE supervision.
 
 use super::goose::SuperviseArgs;
-use crate::arguments::{PortArgs, ReceiveArg, RunArgs};
+use crate::arguments::{PortArgs, RunArgs};
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
@@ -9,9 +9,9 @@ use crate::streams::SetArgs;
 use crate::time_sync::{TimeSyncArgs, relation};
 use lab::session::SessionError;
 use model::EventKind;
-use probes::Probe;
 use probes::options::duration;
 use probes::subscribe::{ClockRelation, SubscribeConfig, SuperviseConfig, port_options};
+use probes::{Probe, Receive, SenderEnd};
 use streamset::Selection;
 use sys::packet::PacketPort;
 
@@ -45,7 +45,7 @@ pub(crate) struct SubscribeArgs {
     max_streams: u16,
     /// How to wait for frames
     #[arg(long, value_enum, default_value = "block", help_heading = "Receiving")]
-    receive: ReceiveArg,
+    receive: Receive,
     /// Keep every sample with its stamps in the run file: about 2 octets each
     #[arg(long)]
     record: bool,
@@ -72,7 +72,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         max_streams: args.max_streams,
         expected: streams,
         clock,
-        receive: args.receive.into(),
+        receive: args.receive,
         duration_ns: args.port.duration,
         policy: args.port.policy,
         cpu: args.port.cpu,
@@ -82,7 +82,7 @@ pub(crate) fn run(args: SubscribeArgs) -> Result<u8, Failure> {
         },
         threshold_ns: None,
         record: args.record,
-        sender: probes::SenderEnd::default(),
+        sender: SenderEnd::default(),
     };
     ready(&config, &[], Some(&args.port.interface), &args.run)?;
     let open = || PacketPort::open(&args.port.interface, &port_options());

@@ -14,6 +14,7 @@ mod config;
 mod goose;
 mod group;
 mod marks;
+mod options;
 mod sender;
 mod series;
 mod waveform;
@@ -21,6 +22,7 @@ mod waveform;
 pub use captured::captured_streams;
 pub use config::{PublishConfig, StreamConfig};
 pub use goose::GooseConfig;
+pub use options::PublishOptions;
 pub use waveform::Waveform;
 
 use crate::error::ProbeError;

@@ -6,6 +6,7 @@ use crate::error::ProbeError;
 use crate::port::{Frame, Port};
 use kernel_clock::KernelClock;
 use run::{Feed, Stop};
+use serde::Deserialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::packet::RxStamp;
@@ -27,11 +28,12 @@ const SILENCE_NS: i64 = 100_000_000;
 const LINGER_NS: i64 = 4_000;
 
 /// How a thread waits for a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Receive {
-    /// Looks at the ring without pause: the network path alone.
+    /// Look at the ring without pause: the network path alone
     Spin,
-    /// Sleeps in the kernel until a frame comes: the wake-up that a real application pays is part of the figure.
+    /// Sleep until a frame comes: with the wake-up a real application pays
     Block,
 }
 

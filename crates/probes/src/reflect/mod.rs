@@ -35,25 +35,25 @@ use sys::xdp::{XdpOptions, XdpRequest};
 use wire::ether::{EthernetView, Mac, VlanTag};
 
 /// Which end of the round trip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Role {
-    /// Sends, and measures.
-    Initiator,
-    /// Returns.
-    Reflector,
-    /// What the far end leaves, or what the hardware addresses decide: the larger one sends. Such a reflector ends when the
-    /// initiator does.
+    /// What the far end leaves; of two such ends, the one with the larger MAC address sends
+    // Such a reflector ends when the initiator does.
     Auto,
+    /// Sends, and measures
+    Initiator,
+    /// Returns every frame at once
+    Reflector,
 }
 
 /// Time stamps that split a round trip into stages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Stamps {
-    /// None: the round trip alone.
+    /// None
     Off,
-    /// The kernel's.
+    /// The kernel's: send call, driver, wire and far end, driver, received
     Software,
-    /// The NIC's.
+    /// The NIC's: wire and far end, and the rest
     Hardware,
 }
 

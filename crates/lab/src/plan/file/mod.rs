@@ -6,7 +6,6 @@ use super::networks::Networks;
 use super::step::{Load, Step};
 use serde::Deserialize;
 use std::path::Path;
-use sys::thread::Policy;
 use units::CpuList;
 
 /// Why a plan cannot be used.
@@ -56,19 +55,6 @@ impl TryFrom<String> for Duration {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         units::parse_ns(&text).map(Self)
-    }
-}
-
-/// A scheduling policy in a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(try_from = "String")]
-pub(super) struct PlanPolicy(pub Policy);
-
-impl TryFrom<String> for PlanPolicy {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse().map(Self).map_err(|error| format!("{error}"))
     }
 }
 

@@ -61,18 +61,43 @@ fn streams_are_measured_over_each_network() {
 #[test]
 fn sampled_values_are_traced_when_asked_for() {
     let quick = Plan::load("quick").expect("embedded");
-    let last = |plan: &Plan| {
-        let step = plan.steps.last().and_then(Step::measures::<SampledValuesStep>);
-        step.cloned().expect("the last step has streams")
+    let traced = |plan: &Plan| {
+        let own = &streams_of(plan).own;
+        (own.trace, own.trace_threshold.map(|ns| ns.0))
     };
-    let step = last(&quick);
-    assert!(step.trace && step.trace_threshold.is_none());
+    assert_eq!(traced(&quick), (true, None));
     let with = |more: &str| Plan::parse("site.toml", &quick.text.replace("trace = true", more));
     let plan = with("trace = true\ntrace_threshold = \"50us\"").expect("a plan");
-    assert!(last(&plan).trace_threshold.is_some());
-    assert!(!last(&with("").expect("a plan")).trace);
+    assert_eq!(traced(&plan), (true, Some(50_000)));
+    assert_eq!(traced(&with("").expect("a plan")), (false, None));
     let message = with("trace_threshold = \"50us\"").expect_err("refused").to_string();
     assert!(message.contains("add trace = true"), "{message}");
+}
+
+#[test]
+fn streams_have_the_options_of_the_command() {
+    let quick = Plan::load("quick").expect("embedded");
+    let with = |more: &str| Plan::parse("site.toml", &quick.text.replace("trace = true", more));
+    let plan = with("trace = true\nvlan = \"100:6\"\nsv_id = \"BAY\"\nsmp_synch = 1").expect("a plan");
+    let step = streams_of(&plan);
+    let [spec, ..] = &step.options.specs(1)[..] else {
+        panic!("no stream: {step:?}");
+    };
+    assert_eq!((spec.sv_id.as_str(), spec.smp_synch), ("BAY01", 1));
+    assert_eq!(spec.vlan.map(|tag| (tag.vid(), tag.pcp())), Some((100, 6)));
+    assert_eq!((spec.rate, spec.asdus), (4_800, 1));
+    for (wrong, says) in [
+        ("vlan = 5000", "vlan"),
+        ("receive = \"spin\"", "unknown field `receive`"),
+    ] {
+        let message = with(wrong).expect_err(wrong).to_string();
+        assert!(message.contains(says), "{message}");
+    }
+}
+
+fn streams_of(plan: &Plan) -> &SampledValuesStep {
+    let last = plan.steps.last().and_then(Step::measures);
+    last.expect("the last step has streams")
 }
 
 fn refusal(change: impl Fn(&str) -> String) -> String {

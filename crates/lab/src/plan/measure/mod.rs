@@ -12,12 +12,15 @@ use crate::runner::Underway;
 use crate::session::{Session, SessionError};
 use probes::Need;
 use probes::noise::NoiseConfig;
+use probes::options::text;
 use probes::wakeup::WakeupConfig;
 use run::Stop;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use std::any::Any;
 use std::fmt::Debug;
+use sys::thread::Policy;
+use toml::Value;
 use units::CpuList;
 
 pub(super) use cpus::CpuStep;
@@ -116,9 +119,11 @@ pub(super) const LIST: [(&str, Read); 5] = [
     ("talk-listen", read::<TalkListenStep>),
 ];
 
-/// A step of a probe that has options of its own on the command line: they are keys here, beside those that only a step has.
+/// A step with an end on either side of the bed. The options of its command are keys here, beside those that only a step has.
 #[derive(Debug)]
-pub(in crate::plan) struct With<Own, Options> {
+pub(in crate::plan) struct TwoEnds<Own, Options> {
+    /// Policy of both ends.
+    pub(in crate::plan) policy: Policy,
     /// Keys that only the step has.
     pub(in crate::plan) own: Own,
     /// Keys that the command has as options.
@@ -131,20 +136,45 @@ pub(in crate::plan) trait OwnKeys: DeserializeOwned {
     const NAMES: &[&str];
 }
 
-impl<'de, Own: OwnKeys, Options: DeserializeOwned> Deserialize<'de> for With<Own, Options> {
+/// Of a step that has none.
+#[derive(Debug, Deserialize)]
+pub(in crate::plan) struct NoKeys {}
+
+impl OwnKeys for NoKeys {
+    const NAMES: &[&str] = &[];
+}
+
+/// The key of all steps with two ends.
+#[derive(Deserialize)]
+struct BothEnds {
+    #[serde(deserialize_with = "text")]
+    policy: Policy,
+}
+
+impl OwnKeys for BothEnds {
+    const NAMES: &[&str] = &["policy"];
+}
+
+impl<'de, Own: OwnKeys, Options: DeserializeOwned> Deserialize<'de> for TwoEnds<Own, Options> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut keys = toml::Table::deserialize(deserializer)?;
-        let own = Own::NAMES.iter().filter_map(|name| keys.remove_entry(*name)).collect();
         let read = |error: toml::de::Error| serde::de::Error::custom(in_words(&error));
         Ok(Self {
-            own: toml::Value::Table(own).try_into().map_err(read)?,
-            options: toml::Value::Table(keys).try_into().map_err(read)?,
+            policy: take::<BothEnds>(&mut keys).map_err(read)?.policy,
+            own: take(&mut keys).map_err(read)?,
+            options: Value::Table(keys).try_into().map_err(read)?,
         })
     }
 }
 
+/// Takes the keys of one kind out of all.
+fn take<Own: OwnKeys>(keys: &mut toml::Table) -> Result<Own, toml::de::Error> {
+    let own = Own::NAMES.iter().filter_map(|name| keys.remove_entry(*name));
+    Value::Table(own.collect()).try_into()
+}
+
 fn read<T: Measure + DeserializeOwned>(keys: toml::Table) -> Result<Box<dyn Measure>, String> {
-    let step: T = toml::Value::Table(keys).try_into().map_err(|error| in_words(&error))?;
+    let step: T = Value::Table(keys).try_into().map_err(|error| in_words(&error))?;
     step.check()?;
     Ok(Box::new(step))
 }

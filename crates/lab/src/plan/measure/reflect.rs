@@ -1,42 +1,30 @@
 //! Round trips from the test set to the device under test.
 
-use super::{Measure, OwnKeys, StepContext, With};
+use super::{Measure, OwnKeys, StepContext, TwoEnds};
 use crate::bed::End;
-use crate::plan::file::{PlanError, PlanPolicy};
+use crate::plan::file::PlanError;
 use crate::plan::rest;
 use crate::runner::{Ends, Underway};
 use crate::session::{Session, SessionError};
 use probes::reflect::{self, ReflectConfig, ReflectOptions, Role};
-use probes::{Need, Probe, SenderEnd};
+use probes::{Need, Probe, Receive, SenderEnd};
 use serde::Deserialize;
 use units::CpuList;
 use wire::ether::Mac;
 
-/// How both ends of a round trip wait for frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(in crate::plan) enum Receive {
-    /// Without pause, on a CPU of its own each.
-    Spin,
-    /// Asleep.
-    Block,
-}
-
 /// Round trip from the test set to the device under test, with the command's options as keys.
-pub(in crate::plan) type ReflectStep = With<BothEnds, ReflectOptions>;
+pub(in crate::plan) type ReflectStep = TwoEnds<Waiting, ReflectOptions>;
 
-/// What is said of both ends.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(in crate::plan) struct BothEnds {
-    /// Policy of both ends.
-    pub(in crate::plan) policy: PlanPolicy,
+/// The key that the command's engines stand for.
+#[derive(Debug, Deserialize)]
+pub(in crate::plan) struct Waiting {
     /// How both ends wait; spinning if none is named, where each thread on the way has a CPU of its own.
     #[serde(default)]
     pub(in crate::plan) receive: Option<Receive>,
 }
 
-impl OwnKeys for BothEnds {
-    const NAMES: &[&str] = &["policy", "receive"];
+impl OwnKeys for Waiting {
+    const NAMES: &[&str] = &["receive"];
 }
 
 impl Measure for ReflectStep {
@@ -57,7 +45,7 @@ impl Measure for ReflectStep {
     }
 
     fn needs(&self, _: &CpuList) -> Vec<Need> {
-        vec![Need::Policy(self.own.policy.0)]
+        vec![Need::Policy(self.policy)]
     }
 
     fn start<'a>(
@@ -68,7 +56,7 @@ impl Measure for ReflectStep {
         let way = place.way();
         let reflector = ReflectConfig {
             receive: self.receive(place)?,
-            policy: self.own.policy.0,
+            policy: self.policy,
             cpu: place.judged.first(),
             rest: rest(),
             label: way.label.clone(),
@@ -97,7 +85,7 @@ impl Measure for ReflectStep {
 impl ReflectStep {
     /// Two spinning threads cannot share a CPU, the one that waits would keep the other from answering; nor can a switch in
     /// user space, which has the housekeeping CPUs.
-    fn receive(&self, place: &StepContext<'_>) -> Result<probes::Receive, SessionError> {
+    fn receive(&self, place: &StepContext<'_>) -> Result<Receive, SessionError> {
         let is_shared = place.test_set.first() == place.judged.first();
         let in_user_space = place.bed.is_some_and(|(_, beds)| beds.in_user_space());
         match self.own.receive {
@@ -106,10 +94,9 @@ impl ReflectStep {
                 problem: "receive = \"spin\" needs a housekeeping and a measured CPU: use \"block\"".into(),
             }
             .into()),
-            Some(Receive::Spin) => Ok(probes::Receive::Spin),
-            Some(Receive::Block) => Ok(probes::Receive::Block),
-            None if is_shared || in_user_space => Ok(probes::Receive::Block),
-            None => Ok(probes::Receive::Spin),
+            Some(receive) => Ok(receive),
+            None if is_shared || in_user_space => Ok(Receive::Block),
+            None => Ok(Receive::Spin),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Streams from the test set to a subscriber on the device under test, traced on their way if asked for.
 
-use super::{Measure, StepContext};
+use super::{Measure, OwnKeys, StepContext, TwoEnds};
 use crate::bed::End;
 use crate::plan::beds::BedOfPlan;
-use crate::plan::file::{Duration, PlanPolicy};
+use crate::plan::file::Duration;
 use crate::plan::hops::{Hops, Wanted};
 use crate::runner::{Ends, Underway};
 use crate::session::{Session, SessionError};
-use probes::publish::{self, PublishConfig, StreamConfig, Waveform};
+use probes::publish::{self, PublishConfig, PublishOptions, StreamConfig, Waveform};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::{Need, Probe, SenderEnd};
 use run::Stop;
@@ -19,24 +19,22 @@ use units::CpuList;
 /// The test set's sender spins for the last part of each period, so that the publisher is not what is measured.
 const SPIN_AHEAD_NS: u64 = 60_000;
 
-/// Streams from the test set to a subscriber on the device under test.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(in crate::plan) struct SampledValuesStep {
-    /// How many streams.
-    pub(in crate::plan) streams: u16,
-    /// Samples a second of each.
-    pub(in crate::plan) rate: u32,
-    /// ASDUs in a frame.
-    pub(in crate::plan) asdus: u8,
-    /// Policy of both ends.
-    pub(in crate::plan) policy: PlanPolicy,
+/// Streams from the test set to a subscriber on the device under test, with the options of `publish` as keys.
+pub(in crate::plan) type SampledValuesStep = TwoEnds<Traced, PublishOptions>;
+
+/// Whether they are traced on their way.
+#[derive(Debug, Deserialize)]
+pub(in crate::plan) struct Traced {
     /// Time each frame from point to point inside this kernel, where that can be done.
     #[serde(default)]
     pub(in crate::plan) trace: bool,
     /// Times from one point to the next above this are kept with their cause; the limit on them if none is named.
     #[serde(default)]
     pub(in crate::plan) trace_threshold: Option<Duration>,
+}
+
+impl OwnKeys for Traced {
+    const NAMES: &[&str] = &["trace", "trace_threshold"];
 }
 
 impl Measure for SampledValuesStep {
@@ -53,14 +51,14 @@ impl Measure for SampledValuesStep {
     }
 
     fn check(&self) -> Result<(), String> {
-        match self.trace_threshold {
-            Some(_) if !self.trace => Err("trace_threshold: nothing is traced: add trace = true".into()),
+        match self.own.trace_threshold {
+            Some(_) if !self.own.trace => Err("trace_threshold: nothing is traced: add trace = true".into()),
             _ => Ok(()),
         }
     }
 
     fn needs(&self, _: &CpuList) -> Vec<Need> {
-        vec![Need::Policy(self.policy.0)]
+        vec![Need::Policy(self.policy)]
     }
 
     fn start<'a>(
@@ -70,7 +68,7 @@ impl Measure for SampledValuesStep {
     ) -> Result<Box<dyn Underway + 'a>, SessionError> {
         let way = place.way();
         let publisher = self.publisher(place, way);
-        let wanted = self.trace.then(|| Wanted {
+        let wanted = self.own.trace.then(|| Wanted {
             bed: &way.bed,
             network: way.network(),
             streams: publisher
@@ -78,7 +76,7 @@ impl Measure for SampledValuesStep {
                 .iter()
                 .map(|stream| stream.spec.sv_id.clone())
                 .collect(),
-            threshold_ns: self.trace_threshold.map(|ns| ns.0),
+            threshold_ns: self.own.trace_threshold.map(|ns| ns.0),
             window_ns: place.window_ns,
         });
         let hops = wanted.map(|wanted| Hops::start(wanted, &mut session.recorder, &place.stop));
@@ -105,31 +103,32 @@ impl Measure for SampledValuesStep {
 impl SampledValuesStep {
     /// What the test set is told. Over one of several networks its streams are called after that network.
     fn publisher(&self, place: &StepContext<'_>, way: &BedOfPlan) -> PublishConfig {
-        let usual = StreamConfig::default();
-        let sv_id = match way.network() {
-            Some(_) => format!("{}-{}", way.label, usual.spec.sv_id),
-            None => usual.spec.sv_id.clone(),
-        };
-        let stream = StreamConfig {
-            spec: StreamSpec {
-                sv_id,
-                rate: self.rate,
-                asdus: self.asdus,
-                ..usual.spec
-            },
-            waveform: Arc::new(Waveform::new(self.rate)),
-            ahead: usual.ahead,
-        };
+        let mut options = self.options.clone();
+        if way.network().is_some() {
+            options.sv_id = format!("{}-{}", way.label, options.sv_id);
+        }
         PublishConfig {
-            streams: (0..self.streams).map(|number| stream.numbered(number)).collect(),
+            streams: alike(options.specs(1)),
             duration_ns: Some(place.duration.0),
-            policy: self.policy.0,
+            policy: self.policy,
             cpu: place.test_set.first(),
             // A thread that forwards has the same CPUs: it would not run meanwhile.
             spin_ahead_ns: if way.in_user_space() { 0 } else { SPIN_AHEAD_NS },
             ..PublishConfig::default()
         }
     }
+}
+
+/// Streams of one rate, which all carry the same.
+fn alike(specs: Vec<StreamSpec>) -> Vec<StreamConfig> {
+    let rate = specs.first().map_or(0, |spec| spec.rate);
+    let waveform = Arc::new(Waveform::new(rate));
+    let stream = |spec| StreamConfig {
+        spec,
+        waveform: Arc::clone(&waveform),
+        ahead: 0,
+    };
+    specs.into_iter().map(stream).collect()
 }
 
 /// What the device under test is told about the streams that `publisher` sends.

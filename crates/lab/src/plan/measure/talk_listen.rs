@@ -1,29 +1,16 @@
 //! One frame each interval from the device under test to a listener.
 
-use super::{Measure, OwnKeys, StepContext, With};
+use super::{Measure, NoKeys, StepContext, TwoEnds};
 use crate::bed::End;
-use crate::plan::file::PlanPolicy;
 use crate::runner::{Ends, Underway};
 use crate::session::{Session, SessionError};
 use probes::listen::{self, ListenConfig};
 use probes::talk::{self, TalkConfig, TalkOptions};
 use probes::{Need, Probe, SenderEnd};
-use serde::Deserialize;
 use units::CpuList;
 
 /// One frame each interval from the device under test to a listener, with the options of `talk` as keys.
-pub(in crate::plan) type TalkListenStep = With<BothEnds, TalkOptions>;
-
-/// What is said of both ends.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(in crate::plan) struct BothEnds {
-    /// Policy of both ends.
-    pub(in crate::plan) policy: PlanPolicy,
-}
-
-impl OwnKeys for BothEnds {
-    const NAMES: &[&str] = &["policy"];
-}
+pub(in crate::plan) type TalkListenStep = TwoEnds<NoKeys, TalkOptions>;
 
 impl Measure for TalkListenStep {
     fn words(&self) -> &'static str {
@@ -47,7 +34,7 @@ impl Measure for TalkListenStep {
     }
 
     fn needs(&self, _: &CpuList) -> Vec<Need> {
-        vec![Need::Policy(self.own.policy.0)]
+        vec![Need::Policy(self.policy)]
     }
 
     fn start<'a>(
@@ -73,14 +60,14 @@ impl TalkListenStep {
     fn ends(&self, place: &StepContext<'_>) -> (TalkConfig, ListenConfig) {
         let talker = TalkConfig {
             duration_ns: Some(place.duration.0),
-            policy: self.own.policy.0,
+            policy: self.policy,
             cpu: place.judged.first(),
             label: place.label.clone(),
             ..self.options.config()
         };
         let listener = ListenConfig {
             framing: Some(self.options.framing),
-            policy: self.own.policy.0,
+            policy: self.policy,
             cpu: place.judged.iter().nth(1).or(place.test_set.first()),
             label: place.label.clone(),
             ..ListenConfig::every(self.options.interval)
