@@ -61,6 +61,7 @@ mod arguments;
 mod commands;
 mod ending;
 mod failure;
+mod judge;
 mod page;
 mod progress;
 mod ready;

@@ -1,11 +1,9 @@
 //! `triptime merge`: recordings of several runs as one.
 
 use crate::failure::Failure;
-use crate::page;
-use crate::run_file::{limits_document, new_run, thresholds};
-use crate::verdict;
+use crate::judge::JudgeArgs;
+use crate::run_file::thresholds;
 use merge::{Input, Merge, MergeError, Relation};
-use report::limits::Profile;
 use run::NewRun;
 use std::path::PathBuf;
 
@@ -31,21 +29,13 @@ pub(crate) struct MergeArgs {
     /// Run file to write [default: ./runs/TIME-merge.triptime]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Limit profile that judges the run: substation, avb, or a TOML file
-    #[arg(long, value_name = "PROFILE")]
-    limits: Option<String>,
-    /// Also write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Print the result as one JSON document
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    judge: JudgeArgs,
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &MergeArgs) -> Result<u8, Failure> {
-    page::check(args.html.as_deref(), args.out.as_deref())?;
-    let profile = args.limits.as_deref().map(Profile::find).transpose()?;
+    let profile = args.judge.profile(args.out.as_deref())?;
     if args.label.len() > args.runs.len() {
         return Err(Failure::Usage(format!(
             "merge: {} names for {} runs",
@@ -67,15 +57,13 @@ pub(crate) fn run(args: &MergeArgs) -> Result<u8, Failure> {
         .with_thresholds(thresholds(profile.as_ref()));
     let run = NewRun {
         window_ns: merge.window_ns(),
-        documents: limits_document(args.limits.as_deref())?,
-        ..new_run("merge", args.out.clone())
+        ..args.judge.new_run("merge", args.out.clone())?
     };
     run.make(merge.started(), |writer| {
         merge.write(writer).map_err(failure)?;
         Ok::<_, Failure>((merge.state(), merge.duration_ns()))
     })?;
-    let report = verdict::read(&run.file, profile)?;
-    verdict::present(&report, args.json, args.html.as_deref())
+    args.judge.show(&run.file, profile)
 }
 
 fn failure(error: MergeError) -> Failure {

@@ -3,14 +3,11 @@
 mod sample_logs;
 
 use crate::failure::Failure;
-use crate::page;
-use crate::run_file::{limits_document, new_run};
-use crate::verdict;
+use crate::judge::JudgeArgs;
 use interop::cyclictest::{self, Bucket};
 use interop::import::{DOCUMENT, Import, Source};
 use model::RunState;
 use probes::options::positive_duration;
-use report::limits::Profile;
 use run::NewRun;
 use std::path::{Path, PathBuf};
 use store::StoreError;
@@ -72,21 +69,13 @@ pub(crate) struct ImportArgs {
     /// Run file to write [default: ./runs/TIME-import.triptime]
     #[arg(long, value_name = "RUN")]
     out: Option<PathBuf>,
-    /// Limit profile that judges the run: substation, avb, or a TOML file
-    #[arg(long, value_name = "PROFILE")]
-    limits: Option<String>,
-    /// Also write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Print the result as one JSON document
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    judge: JudgeArgs,
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
-    page::check(args.html.as_deref(), args.out.as_deref())?;
-    let profile = args.limits.as_deref().map(Profile::find).transpose()?;
+    let profile = args.judge.profile(args.out.as_deref())?;
     if let Some(status) = sample_logs::run(args, profile.clone())? {
         return Ok(status);
     }
@@ -95,16 +84,10 @@ pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
     let import = Import::of(&sources, args.interval).map_err(|error| Failure::Usage(error.to_string()))?;
     let run = NewRun {
         window_ns: import.window_ns,
-        documents: limits_document(args.limits.as_deref())?,
-        ..new_run("import", args.out.clone())
+        ..args.judge.new_run("import", args.out.clone())?
     };
     write(&run, &import)?;
-    report(args, &run.file, profile)
-}
-
-fn report(args: &ImportArgs, file: &Path, profile: Option<Profile>) -> Result<u8, Failure> {
-    let report = verdict::read(file, profile)?;
-    verdict::present(&report, args.json, args.html.as_deref())
+    args.judge.show(&run.file, profile)
 }
 
 fn source(file: &Path, bucket: Option<BucketArg>) -> Result<Source, Failure> {

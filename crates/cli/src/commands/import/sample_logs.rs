@@ -1,8 +1,8 @@
 //! Files with one line per sample: those of sv_timestamp_logger and svtrace.
 
-use super::{ClockArg, ImportArgs, report};
+use super::{ClockArg, ImportArgs};
 use crate::failure::Failure;
-use crate::run_file::{limits_document, new_run, thresholds};
+use crate::run_file::thresholds;
 use interop::logger::{self, LoggerFile, LoggerOptions, Relation};
 use interop::svtrace;
 use model::RunState;
@@ -55,14 +55,13 @@ pub(super) fn run(args: &ImportArgs, profile: Option<Profile>) -> Result<Option<
     };
     let run = NewRun {
         window_ns: WINDOW_NS,
-        documents: limits_document(args.limits.as_deref())?,
-        ..new_run("import", args.out.clone())
+        ..args.judge.new_run("import", args.out.clone())?
     };
     let thresholds = thresholds(profile.as_ref());
     run.make(started, |writer| {
         fill(args, &kind, relation, (started, thresholds), writer)
     })?;
-    report(args, &run.file, profile).map(Some)
+    args.judge.show(&run.file, profile).map(Some)
 }
 
 fn relation(args: &ImportArgs) -> Result<Relation, Failure> {

@@ -169,3 +169,42 @@ fn streams(args: &PublishArgs, set: Option<&StreamSet>) -> Selection {
     }
     selection
 }
+
+#[cfg(test)]
+mod tests {
+    use super::PublishArgs;
+    use clap::error::ErrorKind;
+    use clap::{Args, Command};
+    use probes::publish::PublishOptions;
+
+    /// Each option of the streams, and whether an SCL file leaves it open.
+    const OPTIONS: [(&str, bool); 11] = [
+        ("--streams=2", false),
+        ("--profile=F4800S2I4U4", false),
+        ("--rate=4000", false),
+        ("--asdus=2", false),
+        ("--sv-id=BAY", false),
+        ("--appid=0x4001", false),
+        ("--dst=01:0c:cd:04:00:05", false),
+        ("--vlan=5", false),
+        ("--conf-rev=3", false),
+        ("--smp-synch=1", true),
+        ("--simulate", true),
+    ];
+
+    fn refused(set: &str, option: &str) -> bool {
+        let command = PublishArgs::augment_args(Command::new("publish"));
+        let parsed = command.try_get_matches_from(["publish", "eth1", set, option]);
+        parsed.is_err_and(|error| error.kind() == ErrorKind::ArgumentConflict)
+    }
+
+    #[test]
+    fn a_set_of_streams_says_itself_what_they_are() {
+        let all = PublishOptions::augment_args(Command::new("options"));
+        assert_eq!(all.get_arguments().count(), OPTIONS.len(), "each is here");
+        for (option, is_open) in OPTIONS {
+            assert!(refused("--set=bays.toml", option), "{option}");
+            assert_eq!(refused("--scl=bay.scd", option), !is_open, "{option}");
+        }
+    }
+}

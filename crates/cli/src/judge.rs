@@ -1,0 +1,45 @@
+//! How runs that are made from files are judged and shown.
+
+use crate::failure::Failure;
+use crate::page;
+use crate::run_file::{limits_document, new_run};
+use crate::verdict;
+use report::limits::Profile;
+use run::NewRun;
+use std::path::{Path, PathBuf};
+
+/// Options of commands that make a run from files.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct JudgeArgs {
+    /// Limit profile that judges the run: substation, avb, or a TOML file
+    #[arg(long, value_name = "PROFILE")]
+    limits: Option<String>,
+    /// Also write the report as one HTML file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+impl JudgeArgs {
+    /// The limits, if any; refuses a page that would replace something else, such as the run in `out`.
+    pub(crate) fn profile(&self, out: Option<&Path>) -> Result<Option<Profile>, Failure> {
+        page::check(self.html.as_deref(), out)?;
+        Ok(self.limits.as_deref().map(Profile::find).transpose()?)
+    }
+
+    /// The run to make, in `out` or a file named after the time, with its limits.
+    pub(crate) fn new_run(&self, command: &str, out: Option<PathBuf>) -> Result<NewRun, Failure> {
+        Ok(NewRun {
+            documents: limits_document(self.limits.as_deref())?,
+            ..new_run(command, out)
+        })
+    }
+
+    /// Shows the run in `file`; returns the exit status.
+    pub(crate) fn show(&self, file: &Path, profile: Option<Profile>) -> Result<u8, Failure> {
+        let report = verdict::read(file, profile)?;
+        verdict::present(&report, self.json, self.html.as_deref())
+    }
+}
