@@ -67,7 +67,8 @@ pub(crate) struct PublishArgs {
 /// Says what is refused beside a set of streams: what the set says itself.
 fn beside_a_set(option: Arg) -> Arg {
     match option.get_id().as_str() {
-        "streams" | "profile" | "rate" | "asdus" | "sv_id" | "appid" | "dst" | "vlan" | "conf_rev" => {
+        "rate" => option.conflicts_with_all(["set", "scl"]),
+        "streams" | "profile" | "asdus" | "sv_id" | "appid" | "dst" | "vlan" | "conf_rev" => {
             option.conflicts_with("source")
         }
         // An SCL file leaves these open.

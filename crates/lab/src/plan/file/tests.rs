@@ -88,7 +88,11 @@ fn streams_have_the_options_of_the_command() {
     assert_eq!((spec.rate, spec.asdus), (4_800, 1));
     for (wrong, says) in [
         ("vlan = 5000", "vlan"),
-        ("receive = \"spin\"", "unknown field `receive`"),
+        (
+            "receive = \"spin\"",
+            "unknown field `receive`, expected one of `streams`, `rate`",
+        ),
+        ("tracing = true", "`simulate`, `policy`, `trace`, `trace_threshold`"),
     ] {
         let message = with(wrong).expect_err(wrong).to_string();
         assert!(message.contains(says), "{message}");

@@ -162,9 +162,21 @@ impl<'de, Own: OwnKeys, Options: DeserializeOwned> Deserialize<'de> for TwoEnds<
         Ok(Self {
             policy: take::<BothEnds>(&mut keys).map_err(read)?.policy,
             own: take(&mut keys).map_err(read)?,
-            options: Value::Table(keys).try_into().map_err(read)?,
+            options: Value::Table(keys)
+                .try_into()
+                .map_err(|error| serde::de::Error::custom(in_options::<Own>(&error)))?,
         })
     }
+}
+
+/// What is wrong in the options. An unknown key could have been meant as one of the step's own.
+fn in_options<Own: OwnKeys>(error: &toml::de::Error) -> String {
+    let text = in_words(error);
+    if !text.starts_with("unknown field") {
+        return text;
+    }
+    let own = BothEnds::NAMES.iter().chain(Own::NAMES);
+    own.fold(text, |text, name| format!("{text}, `{name}`"))
 }
 
 /// Takes the keys of one kind out of all.
