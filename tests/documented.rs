@@ -69,11 +69,17 @@ fn every_command_of_a_probe_has_help_with_an_example() {
 
 /// A step of a plan has the options of the command as keys, in its page too.
 #[test]
-fn the_options_of_wakeup_and_noise_are_the_keys_of_their_steps() {
+fn the_options_of_a_command_are_the_keys_of_its_step() {
     let page = text("docs/formats/plan.md");
+    let mut of_streams = keys::<probes::publish::PublishOptions>();
+    // A plan says rate and ASDUs themselves.
+    of_streams.retain(|key| key != "profile");
     for (probe, own) in [
         ("wakeup", keys::<probes::wakeup::WakeupOptions>()),
         ("noise", keys::<probes::noise::NoiseOptions>()),
+        ("reflect", keys::<probes::reflect::ReflectOptions>()),
+        ("sampled-values", of_streams),
+        ("talk-listen", keys::<probes::talk::TalkOptions>()),
     ] {
         let row = page
             .lines()

@@ -2,12 +2,9 @@
 
 use crate::options::{appid, defaults, mac, some_vlan, text, vlan};
 use serde::Deserialize;
-use streamset::{Content, StreamSpec, counted};
+use streamset::{StreamSpec, counted};
 use wire::ether::{Mac, VlanTag};
 use wire::sv::Profile;
-
-/// Without another rate stated.
-const USUAL_RATE: u32 = 4_800;
 
 /// Streams that are alike but for their numbers. In a plan each option is a key of the step: `asdus = 2`.
 #[derive(Debug, Clone, PartialEq, clap::Args, Deserialize)]
@@ -61,6 +58,7 @@ impl Default for PublishOptions {
 impl PublishOptions {
     /// The streams; `usual` many where their number is not said.
     pub fn specs(&self, usual: u16) -> Vec<StreamSpec> {
+        let named = StreamSpec::named(&self.sv_id);
         let first = StreamSpec {
             destination: self.dst,
             vlan: self.vlan,
@@ -68,13 +66,9 @@ impl PublishOptions {
             conf_rev: self.conf_rev,
             smp_synch: self.smp_synch,
             simulate: self.simulate,
-            rate: self.rate.unwrap_or(USUAL_RATE),
+            rate: self.rate.unwrap_or(named.rate),
             asdus: self.asdus,
-            content: Content::Channels {
-                currents: 4,
-                voltages: 4,
-            },
-            ..StreamSpec::named(&self.sv_id)
+            ..named
         };
         let first = match self.profile {
             Some(profile) => first.with_profile(profile),
@@ -86,7 +80,7 @@ impl PublishOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::{PublishOptions, USUAL_RATE};
+    use super::PublishOptions;
     use streamset::{StreamSpec, counted};
 
     #[test]
@@ -95,7 +89,7 @@ mod tests {
             asdus: 1,
             ..StreamSpec::named("MU")
         };
-        assert_eq!(usual.rate, USUAL_RATE);
+        assert_eq!(usual.rate, 4_800, "as --help says");
         assert_eq!(PublishOptions::default().specs(1), counted(&usual, 1));
         assert!(PublishOptions::default().specs(0).is_empty(), "GOOSE alone");
     }

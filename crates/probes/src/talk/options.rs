@@ -40,12 +40,7 @@ pub struct TalkOptions {
     pub vlan: Option<VlanTag>,
     /// Octets of a test frame, without frame check sequence and tag [default: 60]
     #[arg(long, value_name = "OCTETS")]
-    #[serde(deserialize_with = "some_size")]
     pub size: Option<usize>,
-}
-
-fn some_size<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
-    usize::deserialize(deserializer).map(Some)
 }
 
 impl Default for TalkOptions {
