@@ -1,13 +1,13 @@
 //! The worst hundred late samples of each series are looked at, in whatever order they come.
 
 use crate::stop::Stop;
+use crate::test_run::TestRun;
 use crate::why::{Answer, Explain};
-use crate::{Describe, Feed, Recorder, RecorderOptions};
-use model::{Fact, Question, QuestionKind, RunInfo, RunState, SeriesClock, SeriesSpec, Spike};
+use crate::{Describe, Feed, Recorder};
+use model::{Fact, Question, QuestionKind, RunState, SeriesClock, SeriesSpec, Spike};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use store::{RunFile, RunWriter};
-use units::{Monotonic, Realtime};
+use units::Monotonic;
 
 const LOOKED_AT: &str = "looked at";
 const BURST: i64 = 3_000;
@@ -48,24 +48,10 @@ impl Describe for Late {
 
 /// Records what `burst` pushes into two series, `many` and `few`; their spikes, and how often was asked.
 fn record(burst: impl FnOnce(&mut Feed, Monotonic)) -> ([Vec<Spike>; 2], u64) {
-    let directory = tempfile::tempdir().expect("a directory");
-    let path = directory.path().join("run.triptime");
-    let info = RunInfo {
-        id: "1".into(),
-        command: "test".into(),
-        arguments: Vec::new(),
-        tool_version: "0".into(),
-        started: Realtime::from_ns(0),
-        window_ns: 60_000_000_000,
-    };
-    let writer = RunWriter::create(&path, &info, None).expect("a run file");
+    let file = TestRun::new();
     let asked = Arc::new(AtomicU64::new(0));
-    let start = sys::clock::monotonic();
-    let options = RecorderOptions {
-        start,
-        window_ns: info.window_ns,
-        explain: Some(Box::new(Counting(Arc::clone(&asked)))),
-    };
+    let (writer, options) = file.begin(60_000_000_000, Some(Box::new(Counting(Arc::clone(&asked)))));
+    let start = options.start;
     let mut recorder = Recorder::start(writer, options, &Stop::new());
     let mut feed = recorder.feed(16_384, 2, Box::new(Late));
     feed.set_thread(0);
@@ -75,7 +61,7 @@ fn record(burst: impl FnOnce(&mut Feed, Monotonic)) -> ([Vec<Spike>; 2], u64) {
     recorder.settle();
     drop(feed);
     recorder.finish(RunState::Complete).expect("a whole file");
-    let run = RunFile::open(&path).expect("a run");
+    let run = file.read();
     let all = run.series().expect("series");
     let spikes = ["many", "few"].map(|name| {
         let (id, _) = all.iter().find(|(_, spec)| spec.name == name).expect("the series");
