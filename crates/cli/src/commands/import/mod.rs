@@ -4,7 +4,7 @@ mod sample_logs;
 
 use crate::failure::Failure;
 use crate::page;
-use crate::run_file::{limits_document, new_run};
+use crate::run_file::{limits_document, new_run, thresholds};
 use crate::verdict;
 use interop::cyclictest::{self, Bucket};
 use interop::import::{DOCUMENT, Import, Source};
@@ -92,7 +92,8 @@ pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
     }
     let sources = args.files.iter().map(|file| source(file, args.bucket));
     let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
-    let import = Import::of(&sources, args.interval).map_err(|error| Failure::Usage(error.to_string()))?;
+    let import = Import::of(&sources, args.interval, &thresholds(profile.as_ref()))
+        .map_err(|error| Failure::Usage(error.to_string()))?;
     let run = NewRun {
         window_ns: import.window_ns,
         documents: limits_document(args.limits.as_deref())?,
