@@ -37,11 +37,10 @@ impl LabelsAt {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Describe, Recorder, RecorderOptions, Stop};
-    use model::{RunInfo, RunState, SeriesSpec, StreamId, StreamKind};
+    use crate::test_run::TestRun;
+    use crate::{Describe, Recorder, Stop};
+    use model::{RunState, SeriesSpec, StreamId, StreamKind};
     use std::time::Duration;
-    use store::{RunFile, RunWriter};
-    use units::Realtime;
     use wire::ether::Mac;
 
     struct Ages;
@@ -62,22 +61,8 @@ mod tests {
     /// A tracer, which sees sources, came to know the streams in the other order than the subscriber.
     #[test]
     fn what_is_measured_of_a_stream_at_two_places_has_one_label() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("run.triptime");
-        let info = RunInfo {
-            id: "1".into(),
-            command: "test".into(),
-            arguments: Vec::new(),
-            tool_version: "0".into(),
-            started: Realtime::from_ns(0),
-            window_ns: 60_000_000_000,
-        };
-        let writer = RunWriter::create(&path, &info, None).expect("a run file");
-        let options = RecorderOptions {
-            start: sys::clock::monotonic(),
-            window_ns: info.window_ns,
-            explain: None,
-        };
+        let file = TestRun::new();
+        let (writer, options) = file.begin(60_000_000_000, None);
         let mut recorder = Recorder::start(writer, options, &Stop::new());
         let traced = recorder.labels();
         let mut feed = recorder.feed(16, 2, Box::new(Ages));
@@ -94,8 +79,8 @@ mod tests {
         assert_eq!(traced.of(&from(stream(1))), "MU01");
         drop(feed);
         recorder.finish(RunState::Complete).expect("written");
-        let run = RunFile::open(&path).expect("a run");
-        let names: Vec<String> = run
+        let names: Vec<String> = file
+            .read()
             .series()
             .expect("series")
             .into_iter()

@@ -21,6 +21,8 @@ mod signal;
 mod stop;
 mod survey;
 mod tape;
+#[cfg(test)]
+mod test_run;
 mod thresholds;
 mod waiting;
 mod why;

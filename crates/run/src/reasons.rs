@@ -13,6 +13,10 @@ const PER_ROUND: u32 = 400;
 /// overwritten in the rings that tell why.
 const MOST_OF_ROUND: Duration = Duration::from_millis(60);
 
+/// How long it asks where windows end meanwhile, whose worst samples would not be looked at otherwise: draining comes first, and what is
+/// older is mostly overwritten.
+const MOST_OF_ROUND_WITH_ENDS: Duration = Duration::from_millis(250);
+
 /// What is said of the surplus.
 const TOO_MANY: &str = "not looked at: too many at once";
 
@@ -24,8 +28,8 @@ pub(crate) struct Reasons {
     explain: Option<Box<dyn Explain>>,
     /// Of samples that are kept, in this round.
     asked: u32,
-    /// When this round began to ask about them.
-    began: Option<Instant>,
+    /// How long this round has asked about them.
+    spent: Duration,
     /// Of others.
     asked_in_passing: u32,
     totals: BTreeMap<(SeriesId, Cause), CauseTotal>,
@@ -36,7 +40,7 @@ impl Reasons {
         Self {
             explain,
             asked: 0,
-            began: None,
+            spent: Duration::ZERO,
             asked_in_passing: 0,
             totals: BTreeMap::new(),
         }
@@ -55,7 +59,7 @@ impl Reasons {
     /// A new round of draining begins.
     pub(crate) fn observe(&mut self) {
         self.asked = 0;
-        self.began = None;
+        self.spent = Duration::ZERO;
         self.asked_in_passing = 0;
         if let Some(explain) = &mut self.explain {
             explain.observe();
@@ -64,8 +68,12 @@ impl Reasons {
 
     /// Whether this round has time for more samples that are kept.
     pub(crate) fn has_room(&self) -> bool {
-        let is_late = self.began.is_some_and(|began| began.elapsed() > MOST_OF_ROUND);
-        self.asked < PER_ROUND && !is_late
+        self.asked < PER_ROUND && self.spent < MOST_OF_ROUND
+    }
+
+    /// Whether it has time for the worst of a window that ends.
+    pub(crate) fn has_time_at_an_end(&self) -> bool {
+        self.spent < MOST_OF_ROUND_WITH_ENDS
     }
 
     /// Where the time of a sample that is kept went; `None` where nobody can tell. Whoever asks sees to it that a round does not
@@ -73,8 +81,9 @@ impl Reasons {
     pub(crate) fn ask(&mut self, series: SeriesId, question: &Question, with_flight: bool) -> Option<Answer> {
         let explain = self.explain.as_mut()?;
         self.asked += 1;
-        self.began.get_or_insert_with(Instant::now);
+        let began = Instant::now();
         let answer = explain.explain(question, with_flight);
+        self.spent += began.elapsed();
         self.add(series, question, answer.explanation.cause);
         Some(answer)
     }

@@ -205,22 +205,25 @@ impl Open {
     /// next round.
     pub(crate) fn pass_over_lesser(&mut self, reasons: &mut Reasons) {
         let floor_ns = self.worst.floor().unwrap_or(i64::MIN);
-        for lesser in self.waiting.take_lesser(floor_ns, WORST) {
+        self.pass_over(floor_ns, WORST, reasons);
+    }
+
+    fn pass_over(&mut self, floor_ns: i64, most: usize, reasons: &mut Reasons) {
+        for lesser in self.waiting.take_lesser(floor_ns, most) {
             let answer = reasons.pass_over(self.id, &lesser.question);
             self.explain(&lesser, answer);
         }
     }
 
-    /// The window is about to close: has every one explained that is among the worst, and others as far as the round has time.
+    /// The window is about to close: has those explained that are among the worst, and then others, as far as the round has time.
     pub(crate) fn settle(&mut self, reasons: &mut Reasons) {
         if !self.is_waiting() {
             return;
         }
         while reasons.has_room() && self.ask_worst(reasons) {}
         self.pass_over_lesser(reasons);
-        while !self.waiting.is_empty() {
-            self.ask_worst(reasons);
-        }
+        while reasons.has_time_at_an_end() && self.ask_worst(reasons) {}
+        self.pass_over(i64::MAX, 0, reasons);
     }
 
     /// How many samples of the open window are kept one by one.

@@ -1,25 +1,30 @@
 //! The worst hundred late samples of each series are looked at, in whatever order they come.
 
 use crate::stop::Stop;
+use crate::test_run::TestRun;
 use crate::why::{Answer, Explain};
-use crate::{Describe, Feed, Recorder, RecorderOptions};
-use model::{Fact, Question, QuestionKind, RunInfo, RunState, SeriesClock, SeriesSpec, Spike};
+use crate::{Describe, Feed, Recorder};
+use model::{Fact, Question, QuestionKind, RunState, SeriesClock, SeriesSpec, Spike};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use store::{RunFile, RunWriter};
-use units::{Monotonic, Realtime};
+use std::time::Duration;
+use units::Monotonic;
 
 const LOOKED_AT: &str = "looked at";
 const BURST: i64 = 3_000;
 
-/// Looks at everything it is asked, and counts.
-struct Counting(Arc<AtomicU64>);
+/// Looks at everything it is asked, counts, and takes its time.
+struct Counting {
+    asked: Arc<AtomicU64>,
+    takes: Duration,
+}
 
 impl Explain for Counting {
     fn watch(&mut self, _: u32, _: i32) {}
     fn observe(&mut self) {}
     fn explain(&mut self, question: &Question, _: bool) -> Answer {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(self.takes);
         Answer::unknown(question, LOOKED_AT)
     }
     fn summary(&mut self) -> Vec<Fact> {
@@ -46,26 +51,18 @@ impl Describe for Late {
     }
 }
 
-/// Records what `burst` pushes into two series, `many` and `few`; their spikes, and how often was asked.
-fn record(burst: impl FnOnce(&mut Feed, Monotonic)) -> ([Vec<Spike>; 2], u64) {
-    let directory = tempfile::tempdir().expect("a directory");
-    let path = directory.path().join("run.triptime");
-    let info = RunInfo {
-        id: "1".into(),
-        command: "test".into(),
-        arguments: Vec::new(),
-        tool_version: "0".into(),
-        started: Realtime::from_ns(0),
-        window_ns: 60_000_000_000,
-    };
-    let writer = RunWriter::create(&path, &info, None).expect("a run file");
+/// Records what `burst` pushes into two series, `many` and `few`, where an explanation takes so long; their spikes, and how often was asked.
+fn record(takes: Duration, burst: impl FnOnce(&mut Feed, Monotonic)) -> ([Vec<Spike>; 2], u64) {
+    let file = TestRun::new();
     let asked = Arc::new(AtomicU64::new(0));
-    let start = sys::clock::monotonic();
-    let options = RecorderOptions {
-        start,
-        window_ns: info.window_ns,
-        explain: Some(Box::new(Counting(Arc::clone(&asked)))),
-    };
+    let (writer, options) = file.begin(
+        60_000_000_000,
+        Some(Box::new(Counting {
+            asked: Arc::clone(&asked),
+            takes,
+        })),
+    );
+    let start = options.start;
     let mut recorder = Recorder::start(writer, options, &Stop::new());
     let mut feed = recorder.feed(16_384, 2, Box::new(Late));
     feed.set_thread(0);
@@ -75,7 +72,7 @@ fn record(burst: impl FnOnce(&mut Feed, Monotonic)) -> ([Vec<Spike>; 2], u64) {
     recorder.settle();
     drop(feed);
     recorder.finish(RunState::Complete).expect("a whole file");
-    let run = RunFile::open(&path).expect("a run");
+    let run = file.read();
     let all = run.series().expect("series");
     let spikes = ["many", "few"].map(|name| {
         let (id, _) = all.iter().find(|(_, spec)| spec.name == name).expect("the series");
@@ -93,7 +90,7 @@ fn is_looked_at(spike: &Spike) -> bool {
 #[test]
 fn the_worst_of_a_burst_are_looked_at_in_whatever_order_they_come() {
     for is_ascending in [true, false] {
-        let ([many, few], asked) = record(|feed, start| {
+        let ([many, few], asked) = record(Duration::ZERO, |feed, start| {
             for number in 0..BURST {
                 let value_ns = 1_000 + if is_ascending { number } else { BURST - number };
                 let at = start + 10_000_000 + number;
@@ -114,7 +111,7 @@ fn the_worst_of_a_burst_are_looked_at_in_whatever_order_they_come() {
 
 #[test]
 fn a_window_that_closes_in_the_middle_of_a_burst_has_its_worst_looked_at() {
-    let ([many, _], _) = record(|feed, start| {
+    let ([many, _], _) = record(Duration::ZERO, |feed, start| {
         for number in 0..BURST {
             // The first half lies in the first minute, the other in the second.
             let minute = 60_000_000_000 * (number * 2 / BURST);
@@ -131,4 +128,22 @@ fn a_window_that_closes_in_the_middle_of_a_burst_has_its_worst_looked_at() {
     for half in [first, second] {
         assert!(half.iter().take(100).all(|spike| is_looked_at(spike)));
     }
+}
+
+#[test]
+fn windows_that_end_wait_a_quarter_of_a_second_for_explanations() {
+    let ([many, _], asked) = record(Duration::from_millis(5), |feed, start| {
+        // Ten windows of a minute, all in the ring at once.
+        for number in 0..1_000 {
+            let at = start + 10_000_000 + 60_000_000_000 * (number / 100) + number;
+            feed.sample(0, at, 1_000 + number, number.unsigned_abs());
+        }
+    });
+    assert!((50..400).contains(&asked), "{asked} of a thousand");
+    assert_eq!(many.len(), 1_000);
+    assert!(
+        many.iter().all(|spike| spike.explanation.is_some()),
+        "the surplus is told"
+    );
+    assert!(many.iter().any(is_looked_at));
 }

@@ -17,6 +17,7 @@ pub mod ethtool;
 pub mod functions;
 mod layout;
 pub mod link;
+pub mod mapping;
 pub mod memory;
 pub mod netns;
 pub mod packet;

@@ -6,18 +6,18 @@
 #include "program.h"
 #include "flight_layout.h"
 
-#define EVENTS_PER_CPU (EVENTS_PER_CHUNK * CHUNKS_PER_CPU)
-
-// The loader sizes both by the number of possible CPUs.
+// The loader sizes both by the number of possible CPUs. User space reads them in place.
 struct {
 	__uint(type, MAP_ARRAY);
-	__uint(max_entries, CHUNKS_PER_CPU);
+	__uint(map_flags, MAP_MMAPABLE);
+	__uint(max_entries, EVENTS_PER_CPU);
 	__type(key, u32);
-	__type(value, struct chunk);
+	__type(value, struct event);
 } rings SEC(".maps");
 
 struct {
 	__uint(type, MAP_ARRAY);
+	__uint(map_flags, MAP_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct head);
@@ -66,11 +66,10 @@ inline_always int emit(u8 kind, u16 argument, u32 id, u64 name0, u64 name1)
 		return 0;
 	// Atomic, because an interrupt between reading and writing would take the same slot.
 	u64 position = __sync_fetch_and_add(&head->written, 1);
-	u32 number = cpu * CHUNKS_PER_CPU + (position / EVENTS_PER_CHUNK) % CHUNKS_PER_CPU;
-	struct chunk *chunk = map_lookup(&rings, &number);
-	if (!chunk)
+	u32 number = cpu * EVENTS_PER_CPU + position % EVENTS_PER_CPU;
+	struct event *event = map_lookup(&rings, &number);
+	if (!event)
 		return 0;
-	struct event *event = &chunk->events[position % EVENTS_PER_CHUNK];
 	event->at = at;
 	event->name[0] = name0;
 	event->name[1] = name1;

@@ -2,9 +2,8 @@
 //
 // What the flight recorder's programs share with crates/trace/src/bpf/layout.rs.
 
-// 64 chunks of 512 events: 32,768 events a CPU, 1 MiB. User space copies a chunk in one call.
-#define EVENTS_PER_CHUNK 512
-#define CHUNKS_PER_CPU 64
+// 1 MiB a CPU.
+#define EVENTS_PER_CPU 32768
 
 // A bit per thread number modulo 65,536: wake-ups of these threads are recorded whatever their priority.
 #define WATCHED_BITS 65536u
@@ -55,12 +54,6 @@ FIELD(event, name, 16, 16);
 #define NAME_END_BIT 56
 // In the identifier, whose number of a thread has 22 bits at most: the thread before was stopped.
 #define STOPPED (1u << 31)
-
-struct chunk {
-	struct event events[EVENTS_PER_CHUNK];
-};
-OCTETS(chunk, 16384);
-FIELD(chunk, events, 0, 16384);
 
 // Events written on a CPU since the start. A cache line of its own each.
 struct head {

@@ -10,8 +10,6 @@ volatile struct settings settings;
 
 // What one CPU has of its own stands in arrays of which each CPU has a part, and begins at a cache line, as the values of maps that
 // could be mapped do: per-CPU maps are asked by a helper before Linux 6.10, and by way of a table of pointers since.
-#define MAP_MMAPABLE (1u << 10)
-
 struct {
 	__uint(type, MAP_ARRAY);
 	__uint(map_flags, MAP_MMAPABLE);

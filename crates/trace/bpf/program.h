@@ -25,7 +25,7 @@ typedef long long s64;
 	_Static_assert(sizeof(((struct of *)0)->field) == (octets), "octets of " #of "." #field)
 #define GLOBAL(name, octets) _Static_assert(sizeof(name) == (octets), "octets of " #name)
 
-// linux/bpf.h, enum bpf_func_id, enum bpf_map_type, and flags of bpf_map_update_elem and bpf_ringbuf_submit.
+// linux/bpf.h, enum bpf_func_id, enum bpf_map_type, flags of bpf_map_update_elem and bpf_ringbuf_submit, and BPF_F_MMAPABLE.
 static void *(*map_lookup)(void *, const void *) = (void *)1;
 static long (*map_update)(void *, const void *, const void *, u64) = (void *)2;
 static u64 (*ktime_get_ns)(void) = (void *)5;
@@ -40,3 +40,4 @@ static u64 (*function_address)(void *) = (void *)173;
 static u64 (*attach_cookie)(void *) = (void *)174;
 enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_LRU_HASH = 9, MAP_RINGBUF = 27 };
 enum { NOEXIST = 1, NO_WAKEUP = 1 };
+#define MAP_MMAPABLE (1u << 10)

@@ -9,11 +9,13 @@
 //! - the sum of the samples is the smaller of two upper bounds: that of the buckets, and mean times cycles;
 //! - a latency `L` skipped `floor(L / interval)` periods, which are `missed`; of a latency that is not known, those that the
 //!   last bucket's end makes certain. A period skipped is an activation that was due, so `expected` is cycles and missed;
+//! - samples over a threshold are counted where no bucket with samples lies on both its sides, else they are unknown;
 //! - a window is as long as its activations took, `expected * interval`.
 
 mod check;
 mod error;
 mod notes;
+mod over;
 mod series;
 #[cfg(test)]
 mod tests;
@@ -24,6 +26,7 @@ pub use error::ImportError;
 use crate::cyclictest::{Measurement, System};
 use model::fact::{HOST_NAME, KERNEL_ARCHITECTURE, KERNEL_RELEASE, KERNEL_VERSION, PREEMPTION};
 use model::{Fact, FactOf, SeriesSpec};
+use run::Thresholds;
 use serde::{Deserialize, Serialize};
 use store::Batch;
 use units::Realtime;
@@ -63,15 +66,15 @@ pub struct Import {
 
 impl Import {
     /// Makes a run of files, in the order they are given. `interval_ns` is the time between due instants, where the files do
-    /// not say it.
+    /// not say it. `thresholds`: from when on a sample is over; where a file does not tell how many are, the series has none.
     ///
     /// # Errors
     /// When the interval is not known, or cannot be the right one; when the files are of different machines; when counts are
     /// beyond what a run can hold.
-    pub fn of(sources: &[Source], interval_ns: Option<u64>) -> Result<Self, ImportError> {
+    pub fn of(sources: &[Source], interval_ns: Option<u64>, thresholds: &Thresholds) -> Result<Self, ImportError> {
         let first = sources.first().ok_or(ImportError::Nothing)?;
         check::one_machine(sources)?;
-        let mut run = series::Builder::new();
+        let mut run = series::Builder::new(thresholds);
         for source in sources {
             let threads = threads::rebuilt(source, interval_ns)?;
             check::length(source, &threads)?;

@@ -57,6 +57,20 @@ pub(super) fn of_thread(source: &Source, rebuilt: &Rebuilt<'_>, series: SeriesId
         .collect()
 }
 
+/// How many samples are over the threshold is not known.
+pub(super) fn untold(threshold_ns: u64, series: SeriesId, at_ns: u64) -> Event {
+    let threshold = format_ns(threshold_ns as f64);
+    Event {
+        at_ns,
+        kind: EventKind::Note,
+        series: Some(series),
+        text: format!(
+            "how many samples are over {threshold} is not known: the file has samples that may be on either side, in the bucket \
+             there or in none. They are not counted as overflow"
+        ),
+    }
+}
+
 /// Samples in no bucket.
 fn unknown(source: &Source, rebuilt: &Rebuilt<'_>) -> Option<String> {
     let measurement = &source.measurement;

@@ -1,25 +1,33 @@
 //! The series of a run that is made of files.
 
+use super::over::over;
 use super::threads::Rebuilt;
 use super::{ImportError, Source, notes};
 use crate::cyclictest::Thread;
 use model::{SeriesId, SeriesSpec, kind, setting};
+use run::Thresholds;
+use std::collections::BTreeSet;
 use store::Batch;
 use units::format_ns;
 
 /// A run in the making.
-pub(super) struct Builder {
+pub(super) struct Builder<'a> {
+    thresholds: &'a Thresholds,
     series: Vec<SeriesSpec>,
+    /// Those of which a file does not tell how many samples are over the threshold.
+    untold: BTreeSet<SeriesId>,
     intervals: Vec<u64>,
     batch: Batch,
     end_ns: u64,
     window_ns: u64,
 }
 
-impl Builder {
-    pub(super) fn new() -> Self {
+impl<'a> Builder<'a> {
+    pub(super) fn new(thresholds: &'a Thresholds) -> Self {
         Self {
+            thresholds,
             series: Vec::new(),
+            untold: BTreeSet::new(),
             intervals: Vec::new(),
             batch: Batch::default(),
             end_ns: 0,
@@ -33,7 +41,16 @@ impl Builder {
         self.batch.events.push(notes::of_file(source, threads, start_ns));
         for rebuilt in threads {
             let id = self.series_of(source, rebuilt)?;
-            let window = rebuilt.window(id, start_ns, source.measurement.bucket);
+            let mut window = rebuilt.window(id, start_ns, source.measurement.bucket);
+            if let Some(threshold_ns) = self.series[id.0 as usize].threshold_ns {
+                match over(&source.measurement, rebuilt.thread, threshold_ns) {
+                    Some(over) => window.counters.overflow = over,
+                    None => {
+                        self.untold.insert(id);
+                        self.batch.events.push(notes::untold(threshold_ns, id, start_ns));
+                    }
+                }
+            }
             self.end_ns = self.end_ns.max(window.end_ns);
             self.window_ns = self.window_ns.max(window.end_ns - start_ns);
             self.batch.windows.push(window);
@@ -44,7 +61,15 @@ impl Builder {
     }
 
     /// Series, windows and events, length of the run, length of the longest window.
-    pub(super) fn finish(self) -> (Vec<SeriesSpec>, Batch, u64, u64) {
+    pub(super) fn finish(mut self) -> (Vec<SeriesSpec>, Batch, u64, u64) {
+        for id in &self.untold {
+            self.series[id.0 as usize].threshold_ns = None;
+        }
+        for window in &mut self.batch.windows {
+            if self.untold.contains(&window.series) {
+                window.counters.overflow = 0;
+            }
+        }
         (self.series, self.batch, self.end_ns, self.window_ns)
     }
 
@@ -61,7 +86,9 @@ impl Builder {
             }
             Some(index) => index,
             None => {
-                self.series.push(spec(&label, source, rebuilt.interval_ns));
+                let mut spec = spec(&label, source, rebuilt.interval_ns);
+                spec.threshold_ns = self.thresholds.of(&spec.name);
+                self.series.push(spec);
                 self.intervals.push(rebuilt.interval_ns);
                 self.series.len() - 1
             }

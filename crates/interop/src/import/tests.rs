@@ -5,6 +5,7 @@ use crate::cyclictest;
 use crate::cyclictest::{Bucket, Dialect, Mean, Measurement, Thread, read, write_text};
 use model::{EventKind, RunInfo, RunState, Window};
 use proptest::prelude::*;
+use run::Thresholds;
 use std::collections::BTreeMap;
 use store::{RunFile, RunWriter};
 use units::Realtime;
@@ -19,7 +20,7 @@ macro_rules! source {
 }
 
 fn import(source: Source, interval_ns: Option<u64>) -> Import {
-    Import::of(&[source], interval_ns).expect("a run")
+    Import::of(&[source], interval_ns, &Thresholds::default()).expect("a run")
 }
 
 fn window(import: &Import, index: usize) -> &Window {
@@ -116,6 +117,50 @@ fn samples_beyond_the_histogram_are_clipped_and_their_skipped_periods_bounded() 
     );
 }
 
+/// `over24.json` ends its buckets at 400 us and has 63 samples beyond, the largest of 35,046 us.
+#[test]
+fn samples_over_a_threshold_are_counted_where_the_file_tells_them() {
+    let judged = |threshold_ns| {
+        let thresholds = Thresholds::new(move |name| (name == "wakeup/cpu1").then_some(threshold_ns));
+        Import::of(&[source!("over24.json")], None, &thresholds).expect("a run")
+    };
+    let run = judged(390_000);
+    assert_eq!(run.series[0].threshold_ns, Some(390_000));
+    assert_eq!(
+        window(&run, 0).counters.overflow,
+        window(&run, 0).histogram.count_above(390_000)
+    );
+    let run = judged(1_000_000);
+    assert_eq!(
+        (run.series[0].threshold_ns, window(&run, 0).counters.overflow),
+        (None, 0)
+    );
+    let told = |event: &model::Event| event.text.starts_with("how many samples are over 1.00 ms is not known");
+    assert!(run.batch.events.iter().any(told), "{:?}", run.batch.events);
+}
+
+/// One file of a series that does not tell is enough.
+#[test]
+fn a_series_has_a_threshold_only_where_all_its_files_tell() {
+    let (mut clear, mut cut) = (source!("plain24.json"), source!("plain24.json"));
+    let thread = |source: &mut Source, k| {
+        let thread = &mut source.measurement.threads[0];
+        (thread.cycles, thread.min, thread.max, thread.buckets) = (5, Some(k), Some(k), vec![(k, 5)]);
+    };
+    thread(&mut clear, 300);
+    thread(&mut cut, 120);
+    let overflows = |sources: &[Source]| -> (Option<u64>, Vec<u64>) {
+        let run = Import::of(sources, Some(1_000_000), &Thresholds::new(|_| Some(120_000))).expect("a run");
+        let windows = run.batch.windows.iter();
+        (
+            run.series[0].threshold_ns,
+            windows.map(|window| window.counters.overflow).collect(),
+        )
+    };
+    assert_eq!(overflows(&[clear.clone(), clear.clone()]), (Some(120_000), vec![5, 5]));
+    assert_eq!(overflows(&[clear, cut]), (None, vec![0, 0]));
+}
+
 #[test]
 fn one_sample_beyond_the_histogram_is_the_largest() {
     let mut source = source!("plain24.json");
@@ -156,7 +201,7 @@ fn a_measurement_stopped_by_its_own_limit_is_interrupted() {
 #[test]
 fn files_follow_each_other_as_windows() {
     let two = [source!("plain24.json"), source!("stall24.json")];
-    let run = Import::of(&two, None).expect("a run");
+    let run = Import::of(&two, None, &Thresholds::default()).expect("a run");
     assert_eq!((run.series.len(), run.batch.windows.len()), (1, 2));
     let (first, second) = (window(&run, 0), window(&run, 1));
     assert_eq!(
@@ -168,19 +213,21 @@ fn files_follow_each_other_as_windows() {
 
 #[test]
 fn an_interval_that_cannot_be_is_refused() {
-    let text = Import::of(&[source!("plain24.txt")], None).expect_err("no interval");
+    let text = Import::of(&[source!("plain24.txt")], None, &Thresholds::default()).expect_err("no interval");
     assert_eq!(
         text.to_string(),
         "plain24.txt: does not state the interval of thread 0: give it (--interval 200us)"
     );
-    let other = Import::of(&[source!("plain24.json")], Some(200_000)).expect_err("another interval");
+    let other =
+        Import::of(&[source!("plain24.json")], Some(200_000), &Thresholds::default()).expect_err("another interval");
     assert_eq!(
         other.to_string(),
         "plain24.json: thread 0 was measured every 1.00 ms, not every 200 µs: leave the interval out"
     );
     let mut source = source!("plain24.json");
     source.measurement.threads[0].interval_ns = None;
-    let long = Import::of(&[source.clone()], Some(2_000_000)).expect_err("6 s of activations in 3 s");
+    let long =
+        Import::of(&[source.clone()], Some(2_000_000), &Thresholds::default()).expect_err("6 s of activations in 3 s");
     assert!(matches!(long, ImportError::TooLong { .. }), "{long}");
     let short = import(source, Some(100_000));
     assert!(
@@ -194,11 +241,19 @@ fn an_interval_that_cannot_be_is_refused() {
 fn machines_and_intervals_are_not_mixed() {
     let mut other = source!("stall24.json");
     other.measurement.system.as_mut().expect("sysinfo").nodename = "other".into();
-    let error = Import::of(&[source!("plain24.json"), other], None).expect_err("two machines");
+    let error = Import::of(&[source!("plain24.json"), other], None, &Thresholds::default()).expect_err("two machines");
     assert!(matches!(error, ImportError::OtherMachine { .. }), "{error}");
-    let error = Import::of(&[source!("plain24.json"), source!("over24.json")], None).expect_err("two intervals");
+    let error = Import::of(
+        &[source!("plain24.json"), source!("over24.json")],
+        None,
+        &Thresholds::default(),
+    )
+    .expect_err("two intervals");
     assert!(matches!(error, ImportError::TwoIntervals { .. }), "{error}");
-    assert_eq!(Import::of(&[], None).expect_err("nothing"), ImportError::Nothing);
+    assert_eq!(
+        Import::of(&[], None, &Thresholds::default()).expect_err("nothing"),
+        ImportError::Nothing
+    );
 }
 
 #[test]
@@ -206,7 +261,7 @@ fn counts_that_no_run_can_hold_are_refused() {
     let mut source = source!("plain24.txt");
     source.measurement.threads[0].cycles = u64::MAX;
     source.measurement.threads[0].max = Some(1_000_000_000);
-    let error = Import::of(&[source], Some(1_000)).expect_err("beyond 64 bits");
+    let error = Import::of(&[source], Some(1_000), &Thresholds::default()).expect_err("beyond 64 bits");
     assert!(matches!(error, ImportError::TooMuch { .. }), "{error}");
 }
 
@@ -279,10 +334,20 @@ fn flat(thread: &Thread) -> Vec<u64> {
 
 #[test]
 fn several_files_are_exported_as_one() {
-    let run = Import::of(&[source!("plain24.json"), source!("plain24.json")], None).expect("a run");
+    let run = Import::of(
+        &[source!("plain24.json"), source!("plain24.json")],
+        None,
+        &Thresholds::default(),
+    )
+    .expect("a run");
     let (_directory, run) = stored(&run, true);
     assert_eq!(cyclictest::measurement(&run).expect("exported").threads[0].cycles, 6000);
-    let run = Import::of(&[source!("plain24.json"), source!("stall24.json")], None).expect("a run");
+    let run = Import::of(
+        &[source!("plain24.json"), source!("stall24.json")],
+        None,
+        &Thresholds::default(),
+    )
+    .expect("a run");
     let (_directory, run) = stored(&run, true);
     let error = cyclictest::measurement(&run).expect_err("different numbers of buckets");
     assert!(matches!(error, cyclictest::RunError::Several(_)), "{error}");

@@ -1,6 +1,7 @@
 //! Sends the same frame again and again, receives the answers, and keeps what happened to each frame.
 
 use super::link::LinkState;
+use super::round_trips::{Measured, RoundTrips};
 use super::stages::{ReturnedFrame, Stages};
 use super::strange::Strange;
 use super::tracker::{Arrival, Tracker};
@@ -32,10 +33,6 @@ const LONGEST_SLEEP_NS: i64 = 100_000_000;
 /// How long an interface that cannot be waited on is left alone.
 const UNWAITABLE_NS: i64 = 1_000_000;
 
-/// Round trips noted before they are counted and recorded: as with the reflector's answers, code that runs once in so many frames does
-/// not push the kernel's out of the instruction cache at each.
-const NOTED: usize = 8;
-
 /// Looks at the clock without an answer, after which what was noted is recorded: some ms.
 const QUIET_LOOKS: u32 = 1_000;
 
@@ -47,25 +44,6 @@ struct Came {
     at: Monotonic,
     /// When its driver had it, and when we had it, on one clock.
     stamps: Option<(RxStamp, Realtime)>,
-}
-
-/// A round trip that was measured.
-#[derive(Debug, Clone, Copy)]
-struct Measured {
-    rtt_ns: i64,
-    sequence: u64,
-    at: Monotonic,
-    reordered: bool,
-}
-
-impl Measured {
-    /// Where nothing is noted.
-    const NONE: Self = Self {
-        rtt_ns: 0,
-        sequence: 0,
-        at: Monotonic::from_ns(0),
-        reordered: false,
-    };
 }
 
 /// The initiator's port, its frames and their fate.
@@ -86,10 +64,7 @@ pub(super) struct Exchange {
     greeted_with: Option<VlanTag>,
     farewell: Option<Summary>,
     measuring: bool,
-    counted: Summary,
-    sum_ns: u64,
-    noted: [Measured; NOTED],
-    notes: usize,
+    round_trips: RoundTrips,
 }
 
 impl Exchange {
@@ -110,6 +85,7 @@ impl Exchange {
             ..first
         };
         let stages = (config.stamps != Stamps::Off).then(|| Stages::new(config.stamps == Stamps::Hardware));
+        let round_trips = RoundTrips::new(&config, stop.clone());
         let tag_octets = 4 * config.vlan.as_slice().len();
         Self {
             frame: first.encode(peer, own, config.vlan, config.frame_bytes + tag_octets),
@@ -126,10 +102,7 @@ impl Exchange {
             greeted_with: None,
             farewell: None,
             measuring: false,
-            counted: Summary::default(),
-            sum_ns: 0,
-            noted: [Measured::NONE; NOTED],
-            notes: 0,
+            round_trips,
         }
     }
 
@@ -146,10 +119,7 @@ impl Exchange {
 
     /// What was counted so far.
     pub(super) fn summary(&self) -> Summary {
-        Summary {
-            mean_ns: self.sum_ns.checked_div(self.counted.received).unwrap_or(0),
-            ..self.counted
-        }
+        self.round_trips.summary()
     }
 
     /// Sends the next probe; returns the instant just before the send call.
@@ -159,7 +129,7 @@ impl Exchange {
         // Before the measuring began, every place was forgotten: what is missing here counts.
         let lost = self.tracker.sent(sent, |missing| feed.suspect(missing));
         if self.measuring {
-            self.counted.sent += 1;
+            self.round_trips.sent();
             feed.count(series::RTT, Counter::Lost, sent, lost);
         }
         Ok(sent)
@@ -208,7 +178,7 @@ impl Exchange {
 
     /// Says what was counted and waits at most `ns` for what the reflector counted.
     pub(super) fn part(&mut self, ns: i64, feed: &mut Feed) -> Result<Option<Summary>, ProbeError> {
-        self.record(feed);
+        self.round_trips.record(feed);
         let summary = self.summary();
         if let Ok(mut bye) = TestFrameMut::new(&mut self.bye) {
             bye.set_summary(&summary);
@@ -248,7 +218,7 @@ impl Exchange {
             }
             self.give_up(now, feed);
             if self.tracker.under_way() == 0 {
-                self.record(feed);
+                self.round_trips.record(feed);
                 sleep_until(due.min(now + LONGEST_SLEEP_NS));
             } else {
                 self.pause(due - now, feed);
@@ -265,7 +235,7 @@ impl Exchange {
             }
             quiet += 1;
             if quiet == QUIET_LOOKS {
-                self.record(feed);
+                self.round_trips.record(feed);
             }
             self.give_up(sys::clock::monotonic(), feed);
             if self.tracker.under_way() >= frames {
@@ -288,7 +258,7 @@ impl Exchange {
     pub(super) fn close(&mut self, feed: &mut Feed) {
         let end = sys::clock::monotonic() + GIVE_UP_NS;
         self.take_until(end, feed, Self::pause, |exchange| exchange.tracker.unanswered() == 0);
-        self.record(feed);
+        self.round_trips.record(feed);
         let now = sys::clock::monotonic();
         self.give_up(now + GIVE_UP_NS, feed);
         feed.count(series::RTT, Counter::Lost, now, self.tracker.unanswered());
@@ -317,7 +287,7 @@ impl Exchange {
 
     /// Sleeps until a frame comes, at most `ns`.
     fn sleep(&mut self, ns: i64, feed: &mut Feed) {
-        self.record(feed);
+        self.round_trips.record(feed);
         // Stamps that are not taken would end every wait at once.
         if let Some(stages) = &mut self.stages {
             stages.collect(&self.port, None, feed);
@@ -408,7 +378,7 @@ impl Exchange {
                     at,
                     reordered,
                 };
-                self.note(measured, feed);
+                self.round_trips.note(measured, feed);
                 if let (Some(stages), Some((stamp, seen))) = (&mut self.stages, came.stamps) {
                     let answer = ReturnedFrame {
                         stamp,
@@ -419,58 +389,8 @@ impl Exchange {
                     stages.answered(sequence, answer, &self.port, feed);
                 }
             }
-            Arrival::Duplicate => {
-                self.counted.duplicate += 1;
-                feed.count(series::RTT, Counter::Duplicate, at, 1);
-            }
+            Arrival::Duplicate => self.round_trips.duplicate(at, feed),
             Arrival::Stale => {}
-        }
-    }
-
-    #[inline]
-    fn note(&mut self, measured: Measured, feed: &mut Feed) {
-        self.noted[self.notes] = measured;
-        self.notes += 1;
-        let breaks = |most| measured.rtt_ns > i64::try_from(most).unwrap_or(i64::MAX);
-        if self.notes == NOTED || self.config.break_above_ns.is_some_and(breaks) {
-            self.record(feed);
-        }
-    }
-
-    /// Counts and records what was noted.
-    #[inline(never)]
-    pub(super) fn record(&mut self, feed: &mut Feed) {
-        let noted = self.noted;
-        for measured in &noted[..std::mem::take(&mut self.notes)] {
-            self.measured(measured, feed);
-        }
-    }
-
-    fn measured(&mut self, measured: &Measured, feed: &mut Feed) {
-        let Measured {
-            rtt_ns,
-            sequence,
-            at: now,
-            reordered,
-        } = *measured;
-        feed.sample(series::RTT, now, rtt_ns, sequence);
-        let rtt_ns = u64::try_from(rtt_ns).unwrap_or(0);
-        let late = rtt_ns > self.config.late_after_ns;
-        feed.count(series::RTT, Counter::Late, now, u64::from(late));
-        feed.count(series::RTT, Counter::Reordered, now, u64::from(reordered));
-        self.sum_ns = self.sum_ns.saturating_add(rtt_ns);
-        let counted = &mut self.counted;
-        counted.min_ns = if counted.received == 0 {
-            rtt_ns
-        } else {
-            counted.min_ns.min(rtt_ns)
-        };
-        counted.max_ns = counted.max_ns.max(rtt_ns);
-        counted.received += 1;
-        counted.reordered += u64::from(reordered);
-        if self.config.break_above_ns.is_some_and(|most| rtt_ns > most) {
-            feed.notice(series::RTT, series::BREAK, now, rtt_ns, sequence);
-            self.stop.request();
         }
     }
 }

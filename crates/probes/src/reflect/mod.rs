@@ -13,6 +13,7 @@ mod initiator;
 mod link;
 mod options;
 mod reflector;
+mod round_trips;
 mod series;
 mod stages;
 mod strange;

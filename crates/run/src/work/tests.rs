@@ -1,17 +1,16 @@
 //! What the recording thread holds is bounded, however much comes and however late it looks.
 
 use super::{MOST_SPIKES, MOST_WINDOWS, Work};
+use crate::Describe;
 use crate::feed::{Described, Feed};
 use crate::labels::Labels;
 use crate::recorder::Command;
 use crate::signal::SpikeSignal;
 use crate::stop::Stop;
-use crate::{Describe, RecorderOptions};
-use model::{RunInfo, RunState, SeriesId, SeriesSpec};
-use std::path::{Path, PathBuf};
+use crate::test_run::TestRun;
+use model::{RunState, SeriesId, SeriesSpec};
 use std::sync::mpsc;
-use store::{RunFile, RunWriter};
-use units::{Monotonic, Realtime};
+use units::Monotonic;
 
 const WINDOW_NS: i64 = 1_000_000;
 const SERIES: u16 = 20;
@@ -29,23 +28,9 @@ impl Describe for Late {
 }
 
 /// A recorder without its thread, and the measuring end of its one feed.
-fn recorder(directory: &Path) -> (Work, Feed, Monotonic, PathBuf) {
-    let path = directory.join("run.triptime");
-    let info = RunInfo {
-        id: "1".into(),
-        command: "test".into(),
-        arguments: Vec::new(),
-        tool_version: "0".into(),
-        started: Realtime::from_ns(0),
-        window_ns: WINDOW_NS.unsigned_abs(),
-    };
-    let writer = RunWriter::create(&path, &info, None).expect("a run file");
-    let start = sys::clock::monotonic();
-    let options = RecorderOptions {
-        start,
-        window_ns: info.window_ns,
-        explain: None,
-    };
+fn recorder(file: &TestRun) -> (Work, Feed, Monotonic) {
+    let (writer, options) = file.begin(WINDOW_NS.unsigned_abs(), None);
+    let start = options.start;
     let mut work = Work::new(writer, options, SpikeSignal::default(), Default::default(), Stop::new());
     let (after, _) = mpsc::channel();
     let described = Described {
@@ -61,13 +46,13 @@ fn recorder(directory: &Path) -> (Work, Feed, Monotonic, PathBuf) {
     let (commands, inbox) = mpsc::sync_channel(1);
     commands.send(Command::Feed(0, source)).expect("the inbox");
     assert_eq!(work.take_commands(&inbox), None);
-    (work, feed, start, path)
+    (work, feed, start)
 }
 
 #[test]
 fn a_recorder_that_was_held_up_for_a_hundred_windows_does_not_hold_them_all() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let (mut work, mut feed, start, path) = recorder(directory.path());
+    let file = TestRun::new();
+    let (mut work, mut feed, start) = recorder(&file);
     for window in 0..100 {
         for slot in 0..SERIES {
             feed.sample(slot, start + window * WINDOW_NS + 1_000, 500 + window, 0);
@@ -79,7 +64,7 @@ fn a_recorder_that_was_held_up_for_a_hundred_windows_does_not_hold_them_all() {
     work.close_windows(101 * WINDOW_NS.unsigned_abs(), true);
     work.write();
     work.end(RunState::Complete, 1).expect("a whole file");
-    let run = RunFile::open(&path).expect("a run");
+    let run = file.read();
     for series in 0..u32::from(SERIES) {
         assert_eq!(run.windows(SeriesId(series)).expect("windows").len(), 100);
     }
@@ -87,8 +72,8 @@ fn a_recorder_that_was_held_up_for_a_hundred_windows_does_not_hold_them_all() {
 
 #[test]
 fn kept_samples_are_written_before_their_window_ends_where_they_are_many() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let (mut work, mut feed, start, path) = recorder(directory.path());
+    let file = TestRun::new();
+    let (mut work, mut feed, start) = recorder(&file);
     let each = MOST_SPIKES / usize::from(SERIES) + 1;
     for number in 0..each as u64 {
         for slot in 0..SERIES {
@@ -108,14 +93,14 @@ fn kept_samples_are_written_before_their_window_ends_where_they_are_many() {
     work.close_windows(WINDOW_NS.unsigned_abs() + 1, true);
     work.write();
     work.end(RunState::Complete, 1).expect("a whole file");
-    let run = RunFile::open(&path).expect("a run");
+    let run = file.read();
     assert_eq!(run.spikes(SeriesId(0)).expect("spikes").len(), each);
 }
 
 #[test]
 fn the_ring_of_a_thread_that_has_ended_is_given_back() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let (mut work, mut feed, start, _) = recorder(directory.path());
+    let file = TestRun::new();
+    let (mut work, mut feed, start) = recorder(&file);
     feed.sample(0, start + 1_000, 500, 0);
     let room = |work: &Work| work.feeds[&0].source.records.buffer().capacity();
     work.drain_all();

@@ -3,10 +3,10 @@
 use super::Shape;
 use crate::bpf;
 use crate::error::SysError;
+use crate::mapping::Mapping;
 use crate::packet::VlanTag;
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::ProtFlags;
 use std::os::fd::OwnedFd;
-use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -92,9 +92,13 @@ impl Ring {
         let refused = |errno| bpf::refused("make maps for frames of", name, errno);
         let control_fd = bpf::array(word(CONTROL_OCTETS), 1).map_err(refused)?;
         let slots_fd = bpf::array(octets, slots).map_err(refused)?;
+        let mapped = |map: &OwnedFd, octets| {
+            Mapping::of(map, octets, ProtFlags::READ | ProtFlags::WRITE)
+                .map_err(|errno| SysError::refused("map memory for frames of", Arc::clone(name), errno))
+        };
         Ok(Self {
-            control: Mapping::of(name, &control_fd, CONTROL_OCTETS)?,
-            slots: Mapping::of(name, &slots_fd, slots as usize * stride)?,
+            control: mapped(&control_fd, CONTROL_OCTETS)?,
+            slots: mapped(&slots_fd, slots as usize * stride)?,
             control_fd,
             slots_fd,
             stride,
@@ -200,43 +204,6 @@ impl Drop for TcxFrame<'_> {
     #[inline]
     fn drop(&mut self) {
         self.ring.release();
-    }
-}
-
-/// The memory of a map.
-#[derive(Debug)]
-struct Mapping {
-    memory: NonNull<u8>,
-    bytes: usize,
-}
-
-// SAFETY: the mapping belongs to this value alone; the program, the only other party, synchronises by the numbers.
-unsafe impl Send for Mapping {}
-// SAFETY: through a shared reference only atomic counters are touched, and octets read of slots that are with this side.
-unsafe impl Sync for Mapping {}
-
-impl Mapping {
-    fn of(name: &Arc<str>, map: &OwnedFd, octets: usize) -> Result<Self, SysError> {
-        let bytes = octets.next_multiple_of(rustix::param::page_size());
-        let (rights, flags) = (
-            ProtFlags::READ | ProtFlags::WRITE,
-            MapFlags::SHARED | MapFlags::POPULATE,
-        );
-        // SAFETY: a new mapping at an address the kernel chooses, of a map that has as many pages.
-        let memory = unsafe { mmap(std::ptr::null_mut(), bytes, rights, flags, map, 0) }
-            .map_err(|errno| SysError::refused("map memory for frames of", Arc::clone(name), errno))?;
-        Ok(Self {
-            memory: NonNull::new(memory.cast()).expect("mmap does not return null"),
-            bytes,
-        })
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the mapping was made with this address and length, and nothing borrowed from it is left.
-        let unmapped = unsafe { munmap(self.memory.as_ptr().cast(), self.bytes) };
-        debug_assert!(unmapped.is_ok());
     }
 }
 

@@ -17,13 +17,6 @@ pub(super) struct Event {
     pub(super) name: [u64; 2],
 }
 
-/// As many events as one call copies.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
-#[repr(C)]
-pub(super) struct Chunk {
-    pub(super) events: [Event; EVENTS_PER_CHUNK],
-}
-
 /// How far a CPU's ring has come.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]

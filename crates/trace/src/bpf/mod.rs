@@ -13,7 +13,7 @@ use aya::maps::{Array, Map, MapData};
 use aya::programs::BtfTracePoint;
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::{Btf, Ebpf, EbpfError, EbpfLoader};
-use layout::{CHUNKS_PER_CPU, WATCHED_BITS};
+use layout::{EVENTS_PER_CPU, WATCHED_BITS};
 use ring::Rings;
 use std::sync::{Mutex, PoisonError};
 use units::Monotonic;
@@ -52,12 +52,11 @@ impl BpfEngine {
         let btf = Btf::from_sys_fs().map_err(|error| TraceError::NoBtf(with_sources(&error)))?;
         let mut ebpf = EbpfLoader::new()
             .btf(Some(&btf))
-            .map_max_entries("rings", cpus * CHUNKS_PER_CPU as u32)
+            .map_max_entries("rings", cpus * EVENTS_PER_CPU as u32)
             .map_max_entries("heads", cpus)
             .load(OBJECT)
             .map_err(|error| refused(&error, megabytes))?;
-        let rings = Rings::new(take(&mut ebpf, "rings")?, take(&mut ebpf, "heads")?)
-            .map_err(|error| TraceError::Object(with_sources(&error)))?;
+        let rings = Rings::new(&ebpf, cpus)?;
         let watched: Array<MapData, u64> = take(&mut ebpf, "watched")?
             .try_into()
             .map_err(|error| TraceError::Object(with_sources(&error)))?;
@@ -174,14 +173,14 @@ fn tracepoint<'a>(ebpf: &'a mut Ebpf, name: &str) -> Result<&'a mut BtfTracePoin
 
 #[cfg(test)]
 mod tests {
-    use super::layout::{Chunk, Head};
+    use super::layout::{Event, Head};
     use super::{ATTACHMENTS, OBJECT};
     use crate::layout::{Layout, assert_object_has};
 
     #[test]
     fn the_object_has_what_is_taken_from_it() {
         let values = [
-            ("rings", Chunk::OCTETS),
+            ("rings", Event::OCTETS),
             ("heads", Head::OCTETS),
             ("watched", size_of::<u64>()),
         ];

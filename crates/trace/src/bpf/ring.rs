@@ -1,40 +1,42 @@
-//! The rings that the eBPF programs write, one per CPU.
+//! The rings that the eBPF programs write, one per CPU, read where they are: what is asked costs no system call.
 
-use super::layout::{CHUNKS_PER_CPU, Chunk, EVENTS_PER_CHUNK, Event as Slot, Head};
+use super::layout::{EVENTS_PER_CPU, Event as Slot, Head};
 use super::slot::{decode, instant, lap_of};
 use crate::error::{TraceError, with_sources};
 use crate::event::{Event, What};
 use crate::layout::{Layout, words};
 use crate::snapshot::Snapshot;
-use aya::maps::{Array, MapData, MapError};
+use aya::Ebpf;
+use aya::maps::Map;
+use std::mem::offset_of;
+use std::os::fd::AsFd;
+use sys::mapping::Words;
 use units::Monotonic;
-use zerocopy::{transmute, transmute_ref};
 
-/// Events in a chunk, by position.
-const OF_CHUNK: u64 = EVENTS_PER_CHUNK as u64;
 /// Events in a CPU's ring.
-const OF_CPU: u64 = OF_CHUNK * CHUNKS_PER_CPU as u64;
+const OF_CPU: u64 = EVENTS_PER_CPU as u64;
 /// Events that are looked at before an instant to find out who had the CPU then. A thread that spins has it for as long as no switch
-/// is found, and reading the whole ring for each question takes milliseconds.
+/// is found.
 const FARTHEST_OPENING: usize = 8_192;
 
 /// Octets of one CPU's ring.
-pub(super) const RING_OCTETS: usize = CHUNKS_PER_CPU * Chunk::OCTETS;
+pub(super) const RING_OCTETS: usize = EVENTS_PER_CPU * Slot::OCTETS;
 
 /// The rings as the programs share them with us.
 pub(super) struct Rings {
-    chunks: Array<MapData, [u64; words::<Chunk>()]>,
-    heads: Array<MapData, [u64; words::<Head>()]>,
+    events: Words,
+    heads: Words,
     cpus: u32,
 }
 
 impl Rings {
-    pub(super) fn new(chunks: aya::maps::Map, heads: aya::maps::Map) -> Result<Self, MapError> {
-        let heads: Array<MapData, [u64; words::<Head>()]> = heads.try_into()?;
+    /// Of so many CPUs.
+    pub(super) fn new(ebpf: &Ebpf, cpus: u32) -> Result<Self, TraceError> {
+        let of_all = |words: usize| words * cpus as usize;
         Ok(Self {
-            chunks: chunks.try_into()?,
-            cpus: heads.len(),
-            heads,
+            events: mapped(ebpf, "rings", of_all(EVENTS_PER_CPU * words::<Slot>()))?,
+            heads: mapped(ebpf, "heads", of_all(words::<Head>()))?,
+            cpus,
         })
     }
 
@@ -54,35 +56,29 @@ impl Rings {
         to: Monotonic,
         started: Monotonic,
     ) -> Result<Snapshot, TraceError> {
-        if cpu >= self.cpus {
-            return Err(TraceError::NoSuchCpu { cpu, count: self.cpus });
-        }
         let newest = self.head(cpu)?;
         let oldest = newest.saturating_sub(OF_CPU);
         let mut kept: Vec<(u64, Event)> = Vec::new();
         let mut reached_start = false;
         let mut before = 0;
-        let mut end = newest;
-        'back: while end > oldest {
-            let begin = (end - 1) / OF_CHUNK * OF_CHUNK;
-            let words = self.chunk(cpu, begin)?;
-            let chunk: &Chunk = transmute_ref!(&words);
-            for position in (begin.max(oldest)..end).rev() {
-                let Some(slot) = slot(chunk, position).filter(|slot| instant(slot) <= Some(to)) else {
-                    continue;
-                };
-                let Some(event) = decode(cpu, slot) else { continue };
-                reached_start = event.at < started;
-                if reached_start {
-                    break 'back;
-                }
-                kept.push((position, event));
-                before += usize::from(event.at < from);
-                if before > 0 && (matches!(event.what, What::Switch { .. }) || before >= FARTHEST_OPENING) {
-                    break 'back;
-                }
+        for position in (oldest..newest).rev() {
+            let Some(slot) = self.slot(cpu, position).filter(|slot| instant(slot) <= Some(to)) else {
+                continue;
+            };
+            let Some(event) = decode(cpu, &slot) else { continue };
+            reached_start = event.at < started;
+            if reached_start {
+                break;
             }
-            end = begin;
+            let is_switch = matches!(event.what, What::Switch { .. });
+            // Of what is older, one event tells that the ring reaches so far.
+            if event.at >= from || is_switch || before == 0 {
+                kept.push((position, event));
+            }
+            before += usize::from(event.at < from);
+            if before > 0 && (is_switch || before >= FARTHEST_OPENING) {
+                break;
+            }
         }
         let safe_from = self.head(cpu)?.saturating_sub(OF_CPU);
         let safe = kept.into_iter().filter(|(position, _)| *position >= safe_from);
@@ -92,31 +88,35 @@ impl Rings {
         Ok(Snapshot::of(cpu, from, to, &events, whole))
     }
 
-    /// The words of the chunk that begins at this position: a copy of so many octets is enough.
-    fn chunk(&self, cpu: u32, begin: u64) -> Result<[u64; words::<Chunk>()], TraceError> {
-        let chunks = CHUNKS_PER_CPU as u64;
-        let number = u64::from(cpu) * chunks + begin / OF_CHUNK % chunks;
-        let index = u32::try_from(number).unwrap_or(u32::MAX);
-        self.chunks.get(&index, 0).map_err(|error| failed(cpu, &error))
+    /// The slot of this position; `None` when it holds an event of another lap: it is being written.
+    fn slot(&self, cpu: u32, position: u64) -> Option<Slot> {
+        let number = u64::from(cpu) * OF_CPU + position % OF_CPU;
+        let first = number as usize * words::<Slot>();
+        let load = |octet: usize| self.events.load(first + octet / size_of::<u64>());
+        // Written last, and so loaded first: what is loaded later belongs to it or is of a later lap.
+        let word = load(offset_of!(Slot, word))?;
+        let name = offset_of!(Slot, name);
+        let slot = Slot {
+            at: load(offset_of!(Slot, at))?,
+            word,
+            name: [load(name)?, load(name + size_of::<u64>())?],
+        };
+        (lap_of(&slot) == (position / OF_CPU) as u8).then_some(slot)
     }
 
+    /// Events written so far on a CPU.
     fn head(&self, cpu: u32) -> Result<u64, TraceError> {
-        let words = self.heads.get(&cpu, 0).map_err(|error| failed(cpu, &error))?;
-        let head: Head = transmute!(words);
-        Ok(head.written)
+        let first = cpu as usize * words::<Head>();
+        let written = self.heads.load(first + offset_of!(Head, written) / size_of::<u64>());
+        written.ok_or(TraceError::NoSuchCpu { cpu, count: self.cpus })
     }
 }
 
-/// The slot of this position in its chunk; `None` when it holds an event of another lap: it is being written.
-fn slot(chunk: &Chunk, position: u64) -> Option<&Slot> {
-    let slot = chunk.events.get((position % OF_CHUNK) as usize)?;
-    let lap = (position / OF_CPU) as u8;
-    (lap_of(slot) == lap).then_some(slot)
-}
-
-fn failed(cpu: u32, error: &MapError) -> TraceError {
-    TraceError::Read {
-        cpu,
-        reason: with_sources(error),
-    }
+/// The words of an array, whose map stays with the programs.
+fn mapped(ebpf: &Ebpf, name: &str, words: usize) -> Result<Words, TraceError> {
+    let Some(Map::Array(array)) = ebpf.map(name) else {
+        return Err(TraceError::Object(format!("it has no array {name}")));
+    };
+    let mapped = Words::of(name, array.fd().as_fd(), words);
+    mapped.map_err(|error| TraceError::Object(with_sources(&error)))
 }

@@ -4,6 +4,7 @@ mod sample_logs;
 
 use crate::failure::Failure;
 use crate::judge::JudgeArgs;
+use crate::run_file::thresholds;
 use interop::cyclictest::{self, Bucket};
 use interop::import::{DOCUMENT, Import, Source};
 use model::RunState;
@@ -81,7 +82,8 @@ pub(crate) fn run(args: &ImportArgs) -> Result<u8, Failure> {
     }
     let sources = args.files.iter().map(|file| source(file, args.bucket));
     let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
-    let import = Import::of(&sources, args.interval).map_err(|error| Failure::Usage(error.to_string()))?;
+    let import = Import::of(&sources, args.interval, &thresholds(profile.as_ref()))
+        .map_err(|error| Failure::Usage(error.to_string()))?;
     let run = NewRun {
         window_ns: import.window_ns,
         ..args.judge.new_run("import", args.out.clone())?
