@@ -10,17 +10,9 @@ pub(super) struct Instant {
 }
 
 /// Reads `dd/mm/yyyy` and `hh:mm:ss.ssssss`; `month_first` as the 1991 standard had it, though a month above 12 shows the
-/// other order. `None` when it is no date and time.
+/// other order. Some programs write `yyyy-mm-dd`. `None` when it is no date and time.
 pub(super) fn parse(date: &str, time: &str, month_first: bool) -> Option<Instant> {
-    let mut parts = date.split('/').map(|part| part.trim().parse::<u32>());
-    let (first, second, year) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
-    if parts.next().is_some() {
-        return None;
-    }
-    let (mut day, mut month) = if month_first { (second, first) } else { (first, second) };
-    if month > 12 && day <= 12 {
-        std::mem::swap(&mut day, &mut month);
-    }
+    let (day, month, year) = day_month_year(date, month_first)?;
     if !(1..=31).contains(&day) || !(1..=12).contains(&month) || year > 9_999 {
         return None;
     }
@@ -37,6 +29,27 @@ pub(super) fn parse(date: &str, time: &str, month_first: bool) -> Option<Instant
     Some(Instant {
         ns: i128::from(seconds) * 1_000_000_000 + i128::from(fraction_ns(fraction.trim())?),
         nanoseconds: fraction.trim().len() > 6,
+    })
+}
+
+fn day_month_year(date: &str, month_first: bool) -> Option<(u32, u32, u32)> {
+    let is_iso = date.contains('-');
+    let separator = if is_iso { '-' } else { '/' };
+    let mut parts = date.split(separator).map(|part| part.trim().parse::<u32>());
+    let (first, second, third) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
+    if parts.next().is_some() {
+        return None;
+    }
+    if is_iso {
+        // Only a year of four digits shows that it comes first.
+        return (first > 999).then_some((third, second, first));
+    }
+    let (day, month) = if month_first { (second, first) } else { (first, second) };
+    let is_turned = month > 12 && day <= 12;
+    Some(if is_turned {
+        (month, day, third)
+    } else {
+        (day, month, third)
     })
 }
 
@@ -91,6 +104,11 @@ mod tests {
             Some(1_000_000_000),
             "1991 has the month first and two digits of the year"
         );
+        assert_eq!(
+            difference(("2024-03-16", "11:57:46.219"), ("16/03/2024", "11:57:46.719"), false),
+            Some(500_000_000),
+            "a year of four digits that comes first"
+        );
     }
 
     #[test]
@@ -112,6 +130,7 @@ mod tests {
         for (date, time) in [
             ("", ""),
             ("1/2", "1:2:3"),
+            ("16-03-2024", "1:2:3"),
             ("40/13/2000", "1:2:3"),
             ("1/1/2000", "25:00:00"),
             ("1/1/2000", "1:2:x"),

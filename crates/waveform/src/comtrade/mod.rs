@@ -11,6 +11,7 @@ mod instant;
 mod lines;
 mod open;
 mod record;
+mod states;
 
 pub use config::{AnalogChannel, Config, DigitalChannel, FileType, Rate, Values};
 pub use error::ComtradeError;

@@ -3,6 +3,7 @@
 use super::config::{Config, Rate};
 use super::data::Data;
 use super::error::Problem;
+use super::states::States;
 
 /// A whole record.
 #[derive(Debug, Clone)]
@@ -13,7 +14,7 @@ pub struct Record {
     pub warnings: Vec<String>,
     times_s: Vec<f64>,
     analog: Vec<Vec<f64>>,
-    digital: Vec<Vec<u8>>,
+    digital: Vec<States>,
 }
 
 impl Record {
@@ -46,13 +47,10 @@ impl Record {
         self.analog.get(index).map_or(&[], Vec::as_slice)
     }
 
-    /// State of digital channel `index`, from 0, at `sample`. `None` when there is no such channel or sample.
+    /// State of digital channel `index`, from 0, at `sample`. `None` when there is no such channel or sample, or its state is not
+    /// known.
     pub fn digital(&self, index: usize, sample: usize) -> Option<bool> {
-        if sample >= self.times_s.len() {
-            return None;
-        }
-        let octet = self.digital.get(index)?.get(sample / 8)?;
-        Some(octet >> (sample % 8) & 1 == 1)
+        self.digital.get(index)?.get(sample)
     }
 
     /// Stretches of samples that follow one another at one distance, as ranges of sample numbers from 0, and their rate.

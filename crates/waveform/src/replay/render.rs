@@ -1,11 +1,12 @@
 //! The samples of a record.
 
+use super::describe::lines;
 use super::mapping::{Feed, Origin, origins};
 use super::resample::Resampler;
 use super::{Ending, Options};
 use crate::WaveformError;
 use crate::comtrade::Record;
-use crate::sample::{Dataset, SampleTable, Sampling, Source, Writer};
+use crate::sample::{SampleTable, Sampling, Source, Writer};
 use wire::quality::SvQuality;
 
 /// A record as samples.
@@ -13,7 +14,7 @@ use wire::quality::SvQuality;
 pub struct Replay {
     /// The samples.
     pub table: SampleTable,
-    /// Of every member where its values come from, for a person to read.
+    /// Of every member where its values come from, and what was passed over to know it; for a person to read.
     pub channels: Vec<String>,
 }
 
@@ -26,7 +27,8 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
     let origins = origins(record, &sampling.dataset, &options.assignments, options.side)?;
     let columns = Columns::new(record, sampling, options, &origins)?;
     let sources = origins.iter().map(|origin| match origin {
-        Origin::Feed(_) | Origin::Invalid => Source::Given,
+        Origin::Feed(_) => Source::Given,
+        Origin::Invalid(_) => Source::Invalid,
         Origin::Sum => Source::Sum,
         Origin::Zero => Source::Zero,
     });
@@ -56,33 +58,6 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
         table,
         channels: lines(record, &sampling.dataset, &origins),
     })
-}
-
-/// Of every member where its values come from, for a person to read.
-///
-/// # Errors
-/// A member without channel.
-pub fn describe(record: &Record, dataset: &Dataset, options: &Options) -> Result<Vec<String>, WaveformError> {
-    let origins = origins(record, dataset, &options.assignments, options.side)?;
-    Ok(lines(record, dataset, &origins))
-}
-
-fn lines(record: &Record, dataset: &Dataset, origins: &[Origin]) -> Vec<String> {
-    let members = dataset.members().iter().zip(origins);
-    members
-        .map(|(member, origin)| {
-            let from = match origin {
-                Origin::Feed(Feed { channel, factor }) => {
-                    let channel = &record.config.analog[*channel];
-                    format!("{} [{}] times {factor}", channel.name, channel.unit)
-                }
-                Origin::Invalid => "nothing, quality invalid".to_owned(),
-                Origin::Sum => "the sum of the phases".to_owned(),
-                Origin::Zero => "nothing, zero".to_owned(),
-            };
-            format!("{} from {from}", member.name)
-        })
-        .collect()
 }
 
 /// Of every member the values at the new rate, in A or V.
@@ -115,8 +90,7 @@ impl Columns {
                     .map(|sample| factor * resampler.at(values, at(sample)))
                     .collect()
             }
-            Origin::Invalid => vec![f64::NAN; samples],
-            Origin::Sum | Origin::Zero => vec![0.0; samples],
+            Origin::Invalid(_) | Origin::Sum | Origin::Zero => vec![0.0; samples],
         };
         Ok(Self {
             values: origins.iter().map(column).collect(),
