@@ -42,8 +42,20 @@ pub(super) struct Channel<'r> {
     pub(super) factor: f64,
     /// 0 to 2, or [`RESIDUAL`].
     place: Option<usize>,
-    /// What it belongs to: the monitored component, and what its name has behind the phase.
-    circuit: (&'r str, String),
+    /// The monitored component.
+    component: &'r str,
+    /// What its name has behind the phase.
+    rest: String,
+}
+
+impl Channel<'_> {
+    fn has_component(&self, other: &Self) -> bool {
+        self.component == other.component
+    }
+
+    fn has_circuit(&self, other: &Self) -> bool {
+        self.has_component(other) && self.rest == other.rest
+    }
 }
 
 /// What a field or a name says.
@@ -90,22 +102,27 @@ impl<'r> Phases<'r> {
                     index: *index,
                     factor: *factor,
                     place: place(&word.phase, lettering, has_d),
-                    circuit: (&channel.component, word.rest.clone()),
+                    component: &channel.component,
+                    rest: word.rest.clone(),
                 })
                 .collect(),
         }
     }
 
-    /// The channel of phase 0 to 2: the first of the circuit that phase a is of, or else the first one.
+    /// The channel of phase 0 to 2: the first of what phase a belongs to, or else the first one.
     pub(super) fn phase(&self, phase: usize) -> Option<&Channel<'r>> {
-        self.in_circuit(phase).or_else(|| self.at(phase).next())
+        let beside = |same| self.beside_a(phase, same).next();
+        beside(Channel::has_circuit)
+            .or_else(|| beside(Channel::has_component))
+            .or_else(|| self.at(phase).next())
     }
 
-    /// The channel of the residual: of the circuit of phase a, or where the record has no other circuit.
+    /// The channel of the residual: of the circuit of phase a, or where its component has no other circuit.
     pub(super) fn residual(&self) -> Option<&Channel<'r>> {
-        let is_alone = (0..=RESIDUAL).all(|place| self.at(place).count() <= 1);
-        self.in_circuit(RESIDUAL)
-            .or_else(|| self.at(RESIDUAL).next().filter(|_| is_alone))
+        let beside = |place| self.beside_a(place, Channel::has_component);
+        let is_alone = (0..=RESIDUAL).all(|place| beside(place).count() <= 1);
+        let of_circuit = self.beside_a(RESIDUAL, Channel::has_circuit).next();
+        of_circuit.or_else(|| beside(RESIDUAL).next().filter(|_| is_alone))
     }
 
     /// Whether there is a channel of any phase.
@@ -118,9 +135,15 @@ impl<'r> Phases<'r> {
         self.channels.is_empty()
     }
 
-    fn in_circuit(&self, place: usize) -> Option<&Channel<'r>> {
-        let circuit = &self.at(0).next()?.circuit;
-        self.at(place).find(|channel| channel.circuit == *circuit)
+    /// The channels of `place` that have the `same` as the first of phase a.
+    fn beside_a(
+        &self,
+        place: usize,
+        same: fn(&Channel<'r>, &Channel<'r>) -> bool,
+    ) -> impl Iterator<Item = &Channel<'r>> {
+        let a = self.at(0).next();
+        self.at(place)
+            .filter(move |channel| a.is_some_and(|a| same(channel, a)))
     }
 
     fn at(&self, place: usize) -> impl Iterator<Item = &Channel<'r>> {
@@ -147,12 +170,11 @@ fn fields_are_equal(analog: &[AnalogChannel]) -> bool {
 /// What the phase field says, or the name where the field is empty.
 fn in_field(channel: &AnalogChannel, quantity: Quantity) -> Word {
     let name = in_name(channel, quantity);
-    let phase = channel.phase.to_ascii_uppercase();
-    if phase.is_empty() || phase == name.phase {
+    if channel.phase.is_empty() {
         return name;
     }
-    let rest = String::new();
-    Word { phase, rest }
+    let phase = channel.phase.to_ascii_uppercase();
+    Word { phase, ..name }
 }
 
 /// What the name says: `IA_GC1`, `U L1`, `Ua2`, `3U0`.
@@ -314,6 +336,18 @@ mod tests {
         assert_eq!(found(&[":IA.1", ":IB.2", ":IC.3", ":3I0"]), [1, 2, 3, 4]);
         assert_eq!(found(&[":3IA", ":IA", ":IB", ":IC"]), [2, 3, 4, 0]);
         assert_eq!(found(&[":IA", ":IB", ":IC", ":IE"]), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn the_monitored_component_comes_before_the_rest_of_the_name() {
+        let mut channels = channels(&["A:IA.1", "N:IN.4", "B:IB.6", "B:IB.2", "C:IC.3", "N:3Io.7"]);
+        for (channel, component) in channels.iter_mut().zip(["bay", "other", "other", "bay", "bay", "bay"]) {
+            channel.component = component.into();
+        }
+        let phases = Phases::of(&channels, Quantity::Current);
+        let places = [0, 1, 2].map(|phase| phases.phase(phase).map(|channel| channel.index));
+        assert_eq!(places, [Some(0), Some(3), Some(4)]);
+        assert_eq!(phases.residual().map(|channel| channel.index), Some(5));
     }
 
     #[test]
