@@ -50,6 +50,5 @@ fn passed_over(record: &Record) -> impl Iterator<Item = String> {
     let passed_over = quantities
         .into_iter()
         .filter(|(quantity, _)| Phases::of(&record.config.analog, *quantity).by_name);
-    passed_over
-        .map(|(_, what)| format!("the phase fields of the {what} do not tell the phases apart: the names decide"))
+    passed_over.map(|(_, what)| format!("the phase fields of the {what} do not tell the phases: the names do"))
 }

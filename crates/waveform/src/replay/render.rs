@@ -60,6 +60,10 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
     })
 }
 
+/// Nominal frequencies of grids, railways and ships. The search for the place to begin anew takes the square of a cycle's
+/// length: a stated frequency far below would take hours.
+const POSSIBLE_HZ: std::ops::RangeInclusive<f64> = 10.0..=400.0;
+
 /// Of every member the values at the new rate, in A or V.
 struct Columns {
     values: Vec<Vec<f64>>,
@@ -110,7 +114,8 @@ impl Columns {
 
     /// Samples of a cycle of the nominal frequency; as long as the fade, so a wrong one does no harm.
     fn cycle(&self, record: &Record, sampling: &Sampling) -> Result<usize, WaveformError> {
-        let hz = record.config.frequency_hz.unwrap_or(50.0);
+        let stated = record.config.frequency_hz;
+        let hz = stated.filter(|hz| POSSIBLE_HZ.contains(hz)).unwrap_or(50.0);
         let cycle = (f64::from(sampling.rate) / hz).round().max(1.0) as usize;
         if cycle.saturating_mul(3) <= self.samples {
             return Ok(cycle);
