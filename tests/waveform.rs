@@ -144,6 +144,62 @@ fn a_record_is_what_is_captured() {
 }
 
 #[test]
+fn a_record_without_voltages_whose_phase_fields_say_nothing_ends_once() {
+    if !root_or_skip("a_record_without_voltages_whose_phase_fields_say_nothing_ends_once") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let config = directory.path().join("emt.cfg");
+    let channel = |number, name| format!("{number},{name}: w{number},A,,kA,0.001,0,0,-9999,9999,1,1,P\n");
+    let channels = [(1, "IA"), (2, "IB"), (3, "IC")].map(|(number, name)| channel(number, name));
+    let rest = "50\n1\n4800,480\n29/02/2024,0:0:0\n01/03/2024,0:0:0\nASCII\n1\n";
+    std::fs::write(&config, format!("EMT,1,1999\n3,3A,0D\n{}{rest}", channels.concat())).expect("a file");
+    let samples: String = (1..=480).map(|number| format!("{number},0,500,-300,100\n")).collect();
+    std::fs::write(directory.path().join("emt.dat"), samples).expect("a file");
+    let options = [
+        "--comtrade",
+        config.to_str().expect("UTF-8"),
+        "--comtrade-ending",
+        "once",
+    ];
+    let (said, asdus) = published(&options, &directory);
+    assert_eq!(said.status.code(), Some(0), "{}", stderr(&said));
+    for line in [
+        "Ib from IB: w2 [kA] times 1000",
+        "the phase fields of the currents do not tell the phases: the names do",
+        "Ua from nothing, quality invalid: the record has no voltage",
+    ] {
+        assert!(stderr(&said).contains(line), "{}", stderr(&said));
+    }
+    let sent = RunFile::open(&directory.path().join("sent.triptime")).expect("a run file");
+    let events = sent.events().expect("events");
+    let begins = |name: &str| {
+        events
+            .iter()
+            .filter(|event| event.text.starts_with(&format!("`{name}` begins")))
+            .count()
+    };
+    assert_eq!((begins("record"), begins("end")), (1, 1), "{events:?}");
+    let mut second = 0;
+    for (index, asdu) in asdus.iter().enumerate() {
+        let count = number(asdu, "smpCnt");
+        second += u64::from(index > 0 && count < number(&asdus[index - 1], "smpCnt"));
+        let is_record = second == 0 && count < 480;
+        let values = if is_record {
+            [500_000, -300_000, 100_000, 300_000]
+        } else {
+            [0; 4]
+        };
+        assert_eq!(
+            asdu["values"],
+            serde_json::json!([&values[..], &[0; 4]].concat()),
+            "{asdu}"
+        );
+        assert_eq!(asdu["qualities"], serde_json::json!([0, 0, 0, 0, 1, 1, 1, 1]), "{asdu}");
+    }
+}
+
+#[test]
 fn values_that_cannot_be_published_are_said() {
     if !root_or_skip("values_that_cannot_be_published_are_said") {
         return;

@@ -40,6 +40,9 @@ fn frame(stream: &StreamSpec, number: u32) -> Vec<u8> {
     let asdus = u32::from(stream.asdus);
     let asdu = |index: u32| OwnedAsdu {
         smp_cnt: ((number * asdus + index) % stream.rate) as u16,
+        dat_set: stream.dat_set.clone().map(String::into_bytes),
+        smp_rate: stream.smp_rate,
+        smp_mod: stream.smp_mod,
         ..OwnedAsdu::new(&stream.sv_id, stream.conf_rev, 2, &members)
     };
     let message = Message {
@@ -195,6 +198,55 @@ fn what_is_not_as_expected_is_named() {
         4_100,
         "in another VLAN, and measured all the same"
     );
+}
+
+#[test]
+fn another_dat_set_or_smp_rate_is_named() {
+    if !can_run("another_dat_set_or_smp_rate_is_named") {
+        return;
+    }
+    let stated = |id, number| StreamSpec {
+        dat_set: Some("MU01MU/LLN0$PhsMeas1".into()),
+        smp_rate: Some(4_800),
+        smp_mod: Some(1),
+        ..expected(id, number)
+    };
+    let all = [
+        stated("RIGHT", 1),
+        stated("WRONG", 2),
+        stated("NEITHER", 3),
+        expected("UNASKED", 4),
+        expected("ZERO", 5),
+    ];
+    let mut sent = all.clone();
+    sent[1].dat_set = Some("MU01MU/LLN0$PhsMeas2".into());
+    sent[1].smp_rate = Some(4_000);
+    (sent[2].dat_set, sent[2].smp_rate) = (None, None);
+    sent[3] = stated("UNASKED", 4);
+    sent[3].smp_rate = Some(80);
+    sent[4].conf_rev = 0;
+    let recorded = run(&all, &sent, 100, Duration::ZERO);
+    let said = |id: &str| {
+        let texts = texts(&recorded, &format!("spacing/{id}")).into_iter();
+        texts.filter(|text| text.contains("expected")).collect::<Vec<String>>()
+    };
+    assert_eq!(said("RIGHT"), Vec::<String>::new());
+    assert_eq!(
+        said("WRONG"),
+        [
+            "WRONG: datSet is not MU01MU/LLN0$PhsMeas1 as expected",
+            "WRONG: smpRate is 4000, not 4800 as expected"
+        ]
+    );
+    assert_eq!(
+        said("NEITHER"),
+        [
+            "NEITHER: has no datSet, expected MU01MU/LLN0$PhsMeas1",
+            "NEITHER: has no smpRate, expected 4800"
+        ]
+    );
+    assert_eq!(said("UNASKED"), ["UNASKED: smpRate is 80, not 4800 as expected"]);
+    assert_eq!(said("ZERO"), ["ZERO: confRev is 0, not 1 as expected"]);
 }
 
 #[test]

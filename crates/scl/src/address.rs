@@ -3,7 +3,7 @@
 use crate::error::Warning;
 use crate::model::Address;
 use crate::xml::{Element, Lines};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use wire::ether::{Mac, VlanTag};
 
 /// Priority of a tag that states none (IEC 61850-8-1, 9-2).
@@ -42,7 +42,7 @@ impl BlockKind {
 }
 
 /// What a control block's address is found by: kind, IED, logical device, name.
-type Key<'a> = (BlockKind, &'a str, &'a str, &'a str);
+pub(crate) type Key<'a> = (BlockKind, &'a str, &'a str, &'a str);
 
 /// The addresses of a file.
 #[derive(Debug, Default)]
@@ -84,6 +84,24 @@ impl<'a, 'input> Addresses<'a, 'input> {
         let mut found = self.0.get(&(kind, ied, ld, name)).cloned().unwrap_or_default();
         found.sort_by_key(|(access_point, _)| *access_point != own);
         found
+    }
+
+    /// Those that none of `blocks` has, in the order of the file.
+    pub(crate) fn without_block(&self, blocks: &HashSet<Key<'a>>, lines: &Lines) -> Vec<Warning> {
+        let alone = self.0.iter().filter(|(key, _)| !blocks.contains(*key));
+        let mut warnings: Vec<Warning> = alone
+            .flat_map(|((kind, ied, ld, name), elements)| {
+                let of = format!("{} of {name}", kind.element());
+                let control = kind.control();
+                let what = format!(
+                    "IED {ied} has no {control} `{name}` in logical device `{ld}`: nothing is known of what is sent there"
+                );
+                let problem = move |(_, element): &(_, Element<'_, '_>)| lines.problem(*element, of.clone(), what.clone());
+                elements.iter().map(problem)
+            })
+            .collect();
+        warnings.sort_by_key(|warning| warning.line);
+        warnings
     }
 }
 

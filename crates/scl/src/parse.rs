@@ -7,7 +7,7 @@ use crate::error::SclError;
 use crate::model::{Document, LeftOut, SampledValues};
 use crate::types::Types;
 use crate::xml::{Element, Lines};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Reads the octets of a file.
 ///
@@ -42,6 +42,7 @@ pub fn parse(text: &str) -> Result<Document, SclError> {
     };
     let types = Types::of(root);
     let addresses = Addresses::of(root);
+    let mut blocks = HashSet::new();
     for element in root.named("IED") {
         let ied = Ied::of(element);
         document.ieds.push(ied.name.to_owned());
@@ -54,6 +55,7 @@ pub fn parse(text: &str) -> Result<Document, SclError> {
             for node in device.elements().filter(|node| matches!(node.name(), "LN0" | "LN")) {
                 for kind in [BlockKind::SampledValues, BlockKind::Goose] {
                     for block in node.named(kind.control()) {
+                        blocks.insert((kind, ied.name, device.text_of("inst"), block.text_of("name")));
                         document.take(&Control {
                             reading,
                             addresses: &addresses,
@@ -68,6 +70,7 @@ pub fn parse(text: &str) -> Result<Document, SclError> {
             }
         }
     }
+    document.warnings.extend(addresses.without_block(&blocks, &lines));
     document.warn_of_namesakes();
     Ok(document)
 }

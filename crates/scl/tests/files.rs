@@ -277,6 +277,31 @@ fn what_need_not_stop_a_block_is_a_warning() {
 }
 
 #[test]
+fn an_address_without_control_block_is_a_warning() {
+    for (from, to, name) in [
+        (
+            "cbName=\"MSVCB02\"",
+            "cbName=\"MSVCB2\"",
+            "SMV of MSVCB2: IED MU01 has no SampledValueControl `MSVCB2` in logical device `MU`",
+        ),
+        (
+            "ldInst=\"PROT\" cbName=\"gcbTrip\"",
+            "ldInst=\"CTRL\" cbName=\"gcbTrip\"",
+            "GSE of gcbTrip: IED RELAY1 has no GSEControl `gcbTrip` in logical device `CTRL`",
+        ),
+    ] {
+        assert!(STATION.contains(from), "{from}");
+        let document = parse(&STATION.replacen(from, to, 1)).expect("a file");
+        let [warning] = &document.warnings[..] else {
+            panic!("one warning: {:?}", document.warnings);
+        };
+        let line = STATION.lines().position(|line| line.contains(from)).expect("a line") + 1;
+        let expected = format!("line {line}: {name}");
+        assert!(warning.to_string().starts_with(&expected), "{warning}");
+    }
+}
+
+#[test]
 fn datasets_that_are_no_currents_and_voltages_say_which_member() {
     for (from, to, part) in [
         (

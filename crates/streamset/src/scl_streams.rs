@@ -63,7 +63,7 @@ pub fn from_scl(
         let why = refused
             .first()
             .cloned()
-            .unwrap_or_else(|| format!("{name}: it has no SampledValueControl"));
+            .unwrap_or_else(|| format!("{name}: {}", without_block(document, ieds)));
         return Err(SetError::Nothing(format!("{why}: nothing to publish or to expect")));
     }
     if is_assumed {
@@ -81,6 +81,25 @@ pub fn from_scl(
         }
     });
     Ok(Selection { streams, notes })
+}
+
+/// That nothing that is meant has a control block, and what has one.
+fn without_block(document: &Document, ieds: &[String]) -> String {
+    if ieds.is_empty() {
+        return "it has no SampledValueControl".to_owned();
+    }
+    let mut others: Vec<&str> = Vec::new();
+    for block in &document.sampled_values {
+        if !others.contains(&block.place.ied.as_str()) {
+            others.push(&block.place.ied);
+        }
+    }
+    let have = match &others[..] {
+        [] => "nor has any other".to_owned(),
+        others => format!("others have: {}", others.join(", ")),
+    };
+    let noun = if ieds.len() == 1 { "IED" } else { "IEDs" };
+    format!("no SampledValueControl in {noun} {} ({have})", ieds.join(", "))
 }
 
 fn stream(block: &SampledValues, file: &str, hz: f64, notes: &mut Vec<String>) -> Result<StreamSpec, String> {

@@ -33,9 +33,9 @@ pub struct StreamSpec {
     pub quality: SvQuality,
     /// Degrees by which its waveform runs ahead.
     pub phase_deg: f64,
-    /// datSet to publish; left out of the frames where there is none, as 9-2LE wants.
+    /// datSet to publish or to expect; left out of the frames where there is none, as 9-2LE wants, and then not looked at.
     pub dat_set: Option<String>,
-    /// smpRate to publish; left out of the frames where there is none, as 9-2LE wants.
+    /// smpRate to publish or to expect; left out of the frames where there is none, as 9-2LE wants.
     pub smp_rate: Option<u16>,
     /// smpMod to publish; left out where it is the default, samples in a period.
     pub smp_mod: Option<u16>,

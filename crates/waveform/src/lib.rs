@@ -1,6 +1,6 @@
 //! The contents of sampled-value streams: recorded faults (COMTRADE) and synthesised ones, as members of a dataset.
 //!
-//! [`comtrade`] reads records, [`synth`] describes signals, [`replay`] fits a record to a dataset, and [`sample`] makes a
+//! [`comtrade`] reads and writes records, [`synth`] describes signals, [`replay`] fits a record to a dataset, and [`sample`] makes a
 //! [`sample::SampleTable`] of either: the octets of every sample, ready for a hot thread that only copies.
 //!
 //! Currents are amperes and voltages volts, instantaneous and primary, in `f64`; a missing value is NaN until it becomes a

@@ -191,6 +191,34 @@ fn changed(file: &str, from: &str, to: &str) -> Result<Record, String> {
 }
 
 #[test]
+fn states_that_are_neither_0_nor_1_are_not_known() {
+    let config = std::fs::read(data("ascii_1999.cfg")).expect("a file");
+    let text = std::fs::read_to_string(data("ascii_1999.dat")).expect("a file");
+    let lines = text.lines().zip(0..).map(|(line, sample)| match sample {
+        2 | 4 => format!("{},2\n", line.rsplit_once(',').expect("fields").0),
+        _ => format!("{line}\n"),
+    });
+    let octets: String = lines.collect();
+    let record =
+        waveform::comtrade::parse((&config, "x.cfg"), (octets.as_bytes(), "x.dat")).expect("read all the same");
+    let states: Vec<Option<bool>> = (0..6).map(|sample| record.digital(16, sample)).collect();
+    let expected = [0, 1, 2, 3, 4, 5].map(|sample| (![2, 4].contains(&sample)).then(|| state(16, sample)));
+    assert_eq!(states, expected);
+    assert_eq!(record.digital(15, 2), Some(state(15, 2)));
+    assert_eq!(
+        record.warnings,
+        ["2 states of digital channels are neither 0 nor 1 (the first: D17 is \"2\" in line 3): they are not known"]
+    );
+}
+
+#[test]
+fn channels_go_by_the_numbers_of_the_file() {
+    let record = changed("ascii_1999", "\r\n2,", "\r\n12,").expect("a record");
+    let numbers = record.config.analog.iter().map(|channel| channel.number);
+    assert_eq!(numbers.collect::<Vec<u64>>(), [1, 12, 3]);
+}
+
+#[test]
 fn what_is_wrong_is_named_with_file_and_line() {
     for (file, from, to, expected) in [
         (

@@ -54,8 +54,8 @@ impl Waveform {
 
     /// The states that begin in a stream that runs `ahead` samples ahead; none where it stays in one.
     pub(super) fn begins(&self, ahead: u32) -> Vec<Begin> {
-        // A settled state is looped over its cycles: it begins once.
-        let comes_again = self.table.frequency_hz().is_none();
+        // A settled state is looped over its cycles, or over one sample: it begins once.
+        let comes_again = self.table.frequency_hz().is_none() && self.table.looped() > 1;
         let begins = self.table.marks().iter().filter_map(|mark| {
             let is_looped = comes_again && mark.sample >= self.table.once();
             let every = is_looped.then(|| self.table.looped());
@@ -84,6 +84,47 @@ impl Waveform {
 #[cfg(test)]
 mod tests {
     use super::Waveform;
+    use std::sync::Arc;
+    use waveform::comtrade::parse;
+    use waveform::replay::{Ending, Options, table};
+    use waveform::sample::{Dataset, Sampling};
+
+    /// What begins in a record of 100 ms and one current, with this ending: name, sample, and whether it begins again.
+    fn begins(ending: Ending) -> Vec<(String, u64, bool)> {
+        let config =
+            "s,d,1999\n1,1A,0D\n1,IA,A,,A,1,0,0,-9,9,1,1,P\n50\n1\n1000,100\n1/1/24,0:0:0\n1/1/24,0:0:0\nASCII\n1\n";
+        let data: String = (1..=100).map(|number| format!("{number},0,1\n")).collect();
+        let record = parse((config.as_bytes(), "cfg"), (data.as_bytes(), "dat")).expect("a record");
+        let sampling = Sampling {
+            dataset: Dataset::new(1, 0).expect("one current"),
+            ..Sampling::new(4_000)
+        };
+        let options = Options {
+            ending,
+            ..Options::default()
+        };
+        let table = table(&record, &sampling, &options).expect("a table").table;
+        let begins = Waveform::of(Arc::new(table), "a record".into()).begins(0);
+        let begins = begins.into_iter();
+        begins
+            .map(|begin| (begin.name.clone(), begin.sample, begin.again().is_some()))
+            .collect()
+    }
+
+    #[test]
+    fn the_end_of_a_record_comes_once() {
+        let begin = |name: &str, sample, again| (name.to_owned(), sample, again);
+        assert_eq!(
+            begins(Ending::Once),
+            [
+                begin("record", 0, false),
+                begin("trigger", 0, false),
+                begin("end", 397, false)
+            ]
+        );
+        let mute = begins(Ending::Mute(100_000_000));
+        assert_eq!(mute.last(), Some(&begin("mute", 397, true)), "{mute:?}");
+    }
 
     #[test]
     fn the_first_sample_of_the_second() {

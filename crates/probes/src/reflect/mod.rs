@@ -32,7 +32,7 @@ use run::{Recorder, Stop};
 use sys::packet::PortOptions;
 use sys::tcx::TcxOptions;
 use sys::thread::Policy;
-use sys::xdp::{XdpOptions, XdpRequest};
+use sys::xdp::{MOST_FRAME_BYTES, XdpOptions, XdpRequest};
 use wire::ether::{EthernetView, Mac, VlanTag};
 
 /// Which end of the round trip.
@@ -149,9 +149,23 @@ pub fn xdp_options(config: &ReflectConfig, form: XdpRequest) -> XdpOptions {
     XdpOptions {
         ethertypes: vec![wire::test_frame::ETHER_TYPE],
         ring_frames: ring_frames(config),
-        frame_bytes: config.frame_bytes.max(wire::test_frame::BYE_OCTETS) + VLAN_TAG,
+        frame_bytes: xdp_room(
+            config.frame_bytes.max(wire::test_frame::BYE_OCTETS),
+            config.vlan.is_some(),
+        ),
         mode: form,
         ..XdpOptions::default()
+    }
+}
+
+/// Room for a frame and its tag. A frame in another VLAN is told apart by its tag, so there is room for one also where none is
+/// asked for, unless that is more than AF_XDP has.
+fn xdp_room(frame_bytes: usize, is_tagged: bool) -> usize {
+    let tagged = frame_bytes + VLAN_TAG;
+    if is_tagged {
+        tagged
+    } else {
+        tagged.min(MOST_FRAME_BYTES.max(frame_bytes))
     }
 }
 
@@ -343,5 +357,29 @@ fn capacity(config: &ReflectConfig, role: Role) -> usize {
     match role {
         Role::Reflector => records.max(LEAST_OF_A_REFLECTOR),
         Role::Initiator | Role::Auto => records,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ReflectConfig, Role, xdp_options};
+    use sys::xdp::XdpRequest;
+    use wire::ether::VlanTag;
+
+    #[test]
+    fn the_longest_frame_of_af_xdp_needs_no_room_for_a_tag_it_has_not() {
+        let room = |frame_bytes, vlan| {
+            let config = ReflectConfig {
+                frame_bytes,
+                vlan,
+                ..ReflectConfig::new(Role::Initiator)
+            };
+            xdp_options(&config, XdpRequest::Auto).frame_bytes
+        };
+        let tag = Some(VlanTag::new(4, false, 100));
+        assert_eq!((room(1_514, None), room(1_514, tag)), (1_518, 1_518));
+        assert_eq!((room(3_840, None), room(3_836, tag)), (3_840, 3_840));
+        // Refused where the socket is opened.
+        assert_eq!((room(3_841, None), room(3_837, tag)), (3_841, 3_841));
     }
 }

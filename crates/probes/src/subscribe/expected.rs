@@ -10,11 +10,14 @@ use streamset::StreamSpec;
 use units::Monotonic;
 use wire::ether::Mac;
 use wire::sequence::RateLearner;
-use wire::sv::Frame;
+use wire::sv::{Asdu, Frame};
 
 /// An expected stream that comes this long after the start is late: a publisher that is started beside the subscriber waits for the next
 /// full second.
 const LATE_NS: i64 = 1_000_000_000;
+
+/// smpMod of samples a second.
+const PER_SECOND: u16 = 1;
 
 /// What is held against a stream.
 #[derive(Debug, Clone)]
@@ -27,8 +30,19 @@ pub(super) struct Watch {
     seen: Seen,
 }
 
-/// What is compared: confRev, ASDUs, octets of seqData.
-type Seen = [u64; 3];
+/// What is compared: confRev, ASDUs, octets of seqData, datSet as of [`dat_set`], smpRate as of [`smp_rate`].
+type Seen = [u64; 5];
+
+/// No value of any of them.
+const NOT_SEEN: Seen = [u64::MAX; 5];
+
+/// smpRate of a frame that has none, which no value of its 16 bits is.
+const NO_SMP_RATE: u64 = 1 << 16;
+
+/// What of datSet.
+const AS_EXPECTED: u64 = 0;
+const NO_DAT_SET: u64 = 1;
+const OTHER_DAT_SET: u64 = 2;
 
 impl Watch {
     pub(super) fn new(expected: StreamSpec) -> Self {
@@ -36,7 +50,7 @@ impl Watch {
             expected,
             came: false,
             learner: Some(RateLearner::new()),
-            seen: Seen::default(),
+            seen: NOT_SEEN,
         }
     }
 }
@@ -88,6 +102,8 @@ impl Stream {
             u64::from(asdu.conf_rev()),
             frame.asdus().count() as u64,
             asdu.seq_data().len() as u64,
+            dat_set(&watch.expected, &asdu),
+            asdu.smp_rate().map_or(NO_SMP_RATE, u64::from),
         ];
         let before = std::mem::replace(&mut watch.seen, seen);
         let expected = &watch.expected;
@@ -95,15 +111,24 @@ impl Stream {
             u64::from(expected.conf_rev),
             u64::from(expected.asdus),
             expected.content.octets().map_or(seen[2], |octets| octets as u64),
+            AS_EXPECTED,
+            smp_rate(expected, &asdu).map_or(seen[4], u64::from),
         ];
         let codes = [
             notice::EXPECTED_CONF_REV,
             notice::EXPECTED_ASDUS,
             notice::EXPECTED_OCTETS,
+            notice::EXPECTED_DAT_SET,
+            notice::EXPECTED_SMP_RATE,
         ];
         for (index, code) in codes.into_iter().enumerate() {
             if seen[index] != wanted[index] && seen[index] != before[index] {
-                self.notice(feed, code, at, wanted[index], seen[index]);
+                let a = match code {
+                    // Its words need the name.
+                    notice::EXPECTED_DAT_SET => u64::from(self.number()),
+                    _ => wanted[index],
+                };
+                self.notice(feed, code, at, a, seen[index]);
             }
         }
     }
@@ -137,6 +162,37 @@ impl Stream {
     }
 }
 
+/// Whether the datSet of a frame is the expected one. A file that names none says nothing about it.
+fn dat_set(expected: &StreamSpec, asdu: &Asdu<'_>) -> u64 {
+    match (&expected.dat_set, asdu.dat_set()) {
+        (Some(_), None) => NO_DAT_SET,
+        (Some(expected), Some(seen)) if expected.as_bytes() != seen => OTHER_DAT_SET,
+        _ => AS_EXPECTED,
+    }
+}
+
+/// The smpRate that the frame should have: what the file says, or the rate where the frame counts samples a second. `None`
+/// where it is not known.
+fn smp_rate(expected: &StreamSpec, asdu: &Asdu<'_>) -> Option<u32> {
+    let is_per_second = asdu.smp_rate().is_some() && asdu.smp_mod() == Some(PER_SECOND);
+    let stated = expected.smp_rate.map(u32::from);
+    stated.or_else(|| is_per_second.then_some(expected.rate))
+}
+
+/// That the datSet of expected stream number `number` is absent or another one, as `seen` says.
+pub(super) fn dat_set_text(config: &SubscribeConfig, stream: &str, number: u64, seen: u64) -> String {
+    let expected = usize::try_from(number)
+        .ok()
+        .and_then(|number| config.expected.get(number));
+    let name = expected
+        .and_then(|expected| expected.dat_set.as_deref())
+        .unwrap_or_default();
+    match seen {
+        NO_DAT_SET => format!("{stream}: has no datSet, expected {name}"),
+        _ => format!("{stream}: datSet is not {name} as expected"),
+    }
+}
+
 /// The streams that are to come, numbered from 0.
 pub(super) fn awaited(config: &SubscribeConfig) -> Vec<Stream> {
     let numbered = (0..).zip(&config.expected);
@@ -164,6 +220,8 @@ pub(super) fn text(code: u16, stream: &str, a: u64, b: u64) -> Option<String> {
             format!("{stream}: seqData has {b} octets, not {a} as expected: the dataset is another one")
         }
         notice::EXPECTED_RATE => format!("{stream}: smpCnt wraps at {b} samples/s, not {a} as expected"),
+        notice::EXPECTED_SMP_RATE if b == NO_SMP_RATE => format!("{stream}: has no smpRate, expected {a}"),
+        notice::EXPECTED_SMP_RATE => format!("{stream}: smpRate is {b}, not {a} as expected"),
         notice::EXPECTED_VLAN => format!("{stream}: came {}, expected {}", vlan(b), vlan(a)),
         _ => return None,
     };

@@ -49,6 +49,8 @@ pub(super) mod notice {
     pub(in crate::subscribe) const EXPECTED_OCTETS: u16 = 21;
     pub(in crate::subscribe) const EXPECTED_RATE: u16 = 22;
     pub(in crate::subscribe) const EXPECTED_VLAN: u16 = 23;
+    pub(in crate::subscribe) const EXPECTED_DAT_SET: u16 = 28;
+    pub(in crate::subscribe) const EXPECTED_SMP_RATE: u16 = 29;
     pub(in crate::subscribe) const NIC_DROP: u16 = 26;
     pub(in crate::subscribe) const KERNEL_DROP: u16 = 27;
     pub(in crate::subscribe) const PUBLISHER_DOUBT: u16 = 24;
@@ -217,6 +219,7 @@ impl Describe for Subscribe {
                 return (EventKind::ClockGood, text);
             }
             notice::NO_SMP_SYNCH => format!("{stream}: smpSynch is absent; taken as not synchronised"),
+            notice::EXPECTED_DAT_SET => expected::dat_set_text(&self.config, stream, a, b),
             _ => expected::text(code, stream, a, b).unwrap_or_else(|| format!("{stream}: notice {code} ({a}, {b})")),
         };
         (EventKind::Stream, text)

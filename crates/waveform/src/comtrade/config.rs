@@ -29,6 +29,8 @@ pub enum Values {
 /// An analog channel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnalogChannel {
+    /// Number, as written; some recorders leave numbers out. The place in the record, from 1, where it is none.
+    pub number: u64,
     /// Name.
     pub name: String,
     /// Phase, as written: often `A`, `B`, `C`, `N` or nothing.
@@ -105,7 +107,7 @@ impl Config {
         let revision = revision(&head, &mut warnings);
         let (analog_count, digital_count) = counts(&lines.expect("the number of channels")?, &mut warnings)?;
         let analog = channels(&mut lines, analog_count, "an analog channel", analog)?;
-        let digital = channels(&mut lines, digital_count, "a digital channel", digital)?;
+        let digital = channels(&mut lines, digital_count, "a digital channel", |line, _| digital(line))?;
         let frequency_hz = frequency(&lines.expect("the nominal frequency")?)?;
         let rates = rates(&mut lines)?;
         let start = time(&mut lines, "the start time", revision, &mut warnings)?;
@@ -176,13 +178,13 @@ fn channels<T>(
     lines: &mut Lines<'_>,
     count: u64,
     what: &str,
-    read: impl Fn(&Line<'_>) -> Result<T, Problem>,
+    read: impl Fn(&Line<'_>, u64) -> Result<T, Problem>,
 ) -> Result<Vec<T>, Problem> {
     // The file's own length bounds the number: nothing is reserved on the word of a count.
     let mut channels = Vec::new();
     for number in 1..=count {
         let line = lines.expect(&format!("{what}, number {number} of {count}"))?;
-        channels.push(read(&line)?);
+        channels.push(read(&line, number)?);
     }
     Ok(channels)
 }
@@ -190,7 +192,7 @@ fn channels<T>(
 /// Fields of an analog channel up to its multiplier and offset: fewer are the line of something else.
 const FEWEST_FIELDS: usize = 7;
 
-fn analog(line: &Line<'_>) -> Result<AnalogChannel, Problem> {
+fn analog(line: &Line<'_>, place: u64) -> Result<AnalogChannel, Problem> {
     if line.fields.len() < FEWEST_FIELDS {
         return Err(line.problem(format!(
             "{} fields: an analog channel has 10 (1991) or 13: is the number of channels in line 2 right?",
@@ -198,6 +200,7 @@ fn analog(line: &Line<'_>) -> Result<AnalogChannel, Problem> {
         )));
     }
     Ok(AnalogChannel {
+        number: line.text(0).parse().unwrap_or(place),
         name: line.text(1).to_owned(),
         phase: line.text(2).to_owned(),
         component: line.text(3).to_owned(),

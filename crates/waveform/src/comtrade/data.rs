@@ -3,6 +3,7 @@
 use super::config::{Config, FileType};
 use super::error::Problem;
 use super::lines::decode;
+use super::states::States;
 
 /// The samples as they were written.
 #[derive(Debug, Default)]
@@ -11,8 +12,8 @@ pub(super) struct Data {
     pub(super) stamps: Vec<Option<f64>>,
     /// Per analog channel the raw numbers; NaN where missing.
     pub(super) analog: Vec<Vec<f64>>,
-    /// Per digital channel the states, eight in an octet, the first in the lowest bit.
-    pub(super) digital: Vec<Vec<u8>>,
+    /// Per digital channel the states.
+    pub(super) digital: Vec<States>,
     /// What was passed over.
     pub(super) warnings: Vec<String>,
 }
@@ -21,7 +22,7 @@ impl Data {
     pub(super) fn parse(config: &Config, octets: &[u8]) -> Result<Self, Problem> {
         let mut data = Self {
             analog: vec![Vec::new(); config.analog.len()],
-            digital: vec![Vec::new(); config.digital.len()],
+            digital: vec![States::default(); config.digital.len()],
             ..Self::default()
         };
         match config.file_type {
@@ -57,6 +58,7 @@ impl Data {
     fn ascii(&mut self, config: &Config, octets: &[u8]) -> Result<(), Problem> {
         let text = decode(octets);
         let fields = 2 + self.analog.len() + self.digital.len();
+        let mut odd = OddStates::default();
         for (line, number) in text.lines().zip(1u64..) {
             let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{1a}');
             if line.is_empty() {
@@ -78,12 +80,13 @@ impl Data {
             let _sample_number = fields.next();
             self.ascii_sample(config, &mut fields)
                 .map_err(|text| Problem::at(number, text))?;
+            self.ascii_states(config, fields, number, &mut odd);
         }
+        self.warnings.extend(odd.warning());
         Ok(())
     }
 
     fn ascii_sample<'a>(&mut self, config: &Config, fields: &mut impl Iterator<Item = &'a str>) -> Result<(), String> {
-        let sample = self.stamps.len();
         let stamp = fields.next().unwrap_or_default();
         self.stamps.push(number(stamp, "the time stamp", false)?);
         for (values, channel) in self.analog.iter_mut().zip(&config.analog) {
@@ -91,27 +94,34 @@ impl Data {
             let value = number(field, &channel.name, config.revision != 1991)?;
             values.push(value.unwrap_or(f64::NAN));
         }
-        for (states, channel) in self.digital.iter_mut().zip(&config.digital) {
-            let state = match fields.next() {
-                Some("1") => true,
-                Some("0" | "") => false,
+        Ok(())
+    }
+
+    fn ascii_states<'a>(
+        &mut self,
+        config: &Config,
+        fields: impl Iterator<Item = &'a str>,
+        line: u64,
+        odd: &mut OddStates,
+    ) {
+        let channels = self.digital.iter_mut().zip(&config.digital);
+        for ((states, channel), field) in channels.zip(fields) {
+            let state = match field {
+                "1" => Some(true),
+                "0" | "" => Some(false),
                 other => {
-                    return Err(format!(
-                        "{} is \"{}\": expected 0 or 1",
-                        channel.name,
-                        other.unwrap_or_default()
-                    ));
+                    odd.note(line, &channel.name, other);
+                    None
                 }
             };
-            put_state(states, sample, state);
+            states.push(state);
         }
-        Ok(())
     }
 
     fn binary(&mut self, config: &Config, octets: &[u8], width: usize, value: impl Fn(&[u8]) -> Option<f64>) {
         let analog_octets = width * config.analog.len();
         let record = 8 + analog_octets + 2 * config.digital.len().div_ceil(16);
-        for (sample, octets) in octets.chunks_exact(record).enumerate() {
+        for octets in octets.chunks_exact(record) {
             let (head, rest) = octets.split_at(8);
             let stamp = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
             self.stamps.push((stamp != u32::MAX).then_some(f64::from(stamp)));
@@ -121,7 +131,7 @@ impl Data {
             }
             // Little-endian words with the first channel in the lowest bit: octet by octet the same order.
             for (channel, place) in self.digital.iter_mut().enumerate() {
-                put_state(place, sample, states[channel / 8] >> (channel % 8) & 1 == 1);
+                place.push(Some(states[channel / 8] >> (channel % 8) & 1 == 1));
             }
         }
         let left = octets.len() % record;
@@ -145,11 +155,27 @@ fn number(field: &str, what: &str, marked: bool) -> Result<Option<f64>, String> 
     }
 }
 
-fn put_state(states: &mut Vec<u8>, sample: usize, state: bool) {
-    if sample.is_multiple_of(8) {
-        states.push(0);
+/// States that are neither 0 nor 1.
+#[derive(Debug, Default)]
+struct OddStates {
+    count: u64,
+    first: String,
+}
+
+impl OddStates {
+    fn note(&mut self, line: u64, channel: &str, state: &str) {
+        if self.count == 0 {
+            self.first = format!("{channel} is \"{state}\" in line {line}");
+        }
+        self.count += 1;
     }
-    if let Some(last) = states.last_mut() {
-        *last |= u8::from(state) << (sample % 8);
+
+    fn warning(self) -> Option<String> {
+        (self.count > 0).then(|| {
+            format!(
+                "{} states of digital channels are neither 0 nor 1 (the first: {}): they are not known",
+                self.count, self.first
+            )
+        })
     }
 }

@@ -3,6 +3,7 @@
 use super::config::{Config, Rate};
 use super::data::Data;
 use super::error::Problem;
+use super::states::States;
 
 /// A whole record.
 #[derive(Debug, Clone)]
@@ -13,7 +14,7 @@ pub struct Record {
     pub warnings: Vec<String>,
     times_s: Vec<f64>,
     analog: Vec<Vec<f64>>,
-    digital: Vec<Vec<u8>>,
+    digital: Vec<States>,
 }
 
 impl Record {
@@ -46,13 +47,10 @@ impl Record {
         self.analog.get(index).map_or(&[], Vec::as_slice)
     }
 
-    /// State of digital channel `index`, from 0, at `sample`. `None` when there is no such channel or sample.
+    /// State of digital channel `index`, from 0, at `sample`. `None` when there is no such channel or sample, or its state is not
+    /// known.
     pub fn digital(&self, index: usize, sample: usize) -> Option<bool> {
-        if sample >= self.times_s.len() {
-            return None;
-        }
-        let octet = self.digital.get(index)?.get(sample / 8)?;
-        Some(octet >> (sample % 8) & 1 == 1)
+        self.digital.get(index)?.get(sample)
     }
 
     /// Stretches of samples that follow one another at one distance, as ranges of sample numbers from 0, and their rate.
@@ -89,7 +87,7 @@ fn times(config: &Config, stamps: &[Option<f64>]) -> Result<Vec<f64>, Problem> {
     let times = if stamps_rule(&config.rates) {
         stamped(config, stamps)?
     } else {
-        counted(&config.rates, stamps.len())
+        instants_s(&config.rates).take(stamps.len()).collect()
     };
     let backwards = times.windows(2).position(|pair| pair[0] >= pair[1]);
     match backwards {
@@ -116,18 +114,20 @@ fn stamped(config: &Config, stamps: &[Option<f64>]) -> Result<Vec<f64>, Problem>
         .collect()
 }
 
-/// Each sample comes one step of its own stretch's rate after the sample before it.
-fn counted(rates: &[Rate], count: usize) -> Vec<f64> {
-    let mut times = Vec::with_capacity(count);
+/// Instants of samples in seconds, the first at 0: each comes one step of its own stretch's rate after the sample before it.
+/// They go on without end at the last rate. Nothing without a rate.
+pub(super) fn instants_s(rates: &[Rate]) -> impl Iterator<Item = f64> {
+    let mut stretches = rates.iter().peekable();
     let (mut start_s, mut start) = (0.0, 0);
-    for (index, rate) in rates.iter().enumerate() {
-        let last = usize::try_from(rate.last).unwrap_or(usize::MAX).saturating_sub(1);
-        let end = if index + 1 == rates.len() { usize::MAX } else { last };
-        while times.len() < count && times.len() <= end {
-            times.push(start_s + (times.len() - start) as f64 / rate.per_second);
+    (0..).map_while(move |sample: u64| {
+        let mut rate = *stretches.peek()?;
+        while sample >= rate.last && stretches.len() > 1 {
+            let last = rate.last.saturating_sub(1);
+            start_s += last.saturating_sub(start) as f64 / rate.per_second;
+            start = last;
+            stretches.next();
+            rate = stretches.peek()?;
         }
-        start_s += last.saturating_sub(start) as f64 / rate.per_second;
-        start = last;
-    }
-    times
+        Some(start_s + (sample - start) as f64 / rate.per_second)
+    })
 }

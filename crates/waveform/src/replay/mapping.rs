@@ -1,5 +1,6 @@
 //! Which channel is which member.
 
+use super::phases::Phases;
 use super::{Side, unit};
 use crate::WaveformError;
 use crate::comtrade::{AnalogChannel, Record, Values};
@@ -10,7 +11,7 @@ use crate::sample::{Dataset, Member, MemberRole, Quantity};
 pub struct Assignment {
     /// Member: `Ia`.
     pub member: String,
-    /// Channel: its name or its number from 1, `-` before it to turn its sign; `none` for a member of quality invalid.
+    /// Channel: its name or its number in the record, `-` before it to turn its sign; `none` for a member of quality invalid.
     pub channel: String,
 }
 
@@ -43,11 +44,11 @@ pub(super) struct Feed {
 }
 
 /// Where a member's values come from.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Origin {
     Feed(Feed),
-    /// Quality invalid, on request.
-    Invalid,
+    /// Nothing, quality invalid; why.
+    Invalid(String),
     /// The sum of the phases.
     Sum,
     /// Nobody has it.
@@ -69,14 +70,26 @@ pub(super) fn origins(
         assigned[index] = Some(&assignment.channel);
     }
     let analog = &record.config.analog;
+    let [currents, voltages] = [Quantity::Current, Quantity::Voltage].map(|quantity| Phases::of(analog, quantity));
     let members = dataset.members().iter().zip(&assigned);
-    members
-        .map(|(member, assigned)| match assigned {
-            Some("none") => Ok(Origin::Invalid),
-            Some(wanted) => asked_for(analog, member, wanted, side).map(Origin::Feed),
-            None => by_phase(analog, member, side),
+    let origins: Vec<Origin> = members
+        .map(|(member, assigned)| match (assigned, member.quantity) {
+            (Some("none"), _) => Ok(Origin::Invalid("as asked for".to_owned())),
+            (Some(wanted), _) => asked_for(analog, member, wanted, side).map(Origin::Feed),
+            (None, Quantity::Current) => by_phase(analog, &currents, member, side),
+            (None, Quantity::Voltage) => by_phase(analog, &voltages, member, side),
         })
-        .collect()
+        .collect::<Result<_, _>>()?;
+    let is_fed = origins.iter().any(|origin| matches!(origin, Origin::Feed(_)));
+    if is_fed || assigned.iter().all(Option::is_some) {
+        return Ok(origins);
+    }
+    Err(WaveformError::setting(format!(
+        "no channel of the record is one of {}: name channels, such as {}=1 (have: {})",
+        dataset.names(),
+        dataset.members()[0].name,
+        names(analog)
+    )))
 }
 
 fn asked_for(analog: &[AnalogChannel], member: &Member, wanted: &str, side: Side) -> Result<Feed, WaveformError> {
@@ -85,11 +98,8 @@ fn asked_for(analog: &[AnalogChannel], member: &Member, wanted: &str, side: Side
             .iter()
             .position(|channel| channel.name.eq_ignore_ascii_case(wanted));
         named.or_else(|| {
-            wanted
-                .parse::<usize>()
-                .ok()?
-                .checked_sub(1)
-                .filter(|index| *index < analog.len())
+            let number: u64 = wanted.parse().ok()?;
+            analog.iter().position(|channel| channel.number == number)
         })
     };
     let turned = wanted.strip_prefix('-').map(str::trim);
@@ -127,63 +137,54 @@ fn asked_for(analog: &[AnalogChannel], member: &Member, wanted: &str, side: Side
     })
 }
 
-fn by_phase(analog: &[AnalogChannel], member: &Member, side: Side) -> Result<Origin, WaveformError> {
-    let wanted = match member.place {
-        MemberRole::Phase(phase) => phase,
-        MemberRole::Residual => NEUTRAL,
+fn by_phase(
+    analog: &[AnalogChannel],
+    phases: &Phases<'_>,
+    member: &Member,
+    side: Side,
+) -> Result<Origin, WaveformError> {
+    let channel = match member.place {
+        MemberRole::Phase(phase) => phases.phase(phase),
+        MemberRole::Residual => phases.residual(),
         MemberRole::Further => return Ok(Origin::Zero),
     };
-    let of = |phase| {
-        analog.iter().enumerate().filter_map(move |(index, channel)| {
-            let (quantity, factor) = unit::parse(&channel.unit)?;
-            (quantity == member.quantity && phase_of(channel, quantity) == Some(phase)).then_some((index, factor))
-        })
-    };
-    // All phases of one component: a record has those of several feeders.
-    let component = of(0).next().map(|(index, _)| analog[index].component.as_str());
-    let same = of(wanted).find(|(index, _)| Some(analog[*index].component.as_str()) == component);
-    match (same.or_else(|| of(wanted).next().filter(|_| wanted != NEUTRAL)), wanted) {
-        (Some((channel, factor)), _) => Ok(Origin::Feed(Feed {
-            channel,
-            factor: factor * ratio(&analog[channel], side)?,
-        })),
-        (None, NEUTRAL) => Ok(Origin::Sum),
-        (None, _) => Err(WaveformError::setting(format!(
-            "{}: no analog channel of the record has this phase and unit: name one, such as {}=1, or {}=none (have: {})",
-            member.name,
-            member.name,
-            member.name,
-            names(analog)
-        ))),
+    if let Some(channel) = channel {
+        return Ok(Origin::Feed(Feed {
+            channel: channel.index,
+            factor: channel.factor * ratio(&analog[channel.index], side)?,
+        }));
     }
+    if member.place == MemberRole::Residual {
+        return Ok(Origin::Sum);
+    }
+    if let Some(why) = lacks(analog, phases, member.quantity) {
+        return Ok(Origin::Invalid(why));
+    }
+    Err(WaveformError::setting(format!(
+        "{}: no analog channel of the record has this phase and unit: name one, such as {}=1, or {}=none (have: {})",
+        member.name,
+        member.name,
+        member.name,
+        names(analog)
+    )))
 }
 
-/// What `phase_of` calls the residual.
-const NEUTRAL: usize = 3;
-
-/// Names of phases, in the order a, b, c, residual.
-const PHASES: [&[&str]; 4] = [
-    &["A", "L1", "R", "1", "AN"],
-    &["B", "L2", "S", "2", "BN"],
-    &["C", "L3", "T", "3", "CN"],
-    &["N", "E", "G", "0", "RES"],
-];
-
-/// The phase of a channel, by its field or else by its name: `IA_GC1`, `U L1`.
-fn phase_of(channel: &AnalogChannel, quantity: Quantity) -> Option<usize> {
-    let named = |text: &str| PHASES.iter().position(|names| names.contains(&text));
-    let field = channel.phase.to_ascii_uppercase();
-    if !field.is_empty() {
-        return named(&field);
-    }
-    let letters: &[char] = match quantity {
-        Quantity::Current => &['I'],
-        Quantity::Voltage => &['U', 'V'],
+/// Why the record has no phase of `quantity`, if nothing in it could be one.
+fn lacks(analog: &[AnalogChannel], phases: &Phases<'_>, quantity: Quantity) -> Option<String> {
+    let what = match quantity {
+        Quantity::Current => "current",
+        Quantity::Voltage => "voltage",
     };
-    let upper = channel.name.to_ascii_uppercase();
-    let rest = upper.strip_prefix(letters)?.trim_start_matches([' ', '_', '-']);
-    let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
-    named(&rest[..end])
+    if phases.is_empty() && analog.iter().all(|channel| !channel.unit.is_empty()) {
+        return Some(format!("the record has no {what}"));
+    }
+    let is_between = !phases.has_any() && !phases.between.is_empty();
+    is_between.then(|| {
+        format!(
+            "the record has no {what} of one phase ({} are between two)",
+            phases.between.join(", ")
+        )
+    })
 }
 
 fn ratio(channel: &AnalogChannel, side: Side) -> Result<f64, WaveformError> {
@@ -203,8 +204,7 @@ fn ratio(channel: &AnalogChannel, side: Side) -> Result<f64, WaveformError> {
 fn names(analog: &[AnalogChannel]) -> String {
     let names: Vec<String> = analog
         .iter()
-        .zip(1..)
-        .map(|(channel, number)| format!("{number} {} [{}]", channel.name, channel.unit))
+        .map(|channel| format!("{} {} [{}]", channel.number, channel.name, channel.unit))
         .collect();
     names.join(", ")
 }

@@ -1,12 +1,15 @@
 //! Replaying a COMTRADE record: its channels as members of a dataset, at another rate.
 
+mod describe;
 mod mapping;
+mod phases;
 mod render;
 mod resample;
 mod unit;
 
+pub use describe::describe;
 pub use mapping::{Assignment, parse_assignments};
-pub use render::{Replay, describe, table};
+pub use render::{Replay, table};
 
 /// How values between the record's samples are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

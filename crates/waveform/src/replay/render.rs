@@ -1,11 +1,12 @@
 //! The samples of a record.
 
+use super::describe::lines;
 use super::mapping::{Feed, Origin, origins};
 use super::resample::Resampler;
 use super::{Ending, Options};
 use crate::WaveformError;
 use crate::comtrade::Record;
-use crate::sample::{Dataset, SampleTable, Sampling, Source, Writer};
+use crate::sample::{SampleTable, Sampling, Source, Writer};
 use wire::quality::SvQuality;
 
 /// A record as samples.
@@ -13,7 +14,7 @@ use wire::quality::SvQuality;
 pub struct Replay {
     /// The samples.
     pub table: SampleTable,
-    /// Of every member where its values come from, for a person to read.
+    /// Of every member where its values come from, and what was passed over to know it; for a person to read.
     pub channels: Vec<String>,
 }
 
@@ -26,7 +27,8 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
     let origins = origins(record, &sampling.dataset, &options.assignments, options.side)?;
     let columns = Columns::new(record, sampling, options, &origins)?;
     let sources = origins.iter().map(|origin| match origin {
-        Origin::Feed(_) | Origin::Invalid => Source::Given,
+        Origin::Feed(_) => Source::Given,
+        Origin::Invalid(_) => Source::Invalid,
         Origin::Sum => Source::Sum,
         Origin::Zero => Source::Zero,
     });
@@ -58,32 +60,9 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
     })
 }
 
-/// Of every member where its values come from, for a person to read.
-///
-/// # Errors
-/// A member without channel.
-pub fn describe(record: &Record, dataset: &Dataset, options: &Options) -> Result<Vec<String>, WaveformError> {
-    let origins = origins(record, dataset, &options.assignments, options.side)?;
-    Ok(lines(record, dataset, &origins))
-}
-
-fn lines(record: &Record, dataset: &Dataset, origins: &[Origin]) -> Vec<String> {
-    let members = dataset.members().iter().zip(origins);
-    members
-        .map(|(member, origin)| {
-            let from = match origin {
-                Origin::Feed(Feed { channel, factor }) => {
-                    let channel = &record.config.analog[*channel];
-                    format!("{} [{}] times {factor}", channel.name, channel.unit)
-                }
-                Origin::Invalid => "nothing, quality invalid".to_owned(),
-                Origin::Sum => "the sum of the phases".to_owned(),
-                Origin::Zero => "nothing, zero".to_owned(),
-            };
-            format!("{} from {from}", member.name)
-        })
-        .collect()
-}
+/// Nominal frequencies of grids, railways and ships. The search for the place to begin anew takes the square of a cycle's
+/// length: a stated frequency far below would take hours.
+const POSSIBLE_HZ: std::ops::RangeInclusive<f64> = 10.0..=400.0;
 
 /// Of every member the values at the new rate, in A or V.
 struct Columns {
@@ -115,8 +94,7 @@ impl Columns {
                     .map(|sample| factor * resampler.at(values, at(sample)))
                     .collect()
             }
-            Origin::Invalid => vec![f64::NAN; samples],
-            Origin::Sum | Origin::Zero => vec![0.0; samples],
+            Origin::Invalid(_) | Origin::Sum | Origin::Zero => vec![0.0; samples],
         };
         Ok(Self {
             values: origins.iter().map(column).collect(),
@@ -136,7 +114,8 @@ impl Columns {
 
     /// Samples of a cycle of the nominal frequency; as long as the fade, so a wrong one does no harm.
     fn cycle(&self, record: &Record, sampling: &Sampling) -> Result<usize, WaveformError> {
-        let hz = record.config.frequency_hz.unwrap_or(50.0);
+        let stated = record.config.frequency_hz;
+        let hz = stated.filter(|hz| POSSIBLE_HZ.contains(hz)).unwrap_or(50.0);
         let cycle = (f64::from(sampling.rate) / hz).round().max(1.0) as usize;
         if cycle.saturating_mul(3) <= self.samples {
             return Ok(cycle);

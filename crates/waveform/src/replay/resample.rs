@@ -14,7 +14,7 @@ const ON_SAMPLE: f64 = 1e-6;
 #[derive(Debug)]
 pub(super) struct Resampler<'a> {
     pub(super) times_s: &'a [f64],
-    /// Stretches of one rate; see [`crate::comtrade::Record::uniform`].
+    /// Stretches of one rate, in order; see [`crate::comtrade::Record::uniform`].
     pub(super) uniform: Vec<(Range<usize>, f64)>,
     pub(super) interpolation: Interpolation,
     /// Samples a second that are made.
@@ -43,7 +43,8 @@ impl Resampler<'_> {
 
     /// `None` where the samples around are not all there at one distance.
     fn sinc(&self, values: &[f64], left: usize, share: f64) -> Option<f64> {
-        let (range, rate) = self.uniform.iter().find(|(range, _)| range.contains(&left))?;
+        let stretch = self.uniform.partition_point(|(range, _)| range.end <= left);
+        let (range, rate) = self.uniform.get(stretch)?;
         let cutoff = (self.rate / rate).min(1.0);
         let half = HALF / cutoff;
         let reach = half.ceil() as usize;

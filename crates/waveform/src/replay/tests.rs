@@ -1,8 +1,8 @@
 //! Records made here, replayed.
 
-use super::{Ending, Interpolation, Options, Side, parse_assignments, table};
+use super::{Ending, Interpolation, Options, Side, describe, parse_assignments, table};
 use crate::comtrade::{Record, parse};
-use crate::sample::{SampleTable, Sampling};
+use crate::sample::{Dataset, SampleTable, Sampling};
 use std::f64::consts::TAU;
 use std::fmt::Write;
 use wire::quality::SvQuality;
@@ -177,6 +177,15 @@ fn loops_have_no_jump() {
 }
 
 #[test]
+fn a_nominal_frequency_that_is_none_does_not_choose_the_fade() {
+    let mut record = record(&[(4_800.0, 960)], wave);
+    for hz in [0.01, 1e9] {
+        record.config.frequency_hz = Some(hz);
+        assert_eq!(replayed(&record, &Options::default()).once(), 96, "a cycle of 50 Hz");
+    }
+}
+
+#[test]
 fn mute_and_once() {
     let record = record(&[(4_800.0, 480)], wave);
     let mute = replayed(
@@ -227,6 +236,113 @@ fn missing_values_are_invalid_and_stay_few() {
     assert_eq!(members(&replay, 300)[0].1, 0);
     assert_eq!(replay.missing(), 1);
     assert!(furthest(&replay, 301..900) < 5.0, "lines around it, on its samples");
+}
+
+#[test]
+fn a_member_without_channel_is_invalid_in_the_record_and_after_it() {
+    let record = record(&[(4_800.0, 480)], wave);
+    let invalid = |ending, sample| {
+        let options = Options {
+            assignments: parse_assignments("Ib=none,Un=none").expect("assignments"),
+            ending,
+            ..Options::default()
+        };
+        let table = replayed(&record, &options);
+        assert_eq!(table.missing(), 0, "nothing is missing in the record");
+        let row = members(&table, sample);
+        let invalid = row.iter().map(|(_, quality)| *quality == SvQuality::INVALID.0);
+        assert!(
+            row.iter()
+                .all(|(_, quality)| [0, SvQuality::INVALID.0].contains(quality))
+        );
+        invalid.collect::<Vec<bool>>()
+    };
+    // Ib, with it the sum In, and Un.
+    let expected = [false, true, false, true, false, false, false, true];
+    for (ending, sample) in [
+        (Ending::Once, 100),
+        (Ending::Once, 10_000),
+        (Ending::Mute(50_000_000), 600),
+        (Ending::Cycles, 1_000),
+    ] {
+        assert_eq!(invalid(ending, sample), expected, "{ending:?}, sample {sample}");
+    }
+}
+
+/// A record of three samples with these lines of channels, described.
+fn described(channels: &[&str]) -> Result<Vec<String>, String> {
+    let count = channels.len();
+    let lines = format!("s,d,1999\n{count},{count}A,0D\n{}\n", channels.join("\n"));
+    let config = lines + "50\n1\n1000,3\n1/1/24,0:0:0\n1/1/24,0:0:0\nASCII\n1\n";
+    let data: String = (1..=3)
+        .map(|number| format!("{number},0{}\n", ",1".repeat(count)))
+        .collect();
+    let record = parse((config.as_bytes(), "cfg"), (data.as_bytes(), "dat")).expect("a record");
+    describe(&record, &Dataset::default(), &Options::default()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn phase_fields_that_say_nothing_are_passed_over_and_it_is_said() {
+    let channel = |number: usize, name: &str, unit: &str| format!("{number},{name},A,,{unit},1,0,0,-9,9,1,1,P");
+    let names = ["IA: w1", "IB: w2", "IC: w3", "UA: w4", "UB: w5", "UC: w6"];
+    let lines: Vec<String> = (1..)
+        .zip(names)
+        .map(|(number, name)| channel(number, name, if number < 4 { "kA" } else { "kV" }))
+        .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let said = described(&lines).expect("members");
+    for expected in [
+        "Ib from IB: w2 [kA] times 1000",
+        "In from the sum of the phases",
+        "Uc from UC: w6 [kV] times 1000",
+        "the phase fields of the currents do not tell the phases: the names do",
+        "the phase fields of the voltages do not tell the phases: the names do",
+    ] {
+        assert!(said.iter().any(|line| line == expected), "{expected}: {said:?}");
+    }
+}
+
+#[test]
+fn what_the_record_has_not_is_invalid_and_it_is_said() {
+    let voltages = [
+        "1,UA,,,V,1,0,0,-9,9,1,1,P",
+        "2,UB,,,V,1,0,0,-9,9,1,1,P",
+        "3,UC,,,V,1,0,0,-9,9,1,1,P",
+        "4,3U0,,,V,1,0,0,-9,9,1,1,P",
+    ];
+    let said = described(&voltages).expect("members");
+    assert_eq!(said[0], "Ia from nothing, quality invalid: the record has no current");
+    assert_eq!(said[3], "In from the sum of the phases, quality invalid as they are");
+    assert_eq!(said[7], "Un from 3U0 [V] times 1");
+
+    let between = [
+        "1,I1,7,1,A,1,0,0,-9,9,1,1,P",
+        "2,I2,8,2,A,1,0,0,-9,9,1,1,P",
+        "3,I3,9,3,A,1,0,0,-9,9,1,1,P",
+        "4,U21,0,105,V,1,0,0,-9,9,1,1,P",
+        "5,U32,1,106,V,1,0,0,-9,9,1,1,P",
+        "6,Vo,6,8,V,1,0,0,-9,9,1,1,P",
+    ];
+    let said = described(&between).expect("members");
+    assert_eq!(said[2], "Ic from I3 [A] times 1");
+    assert_eq!(
+        said[4],
+        "Ua from nothing, quality invalid: the record has no voltage of one phase (U21, U32 are between two)"
+    );
+
+    let unit = [
+        "1,UA,,,V,1,0,0,-9,9,1,1,P",
+        "2,UB,,,V,1,0,0,-9,9,1,1,P",
+        "3,UC,,,V,1,0,0,-9,9,1,1,P",
+        "4,IA,,,,1,0,0,-9,9,1,1,P",
+    ];
+    let refused = described(&unit).expect_err("a channel without unit may be a current");
+    assert!(refused.starts_with("Ia: no analog channel"), "{refused}");
+    let refused = described(&["7,f,,,Hz,1,0,0,-9,9,1,1,P"]).expect_err("no current and no voltage");
+    assert!(
+        refused.contains("name channels, such as Ia=1 (have: 7 f [Hz])"),
+        "{refused}"
+    );
 }
 
 #[test]

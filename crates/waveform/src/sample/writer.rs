@@ -14,6 +14,8 @@ pub enum Source {
     Sum,
     /// Always zero.
     Zero,
+    /// Always zero and of quality invalid.
+    Invalid,
 }
 
 impl Source {
@@ -67,8 +69,8 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Adds a sample: of every member its value in amperes or volts, NaN where missing. Values of members that are summed or
-    /// zero are not looked at. `quality` is added to that of the sampling.
+    /// Adds a sample: of every member its value in amperes or volts, NaN where missing. Only values of
+    /// members that are [`Source::Given`] are looked at. `quality` is added to that of the sampling.
     pub fn push(&mut self, values: &[f64], quality: SvQuality) {
         let base = self.sampling.quality.0 | quality.0;
         self.row.clear();
@@ -78,6 +80,10 @@ impl<'a> Writer<'a> {
                     let physical = values.get(index).copied().unwrap_or(f64::NAN);
                     self.given(physical * member.quantity.per_unit(), base)
                 }
+                Some(Source::Invalid) => Value {
+                    number: 0,
+                    quality: base | SvQuality::INVALID.0,
+                },
                 _ => Value {
                     number: 0,
                     quality: base,

@@ -1,0 +1,111 @@
+//! What the phase fields and the names of channels say.
+
+use super::RESIDUAL;
+use crate::comtrade::AnalogChannel;
+use crate::sample::Quantity;
+
+/// How the phases a, b and c are written.
+const LETTERINGS: [[&str; 3]; 5] = [
+    ["A", "B", "C"],
+    ["AN", "BN", "CN"],
+    ["L1", "L2", "L3"],
+    ["R", "S", "T"],
+    NUMBERS,
+];
+
+/// Phases only where all three are there: a field may be the number of an input, and I0, I1, I2 are symmetrical components.
+pub(super) const NUMBERS: [&str; 3] = ["1", "2", "3"];
+
+/// What a field or a name says.
+#[derive(Debug, Default)]
+pub(super) struct Word {
+    /// The phase, in capitals; empty if it says none.
+    pub(super) phase: String,
+    /// What the name has behind it.
+    pub(super) rest: String,
+}
+
+/// What the phase field says, or the name where the field is empty.
+pub(super) fn in_field(channel: &AnalogChannel, quantity: Quantity) -> Word {
+    let name = in_name(channel, quantity);
+    if channel.phase.is_empty() {
+        return name;
+    }
+    let phase = channel.phase.to_ascii_uppercase();
+    Word { phase, ..name }
+}
+
+/// What the name says: `IA_GC1`, `U L1`, `Ua2`, `3U0`.
+pub(super) fn in_name(channel: &AnalogChannel, quantity: Quantity) -> Word {
+    let upper = channel.name.to_ascii_uppercase();
+    let letters: &[char] = match quantity {
+        Quantity::Current => &['I'],
+        Quantity::Voltage => &['U', 'V'],
+    };
+    let (is_threefold, body) = match upper.strip_prefix('3') {
+        Some(body) => (true, body),
+        None => (false, upper.as_str()),
+    };
+    let Some(body) = body.strip_prefix(letters) else {
+        return Word::default();
+    };
+    let body = body.trim_start_matches([' ', '_', '-']);
+    let end = body.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(body.len());
+    let word = &body[..end];
+    let phase = match word {
+        "0" | "O" if is_threefold => "RES",
+        _ if is_threefold => "",
+        _ => without_number(word),
+    };
+    Word {
+        phase: phase.to_owned(),
+        rest: body[if is_threefold { end } else { phase.len() }..].to_owned(),
+    }
+}
+
+/// `A` of `A2`: a number behind the letter is that of a circuit.
+fn without_number(word: &str) -> &str {
+    let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_whole = letters.is_empty() || LETTERINGS.iter().flatten().any(|phase| *phase == word) || is_between(word);
+    if is_whole { word } else { letters }
+}
+
+/// The lettering in which the words have all three phases.
+pub(super) fn lettering(words: &[Word]) -> Option<[&'static str; 3]> {
+    let has = |phase: &&str| words.iter().any(|word| word.phase == *phase);
+    LETTERINGS.into_iter().find(|lettering| lettering.iter().all(has))
+}
+
+/// The place of `phase` in `lettering`; without one, in any but numbers.
+pub(super) fn place(phase: &str, lettering: Option<[&str; 3]>, has_d: bool) -> Option<usize> {
+    let is_residual = match phase {
+        "N" | "G" | "RES" => true,
+        // Ia to Ie are five currents in a row.
+        "E" => !has_d,
+        "0" | "O" => lettering == Some(NUMBERS),
+        _ => false,
+    };
+    if is_residual {
+        return Some(RESIDUAL);
+    }
+    let in_one = |lettering: &[&str; 3]| lettering.iter().position(|name| *name == phase);
+    match lettering {
+        Some(lettering) => in_one(&lettering),
+        None => LETTERINGS.iter().filter(|other| **other != NUMBERS).find_map(in_one),
+    }
+}
+
+/// Whether it names two phases: `AB`, `21`, `L12`, `L1L2`.
+pub(super) fn is_between(word: &str) -> bool {
+    let short = match word.strip_prefix('L') {
+        Some(rest) => rest.replace('L', ""),
+        None => word.to_owned(),
+    };
+    let &[from, to] = short.as_bytes() else {
+        return false;
+    };
+    from != to
+        && [b"ABC", b"123", b"RST"]
+            .iter()
+            .any(|all| all.contains(&from) && all.contains(&to))
+}
