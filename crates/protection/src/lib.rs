@@ -1,0 +1,22 @@
+//! Protection relays, without the machine they run on.
+//!
+//! Samples become phasors in [`measure`]; the functions work on those, each an IEC 61850 logical node with its ANSI number.
+//! Nothing here reads a clock, a file or a socket, and nothing allocates once it is made: time is the number of a sample, and
+//! the same samples give the same trips every time.
+//!
+//! The formulas come from the standards that each item names, as in our reference (`iec61850.md`, section 3); where a value
+//! could not be read in the standard itself, the docstring says so. No conformance is claimed.
+
+#![forbid(unsafe_code)]
+
+mod complex;
+mod error;
+pub mod measure;
+mod phases;
+mod rated;
+pub mod supervision;
+
+pub use complex::Complex;
+pub use error::SettingError;
+pub use phases::Phases;
+pub use rated::Rated;

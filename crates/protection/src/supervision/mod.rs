@@ -1,0 +1,3 @@
+//! s
+mod synch;
+pub use synch::Synch;
