@@ -10,13 +10,18 @@
 #![forbid(unsafe_code)]
 
 mod complex;
+pub mod direction;
 mod error;
+mod function;
 pub mod measure;
+pub mod overcurrent;
 mod phases;
 mod rated;
 pub mod supervision;
+mod timing;
 
 pub use complex::Complex;
 pub use error::SettingError;
+pub use function::{Direction, Function, Inputs, Node, Output, Source};
 pub use phases::Phases;
 pub use rated::Rated;

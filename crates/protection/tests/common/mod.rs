@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use protection::measure::{Bay, BaySettings, Channels, Measured, Reference, Tracker, TrackerSettings};
-use protection::{Complex, Rated};
+use protection::{Complex, Function, Inputs, Rated};
 use serde_json::Value;
 use std::f64::consts::{SQRT_2, TAU};
 
@@ -99,4 +99,46 @@ impl Rig {
         self.set.frequency = self.tracker.step(at, phasor, usable, &mut self.reference);
         &self.set
     }
+}
+
+/// Runs a function every `task` samples on phasors given by time in s; the first times in s of start and operation.
+pub(crate) fn run(
+    function: &mut dyn Function,
+    task: u64,
+    limit_s: f64,
+    mut sets: impl FnMut(f64, u64) -> Vec<Measured>,
+) -> (Option<f64>, Option<f64>) {
+    let rate = 4000.0;
+    let (mut started, mut operated) = (None, None);
+    let mut at = 0;
+    while at as f64 / rate <= limit_s {
+        let seconds = at as f64 / rate;
+        let mut sets = sets(seconds, at);
+        for set in &mut sets {
+            set.at = at;
+        }
+        let output = function.step(&Inputs::of(&sets));
+        assert!(output.started.contains(output.operated), "operated without a start: {output:?}");
+        assert!(!output.blocked.any() || !output.started.any(), "blocked, and started: {output:?}");
+        if output.started.any() && started.is_none() {
+            started = Some(seconds);
+        }
+        if output.operated.any() {
+            operated = Some(seconds);
+            break;
+        }
+        at += task;
+    }
+    (started, operated)
+}
+
+/// A set of currents in x In of the default ratings, with healthy voltages.
+pub(crate) fn currents(current: [Complex; 3]) -> Measured {
+    let rated = Rated::default();
+    Measured::of(0, current.map(|each| each * rated.current_a), balanced(rated.phase_voltage_v(), 0.0))
+}
+
+/// A current in phase A alone, in x In.
+pub(crate) fn phase_a(multiple: f64) -> Measured {
+    currents([Complex::degrees(multiple, -60.0), Complex::ZERO, Complex::ZERO])
 }
