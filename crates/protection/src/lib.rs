@@ -19,6 +19,7 @@ mod phases;
 mod rated;
 pub mod supervision;
 mod timing;
+pub mod trip;
 
 pub use complex::Complex;
 pub use error::SettingError;
