@@ -12,6 +12,7 @@
 mod complex;
 pub mod direction;
 mod error;
+pub mod frequency;
 mod function;
 pub mod measure;
 pub mod overcurrent;
@@ -20,6 +21,7 @@ mod rated;
 pub mod supervision;
 mod timing;
 pub mod trip;
+pub mod voltage;
 
 pub use complex::Complex;
 pub use error::SettingError;

@@ -33,10 +33,6 @@ impl Comparator {
         self.on = value < if self.on { pickup * ratio } else { pickup };
         self.on
     }
-
-    pub(crate) fn is_on(self) -> bool {
-        self.on
-    }
 }
 
 /// A definite-time delay. It runs while its condition holds, stands still while the condition is gone for less than the reset
