@@ -10,7 +10,9 @@
 #![forbid(unsafe_code)]
 
 mod complex;
+pub mod differential;
 pub mod direction;
+pub mod distance;
 mod error;
 pub mod frequency;
 mod function;

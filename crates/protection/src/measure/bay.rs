@@ -307,7 +307,9 @@ impl Bay {
         let samples = [last, oldest, oldest.wrapping_sub(1)].map(|at| &self.ring[self.slot(at)]);
         let factors = [last, oldest, oldest.wrapping_sub(1)].map(|at| reference.factors(at));
         let scale = std::f64::consts::SQRT_2 / self.window.length();
+        set.orders = 0;
         for (row, correlator) in self.orders.iter().zip(&self.correlators) {
+            set.orders |= 1 << *row;
             let weight = self.weights[*row] * scale;
             for channel in 0..CHANNELS {
                 let [new, old, older] = [0, 1, 2].map(|each| factors[each][*row] * samples[each][channel]);

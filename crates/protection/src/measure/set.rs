@@ -54,6 +54,8 @@ pub struct Measured {
     pub voltage_sequence: Sequence,
     /// Phasors by order (as [`ORDERS`]) and channel; zero where the bay does not measure the order.
     pub harmonics: [[Complex; 8]; ORDERS.len()],
+    /// Which of [`ORDERS`] are measured, the lowest bit for the fundamental.
+    pub orders: u8,
     /// True RMS by channel: all frequencies, DC included.
     pub rms: [f64; 8],
     /// Magnitude of the phase currents over half a cycle; zero unless the bay measures it. Falls twice as fast.
@@ -75,6 +77,7 @@ impl Measured {
             voltage,
             residual_current: current[0] + current[1] + current[2],
             residual_voltage: voltage[0] + voltage[1] + voltage[2],
+            orders: 1,
             ..Self::default()
         };
         set.derive();
@@ -92,11 +95,24 @@ impl Measured {
         self.harmonics[0] = [ia, ib, ic, self.residual_current, ua, ub, uc, self.residual_voltage];
     }
 
-    /// Phasor of a channel at an order; `None` for an order that no bay measures.
+    /// Phasor of a channel at an order; `None` for an order that the bay does not measure.
     #[must_use]
     pub fn phasor(&self, channel: Channel, order: u32) -> Option<Complex> {
+        self.row(order).map(|row| row[channel.index()])
+    }
+
+    /// Sets the phasor of a channel at an order: for phasors that come from elsewhere.
+    pub fn set_phasor(&mut self, channel: Channel, order: u32, phasor: Complex) {
+        if let Some(row) = ORDERS.iter().position(|each| *each == order) {
+            self.harmonics[row][channel.index()] = phasor;
+            self.orders |= 1 << row;
+        }
+    }
+
+    /// Phasors of all channels at an order; `None` for an order that the bay does not measure.
+    pub(crate) fn row(&self, order: u32) -> Option<&[Complex; 8]> {
         let row = ORDERS.iter().position(|each| *each == order)?;
-        Some(self.harmonics[row][channel.index()])
+        (self.orders >> row & 1 == 1).then(|| &self.harmonics[row])
     }
 
     /// Phase-to-phase voltages AB, BC, CA.
