@@ -9,6 +9,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod admittance;
+pub mod breaker;
 mod complex;
 pub mod differential;
 pub mod direction;
@@ -19,6 +21,7 @@ mod function;
 pub mod measure;
 pub mod overcurrent;
 mod phases;
+pub mod power;
 mod rated;
 pub mod supervision;
 mod timing;

@@ -330,9 +330,7 @@ impl Bay {
         set.residual_current = residual_current;
         set.residual_voltage = residual_voltage;
         set.derive();
-        if self.half_cycle {
-            set.half_cycle_current = self.half_cycle(reference);
-        }
+        set.half_cycle_current = self.half_cycle.then(|| self.half_cycle(reference));
         let mut bad = 0;
         for channel in 0..CHANNELS {
             bad |= u8::from(last < self.bad_until[channel]) << channel;
@@ -347,22 +345,27 @@ impl Bay {
         self.next - self.since > self.window.whole as u64 + 1
     }
 
-    /// Magnitudes of the phase currents over half a cycle, DC removed.
-    fn half_cycle(&self, reference: &Reference) -> [f64; 3] {
+    /// The phase currents over half a cycle. Of half a cycle of the current that transformers leave behind when a breaker has
+    /// opened, one mimic filter leaves too much; so there are two, the second of a third of the time constant.
+    fn half_cycle(&self, reference: &Reference) -> [Complex; 3] {
         let half = (self.window.length() / 2.0).round() as u64;
+        let (slow, fast) = (self.dc_samples, self.dc_samples / 3.0);
+        let taps = [
+            (1.0 + slow) * (1.0 + fast),
+            -(1.0 + slow) * fast - slow * (1.0 + fast),
+            slow * fast,
+        ];
         let mut sums = [Complex::ZERO; 3];
         for back in 0..half {
             let at = self.next.wrapping_sub(1 + back);
-            let sample = &self.ring[self.slot(at)];
-            let before = &self.ring[self.slot(at.wrapping_sub(1))];
+            let [now, before, earlier] = [0, 1, 2].map(|each| &self.ring[self.slot(at.wrapping_sub(each))]);
             let factor = reference.factors(at)[0];
-            for phase in 0..3 {
-                let filtered = (1.0 + self.dc_samples) * sample[phase] - self.dc_samples * before[phase];
-                sums[phase] += factor * filtered;
+            for (phase, sum) in sums.iter_mut().enumerate() {
+                *sum += factor * (taps[0] * now[phase] + taps[1] * before[phase] + taps[2] * earlier[phase]);
             }
         }
-        let gain = dc::gain(reference.radians(), self.dc_samples).norm();
-        sums.map(|sum| sum.norm() * std::f64::consts::SQRT_2 / (half as f64 * gain))
+        let gain = dc::gain(reference.radians(), slow) * dc::gain(reference.radians(), fast);
+        sums.map(|sum| sum * (std::f64::consts::SQRT_2 / half as f64) / gain)
     }
 
     fn slot(&self, at: u64) -> usize {

@@ -58,8 +58,8 @@ pub struct Measured {
     pub orders: u8,
     /// True RMS by channel: all frequencies, DC included.
     pub rms: [f64; 8],
-    /// Magnitude of the phase currents over half a cycle; zero unless the bay measures it. Falls twice as fast.
-    pub half_cycle_current: [f64; 3],
+    /// Phase currents over half a cycle, where the bay measures them: they fall twice as fast.
+    pub half_cycle_current: Option<[Complex; 3]>,
     /// Frequency, where it can be measured.
     pub frequency: Option<Frequency>,
     /// How far the set can be believed.
@@ -82,7 +82,6 @@ impl Measured {
         };
         set.derive();
         set.rms = set.harmonics[0].map(Complex::norm);
-        set.half_cycle_current = current.map(Complex::norm);
         set
     }
 
