@@ -42,7 +42,7 @@ pub enum Position {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RbrfSettings {
-    /// Where the current comes from. The bay should measure half cycles; else the current is seen as gone 10 ms later.
+    /// Where the current comes from.
     pub source: Source,
     /// What the breaker is seen by.
     pub criterion: Criterion,
@@ -136,18 +136,28 @@ impl Rbrf {
     /// What it is called.
     #[must_use]
     pub fn node(&self) -> Node {
-        Node { class: "RBRF", ansi: "50BF" }
+        Node {
+            class: "RBRF",
+            ansi: "50BF",
+        }
     }
 
     /// Looks at the current and the position of the breaker; `trip`: the poles that are being tripped.
     pub fn step(&mut self, inputs: &Inputs<'_>, trip: Phases, position: Position) -> BreakerFailure {
         let by_contact = self.settings.criterion == Criterion::Contact;
-        let channels = if by_contact { Channels::NONE } else { Channels::PHASE_CURRENTS };
+        let channels = if by_contact {
+            Channels::NONE
+        } else {
+            Channels::PHASE_CURRENTS
+        };
         let set = match Source::one(inputs, self.settings.source.current, channels) {
             Ok(set) => set,
             Err(blocked) => {
                 self.reset();
-                return BreakerFailure { blocked, ..BreakerFailure::default() };
+                return BreakerFailure {
+                    blocked,
+                    ..BreakerFailure::default()
+                };
             }
         };
         let passed = self.pace.passed(set.at);
@@ -174,6 +184,13 @@ impl Rbrf {
             backtrip: started && closed && self.run >= self.backtrip,
             blocked: Blocks::NONE,
         }
+    }
+
+    /// Whether it has started. Its set should then have [`Measured::half_cycle_current`]; without, the current is seen as gone
+    /// up to 10 ms later.
+    #[must_use]
+    pub fn is_started(&self) -> bool {
+        self.poles.any()
     }
 
     /// Forgets everything but the settings.

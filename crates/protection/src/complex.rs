@@ -155,16 +155,9 @@ impl SubAssign for Complex {
     }
 }
 
-/// The distance between two angles in radians, in [0, pi].
-pub(crate) fn apart(one: f64, other: f64) -> f64 {
-    let turn = std::f64::consts::TAU;
-    let distance = (one - other).rem_euclid(turn);
-    distance.min(turn - distance)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Complex, apart};
+    use super::Complex;
 
     #[test]
     fn the_operator_turns_by_a_third() {
@@ -180,10 +173,5 @@ mod tests {
         assert_eq!(Complex::ONE.ratio(Complex::new(f64::NAN, 0.0), 0.0), None);
         assert_eq!(Complex::new(f64::INFINITY, 0.0).ratio(Complex::ONE, 0.0), None);
         assert_eq!(Complex::ONE.ratio(Complex::degrees(0.5, 0.0), 0.6), None);
-    }
-
-    #[test]
-    fn angles_are_compared_around_the_turn() {
-        assert!((apart(3.1, -3.1) - (std::f64::consts::TAU - 6.2)).abs() < 1e-12);
     }
 }

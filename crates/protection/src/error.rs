@@ -6,7 +6,11 @@ use std::ops::RangeInclusive;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SettingError {
     /// A number outside its range.
-    #[error("{function}: {setting} is {value}{}; it must be {low} to {high}{}", spaced(unit), spaced(unit))]
+    #[error(
+        "{function}: {setting} is {value}{}; it must be {low} to {high}{}",
+        spaced(unit),
+        spaced(unit)
+    )]
     Range {
         /// The function, by its logical node or its part of the measurement.
         function: &'static str,
@@ -33,7 +37,11 @@ pub enum SettingError {
 
 /// A unit behind a number: nothing for a plain number.
 fn spaced(unit: &str) -> String {
-    if unit.is_empty() { String::new() } else { format!(" {unit}") }
+    if unit.is_empty() {
+        String::new()
+    } else {
+        format!(" {unit}")
+    }
 }
 
 /// Checks settings of one function.
@@ -80,7 +88,9 @@ mod tests {
 
     #[test]
     fn an_error_names_what_and_what_to_do() {
-        let error = Check("PTOC").range("time-multiplier", 20.0, "", 0.05..=15.0).unwrap_err();
+        let error = Check("PTOC")
+            .range("time-multiplier", 20.0, "", 0.05..=15.0)
+            .unwrap_err();
         assert_eq!(error.to_string(), "PTOC: time-multiplier is 20; it must be 0.05 to 15");
         let error = Check("PTOC").range("pickup", f64::NAN, "x In", 0.05..=5.0).unwrap_err();
         assert_eq!(error.to_string(), "PTOC: pickup is NaN x In; it must be 0.05 to 5 x In");

@@ -114,7 +114,9 @@ impl FrequencyProtection {
             FrequencyLimit::Rising(limit) => (frequency.hz_per_s.unwrap_or(0.0), limit),
             FrequencyLimit::Falling(limit) => (-frequency.hz_per_s.unwrap_or(0.0), limit),
         };
-        let beyond = self.comparator.above(value - limit + self.settings.hysteresis, self.settings.hysteresis, 0.0);
+        let beyond = self
+            .comparator
+            .above(value - limit + self.settings.hysteresis, self.settings.hysteresis, 0.0);
         self.beyond = if beyond { self.beyond.saturating_add(1) } else { 0 };
     }
 }
@@ -134,7 +136,10 @@ impl Function for FrequencyProtection {
             FrequencyLimit::Over(_) => "81O",
             FrequencyLimit::Rising(_) | FrequencyLimit::Falling(_) => "81R",
         };
-        Node { class: class(self.settings.limit), ansi }
+        Node {
+            class: class(self.settings.limit),
+            ansi,
+        }
     }
 
     fn step(&mut self, inputs: &Inputs<'_>) -> Output {

@@ -91,12 +91,7 @@ impl std::fmt::Display for Phases {
         if !self.any() {
             return out.write_str("-");
         }
-        for (phase, letter) in [
-            (Self::A, "A"),
-            (Self::B, "B"),
-            (Self::C, "C"),
-            (Self::NEUTRAL, "N"),
-        ] {
+        for (phase, letter) in [(Self::A, "A"), (Self::B, "B"), (Self::C, "C"), (Self::NEUTRAL, "N")] {
             if self.contains(phase) {
                 out.write_str(letter)?;
             }

@@ -53,7 +53,7 @@ impl Rated {
     /// Rated phase-to-earth voltage Uph = Un / sqrt(3) in V.
     #[must_use]
     pub fn phase_voltage_v(&self) -> f64 {
-        self.voltage_v / 3f64.sqrt()
+        self.voltage_v * 0.577_350_269_189_625_8
     }
 
     /// Samples in a time, rounded up: a delay is never shorter than it was set.
@@ -86,16 +86,33 @@ mod tests {
         assert_eq!(rated.samples_in_ms(100.1), 401);
         assert_eq!(rated.samples_in_ms(0.0), 0);
         assert_eq!(rated.samples_per_cycle(), 80);
-        let odd = Rated { frequency_hz: 60.0, ..rated };
+        let odd = Rated {
+            frequency_hz: 60.0,
+            ..rated
+        };
         assert_eq!(odd.samples_per_cycle(), 67);
     }
 
     #[test]
     fn too_few_samples_are_refused() {
-        let few = Rated { samples_per_second: 500.0, ..Rated::default() };
+        let few = Rated {
+            samples_per_second: 500.0,
+            ..Rated::default()
+        };
         assert!(few.check().unwrap_err().to_string().contains("600 to 20000 /s"));
-        let few = Rated { frequency_hz: 60.0, samples_per_second: 700.0, ..Rated::default() };
+        let few = Rated {
+            frequency_hz: 60.0,
+            samples_per_second: 700.0,
+            ..Rated::default()
+        };
         assert!(few.check().unwrap_err().to_string().contains("use a faster stream"));
-        assert!(Rated { current_a: f64::NAN, ..Rated::default() }.check().is_err());
+        assert!(
+            Rated {
+                current_a: f64::NAN,
+                ..Rated::default()
+            }
+            .check()
+            .is_err()
+        );
     }
 }

@@ -158,18 +158,27 @@ mod tests {
 
     #[test]
     fn a_second_phase_makes_it_three_poles() {
-        let single = PtrcSettings { poles: Poles::Single, ..PtrcSettings::default() };
+        let single = PtrcSettings {
+            poles: Poles::Single,
+            ..PtrcSettings::default()
+        };
         let mut function = ptrc(single);
         assert_eq!(function.step(0, Phases::B, Phases::B | Phases::NEUTRAL).trip, Phases::B);
         assert_eq!(function.step(4, Phases::B, Phases::B).trip, Phases::B);
         assert_eq!(function.step(8, Phases::C, Phases::C).trip, Phases::ABC);
         assert_eq!(ptrc(single).step(0, Phases::NEUTRAL, Phases::NEUTRAL).trip, Phases::ABC);
-        assert_eq!(ptrc(single).step(0, Phases::ABC, Phases::A | Phases::C).trip, Phases::ABC);
+        assert_eq!(
+            ptrc(single).step(0, Phases::ABC, Phases::A | Phases::C).trip,
+            Phases::ABC
+        );
     }
 
     #[test]
     fn a_lockout_waits_for_a_hand() {
-        let mut function = ptrc(PtrcSettings { lockout: true, ..PtrcSettings::default() });
+        let mut function = ptrc(PtrcSettings {
+            lockout: true,
+            ..PtrcSettings::default()
+        });
         assert_eq!(function.node().to_string(), "PTRC (86)");
         assert!(function.step(0, Phases::A, Phases::A).locked_out);
         assert!(function.step(1_000_000, Phases::NONE, Phases::NONE).trip.any());
@@ -179,8 +188,14 @@ mod tests {
 
     #[test]
     fn settings_outside_their_ranges_are_refused() {
-        let long = PtrcSettings { minimum_ms: 1e6, ..PtrcSettings::default() };
+        let long = PtrcSettings {
+            minimum_ms: 1e6,
+            ..PtrcSettings::default()
+        };
         let error = Ptrc::new(long, &Rated::default()).unwrap_err();
-        assert_eq!(error.to_string(), "PTRC: minimum-ms is 1000000 ms; it must be 0 to 60000 ms");
+        assert_eq!(
+            error.to_string(),
+            "PTRC: minimum-ms is 1000000 ms; it must be 0 to 60000 ms"
+        );
     }
 }

@@ -40,7 +40,10 @@ fn case_set(case: &Value, share: f64, at: u64) -> Measured {
 }
 
 fn set_of(admittance: Complex, zero: Complex, at: u64) -> Measured {
-    let mut set = Measured { at, ..Measured::default() };
+    let mut set = Measured {
+        at,
+        ..Measured::default()
+    };
     for order in ORDERS {
         set.set_phasor(Channel::IN, order, Complex::ZERO);
     }
@@ -72,10 +75,18 @@ fn admittances_are_those_of_the_network() {
             assert!((angle - number(&case["angle_deg"])).abs() < 1e-3, "{case}: {angle}");
             assert!((found.admittance / found.admittance.norm() - sum / sum.norm()).norm() < 1e-5);
             let stabilised = Complex::new(number(&case["I_stab_A"][0]), number(&case["I_stab_A"][1]));
-            assert!((found.current - stabilised).norm() < 1e-4, "{case}: {:?}", found.current);
+            assert!(
+                (found.current - stabilised).norm() < 1e-4,
+                "{case}: {:?}",
+                found.current
+            );
             assert!((found.current.norm() - number(&case["I_stab_abs_A"])).abs() < 1e-4);
             let forward = case["forward"].as_bool().unwrap();
-            let direction = if forward { Direction::Forward } else { Direction::Reverse };
+            let direction = if forward {
+                Direction::Forward
+            } else {
+                Direction::Reverse
+            };
             assert_eq!(output.direction, direction, "{case}");
             assert_eq!(output.operated, Phases::NEUTRAL.when(forward), "{case}");
         }
@@ -109,15 +120,36 @@ fn outside() -> Value {
 fn it_operates_in_its_time_and_resets() {
     let (inside, outside) = (inside(), outside());
     for delay in [60.0, 500.0] {
-        let settings = PsdeSettings { operate_delay_ms: delay, ..PsdeSettings::default() };
+        let settings = PsdeSettings {
+            operate_delay_ms: delay,
+            ..PsdeSettings::default()
+        };
         let (started, operated) = run(&mut psde(settings), 4, 2.0, |_, at| vec![case_set(&inside, 0.5, at)]);
         assert_eq!((started, operated), (Some(0.0), Some(delay / 1000.0)));
-        assert_eq!(run(&mut psde(settings), 4, 2.0, |_, at| vec![case_set(&outside, 0.5, at)]), (None, None));
-        assert_eq!(run(&mut psde(settings), 4, 2.0, |_, at| vec![case_set(&inside, 0.09, at)]), (None, None));
+        assert_eq!(
+            run(&mut psde(settings), 4, 2.0, |_, at| vec![case_set(&outside, 0.5, at)]),
+            (None, None)
+        );
+        assert_eq!(
+            run(&mut psde(settings), 4, 2.0, |_, at| vec![case_set(&inside, 0.09, at)]),
+            (None, None)
+        );
     }
-    let reverse = PsdeSettings { mode: Mode::Reverse, current: OperateCurrent::Amplitude, ..PsdeSettings::default() };
-    assert!(run(&mut psde(reverse), 4, 2.0, |_, at| vec![case_set(&outside, 0.5, at)]).1.is_some());
-    assert!(run(&mut psde(reverse), 4, 2.0, |_, at| vec![case_set(&inside, 0.5, at)]).1.is_none());
+    let reverse = PsdeSettings {
+        mode: Mode::Reverse,
+        current: OperateCurrent::Amplitude,
+        ..PsdeSettings::default()
+    };
+    assert!(
+        run(&mut psde(reverse), 4, 2.0, |_, at| vec![case_set(&outside, 0.5, at)])
+            .1
+            .is_some()
+    );
+    assert!(
+        run(&mut psde(reverse), 4, 2.0, |_, at| vec![case_set(&inside, 0.5, at)])
+            .1
+            .is_none()
+    );
     // Voltage gone for 300 ms: the timer stands still. For 600 ms: all is forgotten.
     for (pause, expected) in [(0.3, 0.802), (0.6, 1.3)] {
         let (_, operated) = run(&mut psde(PsdeSettings::default()), 4, 3.0, |seconds, at| {
@@ -129,7 +161,11 @@ fn it_operates_in_its_time_and_resets() {
     // Released by another function it works at a tenth of the voltage.
     let mut function = psde(PsdeSettings::default());
     function.release(true);
-    assert!(run(&mut function, 4, 2.0, |_, at| vec![case_set(&inside, 0.02, at)]).1.is_some());
+    assert!(
+        run(&mut function, 4, 2.0, |_, at| vec![case_set(&inside, 0.02, at)])
+            .1
+            .is_some()
+    );
 }
 
 /// The resistive current of 5 A is compared where the network is compensated, the magnitude where it is not.
@@ -143,13 +179,24 @@ fn the_operate_current_is_the_set_one() {
         (OperateCurrent::Amplitude, 0.140, false),
         (OperateCurrent::Adaptive, 0.051, false),
     ] {
-        let settings = PsdeSettings { current, least_current: least, ..PsdeSettings::default() };
+        let settings = PsdeSettings {
+            current,
+            least_current: least,
+            ..PsdeSettings::default()
+        };
         let started = run(&mut psde(settings), 4, 0.1, |_, at| vec![case_set(&inside, 0.5, at)]).0;
         assert_eq!(started.is_some(), expected, "{current:?} {least}");
     }
     let unearthed = numbers()["neutral_admittance"]["cases"][1].clone();
-    let adaptive = PsdeSettings { least_current: 0.4, ..PsdeSettings::default() };
-    assert!(run(&mut psde(adaptive), 4, 0.1, |_, at| vec![case_set(&unearthed, 0.5, at)]).0.is_some());
+    let adaptive = PsdeSettings {
+        least_current: 0.4,
+        ..PsdeSettings::default()
+    };
+    assert!(
+        run(&mut psde(adaptive), 4, 0.1, |_, at| vec![case_set(&unearthed, 0.5, at)])
+            .0
+            .is_some()
+    );
 }
 
 /// Strikes of 10 ms every 100 ms while the voltage stays: general and intermittent operate, a single strike only general.
@@ -160,12 +207,29 @@ fn intermittent_faults_are_counted() {
         let inside = inside.clone();
         move |seconds: f64, at| {
             let strike = seconds.rem_euclid(every) < 0.01;
-            vec![if strike { case_set(&inside, 1.0, at) } else { set_of(Complex::new(2e-5, -2e-5), zero, at) }]
+            vec![if strike {
+                case_set(&inside, 1.0, at)
+            } else {
+                set_of(Complex::new(2e-5, -2e-5), zero, at)
+            }]
         }
     };
-    let of = |operation| psde(PsdeSettings { operation, least_current: 0.005, ..PsdeSettings::default() });
-    for operation in [OperationMode::General, OperationMode::Intermittent, OperationMode::Alarming] {
-        assert!(run(&mut of(operation), 4, 3.0, strikes(0.1)).1.is_some(), "{operation:?}");
+    let of = |operation| {
+        psde(PsdeSettings {
+            operation,
+            least_current: 0.005,
+            ..PsdeSettings::default()
+        })
+    };
+    for operation in [
+        OperationMode::General,
+        OperationMode::Intermittent,
+        OperationMode::Alarming,
+    ] {
+        assert!(
+            run(&mut of(operation), 4, 3.0, strikes(0.1)).1.is_some(),
+            "{operation:?}"
+        );
         let once = run(&mut of(operation), 4, 3.0, |_, at| vec![case_set(&inside, 1.0, at)]).1;
         assert_eq!(once.is_some(), operation != OperationMode::Intermittent);
     }
@@ -183,7 +247,10 @@ fn faults_on_samples() {
         (Complex::new(0.0, 4.33e-3), 21.6e-3, true),
     ] {
         for step in 0..8 {
-            let measuring = BaySettings { harmonics: ORDERS[1..].to_vec(), ..BaySettings::default() };
+            let measuring = BaySettings {
+                harmonics: ORDERS[1..].to_vec(),
+                ..BaySettings::default()
+            };
             let mut reference = Reference::new(&rated, 0);
             let mut bay = Bay::new(&measuring, &rated).unwrap();
             let mut set = Measured::default();
@@ -207,7 +274,11 @@ fn faults_on_samples() {
                     }
                 }
             }
-            assert_eq!(operated.is_some(), expected, "{admittance:?} {fifth} {step}: {operated:?}");
+            assert_eq!(
+                operated.is_some(),
+                expected,
+                "{admittance:?} {fifth} {step}: {operated:?}"
+            );
             assert!(operated.is_none_or(|ms| (500.0..560.0).contains(&ms)), "{operated:?}");
         }
     }
@@ -217,12 +288,30 @@ fn faults_on_samples() {
 fn it_needs_its_harmonics_and_its_settings() {
     let mut set = case_set(&inside(), 0.5, 0);
     set.orders = 1;
-    assert_eq!(psde(PsdeSettings::default()).step(&Inputs::of(&[set])).blocked, Blocks::MISSING);
-    let without = PsdeSettings { harmonics: false, ..PsdeSettings::default() };
+    assert_eq!(
+        psde(PsdeSettings::default()).step(&Inputs::of(&[set])).blocked,
+        Blocks::MISSING
+    );
+    let without = PsdeSettings {
+        harmonics: false,
+        ..PsdeSettings::default()
+    };
     assert!(psde(without).step(&Inputs::of(&[set])).started.any());
     let of = |settings| Psde::new(settings, &network()).expect_err("refused").to_string();
     let default = PsdeSettings::default();
-    assert_eq!(of(PsdeSettings { tilt_deg: 30.0, ..default }), "PSDE: tilt-deg is 30 degrees; it must be 2 to 20 degrees");
-    assert!(of(PsdeSettings { operate_delay_ms: 50.0, ..default }).contains("60 to 1200000 ms"));
+    assert_eq!(
+        of(PsdeSettings {
+            tilt_deg: 30.0,
+            ..default
+        }),
+        "PSDE: tilt-deg is 30 degrees; it must be 2 to 20 degrees"
+    );
+    assert!(
+        of(PsdeSettings {
+            operate_delay_ms: 50.0,
+            ..default
+        })
+        .contains("60 to 1200000 ms")
+    );
     assert!(of(PsdeSettings { peaks: 1, ..default }).contains("peaks is 1"));
 }

@@ -41,13 +41,19 @@ fn a_breaker_that_fails_trips_its_neighbours() {
     assert_eq!(times(default, 50.0, 2.0, Position::Closed), (None, None));
     assert_eq!(times(default, 180.0, 2.0, Position::Closed), (Some(120.0), None));
     assert_eq!(times(default, 239.0, 2.0, Position::Closed), (Some(120.0), None));
-    let at_once = RbrfSettings { retrip_ms: 0.0, ..default };
+    let at_once = RbrfSettings {
+        retrip_ms: 0.0,
+        ..default
+    };
     assert_eq!(times(at_once, never, 2.0, Position::Closed).0, Some(0.0));
     // A trip at low current: only the contact sees the breaker.
     assert_eq!(times(default, never, 0.1, Position::Closed), (None, None));
     for criterion in [Criterion::Contact, Criterion::CurrentOrContact] {
         let settings = RbrfSettings { criterion, ..default };
-        assert_eq!(times(settings, never, 0.1, Position::Closed), (Some(120.0), Some(240.0)));
+        assert_eq!(
+            times(settings, never, 0.1, Position::Closed),
+            (Some(120.0), Some(240.0))
+        );
         assert_eq!(times(settings, 60.0, 0.1, Position::Closed), (None, None));
     }
 }
@@ -63,8 +69,16 @@ fn it_never_starts_without_a_trip() {
     }
     let mut bad = phase_a(20.0);
     bad.health.stream = Blocks::LOST;
-    assert_eq!(function.step(&Inputs::of(&[bad]), Phases::ABC, Position::Closed).blocked, Blocks::LOST);
-    assert_eq!(function.step(&Inputs::of(&[]), Phases::ABC, Position::Closed).blocked, Blocks::MISSING);
+    assert_eq!(
+        function
+            .step(&Inputs::of(&[bad]), Phases::ABC, Position::Closed)
+            .blocked,
+        Blocks::LOST
+    );
+    assert_eq!(
+        function.step(&Inputs::of(&[]), Phases::ABC, Position::Closed).blocked,
+        Blocks::MISSING
+    );
 }
 
 /// The breaker interrupts 20 times In at a zero crossing; the transformers leave a decaying current behind. The current is seen
@@ -73,9 +87,11 @@ fn it_never_starts_without_a_trip() {
 fn subsidence_is_not_taken_for_current() {
     for tau_ms in [20.0, 50.0, 100.0, 200.0] {
         for phase_deg in (0..360).step_by(15) {
-            let measuring = BaySettings { half_cycle: true, ..BaySettings::default() };
-            let mut rig = Rig::new(rated(4000.0, 50.0), &measuring, false);
-            let mut function = rbrf(RbrfSettings { phase_current: 0.1, ..RbrfSettings::default() });
+            let mut rig = Rig::new(rated(4000.0, 50.0), &BaySettings::default(), false);
+            let mut function = rbrf(RbrfSettings {
+                phase_current: 0.1,
+                ..RbrfSettings::default()
+            });
             let fault = Complex::degrees(20_000.0, f64::from(phase_deg));
             let mut opened: Option<(u64, f64)> = None;
             let mut reset = None;
@@ -87,7 +103,8 @@ fn subsidence_is_not_taken_for_current() {
                 }
                 before = current;
                 let x = opened.map_or(current, |(at, rest)| rest * (-((n - at) as f64) / (4.0 * tau_ms)).exp());
-                let set = *rig.push([x, 0.0, 0.0, x, 0.0, 0.0, 0.0, 0.0]);
+                let mut set = *rig.push([x, 0.0, 0.0, x, 0.0, 0.0, 0.0, 0.0]);
+                set.half_cycle_current = function.is_started().then(|| rig.bay.half_cycle(&rig.reference));
                 if n % 4 != 0 {
                     continue;
                 }
@@ -101,7 +118,10 @@ fn subsidence_is_not_taken_for_current() {
                     Some(_) => {}
                 }
             }
-            assert!(reset.is_some_and(|ms| ms <= 20.0), "{tau_ms} ms, {phase_deg} degrees: {reset:?}");
+            assert!(
+                reset.is_some_and(|ms| ms <= 20.0),
+                "{tau_ms} ms, {phase_deg} degrees: {reset:?}"
+            );
         }
     }
 }
@@ -111,11 +131,29 @@ fn settings_outside_their_ranges_are_refused() {
     let of = |settings| Rbrf::new(settings, &Rated::default()).expect_err("refused").to_string();
     let default = RbrfSettings::default();
     assert_eq!(
-        of(RbrfSettings { backtrip_ms: 100.0, ..default }),
+        of(RbrfSettings {
+            backtrip_ms: 100.0,
+            ..default
+        }),
         "RBRF: backtrip-ms is 100: a breaker of 50 ms is seen as open, with margin, after 110 ms; raise it"
     );
-    assert!(of(RbrfSettings { phase_current: 3.0, ..default }).contains("0.05 to 2 x In"));
-    assert!(Mmxu::new(MmxuSettings { average_ms: 1.0, ..MmxuSettings::default() }, &Rated::default()).is_err());
+    assert!(
+        of(RbrfSettings {
+            phase_current: 3.0,
+            ..default
+        })
+        .contains("0.05 to 2 x In")
+    );
+    assert!(
+        Mmxu::new(
+            MmxuSettings {
+                average_ms: 1.0,
+                ..MmxuSettings::default()
+            },
+            &Rated::default()
+        )
+        .is_err()
+    );
 }
 
 /// 1000 A at -30 degrees and 11 547 V: 30 MW and 17.32 Mvar, with harmonics in the RMS only.
@@ -125,7 +163,13 @@ fn power_is_that_of_the_phasors() {
     let mut function = Mmxu::new(MmxuSettings::default(), &rig.rated).unwrap();
     let mut found = None;
     for n in 0..4000u64 {
-        let mut samples = eight(balanced(1000.0, -30.0), balanced(11_547.005_383_792_515, 0.0), 50.2, 4000.0, n);
+        let mut samples = eight(
+            balanced(1000.0, -30.0),
+            balanced(11_547.005_383_792_515, 0.0),
+            50.2,
+            4000.0,
+            n,
+        );
         for (phase, sample) in samples.iter_mut().take(3).enumerate() {
             *sample += common::instant(balanced(300.0, 0.0)[(3 - phase) % 3], 251.0, 4000.0, n);
         }
@@ -165,7 +209,11 @@ fn power_is_that_of_the_phasors() {
 fn imbalance_is_a_share_of_the_positive_sequence() {
     let set = Measured::of(
         0,
-        [Complex::degrees(100.0, 0.0), Complex::degrees(100.0, -120.0), Complex::ZERO],
+        [
+            Complex::degrees(100.0, 0.0),
+            Complex::degrees(100.0, -120.0),
+            Complex::ZERO,
+        ],
         balanced(11_547.0, 0.0),
     );
     let found = Msqi::of(&Inputs::of(&[set]), Source::default()).unwrap();

@@ -38,14 +38,21 @@ fn the_characteristic_has_its_thresholds() {
     let numbers = numbers();
     for (restraint, threshold) in numbers["differential"]["thresholds"].as_object().unwrap() {
         let (restraint, threshold): (f64, f64) = (restraint.parse().unwrap(), number(threshold));
-        assert!((Characteristic::default().threshold(restraint) - threshold).abs() < 1e-12, "{restraint}");
+        assert!(
+            (Characteristic::default().threshold(restraint) - threshold).abs() < 1e-12,
+            "{restraint}"
+        );
         for (share, expected) in [(0.99, false), (1.01, true)] {
             // i1 + i2 = d and (i1 - i2) / 2 = r.
             let (d, r) = (1000.0 * threshold * share, 1000.0 * restraint);
             let sets = pair(balanced(d / 2.0 + r, 0.0), balanced(d / 2.0 - r, 0.0));
             let mut function = pdif(PdifSettings::default());
             assert!(!function.step(&Inputs::of(&sets)).operated.any(), "two tasks confirm");
-            assert_eq!(function.step(&Inputs::of(&sets)).operated == Phases::ABC, expected, "{restraint} {share}");
+            assert_eq!(
+                function.step(&Inputs::of(&sets)).operated == Phases::ABC,
+                expected,
+                "{restraint} {share}"
+            );
         }
     }
 }
@@ -53,11 +60,20 @@ fn the_characteristic_has_its_thresholds() {
 /// Through load of three times rated gives no differential current in any group; a turned group would.
 #[test]
 fn load_flows_through_every_vector_group() {
-    for group in ["Yy0", "YNyn0", "Yd1", "YNd5", "Yd11", "Dyn1", "Dyn5", "Dyn11", "Dd0", "Yy6", "Yzn11", "Dz0"] {
-        let clock: f64 = group.trim_start_matches(|each: char| !each.is_ascii_digit()).parse().unwrap();
+    for group in [
+        "Yy0", "YNyn0", "Yd1", "YNd5", "Yd11", "Dyn1", "Dyn5", "Dyn11", "Dd0", "Yy6", "Yzn11", "Dz0",
+    ] {
+        let clock: f64 = group
+            .trim_start_matches(|each: char| !each.is_ascii_digit())
+            .parse()
+            .unwrap();
         for (turn, expected) in [(0.0, false), (60.0, true)] {
             let sets = pair(balanced(300.0, 20.0), balanced(-1500.0, 20.0 - 30.0 * clock + turn));
-            assert_eq!(operates(&mut pdif(transformer(group)), &sets).operated.any(), expected, "{group} {turn}");
+            assert_eq!(
+                operates(&mut pdif(transformer(group)), &sets).operated.any(),
+                expected,
+                "{group} {turn}"
+            );
         }
     }
 }
@@ -70,7 +86,11 @@ fn zero_sequence_of_an_earthed_side_is_removed() {
     let add = |one: [Complex; 3]| [0, 1, 2].map(|phase| one[phase] + zero[phase]);
     for (group, clock, expected) in [("YNd11", 11.0, false), ("YNyn0", 0.0, false), ("Yy0", 0.0, true)] {
         let sets = pair(add(balanced(100.0, 20.0)), healthy(clock));
-        assert_eq!(operates(&mut pdif(transformer(group)), &sets).operated.any(), expected, "{group}");
+        assert_eq!(
+            operates(&mut pdif(transformer(group)), &sets).operated.any(),
+            expected,
+            "{group}"
+        );
     }
     let low = [0, 1, 2].map(|phase| healthy(11.0)[phase] + zero[phase] * 3.0);
     let sets = pair(balanced(100.0, 20.0), low);
@@ -94,19 +114,33 @@ fn harmonics_restrain_and_the_high_stage_is_not_asked() {
         (5, 0.36, true, Phases::B | Phases::C, Blocks::NONE),
         (5, 0.34, true, Phases::ABC, Blocks::NONE),
     ] {
-        let mut function = pdif(PdifSettings { cross_block, ..PdifSettings::default() });
+        let mut function = pdif(PdifSettings {
+            cross_block,
+            ..PdifSettings::default()
+        });
         let output = operates(&mut function, &with_harmonic(order, share, 0));
-        assert_eq!((output.operated, output.blocked), (expected, blocked), "{order}: {share}");
+        assert_eq!(
+            (output.operated, output.blocked),
+            (expected, blocked),
+            "{order}: {share}"
+        );
     }
     let mut severe = with_harmonic(2, 0.5, 0);
     severe[0].current = balanced(11_000.0, 0.0);
     severe[0].harmonics[1] = [Complex::degrees(5000.0, 0.0); 8];
-    assert_eq!(operates(&mut pdif(PdifSettings::default()), &severe).operated, Phases::ABC);
+    assert_eq!(
+        operates(&mut pdif(PdifSettings::default()), &severe).operated,
+        Phases::ABC
+    );
     let mut without = pair(balanced(800.0, 0.0), [Complex::ZERO; 3]);
     without[1].orders = 1;
     let output = operates(&mut pdif(PdifSettings::default()), &without);
     assert_eq!((output.operated, output.blocked), (Phases::NONE, Blocks::MISSING));
-    let none = PdifSettings { second_harmonic: 0.0, fifth_harmonic: 0.0, ..PdifSettings::default() };
+    let none = PdifSettings {
+        second_harmonic: 0.0,
+        fifth_harmonic: 0.0,
+        ..PdifSettings::default()
+    };
     assert_eq!(operates(&mut pdif(none), &without).operated, Phases::ABC);
 }
 
@@ -127,16 +161,27 @@ fn streams_of_two_times_are_not_compared() {
 /// Runs samples of both sides through two bays; ms from sample 400 to operation.
 fn on_samples(settings: PdifSettings, mut samples: impl FnMut(u64) -> [[f64; 3]; 2]) -> Option<f64> {
     let rated = Rated::default();
-    let measuring = BaySettings { harmonics: vec![2, 5], ..BaySettings::default() };
+    let measuring = BaySettings {
+        harmonics: vec![2, 5],
+        ..BaySettings::default()
+    };
     let mut reference = Reference::new(&rated, 0);
-    let mut bays = [Bay::new(&measuring, &rated).unwrap(), Bay::new(&measuring, &rated).unwrap()];
+    let mut bays = [
+        Bay::new(&measuring, &rated).unwrap(),
+        Bay::new(&measuring, &rated).unwrap(),
+    ];
     let mut sets = [Measured::default(); 2];
     let mut function = pdif(settings);
     for n in 0..4000u64 {
         let at = reference.advance();
         for (side, current) in samples(n).into_iter().enumerate() {
             let [a, b, c] = current;
-            bays[side].push(&reference, at, &[a, b, c, a + b + c, 0.0, 0.0, 0.0, 0.0], Channels::NONE);
+            bays[side].push(
+                &reference,
+                at,
+                &[a, b, c, a + b + c, 0.0, 0.0, 0.0, 0.0],
+                Channels::NONE,
+            );
             bays[side].measure(&reference, &mut sets[side]);
             sets[side].health.synch = Synch::GLOBAL;
         }
@@ -173,7 +218,11 @@ fn faults_inside_and_outside() {
         let load = |n| [three(500.0, degrees, n), three(-500.0, degrees, n)];
         for (size, most) in [(2000.0, 46.0), (15_000.0, 24.0)] {
             let took = on_samples(PdifSettings::default(), |n| {
-                if n < 400 { load(n) } else { [fault(size, degrees, n), [0.0; 3]] }
+                if n < 400 {
+                    load(n)
+                } else {
+                    [fault(size, degrees, n), [0.0; 3]]
+                }
             });
             assert!(took.is_some_and(|took| took <= most), "{size} A at {degrees}: {took:?}");
         }
@@ -193,7 +242,11 @@ fn faults_inside_and_outside() {
 #[test]
 fn inrush_does_not_trip() {
     for settings in [PdifSettings::default(), transformer("YNd11"), transformer("Dyn11")] {
-        let unrestrained = PdifSettings { second_harmonic: 0.0, fifth_harmonic: 0.0, ..settings };
+        let unrestrained = PdifSettings {
+            second_harmonic: 0.0,
+            fifth_harmonic: 0.0,
+            ..settings
+        };
         for step in 0..12 {
             let shift = (f64::from(step) * 30.0).to_radians();
             let took = on_samples(settings, |n| inrush(8.0 * settings.rated_current_a[0], shift, n));
@@ -230,7 +283,11 @@ fn overexcitation_does_not_trip() {
     };
     let took = on_samples(PdifSettings::default(), |n| [magnetising(n), [0.0; 3]]);
     assert_eq!(took, None);
-    let unrestrained = PdifSettings { fifth_harmonic: 0.0, second_harmonic: 0.0, ..PdifSettings::default() };
+    let unrestrained = PdifSettings {
+        fifth_harmonic: 0.0,
+        second_harmonic: 0.0,
+        ..PdifSettings::default()
+    };
     let fault = |n: u64| if n < 400 { [0.0; 3] } else { magnetising(n) };
     assert!(on_samples(unrestrained, |n| [fault(n), [0.0; 3]]).is_some());
 }
@@ -239,12 +296,43 @@ fn overexcitation_does_not_trip() {
 fn settings_outside_their_ranges_are_refused() {
     let of = |settings| Pdif::new(settings, &Rated::default()).expect_err("refused").to_string();
     let default = PdifSettings::default();
-    assert_eq!(of(PdifSettings { high: 3.0, ..default }), "PDIF: high is 3 x rated; it must be 5 to 30 x rated");
-    assert!(of(PdifSettings { sides: [1, 1], ..default }).contains("same set"));
-    assert!(of(PdifSettings { second_harmonic: 0.01, ..default }).contains("0.07 to 0.5"));
-    let steep = Characteristic { slope2: 0.5, slope3: 0.2, ..Characteristic::default() };
-    assert!(of(PdifSettings { characteristic: steep, ..default }).contains("raise it"));
-    assert!(of(PdifSettings { rated_current_a: [0.0, 1.0], ..default }).contains("rated-current-a is 0 A"));
+    assert_eq!(
+        of(PdifSettings { high: 3.0, ..default }),
+        "PDIF: high is 3 x rated; it must be 5 to 30 x rated"
+    );
+    assert!(
+        of(PdifSettings {
+            sides: [1, 1],
+            ..default
+        })
+        .contains("same set")
+    );
+    assert!(
+        of(PdifSettings {
+            second_harmonic: 0.01,
+            ..default
+        })
+        .contains("0.07 to 0.5")
+    );
+    let steep = Characteristic {
+        slope2: 0.5,
+        slope3: 0.2,
+        ..Characteristic::default()
+    };
+    assert!(
+        of(PdifSettings {
+            characteristic: steep,
+            ..default
+        })
+        .contains("raise it")
+    );
+    assert!(
+        of(PdifSettings {
+            rated_current_a: [0.0, 1.0],
+            ..default
+        })
+        .contains("rated-current-a is 0 A")
+    );
     let error = toml::from_str::<PdifSettings>("[object.transformer]\nvector-group = \"Dyn2\"").unwrap_err();
     assert!(error.to_string().contains("`Dyn2` is no vector group"), "{error}");
     assert_eq!(pdif(default).node().ansi, "87L");

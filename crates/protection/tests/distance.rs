@@ -50,7 +50,11 @@ fn own_voltage() -> Shape {
 
 fn case_set(case: &Value, at: u64, sign: f64) -> Measured {
     let (voltage, current) = (polars(&case["V"]), polars(&case["I"]));
-    Measured::of(at, [0, 1, 2].map(|phase| current[phase] * sign), [0, 1, 2].map(|phase| voltage[phase]))
+    Measured::of(
+        at,
+        [0, 1, 2].map(|phase| current[phase] * sign),
+        [0, 1, 2].map(|phase| voltage[phase]),
+    )
 }
 
 /// Section 3.8: all loops of all cases within 10^-5.
@@ -67,7 +71,11 @@ fn loops_have_their_impedances() {
             match loops.impedance(each) {
                 Some(ours) if !theirs.is_null() => {
                     let theirs = polar(theirs);
-                    assert!((ours - theirs).norm() < 1e-5 * theirs.norm(), "{} {name}: {ours:?}", case["fault"]);
+                    assert!(
+                        (ours - theirs).norm() < 1e-5 * theirs.norm(),
+                        "{} {name}: {ours:?}",
+                        case["fault"]
+                    );
                 }
                 ours => assert!(ours.is_none() && theirs.is_null(), "{} {name}: {ours:?}", case["fault"]),
             }
@@ -91,16 +99,32 @@ fn zones_trip_as_the_reference_says() {
     for case in numbers["distance"]["cases"].as_array().unwrap() {
         let inside = case["mho_80pct_self_polarised_trips"].as_bool().unwrap();
         for shape in [own_voltage(), Shape::default(), quadrilateral()] {
-            for (mode, sign) in [(Mode::Forward, 1.0), (Mode::Forward, -1.0), (Mode::Reverse, -1.0), (Mode::Reverse, 1.0)] {
-                let mut function = pdis(PdisSettings { shape, mode, ..PdisSettings::default() });
+            for (mode, sign) in [
+                (Mode::Forward, 1.0),
+                (Mode::Forward, -1.0),
+                (Mode::Reverse, -1.0),
+                (Mode::Reverse, 1.0),
+            ] {
+                let mut function = pdis(PdisSettings {
+                    shape,
+                    mode,
+                    ..PdisSettings::default()
+                });
                 let mut output = Default::default();
                 for at in 0..10 {
                     output = function.step(&Inputs::of(&[case_set(case, 4 * at, sign)]));
                     assert!(at >= 1 || !output.operated.any(), "two tasks confirm");
                 }
                 let ahead = (mode == Mode::Forward) == (sign > 0.0);
-                let expected = if inside && ahead { faulted_phases(case) } else { Phases::NONE };
-                let what = format!("{} m {} Rf {}: {shape:?} {mode:?} {sign}", case["fault"], case["m"], case["Rf"]);
+                let expected = if inside && ahead {
+                    faulted_phases(case)
+                } else {
+                    Phases::NONE
+                };
+                let what = format!(
+                    "{} m {} Rf {}: {shape:?} {mode:?} {sign}",
+                    case["fault"], case["m"], case["Rf"]
+                );
                 assert_eq!(output.operated, expected, "{what}");
             }
         }
@@ -111,11 +135,18 @@ fn zones_trip_as_the_reference_says() {
 #[test]
 fn the_reach_is_exact_and_has_its_hysteresis() {
     for shape in [own_voltage(), Shape::default(), quadrilateral()] {
-        let mut function = pdis(PdisSettings { shape, confirmations: 1, ..PdisSettings::default() });
+        let mut function = pdis(PdisSettings {
+            shape,
+            confirmations: 1,
+            ..PdisSettings::default()
+        });
         let mut step = |share: f64, at: u64| {
             let current = balanced(10.0, -75.0);
             let voltage = balanced(10.0 * 3.2 * share, 0.0);
-            function.step(&Inputs::of(&[Measured::of(at, current, voltage)])).operated.any()
+            function
+                .step(&Inputs::of(&[Measured::of(at, current, voltage)]))
+                .operated
+                .any()
         };
         let found = [1.02, 0.98, 1.02, 1.04, 1.06, 1.02].map(|share| step(share, 0));
         assert_eq!(found, [false, true, true, true, false, false], "{shape:?}");
@@ -126,27 +157,54 @@ fn the_reach_is_exact_and_has_its_hysteresis() {
 fn delays_are_those_of_the_loops() {
     let numbers = numbers();
     let cases = &numbers["distance"]["cases"];
-    let settings = PdisSettings { zone: 2, phase_delay_ms: 300.0, earth_delay_ms: 400.0, ..PdisSettings::default() };
+    let settings = PdisSettings {
+        zone: 2,
+        phase_delay_ms: 300.0,
+        earth_delay_ms: 400.0,
+        ..PdisSettings::default()
+    };
     for (case, expected) in [(&cases[0], 0.4), (&cases[4], 0.3)] {
         let (started, operated) = common::run(&mut pdis(settings), 4, 1.0, |_, at| vec![case_set(case, at, 1.0)]);
         assert_eq!((started, operated), (Some(0.0), Some(expected)));
     }
-    let none = PdisSettings { earth_loops: false, ..PdisSettings::default() };
-    assert_eq!(common::run(&mut pdis(none), 4, 1.0, |_, at| vec![case_set(&cases[0], at, 1.0)]).0, None);
+    let none = PdisSettings {
+        earth_loops: false,
+        ..PdisSettings::default()
+    };
+    assert_eq!(
+        common::run(&mut pdis(none), 4, 1.0, |_, at| vec![case_set(&cases[0], at, 1.0)]).0,
+        None
+    );
 }
 
 /// Load never starts a zone that cuts it out, however long the reach; a fault does.
 #[test]
 fn load_does_not_encroach() {
-    let load = LoadEncroachment { resistance_ohm: 5.0, angle_deg: 35.0 };
-    let far = PdisSettings { zone: 3, reach_ohm: 20.0, load: Some(load), ..PdisSettings::default() };
-    for shape in [own_voltage(), Shape::default(), Shape::Quadrilateral {
-        phase_resistance_ohm: 30.0,
-        earth_resistance_ohm: 30.0,
-        below_deg: 15.0,
-        beyond_deg: 115.0,
-    }] {
-        let without = PdisSettings { load: None, shape, ..far };
+    let load = LoadEncroachment {
+        resistance_ohm: 5.0,
+        angle_deg: 35.0,
+    };
+    let far = PdisSettings {
+        zone: 3,
+        reach_ohm: 20.0,
+        load: Some(load),
+        ..PdisSettings::default()
+    };
+    for shape in [
+        own_voltage(),
+        Shape::default(),
+        Shape::Quadrilateral {
+            phase_resistance_ohm: 30.0,
+            earth_resistance_ohm: 30.0,
+            below_deg: 15.0,
+            beyond_deg: 115.0,
+        },
+    ] {
+        let without = PdisSettings {
+            load: None,
+            shape,
+            ..far
+        };
         let mut trips = 0;
         for degrees in (-30..=30).step_by(5) {
             let set = Measured::of(0, balanced(10.0, f64::from(-degrees)), balanced(63.5, 0.0));
@@ -156,7 +214,12 @@ fn load_does_not_encroach() {
         }
         assert!(trips > 3, "the load would have started it");
         let fault = Measured::of(0, balanced(10.0, -75.0), balanced(63.5, 0.0));
-        assert!(pdis(PdisSettings { shape, ..far }).step(&Inputs::of(&[fault])).started.any());
+        assert!(
+            pdis(PdisSettings { shape, ..far })
+                .step(&Inputs::of(&[fault]))
+                .started
+                .any()
+        );
     }
 }
 
@@ -165,7 +228,10 @@ fn load_does_not_encroach() {
 fn close_faults_are_decided_by_memory() {
     for shape in [own_voltage(), Shape::default(), quadrilateral()] {
         for (sign, expected) in [(1.0, true), (-1.0, false)] {
-            let mut function = pdis(PdisSettings { shape, ..PdisSettings::default() });
+            let mut function = pdis(PdisSettings {
+                shape,
+                ..PdisSettings::default()
+            });
             let (started, operated) = common::run(&mut function, 4, 0.5, |seconds, at| {
                 vec![if seconds < 0.1 {
                     Measured::of(at, balanced(2.0, -10.0), balanced(63.5, 0.0))
@@ -173,11 +239,18 @@ fn close_faults_are_decided_by_memory() {
                     Measured::of(at, balanced(60.0 * sign, -80.0), [Complex::ZERO; 3])
                 }]
             });
-            assert_eq!((started.is_some(), operated.is_some()), (expected, expected), "{shape:?} {sign}");
+            assert_eq!(
+                (started.is_some(), operated.is_some()),
+                (expected, expected),
+                "{shape:?} {sign}"
+            );
         }
     }
     let dead = Measured::of(0, balanced(60.0, -80.0), [Complex::ZERO; 3]);
-    assert!(!pdis(PdisSettings::default()).step(&Inputs::of(&[dead])).started.any(), "nothing to decide with");
+    assert!(
+        !pdis(PdisSettings::default()).step(&Inputs::of(&[dead])).started.any(),
+        "nothing to decide with"
+    );
 }
 
 /// A three-phase fault on the reference network as it begins: steady state, DC of each phase, the DC of the voltage across the
@@ -233,7 +306,10 @@ impl Fault {
     fn operates(&self, shape: Shape) -> Option<f64> {
         let rated = network();
         let mut rig = Rig::new(rated, &BaySettings::default(), true);
-        let mut function = pdis(PdisSettings { shape, ..PdisSettings::default() });
+        let mut function = pdis(PdisSettings {
+            shape,
+            ..PdisSettings::default()
+        });
         for n in 0..self.start + 1200 {
             let set = *rig.push(self.samples(n));
             if n % 4 != 0 {
@@ -260,10 +336,14 @@ fn faults_as_they_begin() {
             for step in 0..12u32 {
                 let (angle, start) = (f64::from(step) * 30.0, 1200 + u64::from(step % 4));
                 for m in [0.05, 0.2, 0.4] {
-                    let took = Fault::new(m, source, angle, start).operates(shape).expect("a trip inside");
+                    let took = Fault::new(m, source, angle, start)
+                        .operates(shape)
+                        .expect("a trip inside");
                     slowest_near = slowest_near.max(took);
                 }
-                let took = Fault::new(0.7, source, angle, start).operates(shape).expect("a trip inside");
+                let took = Fault::new(0.7, source, angle, start)
+                    .operates(shape)
+                    .expect("a trip inside");
                 slowest = slowest.max(took);
                 for m in [0.83, 1.0, 2.0] {
                     let tripped = Fault::new(m, source, angle, start).operates(shape);
@@ -271,7 +351,10 @@ fn faults_as_they_begin() {
                 }
             }
         }
-        assert!(slowest_near <= 18.0 && slowest <= 21.0, "{shape:?}: {slowest_near}, {slowest} ms");
+        assert!(
+            slowest_near <= 18.0 && slowest <= 21.0,
+            "{shape:?}: {slowest_near}, {slowest} ms"
+        );
     }
 }
 
@@ -298,16 +381,50 @@ fn blocked_without_voltage_or_time() {
 fn settings_outside_their_ranges_are_refused() {
     let of = |settings| Pdis::new(settings, &network()).expect_err("refused").to_string();
     let default = PdisSettings::default();
-    assert_eq!(of(PdisSettings { reach_ohm: 0.0, ..default }), "PDIS: reach-ohm is 0 ohm; it must be 0.01 to 1000 ohm");
+    assert_eq!(
+        of(PdisSettings {
+            reach_ohm: 0.0,
+            ..default
+        }),
+        "PDIS: reach-ohm is 0 ohm; it must be 0.01 to 1000 ohm"
+    );
     assert!(of(PdisSettings { k0: -1.0, ..default }).contains("k0 is -1"));
     assert!(of(PdisSettings { zone: 6, ..default }).contains("zone is 6"));
-    let load = Some(LoadEncroachment { resistance_ohm: 1.0, angle_deg: 80.0 });
+    let load = Some(LoadEncroachment {
+        resistance_ohm: 1.0,
+        angle_deg: 80.0,
+    });
     assert!(of(PdisSettings { load, ..default }).contains("load.angle-deg"));
-    let second = PdisSettings { zone: 2, reach_ohm: 3.0, ..default };
+    let second = PdisSettings {
+        zone: 2,
+        reach_ohm: 3.0,
+        ..default
+    };
     let error = check_zones(&[default, second]).unwrap_err().to_string();
-    assert_eq!(error, "PDIS: zone 1 reaches 3.2 ohm and zone 2 only 3 ohm: raise reach-ohm of zone 2");
-    assert!(check_zones(&[default, PdisSettings { reach_ohm: 4.8, ..second }]).is_ok());
-    assert!(check_zones(&[default, PdisSettings { mode: Mode::Reverse, ..second }]).is_ok());
+    assert_eq!(
+        error,
+        "PDIS: zone 1 reaches 3.2 ohm and zone 2 only 3 ohm: raise reach-ohm of zone 2"
+    );
+    assert!(
+        check_zones(&[
+            default,
+            PdisSettings {
+                reach_ohm: 4.8,
+                ..second
+            }
+        ])
+        .is_ok()
+    );
+    assert!(
+        check_zones(&[
+            default,
+            PdisSettings {
+                mode: Mode::Reverse,
+                ..second
+            }
+        ])
+        .is_ok()
+    );
     let text = "reach-ohm = 5\n[shape.quadrilateral]\nphase-resistance-ohm = 1\nearth-resistance-ohm = 1\nbelow-deg = 15\nbeyond-deg = 115";
     assert!(Pdis::new(toml::from_str(text).unwrap(), &network()).is_ok());
 }

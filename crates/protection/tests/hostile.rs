@@ -41,11 +41,21 @@ fn functions(rated: &Rated) -> Vec<Box<dyn Function>> {
              earth-resistance-ohm = 2\nbelow-deg = 15\nbeyond-deg = 115",
         ),
         Box::new(Pdif::new(PdifSettings::default(), rated).unwrap()),
-        Box::new(Pdif::new(toml::from_str("[object.transformer]\nvector-group = \"Dyn11\"").unwrap(), rated).unwrap()),
+        Box::new(
+            Pdif::new(
+                toml::from_str("[object.transformer]\nvector-group = \"Dyn11\"").unwrap(),
+                rated,
+            )
+            .unwrap(),
+        ),
         Box::new(Psde::new(PsdeSettings::default(), rated).unwrap()),
     ];
     for operation in [OperationMode::Intermittent, OperationMode::Alarming] {
-        let settings = PsdeSettings { operation, harmonics: false, ..PsdeSettings::default() };
+        let settings = PsdeSettings {
+            operation,
+            harmonics: false,
+            ..PsdeSettings::default()
+        };
         functions.push(Box::new(Psde::new(settings, rated).unwrap()));
     }
     for limit in [
@@ -54,14 +64,21 @@ fn functions(rated: &Rated) -> Vec<Box<dyn Function>> {
         FrequencyLimit::Rising(1.0),
         FrequencyLimit::Falling(1.0),
     ] {
-        let settings = FrequencySettings { limit, ..FrequencySettings::default() };
+        let settings = FrequencySettings {
+            limit,
+            ..FrequencySettings::default()
+        };
         functions.push(Box::new(FrequencyProtection::new(settings, rated).unwrap()));
     }
     for quantity in ["phase-to-earth", "phase-to-phase", "positive-sequence"] {
         for curve in ["definite-time", "a", "b"] {
             let text = format!("quantity = \"{quantity}\"\ncurve = \"{curve}\"\ndelay-ms = 0");
-            functions.push(Box::new(Ptuv::new(toml::from_str::<PtuvSettings>(&text).unwrap(), rated).unwrap()));
-            functions.push(Box::new(Ptov::new(toml::from_str::<PtovSettings>(&text).unwrap(), rated).unwrap()));
+            functions.push(Box::new(
+                Ptuv::new(toml::from_str::<PtuvSettings>(&text).unwrap(), rated).unwrap(),
+            ));
+            functions.push(Box::new(
+                Ptov::new(toml::from_str::<PtovSettings>(&text).unwrap(), rated).unwrap(),
+            ));
         }
     }
     functions
@@ -153,7 +170,6 @@ proptest! {
     fn any_samples_are_survived(samples in prop::collection::vec(prop::array::uniform8(number()), 1..400), gap in 0u64..500) {
         let mut rig = common::Rig::new(Rated::default(), &protection::measure::BaySettings {
             harmonics: ORDERS[1..].to_vec(),
-            half_cycle: true,
             ..Default::default()
         }, true);
         let mut functions = functions(&rig.rated);
@@ -165,6 +181,7 @@ proptest! {
             }
             let set = *rig.push(sample);
             prop_assert!(set.harmonics.iter().flatten().all(|each| each.is_finite()));
+            prop_assert!(rig.bay.half_cycle(&rig.reference).iter().all(|each| each.is_finite()));
             for function in &mut functions {
                 function.step(&Inputs::of(&[set, set]));
             }
@@ -185,7 +202,12 @@ fn health_starts_nothing() {
     set.health.synch.value = 2;
     for task in 0..10_000u64 {
         set.at = 4 * task;
-        set.frequency = Some(Frequency { hz: 50.01, hz_per_s: Some(0.01), cycle_hz: 50.01, cycles: task as u32 / 20 });
+        set.frequency = Some(Frequency {
+            hz: 50.01,
+            hz_per_s: Some(0.01),
+            cycle_hz: 50.01,
+            cycles: task as u32 / 20,
+        });
         let mut remote = set;
         remote.current = set.current.map(|each| -each);
         for function in &mut functions {
@@ -193,7 +215,11 @@ fn health_starts_nothing() {
                 continue;
             }
             let output = function.step(&Inputs::of(&[set, remote]));
-            assert!(!output.started.any() && !output.blocked.any(), "{}: {output:?}", function.node());
+            assert!(
+                !output.started.any() && !output.blocked.any(),
+                "{}: {output:?}",
+                function.node()
+            );
         }
     }
     assert_eq!(set.health.bad, Channels::NONE);

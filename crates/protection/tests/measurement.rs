@@ -248,7 +248,11 @@ fn a_ramp_has_its_slope() {
     let mut rig = Rig::new(rated(4000.0, 50.0), &with_dc_removal(), true);
     let mut turns = 0.0f64;
     for n in 0..8000u64 {
-        let hz = if n < 2000 { 50.0 } else { 50.0 - (n - 2000) as f64 / 4000.0 };
+        let hz = if n < 2000 {
+            50.0
+        } else {
+            50.0 - (n - 2000) as f64 / 4000.0
+        };
         turns = (turns + hz / 4000.0).fract();
         let value = |shift: f64| 16_330.0 * (TAU * (turns + shift)).cos();
         let samples = [0.0, 0.0, 0.0, 0.0, value(0.0), value(-1.0 / 3.0), value(1.0 / 3.0), 0.0];
@@ -258,7 +262,11 @@ fn a_ramp_has_its_slope() {
             assert!((found.hz_per_s.unwrap() + 1.0).abs() < 0.02, "{n}: {found:?}");
             // Four cycles of averaging and two of measuring lie behind by 50 ms.
             assert!((found.hz - hz - 0.05).abs() < 0.02, "{n}: {found:?}, {hz}");
-            assert!((set.voltage[0].norm() - 11_547.0).abs() < 30.0, "{n}: {}", set.voltage[0].norm());
+            assert!(
+                (set.voltage[0].norm() - 11_547.0).abs() < 30.0,
+                "{n}: {}",
+                set.voltage[0].norm()
+            );
         }
     }
 }
@@ -338,7 +346,11 @@ fn pickup_delays_agree_with_the_reference_numbers() {
                 for n in 0..4 * window {
                     let since = n.saturating_sub(2 * window) as f64;
                     let dc = tau.map_or(0.0, |tau| -SQRT_2 * fault.re * (-since / (tau * rate)).exp());
-                    let x = if n < 2 * window { 0.0 } else { common::instant(fault, f0, rate, n) + dc };
+                    let x = if n < 2 * window {
+                        0.0
+                    } else {
+                        common::instant(fault, f0, rate, n) + dc
+                    };
                     if rig.push([x, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]).current[0].norm() > 1.0 {
                         delays.push(1000.0 * since / rate);
                         break;
@@ -353,7 +365,10 @@ fn pickup_delays_agree_with_the_reference_numbers() {
             let sample = 1000.0 / rate + 1e-9;
             for (ours, theirs) in [least, mean, most].into_iter().zip(row[key].as_array().unwrap()) {
                 let theirs = number(theirs);
-                assert!((ours - theirs).abs() <= sample + 0.05, "{row} {key}: {least} {mean} {most}");
+                assert!(
+                    (ours - theirs).abs() <= sample + 0.05,
+                    "{row} {key}: {least} {mean} {most}"
+                );
             }
         }
     }

@@ -23,7 +23,10 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 #[test]
 fn a_task_allocates_nothing() {
     let rated = Rated::default();
-    let measuring = BaySettings { harmonics: ORDERS[1..].to_vec(), half_cycle: true, ..BaySettings::default() };
+    let measuring = BaySettings {
+        harmonics: ORDERS[1..].to_vec(),
+        ..BaySettings::default()
+    };
     let mut rig = Rig::new(rated, &measuring, true);
     let mut stream = Lsvs::new(SampleSupervision::default(), &rated).unwrap();
     let mut goose = Lgos::new(GooseSettings::default());
@@ -57,7 +60,14 @@ fn a_task_allocates_nothing() {
             stream.received(n, Synch::GLOBAL, false, n == 6000);
         }
         stream.apply(&mut set);
-        goose.received(n * 250_000, &Message { st_num: 1, sq_num: n as u32, ..Message::default() });
+        goose.received(
+            n * 250_000,
+            &Message {
+                st_num: 1,
+                sq_num: n as u32,
+                ..Message::default()
+            },
+        );
         let sets = [set, set];
         let inputs = Inputs::of(&sets);
         let mut now = Phases::NONE;

@@ -45,14 +45,23 @@ fn curves_have_their_times() {
         for (multiple, seconds) in table {
             let (m, theirs): (f64, f64) = (multiple.parse().unwrap(), number(seconds));
             let ours = curve.constants().unwrap().operate_s(m);
-            assert!((ours - theirs).abs() <= 1e-6 * theirs.max(1.0), "{name} at {m}: {ours}, {theirs}");
-            let mut function = ptoc(PtocSettings { time_multiplier: 0.1, ..inverse(curve) });
+            assert!(
+                (ours - theirs).abs() <= 1e-6 * theirs.max(1.0),
+                "{name} at {m}: {ours}, {theirs}"
+            );
+            let mut function = ptoc(PtocSettings {
+                time_multiplier: 0.1,
+                ..inverse(curve)
+            });
             let (started, operated) = run(&mut function, 4, 200.0, |_, _| vec![phase_a(m)]);
             assert_eq!(started, Some(0.0));
             let late = operated.expect("an operation") - 0.1 * theirs;
             // Below 20 ms the minimum operate time holds.
             let minimum = (0.02 - 0.1 * theirs).max(0.0);
-            assert!((-1e-6..=0.001_1 + minimum).contains(&late), "{name} at {m}: {late} s late");
+            assert!(
+                (-1e-6..=0.001_1 + minimum).contains(&late),
+                "{name} at {m}: {late} s late"
+            );
         }
     }
 }
@@ -60,8 +69,13 @@ fn curves_have_their_times() {
 #[test]
 fn a_varying_current_is_integrated() {
     let theirs = number(&numbers()["integrated_SI_0.1_M2_0.5s_then_M10"]);
-    let mut function = ptoc(PtocSettings { time_multiplier: 0.1, ..inverse(Curve::IecNormalInverse) });
-    let (_, operated) = run(&mut function, 1, 2.0, |seconds, _| vec![phase_a(if seconds <= 0.5 { 2.0 } else { 10.0 })]);
+    let mut function = ptoc(PtocSettings {
+        time_multiplier: 0.1,
+        ..inverse(Curve::IecNormalInverse)
+    });
+    let (_, operated) = run(&mut function, 1, 2.0, |seconds, _| {
+        vec![phase_a(if seconds <= 0.5 { 2.0 } else { 10.0 })]
+    });
     let late = operated.unwrap() - theirs;
     assert!((-0.000_3..=0.000_6).contains(&late), "{late}");
 }
@@ -85,7 +99,11 @@ fn resets_are_as_set() {
     let immediate = inverse(Curve::IeeeVeryInverse);
     assert!(after_a_pause(immediate, 0.1, 0.5).abs() < 0.01);
 
-    let definite = PtocSettings { reset: Reset::DefiniteTime, reset_ms: 500.0, ..immediate };
+    let definite = PtocSettings {
+        reset: Reset::DefiniteTime,
+        reset_ms: 500.0,
+        ..immediate
+    };
     assert!((after_a_pause(definite, 0.4, 0.5) - 0.9).abs() < 0.01);
     assert!(after_a_pause(definite, 0.6, 0.5).abs() < 0.01);
 
@@ -95,7 +113,10 @@ fn resets_are_as_set() {
             let (m, theirs): (f64, f64) = (multiple.parse().unwrap(), number(seconds));
             let ours = curve.constants().unwrap().reset_s(m).unwrap();
             assert!((ours - theirs).abs() < 1e-6, "{name} {m}: {ours}");
-            let settings = PtocSettings { reset: Reset::Inverse, ..inverse(*curve) };
+            let settings = PtocSettings {
+                reset: Reset::Inverse,
+                ..inverse(*curve)
+            };
             let left = after_a_pause(settings, 0.3 * theirs, m);
             assert!((left - 0.6).abs() < 0.01, "{name} {m}: {left}");
         }
@@ -104,7 +125,10 @@ fn resets_are_as_set() {
 
 #[test]
 fn definite_time_is_exact_and_resets() {
-    let settings = PtocSettings { delay_ms: 300.0, ..PtocSettings::default() };
+    let settings = PtocSettings {
+        delay_ms: 300.0,
+        ..PtocSettings::default()
+    };
     for task in [1, 4, 5] {
         let (started, operated) = run(&mut ptoc(settings), task, 1.0, |seconds, _| {
             vec![phase_a(if seconds < 0.1 { 1.19 } else { 1.21 })]
@@ -124,10 +148,20 @@ fn definite_time_is_exact_and_resets() {
 
 #[test]
 fn phases_are_told_apart() {
-    let mut function = ptoc(PtocSettings { delay_ms: 0.0, ..PtocSettings::default() });
-    let two = currents([Complex::ZERO, Complex::degrees(2.0, 10.0), Complex::degrees(2.0, -170.0)]);
+    let mut function = ptoc(PtocSettings {
+        delay_ms: 0.0,
+        ..PtocSettings::default()
+    });
+    let two = currents([
+        Complex::ZERO,
+        Complex::degrees(2.0, 10.0),
+        Complex::degrees(2.0, -170.0),
+    ]);
     let output = function.step(&Inputs::of(&[two]));
-    assert_eq!((output.started, output.operated), (Phases::B | Phases::C, Phases::B | Phases::C));
+    assert_eq!(
+        (output.started, output.operated),
+        (Phases::B | Phases::C, Phases::B | Phases::C)
+    );
     assert_eq!(function.node().to_string(), "PTOC (51)");
 
     let mut negative = ptoc(PtocSettings {
@@ -144,7 +178,12 @@ fn phases_are_told_apart() {
     assert_eq!(run(&mut negative, 4, 10.0, |_, _| vec![healthy]).0, None);
 
     for quantity in [CurrentQuantity::Residual, CurrentQuantity::PhaseSum] {
-        let mut earth = ptoc(PtocSettings { quantity, pickup: 0.1, delay_ms: 100.0, ..PtocSettings::default() });
+        let mut earth = ptoc(PtocSettings {
+            quantity,
+            pickup: 0.1,
+            delay_ms: 100.0,
+            ..PtocSettings::default()
+        });
         assert_eq!(run(&mut earth, 4, 1.0, |_, _| vec![healthy]).0, None);
         let output = earth.step(&Inputs::of(&[phase_a(0.11)]));
         assert_eq!(output.started, Phases::NEUTRAL);
@@ -174,10 +213,20 @@ fn pioc_starts_within_the_table() {
 /// Least and most ms from the fault to start and operation, over 24 angles and the four phases of a task.
 fn pioc_times(multiple: f64, tau: Option<f64>, dc_time_constant_ms: f64) -> ((f64, f64), (f64, f64)) {
     let (mut started, mut operated) = ((f64::INFINITY, 0.0f64), (f64::INFINITY, 0.0f64));
-    let settings = BaySettings { dc_time_constant_ms, ..BaySettings::default() };
+    let settings = BaySettings {
+        dc_time_constant_ms,
+        ..BaySettings::default()
+    };
     for case in 0..96u64 {
         let mut rig = Rig::new(rated(4000.0, 50.0), &settings, false);
-        let mut pioc = Pioc::new(PiocSettings { pickup: 1.0, ..PiocSettings::default() }, &rig.rated).unwrap();
+        let mut pioc = Pioc::new(
+            PiocSettings {
+                pickup: 1.0,
+                ..PiocSettings::default()
+            },
+            &rig.rated,
+        )
+        .unwrap();
         let fault = Complex::degrees(1000.0 * multiple, (case / 4) as f64 * 15.0);
         let mut first = None;
         for n in 0..400u64 {
@@ -215,15 +264,30 @@ fn pioc_does_not_overreach() {
     for tau in [0.02, 0.045, 0.1] {
         for degrees in (0..360).step_by(15) {
             let mut rig = Rig::new(rated(4000.0, 50.0), &BaySettings::default(), false);
-            let mut pioc = Pioc::new(PiocSettings { pickup: 1.0, ..PiocSettings::default() }, &rig.rated).unwrap();
+            let mut pioc = Pioc::new(
+                PiocSettings {
+                    pickup: 1.0,
+                    ..PiocSettings::default()
+                },
+                &rig.rated,
+            )
+            .unwrap();
             let fault = Complex::degrees(950.0, f64::from(degrees));
             for n in 0..1000u64 {
                 let since = n.saturating_sub(160);
                 let dc = -SQRT_2 * fault.re * (-(since as f64) / (tau * 4000.0)).exp();
-                let x = if n < 160 { 0.0 } else { common::instant(fault, 50.0, 4000.0, n - 160) + dc };
+                let x = if n < 160 {
+                    0.0
+                } else {
+                    common::instant(fault, 50.0, 4000.0, n - 160) + dc
+                };
                 let set = *rig.push([x, 0.0, 0.0, x, 0.0, 0.0, 0.0, 0.0]);
                 let output = pioc.step(&Inputs::of(&[set]));
-                assert!(!output.operated.any(), "{tau} s, {degrees} degrees: {:?}", set.current[0].norm());
+                assert!(
+                    !output.operated.any(),
+                    "{tau} s, {degrees} degrees: {:?}",
+                    set.current[0].norm()
+                );
             }
         }
     }
@@ -234,7 +298,11 @@ fn a_healthy_feeder_never_starts() {
     let mut functions: Vec<Box<dyn Function>> = vec![
         Box::new(Pioc::new(PiocSettings::default(), &Rated::default()).unwrap()),
         Box::new(ptoc(PtocSettings::default())),
-        Box::new(ptoc(PtocSettings { quantity: CurrentQuantity::PhaseSum, pickup: 0.1, ..PtocSettings::default() })),
+        Box::new(ptoc(PtocSettings {
+            quantity: CurrentQuantity::PhaseSum,
+            pickup: 0.1,
+            ..PtocSettings::default()
+        })),
     ];
     let mut rig = Rig::new(rated(4000.0, 50.0), &BaySettings::default(), true);
     for n in 0..40_000 {
@@ -255,7 +323,10 @@ fn a_healthy_feeder_never_starts() {
 
 #[test]
 fn blocked_says_why_and_does_not_operate() {
-    let mut function = ptoc(PtocSettings { delay_ms: 100.0, ..PtocSettings::default() });
+    let mut function = ptoc(PtocSettings {
+        delay_ms: 100.0,
+        ..PtocSettings::default()
+    });
     assert_eq!(function.step(&Inputs::of(&[])).blocked, Blocks::MISSING);
     let mut set = phase_a(10.0);
     for (at, (bad, stream, expected)) in [
@@ -276,7 +347,10 @@ fn blocked_says_why_and_does_not_operate() {
         assert!(!output.operated.any(), "time while blocked does not count");
     }
     set.health = protection::measure::Health::default();
-    let blocked = Inputs { sets: &[set], blocked: Blocks::EXTERNAL };
+    let blocked = Inputs {
+        sets: &[set],
+        blocked: Blocks::EXTERNAL,
+    };
     assert_eq!(function.step(&blocked).blocked, Blocks::EXTERNAL);
     set.current[1].re = f64::NAN;
     assert_eq!(function.step(&Inputs::of(&[set])).blocked, Blocks::QUALITY);
@@ -314,7 +388,12 @@ fn direction_of_phases() {
                 for (current, expected) in [(forward, Mode::Forward), (backward, Mode::Reverse)] {
                     let mut function = directional(settings);
                     let (_, operated) = run(&mut function, 4, 0.2, |_, _| vec![faulted(voltage, current)]);
-                    assert_eq!(operated.is_some(), mode == expected, "{} {mode:?} {polarising}", case["fault"]);
+                    assert_eq!(
+                        operated.is_some(),
+                        mode == expected,
+                        "{} {mode:?} {polarising}",
+                        case["fault"]
+                    );
                 }
             }
         }
@@ -330,7 +409,11 @@ fn direction_from_memory() {
         let mut function = directional(PhaseDirectionSettings::default());
         let fault = balanced(8000.0, 15.0 + turn);
         let (started, operated) = run(&mut function, 4, 0.5, |seconds, _| {
-            vec![if seconds < 0.1 { faulted(healthy, balanced(500.0, 0.0)) } else { faulted([Complex::ZERO; 3], fault) }]
+            vec![if seconds < 0.1 {
+                faulted(healthy, balanced(500.0, 0.0))
+            } else {
+                faulted([Complex::ZERO; 3], fault)
+            }]
         });
         assert_eq!((started.is_some(), operated.is_some()), (forward, forward));
     }
@@ -350,7 +433,11 @@ fn direction_from_memory() {
     });
     let fault = balanced(8000.0, -55.0);
     let (started, operated) = run(&mut function, 4, 5.0, |seconds, _| {
-        vec![if seconds < 0.1 { faulted(healthy, balanced(500.0, 0.0)) } else { faulted([Complex::ZERO; 3], fault) }]
+        vec![if seconds < 0.1 {
+            faulted(healthy, balanced(500.0, 0.0))
+        } else {
+            faulted([Complex::ZERO; 3], fault)
+        }]
     });
     assert!(started.is_some() && operated.is_none());
 }
@@ -380,13 +467,25 @@ fn direction_of_the_residual_current() {
                     quantity: CurrentQuantity::Residual,
                     pickup: 0.04,
                     delay_ms: 300.0,
-                    direction: PtocDirection::Earth(EarthDirectionSettings { mode, earthing, ..Default::default() }),
+                    direction: PtocDirection::Earth(EarthDirectionSettings {
+                        mode,
+                        earthing,
+                        ..Default::default()
+                    }),
                     ..PtocSettings::default()
                 });
                 assert_eq!(function.node().ansi, "67N");
-                let wanted = if mode == Mode::Forward { Direction::Forward } else { Direction::Reverse };
+                let wanted = if mode == Mode::Forward {
+                    Direction::Forward
+                } else {
+                    Direction::Reverse
+                };
                 let (_, operated) = run(&mut function, 4, 0.4, |_, _| vec![set]);
-                assert_eq!(operated.is_some(), wanted == expected && share > 0.1, "{earthing:?} {phi} {mode:?} {share}");
+                assert_eq!(
+                    operated.is_some(),
+                    wanted == expected && share > 0.1,
+                    "{earthing:?} {phi} {mode:?} {share}"
+                );
             }
         }
     }
@@ -394,7 +493,10 @@ fn direction_of_the_residual_current() {
     let mut set = Measured::of(0, [Complex::ZERO; 3], balanced(rated.phase_voltage_v(), 0.0));
     set.residual_voltage = Complex::degrees(9000.0, 0.0);
     set.residual_current = Complex::degrees(50.0, 180.0 + 30.0);
-    let isolated = EarthDirectionSettings { earthing: EarthMode::Isolated, ..Default::default() };
+    let isolated = EarthDirectionSettings {
+        earthing: EarthMode::Isolated,
+        ..Default::default()
+    };
     for (pickup, expected) in [(0.024, true), (0.026, false)] {
         let mut function = ptoc(PtocSettings {
             quantity: CurrentQuantity::Residual,
@@ -435,23 +537,53 @@ fn settings_outside_their_ranges_are_refused() {
         change(&mut settings);
         Ptoc::new(settings, &rated).expect_err("refused").to_string()
     };
-    assert_eq!(of(&|s| s.pickup = 41.0), "PTOC: pickup is 41 x In; it must be 0.005 to 40 x In");
-    assert_eq!(of(&|s| s.time_multiplier = 0.01), "PTOC: time-multiplier is 0.01; it must be 0.05 to 15");
+    assert_eq!(
+        of(&|s| s.pickup = 41.0),
+        "PTOC: pickup is 41 x In; it must be 0.005 to 40 x In"
+    );
+    assert_eq!(
+        of(&|s| s.time_multiplier = 0.01),
+        "PTOC: time-multiplier is 0.01; it must be 0.05 to 15"
+    );
     assert!(of(&|s| s.delay_ms = f64::NAN).contains("delay-ms is NaN ms"));
     assert!(of(&|s| s.reset_ratio = 1.0).contains("0.8 to 0.99"));
     assert!(of(&|s| s.reset = Reset::Inverse).contains("reset-tr-s"));
     assert!(of(&|s| s.reset = Reset::DefiniteTime).contains("reset-ms above 0"));
     assert!(of(&|s| s.direction = PtocDirection::Earth(Default::default())).contains("phase-sum"));
-    let own = Constants { k: 0.0, c: 0.0, alpha: 1.0, tr: None };
+    let own = Constants {
+        k: 0.0,
+        c: 0.0,
+        alpha: 1.0,
+        tr: None,
+    };
     assert!(of(&|s| s.curve = Curve::User(own)).contains("curve.user.k"));
-    let sector = PhaseDirectionSettings { sector_deg: 10.0, ..Default::default() };
+    let sector = PhaseDirectionSettings {
+        sector_deg: 10.0,
+        ..Default::default()
+    };
     assert!(of(&|s| s.direction = PtocDirection::Phase(sector)).contains("RDIR: sector-deg is 10 degrees"));
     let pioc = |settings| Pioc::new(settings, &rated).expect_err("refused").to_string();
-    assert!(pioc(PiocSettings { pickup: 0.0, ..PiocSettings::default() }).contains("PIOC: pickup is 0 x In"));
-    assert!(pioc(PiocSettings { confirmations: 0, ..PiocSettings::default() }).contains("1 to 20 tasks"));
-    assert!(toml::from_str::<PtocSettings>("pickpu = 3").is_err(), "a word that is none");
+    assert!(
+        pioc(PiocSettings {
+            pickup: 0.0,
+            ..PiocSettings::default()
+        })
+        .contains("PIOC: pickup is 0 x In")
+    );
+    assert!(
+        pioc(PiocSettings {
+            confirmations: 0,
+            ..PiocSettings::default()
+        })
+        .contains("1 to 20 tasks")
+    );
+    assert!(
+        toml::from_str::<PtocSettings>("pickpu = 3").is_err(),
+        "a word that is none"
+    );
     let curve: PtocSettings = toml::from_str("curve = { user = { k = 1.0, c = 0.0, alpha = 1.0 } }").unwrap();
     assert!(Ptoc::new(curve, &rated).is_ok());
-    let curve: PtocSettings = toml::from_str("curve = \"iec-very-inverse\"\nreset-tr-s = 10\nreset = \"inverse\"").unwrap();
+    let curve: PtocSettings =
+        toml::from_str("curve = \"iec-very-inverse\"\nreset-tr-s = 10\nreset = \"inverse\"").unwrap();
     assert!(Ptoc::new(curve, &rated).is_ok());
 }

@@ -35,9 +35,11 @@ fn lost_samples_hold_warn_block() {
     assert_eq!(found[101], (SampleState::Good, Blocks::NONE));
     assert_eq!(found[151], (SampleState::Warning, Blocks::NONE));
     assert_eq!(found[201], (SampleState::Warning, Blocks::NONE));
-    for at in 202..=283 {
-        assert_eq!(found[at], (SampleState::Alarm, Blocks::LOST), "{at}");
-    }
+    assert!(
+        found[202..=283]
+            .iter()
+            .all(|each| *each == (SampleState::Alarm, Blocks::LOST))
+    );
     assert_eq!(found[284], (SampleState::Good, Blocks::NONE));
     let status = stream.status();
     assert_eq!((status.received, status.lost, status.most_per_cycle), (394, 6, 3));
@@ -51,14 +53,20 @@ fn losses_are_counted_by_cycle() {
     let found = feed(&mut stream, 0, 241, &lost);
     assert_eq!(found[168], (SampleState::Hold, Blocks::NONE));
     assert_eq!(found[170], (SampleState::Alarm, Blocks::LOST));
-    assert_eq!((stream.status().lost_last_cycle, stream.status().lost_this_cycle), (6, 0));
+    assert_eq!(
+        (stream.status().lost_last_cycle, stream.status().lost_this_cycle),
+        (6, 0)
+    );
 }
 
 #[test]
 fn a_silent_stream_is_inactive() {
     let mut stream = lsvs(SampleSupervision::default());
     stream.lost(0);
-    assert_eq!((stream.status().state, stream.status().blocks), (SampleState::Never, Blocks::LOST));
+    assert_eq!(
+        (stream.status().state, stream.status().blocks),
+        (SampleState::Never, Blocks::LOST)
+    );
     let found = feed(&mut stream, 1, 1000, &(500..900).collect::<Vec<_>>());
     assert_eq!(found[577].0, SampleState::Alarm);
     assert_eq!(found[578].0, SampleState::Inactive);
@@ -94,7 +102,14 @@ fn a_function_follows_its_stream() {
     for (lost, blocked) in [(0u64, false), (1, false), (2, false), (3, true), (30, true)] {
         let mut rig = Rig::new(rated(4000.0, 50.0), &BaySettings::default(), false);
         let mut stream = lsvs(SampleSupervision::default());
-        let mut function = Pioc::new(PiocSettings { pickup: 1.1, ..PiocSettings::default() }, &rig.rated).unwrap();
+        let mut function = Pioc::new(
+            PiocSettings {
+                pickup: 1.1,
+                ..PiocSettings::default()
+            },
+            &rig.rated,
+        )
+        .unwrap();
         let mut reasons = Blocks::NONE;
         for n in 0..1000u64 {
             let mut set = if (400..400 + lost).contains(&n) {
@@ -108,8 +123,12 @@ fn a_function_follows_its_stream() {
             let output = function.step(&Inputs::of(&[set]));
             assert!(!output.operated.any(), "{lost} lost: {n}");
             if n > 100 {
-                reasons = reasons | output.blocked;
-                assert_eq!(output.blocked.any(), blocked && (402..=400 + lost + 80).contains(&n), "{lost} lost: {n}");
+                reasons |= output.blocked;
+                assert_eq!(
+                    output.blocked.any(),
+                    blocked && (402..=400 + lost + 80).contains(&n),
+                    "{lost} lost: {n}"
+                );
             }
         }
         assert_eq!(reasons, Blocks::LOST.when(blocked));
@@ -124,7 +143,12 @@ fn a_bad_sample_blocks_for_a_window() {
     for n in 0..400u64 {
         let samples = eight(balanced(1000.0, 0.0), balanced(11_547.0, 0.0), 50.0, 4000.0, n);
         let at = rig.reference.advance();
-        rig.bay.push(&rig.reference, at, &samples, if n == 200 { Channels(2) } else { Channels::NONE });
+        rig.bay.push(
+            &rig.reference,
+            at,
+            &samples,
+            if n == 200 { Channels(2) } else { Channels::NONE },
+        );
         rig.bay.measure(&rig.reference, &mut rig.set);
         let output = function.step(&Inputs::of(&[rig.set]));
         if n > 100 {
@@ -137,7 +161,16 @@ fn a_bad_sample_blocks_for_a_window() {
 fn settings_outside_their_ranges_are_refused() {
     let of = |settings| Lsvs::new(settings, &Rated::default()).expect_err("refused").to_string();
     let default = SampleSupervision::default();
-    assert_eq!(of(SampleSupervision { warning: 1, ..default }), "LSVS: warning is 1 samples; it must be 2 to 100 samples");
+    assert_eq!(
+        of(SampleSupervision { warning: 1, ..default }),
+        "LSVS: warning is 1 samples; it must be 2 to 100 samples"
+    );
     assert!(of(SampleSupervision { warning: 5, ..default }).contains("raise alarm"));
-    assert!(of(SampleSupervision { conflict_hold_ms: -1.0, ..default }).contains("0 to 600000 ms"));
+    assert!(
+        of(SampleSupervision {
+            conflict_hold_ms: -1.0,
+            ..default
+        })
+        .contains("0 to 600000 ms")
+    );
 }

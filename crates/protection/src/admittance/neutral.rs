@@ -46,7 +46,9 @@ impl Neutral {
     /// Whether both sets have all harmonics.
     pub(super) fn has_harmonics(current: &Measured, voltage: &Measured) -> bool {
         let has = |set: &Measured, order| set.row(order).is_some();
-        HARMONICS.into_iter().all(|order| has(current, order) && has(voltage, order))
+        HARMONICS
+            .into_iter()
+            .all(|order| has(current, order) && has(voltage, order))
     }
 }
 

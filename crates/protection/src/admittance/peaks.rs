@@ -38,7 +38,8 @@ mod tests {
     #[test]
     fn transients_are_counted_once() {
         let mut peaks = Peaks::default();
-        let found = [0.5, 10.0, 8.0, 12.0, 7.0, 5.0, 9.0, 12.0, 13.0, 2.0, 0.0, 0.9, 1.1].map(|each| peaks.step(each, 1.0));
+        let found =
+            [0.5, 10.0, 8.0, 12.0, 7.0, 5.0, 9.0, 12.0, 13.0, 2.0, 0.0, 0.9, 1.1].map(|each| peaks.step(each, 1.0));
         assert_eq!(found, [0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3]);
     }
 }

@@ -97,9 +97,17 @@ impl Psde {
 
     /// Whether there is an earth fault; forgets everything when there has been none for the reset delay.
     fn is_earth_fault(&mut self, zero_v: f64, passed: u64) -> bool {
-        let limit = if self.released { RELEASED } else { self.settings.voltage_start };
+        let limit = if self.released {
+            RELEASED
+        } else {
+            self.settings.voltage_start
+        };
         let fault = self.voltage.above(zero_v, limit * self.rated_v, 0.96);
-        self.without_voltage = if fault { 0 } else { self.without_voltage.saturating_add(passed) };
+        self.without_voltage = if fault {
+            0
+        } else {
+            self.without_voltage.saturating_add(passed)
+        };
         if !fault && self.without_voltage >= self.reset_delay {
             self.forget();
         }
@@ -113,7 +121,8 @@ impl Psde {
         }
         if let Some(found) = Neutral::of(current, voltage, self.floors, self.settings.harmonics) {
             self.since_added = 0;
-            self.cumulative.add(found.sum, current.residual_current, voltage.residual_voltage / 3.0);
+            self.cumulative
+                .add(found.sum, current.residual_current, voltage.residual_voltage / 3.0);
         }
     }
 
@@ -154,7 +163,10 @@ impl Psde {
 
 impl Function for Psde {
     fn node(&self) -> Node {
-        Node { class: "PSDE", ansi: "67YN" }
+        Node {
+            class: "PSDE",
+            ansi: "67YN",
+        }
     }
 
     fn step(&mut self, inputs: &Inputs<'_>) -> Output {
@@ -163,7 +175,11 @@ impl Function for Psde {
             .both(inputs, Channels::RESIDUAL_CURRENT, Channels::RESIDUAL_VOLTAGE)
             .and_then(|(current, voltage)| {
                 let complete = !self.settings.harmonics || Neutral::has_harmonics(current, voltage);
-                if complete { Ok((current, voltage)) } else { Err(Blocks::MISSING) }
+                if complete {
+                    Ok((current, voltage))
+                } else {
+                    Err(Blocks::MISSING)
+                }
             });
         let (current, voltage) = match sets {
             Ok(sets) => sets,
@@ -181,7 +197,9 @@ impl Function for Psde {
             peaks = self.peaks.step(current.rms[Channel::IN.index()], floor);
         }
         let found = self.stabilised();
-        let direction = found.filter(|_| fault).map_or(Direction::Unknown, |found| self.direction(found.admittance));
+        let direction = found
+            .filter(|_| fault)
+            .map_or(Direction::Unknown, |found| self.direction(found.admittance));
         let wanted = match self.settings.mode {
             Mode::Forward => Direction::Forward,
             Mode::Reverse => Direction::Reverse,

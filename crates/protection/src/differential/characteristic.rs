@@ -46,7 +46,10 @@ impl Characteristic {
         check.range("characteristic.end2", self.end2, "x In", 1.0..=5.0)?;
         check.range("characteristic.slope3", self.slope3, "", 0.1..=1.0)?;
         check.together(self.slope3 >= self.slope2, || {
-            format!("characteristic.slope3 at {} is below slope2 at {}: raise it", self.slope3, self.slope2)
+            format!(
+                "characteristic.slope3 at {} is below slope2 at {}: raise it",
+                self.slope3, self.slope2
+            )
         })
     }
 

@@ -51,7 +51,11 @@ impl Compensation {
     pub fn new(steps: i32, remove_zero_sequence: bool) -> Self {
         let turn = f64::from(steps) * 30f64.to_radians();
         let third = 120f64.to_radians();
-        let zero = if remove_zero_sequence { 0.0 } else { (3.0 * turn).cos() / 3.0 };
+        let zero = if remove_zero_sequence {
+            0.0
+        } else {
+            (3.0 * turn).cos() / 3.0
+        };
         let mut matrix = [[0.0; 3]; 3];
         for (i, row) in matrix.iter_mut().enumerate() {
             for (j, element) in row.iter_mut().enumerate() {
@@ -163,7 +167,10 @@ mod tests {
         ] {
             let found = Compensation::new(steps, remove).apply(currents);
             for phase in 0..3 {
-                assert!((found[phase] - expected[phase]).norm() < 1e-12, "{steps} {remove} {phase}");
+                assert!(
+                    (found[phase] - expected[phase]).norm() < 1e-12,
+                    "{steps} {remove} {phase}"
+                );
             }
         }
     }
@@ -173,7 +180,9 @@ mod tests {
         for good in ["Dyn11", "Yd1", "YNyn0", "Yy6", "Dd0", "YNd5", "Dz0", "Yzn11"] {
             assert!(good.parse::<VectorGroup>().is_ok(), "{good}");
         }
-        for bad in ["", "D", "Dy", "Dyn12", "Dyn0", "Yy1", "DNy1", "dY1", "Dyn-1", "Dyn11x", "Ää0"] {
+        for bad in [
+            "", "D", "Dy", "Dyn12", "Dyn0", "Yy1", "DNy1", "dY1", "Dyn-1", "Dyn11x", "Ää0",
+        ] {
             let error = bad.parse::<VectorGroup>().unwrap_err().to_string();
             assert!(error.contains("as in Dyn11"), "{bad}");
         }

@@ -158,7 +158,9 @@ impl Pdif {
             let [a, b, c] = self.compensated(side, [row[0], row[1], row[2]]);
             sum = [sum[0] + a, sum[1] + b, sum[2] + c];
         }
-        Ok(Phases::of([0, 1, 2].map(|phase| sum[phase].norm() > share * currents.differential[phase].norm())))
+        Ok(Phases::of([0, 1, 2].map(|phase| {
+            sum[phase].norm() > share * currents.differential[phase].norm()
+        })))
     }
 
     fn restrained(&self, sides: [&Measured; 2], currents: &Currents) -> Result<Phases, Blocks> {
@@ -193,7 +195,8 @@ impl Function for Pdif {
     fn step(&mut self, inputs: &Inputs<'_>) -> Output {
         let found = self.sides(inputs).and_then(|sides| {
             let currents = self.currents(sides);
-            self.restrained(sides, &currents).map(|restrained| (currents, restrained))
+            self.restrained(sides, &currents)
+                .map(|restrained| (currents, restrained))
         });
         let (currents, restrained) = match found {
             Ok(found) => found,
@@ -208,7 +211,11 @@ impl Function for Pdif {
             let low = (above & !restrained).contains(name);
             let high = currents.differential[phase].norm() > self.settings.high;
             self.tasks[phase] = if low { self.tasks[phase].saturating_add(1) } else { 0 };
-            self.high_tasks[phase] = if high { self.high_tasks[phase].saturating_add(1) } else { 0 };
+            self.high_tasks[phase] = if high {
+                self.high_tasks[phase].saturating_add(1)
+            } else {
+                0
+            };
             let most = self.tasks[phase].max(self.high_tasks[phase]);
             output.started |= name.when(low || high);
             output.operated |= name.when(most >= self.settings.confirmations);

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Mode;
-use crate::complex::{Complex, apart};
+use crate::complex::Complex;
 use crate::error::{Check, SettingError};
 use crate::function::Direction;
 use crate::measure::{Channels, Measured, Residual};
@@ -74,8 +74,9 @@ pub struct EarthFound {
 pub struct EarthDirection {
     settings: EarthDirectionSettings,
     least_v: f64,
-    characteristic: f64,
-    sector: f64,
+    characteristic: Complex,
+    /// Cosine of the sector.
+    cosine: f64,
     voltage: Comparator,
 }
 
@@ -87,12 +88,17 @@ impl EarthDirection {
     pub fn new(settings: EarthDirectionSettings, rated: &Rated) -> Result<Self, SettingError> {
         let check = Check("RDIR");
         check.range("least-voltage", settings.least_voltage, "x Uph", 0.005..=1.0)?;
-        check.range("characteristic-deg", settings.characteristic_deg, "degrees", -180.0..=180.0)?;
+        check.range(
+            "characteristic-deg",
+            settings.characteristic_deg,
+            "degrees",
+            -180.0..=180.0,
+        )?;
         check.range("sector-deg", settings.sector_deg, "degrees", 30.0..=90.0)?;
         Ok(Self {
             least_v: settings.least_voltage * rated.phase_voltage_v(),
-            characteristic: settings.characteristic_deg.to_radians(),
-            sector: settings.sector_deg.to_radians(),
+            characteristic: Complex::degrees(1.0, settings.characteristic_deg),
+            cosine: settings.sector_deg.to_radians().cos(),
             voltage: Comparator::default(),
             settings,
         })
@@ -114,20 +120,25 @@ impl EarthDirection {
             Residual::Sum => voltage.voltage_sum(),
         } / 3.0;
         let enough = self.voltage.above(zero.norm(), self.least_v, 0.96);
-        let phi = residual.arg() - (-zero).arg();
+        // `|3 I0|` at the angle phi.
+        let turned = if enough {
+            residual * (-zero).conj() / zero.norm()
+        } else {
+            Complex::ZERO
+        };
         let sign = match self.settings.mode {
             Mode::Forward => 1.0,
             Mode::Reverse => -1.0,
         };
         let forward_a = match self.settings.earthing {
-            EarthMode::Isolated => residual.norm() * phi.sin(),
-            EarthMode::Compensated => residual.norm() * phi.cos(),
+            EarthMode::Isolated => turned.im,
+            EarthMode::Compensated => turned.re,
             EarthMode::Earthed => {
-                let from = apart(phi, self.characteristic);
-                if from <= self.sector {
-                    residual.norm()
-                } else if std::f64::consts::PI - from <= self.sector {
-                    -residual.norm()
+                let (along, size) = (turned.dot(self.characteristic), turned.norm());
+                if along >= size * self.cosine {
+                    size
+                } else if along <= -size * self.cosine {
+                    -size
                 } else {
                     0.0
                 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::Mode;
 use super::memory::VoltageMemory;
-use crate::complex::{Complex, apart};
+use crate::complex::Complex;
 use crate::error::{Check, SettingError};
 use crate::function::Direction;
 use crate::measure::{Measured, Sequence};
@@ -75,7 +75,8 @@ impl Default for PhaseDirectionSettings {
 pub struct PhaseDirection {
     settings: PhaseDirectionSettings,
     turn: Complex,
-    sector: f64,
+    /// Cosine of the sector.
+    cosine: f64,
     least_a: f64,
     least_v: f64,
     memory: VoltageMemory,
@@ -88,14 +89,19 @@ impl PhaseDirection {
     /// A setting outside its range.
     pub fn new(settings: PhaseDirectionSettings, rated: &Rated) -> Result<Self, SettingError> {
         let check = Check("RDIR");
-        check.range("characteristic-deg", settings.characteristic_deg, "degrees", -95.0..=95.0)?;
+        check.range(
+            "characteristic-deg",
+            settings.characteristic_deg,
+            "degrees",
+            -95.0..=95.0,
+        )?;
         check.range("sector-deg", settings.sector_deg, "degrees", 60.0..=90.0)?;
         check.range("least-current", settings.least_current, "x In", 0.01..=1.0)?;
         check.range("least-voltage", settings.least_voltage, "x Un", 0.005..=0.5)?;
         check.range("memory-ms", settings.memory_ms, "ms", 0.0..=5000.0)?;
         Ok(Self {
             turn: Complex::degrees(1.0, settings.characteristic_deg),
-            sector: settings.sector_deg.to_radians(),
+            cosine: settings.sector_deg.to_radians().cos(),
             least_a: settings.least_current * rated.current_a,
             least_v: settings.least_voltage * rated.voltage_v,
             memory: VoltageMemory::new(settings.memory_ms, rated),
@@ -140,10 +146,11 @@ impl PhaseDirection {
         if current.norm() < self.least_a {
             return Direction::Unknown;
         }
-        let from = apart(current.arg(), (polarising * self.turn).arg());
-        if from <= self.sector {
+        let along = current.dot(polarising * self.turn);
+        let edge = current.norm() * polarising.norm() * self.cosine;
+        if along >= edge {
             Direction::Forward
-        } else if std::f64::consts::PI - from <= self.sector {
+        } else if along <= -edge {
             Direction::Reverse
         } else {
             Direction::Unknown

@@ -69,7 +69,7 @@ impl Loop {
 pub struct Loops {
     voltage: [Complex; 6],
     current: [Complex; 6],
-    impedance: [Option<Complex>; 6],
+    least_a: f64,
     residual: f64,
     phases: [f64; 3],
 }
@@ -84,14 +84,10 @@ impl Loops {
         let residual = k0 * sum;
         let voltages = [ua, ub, uc, ua - ub, ub - uc, uc - ua];
         let currents = [ia + residual, ib + residual, ic + residual, ia - ib, ib - ic, ic - ia];
-        let mut impedance = [None; 6];
-        for each in 0..6 {
-            impedance[each] = voltages[each].ratio(currents[each], least_a);
-        }
         Self {
             voltage: voltages,
             current: currents,
-            impedance,
+            least_a,
             residual: sum.norm(),
             phases: [ia.norm(), ib.norm(), ic.norm()],
         }
@@ -112,7 +108,7 @@ impl Loops {
     /// Impedance of a loop in ohm, if it carries enough current.
     #[must_use]
     pub fn impedance(&self, each: Loop) -> Option<Complex> {
-        self.impedance[each.index()]
+        self.voltage(each).ratio(self.current(each), self.least_a)
     }
 
     /// Which loops measure the fault, by [`Loop::ALL`]: with a residual current the earth loop of the faulted phase (that of the
@@ -132,11 +128,13 @@ impl Loops {
             let mut found: Option<(Loop, f64)> = None;
             for each in loops {
                 let carries = !each.is_earth() || self.phases[each.index()] > 0.2 * rated_a;
-                let Some(impedance) = self.impedance(each).filter(|_| carries) else {
+                let current = self.current(each).norm();
+                if !carries || current <= self.least_a {
                     continue;
-                };
-                if found.is_none_or(|(_, least)| impedance.norm() < least) {
-                    found = Some((each, impedance.norm()));
+                }
+                let impedance = self.voltage(each).norm() / current;
+                if found.is_none_or(|(_, least)| impedance < least) {
+                    found = Some((each, impedance));
                 }
             }
             found

@@ -1,8 +1,9 @@
 //! One distance zone.
 
-use super::characteristic::{Polarising, inside};
+use super::characteristic::{Polarising, Zone};
 use super::loops::{Loop, Loops};
 use super::settings::PdisSettings;
+use crate::complex::Complex;
 use crate::direction::{Mode, VoltageMemory};
 use crate::error::SettingError;
 use crate::function::{Direction, Function, Inputs, Node, Output};
@@ -24,7 +25,11 @@ const LEAST_VOLTAGE: f64 = 0.02;
 #[derive(Debug, Clone)]
 pub struct Pdis {
     settings: PdisSettings,
+    zone: Zone,
+    compensation: Complex,
     rated_a: f64,
+    /// Least current of a loop that is taken, A.
+    least_a: f64,
     least_v: f64,
     delays: [u64; 6],
     memory: VoltageMemory,
@@ -42,10 +47,17 @@ impl Pdis {
         rated.check()?;
         settings.check()?;
         let delays = Loop::ALL.map(|each| {
-            rated.samples_in_ms(if each.is_earth() { settings.earth_delay_ms } else { settings.phase_delay_ms })
+            rated.samples_in_ms(if each.is_earth() {
+                settings.earth_delay_ms
+            } else {
+                settings.phase_delay_ms
+            })
         });
         Ok(Self {
+            zone: Zone::new(&settings),
+            compensation: settings.compensation(),
             rated_a: rated.current_a,
+            least_a: settings.least_current * rated.current_a,
             least_v: LEAST_VOLTAGE * rated.phase_voltage_v(),
             delays,
             memory: VoltageMemory::new(settings.memory_ms, rated),
@@ -59,7 +71,7 @@ impl Pdis {
     /// The loops as this zone sees them.
     #[must_use]
     pub fn loops(&self, current: &Measured, voltage: &Measured) -> Loops {
-        Loops::of(current, voltage, self.settings.compensation(), LEAST_LOOP * self.rated_a)
+        Loops::of(current, voltage, self.compensation, LEAST_LOOP * self.rated_a)
     }
 
     fn polarising(&mut self, voltage: &Measured) -> Polarising {
@@ -76,14 +88,16 @@ impl Pdis {
     }
 
     fn is_taken(&self, each: Loop, loops: &Loops, selected: bool) -> bool {
-        let enough = loops.current(each).norm() >= self.settings.least_current * self.rated_a;
-        selected && enough && (self.settings.earth_loops || !each.is_earth())
+        selected && loops.current(each).norm() >= self.least_a && (self.settings.earth_loops || !each.is_earth())
     }
 }
 
 impl Function for Pdis {
     fn node(&self) -> Node {
-        Node { class: "PDIS", ansi: "21" }
+        Node {
+            class: "PDIS",
+            ansi: "21",
+        }
     }
 
     fn step(&mut self, inputs: &Inputs<'_>) -> Output {
@@ -102,9 +116,13 @@ impl Function for Pdis {
         let mut output = Output::default();
         for (index, each) in Loop::ALL.into_iter().enumerate() {
             let before = self.tasks[index] > 0;
-            let started = self.is_taken(each, &loops, selected[index])
-                && inside(&self.settings, &loops, each, polarising, before);
-            self.tasks[index] = if started { self.tasks[index].saturating_add(1) } else { 0 };
+            let started =
+                self.is_taken(each, &loops, selected[index]) && self.zone.contains(&loops, each, polarising, before);
+            self.tasks[index] = if started {
+                self.tasks[index].saturating_add(1)
+            } else {
+                0
+            };
             let timed = self.timers[index].step(passed, started, self.delays[index], 0);
             let operated = timed && self.tasks[index] >= self.settings.confirmations;
             output.started |= each.phases().when(started);

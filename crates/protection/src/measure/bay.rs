@@ -50,8 +50,6 @@ pub struct BaySettings {
     pub residual_voltage: Residual,
     /// What stands in for a lost sample.
     pub substitute: Substitute,
-    /// Whether phase currents are also measured over half a cycle, for breaker failure protection.
-    pub half_cycle: bool,
 }
 
 impl Default for BaySettings {
@@ -63,7 +61,6 @@ impl Default for BaySettings {
             residual_current: Residual::Measured,
             residual_voltage: Residual::Measured,
             substitute: Substitute::Hold,
-            half_cycle: false,
         }
     }
 }
@@ -108,7 +105,6 @@ pub struct Bay {
     residual_current: Residual,
     residual_voltage: Residual,
     substitute: Substitute,
-    half_cycle: bool,
 }
 
 impl Bay {
@@ -142,7 +138,6 @@ impl Bay {
             residual_current: settings.residual_current,
             residual_voltage: settings.residual_voltage,
             substitute: settings.substitute,
-            half_cycle: settings.half_cycle,
         };
         bay.tune(&reference);
         Ok(bay)
@@ -158,8 +153,7 @@ impl Bay {
         let mut sample = *samples;
         let before = self.ring[self.slot(at.wrapping_sub(1))];
         for (channel, value) in sample.iter_mut().enumerate() {
-            // Also true of NaN.
-            if !(value.abs() <= IMPLAUSIBLE) {
+            if value.is_nan() || value.abs() > IMPLAUSIBLE {
                 *value = before[channel];
                 bad = bad | Channels(1 << channel);
             }
@@ -280,8 +274,8 @@ impl Bay {
         for (row, correlator) in self.orders.iter().zip(&mut self.correlators) {
             correlator.resize(&sample, factors[*row], sign);
         }
-        for channel in 0..CHANNELS {
-            self.squares[channel] += sign * sample[channel] * sample[channel];
+        for (square, value) in self.squares.iter_mut().zip(&sample) {
+            *square += sign * value * value;
         }
     }
 
@@ -311,18 +305,18 @@ impl Bay {
         for (row, correlator) in self.orders.iter().zip(&self.correlators) {
             set.orders |= 1 << *row;
             let weight = self.weights[*row] * scale;
-            for channel in 0..CHANNELS {
+            for (channel, measured) in set.harmonics[*row].iter_mut().enumerate() {
                 let [new, old, older] = [0, 1, 2].map(|each| factors[each][*row] * samples[each][channel]);
                 let mut phasor = (correlator.sum(channel) + old * part) * scale;
                 if channel <= Channel::IN.index() {
                     phasor += weight * (new - old * (1.0 - part) - older * part);
                 }
-                set.harmonics[*row][channel] = phasor;
+                *measured = phasor;
             }
         }
-        for channel in 0..CHANNELS {
+        for (channel, rms) in set.rms.iter_mut().enumerate() {
             let sum = self.squares[channel] + part * samples[1][channel] * samples[1][channel];
-            set.rms[channel] = (sum / self.window.length()).max(0.0).sqrt();
+            *rms = (sum / self.window.length()).max(0.0).sqrt();
         }
         let [ia, ib, ic, residual_current, ua, ub, uc, residual_voltage] = set.harmonics[0];
         set.current = [ia, ib, ic];
@@ -330,7 +324,7 @@ impl Bay {
         set.residual_current = residual_current;
         set.residual_voltage = residual_voltage;
         set.derive();
-        set.half_cycle_current = self.half_cycle.then(|| self.half_cycle(reference));
+        set.half_cycle_current = None;
         let mut bad = 0;
         for channel in 0..CHANNELS {
             bad |= u8::from(last < self.bad_until[channel]) << channel;
@@ -345,9 +339,13 @@ impl Bay {
         self.next - self.since > self.window.whole as u64 + 1
     }
 
-    /// The phase currents over half a cycle. Of half a cycle of the current that transformers leave behind when a breaker has
-    /// opened, one mimic filter leaves too much; so there are two, the second of a third of the time constant.
-    fn half_cycle(&self, reference: &Reference) -> [Complex; 3] {
+    /// The phase currents over half a cycle, A: they fall twice as fast. For [`Measured::half_cycle_current`] while a breaker
+    /// failure function is started; it costs as much as all else of [`Self::measure`].
+    ///
+    /// Of half a cycle of the current that transformers leave behind when a breaker has opened, one mimic filter leaves too
+    /// much; so there are two, the second of a third of the time constant.
+    #[must_use]
+    pub fn half_cycle(&self, reference: &Reference) -> [Complex; 3] {
         let half = (self.window.length() / 2.0).round() as u64;
         let (slow, fast) = (self.dc_samples, self.dc_samples / 3.0);
         let taps = [

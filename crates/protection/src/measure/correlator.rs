@@ -40,9 +40,9 @@ impl Correlator {
 
     /// Makes the window longer (`sign` 1) or shorter (-1) by the sample at its old end.
     pub(super) fn resize(&mut self, sample: &[f64; CHANNELS], factor: Complex, sign: f64) {
-        for channel in 0..CHANNELS {
-            self.re[channel] += sign * sample[channel] * factor.re;
-            self.im[channel] += sign * sample[channel] * factor.im;
+        for (channel, value) in sample.iter().enumerate() {
+            self.re[channel] += sign * value * factor.re;
+            self.im[channel] += sign * value * factor.im;
         }
     }
 

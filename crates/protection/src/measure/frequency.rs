@@ -135,8 +135,7 @@ impl Tracker {
         }
         let turned = (phasor * before.conj()).arg();
         let now_hz = reference.frequency_hz();
-        let hz = 0.5 * (self.before_hz + now_hz)
-            + turned * self.rate / (std::f64::consts::TAU * passed as f64);
+        let hz = 0.5 * (self.before_hz + now_hz) + turned * self.rate / (std::f64::consts::TAU * passed as f64);
         self.last = Some((at, phasor));
         self.before_hz = now_hz;
         self.take(hz, passed);

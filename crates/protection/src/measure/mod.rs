@@ -21,4 +21,3 @@ pub use health::{Blocks, Channels, Health};
 pub use reference::{ORDERS, Reference};
 pub use sequence::Sequence;
 pub use set::{Channel, Measured};
-

@@ -30,7 +30,11 @@ impl Sequence {
     /// The phases again.
     #[must_use]
     pub fn phases(&self) -> [Complex; 3] {
-        let Self { zero, positive, negative } = *self;
+        let Self {
+            zero,
+            positive,
+            negative,
+        } = *self;
         [
             zero + positive + negative,
             zero + Complex::A2 * positive + Complex::A * negative,
@@ -57,7 +61,10 @@ mod tests {
             (found.positive, 66.666_667, 0.0),
             (found.negative, 33.333_333, 60.0),
         ] {
-            assert!((component - Complex::degrees(magnitude, angle)).norm() < 1e-6, "{component:?}");
+            assert!(
+                (component - Complex::degrees(magnitude, angle)).norm() < 1e-6,
+                "{component:?}"
+            );
         }
         let again = found.phases();
         assert!((again[1] - Complex::degrees(100.0, -120.0)).norm() < 1e-12);

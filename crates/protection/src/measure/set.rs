@@ -58,7 +58,7 @@ pub struct Measured {
     pub orders: u8,
     /// True RMS by channel: all frequencies, DC included.
     pub rms: [f64; 8],
-    /// Phase currents over half a cycle, where the bay measures them: they fall twice as fast.
+    /// Phase currents over half a cycle, where the relay asks the bay for them ([`super::Bay::half_cycle`]).
     pub half_cycle_current: Option<[Complex; 3]>,
     /// Frequency, where it can be measured.
     pub frequency: Option<Frequency>,

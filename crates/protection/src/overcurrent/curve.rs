@@ -93,7 +93,8 @@ impl Constants {
     /// `t(M) = tr / (1 - M^2)`.
     #[must_use]
     pub fn reset_s(&self, m: f64) -> Option<f64> {
-        self.tr.map(|tr| if m < 1.0 { tr / (1.0 - m * m) } else { f64::INFINITY })
+        self.tr
+            .map(|tr| if m < 1.0 { tr / (1.0 - m * m) } else { f64::INFINITY })
     }
 }
 

@@ -135,9 +135,20 @@ impl PtocSettings {
     }
 
     fn stage(&self, rated: &Rated) -> Stage {
-        let inverse = self.curve.constants().map(|constants| (constants, self.time_multiplier));
-        let delay_ms = if inverse.is_some() { self.minimum_ms } else { self.delay_ms };
-        let reset_ms = if self.reset == Reset::DefiniteTime { self.reset_ms } else { 0.0 };
+        let inverse = self
+            .curve
+            .constants()
+            .map(|constants| (constants, self.time_multiplier));
+        let delay_ms = if inverse.is_some() {
+            self.minimum_ms
+        } else {
+            self.delay_ms
+        };
+        let reset_ms = if self.reset == Reset::DefiniteTime {
+            self.reset_ms
+        } else {
+            0.0
+        };
         Stage {
             pickup: self.pickup * rated.current_a,
             reset_ratio: self.reset_ratio,
@@ -154,6 +165,10 @@ impl PtocSettings {
 
 /// The directional element in its state.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the large one is the usual one, and a box is a cache miss"
+)]
 enum Directional {
     None,
     Phase(PhaseDirection),

@@ -76,7 +76,10 @@ pub struct Mmxu {
 
 impl Mmxu {
     /// What it is called.
-    pub const NODE: Node = Node { class: "MMXU", ansi: "" };
+    pub const NODE: Node = Node {
+        class: "MMXU",
+        ansi: "",
+    };
 
     /// The measurement with these settings.
     ///
@@ -121,11 +124,11 @@ impl Sums {
     fn add(&mut self, current: &Measured, voltage: &Measured) {
         let sums = &mut self.values;
         let between = voltage.phase_to_phase();
-        for phase in 0..3 {
+        for (phase, between) in between.into_iter().enumerate() {
             let power = voltage.voltage[phase] * current.current[phase].conj();
             sums.current_a[phase] += current.rms[phase];
             sums.voltage_v[phase] += voltage.rms[4 + phase];
-            sums.phase_to_phase_v[phase] += between[phase].norm();
+            sums.phase_to_phase_v[phase] += between.norm();
             sums.active_w[phase] += power.re;
             sums.reactive_var[phase] += power.im;
         }

@@ -20,7 +20,10 @@ pub struct Msqi {
 
 impl Msqi {
     /// What it is called.
-    pub const NODE: Node = Node { class: "MSQI", ansi: "" };
+    pub const NODE: Node = Node {
+        class: "MSQI",
+        ansi: "",
+    };
 
     /// The components of the sets that `source` names.
     ///

@@ -167,7 +167,10 @@ mod tests {
     }
 
     fn lgos() -> Lgos {
-        Lgos::new(GooseSettings { conf_rev: 1, in_test: false })
+        Lgos::new(GooseSettings {
+            conf_rev: 1,
+            in_test: false,
+        })
     }
 
     const MS: u64 = 1_000_000;
@@ -209,21 +212,39 @@ mod tests {
     #[test]
     fn another_configuration_is_not_used() {
         let mut lgos = lgos();
-        assert!(!lgos.received(0, &Message { conf_rev: 2, ..message(1, 0) }));
+        assert!(!lgos.received(
+            0,
+            &Message {
+                conf_rev: 2,
+                ..message(1, 0)
+            }
+        ));
         let status = *lgos.tick(0);
         assert!(status.active && status.needs_commissioning && !status.usable);
-        assert!(!lgos.received(0, &Message { nds_com: true, ..message(1, 1) }));
+        assert!(!lgos.received(
+            0,
+            &Message {
+                nds_com: true,
+                ..message(1, 1)
+            }
+        ));
         assert!(lgos.received(0, &message(1, 2)));
     }
 
     #[test]
     fn simulated_messages_are_for_relays_in_test() {
-        let simulated = Message { simulated: true, ..message(1, 0) };
+        let simulated = Message {
+            simulated: true,
+            ..message(1, 0)
+        };
         let mut real = lgos();
         assert!(!real.received(0, &simulated));
         assert_eq!(real.tick(0).foreign, 1);
         assert!(!real.tick(0).active);
-        let mut test = Lgos::new(GooseSettings { conf_rev: 1, in_test: true });
+        let mut test = Lgos::new(GooseSettings {
+            conf_rev: 1,
+            in_test: true,
+        });
         assert!(test.received(0, &message(40, 3)));
         assert!(test.received(0, &simulated));
         assert!(test.tick(0).simulated);

@@ -41,8 +41,14 @@ mod tests {
     #[test]
     fn what_may_be_used() {
         let qualities = [0, 1, 2, 3, 0x0800, 0x1000, 0x2000, 0].map(SvQuality);
-        assert_eq!(bad_channels(&qualities, Questionable::Block, false), Channels(0b0011_1110));
-        assert_eq!(bad_channels(&qualities, Questionable::Use, false), Channels(0b0011_0110));
+        assert_eq!(
+            bad_channels(&qualities, Questionable::Block, false),
+            Channels(0b0011_1110)
+        );
+        assert_eq!(
+            bad_channels(&qualities, Questionable::Use, false),
+            Channels(0b0011_0110)
+        );
         assert_eq!(bad_channels(&qualities, Questionable::Use, true), Channels(0b0010_0110));
     }
 }

@@ -106,10 +106,18 @@ impl Lsvs {
         let check = Check("LSVS");
         check.range("warning", f64::from(settings.warning), "samples", 2.0..=100.0)?;
         check.range("alarm", f64::from(settings.alarm), "samples", 2.0..=100.0)?;
-        check.range("alarm-per-cycle", f64::from(settings.alarm_per_cycle), "samples", 2.0..=1000.0)?;
+        check.range(
+            "alarm-per-cycle",
+            f64::from(settings.alarm_per_cycle),
+            "samples",
+            2.0..=1000.0,
+        )?;
         check.range("conflict-hold-ms", settings.conflict_hold_ms, "ms", 0.0..=600_000.0)?;
         check.together(settings.alarm >= settings.warning, || {
-            format!("alarm at {} comes before warning at {}: raise alarm", settings.alarm, settings.warning)
+            format!(
+                "alarm at {} comes before warning at {}: raise alarm",
+                settings.alarm, settings.warning
+            )
         })?;
         Ok(Self {
             settings,
@@ -168,7 +176,7 @@ impl Lsvs {
 
     /// Writes the stream's part into a measured set.
     pub fn apply(&self, set: &mut Measured) {
-        set.health.stream = set.health.stream | self.status.blocks;
+        set.health.stream |= self.status.blocks;
         set.health.synch = self.status.synch;
     }
 
@@ -199,7 +207,6 @@ impl Lsvs {
             SampleState::Good
         };
         status.active = !matches!(status.state, SampleState::Never | SampleState::Inactive);
-        status.blocks = Blocks::LOST.when(alarm || !status.active)
-            | Blocks::CONFLICT.when(at < self.conflict_until);
+        status.blocks = Blocks::LOST.when(alarm || !status.active) | Blocks::CONFLICT.when(at < self.conflict_until);
     }
 }

@@ -75,10 +75,18 @@ impl Ptov {
         check.range("delay-ms", settings.delay_ms, "ms", 0.0..=300_000.0)?;
         check.range("reset-ms", settings.reset_ms, "ms", 0.0..=60_000.0)?;
         check.range("reset-ratio", settings.reset_ratio, "x pickup", 0.9..=0.995)?;
-        check.range("phases", f64::from(settings.phases), "", 1.0..=settings.quantity.count() as f64)?;
+        check.range(
+            "phases",
+            f64::from(settings.phases),
+            "",
+            1.0..=settings.quantity.count() as f64,
+        )?;
         Ok(Self {
             stage: Stage {
-                inverse: settings.curve.over().map(|constants| (constants, settings.time_multiplier)),
+                inverse: settings
+                    .curve
+                    .over()
+                    .map(|constants| (constants, settings.time_multiplier)),
                 delay: rated.samples_in_ms(settings.delay_ms),
                 reset_delay: rated.samples_in_ms(settings.reset_ms),
                 seconds_per_sample: 1.0 / rated.samples_per_second,
@@ -113,14 +121,18 @@ impl Function for Ptov {
         };
         let passed = self.pace.passed(set.at);
         let found = self.settings.quantity.of(set, &self.rated);
-        let PtovSettings { pickup, reset_ratio, phases, .. } = self.settings;
-        let above = [0, 1, 2].map(|lane| {
-            lane < found.count && self.comparators[lane].above(found.values[lane], pickup, reset_ratio)
-        });
+        let PtovSettings {
+            pickup,
+            reset_ratio,
+            phases,
+            ..
+        } = self.settings;
+        let above = [0, 1, 2]
+            .map(|lane| lane < found.count && self.comparators[lane].above(found.values[lane], pickup, reset_ratio));
         let enough = above.iter().filter(|each| **each).count() >= phases as usize;
         let mut output = Output::default();
-        for lane in 0..found.count {
-            let started = above[lane] && enough;
+        for (lane, beyond) in above.into_iter().enumerate().take(found.count) {
+            let started = beyond && enough;
             let x = (found.values[lane] - pickup) / pickup;
             let operated = self.lanes[lane].step(&self.stage, passed, started, x);
             output.started |= found.phases[lane].when(started);

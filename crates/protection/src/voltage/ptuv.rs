@@ -81,7 +81,12 @@ impl Ptuv {
         check.range("reset-ms", settings.reset_ms, "ms", 0.0..=60_000.0)?;
         check.range("reset-ratio", settings.reset_ratio, "x pickup", 1.005..=1.1)?;
         check.range("dead-line", settings.dead_line, "x rated", 0.0..=1.0)?;
-        check.range("phases", f64::from(settings.phases), "", 1.0..=settings.quantity.count() as f64)?;
+        check.range(
+            "phases",
+            f64::from(settings.phases),
+            "",
+            1.0..=settings.quantity.count() as f64,
+        )?;
         check.together(settings.dead_line < settings.pickup, || {
             format!(
                 "dead-line at {} is not below pickup at {}: the function could never start",
@@ -99,7 +104,10 @@ impl Ptuv {
         })?;
         Ok(Self {
             stage: Stage {
-                inverse: settings.curve.under().map(|constants| (constants, settings.time_multiplier)),
+                inverse: settings
+                    .curve
+                    .under()
+                    .map(|constants| (constants, settings.time_multiplier)),
                 delay: rated.samples_in_ms(settings.delay_ms),
                 reset_delay: rated.samples_in_ms(settings.reset_ms),
                 seconds_per_sample: 1.0 / rated.samples_per_second,
@@ -115,7 +123,10 @@ impl Ptuv {
 
 impl Function for Ptuv {
     fn node(&self) -> Node {
-        Node { class: "PTUV", ansi: "27" }
+        Node {
+            class: "PTUV",
+            ansi: "27",
+        }
     }
 
     fn step(&mut self, inputs: &Inputs<'_>) -> Output {
@@ -133,14 +144,18 @@ impl Function for Ptuv {
             return Output::blocked(Blocks::VOLTAGE);
         }
         let passed = self.pace.passed(set.at);
-        let PtuvSettings { pickup, reset_ratio, phases, .. } = self.settings;
-        let below = [0, 1, 2].map(|lane| {
-            lane < found.count && self.comparators[lane].below(found.values[lane], pickup, reset_ratio)
-        });
+        let PtuvSettings {
+            pickup,
+            reset_ratio,
+            phases,
+            ..
+        } = self.settings;
+        let below = [0, 1, 2]
+            .map(|lane| lane < found.count && self.comparators[lane].below(found.values[lane], pickup, reset_ratio));
         let enough = below.iter().filter(|each| **each).count() >= phases as usize;
         let mut output = Output::default();
-        for lane in 0..found.count {
-            let started = below[lane] && enough;
+        for (lane, beyond) in below.into_iter().enumerate().take(found.count) {
+            let started = beyond && enough;
             let x = (pickup - found.values[lane]) / pickup;
             let operated = self.lanes[lane].step(&self.stage, passed, started, x);
             output.started |= found.phases[lane].when(started);

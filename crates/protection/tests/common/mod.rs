@@ -21,7 +21,9 @@ pub(crate) fn numbers() -> Value {
 
 pub(crate) fn pairs(value: &Value) -> Vec<Complex> {
     let list = value.as_array().expect("a list");
-    list.iter().map(|pair| Complex::new(number(&pair[0]), number(&pair[1]))).collect()
+    list.iter()
+        .map(|pair| Complex::new(number(&pair[0]), number(&pair[1])))
+        .collect()
 }
 
 /// Magnitude and degrees.
@@ -118,8 +120,14 @@ pub(crate) fn run(
             set.at = at;
         }
         let output = function.step(&Inputs::of(&sets));
-        assert!(output.started.contains(output.operated), "operated without a start: {output:?}");
-        assert!(!output.blocked.any() || !output.started.any(), "blocked, and started: {output:?}");
+        assert!(
+            output.started.contains(output.operated),
+            "operated without a start: {output:?}"
+        );
+        assert!(
+            !output.blocked.any() || !output.started.any(),
+            "blocked, and started: {output:?}"
+        );
         if output.started.any() && started.is_none() {
             started = Some(seconds);
         }
@@ -135,7 +143,11 @@ pub(crate) fn run(
 /// A set of currents in x In of the default ratings, with healthy voltages.
 pub(crate) fn currents(current: [Complex; 3]) -> Measured {
     let rated = Rated::default();
-    Measured::of(0, current.map(|each| each * rated.current_a), balanced(rated.phase_voltage_v(), 0.0))
+    Measured::of(
+        0,
+        current.map(|each| each * rated.current_a),
+        balanced(rated.phase_voltage_v(), 0.0),
+    )
 }
 
 /// A current in phase A alone, in x In.
