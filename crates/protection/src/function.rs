@@ -11,13 +11,16 @@ use crate::phases::Phases;
 pub struct Node {
     /// Class of the logical node, IEC 61850-7-4: `PTOC`.
     pub class: &'static str,
-    /// Device number, IEEE C37.2: `51`.
+    /// Device number, IEEE C37.2: `51`; empty where there is none.
     pub ansi: &'static str,
 }
 
 impl std::fmt::Display for Node {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{} ({})", self.class, self.ansi)
+        match self.ansi {
+            "" => out.write_str(self.class),
+            ansi => write!(out, "{} ({ansi})", self.class),
+        }
     }
 }
 

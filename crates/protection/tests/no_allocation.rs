@@ -11,7 +11,7 @@ use protection::frequency::{FrequencyProtection, FrequencySettings};
 use protection::measure::{BaySettings, ORDERS};
 use protection::overcurrent::{Pioc, PiocSettings, Ptoc, PtocSettings};
 use protection::power::{Mmxu, MmxuSettings};
-use protection::supervision::{GooseSettings, Lgos, Lsvs, Message, SampleSupervision, Synch};
+use protection::supervision::{Lsvs, SampleSupervision, Synch};
 use protection::trip::{Ptrc, PtrcSettings};
 use protection::voltage::{Ptov, PtovSettings, Ptuv, PtuvSettings};
 use protection::{Function, Inputs, Phases, Rated};
@@ -29,7 +29,6 @@ fn a_task_allocates_nothing() {
     };
     let mut rig = Rig::new(rated, &measuring, true);
     let mut stream = Lsvs::new(SampleSupervision::default(), &rated).unwrap();
-    let mut goose = Lgos::new(GooseSettings::default());
     let mut trip = Ptrc::new(PtrcSettings::default(), &rated).unwrap();
     let mut breaker = Rbrf::new(RbrfSettings::default(), &rated).unwrap();
     let mut power = Mmxu::new(MmxuSettings::default(), &rated).unwrap();
@@ -60,14 +59,6 @@ fn a_task_allocates_nothing() {
             stream.received(n, Synch::GLOBAL, false, n == 6000);
         }
         stream.apply(&mut set);
-        goose.received(
-            n * 250_000,
-            &Message {
-                st_num: 1,
-                sq_num: n as u32,
-                ..Message::default()
-            },
-        );
         let sets = [set, set];
         let inputs = Inputs::of(&sets);
         let mut now = Phases::NONE;

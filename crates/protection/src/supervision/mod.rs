@@ -9,7 +9,7 @@ mod samples;
 mod simulation;
 mod synch;
 
-pub use goose::{GooseSettings, GooseStatus, Lgos, Message};
+pub use goose::Lgos;
 pub use quality::{Questionable, bad_channels};
 pub use samples::{Lsvs, SampleState, SampleStatus, SampleSupervision};
 pub use simulation::Simulation;

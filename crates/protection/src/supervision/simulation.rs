@@ -1,7 +1,7 @@
-//! Simulated messages beside real ones.
+//! Simulated samples beside real ones.
 
-/// Chooses between a publisher's own messages and those of a test set that have the simulation bit (`S` of the header):
-/// IEC 61850-7-4 and -8-1, as in our reference, section 1.5.
+/// Chooses between the samples of a merging unit and those of a test set that have the simulation bit (`S` of the header):
+/// IEC 61850-7-4 and -8-1, as in our reference, section 1.5. For GOOSE, `wire` has the same rule.
 ///
 /// Out of simulation all simulated messages are dropped. In simulation real ones are used until the first simulated one; from
 /// then on only simulated ones, until simulation ends.
