@@ -109,15 +109,39 @@ pub trait Function {
     fn reset(&mut self);
 }
 
-/// Which sets a function takes its currents and voltages from. Two different ones are combined only while their
-/// synchronisation allows it, and only if they are of one instant.
+/// Which sets a function takes its currents and voltages from; in a file a number, or `{ current = 0, voltage = 1 }`. Two
+/// different ones are combined only while their synchronisation allows it, and only if they are of one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(from = "Written")]
 pub struct Source {
     /// Index of the set with the currents.
     pub current: usize,
     /// Index of the set with the voltages.
     pub voltage: usize,
+}
+
+/// How a source is written in a file.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected the number of a set, or { current = 0, voltage = 1 }"
+)]
+enum Written {
+    One(usize),
+    #[serde(rename_all = "kebab-case")]
+    Two {
+        current: usize,
+        voltage: usize,
+    },
+}
+
+impl From<Written> for Source {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::One(set) => Self::of(set),
+            Written::Two { current, voltage } => Self { current, voltage },
+        }
+    }
 }
 
 impl Source {

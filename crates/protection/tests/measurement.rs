@@ -148,6 +148,21 @@ proptest! {
         prop_assert!((angle - 30.0).abs() < 0.1, "{angle}");
     }
 
+    /// A fault leaves voltages of three sizes, whose image of twice the frequency disturbs: 5 mHz, 0.1 %.
+    #[test]
+    fn unbalanced_voltages_have_a_frequency(off in -5.0f64..5.0, a in 0.2f64..1.0, b in 0.5f64..1.0) {
+        let mut rig = Rig::new(rated(4000.0, 50.0), &with_dc_removal(), true);
+        let [va, vb, vc] = balanced(11_547.0, 0.0);
+        for n in 0..6000 {
+            let set = rig.push(eight(balanced(100.0, 0.0), [va * a, vb * b, vc], 50.0 + off, 4000.0, n));
+            if n > 5000 {
+                let found = set.frequency.expect("a frequency");
+                prop_assert!((found.hz - 50.0 - off).abs() < 5e-3, "{found:?}");
+                prop_assert!((set.voltage[0].norm() / (11_547.0 * a) - 1.0).abs() < 1e-3, "{}", set.voltage[0].norm());
+            }
+        }
+    }
+
     /// Harmonics neither disturb the fundamental nor are lost, at any frequency.
     #[test]
     fn harmonics_are_separated(off in -5.0f64..5.0, second in 0.02f64..0.3, third in 0.02f64..0.3, fifth in 0.02f64..0.3) {
