@@ -119,7 +119,7 @@ fn settled(rate: f64, f0: f64, hz: f64, settings: &BaySettings, harmonics: &[(u3
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Over the whole range that a grid can have: magnitude within 0.05 %, frequency within 1 mHz, df/dt within 10 mHz/s.
     #[test]
