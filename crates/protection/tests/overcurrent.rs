@@ -195,61 +195,66 @@ fn phases_are_told_apart() {
 #[test]
 fn pioc_starts_within_the_table() {
     let numbers = numbers();
-    for row in numbers["full_cycle_dft_pickup_ms"].as_array().unwrap().iter().take(4) {
+    let rows = numbers["full_cycle_dft_pickup_ms"].as_array().unwrap();
+    assert_eq!(rows.len(), 12);
+    for row in rows {
+        let (rate, window) = (number(&row["fs"]), number(&row["N"]));
         for (key, tau) in [("no_dc", None), ("dc_tau_45ms", Some(0.045))] {
             let most = number(&row[key][2]);
-            let (started, operated) = pioc_times(number(&row["multiple"]), tau, 0.0);
-            assert!(started.1 <= most + 1.0 + 1e-9, "{row} {key}: {started:?}");
-            assert!(operated.1 <= started.1 + 1.0 + 1e-9, "{row} {key}: {operated:?}");
+            let (started, operated) = pioc_times(rate, rate / window, number(&row["multiple"]), tau, 0.0);
+            // A task is a millisecond, in whole samples.
+            assert!(started <= most + 1.05, "{row} {key}: {started}");
+            assert!(operated <= most + 2.1, "{row} {key}: {operated}");
         }
     }
-    // With DC removal ten times the setting trips within half a cycle and a task.
-    for tau in [None, Some(0.045), Some(0.1)] {
-        let (_, operated) = pioc_times(10.0, tau, 45.0);
-        assert!(operated.1 <= 11.0, "{operated:?}");
+    // With the removal of DC, ten times the setting trips within half a cycle and a task.
+    for (rate, hz, half_ms) in [(4000.0, 50.0, 10.0), (4800.0, 50.0, 10.0), (4800.0, 60.0, 8.334)] {
+        for tau in [None, Some(0.045), Some(0.1)] {
+            let (_, operated) = pioc_times(rate, hz, 10.0, tau, 45.0);
+            assert!(operated <= half_ms + 1.0, "{rate} {hz}: {operated}");
+        }
     }
 }
 
-/// Least and most ms from the fault to start and operation, over 24 angles and the four phases of a task.
-fn pioc_times(multiple: f64, tau: Option<f64>, dc_time_constant_ms: f64) -> ((f64, f64), (f64, f64)) {
-    let (mut started, mut operated) = ((f64::INFINITY, 0.0f64), (f64::INFINITY, 0.0f64));
-    let settings = BaySettings {
+/// Most ms from the fault to start and to operation, over 24 angles and five phases of a 1 ms task.
+fn pioc_times(rate: f64, hz: f64, multiple: f64, tau: Option<f64>, dc_time_constant_ms: f64) -> (f64, f64) {
+    let (mut started, mut operated) = (0.0f64, 0.0f64);
+    let measuring = BaySettings {
         dc_time_constant_ms,
         ..BaySettings::default()
     };
-    for case in 0..96u64 {
-        let mut rig = Rig::new(rated(4000.0, 50.0), &settings, false);
-        let mut pioc = Pioc::new(
-            PiocSettings {
-                pickup: 1.0,
-                ..PiocSettings::default()
-            },
-            &rig.rated,
-        )
-        .unwrap();
-        let fault = Complex::degrees(1000.0 * multiple, (case / 4) as f64 * 15.0);
+    for case in 0..120u64 {
+        let mut rig = Rig::new(rated(rate, hz), &measuring, false);
+        let settings = PiocSettings {
+            pickup: 1.0,
+            ..PiocSettings::default()
+        };
+        let mut pioc = Pioc::new(settings, &rig.rated).unwrap();
+        let fault = Complex::degrees(1000.0 * multiple, (case / 5) as f64 * 15.0);
+        let begins = 192 + case % 5;
         let mut first = None;
-        for n in 0..400u64 {
-            let since = n.saturating_sub(160 + case % 4) as f64;
-            let dc = tau.map_or(0.0, |tau| -SQRT_2 * fault.re * (-since / (tau * 4000.0)).exp());
-            let x = if n < 160 + case % 4 {
+        for n in 0..600u64 {
+            let since = n.saturating_sub(begins);
+            let dc = tau.map_or(0.0, |tau| -SQRT_2 * fault.re * (-(since as f64) / (tau * rate)).exp());
+            // The angle is that at the first faulted sample.
+            let x = if n < begins {
                 0.0
             } else {
-                // The angle is that at the first faulted sample.
-                common::instant(fault, 50.0, 4000.0, n - 160 - case % 4) + dc
+                common::instant(fault, hz, rate, since) + dc
             };
             let set = *rig.push([x, 0.0, 0.0, x, 0.0, 0.0, 0.0, 0.0]);
-            if n % 4 != 0 {
+            let task = |n: u64| (n as f64 * 1000.0 / rate).floor();
+            if task(n) == task(n + 1) {
                 continue;
             }
             let output = pioc.step(&Inputs::of(&[set]));
+            let ms = since as f64 * 1000.0 / rate;
             if output.started.any() && first.is_none() {
-                first = Some(since / 4.0);
+                first = Some(ms);
             }
             if output.operated.any() {
-                let (start, operate) = (first.unwrap(), since / 4.0);
-                started = (started.0.min(start), started.1.max(start));
-                operated = (operated.0.min(operate), operated.1.max(operate));
+                started = started.max(first.unwrap());
+                operated = operated.max(ms);
                 break;
             }
         }
