@@ -315,3 +315,26 @@ fn it_needs_its_harmonics_and_its_settings() {
     );
     assert!(of(PsdeSettings { peaks: 1, ..default }).contains("peaks is 1"));
 }
+
+/// The forward sector goes from -85 to 95 degrees with a tilt of 5, and from -75 to 105 with one of 15.
+#[test]
+fn the_sector_is_tilted() {
+    for (tilt_deg, angle, expected) in [
+        (5.0, -84.0, Direction::Forward),
+        (5.0, -86.0, Direction::Reverse),
+        (5.0, 94.0, Direction::Forward),
+        (5.0, 96.0, Direction::Reverse),
+        (5.0, 180.0, Direction::Reverse),
+        (15.0, -76.0, Direction::Reverse),
+        (15.0, -74.0, Direction::Forward),
+        (15.0, 104.0, Direction::Forward),
+    ] {
+        let mut function = psde(PsdeSettings {
+            tilt_deg,
+            ..PsdeSettings::default()
+        });
+        let set = set_of(Complex::degrees(2e-3, angle), Complex::degrees(5000.0, 10.0), 0);
+        let output = function.step(&Inputs::of(&[set]));
+        assert_eq!(output.direction, expected, "{tilt_deg} {angle}");
+    }
+}

@@ -338,3 +338,14 @@ fn settings_outside_their_ranges_are_refused() {
     assert_eq!(pdif(default).node().ansi, "87L");
     assert!(matches!(transformer("Dyn11").object, Object::Transformer { .. }));
 }
+
+/// A phase that has started stays started down to 0.95 of its threshold.
+#[test]
+fn a_started_phase_has_hysteresis() {
+    let mut function = pdif(PdifSettings::default());
+    let found = [0.199, 0.201, 0.191, 0.189, 0.191].map(|size| {
+        let sets = pair(balanced(1000.0 * size, 0.0), [Complex::ZERO; 3]);
+        function.step(&Inputs::of(&sets)).started.any()
+    });
+    assert_eq!(found, [false, true, true, false, false]);
+}

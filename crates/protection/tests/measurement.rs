@@ -388,3 +388,18 @@ fn pickup_delays_agree_with_the_reference_numbers() {
         }
     }
 }
+
+/// Where the reference is retuned, the frequency does not jump: no cycle's value is off by more than 15 mHz, for a retuning of 2 Hz.
+#[test]
+fn steering_does_not_disturb_what_it_steers_by() {
+    let mut rig = Rig::new(rated(4000.0, 50.0), &with_dc_removal(), true);
+    let mut seen = 0;
+    for n in 0..4000 {
+        let set = rig.push(eight(balanced(1.0, 0.0), balanced(11_547.0, 0.0), 48.0, 4000.0, n));
+        if let Some(found) = set.frequency {
+            assert!((found.cycle_hz - 48.0).abs() < 0.015, "{n}: {found:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 3500 && (rig.reference.frequency_hz() - 48.0).abs() < 1e-3);
+}

@@ -419,3 +419,18 @@ fn settings_outside_their_ranges_are_refused() {
         toml::from_str("curve = \"iec-very-inverse\"\nreset-tr-s = 10\nreset = \"inverse\"").unwrap();
     assert!(Ptoc::new(curve, &rated).is_ok());
 }
+
+/// Above 20 times the setting a curve is definite time.
+#[test]
+fn curves_end_at_twenty_times() {
+    for (most, expected) in [(20.0, 0.226_736), (100.0, 0.182_845)] {
+        let settings = PtocSettings {
+            time_multiplier: 0.1,
+            most,
+            ..inverse(Curve::IecNormalInverse)
+        };
+        let (_, operated) = run(&mut ptoc(settings), 4, 1.0, |_, _| vec![phase_a(40.0)]);
+        let late = operated.unwrap() - expected;
+        assert!((-1e-6..0.001_1).contains(&late), "{most}: {late}");
+    }
+}

@@ -31,7 +31,7 @@ within-ms = 22
 settings.ptoc = { pickup = 3, delay-ms = 50 }
 [[case]]
 within-ms = 22
-settings.ptoc = { pickup = 3, curve = "ieee-extremely-inverse", time-multiplier = 0.05, reset = "inverse" }
+settings.ptoc = { pickup = 0.5, curve = "ieee-extremely-inverse", time-multiplier = 0.05, reset = "inverse" }
 [[case]]
 within-ms = 22
 settings.ptoc = { pickup = 0.5, quantity = "residual", delay-ms = 50 }

@@ -145,7 +145,7 @@ impl Pdif {
         self.compensations[side].apply(phases).map(|each| each * scale)
     }
 
-    /// Phases whose differential current has more than `share` of a harmonic.
+    /// Phases whose differential current has more than `share` of a harmonic, or a harmonic that is no number.
     fn harmonic(&self, sides: [&Measured; 2], currents: &Currents, order: u32, share: f64) -> Result<Phases, Blocks> {
         if share == 0.0 {
             return Ok(Phases::NONE);
@@ -158,9 +158,8 @@ impl Pdif {
             let [a, b, c] = self.compensated(side, [row[0], row[1], row[2]]);
             sum = [sum[0] + a, sum[1] + b, sum[2] + c];
         }
-        Ok(Phases::of([0, 1, 2].map(|phase| {
-            sum[phase].norm() > share * currents.differential[phase].norm()
-        })))
+        let little = [0, 1, 2].map(|phase| sum[phase].norm() <= share * currents.differential[phase].norm());
+        Ok(Phases::of(little.map(|little| !little)))
     }
 
     fn restrained(&self, sides: [&Measured; 2], currents: &Currents) -> Result<Phases, Blocks> {

@@ -63,10 +63,9 @@ impl Default for EarthDirectionSettings {
 pub struct EarthFound {
     /// Where the fault lies.
     pub direction: Direction,
-    /// The current that is compared with the setting, in A of 3 I0; negative against the direction.
+    /// The current that is compared with the setting, in A of 3 I0: negative against the direction, nothing while the residual
+    /// voltage is too low.
     pub operating_a: f64,
-    /// Whether the residual voltage is high enough.
-    pub permitted: bool,
 }
 
 /// The directional element of the residual current.
@@ -154,7 +153,6 @@ impl EarthDirection {
         EarthFound {
             direction,
             operating_a: sign * forward_a,
-            permitted: enough,
         }
     }
 

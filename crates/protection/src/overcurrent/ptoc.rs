@@ -258,7 +258,6 @@ impl Function for Ptoc {
                 };
                 let found = earth.step(residual, voltage);
                 (directions[0], values.values[0]) = (found.direction, found.operating_a);
-                permitted[0] = found.permitted;
             }
         }
         let mut output = Output::default();
