@@ -347,23 +347,32 @@ impl Bay {
     #[must_use]
     pub fn half_cycle(&self, reference: &Reference) -> [Complex; 3] {
         let half = (self.window.length() / 2.0).round() as u64;
-        let (slow, fast) = (self.dc_samples, self.dc_samples / 3.0);
-        let taps = [
-            (1.0 + slow) * (1.0 + fast),
-            -(1.0 + slow) * fast - slow * (1.0 + fast),
-            slow * fast,
-        ];
+        let last = self.next.wrapping_sub(1);
+        let product = |back: u64, phase: usize| {
+            let at = last.wrapping_sub(back);
+            reference.factors(at)[0] * self.ring[self.slot(at)][phase]
+        };
         let mut sums = [Complex::ZERO; 3];
         for back in 0..half {
-            let at = self.next.wrapping_sub(1 + back);
-            let [now, before, earlier] = [0, 1, 2].map(|each| &self.ring[self.slot(at.wrapping_sub(each))]);
-            let factor = reference.factors(at)[0];
             for (phase, sum) in sums.iter_mut().enumerate() {
-                *sum += factor * (taps[0] * now[phase] + taps[1] * before[phase] + taps[2] * earlier[phase]);
+                *sum += product(back, phase);
             }
         }
+        // As with the phasor of a cycle: the sums over the samples before are these, turned, with other ends.
+        let (slow, fast) = (self.dc_samples, self.dc_samples / 3.0);
+        let turn = Complex::polar(1.0, -reference.radians());
         let gain = dc::gain(reference.radians(), slow) * dc::gain(reference.radians(), fast);
-        sums.map(|sum| sum * (std::f64::consts::SQRT_2 / half as f64) / gain)
+        let scale = std::f64::consts::SQRT_2 / half as f64;
+        let mut phases = [Complex::ZERO; 3];
+        for (phase, filtered) in phases.iter_mut().enumerate() {
+            let now = sums[phase];
+            let before = now - product(0, phase) + product(half, phase);
+            let earlier = before - product(1, phase) + product(half + 1, phase);
+            let sum = now * ((1.0 + slow) * (1.0 + fast)) - turn * before * ((1.0 + slow) * fast + slow * (1.0 + fast))
+                + turn * turn * earlier * (slow * fast);
+            *filtered = sum * scale / gain;
+        }
+        phases
     }
 
     fn slot(&self, at: u64) -> usize {

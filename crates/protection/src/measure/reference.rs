@@ -15,6 +15,9 @@ pub(super) const FURTHEST: f64 = 0.12;
 /// How many samples a bay may be behind the reference.
 const BEHIND: usize = 64;
 
+/// Every so many samples the factor comes from the angle; between, from the factor before: 30 roundings are 10^-15.
+const ANEW: u64 = 32;
+
 /// The factors of one sample, by order.
 pub(super) type Factors = [Complex; ORDERS.len()];
 
@@ -45,6 +48,9 @@ pub struct Reference {
     step: u64,
     phase: u64,
     next: u64,
+    /// Factor of the last sample, and what turns it on by one sample; `None` where it has to come from the angle.
+    last: Option<Complex>,
+    rotation: Complex,
     factors: Box<[Factors]>,
     window: Window,
     tuned: u32,
@@ -63,6 +69,8 @@ impl Reference {
             step: 0,
             phase: 0,
             next: first,
+            last: None,
+            rotation: Complex::ONE,
             factors: vec![[Complex::ZERO; ORDERS.len()]; length].into_boxed_slice(),
             window: Window { whole: 1, part: 0.0 },
             tuned: 0,
@@ -75,9 +83,15 @@ impl Reference {
     /// Goes on by one sample, whose number it returns.
     pub fn advance(&mut self) -> u64 {
         let sample = self.next;
-        // 53 bits of the angle are as many as a double has.
-        let turns = (self.phase >> 11) as f64 / (1u64 << 53) as f64;
-        let first = Complex::polar(1.0, -TAU * turns);
+        let first = match self.last {
+            Some(last) if !sample.is_multiple_of(ANEW) => last * self.rotation,
+            _ => {
+                // 53 bits of the angle are as many as a double has.
+                let turns = (self.phase >> 11) as f64 / (1u64 << 53) as f64;
+                Complex::polar(1.0, -TAU * turns)
+            }
+        };
+        self.last = Some(first);
         let second = first * first;
         let third = second * first;
         let fifth = third * second;
@@ -111,6 +125,9 @@ impl Reference {
             whole: whole as usize,
             part: (length - whole).max(0.0),
         };
+        self.rotation = Complex::polar(1.0, -TAU * wanted / self.rate);
+        // The step before the next sample was still the old one.
+        self.last = None;
         self.tuned = self.tuned.wrapping_add(1);
     }
 
