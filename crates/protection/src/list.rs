@@ -7,7 +7,7 @@ use crate::differential::{Pdif, PdifSettings};
 use crate::distance::{Pdis, PdisSettings};
 use crate::error::SettingError;
 use crate::frequency::{FrequencyProtection, FrequencySettings};
-use crate::function::Function;
+use crate::function::{Function, Source};
 use crate::overcurrent::{Pioc, PiocSettings, Ptoc, PtocSettings};
 use crate::rated::Rated;
 use crate::voltage::{Ptov, PtovSettings, Ptuv, PtuvSettings};
@@ -81,6 +81,26 @@ impl FunctionSettings {
             Self::Pdif(settings) => return settings.sides,
         };
         [source.current, source.voltage]
+    }
+
+    /// The same function, looking at other sets, in the order of [`Self::sets`].
+    #[must_use]
+    pub fn of_sets(mut self, [current, voltage]: [usize; 2]) -> Self {
+        let source = match &mut self {
+            Self::Pioc(settings) => &mut settings.source,
+            Self::Ptoc(settings) => &mut settings.source,
+            Self::Ptuv(settings) => &mut settings.source,
+            Self::Ptov(settings) => &mut settings.source,
+            Self::Frequency(settings) => &mut settings.source,
+            Self::Pdis(settings) => &mut settings.source,
+            Self::Psde(settings) => &mut settings.source,
+            Self::Pdif(settings) => {
+                settings.sides = [current, voltage];
+                return self;
+            }
+        };
+        *source = Source { current, voltage };
+        self
     }
 }
 

@@ -236,8 +236,9 @@ impl Bay {
         self.fresh_squares = [0.0; CHANNELS];
     }
 
-    /// Begins anew with sample `at`.
-    fn restart(&mut self, at: u64) {
+    /// Forgets the window: sample `at`, the next one, begins a new one. After a jump of a publisher's counter, behind which the
+    /// wave may be any.
+    pub fn restart(&mut self, at: u64) {
         self.ring.fill([0.0; CHANNELS]);
         self.correlators.fill(Correlator::default());
         self.squares = [0.0; CHANNELS];

@@ -6,7 +6,7 @@ mod resample;
 mod unit;
 
 pub use mapping::{Assignment, parse_assignments};
-pub use render::{Replay, describe, table};
+pub use render::{Replay, describe, table, values};
 
 /// How values between the record's samples are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,7 +5,7 @@ use super::resample::Resampler;
 use super::{Ending, Options};
 use crate::WaveformError;
 use crate::comtrade::Record;
-use crate::sample::{Dataset, SampleTable, Sampling, Source, Writer};
+use crate::sample::{Dataset, Member, MemberRole, Quantity, SampleTable, Sampling, Source, Writer};
 use wire::quality::SvQuality;
 
 /// A record as samples.
@@ -24,7 +24,8 @@ pub struct Replay {
 pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<Replay, WaveformError> {
     sampling.check()?;
     let origins = origins(record, &sampling.dataset, &options.assignments, options.side)?;
-    let columns = Columns::new(record, sampling, options, &origins)?;
+    let rate = f64::from(sampling.rate);
+    let columns = Columns::new(record, rate, &sampling.dataset, options, &origins)?;
     let sources = origins.iter().map(|origin| match origin {
         Origin::Feed(_) | Origin::Invalid => Source::Given,
         Origin::Sum => Source::Sum,
@@ -56,6 +57,40 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
         table,
         channels: lines(record, &sampling.dataset, &origins),
     })
+}
+
+/// The values of every member at `rate` samples a second, in A or V; NaN where the record has none. The record's first sample is
+/// the first. At the record's own rate they are the record's own values.
+///
+/// # Errors
+/// A member without channel, or more samples than memory should hold.
+pub fn values(
+    record: &Record,
+    rate: f64,
+    dataset: &Dataset,
+    options: &Options,
+) -> Result<Vec<Vec<f64>>, WaveformError> {
+    let origins = origins(record, dataset, &options.assignments, options.side)?;
+    let mut columns = Columns::new(record, rate, dataset, options, &origins)?.values;
+    for (index, member) in dataset.members().iter().enumerate() {
+        if origins[index] == Origin::Sum {
+            columns[index] = sum_of_phases(dataset, member.quantity, &columns);
+        }
+    }
+    Ok(columns)
+}
+
+fn sum_of_phases(dataset: &Dataset, quantity: Quantity, columns: &[Vec<f64>]) -> Vec<f64> {
+    let is_phase = |member: &Member| member.quantity == quantity && matches!(member.place, MemberRole::Phase(_));
+    let phases = dataset.members().iter().zip(columns);
+    let mut phases = phases.filter(|(member, _)| is_phase(member)).map(|(_, values)| values);
+    let mut sum = phases.next().cloned().unwrap_or_default();
+    for phase in phases {
+        for (total, value) in sum.iter_mut().zip(phase) {
+            *total += value;
+        }
+    }
+    sum
 }
 
 /// Of every member where its values come from, for a person to read.
@@ -92,25 +127,31 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(record: &Record, sampling: &Sampling, options: &Options, origins: &[Origin]) -> Result<Self, WaveformError> {
+    fn new(
+        record: &Record,
+        rate: f64,
+        dataset: &Dataset,
+        options: &Options,
+        origins: &[Origin],
+    ) -> Result<Self, WaveformError> {
         let times_s = record.times_s();
         let start_s = times_s[0];
-        let length = (times_s[times_s.len() - 1] - start_s) * f64::from(sampling.rate);
+        let length = (times_s[times_s.len() - 1] - start_s) * rate;
         // A little more than whole where the last instant is that of a sample.
         let samples = (length + 1e-6).floor() + 1.0;
-        crate::sample::check_size(samples as u64, sampling.dataset.octets())?;
+        crate::sample::check_size(samples as u64, dataset.octets())?;
         let samples = samples as usize;
         let resampler = Resampler {
             times_s,
             uniform: record.uniform(),
             interpolation: options.interpolation,
-            rate: f64::from(sampling.rate),
+            rate,
         };
         let column = |origin: &Origin| match origin {
             Origin::Feed(Feed { channel, factor }) => {
                 let values = record.analog(*channel);
                 let skew_s = record.config.analog[*channel].skew_us / 1e6;
-                let at = |sample| start_s + sample as f64 / f64::from(sampling.rate) - skew_s;
+                let at = |sample| start_s + sample as f64 / rate - skew_s;
                 (0..samples)
                     .map(|sample| factor * resampler.at(values, at(sample)))
                     .collect()
