@@ -248,8 +248,11 @@ impl Aligner {
             .common
             .filter(|_| is_synchronised)
             .map(|common| self.nearest(axis.next, count + common));
+        let others = axis.holders - usize::from(self.counts_as(axis.common)).min(axis.holders);
         let reach = axis.wait as i64 + 2 * WINDOW;
-        let near = by_common.filter(|number| (number - axis.next as i64).abs() <= reach);
+        // Alone, a stream is never too late: the count of all becomes its own.
+        let earliest = axis.next as i64 - if others > 0 { reach } else { 0 };
+        let near = by_common.filter(|number| (earliest..=axis.next as i64 + reach).contains(number));
         let number = match near {
             Some(number) => number,
             None if !axis.is_begun => axis.next as i64,
@@ -257,7 +260,6 @@ impl Aligner {
         };
         axis.is_begun = true;
         let offset = (number - count as i64).rem_euclid(self.rate as i64) as u64;
-        let others = axis.holders - usize::from(self.counts_as(axis.common)).min(axis.holders);
         if is_synchronised && others == 0 {
             axis.common = Some(offset);
         }
@@ -270,7 +272,7 @@ impl Aligner {
         self.put(axis, number, slot)
     }
 
-    fn put(&mut self, axis: &Axis, number: i64, slot: Slot) -> Placement {
+    fn put(&mut self, axis: &mut Axis, number: i64, slot: Slot) -> Placement {
         let Ok(number) = u64::try_from(number) else {
             return Placement::Late;
         };
@@ -279,7 +281,7 @@ impl Aligner {
             return self.again(axis, place, &slot);
         }
         if number < axis.next {
-            return self.late();
+            return self.late(axis);
         }
         self.newest = self.newest.max(number);
         if number >= axis.next + RING as u64 {
@@ -310,9 +312,10 @@ impl Aligner {
 
     /// A stream that is late for a quarter of a second has another place: the next sample begins anew.
     #[cold]
-    fn late(&mut self) -> Placement {
+    fn late(&mut self, axis: &mut Axis) -> Placement {
         self.late_in_a_row += 1;
         if self.late_in_a_row > self.rate / 4 {
+            axis.holders -= usize::from(self.counts_as(axis.common)).min(axis.holders);
             self.offset = None;
             self.begins = true;
             self.counters.restarts += 1;

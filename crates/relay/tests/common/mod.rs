@@ -11,25 +11,42 @@ use wire::quality::SvQuality;
 
 pub(crate) const RATE: u64 = 4000;
 
+/// Phasors of the phases: currents in A, voltages in V.
+pub(crate) type Phasors = [Complex; 6];
+
 /// 50 Hz at 4000 samples a second: load, and a fault between two samples.
 #[derive(Debug, Clone)]
 pub(crate) struct Wave {
-    /// Phase current before and in the fault, A; the fault is in phase A alone, with three times the angle.
-    pub(crate) load_a: f64,
-    pub(crate) fault_a: f64,
-    /// Phase-to-earth voltage before, and of phase A in the fault, V.
-    pub(crate) volt: f64,
-    pub(crate) fault_v: f64,
+    pub(crate) load: Phasors,
+    pub(crate) during: Phasors,
     pub(crate) fault: Range<u64>,
 }
 
+/// Load of 300 A at 20 kV.
+pub(crate) fn load() -> Phasors {
+    std::array::from_fn(|channel| {
+        let turn = -120.0 * (channel % 3) as f64;
+        match channel {
+            0..3 => Complex::degrees(300.0, turn - 20.0),
+            _ => Complex::degrees(11_547.0, turn),
+        }
+    })
+}
+
+/// Phase A to earth: its current in A and degrees, its voltage in V.
+pub(crate) fn earth_fault(current: Complex, volt: f64) -> Phasors {
+    let mut during = load();
+    during[0] = current;
+    during[3] = Complex::degrees(volt, 0.0);
+    during
+}
+
 impl Default for Wave {
+    /// A fault of 8 kA that never comes.
     fn default() -> Self {
         Self {
-            load_a: 300.0,
-            fault_a: 8000.0,
-            volt: 11_547.0,
-            fault_v: 2000.0,
+            load: load(),
+            during: earth_fault(Complex::degrees(8000.0, -75.0), 2000.0),
             fault: u64::MAX..u64::MAX,
         }
     }
@@ -38,20 +55,13 @@ impl Default for Wave {
 impl Wave {
     /// The eight channels at sample `n`.
     pub(crate) fn at(&self, n: u64) -> [f64; 8] {
-        let mut values = [0.0; 8];
-        for phase in 0..3 {
-            let turn = -120.0 * phase as f64;
-            let is_fault = self.fault.contains(&n) && phase == 0;
-            let (current, lag, volt) = match is_fault {
-                true => (self.fault_a, -75.0, self.fault_v),
-                false => (self.load_a, -20.0, self.volt),
-            };
-            values[phase] = instant(Complex::degrees(current, turn + lag), n);
-            values[4 + phase] = instant(Complex::degrees(volt, turn), n);
-        }
-        values[3] = values[0] + values[1] + values[2];
-        values[7] = values[4] + values[5] + values[6];
-        values
+        let phasors = if self.fault.contains(&n) {
+            &self.during
+        } else {
+            &self.load
+        };
+        let [ia, ib, ic, ua, ub, uc] = phasors.map(|phasor| instant(phasor, n));
+        [ia, ib, ic, ia + ib + ic, ua, ub, uc, ua + ub + uc]
     }
 }
 
@@ -133,6 +143,14 @@ impl Rig {
 
     pub(crate) fn starts(&self, subject: Subject) -> Vec<u64> {
         self.times(subject, |change| matches!(change, Change::Start(..)))
+    }
+
+    /// Feeds stream 0 alone, up to sample `until`.
+    pub(crate) fn feed(&mut self, wave: &Wave, until: u64) {
+        while self.pushed < until {
+            let next = sample(wave, self.pushed);
+            self.step(&[Some(next)]);
+        }
     }
 
     /// Nothing started, operated or tripped.
