@@ -116,7 +116,9 @@ pub(super) struct Aligner {
     offset: Option<u64>,
     newest: u64,
     synch: u8,
-    late_in_a_row: u64,
+    /// Of the samples since the last turn of a second, how many there were, and how many were late.
+    placed: u64,
+    late: u64,
     /// The last count that did not fit, how many followed each other, and how many of them with none of the stream between.
     stray: u64,
     strays: u32,
@@ -135,7 +137,8 @@ impl Aligner {
             offset: None,
             newest: 0,
             synch: 0,
-            late_in_a_row: 0,
+            placed: 0,
+            late: 0,
             stray: 0,
             strays: 0,
             strays_alone: 0,
@@ -268,7 +271,7 @@ impl Aligner {
         self.newest = number.max(0) as u64;
         self.strays = 0;
         self.strays_alone = 0;
-        self.late_in_a_row = 0;
+        self.late = 0;
         self.put(axis, number, slot)
     }
 
@@ -276,6 +279,11 @@ impl Aligner {
         let Ok(number) = u64::try_from(number) else {
             return Placement::Late;
         };
+        self.placed += 1;
+        if self.placed >= self.rate {
+            self.placed = 0;
+            self.late = 0;
+        }
         let place = number as usize & (RING - 1);
         if self.ring[place].number == number {
             return self.again(axis, place, &slot);
@@ -287,7 +295,6 @@ impl Aligner {
         if number >= axis.next + RING as u64 {
             return Placement::Overrun;
         }
-        self.late_in_a_row = 0;
         self.ring[place] = Slot {
             number,
             begins: std::mem::take(&mut self.begins),
@@ -310,11 +317,11 @@ impl Aligner {
         Placement::Conflicting
     }
 
-    /// A stream that is late for a quarter of a second has another place: the next sample begins anew.
+    /// A stream of which a quarter is late has another place: the next sample begins anew.
     #[cold]
     fn late(&mut self, axis: &mut Axis) -> Placement {
-        self.late_in_a_row += 1;
-        if self.late_in_a_row > self.rate / 4 {
+        self.late += 1;
+        if self.late > self.rate / 4 {
             axis.holders -= usize::from(self.counts_as(axis.common)).min(axis.holders);
             self.offset = None;
             self.begins = true;
