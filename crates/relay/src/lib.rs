@@ -11,8 +11,11 @@ pub mod config;
 pub mod engine;
 mod error;
 pub mod events;
+pub mod intake;
+mod pace;
 pub mod replay;
 
 pub use config::Config;
 pub use engine::{Engine, Sample};
 pub use error::{ConfigError, ReplayError};
+pub use pace::Pace;

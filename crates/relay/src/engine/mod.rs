@@ -219,6 +219,19 @@ impl Engine {
         self.axis.wait
     }
 
+    /// Where the next task ends when the first `due` samples are due: with what every stream that comes has brought, and with all that
+    /// has been waited for. A stream that has missed more than that is not waited for.
+    #[must_use]
+    pub fn ready(&self, due: u64) -> u64 {
+        let waited = due.saturating_sub(self.axis.wait);
+        let coming = self.lanes.iter().filter(|lane| {
+            let newest = lane.aligner.newest();
+            newest.is_some_and(|newest| newest >= waited)
+        });
+        let complete = coming.map(|lane| lane.aligner.ready(self.axis.next)).min();
+        complete.unwrap_or(0).max(waited).max(self.axis.next)
+    }
+
     /// Number of the first sample that no task has worked on.
     #[must_use]
     pub fn next(&self) -> u64 {

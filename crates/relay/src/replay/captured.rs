@@ -1,15 +1,16 @@
 //! Sampled values of a capture, by the time of its frames.
 
-use super::pace::Pace;
 use super::story::Story;
 use super::{Replayed, received};
 use crate::config::{Config, Stream};
-use crate::engine::{Engine, Sample};
+use crate::engine::Engine;
 use crate::error::ReplayError;
+use crate::intake::{self, Taken};
+use crate::pace::Pace;
 use capture::Reader;
 use std::collections::BTreeMap;
 use std::io::Read;
-use wire::ether::{self, EthernetView, VlanTag};
+use wire::ether::{self, EthernetView};
 use wire::sv::Frame;
 
 /// A step of the capture's clock this long is no silence of the streams: no task runs in it.
@@ -81,7 +82,7 @@ impl<'a> Player<'a> {
             self.malformed += 1;
             return;
         };
-        let Some(stream) = self.config.streams.iter().position(|stream| is_of(stream, &frame)) else {
+        let Some(stream) = intake::stream_of(self.config, &frame) else {
             self.other(&frame);
             return;
         };
@@ -101,7 +102,7 @@ impl<'a> Player<'a> {
             task_ns = at_ns;
         }
         while task_ns <= at_ns {
-            let up_to = self.pace.due(task_ns).saturating_sub(self.engine.wait());
+            let up_to = self.engine.ready(self.pace.due(task_ns));
             self.story.tell(self.engine.task(up_to).events);
             task_ns = task_ns.saturating_add(step);
         }
@@ -110,28 +111,10 @@ impl<'a> Player<'a> {
     }
 
     fn push(&mut self, stream: usize, frame: &Frame<'_>) {
-        let subscribed = &self.config.streams[stream];
         let frames = &mut self.frames[stream];
-        for asdu in frame.asdus() {
-            if asdu.conf_rev() != subscribed.spec.conf_rev {
-                frames.other_conf_rev += 1;
-                continue;
-            }
-            let Some((values, quality)) = asdu.members().and_then(|members| subscribed.order.sample(members)) else {
-                frames.other_members += 1;
-                continue;
-            };
-            frames.taken += 1;
-            let sample = Sample {
-                smp_cnt: asdu.smp_cnt(),
-                values,
-                quality,
-                smp_synch: asdu.smp_synch().unwrap_or(0),
-                simulated: frame.simulate(),
-                conflicting: false,
-            };
-            self.engine.push(stream, &sample);
-        }
+        let taken = intake::push(self.config, &mut self.engine, stream, frame, |_, _| frames.taken += 1);
+        frames.other_conf_rev += u64::from(taken == Taken::OtherConfRev(stream));
+        frames.other_members += u64::from(taken == Taken::OtherMembers(stream));
     }
 
     fn other(&mut self, frame: &Frame<'_>) {
@@ -217,18 +200,6 @@ impl<'a> Player<'a> {
         }
         notes
     }
-}
-
-/// Whether a frame is of this stream. A capture may have lost its tags.
-fn is_of(stream: &Stream, frame: &Frame<'_>) -> bool {
-    let spec = &stream.spec;
-    let vlan = frame.ethernet().vlan().map(VlanTag::vid);
-    let is_in_vlan = spec.vlan.is_none_or(|tag| vlan.is_none_or(|vid| vid == tag.vid()));
-    let sv_id = frame.asdus().next().map(|asdu| asdu.sv_id());
-    spec.destination == frame.ethernet().dst()
-        && spec.appid == frame.appid()
-        && is_in_vlan
-        && sv_id == Some(spec.sv_id.as_bytes())
 }
 
 fn subscribed(stream: &Stream) -> String {

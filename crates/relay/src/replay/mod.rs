@@ -1,12 +1,10 @@
 //! Recorded faults, played through a relay: the same engine as live, faster than real time, and every time with the same outcome.
 
 mod captured;
-mod pace;
 mod record;
 mod story;
 
 pub use captured::capture;
-pub use pace::Pace;
 pub use record::{Channels, record};
 pub use story::{Row, Story, Tally};
 
