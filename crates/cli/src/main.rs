@@ -144,7 +144,7 @@ fn main() -> ExitCode {
         Command::Publish(args) => commands::publish::run(*args),
         Command::Subscribe(args) => commands::subscribe::run(args),
         Command::Trace(args) => commands::trace::run(args),
-        Command::Relay(args) => commands::relay::run(&args),
+        Command::Relay(args) => commands::relay::run(args),
         Command::Pcap(args) => Ok(commands::pcap::run(
             &args,
             &mut std::io::stdout().lock(),

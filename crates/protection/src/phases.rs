@@ -8,6 +8,18 @@ use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
 pub struct Phases(u8);
 
 impl Phases {
+    /// A bit for each: A the lowest, then B, C, neutral.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The phases with these bits; others are none.
+    #[must_use]
+    pub const fn of_bits(bits: u8) -> Self {
+        Self(bits & 0xf)
+    }
+
     /// No phase.
     pub const NONE: Self = Self(0);
     /// Phase A.

@@ -14,6 +14,7 @@ pub mod events;
 pub mod intake;
 mod pace;
 pub mod replay;
+pub mod words;
 
 pub use config::Config;
 pub use engine::{Engine, Sample};

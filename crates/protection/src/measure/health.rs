@@ -52,6 +52,18 @@ impl BitAnd for Channels {
 pub struct Blocks(u16);
 
 impl Blocks {
+    /// A bit for each reason, in the order below.
+    #[must_use]
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// The reasons with these bits; others are none.
+    #[must_use]
+    pub const fn of_bits(bits: u16) -> Self {
+        Self(bits & ((1 << Self::NAMES.len()) - 1))
+    }
+
     /// No reason.
     pub const NONE: Self = Self(0);
     /// A sample of a needed channel within the last window has a quality that forbids its use, or is no number.

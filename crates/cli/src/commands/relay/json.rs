@@ -1,9 +1,9 @@
 //! What happened, as one JSON document: `docs/formats/relay-file.md` has its fields.
 
-use super::text::{letters, state_name, who};
 use ::relay::config::Config;
 use ::relay::events::{Change, Subject};
 use ::relay::replay::{Replayed, Row, Tally};
+use ::relay::words::{letters, state_name, who};
 use protection::Direction;
 use protection::measure::Blocks;
 use serde::Serialize;

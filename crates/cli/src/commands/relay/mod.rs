@@ -1,82 +1,94 @@
-//! `triptime relay CONFIG --replay FILE`: a recorded fault, or a capture, played through a relay.
+//! `triptime relay CONFIG`: a virtual protection relay, on an interface or through a recorded fault.
 
 mod json;
+mod live;
+mod replay;
 mod text;
 
-use crate::failure::{Failure, say};
-use ::capture::Reader;
-use ::relay::replay::{Channels, Replayed, capture, record};
-use ::relay::{Config, ReplayError, config};
+use crate::arguments::{CaptureArgs, RunArgs};
+use crate::failure::Failure;
+use crate::time_sync::{TimeSyncArgs, relation};
+use ::relay::Config;
+use ::relay::config;
+use ::relay::replay::Channels;
+use probes::options::{duration, positive_duration};
+use probes::subscribe::ClockRelation;
 use std::fs;
-use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
-use waveform::WaveformError;
-use waveform::comtrade;
-use waveform::replay::{Side, parse_assignments};
+use sys::thread::Policy;
 
-/// Plays a recorded fault through a virtual relay: what starts, operates and trips, and when
+/// Runs a virtual protection relay: sampled values in, protection functions, GOOSE out, every cycle timed; or plays a recorded fault
+/// through it
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
-Example: triptime relay feeder.toml --replay fault.cfg
-         triptime relay feeder.toml --replay fault.cff --channels Ia=IA_GC1,Ib=IB_GC1,Ic=IC_GC1 --json
-         triptime relay bay.toml --replay bay.pcapng")]
+Examples:
+  triptime relay feeder.toml eth1 --cpu 3 --clock ptp --duration 1h
+  triptime relay feeder.toml --replay fault.cfg
+  triptime relay feeder.toml --replay fault.cff --channels Ia=IA_GC1,Ib=IB_GC1,Ic=IC_GC1 --json
+  triptime relay bay.toml --replay bay.pcapng")]
 pub(crate) struct RelayArgs {
     /// The relay: a TOML file (docs/formats/relay-file.md)
     config: PathBuf,
-    /// What to play: a COMTRADE record (.cff, or .cfg with its .dat), or a capture of sampled values (pcap, pcapng, gzip)
-    #[arg(long, value_name = "FILE")]
-    replay: PathBuf,
-    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; - before it turns the sign; a stream before a
-    /// colon where the relay has several (bay2:Ia=9,Ib=10,Ic=11), once for each [default: the first stream, by phase and unit]
-    #[arg(long, value_name = "[STREAM:]MEMBER=CHANNEL,...", value_parser = channels)]
-    channels: Vec<Channels>,
-    /// Take the record's values as they are, without turning secondary into primary ones
-    #[arg(long)]
-    as_recorded: bool,
-    /// Print the result as one JSON document
-    #[arg(long)]
-    json: bool,
+    /// Interface that its streams come through, and its GOOSE goes
+    #[arg(required_unless_present = "replay")]
+    interface: Option<String>,
+    #[command(flatten)]
+    live: LiveArgs,
+    #[command(flatten)]
+    replay: ReplayArgs,
+    #[command(flatten)]
+    time: TimeSyncArgs,
+    #[command(flatten)]
+    capture: CaptureArgs,
+    #[command(flatten)]
+    run: RunArgs,
 }
 
-/// Channels of one stream, as they are written.
-fn channels(text: &str) -> Result<Channels, String> {
-    let (stream, text) = match text.split_once(':') {
-        Some((stream, text)) => (Some(stream.trim().to_owned()), text),
-        None => (None, text),
-    };
-    let assignments = parse_assignments(text)?;
-    Ok(Channels { stream, assignments })
+/// Options of a relay on an interface.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "On an interface")]
+struct LiveArgs {
+    /// How long it runs [default: until interrupted]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "replay")]
+    duration: Option<u64>,
+    /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY [default: fifo, with the priority of the relay's file]
+    #[arg(long)]
+    policy: Option<Policy>,
+    /// CPU to run on [default: the first of the relay's file]
+    #[arg(long)]
+    cpu: Option<u32>,
+    /// How long before a task is due its thread stops sleeping and spins
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
+    spin_ahead: u64,
+    /// How the publishers' clock relates to this machine's: none, same-host, ptp, or ptp:UNCERTAINTY. Without a relation there are no
+    /// one-way figures
+    #[arg(long, value_name = "RELATION", default_value = "none", value_parser = relation)]
+    clock: ClockRelation,
+}
+
+/// Options of a relay that a file is played through.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Through a recorded fault")]
+struct ReplayArgs {
+    /// What to play: a COMTRADE record (.cff, or .cfg with its .dat), or a capture of sampled values (pcap, pcapng, gzip)
+    #[arg(long, value_name = "FILE", conflicts_with = "interface")]
+    replay: Option<PathBuf>,
+    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; - before it turns the sign; a stream before a
+    /// colon where the relay has several (bay2:Ia=9,Ib=10,Ic=11), once for each [default: the first stream, by phase and unit]
+    #[arg(long, value_name = "[STREAM:]MEMBER=CHANNEL,...", value_parser = replay::channels, requires = "replay")]
+    channels: Vec<Channels>,
+    /// Take the record's values as they are, without turning secondary into primary ones
+    #[arg(long, requires = "replay")]
+    as_recorded: bool,
 }
 
 /// Runs the command; returns its exit status.
-pub(crate) fn run(args: &RelayArgs) -> Result<u8, Failure> {
+pub(crate) fn run(args: RelayArgs) -> Result<u8, Failure> {
     let config = read(&args.config)?;
-    let begun = Instant::now();
-    let replayed = play(&config, args)?;
-    let took = begun.elapsed().as_secs_f64();
-    let text = match args.json {
-        true => json::document(&config, &args.replay, &replayed),
-        false => text::render(&config, &args.replay, &replayed),
-    };
-    let printed = io::stdout().lock().write_all(text.as_bytes());
-    if let Err(error) = printed.or_else(quiet_if_closed) {
-        return Err(Failure::CouldNotMeasure(format!("cannot write the output: {error}")));
-    }
-    let seconds = replayed.seconds();
-    say(&format_args!(
-        "{seconds:.3} s played in {:.1} ms, {:.0} times real time",
-        took * 1e3,
-        seconds / took
-    ));
-    Ok(0)
-}
-
-/// An output that is closed early (`| head`) ends it quietly.
-fn quiet_if_closed(error: io::Error) -> io::Result<()> {
-    match error.kind() {
-        ErrorKind::BrokenPipe => Ok(()),
-        _ => Err(error),
+    match (&args.replay.replay, args.interface.clone()) {
+        (None, Some(interface)) => live::run(config, &interface, args),
+        (Some(file), _) => replay::run(&config, file, &args.replay, args.run.json),
+        (None, None) => Err(Failure::Usage("relay: name an interface, or a file with --replay".into())),
     }
 }
 
@@ -84,49 +96,4 @@ fn read(path: &Path) -> Result<Config, Failure> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     config::parse(&text, &name).map_err(|error| Failure::Usage(error.to_string()))
-}
-
-fn play(config: &Config, args: &RelayArgs) -> Result<Replayed, Failure> {
-    let path = &args.replay;
-    let refused = |error: ReplayError| {
-        let text = match &error {
-            // It names the file itself.
-            ReplayError::Waveform(WaveformError::Comtrade(_)) => error.to_string(),
-            _ => format!("{}: {error}", path.display()),
-        };
-        match error {
-            ReplayError::Nothing(_) => Failure::CouldNotMeasure(text),
-            _ => Failure::Usage(text),
-        }
-    };
-    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-    if ["cfg", "dat", "cff"].iter().any(|known| extension == *known) {
-        let side = if args.as_recorded {
-            Side::AsRecorded
-        } else {
-            Side::Primary
-        };
-        let opened = comtrade::open(path).map_err(|error| refused(WaveformError::from(error).into()))?;
-        return record(config, &opened, &args.channels, side).map_err(refused);
-    }
-    if !args.channels.is_empty() || args.as_recorded {
-        let text = "--channels and --as-recorded are for COMTRADE records (.cfg, .dat, .cff): a capture has members";
-        return Err(Failure::Usage(text.into()));
-    }
-    let mut reader = Reader::open(path).map_err(|error| Failure::Usage(error.to_string()))?;
-    capture(config, &mut reader).map_err(refused)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::channels;
-
-    #[test]
-    fn channels_of_streams() {
-        let found = channels("bay2:Ia=9, Ib=-10").expect("channels");
-        assert_eq!(found.stream.as_deref(), Some("bay2"));
-        assert_eq!(found.assignments.len(), 2);
-        assert_eq!(channels("Ia=1").expect("channels").stream, None);
-        assert!(channels("bay2:Ia").is_err());
-    }
 }

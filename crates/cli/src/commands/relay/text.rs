@@ -3,9 +3,7 @@
 use ::relay::config::Config;
 use ::relay::events::{Change, Subject};
 use ::relay::replay::{Replayed, Row, Tally};
-use protection::measure::Blocks;
-use protection::supervision::SampleState;
-use protection::{Direction, Phases};
+use ::relay::words::{reasons, what, who};
 use std::fmt::Write;
 use std::path::Path;
 use units::foreign::shown;
@@ -39,19 +37,6 @@ pub(super) fn render(config: &Config, file: &Path, replayed: &Replayed) -> Strin
 fn number(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// Name and node of a subject.
-pub(super) fn who(config: &Config, subject: Subject) -> (&str, String) {
-    match subject {
-        Subject::Function(number) => {
-            let instance = &config.functions[number];
-            (&instance.name, instance.node.to_string())
-        }
-        Subject::Trip(number) => (&config.trips[number].name, config.trips[number].node.to_string()),
-        Subject::Breaker(number) => (&config.trips[number].name, "RBRF (50BF)".to_owned()),
-        Subject::Stream(number) => (&config.streams[number].name, "LSVS".to_owned()),
-    }
 }
 
 fn ms(ns: i64) -> String {
@@ -100,46 +85,6 @@ fn events(config: &Config, replayed: &Replayed) -> String {
         let _ = writeln!(text, "{} more changes are not listed", replayed.story.left_out);
     }
     text
-}
-
-/// A change in words.
-fn what(change: Change) -> String {
-    match change {
-        Change::Start(phases, direction) => format!("start {phases}{}", towards(direction)),
-        Change::Operate(phases) => format!("operate {phases}"),
-        Change::Backtrip => "back trip".to_owned(),
-        Change::Reset => "reset".to_owned(),
-        Change::Blocked(blocks) => format!("blocked: {}", reasons(blocks)),
-        Change::Released => "released".to_owned(),
-        Change::Samples(state) => format!("samples: {}", state_name(state)),
-        Change::Restart => "counter jumped: samples begin anew".to_owned(),
-        Change::Synch(value) => format!("smpSynch {value}"),
-    }
-}
-
-fn towards(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Unknown => "",
-        Direction::Forward => ", forward",
-        Direction::Reverse => ", reverse",
-        Direction::Both => ", both directions",
-    }
-}
-
-/// How samples come, in a word.
-pub(super) fn state_name(state: SampleState) -> &'static str {
-    match state {
-        SampleState::Never => "never",
-        SampleState::Good => "good",
-        SampleState::Hold => "hold",
-        SampleState::Warning => "warning",
-        SampleState::Alarm => "alarm",
-        SampleState::Inactive => "inactive",
-    }
-}
-
-pub(super) fn reasons(blocks: Blocks) -> String {
-    blocks.reasons().collect::<Vec<_>>().join(", ")
 }
 
 /// What each function did altogether; those that never started say so.
@@ -230,12 +175,4 @@ fn columns<const N: usize>(rows: &[[String; N]], to_the_right: usize) -> String 
         text.push('\n');
     }
     text
-}
-
-/// Letters of phases, in a list.
-pub(super) fn letters(phases: Phases) -> String {
-    match phases.any() {
-        true => phases.to_string(),
-        false => String::new(),
-    }
 }
