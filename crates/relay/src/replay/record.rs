@@ -149,13 +149,13 @@ fn feeds<'a>(config: &Config, channels: &'a [Channels]) -> Result<Vec<(usize, &'
             let have: Vec<&str> = config.streams.iter().map(|stream| stream.name.as_str()).collect();
             let name = asked.stream.as_deref().unwrap_or_default();
             let have = have.join(", ");
-            return Err(ReplayError::Nothing(format!(
+            return Err(ReplayError::Channels(format!(
                 "no stream \"{name}\" in the relay (have: {have})"
             )));
         };
         if feeds.iter().any(|(known, _)| *known == stream) {
             let name = &config.streams[stream].name;
-            return Err(ReplayError::Nothing(format!(
+            return Err(ReplayError::Channels(format!(
                 "stream \"{name}\": its channels are given twice"
             )));
         }
