@@ -39,6 +39,9 @@ pub enum ReplayError {
     /// The relay's settings do not go with the rate of the record.
     #[error(transparent)]
     Setting(#[from] SettingError),
+    /// Channels were asked for that cannot be.
+    #[error("{0}")]
+    Channels(String),
     /// The file has nothing for this relay.
     #[error("{0}")]
     Nothing(String),

@@ -171,3 +171,12 @@ fn sides_are_for_a_differential_function() {
     );
     assert!(refusal(&mixed).contains("all streams of a relay have one rate"));
 }
+
+#[test]
+fn the_page_shows_the_example() {
+    let page = include_str!("../../../docs/formats/relay-file.md");
+    assert!(
+        page.contains(FEEDER),
+        "docs/formats/relay-file.md and tests/data/feeder.toml differ"
+    );
+}

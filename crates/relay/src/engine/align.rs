@@ -115,6 +115,8 @@ pub(super) struct Aligner {
     /// Number of count 0, modulo the rate; `None` before the first sample.
     offset: Option<u64>,
     newest: u64,
+    /// The count that follows the newest sample.
+    following: u64,
     synch: u8,
     /// Of the samples since the last turn of a second, how many there were, and how many were late.
     placed: u64,
@@ -136,6 +138,7 @@ impl Aligner {
             ring: vec![Slot::EMPTY; RING].into_boxed_slice(),
             offset: None,
             newest: 0,
+            following: 0,
             synch: 0,
             placed: 0,
             late: 0,
@@ -198,12 +201,17 @@ impl Aligner {
         if synchronised {
             return self.restart(axis, count, slot);
         }
-        let number = self.nearest(axis.next, count + offset);
-        if !self.fits(axis, number) {
+        // The usual case, without a division.
+        let is_next = count == self.following && self.newest + WINDOW as u64 >= axis.next;
+        let number = match is_next {
+            true => self.newest as i64 + 1,
+            false => self.nearest(axis.next, count + offset),
+        };
+        if !is_next && !self.fits(axis, number) {
             return self.stray(axis, count, slot);
         }
         self.strays_alone = 0;
-        self.put(axis, number, slot)
+        self.put(axis, number, count, slot)
     }
 
     /// The number nearest to `place` that has this residue; below 0 where that would be before the first.
@@ -278,10 +286,10 @@ impl Aligner {
         self.strays = 0;
         self.strays_alone = 0;
         self.late = 0;
-        self.put(axis, number, slot)
+        self.put(axis, number, count, slot)
     }
 
-    fn put(&mut self, axis: &mut Axis, number: i64, slot: Slot) -> Placement {
+    fn put(&mut self, axis: &mut Axis, number: i64, count: u64, slot: Slot) -> Placement {
         let Ok(number) = u64::try_from(number) else {
             return Placement::Late;
         };
@@ -297,7 +305,10 @@ impl Aligner {
         if number < axis.next {
             return self.late(axis);
         }
-        self.newest = self.newest.max(number);
+        if number >= self.newest {
+            self.newest = number;
+            self.following = if count + 1 == self.rate { 0 } else { count + 1 };
+        }
         if number >= axis.next + RING as u64 {
             return Placement::Overrun;
         }

@@ -7,6 +7,7 @@ use crate::events::Change;
 use protection::SettingError;
 use protection::measure::{Bay, Blocks, Channels, Measured, Reference, Tracker, TrackerSettings};
 use protection::supervision::{Lsvs, Questionable, SampleState, Simulation, Synch, bad_channels};
+use wire::quality::SvQuality;
 
 /// How a stream was last told to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -66,7 +67,10 @@ impl Lane {
         let slot = Slot {
             number: 0,
             values: sample.values,
-            bad: bad_channels(&sample.quality, self.questionable, self.in_test),
+            bad: match sample.quality.iter().all(|quality| *quality == SvQuality::GOOD) {
+                true => Channels::NONE,
+                false => bad_channels(&sample.quality, self.questionable, self.in_test),
+            },
             synch: sample.smp_synch,
             simulated: sample.simulated,
             conflicting: sample.conflicting,

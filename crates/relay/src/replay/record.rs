@@ -15,6 +15,9 @@ use wire::quality::SvQuality;
 const SLOWEST: f64 = 600.0;
 const FASTEST: f64 = 20_000.0;
 
+/// Share by which steps of time stamps may differ from their mean to be those of one rate.
+const EVEN: f64 = 0.02;
+
 /// Samples that are pushed at a time; a task may have more.
 const PUSHED: u64 = 128;
 
@@ -36,18 +39,19 @@ struct Fed {
 /// Plays a record. Its samples are fed to the first stream by their phases and units, and to every stream that `channels` names; other
 /// streams get nothing.
 ///
-/// A record of one rate is played as it is; one of several rates is first brought to the highest.
+/// A record of one rate is played sample for sample; one of several rates is first brought to the highest.
 ///
 /// # Errors
 /// A channel that cannot be found, or a rate that the relay's settings do not go with.
 pub fn record(config: &Config, record: &Record, channels: &[Channels], side: Side) -> Result<Replayed, ReplayError> {
     let mut notes = record.warnings.clone();
-    let rate = rate(record, &mut notes);
+    let sampling = Sampling::of(record, &mut notes);
+    let rate = sampling.rate;
     let mut engine = Engine::at_rate(config, rate)?;
     let mut inputs = Vec::new();
     let fed = feeds(config, channels)?
         .into_iter()
-        .map(|(stream, assignments)| feed(config, record, rate, stream, assignments, side, &mut inputs))
+        .map(|(stream, assignments)| feed(config, record, sampling, stream, assignments, side, &mut inputs))
         .collect::<Result<Vec<Fed>, _>>()?;
     if let Some(other) = record
         .config
@@ -72,36 +76,65 @@ pub fn record(config: &Config, record: &Record, channels: &[Channels], side: Sid
     })
 }
 
-/// The rate to play at: the record's own, the highest of several, or that of its stamps.
-fn rate(record: &Record, notes: &mut Vec<String>) -> f64 {
-    let uniform = record.uniform();
-    let times = record.times_s();
-    let own = match uniform.as_slice() {
-        [] => {
-            let span = times[times.len() - 1] - times[0];
-            let mean = (times.len() - 1) as f64 / span.max(1e-9);
-            notes.push(format!(
-                "the record has no rate: by its time stamps it is {mean:.2} samples a second"
-            ));
-            mean
+/// How a record is sampled for the relay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Sampling {
+    /// Samples a second.
+    rate: f64,
+    /// Whether they are the record's own, sample for sample.
+    is_own: bool,
+}
+
+impl Sampling {
+    /// As the record is, or as it has to be brought to one rate that protection works at.
+    fn of(record: &Record, notes: &mut Vec<String>) -> Self {
+        let uniform = record.uniform();
+        let own = match uniform.as_slice() {
+            [] => Self::by_stamps(record, notes),
+            [(_, rate)] => Self {
+                rate: *rate,
+                is_own: record.config.analog.iter().all(|channel| channel.skew_us == 0.0),
+            },
+            several => {
+                let rate = several.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+                let count = several.len();
+                notes.push(format!(
+                    "the record has {count} stretches of different rates: brought to the highest, {rate:.2} samples a second"
+                ));
+                Self { rate, is_own: false }
+            }
+        };
+        let rate = own.rate.clamp(SLOWEST, FASTEST);
+        if rate == own.rate {
+            return own;
         }
-        [(_, rate)] => *rate,
-        several => {
-            let highest = several.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
-            notes.push(format!(
-                "the record has {} stretches of different rates: brought to the highest, {highest:.2} samples a second",
-                several.len()
-            ));
-            highest
-        }
-    };
-    let played = own.clamp(SLOWEST, FASTEST);
-    if played != own {
+        let before = own.rate;
         notes.push(format!(
-            "{own:.2} samples a second are brought to {played}, within what protection works at"
+            "{before:.2} samples a second are brought to {rate}, within what protection works at"
         ));
+        Self { rate, is_own: false }
     }
-    played
+
+    /// Stamps that are even but for their rounding, or for a recorder that follows the frequency, are those of one rate.
+    fn by_stamps(record: &Record, notes: &mut Vec<String>) -> Self {
+        let times = record.times_s();
+        let steps = times.len().saturating_sub(1).max(1) as f64;
+        let mean = ((times[times.len() - 1] - times[0]) / steps).max(1e-9);
+        let is_even = |pair: &[f64]| ((pair[1] - pair[0]) / mean - 1.0).abs() < EVEN;
+        let is_own = times.windows(2).all(is_even);
+        let (rate, how) = (
+            1.0 / mean,
+            if is_own {
+                ""
+            } else {
+                " on average, and uneven: laid out anew"
+            },
+        );
+        notes.push(format!(
+            "the record has no rate: by its time stamps it is {rate:.2} samples a second{how}"
+        ));
+        Self { rate, is_own }
+    }
 }
 
 /// The streams that get something, with the assignments that were asked for.
@@ -116,13 +149,13 @@ fn feeds<'a>(config: &Config, channels: &'a [Channels]) -> Result<Vec<(usize, &'
             let have: Vec<&str> = config.streams.iter().map(|stream| stream.name.as_str()).collect();
             let name = asked.stream.as_deref().unwrap_or_default();
             let have = have.join(", ");
-            return Err(ReplayError::Nothing(format!(
+            return Err(ReplayError::Channels(format!(
                 "no stream \"{name}\" in the relay (have: {have})"
             )));
         };
         if feeds.iter().any(|(known, _)| *known == stream) {
             let name = &config.streams[stream].name;
-            return Err(ReplayError::Nothing(format!(
+            return Err(ReplayError::Channels(format!(
                 "stream \"{name}\": its channels are given twice"
             )));
         }
@@ -137,7 +170,7 @@ fn feeds<'a>(config: &Config, channels: &'a [Channels]) -> Result<Vec<(usize, &'
 fn feed(
     config: &Config,
     record: &Record,
-    rate: f64,
+    sampling: Sampling,
     stream: usize,
     assignments: &[Assignment],
     side: Side,
@@ -150,7 +183,7 @@ fn feed(
     inputs.extend(lines.into_iter().map(|line| format!("{name}: {line}")));
     Ok(Fed {
         stream,
-        columns: values(record, rate, &dataset, &options)?,
+        columns: values(record, (!sampling.is_own).then_some(sampling.rate), &dataset, &options)?,
     })
 }
 

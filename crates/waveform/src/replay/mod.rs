@@ -4,9 +4,11 @@ mod mapping;
 mod render;
 mod resample;
 mod unit;
+mod values;
 
 pub use mapping::{Assignment, parse_assignments};
-pub use render::{Replay, describe, table, values};
+pub use render::{Replay, describe, table};
+pub use values::values;
 
 /// How values between the record's samples are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

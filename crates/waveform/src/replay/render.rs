@@ -5,7 +5,7 @@ use super::resample::Resampler;
 use super::{Ending, Options};
 use crate::WaveformError;
 use crate::comtrade::Record;
-use crate::sample::{Dataset, Member, MemberRole, Quantity, SampleTable, Sampling, Source, Writer};
+use crate::sample::{Dataset, SampleTable, Sampling, Source, Writer};
 use wire::quality::SvQuality;
 
 /// A record as samples.
@@ -59,40 +59,6 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
     })
 }
 
-/// The values of every member at `rate` samples a second, in A or V; NaN where the record has none. The record's first sample is
-/// the first. At the record's own rate they are the record's own values.
-///
-/// # Errors
-/// A member without channel, or more samples than memory should hold.
-pub fn values(
-    record: &Record,
-    rate: f64,
-    dataset: &Dataset,
-    options: &Options,
-) -> Result<Vec<Vec<f64>>, WaveformError> {
-    let origins = origins(record, dataset, &options.assignments, options.side)?;
-    let mut columns = Columns::new(record, rate, dataset, options, &origins)?.values;
-    for (index, member) in dataset.members().iter().enumerate() {
-        if origins[index] == Origin::Sum {
-            columns[index] = sum_of_phases(dataset, member.quantity, &columns);
-        }
-    }
-    Ok(columns)
-}
-
-fn sum_of_phases(dataset: &Dataset, quantity: Quantity, columns: &[Vec<f64>]) -> Vec<f64> {
-    let is_phase = |member: &Member| member.quantity == quantity && matches!(member.place, MemberRole::Phase(_));
-    let phases = dataset.members().iter().zip(columns);
-    let mut phases = phases.filter(|(member, _)| is_phase(member)).map(|(_, values)| values);
-    let mut sum = phases.next().cloned().unwrap_or_default();
-    for phase in phases {
-        for (total, value) in sum.iter_mut().zip(phase) {
-            *total += value;
-        }
-    }
-    sum
-}
-
 /// Of every member where its values come from, for a person to read.
 ///
 /// # Errors
@@ -121,13 +87,13 @@ fn lines(record: &Record, dataset: &Dataset, origins: &[Origin]) -> Vec<String> 
 }
 
 /// Of every member the values at the new rate, in A or V.
-struct Columns {
-    values: Vec<Vec<f64>>,
+pub(super) struct Columns {
+    pub(super) values: Vec<Vec<f64>>,
     samples: usize,
 }
 
 impl Columns {
-    fn new(
+    pub(super) fn new(
         record: &Record,
         rate: f64,
         dataset: &Dataset,
