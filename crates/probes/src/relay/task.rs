@@ -54,6 +54,8 @@ impl Task {
     /// Runs a cycle at every due instant from `start` on, until the duration is over or a stop is asked for.
     pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
         self.received.set_thread(sys::thread::current_cpu());
+        sys::wait::sleep_until(start);
+        self.receiver.skip_waiting();
         self.receiver.begin(&mut self.received);
         let mut polling = Polling::new(start);
         let ended = self.cycles(start, &mut polling, feed);

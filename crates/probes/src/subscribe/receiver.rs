@@ -116,6 +116,11 @@ impl Receiver {
         self.table.goose.begin(feed);
     }
 
+    /// Drops what came before receiving begins.
+    pub(crate) fn skip_waiting(&mut self) {
+        while self.reception.port.next().is_some() {}
+    }
+
     /// Takes what is there, for someone who looks by a schedule of his own; `also` has every frame, too.
     ///
     /// # Errors
