@@ -92,7 +92,7 @@ impl Logic {
         }
         for (index, row) in self.rows.iter_mut().enumerate() {
             row.step(at, inputs, &self.instances, &mut |subject, change| {
-                tell(subject(index), change)
+                tell(subject(index), change);
             });
         }
     }

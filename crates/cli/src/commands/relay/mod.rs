@@ -4,7 +4,7 @@ mod json;
 mod text;
 
 use crate::failure::{Failure, say};
-use ::capture::Reader;
+use ::capture::{CaptureError, Reader};
 use ::relay::replay::{Channels, Replayed, capture, record};
 use ::relay::{Config, ReplayError, config};
 use std::fs;
@@ -91,7 +91,9 @@ fn play(config: &Config, args: &RelayArgs) -> Result<Replayed, Failure> {
     let refused = |error: ReplayError| {
         let text = match &error {
             // It names the file itself.
-            ReplayError::Waveform(WaveformError::Comtrade(_)) => error.to_string(),
+            ReplayError::Waveform(WaveformError::Comtrade(_)) | ReplayError::Capture(CaptureError::Open { .. }) => {
+                error.to_string()
+            }
             _ => format!("{}: {error}", path.display()),
         };
         match error {
@@ -113,7 +115,7 @@ fn play(config: &Config, args: &RelayArgs) -> Result<Replayed, Failure> {
         let text = "--channels and --as-recorded are for COMTRADE records (.cfg, .dat, .cff): a capture has members";
         return Err(Failure::Usage(text.into()));
     }
-    let mut reader = Reader::open(path).map_err(|error| Failure::Usage(error.to_string()))?;
+    let mut reader = Reader::open(path).map_err(|error| refused(error.into()))?;
     capture(config, &mut reader).map_err(refused)
 }
 
