@@ -91,7 +91,7 @@ fn a_fault_in_a_loss_trips_when_the_samples_are_back() {
 fn a_restart_trips_nothing() {
     for (step, jump) in (17..RATE).step_by(331).enumerate() {
         for gap in [0, 1, 37, 900] {
-            let mut rig = Rig::new(&relay(&BAY.replace("  \"87L\"", "")));
+            let mut rig = Rig::new(&relay(BAY));
             let wave = Wave::default();
             for n in 0..9000 {
                 let mut near = sample(&wave, n + if n < 4000 { 0 } else { 11 * step as u64 });
