@@ -49,7 +49,7 @@ fn config() -> Result<Config, ConfigError> {
     parse(&text, "bench")
 }
 
-/// One second: load, and a fault of 100 ms in phase A to earth.
+/// One second: load, and a fault of 100 ms in phase A to earth. The load is below what breaker failure takes for a closed breaker.
 fn second() -> Vec<Sample> {
     let value = |rms: f64, degrees: f64, n: usize| {
         SQRT_2 * rms * (TAU * (60 * n % RATE) as f64 / RATE as f64 + degrees.to_radians()).cos()
@@ -62,7 +62,7 @@ fn second() -> Vec<Sample> {
             let (current, lag, volt) = if is_fault {
                 (8000.0, -75.0, 3500.0)
             } else {
-                (400.0, -20.0, 11_547.0)
+                (250.0, -20.0, 11_547.0)
             };
             values[phase] = value(current, turn + lag, n);
             values[4 + phase] = value(volt, turn, n);

@@ -134,6 +134,11 @@ fn a_trip_that_no_breaker_follows_trips_the_neighbours() {
     );
     rig.feed(&open, 6000);
     assert_eq!(rig.operates(Subject::Trip(0)).len(), 1);
+    assert_eq!(
+        rig.starts(Subject::Breaker(0)).len(),
+        1,
+        "what is left in a window starts it no second time"
+    );
     assert!(
         rig.times(Subject::Breaker(0), |change| change == relay::events::Change::Backtrip)
             .is_empty()

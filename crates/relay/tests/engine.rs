@@ -3,6 +3,7 @@
 mod common;
 
 use common::{RATE, Rig, Wave, one, relay, sample};
+use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
 use protection::measure::Blocks;
 use protection::supervision::SampleState;
 use relay::config::{Attribute, Feed, Signal};
@@ -90,7 +91,7 @@ fn a_fault_in_a_loss_trips_when_the_samples_are_back() {
 fn a_restart_trips_nothing() {
     for (step, jump) in (17..RATE).step_by(331).enumerate() {
         for gap in [0, 1, 37, 900] {
-            let mut rig = Rig::new(&relay(&BAY.replace("  \"87L\"", "")));
+            let mut rig = Rig::new(&relay(BAY));
             let wave = Wave::default();
             for n in 0..9000 {
                 let mut near = sample(&wave, n + if n < 4000 { 0 } else { 11 * step as u64 });
@@ -328,6 +329,38 @@ fn the_stages_are_the_task() {
             let events = staged.decide().events.to_vec();
             assert_eq!(whole.task(n + 1).events, events);
             assert!(whole.task(n + 1).events.is_empty(), "no new sample, nothing decided");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever counts come, however far the task goes: nothing breaks, tasks go forward, every sample is counted once.
+    #[test]
+    fn any_counts_are_borne(steps in proptest::collection::vec((any::<u16>(), 0u64..600, 0usize..3, 0u8..4), 1..300)) {
+        let mut engine = Engine::new(&relay(BAY)).expect("a relay");
+        let wave = Wave::default();
+        let mut pushed = [0u64; 2];
+        for (count, ahead, stream, synch) in steps {
+            let mut next = sample(&wave, u64::from(count));
+            next.smp_synch = synch;
+            // A run of samples, and now and then a count alone.
+            for step in 0..if count % 7 == 0 { 1 } else { 40 } {
+                next.smp_cnt = count.wrapping_add(step);
+                engine.push(stream, &next);
+                if let Some(pushed) = pushed.get_mut(stream) {
+                    *pushed += 1;
+                }
+            }
+            let before = engine.next();
+            engine.task(before + ahead);
+            prop_assert_eq!(engine.next(), before + ahead);
+        }
+        for (stream, pushed) in pushed.into_iter().enumerate() {
+            let all = engine.counters(stream).expect("a stream");
+            let sum = all.taken + all.duplicates + all.conflicting + all.late + all.strays + all.overruns + all.out_of_range;
+            prop_assert_eq!(sum, pushed);
         }
     }
 }

@@ -173,7 +173,7 @@ impl Aligner {
     }
 
     /// Places a sample whose number is not known yet.
-    pub(super) fn push(&mut self, axis: &mut Axis, count: u16, slot: Slot) -> Placement {
+    pub(super) fn push(&mut self, axis: &mut Axis, count: u16, slot: &Slot) -> Placement {
         let placement = self.place(axis, u64::from(count), slot);
         let counter = match placement {
             Placement::Taken => &mut self.counters.taken,
@@ -189,7 +189,7 @@ impl Aligner {
         placement
     }
 
-    fn place(&mut self, axis: &mut Axis, count: u64, slot: Slot) -> Placement {
+    fn place(&mut self, axis: &mut Axis, count: u64, slot: &Slot) -> Placement {
         if count >= self.rate {
             return Placement::OutOfRange;
         }
@@ -230,7 +230,7 @@ impl Aligner {
     /// A count that is not near. Many that follow each other are a publisher that began anew; a few, while the stream goes on, are a
     /// second publisher.
     #[cold]
-    fn stray(&mut self, axis: &mut Axis, count: u64, slot: Slot) -> Placement {
+    fn stray(&mut self, axis: &mut Axis, count: u64, slot: &Slot) -> Placement {
         let follows = self.strays > 0 && count == (self.stray + 1) % self.rate;
         self.stray = count;
         self.strays = if follows { self.strays.saturating_add(1) } else { 1 };
@@ -250,7 +250,7 @@ impl Aligner {
     }
 
     #[cold]
-    fn restart(&mut self, axis: &mut Axis, count: u64, slot: Slot) -> Placement {
+    fn restart(&mut self, axis: &mut Axis, count: u64, slot: &Slot) -> Placement {
         self.counters.restarts += 1;
         self.begins = true;
         self.begin(axis, count, slot)
@@ -259,7 +259,7 @@ impl Aligner {
     /// The stream begins, or begins anew, with this sample. Where it is synchronised and counts as the others do, its count says its
     /// number; else it is taken to be of now.
     #[cold]
-    fn begin(&mut self, axis: &mut Axis, count: u64, slot: Slot) -> Placement {
+    fn begin(&mut self, axis: &mut Axis, count: u64, slot: &Slot) -> Placement {
         let is_synchronised = slot.synch != 0;
         let by_common = axis
             .common
@@ -289,7 +289,7 @@ impl Aligner {
         self.put(axis, number, count, slot)
     }
 
-    fn put(&mut self, axis: &mut Axis, number: i64, count: u64, slot: Slot) -> Placement {
+    fn put(&mut self, axis: &mut Axis, number: i64, count: u64, slot: &Slot) -> Placement {
         let Ok(number) = u64::try_from(number) else {
             return Placement::Late;
         };
@@ -300,7 +300,7 @@ impl Aligner {
         }
         let place = number as usize & (RING - 1);
         if self.ring[place].number == number {
-            return self.again(axis, place, &slot);
+            return self.again(axis, place, slot);
         }
         if number < axis.next {
             return self.late(axis);
@@ -315,7 +315,7 @@ impl Aligner {
         self.ring[place] = Slot {
             number,
             begins: std::mem::take(&mut self.begins),
-            ..slot
+            ..*slot
         };
         Placement::Taken
     }
@@ -347,12 +347,9 @@ impl Aligner {
         Placement::Late
     }
 
-    /// The sample of this number, if it has come.
-    pub(super) fn take(&mut self, number: u64) -> Option<Slot> {
-        let slot = self.ring[number as usize & (RING - 1)];
-        (slot.number == number).then(|| Slot {
-            conflicting: slot.conflicting | std::mem::take(&mut self.contradicted),
-            ..slot
-        })
+    /// The sample of this number, if it has come, and whether anything contradicts it.
+    pub(super) fn take(&mut self, number: u64) -> Option<(&Slot, bool)> {
+        let slot = &self.ring[number as usize & (RING - 1)];
+        (slot.number == number).then(|| (slot, slot.conflicting | std::mem::take(&mut self.contradicted)))
     }
 }

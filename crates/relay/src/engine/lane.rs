@@ -76,12 +76,13 @@ impl Lane {
             conflicting: sample.conflicting,
             begins: false,
         };
-        self.aligner.push(axis, sample.smp_cnt, slot)
+        self.aligner.push(axis, sample.smp_cnt, &slot)
     }
 
     /// Sample `number` into the window, or what stands in for it.
     pub(super) fn advance(&mut self, reference: &Reference, number: u64, common: Option<u64>) {
-        let Some(slot) = self.aligner.take(number) else {
+        let is_common = self.aligner.counts_as(common);
+        let Some((slot, is_conflicting)) = self.aligner.take(number) else {
             self.miss(reference, number);
             return;
         };
@@ -89,13 +90,11 @@ impl Lane {
             self.bay.restart(number);
             self.restarts += 1;
         }
-        let value = if self.aligner.counts_as(common) { slot.synch } else { 0 };
         let synch = Synch {
-            value,
+            value: if is_common { slot.synch } else { 0 },
             clock: self.clock,
         };
-        self.supervision
-            .received(number, synch, slot.simulated, slot.conflicting);
+        self.supervision.received(number, synch, slot.simulated, is_conflicting);
         self.bay.push(reference, number, &slot.values, slot.bad);
     }
 

@@ -74,10 +74,14 @@ impl Logic {
         self.instances.len() + 2 * self.rows.len()
     }
 
-    /// Whether a breaker failure function has started that looks at the currents of this stream.
+    /// Whether a breaker failure function looks for the currents of this stream to be gone: it has started, or would start again
+    /// by what is left in the window of a whole cycle.
     pub(super) fn needs_half_cycle(&self, stream: usize) -> bool {
-        let mut breakers = self.rows.iter().filter_map(|row| row.breaker.as_ref());
-        breakers.any(|breaker| breaker.stream == stream && breaker.function.is_started())
+        let is_looking = |row: &Row| {
+            let breaker = row.breaker.as_ref().filter(|breaker| breaker.stream == stream);
+            breaker.is_some_and(|breaker| breaker.function.is_started() || row.trip.trip.any())
+        };
+        self.rows.iter().any(is_looking)
     }
 
     pub(super) fn step(&mut self, at: u64, inputs: &Inputs<'_>, tell: &mut impl FnMut(Subject, Change)) {
@@ -92,7 +96,7 @@ impl Logic {
         }
         for (index, row) in self.rows.iter_mut().enumerate() {
             row.step(at, inputs, &self.instances, &mut |subject, change| {
-                tell(subject(index), change)
+                tell(subject(index), change);
             });
         }
     }

@@ -22,10 +22,13 @@ pub enum State {
     Quality(bool),
 }
 
-/// The members that follow something, as they last were.
+/// Members of a control block that follow something, as they last were.
+type Members = Box<[(Feed, State)]>;
+
+/// The members of all control blocks.
 #[derive(Debug)]
 pub(super) struct Outputs {
-    blocks: Box<[Box<[(Feed, State)]>]>,
+    blocks: Box<[Members]>,
     health: u8,
 }
 

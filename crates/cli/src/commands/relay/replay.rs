@@ -2,7 +2,7 @@
 
 use super::{ReplayArgs, json, text};
 use crate::failure::{Failure, say};
-use ::capture::Reader;
+use ::capture::{CaptureError, Reader};
 use ::relay::replay::{Channels, Replayed, capture, record};
 use ::relay::{Config, ReplayError};
 use std::io::{self, ErrorKind, Write};
@@ -56,7 +56,9 @@ fn play(config: &Config, path: &Path, args: &ReplayArgs) -> Result<Replayed, Fai
     let refused = |error: ReplayError| {
         let text = match &error {
             // It names the file itself.
-            ReplayError::Waveform(WaveformError::Comtrade(_)) => error.to_string(),
+            ReplayError::Waveform(WaveformError::Comtrade(_)) | ReplayError::Capture(CaptureError::Open { .. }) => {
+                error.to_string()
+            }
             _ => format!("{}: {error}", path.display()),
         };
         match error {
@@ -78,7 +80,7 @@ fn play(config: &Config, path: &Path, args: &ReplayArgs) -> Result<Replayed, Fai
         let text = "--channels and --as-recorded are for COMTRADE records (.cfg, .dat, .cff): a capture has members";
         return Err(Failure::Usage(text.into()));
     }
-    let mut reader = Reader::open(path).map_err(|error| Failure::Usage(error.to_string()))?;
+    let mut reader = Reader::open(path).map_err(|error| refused(error.into()))?;
     capture(config, &mut reader).map_err(refused)
 }
 
