@@ -111,6 +111,7 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Publish(Box<commands::publish::PublishArgs>),
     Subscribe(commands::subscribe::SubscribeArgs),
     Trace(commands::trace::TraceArgs),
+    Relay(commands::relay::RelayArgs),
     Pcap(commands::pcap::PcapArgs),
     Report(commands::report::ReportArgs),
     Compare(commands::compare::CompareArgs),
@@ -144,6 +145,7 @@ fn main() -> ExitCode {
         Command::Publish(args) => commands::publish::run(*args),
         Command::Subscribe(args) => commands::subscribe::run(args),
         Command::Trace(args) => commands::trace::run(args),
+        Command::Relay(args) => commands::relay::run(args),
         Command::Pcap(args) => Ok(commands::pcap::run(
             &args,
             &mut std::io::stdout().lock(),

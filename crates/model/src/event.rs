@@ -49,6 +49,8 @@ pub enum EventKind {
     HopGap,
     /// An interface lost or found its carrier.
     Link,
+    /// A relay decided something, or could not.
+    Relay,
     /// Something in a stream changed: smpSynch, confRev, simulation.
     Stream,
     /// Something happened to a stream that its counters do not show: a restart, a silence of unknown length, a second publisher.
@@ -67,7 +69,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -88,6 +90,7 @@ impl EventKind {
         Self::Incomplete,
         Self::HopGap,
         Self::Link,
+        Self::Relay,
         Self::Stream,
         Self::StreamDoubt,
         Self::Refused,
@@ -120,6 +123,7 @@ impl EventKind {
             Self::Incomplete => "incomplete",
             Self::HopGap => "hop-gap",
             Self::Link => "link",
+            Self::Relay => "relay",
             Self::Stream => "stream",
             Self::StreamDoubt => "stream-doubt",
             Self::Refused => "refused",

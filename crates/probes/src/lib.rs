@@ -14,6 +14,7 @@ mod found;
 mod framing;
 mod hot;
 pub mod listen;
+mod messages;
 mod need;
 pub mod noise;
 pub mod options;
@@ -22,6 +23,7 @@ mod probe;
 pub mod publish;
 mod reception;
 pub mod reflect;
+pub mod relay;
 pub mod replay;
 mod rest;
 mod second;
@@ -49,7 +51,7 @@ pub use sender::SenderEnd;
 pub mod turn;
 
 /// Every probe, in the order of the command line.
-pub static LIST: [&About; 9] = [
+pub static LIST: [&About; 10] = [
     &wakeup::ABOUT,
     &noise::ABOUT,
     &reflect::ABOUT,
@@ -59,4 +61,5 @@ pub static LIST: [&About; 9] = [
     &replay::ABOUT,
     &subscribe::ABOUT,
     &trace::ABOUT,
+    &relay::ABOUT,
 ];

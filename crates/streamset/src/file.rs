@@ -20,10 +20,10 @@ struct File {
     streams: Vec<Spanned<Keys>>,
 }
 
-/// What may stand in `[defaults]` and in a `[[stream]]`.
+/// What may stand in `[defaults]` and in a `[[stream]]`; also the keys of a stream in files that are not stream sets.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Keys {
+pub struct Keys {
     /// Not in `[defaults]`.
     #[serde(rename = "svID")]
     sv_id: Option<String>,
@@ -43,6 +43,28 @@ struct Keys {
     phase_step_deg: Option<f64>,
     #[serde(rename = "datSet")]
     dat_set: Option<String>,
+}
+
+impl Keys {
+    /// The one stream that these keys name; `origin` says where they are from: `bays.toml, line 3`.
+    ///
+    /// # Errors
+    /// No svID, a svID that names several streams, or a value that cannot be.
+    pub fn stream(&self, origin: &str) -> Result<StreamSpec, String> {
+        let sv_id = self.sv_id.as_ref().ok_or("it has no svID")?;
+        let names = expand(sv_id).map_err(|problem| format!("svID: {problem}"))?;
+        let [name] = names.as_slice() else {
+            return Err(format!(
+                "svID: `{sv_id}` names {} streams: write one table for each",
+                names.len()
+            ));
+        };
+        let only = Numbers {
+            in_file: 0,
+            in_entry: 0,
+        };
+        spec(name, self, &Self::default(), only, origin)
+    }
 }
 
 /// Reads a stream-set file; `name` is what it is called in errors.

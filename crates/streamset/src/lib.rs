@@ -21,7 +21,7 @@ mod values;
 
 pub use count::counted;
 pub use error::SetError;
-pub use file::parse;
+pub use file::{Keys, parse};
 pub use scl_streams::{Selection, from_scl};
 pub use set::{SclChoice, StreamSet};
 pub use spec::{Content, StreamSpec};

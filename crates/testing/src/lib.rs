@@ -43,3 +43,19 @@ pub fn python(test: &str) -> Option<PathBuf> {
     skip(test, &format!("no {}: run scripts/need.sh test", path.display()));
     None
 }
+
+/// The folder of recorded faults that lies beside the project where it is developed; `None`, with the test named among those that
+/// are ignored, where there is none: the records' licences keep them out of the project. `TRIPTIME_CORPUS` names another place.
+pub fn corpus(test: &str) -> Option<PathBuf> {
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    let path = std::env::var_os("TRIPTIME_CORPUS").map_or(default, PathBuf::from);
+    if path.is_dir() {
+        return Some(path);
+    }
+    let _ = writeln!(
+        std::io::stderr(),
+        "IGNORED {test}: no {}, and no TRIPTIME_CORPUS",
+        path.display()
+    );
+    None
+}

@@ -12,6 +12,7 @@ pub(crate) mod pcap;
 pub(crate) mod publish;
 pub(crate) mod qualify;
 pub(crate) mod reflect;
+pub(crate) mod relay;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod subscribe;

@@ -177,6 +177,19 @@ pub static AGE: Kind = Kind {
     counters: &[],
 };
 
+/// `use/*`
+pub static USE: Kind = Kind {
+    name: "use",
+    title: "Age at the protection task",
+    what: "Due instant of a sampled value to the protection task working on it: arrival, delivery, and the wait for the task's next \
+           cycle in one.",
+    samples: Samples::Transit,
+    line: None,
+    accounts: Accounts::Periods,
+    is_repeated: false,
+    counters: &[],
+};
+
 /// `spacing/*`
 pub static SPACING: Kind = Kind {
     name: "spacing",
@@ -250,6 +263,21 @@ pub static TASK: Kind = Kind {
     what: "Start of a protection cycle to its end.",
     samples: Samples::OfThread,
     line: Some(BudgetLine::Task),
+    accounts: Accounts::Periods,
+    is_repeated: true,
+    counters: &[
+        (Counter::Late, "Overruns: tasks that took longer than their cycle"),
+        (Counter::Missed, "Cycles that were slept through: no task ran for them"),
+    ],
+};
+
+/// `task-stage/*`
+pub static TASK_STAGE: Kind = Kind {
+    name: "task-stage",
+    title: "Stages of the protection task",
+    what: "Where the time of a protection task goes; the parts add up to it.",
+    samples: Samples::OfThread,
+    line: None,
     accounts: Accounts::None,
     is_repeated: false,
     counters: &[],
@@ -268,7 +296,7 @@ pub static TRIP: Kind = Kind {
 };
 
 /// All of them.
-pub static ALL: [&Kind; 20] = [
+pub static ALL: [&Kind; 22] = [
     &WAKEUP,
     &NOISE,
     &RTT,
@@ -282,11 +310,13 @@ pub static ALL: [&Kind; 20] = [
     &HOP,
     &DELIVERY,
     &AGE,
+    &USE,
     &SPACING,
     &LATENCY,
     &GOOSE,
     &CLOCK,
     &GOOSE_TRANSFER,
     &TASK,
+    &TASK_STAGE,
     &TRIP,
 ];

@@ -105,7 +105,58 @@ pub(crate) struct Reception {
     pub(crate) frames: Arc<AtomicU64>,
 }
 
+/// What is remembered between two looks of someone who receives by a schedule of his own.
+pub(crate) struct Polling {
+    clock: KernelClock,
+    /// Frames accounted for so far.
+    pub(crate) accepted: u64,
+    is_down: bool,
+    /// When a frame came, or the link was looked at, last.
+    heard: Monotonic,
+}
+
+impl Polling {
+    /// Begins at `now`.
+    pub(crate) fn new(now: Monotonic) -> Self {
+        Self {
+            clock: KernelClock::default(),
+            accepted: 0,
+            is_down: false,
+            heard: now,
+        }
+    }
+}
+
 impl Reception {
+    /// Takes what is there, without waiting. In silence the link is looked at now and then.
+    ///
+    /// # Errors
+    /// The interface was removed.
+    pub(crate) fn poll(
+        &mut self,
+        polling: &mut Polling,
+        account: &mut impl Account,
+        feed: &mut Feed,
+    ) -> Result<(), ProbeError> {
+        let Polling { clock, accepted, .. } = polling;
+        let last = self.take_all(Until::End(None), clock, accepted, account, feed);
+        let now = last.unwrap_or_else(sys::clock::monotonic);
+        account.look(now, feed);
+        let was_down = polling.is_down;
+        if last.is_some() {
+            polling.is_down = false;
+            polling.heard = now;
+        } else if now - polling.heard >= SILENCE_NS {
+            polling.heard = now;
+            self.port.gone()?;
+            polling.is_down |= self.port.wait(0).is_err();
+        }
+        if polling.is_down != was_down {
+            account.link(polling.is_down, now, feed);
+        }
+        Ok(())
+    }
+
     /// Receives until the duration is over, a stop is asked for or the interface is gone. `accepted` is how many frames were
     /// accounted for. Every frame that the kernel had before the instant that is returned was taken.
     ///

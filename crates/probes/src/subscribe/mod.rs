@@ -33,7 +33,8 @@ use crate::reception::Receive;
 use crate::sender::SenderEnd;
 pub use goose::SuperviseConfig;
 use model::{kind, setting};
-use run::{Recorder, Stop};
+pub(crate) use receiver::Receiver;
+use run::{Feed, Recorder, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use streamset::StreamSpec;
@@ -130,6 +131,8 @@ pub struct SubscribeConfig {
     pub record: bool,
     /// When the publisher of the same run ends: its streams have not stopped then.
     pub sender: SenderEnd,
+    /// The relay whose task takes the frames, once a cycle. `None`: this thread, whenever they come.
+    pub task: Option<String>,
 }
 
 impl Default for SubscribeConfig {
@@ -148,6 +151,7 @@ impl Default for SubscribeConfig {
             threshold_ns: None,
             record: false,
             sender: SenderEnd::default(),
+            task: None,
         }
     }
 }
@@ -208,39 +212,8 @@ impl Probe for SubscribeConfig {
     }
 
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Subscription, ProbeError> {
-        let port = on.into();
-        if self.max_streams == 0 {
-            return Err(ProbeError::Usage(
-                "subscribe: no stream: use --max-streams 1 or more".into(),
-            ));
-        }
-        if self.expected.len() > usize::from(self.max_streams) {
-            return Err(ProbeError::Usage(format!(
-                "subscribe: {} streams are expected: use --max-streams {} or more",
-                self.expected.len(),
-                self.expected.len()
-            )));
-        }
-        if self.goose.expected.len() > usize::from(self.goose.max_blocks) {
-            return Err(ProbeError::Usage(format!(
-                "subscribe: {} GOOSE control blocks are expected, and {} told apart: use a higher --max-control-blocks",
-                self.goose.expected.len(),
-                self.goose.max_blocks
-            )));
-        }
-        let slots = usize::from(series::slots(self.max_streams) + goose::slots(self.goose.max_blocks));
-        let describe = Box::new(series::Subscribe::of(self, &port));
-        let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
-        if self.record {
-            feed.set_tape(recorder.tape(recording::TAPE_FRAMES, &recording::POINTS));
-        }
-        feed.announce(series::DELIVERY, "subscribe");
         let frames = Arc::new(AtomicU64::new(0));
-        let awaited = expected::awaited(self);
-        for stream in &awaited {
-            stream.announce(&mut feed);
-        }
-        let mut receiver = receiver::Receiver::new(self.clone(), awaited, port, stop.clone(), Arc::clone(&frames));
+        let (mut receiver, feed) = receiver(self, on.into(), &frames, recorder, stop)?;
         let thread = HotThread::new(
             "subscribe",
             self.policy,
@@ -253,4 +226,51 @@ impl Probe for SubscribeConfig {
             frames,
         })
     }
+}
+
+/// What receives and accounts, not yet begun, and where its samples go. `frames` counts what it accepts.
+pub(crate) fn receiver(
+    config: &SubscribeConfig,
+    port: Port,
+    frames: &Arc<AtomicU64>,
+    recorder: &mut Recorder,
+    stop: &Stop,
+) -> Result<(Receiver, Feed), ProbeError> {
+    check(config)?;
+    let slots = usize::from(series::slots(config.max_streams) + goose::slots(config.goose.max_blocks));
+    let describe = Box::new(series::Subscribe::of(config, &port));
+    let mut feed = recorder.feed(crate::hot::capacity(RECORDS_PER_SECOND), slots, describe);
+    if config.record {
+        feed.set_tape(recorder.tape(recording::TAPE_FRAMES, &recording::POINTS));
+    }
+    feed.announce(series::DELIVERY, config.task.as_deref().unwrap_or("subscribe"));
+    let awaited = expected::awaited(config);
+    for stream in &awaited {
+        stream.announce(&mut feed);
+    }
+    let receiver = Receiver::new(config.clone(), awaited, port, stop.clone(), Arc::clone(frames));
+    Ok((receiver, feed))
+}
+
+fn check(config: &SubscribeConfig) -> Result<(), ProbeError> {
+    if config.max_streams == 0 {
+        return Err(ProbeError::Usage(
+            "subscribe: no stream: use --max-streams 1 or more".into(),
+        ));
+    }
+    if config.expected.len() > usize::from(config.max_streams) {
+        return Err(ProbeError::Usage(format!(
+            "subscribe: {} streams are expected: use --max-streams {} or more",
+            config.expected.len(),
+            config.expected.len()
+        )));
+    }
+    if config.goose.expected.len() > usize::from(config.goose.max_blocks) {
+        return Err(ProbeError::Usage(format!(
+            "subscribe: {} GOOSE control blocks are expected, and {} told apart: use a higher --max-control-blocks",
+            config.goose.expected.len(),
+            config.goose.max_blocks
+        )));
+    }
+    Ok(())
 }

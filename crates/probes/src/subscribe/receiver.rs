@@ -7,7 +7,7 @@ use super::series::{DELIVERY, Family, families, notice, slots};
 use super::stream::{Sample, Stream};
 use crate::error::ProbeError;
 use crate::port::Port;
-use crate::reception::{Account, Arrival, Reception};
+use crate::reception::{Account, Arrival, Polling, Reception};
 use run::{Feed, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -23,9 +23,31 @@ const HISTORIES: u16 = 64;
 /// How often silence is looked at.
 const LOOK_NS: i64 = 100_000_000;
 
-pub(super) struct Receiver {
+/// Receives, and accounts for what came.
+pub(crate) struct Receiver {
     reception: Reception,
     table: StreamTable,
+}
+
+/// Frames that are accounted for, and then given to someone else.
+struct Shared<'a, F> {
+    table: &'a mut StreamTable,
+    also: &'a mut F,
+}
+
+impl<F: FnMut(&[u8], Option<VlanTag>, &Arrival)> Account for Shared<'_, F> {
+    fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
+        (self.also)(data, vlan, arrival);
+        self.table.take(data, vlan, arrival, feed)
+    }
+
+    fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
+        self.table.link(is_down, at, feed);
+    }
+
+    fn look(&mut self, now: Monotonic, feed: &mut Feed) {
+        self.table.look(now, feed);
+    }
 }
 
 /// The streams, and what belonged to none.
@@ -77,16 +99,55 @@ impl Receiver {
     }
 
     pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
-        self.table.started = sys::clock::monotonic();
-        if let Some(tape) = feed.tape() {
-            tape.begin(sys::clock::realtime());
-        }
-        self.table.goose.begin(feed);
+        self.begin(feed);
         let mut accepted = 0;
         let (until, received) = self.reception.run(&mut accepted, &mut self.table, feed);
         self.end_recording(feed);
         let ended = self.end(accepted, until, feed);
         received.and(ended)
+    }
+
+    /// Receiving begins now.
+    pub(crate) fn begin(&mut self, feed: &mut Feed) {
+        self.table.started = sys::clock::monotonic();
+        if let Some(tape) = feed.tape() {
+            tape.begin(sys::clock::realtime());
+        }
+        self.table.goose.begin(feed);
+    }
+
+    /// Drops what came before receiving begins.
+    pub(crate) fn skip_waiting(&mut self) {
+        while self.reception.port.next().is_some() {}
+    }
+
+    /// Takes what is there, for someone who looks by a schedule of his own; `also` has every frame, too.
+    ///
+    /// # Errors
+    /// The interface was removed.
+    pub(crate) fn poll(
+        &mut self,
+        polling: &mut Polling,
+        feed: &mut Feed,
+        also: &mut impl FnMut(&[u8], Option<VlanTag>, &Arrival),
+    ) -> Result<(), ProbeError> {
+        let table = &mut self.table;
+        self.reception.poll(polling, &mut Shared { table, also }, feed)
+    }
+
+    /// Said once, after the last [`Receiver::poll`].
+    ///
+    /// # Errors
+    /// Nothing came at all.
+    pub(crate) fn polled(&mut self, polling: &Polling, feed: &mut Feed) -> Result<(), ProbeError> {
+        let now = sys::clock::monotonic();
+        self.end_recording(feed);
+        self.end(polling.accepted, now, feed)
+    }
+
+    /// The port that frames come through.
+    pub(crate) fn port(&mut self) -> &mut Port {
+        &mut self.reception.port
     }
 
     /// Says until when every frame is in the recording: those that still wait are not.

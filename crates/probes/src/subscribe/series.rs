@@ -88,7 +88,10 @@ impl Subscribe {
             ("interface".into(), self.interface.clone()),
             (
                 "engine".into(),
-                format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word()),
+                match &config.task {
+                    Some(_) => "AF_PACKET TPACKET_V2 ring, once a task cycle".to_owned(),
+                    None => format!("AF_PACKET TPACKET_V2 ring, {}", config.receive.word()),
+                },
             ),
             ("rate".into(), rate),
             ("clock".into(), config.clock.describe()),
@@ -99,7 +102,8 @@ impl Subscribe {
             ),
         ];
         if slot != DELIVERY {
-            settings.push((setting::SOCKET.into(), "delivery/subscribe".into()));
+            let taker = config.task.as_deref().unwrap_or("subscribe");
+            settings.push((setting::SOCKET.into(), format!("delivery/{taker}")));
         }
         if let Some(expected) = expected::of_slot(config, slot) {
             settings.push(("expected".into(), expected.origin.clone()));
@@ -117,6 +121,11 @@ impl Describe for Subscribe {
             return spec;
         }
         let (kind, what, judged) = match slot.checked_sub(1).map(|slot| slot % 3) {
+            None if self.config.task.is_some() => (
+                &kind::DELIVERY,
+                "kernel receive stamp -> the relay's task has the frame",
+                false,
+            ),
             None => (
                 &kind::DELIVERY,
                 "kernel receive stamp -> application has the frame",
@@ -132,6 +141,11 @@ impl Describe for Subscribe {
                 "frame's due instant at the publisher -> kernel receive stamp",
                 false,
             ),
+            Some(_) if self.config.task.is_some() => (
+                &kind::USE,
+                "frame's due instant at the publisher -> the relay's task works on it",
+                true,
+            ),
             Some(_) => (
                 &kind::AGE,
                 "frame's due instant at the publisher -> application has it",
@@ -139,7 +153,7 @@ impl Describe for Subscribe {
             ),
         };
         let mut settings = self.settings(slot);
-        if kind == &kind::ARRIVAL || kind == &kind::AGE {
+        if [&kind::ARRIVAL, &kind::AGE, &kind::USE].contains(&kind) {
             settings.extend(self.config.clock.settings());
         }
         SeriesSpec {
@@ -229,7 +243,8 @@ impl Describe for Subscribe {
     /// spacing have no CPU to look at, and the age of the same frame has.
     fn question(&self, slot: u16, value_ns: i64) -> Option<QuestionKind> {
         let is_age = slot > DELIVERY && slot < slots(self.config.max_streams) && (slot - 1) % 3 == Family::Age as u16;
-        let is_waited_for = slot == DELIVERY || is_age;
+        // A task that looks once a cycle does not wait for a frame.
+        let is_waited_for = (slot == DELIVERY || is_age) && self.config.task.is_none();
         (is_waited_for && value_ns >= FRAME_WORTH_ASKING_NS).then_some(QuestionKind::Frame)
     }
 }

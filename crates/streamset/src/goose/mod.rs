@@ -3,7 +3,7 @@
 mod file;
 mod scl_blocks;
 
-pub use file::parse;
+pub use file::{Block, Problem, parse};
 pub use scl_blocks::{control_block, expected_block};
 
 use wire::ether::Mac;

@@ -6,10 +6,12 @@ mod phases;
 mod render;
 mod resample;
 mod unit;
+mod values;
 
 pub use describe::describe;
 pub use mapping::{Assignment, parse_assignments};
 pub use render::{Replay, table};
+pub use values::values;
 
 /// How values between the record's samples are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,7 +6,7 @@ use super::resample::Resampler;
 use super::{Ending, Options};
 use crate::WaveformError;
 use crate::comtrade::Record;
-use crate::sample::{SampleTable, Sampling, Source, Writer};
+use crate::sample::{Dataset, SampleTable, Sampling, Source, Writer};
 use wire::quality::SvQuality;
 
 /// A record as samples.
@@ -25,7 +25,8 @@ pub struct Replay {
 pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<Replay, WaveformError> {
     sampling.check()?;
     let origins = origins(record, &sampling.dataset, &options.assignments, options.side)?;
-    let columns = Columns::new(record, sampling, options, &origins)?;
+    let rate = f64::from(sampling.rate);
+    let columns = Columns::new(record, rate, &sampling.dataset, options, &origins)?;
     let sources = origins.iter().map(|origin| match origin {
         Origin::Feed(_) => Source::Given,
         Origin::Invalid(_) => Source::Invalid,
@@ -65,31 +66,37 @@ pub fn table(record: &Record, sampling: &Sampling, options: &Options) -> Result<
 const POSSIBLE_HZ: std::ops::RangeInclusive<f64> = 10.0..=400.0;
 
 /// Of every member the values at the new rate, in A or V.
-struct Columns {
-    values: Vec<Vec<f64>>,
+pub(super) struct Columns {
+    pub(super) values: Vec<Vec<f64>>,
     samples: usize,
 }
 
 impl Columns {
-    fn new(record: &Record, sampling: &Sampling, options: &Options, origins: &[Origin]) -> Result<Self, WaveformError> {
+    pub(super) fn new(
+        record: &Record,
+        rate: f64,
+        dataset: &Dataset,
+        options: &Options,
+        origins: &[Origin],
+    ) -> Result<Self, WaveformError> {
         let times_s = record.times_s();
         let start_s = times_s[0];
-        let length = (times_s[times_s.len() - 1] - start_s) * f64::from(sampling.rate);
+        let length = (times_s[times_s.len() - 1] - start_s) * rate;
         // A little more than whole where the last instant is that of a sample.
         let samples = (length + 1e-6).floor() + 1.0;
-        crate::sample::check_size(samples as u64, sampling.dataset.octets())?;
+        crate::sample::check_size(samples as u64, dataset.octets())?;
         let samples = samples as usize;
         let resampler = Resampler {
             times_s,
             uniform: record.uniform(),
             interpolation: options.interpolation,
-            rate: f64::from(sampling.rate),
+            rate,
         };
         let column = |origin: &Origin| match origin {
             Origin::Feed(Feed { channel, factor }) => {
                 let values = record.analog(*channel);
                 let skew_s = record.config.analog[*channel].skew_us / 1e6;
-                let at = |sample| start_s + sample as f64 / f64::from(sampling.rate) - skew_s;
+                let at = |sample| start_s + sample as f64 / rate - skew_s;
                 (0..samples)
                     .map(|sample| factor * resampler.at(values, at(sample)))
                     .collect()

@@ -1,6 +1,6 @@
 //! Records made here, replayed.
 
-use super::{Ending, Interpolation, Options, Side, describe, parse_assignments, table};
+use super::{Ending, Interpolation, Options, Side, describe, parse_assignments, table, values};
 use crate::comtrade::{Record, parse};
 use crate::sample::{Dataset, SampleTable, Sampling};
 use std::f64::consts::TAU;
@@ -386,4 +386,24 @@ fn channels_by_name_and_number() {
         .expect_err("ratio")
         .to_string();
     assert!(refused.contains("100 to 0"), "{refused}");
+}
+
+#[test]
+fn values_sample_for_sample_or_at_a_rate() {
+    let record = record(&[(4_800.0, 960)], wave);
+    let options = Options::default();
+    let own = values(&record, None, &Dataset::default(), &options).expect("values");
+    assert_eq!(own.iter().map(Vec::len).collect::<Vec<_>>(), [960; 8]);
+    assert_eq!(own[1][7], 0.1 * wave(1, 7.0 / 4_800.0));
+    let sum = own[0][7] + own[1][7] + own[2][7];
+    assert_eq!(own[3][7], sum, "the residual");
+    let half = values(&record, Some(2_400.0), &Dataset::default(), &options).expect("values");
+    assert_eq!(half[0].len(), 480);
+    assert!((half[1][100] - own[1][200]).abs() < 0.01);
+    let none = Options {
+        assignments: parse_assignments("Ib=none").expect("assignments"),
+        ..Options::default()
+    };
+    let own = values(&record, None, &Dataset::default(), &none).expect("values");
+    assert!(own[1][7].is_nan() && own[3][7].is_nan() && !own[0][7].is_nan());
 }

@@ -30,7 +30,7 @@ pub fn parse(text: &str, name: &str) -> Result<Vec<ControlBlock>, SetError> {
 }
 
 /// Where in the text, and what.
-type Problem = (usize, String);
+pub type Problem = (usize, String);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,9 +38,10 @@ struct File {
     goose: Vec<Block>,
 }
 
+/// The keys of one control block, as files of other kinds may have them, too.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Block {
+pub struct Block {
     gocb_ref: String,
     dat_set: String,
     go_id: Option<String>,
@@ -111,7 +112,11 @@ fn usual_time_quality() -> u8 {
 }
 
 impl Block {
-    fn build(&self) -> Result<ControlBlock, Problem> {
+    /// The control block that the keys describe.
+    ///
+    /// # Errors
+    /// A value that cannot be, and where in the text it is.
+    pub fn build(&self) -> Result<ControlBlock, Problem> {
         let here = self.member.span().start;
         let curve = self.curve().map_err(|problem| (here, problem))?;
         let quality = TimeQuality(self.time_quality);
@@ -129,6 +134,12 @@ impl Block {
                 .map(|change| self.change(change))
                 .collect::<Result<_, _>>()?,
         })
+    }
+
+    /// Names of the members in their order, each with its place in the text.
+    pub fn names(&self) -> impl Iterator<Item = (&str, usize)> {
+        let members = self.members().iter();
+        members.map(|member| (member.name.get_ref().as_str(), member.name.span().start))
     }
 
     fn members(&self) -> &[Member] {

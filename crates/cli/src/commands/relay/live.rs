@@ -1,0 +1,62 @@
+//! A relay on an interface.
+
+use super::RelayArgs;
+use crate::arguments::PortArgs;
+use crate::failure::Failure;
+use crate::ready::ready;
+use crate::run_file::{Run, Start};
+use ::relay::Config;
+use lab::session::SessionError;
+use probes::Probe;
+use probes::relay::{RelayConfig, port_options};
+use std::fs;
+use sys::packet::PacketPort;
+use sys::thread::Policy;
+
+/// What the relay's file is called among the texts of a run.
+const DOCUMENT: &str = "relay";
+
+/// Runs it until its duration is over; returns the exit status.
+pub(super) fn run(relay: Config, interface: &str, args: RelayArgs) -> Result<u8, Failure> {
+    let port_args = PortArgs {
+        interface: interface.to_owned(),
+        duration: args.live.duration,
+        policy: args.live.policy.unwrap_or(Policy::Fifo(relay.priority)),
+        cpu: args.live.cpu.or_else(|| relay.cpus.first()),
+        capture: args.capture,
+    };
+    let config = RelayConfig {
+        relay,
+        clock: args.live.clock,
+        duration_ns: port_args.duration,
+        policy: port_args.policy,
+        cpu: port_args.cpu,
+        spin_ahead_ns: args.live.spin_ahead,
+    };
+    ready(&config, &[], Some(interface), &args.run)?;
+    let open = || PacketPort::open(interface, &port_options());
+    // What is refused is refused before there is a run.
+    drop(open()?);
+    let text = fs::read_to_string(&args.config).unwrap_or_default();
+    let begin = Start {
+        flight_recorder: true,
+        documents: vec![(DOCUMENT.to_owned(), text)],
+        ..Start::probe("relay", port_args.measured(), port_args.duration).on(interface)
+    };
+    let mut run = Run::start(begin, args.run)?;
+    // Opened only now: frames that waited while the run was being prepared would be late by that.
+    let port = match open() {
+        Ok(port) => port,
+        Err(error) => return run.finish(Err(error.into())),
+    };
+    let stop = run.session.stop.clone();
+    let port = run.port(port, &port_args, &port_args.intent())?;
+    let watch = args.time.watch(args.live.clock, &mut run.session.recorder);
+    let outcome = watch.map_err(SessionError::from).and_then(|watch| {
+        let started = config.start(port, &mut run.session.recorder, &stop);
+        let outcome = run.attend(started);
+        drop(watch);
+        outcome
+    });
+    run.finish(outcome)
+}

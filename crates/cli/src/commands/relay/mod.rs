@@ -1,0 +1,99 @@
+//! `triptime relay CONFIG`: a virtual protection relay, on an interface or through a recorded fault.
+
+mod json;
+mod live;
+mod replay;
+mod text;
+
+use crate::arguments::{CaptureArgs, RunArgs};
+use crate::failure::Failure;
+use crate::time_sync::{TimeSyncArgs, relation};
+use ::relay::Config;
+use ::relay::config;
+use ::relay::replay::Channels;
+use probes::options::{duration, positive_duration};
+use probes::subscribe::ClockRelation;
+use std::fs;
+use std::path::{Path, PathBuf};
+use sys::thread::Policy;
+
+/// Runs a virtual protection relay: sampled values in, protection functions, GOOSE out, every cycle timed; or plays a recorded fault
+/// through it
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  triptime relay feeder.toml eth1 --cpu 3 --clock ptp --duration 1h
+  triptime relay feeder.toml --replay fault.cfg
+  triptime relay feeder.toml --replay fault.cff --channels Ia=IA_GC1,Ib=IB_GC1,Ic=IC_GC1 --json
+  triptime relay bay.toml --replay bay.pcapng")]
+pub(crate) struct RelayArgs {
+    /// The relay: a TOML file (docs/formats/relay-file.md)
+    config: PathBuf,
+    /// Interface that its streams come through, and its GOOSE goes
+    #[arg(required_unless_present = "replay")]
+    interface: Option<String>,
+    #[command(flatten)]
+    live: LiveArgs,
+    #[command(flatten)]
+    replay: ReplayArgs,
+    #[command(flatten)]
+    time: TimeSyncArgs,
+    #[command(flatten)]
+    capture: CaptureArgs,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Options of a relay on an interface.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "On an interface")]
+struct LiveArgs {
+    /// How long it runs [default: until interrupted]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "replay")]
+    duration: Option<u64>,
+    /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY [default: fifo, with the priority of the relay's file]
+    #[arg(long)]
+    policy: Option<Policy>,
+    /// CPU to run on [default: the first of the relay's file]
+    #[arg(long)]
+    cpu: Option<u32>,
+    /// How long before a task is due its thread stops sleeping and spins
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
+    spin_ahead: u64,
+    /// How the publishers' clock relates to this machine's: none, same-host, ptp, or ptp:UNCERTAINTY. Without a relation there are no
+    /// one-way figures
+    #[arg(long, value_name = "RELATION", default_value = "none", value_parser = relation)]
+    clock: ClockRelation,
+}
+
+/// Options of a relay that a file is played through.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Through a recorded fault")]
+struct ReplayArgs {
+    /// What to play: a COMTRADE record (.cff, or .cfg with its .dat), or a capture of sampled values (pcap, pcapng, gzip)
+    #[arg(long, value_name = "FILE", conflicts_with = "interface")]
+    replay: Option<PathBuf>,
+    /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; - before it turns the sign; a stream before a
+    /// colon where the relay has several (bay2:Ia=9,Ib=10,Ic=11), once for each [default: the first stream, by phase and unit]
+    #[arg(long, value_name = "[STREAM:]MEMBER=CHANNEL,...", value_parser = replay::channels, requires = "replay")]
+    channels: Vec<Channels>,
+    /// Take the record's values as they are, without turning secondary into primary ones
+    #[arg(long, requires = "replay")]
+    as_recorded: bool,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: RelayArgs) -> Result<u8, Failure> {
+    let config = read(&args.config)?;
+    match (&args.replay.replay, args.interface.clone()) {
+        (None, Some(interface)) => live::run(config, &interface, args),
+        (Some(file), _) => replay::run(&config, file, &args.replay, args.run.json),
+        (None, None) => Err(Failure::Usage("relay: name an interface, or a file with --replay".into())),
+    }
+}
+
+fn read(path: &Path) -> Result<Config, Failure> {
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
+    config::parse(&text, &name).map_err(|error| Failure::Usage(error.to_string()))
+}

@@ -1,0 +1,99 @@
+//! A recorded fault, or a capture, played through a relay.
+
+use super::{ReplayArgs, json, text};
+use crate::failure::{Failure, say};
+use ::capture::{CaptureError, Reader};
+use ::relay::replay::{Channels, Replayed, capture, record};
+use ::relay::{Config, ReplayError};
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+use std::time::Instant;
+use waveform::WaveformError;
+use waveform::comtrade;
+use waveform::replay::{Side, parse_assignments};
+
+/// Channels of one stream, as they are written.
+pub(super) fn channels(text: &str) -> Result<Channels, String> {
+    let (stream, text) = match text.split_once(':') {
+        Some((stream, text)) => (Some(stream.trim().to_owned()), text),
+        None => (None, text),
+    };
+    let assignments = parse_assignments(text)?;
+    Ok(Channels { stream, assignments })
+}
+
+/// Plays `file`, and says what came of it; returns the exit status.
+pub(super) fn run(config: &Config, file: &Path, args: &ReplayArgs, is_json: bool) -> Result<u8, Failure> {
+    let begun = Instant::now();
+    let replayed = play(config, file, args)?;
+    let took = begun.elapsed().as_secs_f64();
+    let text = match is_json {
+        true => json::document(config, file, &replayed),
+        false => text::render(config, file, &replayed),
+    };
+    let printed = io::stdout().lock().write_all(text.as_bytes());
+    if let Err(error) = printed.or_else(quiet_if_closed) {
+        return Err(Failure::CouldNotMeasure(format!("cannot write the output: {error}")));
+    }
+    let seconds = replayed.seconds();
+    say(&format_args!(
+        "{seconds:.3} s played in {:.1} ms, {:.0} times real time",
+        took * 1e3,
+        seconds / took
+    ));
+    Ok(0)
+}
+
+/// An output that is closed early (`| head`) ends it quietly.
+fn quiet_if_closed(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(error),
+    }
+}
+
+fn play(config: &Config, path: &Path, args: &ReplayArgs) -> Result<Replayed, Failure> {
+    let refused = |error: ReplayError| {
+        let text = match &error {
+            // It names the file itself.
+            ReplayError::Waveform(WaveformError::Comtrade(_)) | ReplayError::Capture(CaptureError::Open { .. }) => {
+                error.to_string()
+            }
+            _ => format!("{}: {error}", path.display()),
+        };
+        match error {
+            ReplayError::Nothing(_) => Failure::CouldNotMeasure(text),
+            _ => Failure::Usage(text),
+        }
+    };
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    if ["cfg", "dat", "cff"].iter().any(|known| extension == *known) {
+        let side = if args.as_recorded {
+            Side::AsRecorded
+        } else {
+            Side::Primary
+        };
+        let opened = comtrade::open(path).map_err(|error| refused(WaveformError::from(error).into()))?;
+        return record(config, &opened, &args.channels, side).map_err(refused);
+    }
+    if !args.channels.is_empty() || args.as_recorded {
+        let text = "--channels and --as-recorded are for COMTRADE records (.cfg, .dat, .cff): a capture has members";
+        return Err(Failure::Usage(text.into()));
+    }
+    let mut reader = Reader::open(path).map_err(|error| refused(error.into()))?;
+    capture(config, &mut reader).map_err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::channels;
+
+    #[test]
+    fn channels_of_streams() {
+        let found = channels("bay2:Ia=9, Ib=-10").expect("channels");
+        assert_eq!(found.stream.as_deref(), Some("bay2"));
+        assert_eq!(found.assignments.len(), 2);
+        assert_eq!(channels("Ia=1").expect("channels").stream, None);
+        assert!(channels("bay2:Ia").is_err());
+    }
+}

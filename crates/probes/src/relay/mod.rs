@@ -1,0 +1,130 @@
+//! A virtual protection relay: sampled values in, protection functions, GOOSE out, once a task cycle.
+//!
+//! One thread wakes at every due instant of the cycle, takes what its socket holds, works on the samples and publishes what has
+//! changed. The same thread accounts for every sample of its streams as a subscriber does. A cycle that is slept through is
+//! `missed` and not made up for; one that takes longer than the cycle is `late`: an overrun.
+//!
+//! Hooks: AF_PACKET on one interface, one send(2) a GOOSE message. Produces: `task/NAME`, start of a cycle to its end;
+//! `task-stage/NAME/…`, its parts; what `subscribe` produces of its streams, where "the application has the frame" is the instant its task
+//! takes it. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
+
+mod burden;
+mod outputs;
+mod series;
+mod task;
+mod words;
+
+use crate::error::ProbeError;
+use crate::hot::{HotThread, Running};
+use crate::need::{Need, of_port};
+use crate::port::Port;
+use crate::probe::{About, Probe};
+use crate::second::next_second;
+use crate::subscribe::{self, ClockRelation, SubscribeConfig, SuperviseConfig};
+use ::relay::Config;
+use burden::Burden;
+use model::kind;
+use outputs::Output;
+use run::{Recorder, Stop};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use sys::packet::PortOptions;
+use sys::thread::Policy;
+use task::Task;
+use wire::ether::Mac;
+
+/// How a relay is to be run.
+#[derive(Debug, Clone)]
+pub struct RelayConfig {
+    /// What it is.
+    pub relay: Config,
+    /// How the clock of the publishers relates to ours.
+    pub clock: ClockRelation,
+    /// How long it runs; `None` until told to stop.
+    pub duration_ns: Option<u64>,
+    /// Scheduling policy.
+    pub policy: Policy,
+    /// CPU to run on.
+    pub cpu: Option<u32>,
+    /// How long before a due instant the thread stops sleeping and spins.
+    pub spin_ahead_ns: u64,
+}
+
+/// How the packet socket for this probe is to be opened.
+pub fn port_options() -> PortOptions {
+    PortOptions {
+        ethertypes: vec![wire::ether::SV],
+        ..subscribe::port_options()
+    }
+}
+
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "relay",
+    words: "relay",
+    what: "A virtual protection relay: start of each task cycle -> its end, and how old the samples are that it works on.",
+    kinds: &[&kind::TASK, &kind::TASK_STAGE, &kind::USE],
+    page: "guide/relay.md",
+};
+
+impl Probe for RelayConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = Port;
+    type Started = Running;
+
+    fn needs(&self) -> Vec<Need> {
+        of_port(self.policy, self.cpu)
+    }
+
+    fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
+        let port = on.into();
+        if self.spin_ahead_ns >= self.relay.task_ns {
+            return Err(ProbeError::Usage(
+                "relay: --spin-ahead must be shorter than the task cycle".into(),
+            ));
+        }
+        let source = Mac(port.mac());
+        let gooses = self.relay.gooses.iter().map(|output| Output::new(output, source));
+        let gooses = gooses.collect::<Result<Vec<_>, _>>()?;
+        let cycles = 1_000_000_000 / self.relay.task_ns.max(1) + 1;
+        let describe = Box::new(series::Relay::of(self, &port));
+        let slots = usize::from(series::SLOTS);
+        let mut feed = recorder.feed(crate::hot::capacity(cycles * u64::from(series::SLOTS)), slots, describe);
+        series::announce(&mut feed, &self.relay.name);
+        let frames = Arc::new(AtomicU64::new(0));
+        let (receiver, received) = subscribe::receiver(&self.subscription(), port, &frames, recorder, stop)?;
+        let engine = ::relay::Engine::new(&self.relay)
+            .map_err(|error| ProbeError::Usage(format!("relay: {error}")))?;
+        let burden = Burden::of(&self.relay.load);
+        let mut task = Task::new(self.clone(), engine, receiver, received, gooses, burden, stop.clone());
+        let thread = HotThread::new(
+            "relay",
+            self.policy,
+            self.cpu,
+            feed,
+            Box::new(move |start, feed| task.run(start, feed)),
+        );
+        Running::start(vec![thread], next_second)
+    }
+}
+
+impl RelayConfig {
+    /// How its streams are accounted for.
+    fn subscription(&self) -> SubscribeConfig {
+        SubscribeConfig {
+            rate: Some(self.relay.rate),
+            expected: self.relay.streams.iter().map(|stream| stream.spec.clone()).collect(),
+            max_streams: u16::try_from(self.relay.streams.len()).unwrap_or(u16::MAX),
+            clock: self.clock,
+            duration_ns: self.duration_ns,
+            policy: self.policy,
+            cpu: self.cpu,
+            task: Some(self.relay.name.clone()),
+            goose: SuperviseConfig {
+                max_blocks: 0,
+                ..SuperviseConfig::default()
+            },
+            ..SubscribeConfig::default()
+        }
+    }
+}

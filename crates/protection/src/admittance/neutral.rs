@@ -1,0 +1,93 @@
+//! The neutral admittance, and its cumulative sum.
+
+use crate::complex::Complex;
+use crate::measure::{Channel, Measured};
+
+/// Harmonics that take part.
+const HARMONICS: [u32; 5] = [2, 3, 5, 7, 9];
+
+/// Least phasors that can be divided.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Floors {
+    /// Of 3 I0 at a harmonic, A.
+    pub(super) current_a: f64,
+    /// Of U0 at any order, V.
+    pub(super) voltage_v: f64,
+}
+
+/// The neutral admittance of one instant, in S.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Neutral {
+    /// `Y1 = 3 I0 / (-U0)` of the fundamental.
+    pub fundamental: Complex,
+    /// `Re Y1 + j (Im Y1 + sum Im Yn)` over the harmonics 2, 3, 5, 7 and 9 that can be measured.
+    pub sum: Complex,
+}
+
+impl Neutral {
+    /// The admittance of the residual current and voltage of two sets; `None` without enough voltage.
+    pub(super) fn of(current: &Measured, voltage: &Measured, floors: Floors, harmonics: bool) -> Option<Self> {
+        let zero = voltage.residual_voltage / 3.0;
+        let fundamental = current.residual_current.ratio(-zero, floors.voltage_v)?;
+        let mut sum = fundamental;
+        for order in HARMONICS.into_iter().filter(|_| harmonics) {
+            let (Some(i), Some(u)) = (current.phasor(Channel::IN, order), voltage.phasor(Channel::UN, order)) else {
+                continue;
+            };
+            if i.norm() > floors.current_a
+                && let Some(admittance) = i.ratio(-(u / 3.0), floors.voltage_v)
+            {
+                sum.im += admittance.im;
+            }
+        }
+        Some(Self { fundamental, sum })
+    }
+
+    /// Whether both sets have all harmonics.
+    pub(super) fn has_harmonics(current: &Measured, voltage: &Measured) -> bool {
+        let has = |set: &Measured, order| set.row(order).is_some();
+        HARMONICS
+            .into_iter()
+            .all(|order| has(current, order) && has(voltage, order))
+    }
+}
+
+/// Cumulative phasor sums from the detection of a fault on: `Ysum_CPS(m) = sum Ysum(i)`, and those of 3 I0 and U0 apart. One
+/// wild value does not turn the sum of many.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Cumulative {
+    admittance: Complex,
+    current: Complex,
+    voltage: Complex,
+    count: u32,
+}
+
+impl Cumulative {
+    /// Adds the values of one instant: admittance in S, 3 I0 in A, U0 in V. What is not a number is left out.
+    pub fn add(&mut self, admittance: Complex, residual_current: Complex, zero_voltage: Complex) {
+        if admittance.is_finite() && residual_current.is_finite() && zero_voltage.is_finite() {
+            self.admittance += admittance;
+            self.current += residual_current;
+            self.voltage += zero_voltage;
+            self.count = self.count.saturating_add(1);
+        }
+    }
+
+    /// Sum of the admittances, S.
+    #[must_use]
+    pub fn admittance(&self) -> Complex {
+        self.admittance
+    }
+
+    /// `Y1_stab = 3 I0_CPS / (-U0_CPS)`, S.
+    #[must_use]
+    pub fn stabilised(&self) -> Option<Complex> {
+        self.current.ratio(-self.voltage, f64::MIN_POSITIVE)
+    }
+
+    /// How many instants are in it.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+}

@@ -1,0 +1,230 @@
+//! The differential function.
+
+use serde::Deserialize;
+
+use super::characteristic::Characteristic;
+use super::group::{Compensation, VectorGroup};
+use crate::complex::Complex;
+use crate::error::{Check, SettingError};
+use crate::function::{Function, Inputs, Node, Output, Source, combining};
+use crate::measure::{Blocks, Channels, Measured};
+use crate::phases::Phases;
+use crate::rated::Rated;
+
+/// Share of the threshold at which a phase that has started resets.
+const RESET: f64 = 0.95;
+
+/// What is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum Object {
+    /// A line, a cable or a busbar with two ends (87L): currents are compared as they are.
+    #[default]
+    Line,
+    /// A transformer (87T).
+    Transformer {
+        /// Its vector group, the first of the two sides being the high-voltage one.
+        vector_group: VectorGroup,
+    },
+}
+
+/// Settings of PDIF (87T, 87L).
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PdifSettings {
+    /// Indices of the sets of the two sides.
+    pub sides: [usize; 2],
+    /// What is protected.
+    pub object: Object,
+    /// Rated current of the object at each side in primary A, 1 to 50 000: `Sn / (sqrt(3) Un)` of a transformer. The base of
+    /// all settings.
+    pub rated_current_a: [f64; 2],
+    /// The restrained characteristic.
+    pub characteristic: Characteristic,
+    /// Differential current in x rated from which nothing restrains, 5 to 30.
+    pub high: f64,
+    /// Share of the 2nd harmonic in the differential current that blocks the restrained stage (inrush), 0.07 to 0.5; 0: none.
+    pub second_harmonic: f64,
+    /// Share of the 5th harmonic in the differential current that blocks the restrained stage of its phase (overexcitation),
+    /// 0.1 to 0.5; 0: none.
+    pub fifth_harmonic: f64,
+    /// Whether the 2nd harmonic of one phase blocks all.
+    pub cross_block: bool,
+    /// Consecutive tasks above the characteristic before it operates, 1 to 20.
+    pub confirmations: u32,
+}
+
+impl Default for PdifSettings {
+    /// A line of 1000 A; for a transformer set the object. Harmonics of 15 and 35 % block, the 2nd all phases; high at 10.
+    fn default() -> Self {
+        Self {
+            sides: [0, 1],
+            object: Object::Line,
+            rated_current_a: [1000.0; 2],
+            characteristic: Characteristic::default(),
+            high: 10.0,
+            second_harmonic: 0.15,
+            fifth_harmonic: 0.35,
+            cross_block: true,
+            confirmations: 2,
+        }
+    }
+}
+
+/// PDIF (87T, 87L): operates when the currents into the object do not add up to nothing: `Id = |i1 + i2|` above a threshold
+/// that rises with `Ib = |i1 - i2| / 2`. Currents are compensated for the vector group and in x rated of their side.
+///
+/// Both bays have to measure the harmonics that restrain; without them the function is blocked for a missing input.
+#[derive(Debug, Clone)]
+pub struct Pdif {
+    settings: PdifSettings,
+    compensations: [Compensation; 2],
+    tasks: [u32; 3],
+    high_tasks: [u32; 3],
+}
+
+/// Differential and restraining current of three phases, in x rated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Currents {
+    differential: [Complex; 3],
+    restraint: [f64; 3],
+}
+
+impl Pdif {
+    /// The function with these settings.
+    ///
+    /// # Errors
+    /// A setting outside its range, or settings that do not go together.
+    pub fn new(settings: PdifSettings, rated: &Rated) -> Result<Self, SettingError> {
+        rated.check()?;
+        settings.characteristic.check()?;
+        let check = Check("PDIF");
+        for rated_a in settings.rated_current_a {
+            check.range("rated-current-a", rated_a, "A", 1.0..=50_000.0)?;
+        }
+        check.range("high", settings.high, "x rated", 5.0..=30.0)?;
+        if settings.second_harmonic != 0.0 {
+            check.range("second-harmonic", settings.second_harmonic, "", 0.07..=0.5)?;
+        }
+        if settings.fifth_harmonic != 0.0 {
+            check.range("fifth-harmonic", settings.fifth_harmonic, "", 0.1..=0.5)?;
+        }
+        check.range("confirmations", f64::from(settings.confirmations), "tasks", 1.0..=20.0)?;
+        check.together(settings.sides[0] != settings.sides[1], || {
+            "both sides are the same set: give each its own".to_owned()
+        })?;
+        Ok(Self {
+            compensations: match settings.object {
+                Object::Line => [Compensation::NONE; 2],
+                Object::Transformer { vector_group } => vector_group.compensations(),
+            },
+            settings,
+            tasks: [0; 3],
+            high_tasks: [0; 3],
+        })
+    }
+
+    fn sides<'a>(&self, inputs: &Inputs<'a>) -> Result<[&'a Measured; 2], Blocks> {
+        let [one, other] = self.settings.sides;
+        let one = Source::one(inputs, one, Channels::PHASE_CURRENTS)?;
+        let other = Source::one(inputs, other, Channels::PHASE_CURRENTS)?;
+        let blocks = combining(one, other);
+        if blocks.any() { Err(blocks) } else { Ok([one, other]) }
+    }
+
+    fn currents(&self, sides: [&Measured; 2]) -> Currents {
+        let [one, other] = [0, 1].map(|side| self.compensated(side, sides[side].current));
+        Currents {
+            differential: [0, 1, 2].map(|phase| one[phase] + other[phase]),
+            restraint: [0, 1, 2].map(|phase| (one[phase] - other[phase]).norm() / 2.0),
+        }
+    }
+
+    fn compensated(&self, side: usize, phases: [Complex; 3]) -> [Complex; 3] {
+        let scale = 1.0 / self.settings.rated_current_a[side];
+        self.compensations[side].apply(phases).map(|each| each * scale)
+    }
+
+    /// Phases whose differential current has more than `share` of a harmonic, or a harmonic that is no number.
+    fn harmonic(&self, sides: [&Measured; 2], currents: &Currents, order: u32, share: f64) -> Result<Phases, Blocks> {
+        if share == 0.0 {
+            return Ok(Phases::NONE);
+        }
+        let mut sum = [Complex::ZERO; 3];
+        for (side, set) in sides.into_iter().enumerate() {
+            let Some(row) = set.row(order) else {
+                return Err(Blocks::MISSING);
+            };
+            let [a, b, c] = self.compensated(side, [row[0], row[1], row[2]]);
+            sum = [sum[0] + a, sum[1] + b, sum[2] + c];
+        }
+        let little = [0, 1, 2].map(|phase| sum[phase].norm() <= share * currents.differential[phase].norm());
+        Ok(Phases::of(little.map(|little| !little)))
+    }
+
+    fn restrained(&self, sides: [&Measured; 2], currents: &Currents) -> Result<Phases, Blocks> {
+        let second = self.harmonic(sides, currents, 2, self.settings.second_harmonic)?;
+        let fifth = self.harmonic(sides, currents, 5, self.settings.fifth_harmonic)?;
+        let relevant = second & self.above(currents);
+        if self.settings.cross_block && relevant.any() {
+            return Ok(Phases::ABC);
+        }
+        Ok(second | fifth)
+    }
+
+    /// Phases above the restrained characteristic.
+    fn above(&self, currents: &Currents) -> Phases {
+        Phases::of([0, 1, 2].map(|phase| {
+            let threshold = self.settings.characteristic.threshold(currents.restraint[phase]);
+            let held = if self.tasks[phase] > 0 { RESET } else { 1.0 };
+            currents.differential[phase].norm() > threshold * held
+        }))
+    }
+}
+
+impl Function for Pdif {
+    fn node(&self) -> Node {
+        let ansi = match self.settings.object {
+            Object::Line => "87L",
+            Object::Transformer { .. } => "87T",
+        };
+        Node { class: "PDIF", ansi }
+    }
+
+    fn step(&mut self, inputs: &Inputs<'_>) -> Output {
+        let found = self.sides(inputs).and_then(|sides| {
+            let currents = self.currents(sides);
+            self.restrained(sides, &currents)
+                .map(|restrained| (currents, restrained))
+        });
+        let (currents, restrained) = match found {
+            Ok(found) => found,
+            Err(blocks) => {
+                self.reset();
+                return Output::blocked(blocks);
+            }
+        };
+        let above = self.above(&currents);
+        let mut output = Output::default();
+        for (phase, name) in Phases::EACH.into_iter().enumerate() {
+            let low = (above & !restrained).contains(name);
+            let high = currents.differential[phase].norm() > self.settings.high;
+            self.tasks[phase] = if low { self.tasks[phase].saturating_add(1) } else { 0 };
+            self.high_tasks[phase] = if high {
+                self.high_tasks[phase].saturating_add(1)
+            } else {
+                0
+            };
+            let most = self.tasks[phase].max(self.high_tasks[phase]);
+            output.started |= name.when(low || high);
+            output.operated |= name.when(most >= self.settings.confirmations);
+        }
+        output.blocked = Blocks::HARMONICS.when((above & restrained).any() && !output.started.any());
+        output
+    }
+
+    fn reset(&mut self) {
+        self.tasks = [0; 3];
+        self.high_tasks = [0; 3];
+    }
+}

@@ -1,0 +1,10 @@
+//! Distance protection (PDIS): six loops, mho and quadrilateral zones.
+
+mod characteristic;
+mod loops;
+mod pdis;
+mod settings;
+
+pub use loops::{Loop, Loops};
+pub use pdis::Pdis;
+pub use settings::{LoadEncroachment, MhoPolarising, PdisSettings, Shape, check_zones};

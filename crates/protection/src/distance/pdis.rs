@@ -1,0 +1,146 @@
+//! One distance zone.
+
+use super::characteristic::{Polarising, Zone};
+use super::loops::{Loop, Loops};
+use super::settings::PdisSettings;
+use crate::complex::Complex;
+use crate::direction::{Mode, VoltageMemory};
+use crate::error::SettingError;
+use crate::function::{Direction, Function, Inputs, Node, Output};
+use crate::measure::{Channels, Measured};
+use crate::rated::Rated;
+use crate::timing::{Delay, Pace};
+
+/// Least current of a loop that has an impedance, in x In.
+const LEAST_LOOP: f64 = 0.05;
+
+/// Least voltage that has an angle, in x Uph.
+const LEAST_VOLTAGE: f64 = 0.02;
+
+/// PDIS (21), one zone: operates when the impedance of a loop that measures the fault has been in the zone for so many tasks
+/// and then for the delay.
+///
+/// It does not supervise the voltage transformers: after a blown fuse it sees an impedance of zero, and relies on an input from
+/// a supervision of its own.
+#[derive(Debug, Clone)]
+pub struct Pdis {
+    settings: PdisSettings,
+    zone: Zone,
+    compensation: Complex,
+    rated_a: f64,
+    /// Least current of a loop that is taken, A.
+    least_a: f64,
+    least_v: f64,
+    delays: [u64; 6],
+    memory: VoltageMemory,
+    pace: Pace,
+    tasks: [u32; 6],
+    timers: [Delay; 6],
+}
+
+impl Pdis {
+    /// The zone with these settings.
+    ///
+    /// # Errors
+    /// A setting outside its range.
+    pub fn new(settings: PdisSettings, rated: &Rated) -> Result<Self, SettingError> {
+        rated.check()?;
+        settings.check()?;
+        let delays = Loop::ALL.map(|each| {
+            rated.samples_in_ms(if each.is_earth() {
+                settings.earth_delay_ms
+            } else {
+                settings.phase_delay_ms
+            })
+        });
+        Ok(Self {
+            zone: Zone::new(&settings),
+            compensation: settings.compensation(),
+            rated_a: rated.current_a,
+            least_a: settings.least_current * rated.current_a,
+            least_v: LEAST_VOLTAGE * rated.phase_voltage_v(),
+            delays,
+            memory: VoltageMemory::new(settings.memory_ms, rated),
+            settings,
+            pace: Pace::default(),
+            tasks: [0; 6],
+            timers: [Delay::default(); 6],
+        })
+    }
+
+    /// The loops as this zone sees them.
+    #[must_use]
+    pub fn loops(&self, current: &Measured, voltage: &Measured) -> Loops {
+        Loops::of(current, voltage, self.compensation, LEAST_LOOP * self.rated_a)
+    }
+
+    fn polarising(&mut self, voltage: &Measured) -> Polarising {
+        let positive = voltage.voltage_sequence.positive;
+        self.memory.step(voltage.at, positive);
+        let mixed = match self.memory.remembered(voltage.at) {
+            Some(remembered) => positive * 0.8 + remembered * 0.2,
+            None => positive,
+        };
+        Polarising {
+            voltage: Some(mixed).filter(|mixed| mixed.norm() >= self.least_v),
+            least_v: self.least_v,
+        }
+    }
+
+    fn is_taken(&self, each: Loop, loops: &Loops, selected: bool) -> bool {
+        selected && loops.current(each).norm() >= self.least_a && (self.settings.earth_loops || !each.is_earth())
+    }
+}
+
+impl Function for Pdis {
+    fn node(&self) -> Node {
+        Node {
+            class: "PDIS",
+            ansi: "21",
+        }
+    }
+
+    fn step(&mut self, inputs: &Inputs<'_>) -> Output {
+        let source = self.settings.source;
+        let (current, voltage) = match source.both(inputs, Channels::PHASE_CURRENTS, Channels::PHASE_VOLTAGES) {
+            Ok(sets) => sets,
+            Err(blocks) => {
+                self.reset();
+                return Output::blocked(blocks);
+            }
+        };
+        let passed = self.pace.passed(current.at);
+        let polarising = self.polarising(voltage);
+        let loops = self.loops(current, voltage);
+        let selected = loops.selected(self.rated_a);
+        let mut output = Output::default();
+        for (index, each) in Loop::ALL.into_iter().enumerate() {
+            let before = self.tasks[index] > 0;
+            let started =
+                self.is_taken(each, &loops, selected[index]) && self.zone.contains(&loops, each, polarising, before);
+            self.tasks[index] = if started {
+                self.tasks[index].saturating_add(1)
+            } else {
+                0
+            };
+            let timed = self.timers[index].step(passed, started, self.delays[index], 0);
+            let operated = timed && self.tasks[index] >= self.settings.confirmations;
+            output.started |= each.phases().when(started);
+            output.operated |= each.phases().when(operated);
+        }
+        if output.started.any() {
+            output.direction = match self.settings.mode {
+                Mode::Forward => Direction::Forward,
+                Mode::Reverse => Direction::Reverse,
+            };
+        }
+        output
+    }
+
+    fn reset(&mut self) {
+        self.memory.reset();
+        self.pace = Pace::default();
+        self.tasks = [0; 6];
+        self.timers = [Delay::default(); 6];
+    }
+}

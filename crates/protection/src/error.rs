@@ -1,0 +1,98 @@
+//! Why a setting is refused.
+
+use std::ops::RangeInclusive;
+
+/// A setting that cannot be: which function, which setting, what it may be.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SettingError {
+    /// A number outside its range.
+    #[error(
+        "{function}: {setting} is {value}{}; it must be {low} to {high}{}",
+        spaced(unit),
+        spaced(unit)
+    )]
+    Range {
+        /// The function, by its logical node or its part of the measurement.
+        function: &'static str,
+        /// The setting, as it is spelt in a file.
+        setting: &'static str,
+        /// What it was set to.
+        value: f64,
+        /// Unit of the value and of the range.
+        unit: &'static str,
+        /// Least that it may be.
+        low: f64,
+        /// Most that it may be.
+        high: f64,
+    },
+    /// Settings that do not go together.
+    #[error("{function}: {problem}")]
+    Together {
+        /// The function.
+        function: &'static str,
+        /// What does not go together, and what to do.
+        problem: String,
+    },
+}
+
+/// A unit behind a number: nothing for a plain number.
+fn spaced(unit: &str) -> String {
+    if unit.is_empty() {
+        String::new()
+    } else {
+        format!(" {unit}")
+    }
+}
+
+/// Checks settings of one function.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Check(pub(crate) &'static str);
+
+impl Check {
+    /// Whether `value` lies in `range`; not a number lies nowhere.
+    pub(crate) fn range(
+        self,
+        setting: &'static str,
+        value: f64,
+        unit: &'static str,
+        range: RangeInclusive<f64>,
+    ) -> Result<(), SettingError> {
+        if range.contains(&value) {
+            return Ok(());
+        }
+        Err(SettingError::Range {
+            function: self.0,
+            setting,
+            value,
+            unit,
+            low: *range.start(),
+            high: *range.end(),
+        })
+    }
+
+    /// Whether settings go together; else `problem` says what to do.
+    pub(crate) fn together(self, fine: bool, problem: impl FnOnce() -> String) -> Result<(), SettingError> {
+        if fine {
+            return Ok(());
+        }
+        Err(SettingError::Together {
+            function: self.0,
+            problem: problem(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Check;
+
+    #[test]
+    fn an_error_names_what_and_what_to_do() {
+        let error = Check("PTOC")
+            .range("time-multiplier", 20.0, "", 0.05..=15.0)
+            .unwrap_err();
+        assert_eq!(error.to_string(), "PTOC: time-multiplier is 20; it must be 0.05 to 15");
+        let error = Check("PTOC").range("pickup", f64::NAN, "x In", 0.05..=5.0).unwrap_err();
+        assert_eq!(error.to_string(), "PTOC: pickup is NaN x In; it must be 0.05 to 5 x In");
+    }
+}

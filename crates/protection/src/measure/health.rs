@@ -1,0 +1,176 @@
+//! What speaks against working on a measured set.
+
+use std::ops::{BitAnd, BitOr, BitOrAssign};
+
+/// A set of the eight channels of a bay, in the order of [`super::Channel`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Channels(pub u8);
+
+impl Channels {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// The three phase currents.
+    pub const PHASE_CURRENTS: Self = Self(0b0000_0111);
+    /// The residual current.
+    pub const RESIDUAL_CURRENT: Self = Self(0b0000_1000);
+    /// The three phase voltages.
+    pub const PHASE_VOLTAGES: Self = Self(0b0111_0000);
+    /// The residual voltage.
+    pub const RESIDUAL_VOLTAGE: Self = Self(0b1000_0000);
+    /// All eight.
+    pub const ALL: Self = Self(0xff);
+
+    /// `self` if `condition`, else none.
+    #[must_use]
+    pub const fn when(self, condition: bool) -> Self {
+        if condition { self } else { Self::NONE }
+    }
+
+    /// Whether any is in both.
+    #[must_use]
+    pub const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl BitOr for Channels {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitAnd for Channels {
+    type Output = Self;
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+/// A set of reasons why a function does not decide. Empty: it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Blocks(u16);
+
+impl Blocks {
+    /// A bit for each reason, in the order below.
+    #[must_use]
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// The reasons with these bits; others are none.
+    #[must_use]
+    pub const fn of_bits(bits: u16) -> Self {
+        Self(bits & ((1 << Self::NAMES.len()) - 1))
+    }
+
+    /// No reason.
+    pub const NONE: Self = Self(0);
+    /// A sample of a needed channel within the last window has a quality that forbids its use, or is no number.
+    pub const QUALITY: Self = Self(1);
+    /// So many samples were lost in a row that the window holds more guesses than measurements (alarm of LSVS).
+    pub const LOST: Self = Self(2);
+    /// The function combines streams whose synchronisation does not allow it.
+    pub const SYNCHRONISATION: Self = Self(4);
+    /// Two publishers contradict each other under one svID: neither can be believed.
+    pub const CONFLICT: Self = Self(8);
+    /// The window is not filled yet: after a start, or after a gap.
+    pub const SETTLING: Self = Self(16);
+    /// A measured set that the function needs does not exist.
+    pub const MISSING: Self = Self(32);
+    /// Blocked from outside, by an input or an operator.
+    pub const EXTERNAL: Self = Self(64);
+    /// The voltage is too low for a decision: a dead line, or a frequency that cannot be measured.
+    pub const VOLTAGE: Self = Self(128);
+    /// Harmonics of the differential current: inrush or overexcitation.
+    pub const HARMONICS: Self = Self(256);
+    /// The stream is simulated, and the relay is not in test; or the reverse.
+    pub const SIMULATED: Self = Self(512);
+    /// The measured sets of a function are of different instants.
+    pub const INSTANT: Self = Self(1024);
+
+    const NAMES: [&str; 11] = [
+        "quality",
+        "lost samples",
+        "synchronisation",
+        "conflicting publishers",
+        "settling",
+        "no such input",
+        "external",
+        "voltage too low",
+        "harmonics",
+        "simulation",
+        "different instants",
+    ];
+
+    /// Whether there is any reason.
+    #[must_use]
+    pub const fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    /// Whether all of `other` are in here.
+    #[must_use]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// `self` if `condition`, else none.
+    #[must_use]
+    pub const fn when(self, condition: bool) -> Self {
+        if condition { self } else { Self::NONE }
+    }
+
+    /// The reasons in words.
+    pub fn reasons(self) -> impl Iterator<Item = &'static str> {
+        Self::NAMES
+            .into_iter()
+            .enumerate()
+            .filter(move |(bit, _)| self.0 >> bit & 1 == 1)
+            .map(|(_, name)| name)
+    }
+}
+
+impl BitOr for Blocks {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Blocks {
+    fn bitor_assign(&mut self, other: Self) {
+        *self = *self | other;
+    }
+}
+
+/// How far a measured set can be believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Health {
+    /// Channels with a bad sample within the window.
+    pub bad: Channels,
+    /// What speaks against the stream as a whole.
+    pub stream: Blocks,
+    /// smpSynch of the stream, for functions that combine it with others; see [`crate::supervision::Synch`].
+    pub synch: crate::supervision::Synch,
+}
+
+impl Health {
+    /// What keeps a function that needs `channels` from deciding.
+    #[must_use]
+    pub fn blocks(&self, channels: Channels) -> Blocks {
+        self.stream | Blocks::QUALITY.when(self.bad.meets(channels))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Blocks;
+
+    #[test]
+    fn reasons_have_names() {
+        let both = Blocks::QUALITY | Blocks::INSTANT;
+        assert_eq!(both.reasons().collect::<Vec<_>>(), ["quality", "different instants"]);
+        assert_eq!(Blocks::NONE.reasons().count(), 0);
+    }
+}

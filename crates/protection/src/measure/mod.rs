@@ -1,0 +1,23 @@
+//! From samples to what the functions work on: phasors, harmonics, RMS, symmetrical components, frequency.
+//!
+//! A [`Reference`] turns at the tracked frequency and is shared by all bays of one electrical island, so that phasors of
+//! different streams can be combined. A [`Bay`] takes the samples of eight channels and fills a [`Measured`] whenever the
+//! protection task asks. A [`Tracker`] measures the frequency in the phasors, and steers the reference.
+//!
+//! Samples are numbered: sample `n` of every bay belongs to the same instant.
+
+mod bay;
+mod correlator;
+mod dc;
+mod frequency;
+mod health;
+mod reference;
+mod sequence;
+mod set;
+
+pub use bay::{Bay, BaySettings, Residual, Substitute};
+pub use frequency::{Frequency, Tracker, TrackerSettings};
+pub use health::{Blocks, Channels, Health};
+pub use reference::{ORDERS, Reference};
+pub use sequence::Sequence;
+pub use set::{Channel, Measured};

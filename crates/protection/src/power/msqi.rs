@@ -1,0 +1,44 @@
+//! Symmetrical components and imbalance.
+
+use crate::function::{Inputs, Node, Source};
+use crate::measure::{Blocks, Channels, Sequence};
+
+/// MSQI: the symmetrical components of one instant, and how far the phases are from balance.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Msqi {
+    /// Currents in A (`SeqA`).
+    pub current: Sequence,
+    /// Voltages in V (`SeqV`).
+    pub voltage: Sequence,
+    /// `I2 / I1` (`ImbNgA`); `None` without current.
+    pub current_imbalance: Option<f64>,
+    /// `U2 / U1` (`ImbNgV`); `None` without voltage.
+    pub voltage_imbalance: Option<f64>,
+    /// `U0 / U1` (`ImbZroV`); `None` without voltage.
+    pub zero_voltage_imbalance: Option<f64>,
+}
+
+impl Msqi {
+    /// What it is called.
+    pub const NODE: Node = Node {
+        class: "MSQI",
+        ansi: "",
+    };
+
+    /// The components of the sets that `source` names.
+    ///
+    /// # Errors
+    /// Why the sets cannot be used.
+    pub fn of(inputs: &Inputs<'_>, source: Source) -> Result<Self, Blocks> {
+        let (current, voltage) = source.both(inputs, Channels::PHASE_CURRENTS, Channels::PHASE_VOLTAGES)?;
+        let (current, voltage) = (current.current_sequence, voltage.voltage_sequence);
+        let share = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole).filter(|share| share.is_finite());
+        Ok(Self {
+            current_imbalance: share(current.negative.norm(), current.positive.norm()),
+            voltage_imbalance: share(voltage.negative.norm(), voltage.positive.norm()),
+            zero_voltage_imbalance: share(voltage.zero.norm(), voltage.positive.norm()),
+            current,
+            voltage,
+        })
+    }
+}

@@ -1,0 +1,16 @@
+//! Whether what comes in can be worked on: supervision of subscribed streams (LSVS) and GOOSE (LGOS), as pure rules.
+//!
+//! Nothing is corrected silently. A rule that speaks against a stream becomes a reason in
+//! [`Blocks`](crate::measure::Blocks), which every function that needs the stream repeats in its output.
+
+mod goose;
+mod quality;
+mod samples;
+mod simulation;
+mod synch;
+
+pub use goose::Lgos;
+pub use quality::{Questionable, bad_channels};
+pub use samples::{Lsvs, SampleState, SampleStatus, SampleSupervision};
+pub use simulation::Simulation;
+pub use synch::Synch;

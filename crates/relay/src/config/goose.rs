@@ -1,0 +1,149 @@
+//! What a relay publishes: control blocks whose members follow functions and trips.
+
+use super::{Config, names};
+use protection::Phases;
+use streamset::goose::{Block, ControlBlock};
+use wire::goose::Value;
+
+/// Most control blocks: so many bits tell which have changed.
+const MOST: usize = 64;
+
+/// A control block, and which of its members follow what.
+#[derive(Debug, Clone)]
+pub struct GooseOutput {
+    /// Addresses, first values, and when messages are repeated.
+    pub block: ControlBlock,
+    /// Places of members, from 0, and what they follow. The others keep their values.
+    pub feeds: Vec<(usize, Feed)>,
+}
+
+/// What a member follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feed {
+    /// A state of a function or a trip: a boolean.
+    Signal(Signal, Attribute),
+    /// `Health` of the relay, a whole number: 1 all well, 2 samples are missing, 3 a stream cannot be worked on.
+    Health,
+    /// A quality: good, or invalid while the health is 3.
+    Quality,
+}
+
+/// A state of a function or a trip, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// `Str` of a function.
+    Start(usize),
+    /// `Op` of a function.
+    Operate(usize),
+    /// `Tr` of a trip.
+    Trip(usize),
+    /// `OpIn` of the breaker failure function behind a trip.
+    Retrip(usize),
+    /// `OpEx` of the breaker failure function behind a trip.
+    Backtrip(usize),
+}
+
+/// Which attribute of the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attribute {
+    /// `general`: any phase.
+    General,
+    /// One phase, or the neutral.
+    Phase(Phases),
+}
+
+impl Attribute {
+    const NAMES: [(&str, Self); 5] = [
+        ("general", Self::General),
+        ("phsA", Self::Phase(Phases::A)),
+        ("phsB", Self::Phase(Phases::B)),
+        ("phsC", Self::Phase(Phases::C)),
+        ("neut", Self::Phase(Phases::NEUTRAL)),
+    ];
+
+    fn named(name: &str) -> Result<Self, String> {
+        let names = Self::NAMES.iter().map(|(name, _)| *name);
+        names::find("attribute", name, names).map(|found| Self::NAMES[found].1)
+    }
+
+    /// Whether it is set in `phases`.
+    #[must_use]
+    pub fn of(self, phases: Phases) -> bool {
+        match self {
+            Self::General => phases.any(),
+            Self::Phase(phase) => phases.contains(phase),
+        }
+    }
+}
+
+/// The output that the keys of a control block describe, which begin at octet `start` of the file.
+pub(super) fn output(keys: &Block, start: usize, config: &Config) -> Result<GooseOutput, (usize, String)> {
+    let block = keys.build()?;
+    if config.gooses.len() == MOST {
+        return Err((start, format!("more than {MOST} control blocks")));
+    }
+    if !block.changes.is_empty() {
+        return Err((
+            start,
+            "change is for `publish --goose`: members of a relay follow its functions".into(),
+        ));
+    }
+    let mut feeds = Vec::new();
+    for (member, (name, at)) in keys.names().enumerate() {
+        let problem = |problem: String| (at, format!("member \"{name}\": {problem}"));
+        let Some(feed) = feed(name, config).map_err(problem)? else {
+            continue;
+        };
+        let fits = match (&feed, &block.message.all_data[member]) {
+            (Feed::Signal(..), Value::Boolean(_)) | (Feed::Health, Value::Integer(_) | Value::Unsigned(_)) => true,
+            (Feed::Quality, Value::BitString { unused, bits }) => *unused == 3 && bits.len() == 2,
+            _ => false,
+        };
+        if !fits {
+            let wanted = match feed {
+                Feed::Signal(..) => "boolean",
+                Feed::Health => "integer or unsigned",
+                Feed::Quality => "quality",
+            };
+            return Err(problem(format!("its type has to be {wanted}")));
+        }
+        feeds.push((member, feed));
+    }
+    Ok(GooseOutput { block, feeds })
+}
+
+/// What a member of this name follows; `None`: nothing.
+fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> {
+    let Some((kind, rest)) = name.split_once(':') else {
+        return Ok(match name {
+            "health" => Some(Feed::Health),
+            "quality" => Some(Feed::Quality),
+            _ => None,
+        });
+    };
+    let (owner, attribute) = rest.split_once('.').unwrap_or((rest, "general"));
+    let function = || {
+        let names = config.functions.iter().map(|instance| instance.name.as_str());
+        names::find("function", owner, names)
+    };
+    let trip = || {
+        let names = config.trips.iter().map(|trip| trip.name.as_str());
+        names::find("trip", owner, names)
+    };
+    let failure = || {
+        let found = trip()?;
+        match config.trips[found].breaker_failure {
+            Some(_) => Ok(found),
+            None => Err(format!("trip \"{owner}\" has no breaker-failure")),
+        }
+    };
+    let kinds = ["start", "operate", "trip", "retrip", "backtrip"];
+    let signal = match names::find("kind of state", kind, kinds.into_iter())? {
+        0 => Signal::Start(function()?),
+        1 => Signal::Operate(function()?),
+        2 => Signal::Trip(trip()?),
+        3 => Signal::Retrip(failure()?),
+        _ => Signal::Backtrip(failure()?),
+    };
+    Ok(Some(Feed::Signal(signal, Attribute::named(attribute)?)))
+}

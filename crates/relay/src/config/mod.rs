@@ -1,0 +1,149 @@
+//! What a relay is: its streams, functions, trip matrix and GOOSE outputs, from one TOML file (`docs/formats/relay-file.md`).
+//!
+//! Everything is checked when the file is read, also what only two places together make wrong: an engine that is made of a
+//! [`Config`] at its own rate cannot fail.
+
+mod file;
+mod goose;
+mod names;
+mod order;
+mod values;
+
+pub use file::parse;
+pub use goose::{Attribute, Feed, GooseOutput, Signal};
+pub(crate) use order::RESIDUALS;
+pub use order::{CHANNELS, Order};
+
+use protection::breaker::RbrfSettings;
+use protection::measure::BaySettings;
+use protection::supervision::{Questionable, SampleSupervision};
+use protection::trip::PtrcSettings;
+use protection::{FunctionSettings, Node, Rated};
+use streamset::StreamSpec;
+use units::CpuList;
+use waveform::sample::Dataset;
+
+/// A whole relay.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// What it is called.
+    pub name: String,
+    /// Rated frequency in Hz.
+    pub frequency_hz: f64,
+    /// Samples a second of all streams.
+    pub rate: u32,
+    /// From one task to the next, in ns.
+    pub task_ns: u64,
+    /// How long a sample is waited for, in ns: the alignment delay.
+    pub wait_ns: u64,
+    /// Real-time priority of the live task, 1 to 98.
+    pub priority: u8,
+    /// CPUs that the live task may run on; empty: any.
+    pub cpus: CpuList,
+    /// Whether simulated samples are taken (`LPHD.Sim`).
+    pub simulation: bool,
+    /// Whether values for tests are used (mode test).
+    pub in_test: bool,
+    /// The streams.
+    pub streams: Vec<Stream>,
+    /// The protection functions.
+    pub functions: Vec<Instance>,
+    /// The trips: which functions operate them.
+    pub trips: Vec<TripMatrix>,
+    /// The GOOSE control blocks it publishes.
+    pub gooses: Vec<GooseOutput>,
+    /// What makes a live task as heavy as that of a product.
+    pub load: Load,
+}
+
+/// A stream that the relay subscribes to.
+#[derive(Debug, Clone)]
+pub struct Stream {
+    /// What the file calls it.
+    pub name: String,
+    /// How it comes.
+    pub spec: StreamSpec,
+    /// Its members.
+    pub dataset: Dataset,
+    /// Which member is which channel.
+    pub order: Order,
+    /// Rated primary current in A and voltage in V.
+    pub rated: RatedValues,
+    /// How it is measured.
+    pub measuring: BaySettings,
+    /// When its functions are blocked.
+    pub supervision: SampleSupervision,
+    /// What is done with questionable values.
+    pub questionable: Questionable,
+    /// Which streams of local clocks of unknown identity share one; see [`protection::supervision::Synch`].
+    pub clock: u16,
+}
+
+/// What per-unit settings of a stream refer to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RatedValues {
+    /// Rated primary current In in A RMS.
+    pub current_a: f64,
+    /// Rated primary voltage Un in V RMS, phase to phase.
+    pub voltage_v: f64,
+}
+
+/// An instance of a protection function.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Instance {
+    /// What the file calls it.
+    pub name: String,
+    /// Its settings; the sets in them are numbers of streams.
+    pub settings: FunctionSettings,
+    /// Class and device number.
+    pub node: Node,
+}
+
+/// A row of the trip matrix.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TripMatrix {
+    /// What the file calls it.
+    pub name: String,
+    /// How a trip is conditioned.
+    pub settings: PtrcSettings,
+    /// Class and device number.
+    pub node: Node,
+    /// Numbers of the functions that operate it.
+    pub functions: Vec<usize>,
+    /// The breaker failure function behind it; its source is the number of a stream.
+    pub breaker_failure: Option<RbrfSettings>,
+}
+
+/// What makes a live task as heavy as that of a product; a replay needs none of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    /// Copies of every function that run each task, the one that trips among them.
+    pub instances: u32,
+    /// Memory that a task touches, in MiB.
+    pub working_set_mib: u32,
+    /// Time that a task computes beside its own work, in ns.
+    pub busy_ns: u64,
+}
+
+impl Config {
+    /// Rated values of a stream, sampled at `rate` a second.
+    #[must_use]
+    pub fn rated(&self, stream: &Stream, rate: f64) -> Rated {
+        Rated {
+            current_a: stream.rated.current_a,
+            voltage_v: stream.rated.voltage_v,
+            frequency_hz: self.frequency_hz,
+            samples_per_second: rate,
+        }
+    }
+
+    /// What the settings of a function refer to: current and voltage of the streams that it takes them from.
+    #[must_use]
+    pub fn rated_of(&self, settings: &FunctionSettings, rate: f64) -> Rated {
+        let [current, voltage] = settings.sets();
+        Rated {
+            voltage_v: self.streams[voltage].rated.voltage_v,
+            ..self.rated(&self.streams[current], rate)
+        }
+    }
+}

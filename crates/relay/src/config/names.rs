@@ -1,0 +1,58 @@
+//! Names that a relay file refers to.
+
+/// The place of `wanted` among `names`; else a sentence that names the nearest, or all that there are.
+pub(super) fn find<'a>(
+    what: &str,
+    wanted: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> Result<usize, String> {
+    if let Some(found) = names.clone().position(|name| name == wanted) {
+        return Ok(found);
+    }
+    let nearest = names.clone().min_by_key(|name| distance(name, wanted));
+    Err(match nearest {
+        None => format!("no {what} \"{wanted}\": the file has none"),
+        Some(near) if distance(near, wanted) <= 1 + wanted.chars().count() / 3 => {
+            format!("no {what} \"{wanted}\": did you mean \"{near}\"?")
+        }
+        Some(_) => {
+            let have: Vec<&str> = names.collect();
+            format!("no {what} \"{wanted}\" (have: {})", have.join(", "))
+        }
+    })
+}
+
+/// How many letters have to be put in, left out or changed to make one of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = line + 1;
+        for (column, wanted) in other.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != *wanted);
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{distance, find};
+
+    #[test]
+    fn the_nearest_is_named() {
+        assert_eq!(distance("bay1", "bay1"), 0);
+        assert_eq!(distance("bay1", "by12"), 2);
+        assert_eq!(distance("", "abc"), 3);
+        let names = ["bay1", "line"];
+        assert_eq!(find("stream", "line", names.into_iter()), Ok(1));
+        let near = find("stream", "bya1", names.into_iter()).expect_err("none");
+        assert_eq!(near, "no stream \"bya1\": did you mean \"bay1\"?");
+        let far = find("stream", "transformer", names.into_iter()).expect_err("none");
+        assert_eq!(far, "no stream \"transformer\" (have: bay1, line)");
+        assert!(find("stream", "x", std::iter::empty()).is_err());
+    }
+}

@@ -1,0 +1,172 @@
+//! One stream on its way from samples to a measured set.
+
+use super::Sample;
+use super::align::{Aligner, Axis, Placement, Slot};
+use crate::config::{Config, Stream};
+use crate::events::Change;
+use protection::SettingError;
+use protection::measure::{Bay, Blocks, Channels, Measured, Reference, Tracker, TrackerSettings};
+use protection::supervision::{Lsvs, Questionable, SampleState, Simulation, Synch, bad_channels};
+use wire::quality::SvQuality;
+
+/// How a stream was last told to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Told {
+    state: SampleState,
+    blocks: Blocks,
+    synch: u8,
+    restarts: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub(super) aligner: Aligner,
+    pub(super) bay: Bay,
+    pub(super) supervision: Lsvs,
+    simulation: Simulation,
+    tracker: Tracker,
+    questionable: Questionable,
+    in_test: bool,
+    clock: u16,
+    /// Rated phase-to-earth voltage in V.
+    pub(super) rated_v: f64,
+    told: Told,
+    /// Restarts whose first sample a task has worked on.
+    restarts: u64,
+}
+
+impl Lane {
+    pub(super) fn new(config: &Config, stream: &Stream, rate: f64) -> Result<Self, SettingError> {
+        let rated = config.rated(stream, rate);
+        let mut simulation = Simulation::default();
+        simulation.allow(config.simulation);
+        let following = TrackerSettings {
+            steer: false,
+            ..TrackerSettings::default()
+        };
+        Ok(Self {
+            aligner: Aligner::new(rate.round() as u32),
+            bay: Bay::new(&stream.measuring, &rated)?,
+            supervision: Lsvs::new(stream.supervision, &rated)?,
+            simulation,
+            tracker: Tracker::new(following, &rated, rated.phase_voltage_v())?,
+            questionable: stream.questionable,
+            in_test: config.in_test,
+            clock: stream.clock,
+            rated_v: rated.phase_voltage_v(),
+            told: Told::default(),
+            restarts: 0,
+        })
+    }
+
+    pub(super) fn push(&mut self, axis: &mut Axis, sample: &Sample) -> Placement {
+        if !self.simulation.accepts(sample.simulated) {
+            self.aligner.counters.simulation += 1;
+            return Placement::Simulation;
+        }
+        let slot = Slot {
+            number: 0,
+            values: sample.values,
+            bad: match sample.quality.iter().all(|quality| *quality == SvQuality::GOOD) {
+                true => Channels::NONE,
+                false => bad_channels(&sample.quality, self.questionable, self.in_test),
+            },
+            synch: sample.smp_synch,
+            simulated: sample.simulated,
+            conflicting: sample.conflicting,
+            begins: false,
+        };
+        self.aligner.push(axis, sample.smp_cnt, &slot)
+    }
+
+    /// Sample `number` into the window, or what stands in for it.
+    pub(super) fn advance(&mut self, reference: &Reference, number: u64, common: Option<u64>) {
+        let is_common = self.aligner.counts_as(common);
+        let Some((slot, is_conflicting)) = self.aligner.take(number) else {
+            self.miss(reference, number);
+            return;
+        };
+        if slot.begins {
+            self.bay.restart(number);
+            self.restarts += 1;
+        }
+        let synch = Synch {
+            value: if is_common { slot.synch } else { 0 },
+            clock: self.clock,
+        };
+        self.supervision.received(number, synch, slot.simulated, is_conflicting);
+        self.bay.push(reference, number, &slot.values, slot.bad);
+    }
+
+    /// A stream that has not begun, or has stopped, has no window.
+    fn miss(&mut self, reference: &Reference, number: u64) {
+        if self.has_begun() {
+            self.supervision.lost(number);
+        }
+        if self.is_active() {
+            self.bay.push_lost(reference, number);
+        }
+    }
+
+    fn has_begun(&self) -> bool {
+        self.supervision.status().received > 0
+    }
+
+    pub(super) fn is_active(&self) -> bool {
+        self.supervision.status().active
+    }
+
+    /// The measured set after sample `last`, but for the frequency.
+    pub(super) fn measure(&mut self, reference: &Reference, last: u64, needs_half_cycle: bool, set: &mut Measured) {
+        if !self.is_active() {
+            set.at = last;
+            set.frequency = None;
+            set.half_cycle_current = None;
+            set.health.bad = Channels::ALL;
+            set.health.stream = Blocks::LOST;
+            return;
+        }
+        self.supervision.set_window(self.bay.samples_per_cycle());
+        self.bay.measure(reference, set);
+        self.supervision.apply(set);
+        if needs_half_cycle {
+            set.half_cycle_current = Some(self.bay.half_cycle(reference));
+        }
+    }
+
+    /// Measures the frequency; whether the voltage is there for it.
+    pub(super) fn track(&mut self, reference: &mut Reference, set: &mut Measured) -> bool {
+        let phasor = set.voltage_sequence.positive;
+        let usable = !set.health.blocks(Channels::PHASE_VOLTAGES).any();
+        set.frequency = self.tracker.step(set.at, phasor, usable, reference);
+        usable && phasor.norm() >= TrackerSettings::default().least * self.rated_v
+    }
+
+    /// Tells what changed since the last task.
+    pub(super) fn changes(&mut self, mut tell: impl FnMut(Change)) {
+        let status = self.supervision.status();
+        let now = Told {
+            state: status.state,
+            blocks: status.blocks,
+            synch: status.synch.value,
+            restarts: self.restarts,
+        };
+        let before = std::mem::replace(&mut self.told, now);
+        if now.restarts != before.restarts {
+            tell(Change::Restart);
+        }
+        if now.state != before.state {
+            tell(Change::Samples(now.state));
+        }
+        if now.synch != before.synch {
+            tell(Change::Synch(now.synch));
+        }
+        if now.blocks != before.blocks {
+            tell(if now.blocks.any() {
+                Change::Blocked(now.blocks)
+            } else {
+                Change::Released
+            });
+        }
+    }
+}

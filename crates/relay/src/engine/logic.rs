@@ -1,0 +1,167 @@
+//! Functions, trips, and breaker failure behind them.
+
+use crate::config::{Attribute, Config, Signal};
+use crate::events::{Change, Subject, changes};
+use protection::breaker::{BreakerFailure, Position, Rbrf};
+use protection::trip::{Ptrc, Trip};
+use protection::{Function, Inputs, Output, Phases, SettingError};
+
+struct Instance {
+    function: Box<dyn Function + Send>,
+    output: Output,
+}
+
+struct Row {
+    functions: Box<[usize]>,
+    conditioning: Ptrc,
+    trip: Trip,
+    breaker: Option<Breaker>,
+}
+
+struct Breaker {
+    stream: usize,
+    function: Rbrf,
+    output: BreakerFailure,
+}
+
+/// Everything that decides.
+pub(super) struct Logic {
+    instances: Box<[Instance]>,
+    /// Copies that only take time.
+    copies: Box<[Box<dyn Function + Send>]>,
+    rows: Box<[Row]>,
+}
+
+impl Logic {
+    pub(super) fn new(config: &Config, rate: f64) -> Result<Self, SettingError> {
+        let make = |number: usize| {
+            let settings = &config.functions[number].settings;
+            settings.make(&config.rated_of(settings, rate))
+        };
+        let numbers = 0..config.functions.len();
+        let instances = numbers.clone().map(|number| {
+            Ok(Instance {
+                function: make(number)?,
+                output: Output::default(),
+            })
+        });
+        let copies = (1..config.load.instances).flat_map(|_| numbers.clone()).map(make);
+        let rows = config.trips.iter().map(|trip| {
+            let breaker = trip.breaker_failure.map(|settings| {
+                let stream = settings.source.current;
+                Ok(Breaker {
+                    stream,
+                    function: Rbrf::new(settings, &config.rated(&config.streams[stream], rate))?,
+                    output: BreakerFailure::default(),
+                })
+            });
+            Ok(Row {
+                functions: trip.functions.clone().into_boxed_slice(),
+                conditioning: Ptrc::new(trip.settings, &config.rated(&config.streams[0], rate))?,
+                trip: Trip::default(),
+                breaker: breaker.transpose()?,
+            })
+        });
+        Ok(Self {
+            instances: instances.collect::<Result<_, _>>()?,
+            copies: copies.collect::<Result<_, _>>()?,
+            rows: rows.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// How many states can change.
+    pub(super) fn subjects(&self) -> usize {
+        self.instances.len() + 2 * self.rows.len()
+    }
+
+    /// Whether a breaker failure function looks for the currents of this stream to be gone: it has started, or would start again
+    /// by what is left in the window of a whole cycle.
+    pub(super) fn needs_half_cycle(&self, stream: usize) -> bool {
+        let is_looking = |row: &Row| {
+            let breaker = row.breaker.as_ref().filter(|breaker| breaker.stream == stream);
+            breaker.is_some_and(|breaker| breaker.function.is_started() || row.trip.trip.any())
+        };
+        self.rows.iter().any(is_looking)
+    }
+
+    pub(super) fn step(&mut self, at: u64, inputs: &Inputs<'_>, tell: &mut impl FnMut(Subject, Change)) {
+        for (index, instance) in self.instances.iter_mut().enumerate() {
+            let now = instance.function.step(inputs);
+            changes(&instance.output, &now, |change| tell(Subject::Function(index), change));
+            instance.output = now;
+        }
+        for copy in &mut self.copies {
+            // Its output is that of its original.
+            let _ = std::hint::black_box(copy.step(inputs));
+        }
+        for (index, row) in self.rows.iter_mut().enumerate() {
+            row.step(at, inputs, &self.instances, &mut |subject, change| {
+                tell(subject(index), change);
+            });
+        }
+    }
+
+    /// Phases of a state.
+    fn phases(&self, signal: Signal) -> Phases {
+        let function = |number: usize| self.instances.get(number).map(|instance| instance.output);
+        let trip = |number: usize| self.rows.get(number).map(|row| row.trip.trip);
+        let breaker = |number: usize| Some(self.rows.get(number)?.breaker.as_ref()?.output);
+        let found = match signal {
+            Signal::Start(number) => function(number).map(|output| output.started),
+            Signal::Operate(number) => function(number).map(|output| output.operated),
+            Signal::Trip(number) => trip(number),
+            Signal::Retrip(number) => breaker(number).map(|output| output.retrip),
+            Signal::Backtrip(number) => breaker(number).map(|output| Phases::ABC.when(output.backtrip)),
+        };
+        found.unwrap_or(Phases::NONE)
+    }
+
+    pub(super) fn is_set(&self, signal: Signal, attribute: Attribute) -> bool {
+        attribute.of(self.phases(signal))
+    }
+}
+
+impl Row {
+    fn step(
+        &mut self,
+        at: u64,
+        inputs: &Inputs<'_>,
+        instances: &[Instance],
+        tell: &mut impl FnMut(fn(usize) -> Subject, Change),
+    ) {
+        let (mut started, mut operated) = (Phases::NONE, Phases::NONE);
+        for number in &self.functions {
+            started |= instances[*number].output.started;
+            operated |= instances[*number].output.operated;
+        }
+        let before = self.trip;
+        self.trip = self.conditioning.step(at, started, operated);
+        if !before.trip.contains(self.trip.trip) {
+            tell(Subject::Trip, Change::Operate(self.trip.trip));
+        }
+        if before.trip.any() && !self.trip.trip.any() {
+            tell(Subject::Trip, Change::Reset);
+        }
+        if let Some(breaker) = &mut self.breaker {
+            breaker.step(inputs, self.trip.trip, |change| tell(Subject::Breaker, change));
+        }
+    }
+}
+
+impl Breaker {
+    /// No position of the breaker is known: its current tells.
+    fn step(&mut self, inputs: &Inputs<'_>, trip: Phases, mut tell: impl FnMut(Change)) {
+        let now = self.function.step(inputs, trip, Position::Unknown);
+        let before = std::mem::replace(&mut self.output, now);
+        let started = |output: &BreakerFailure| Output {
+            started: Phases::ABC.when(output.started),
+            operated: output.retrip,
+            blocked: output.blocked,
+            ..Output::default()
+        };
+        changes(&started(&before), &started(&now), &mut tell);
+        if now.backtrip && !before.backtrip {
+            tell(Change::Backtrip);
+        }
+    }
+}

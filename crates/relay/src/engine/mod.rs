@@ -1,0 +1,270 @@
+//! The task of a relay: samples in, what changed out.
+//!
+//! A driver pushes what came in, and calls [`Engine::task`] with the number of the first sample that the task is not to look at. The
+//! stages of a task can be called one by one ([`Engine::align`], [`Engine::measure`], [`Engine::decide`]), to time each.
+//!
+//! After [`Engine::new`] nothing here allocates.
+
+mod align;
+mod lane;
+mod logic;
+mod outputs;
+
+pub use align::{Counters, Placement};
+pub use outputs::State;
+
+use crate::config::{Config, Feed};
+use crate::events::{Change, Event, Subject};
+use align::Axis;
+use lane::Lane;
+use logic::Logic;
+use outputs::Outputs;
+use protection::measure::{Measured, Reference, Tracker, TrackerSettings};
+use protection::supervision::SampleStatus;
+use protection::{Complex, Inputs, Rated, SettingError};
+use wire::quality::SvQuality;
+
+/// Samples that the reference goes ahead of the bays at a time; at most the 64 that a bay allows.
+const BLOCK: u64 = 32;
+
+/// Changes of one subject in a task, at most.
+const CHANGES: usize = 5;
+
+/// A sample of a stream, as it came.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// Its count (smpCnt).
+    pub smp_cnt: u16,
+    /// Primary values in A and V, in the order of [`CHANNELS`](crate::config::CHANNELS).
+    pub values: [f64; 8],
+    /// Quality of each value.
+    pub quality: [SvQuality; 8],
+    /// Its synchronisation (smpSynch); 0 where the publisher left it out.
+    pub smp_synch: u8,
+    /// Whether it is simulated (`S` of the header).
+    pub simulated: bool,
+    /// Whether the driver knows of another publisher that says something else. What comes twice with other contents the engine finds
+    /// itself.
+    pub conflicting: bool,
+}
+
+/// What a task decided.
+#[derive(Debug, Clone, Copy)]
+pub struct Decision<'a> {
+    /// What changed, in the order of streams, functions, trips.
+    pub events: &'a [Event],
+    /// A bit for each GOOSE control block whose members changed.
+    pub gooses: u64,
+}
+
+/// A relay.
+pub struct Engine {
+    rate: f64,
+    axis: Axis,
+    reference: Reference,
+    steering: Tracker,
+    /// The stream whose voltage steers the reference.
+    master: Option<usize>,
+    lanes: Box<[Lane]>,
+    sets: Box<[Measured]>,
+    logic: Logic,
+    outputs: Outputs,
+    events: Vec<Event>,
+    /// Whether there are samples that `decide` has not seen.
+    is_fresh: bool,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Engine")
+            .field("axis", &self.axis)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// The relay of a file, at the rate of its streams. Allocates; nothing else here does.
+    ///
+    /// # Errors
+    /// A setting outside its range.
+    pub fn new(config: &Config) -> Result<Self, SettingError> {
+        Self::at_rate(config, f64::from(config.rate))
+    }
+
+    /// The relay of a file, for samples of another rate, in samples a second: that of a record.
+    ///
+    /// # Errors
+    /// A setting outside its range at this rate.
+    pub fn at_rate(config: &Config, rate: f64) -> Result<Self, SettingError> {
+        let lanes = config.streams.iter().map(|stream| Lane::new(config, stream, rate));
+        let lanes = lanes.collect::<Result<Box<[Lane]>, _>>()?;
+        let rated = Rated {
+            frequency_hz: config.frequency_hz,
+            samples_per_second: rate,
+            ..Rated::default()
+        };
+        let logic = Logic::new(config, rate)?;
+        Ok(Self {
+            rate,
+            axis: Axis {
+                next: 0,
+                wait: rated.samples_in_ms(config.wait_ns as f64 / 1e6),
+                common: None,
+                holders: 0,
+                is_begun: false,
+            },
+            reference: Reference::new(&rated, 0),
+            steering: Tracker::new(TrackerSettings::default(), &rated, 1.0)?,
+            master: None,
+            sets: vec![Measured::default(); lanes.len()].into_boxed_slice(),
+            events: Vec::with_capacity(CHANGES * (lanes.len() + logic.subjects())),
+            outputs: Outputs::new(config),
+            lanes,
+            logic,
+            is_fresh: false,
+        })
+    }
+
+    /// Takes a sample of stream number `stream`, from 0. It is worked on by the task that reaches its number.
+    pub fn push(&mut self, stream: usize, sample: &Sample) -> Placement {
+        match self.lanes.get_mut(stream) {
+            Some(lane) => lane.push(&mut self.axis, sample),
+            None => Placement::Stray,
+        }
+    }
+
+    /// A whole task, up to but without sample number `up_to`.
+    pub fn task(&mut self, up_to: u64) -> Decision<'_> {
+        self.align(up_to);
+        self.measure();
+        self.decide()
+    }
+
+    /// The first stage: samples up to but without number `up_to` into their windows; what has not come by now is lost.
+    pub fn align(&mut self, up_to: u64) {
+        while self.axis.next < up_to {
+            let block = self.axis.next..up_to.min(self.axis.next + BLOCK);
+            for _ in block.clone() {
+                self.reference.advance();
+            }
+            for lane in &mut self.lanes {
+                for number in block.clone() {
+                    lane.advance(&self.reference, number, self.axis.common);
+                }
+            }
+            self.axis.next = block.end;
+            self.is_fresh = true;
+        }
+        self.axis.holders = self.lanes.iter().filter(|lane| lane.aligner.holds(&self.axis)).count();
+    }
+
+    /// The second stage: phasors and frequency.
+    pub fn measure(&mut self) {
+        if !self.is_fresh {
+            return;
+        }
+        let last = self.axis.next - 1;
+        let mut tracked = None;
+        for (index, (lane, set)) in self.lanes.iter_mut().zip(&mut self.sets).enumerate() {
+            lane.measure(&self.reference, last, self.logic.needs_half_cycle(index), set);
+            let is_there = lane.track(&mut self.reference, set);
+            if is_there && (tracked.is_none() || self.master == Some(index)) {
+                tracked = Some(index);
+            }
+        }
+        self.steer(last, tracked);
+    }
+
+    /// The reference follows one voltage; a change to another one is no change of frequency.
+    fn steer(&mut self, last: u64, tracked: Option<usize>) {
+        let phasor = |index: usize| self.sets[index].voltage_sequence.positive * (1.0 / self.lanes[index].rated_v);
+        let phasor = tracked.map_or(Complex::ZERO, phasor);
+        if tracked != self.master {
+            self.steering.step(last, Complex::ZERO, false, &mut self.reference);
+        }
+        self.steering.step(last, phasor, tracked.is_some(), &mut self.reference);
+        self.master = tracked;
+    }
+
+    /// The third stage: functions, trips, breaker failure, and what of it is published.
+    pub fn decide(&mut self) -> Decision<'_> {
+        self.events.clear();
+        let mut gooses = 0;
+        if std::mem::take(&mut self.is_fresh) {
+            let at = self.axis.next - 1;
+            let events = &mut self.events;
+            let mut tell = |subject: Subject, change: Change| events.push(Event { at, subject, change });
+            for (index, lane) in self.lanes.iter_mut().enumerate() {
+                lane.changes(|change| tell(Subject::Stream(index), change));
+            }
+            self.logic.step(at, &Inputs::of(&self.sets), &mut tell);
+            let states = self.lanes.iter().map(|lane| lane.supervision.status());
+            gooses = self.outputs.step(&self.logic, outputs::health(states));
+        }
+        Decision {
+            events: &self.events,
+            gooses,
+        }
+    }
+
+    /// Samples a second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Samples that are waited for.
+    #[must_use]
+    pub fn wait(&self) -> u64 {
+        self.axis.wait
+    }
+
+    /// Where the next task ends when the first `due` samples are due: with what every stream that comes has brought, and with all that
+    /// has been waited for. A stream that has missed more than that is not waited for.
+    #[must_use]
+    pub fn ready(&self, due: u64) -> u64 {
+        let waited = due.saturating_sub(self.axis.wait);
+        let coming = self.lanes.iter().filter(|lane| {
+            let newest = lane.aligner.newest();
+            newest.is_some_and(|newest| newest >= waited)
+        });
+        let complete = coming.map(|lane| lane.aligner.ready(self.axis.next)).min();
+        complete.unwrap_or(0).max(waited).max(self.axis.next)
+    }
+
+    /// Number of the first sample that no task has worked on.
+    #[must_use]
+    pub fn next(&self) -> u64 {
+        self.axis.next
+    }
+
+    /// Number of the newest sample of any stream; `None` before the first.
+    #[must_use]
+    pub fn newest(&self) -> Option<u64> {
+        self.lanes.iter().filter_map(|lane| lane.aligner.newest()).max()
+    }
+
+    /// The measured sets of the last task, one for each stream.
+    #[must_use]
+    pub fn sets(&self) -> &[Measured] {
+        &self.sets
+    }
+
+    /// How the samples of a stream come; `None` where there is no such stream.
+    #[must_use]
+    pub fn status(&self, stream: usize) -> Option<&SampleStatus> {
+        self.lanes.get(stream).map(|lane| lane.supervision.status())
+    }
+
+    /// What became of the samples of a stream; `None` where there is no such stream.
+    #[must_use]
+    pub fn counters(&self, stream: usize) -> Option<&Counters> {
+        self.lanes.get(stream).map(|lane| &lane.aligner.counters)
+    }
+
+    /// What a member of a GOOSE control block is now.
+    #[must_use]
+    pub fn output(&self, feed: Feed) -> State {
+        self.outputs.state(&self.logic, feed)
+    }
+}

@@ -1,0 +1,83 @@
+//! What of the relay's state is published.
+
+use super::logic::Logic;
+use crate::config::{Config, Feed};
+use protection::supervision::{SampleState, SampleStatus};
+
+/// All well, in the numbers of `Health` (IEC 61850-7-3).
+const WELL: u8 = 1;
+/// Samples are missing.
+const WARNING: u8 = 2;
+/// A stream cannot be worked on.
+const ALARM: u8 = 3;
+
+/// What a member of a control block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Of a boolean.
+    Boolean(bool),
+    /// Of a whole number.
+    Number(u8),
+    /// Of a quality: whether it is good; else it is invalid.
+    Quality(bool),
+}
+
+/// Members of a control block that follow something, as they last were.
+type Members = Box<[(Feed, State)]>;
+
+/// The members of all control blocks.
+#[derive(Debug)]
+pub(super) struct Outputs {
+    blocks: Box<[Members]>,
+    health: u8,
+}
+
+impl Outputs {
+    pub(super) fn new(config: &Config) -> Self {
+        // What the first values of the file are is no state of the relay: the first task tells them all.
+        let unknown = State::Number(0);
+        let block =
+            |output: &crate::config::GooseOutput| output.feeds.iter().map(|(_, feed)| (*feed, unknown)).collect();
+        Self {
+            blocks: config.gooses.iter().map(block).collect(),
+            health: ALARM,
+        }
+    }
+
+    /// A bit for each control block with a member that changed.
+    pub(super) fn step(&mut self, logic: &Logic, health: u8) -> u64 {
+        self.health = health;
+        let mut changed = 0;
+        for (index, block) in self.blocks.iter_mut().enumerate() {
+            for (feed, state) in block.iter_mut() {
+                let now = state_of(logic, health, *feed);
+                changed |= u64::from(*state != now) << index;
+                *state = now;
+            }
+        }
+        changed
+    }
+
+    pub(super) fn state(&self, logic: &Logic, feed: Feed) -> State {
+        state_of(logic, self.health, feed)
+    }
+}
+
+fn state_of(logic: &Logic, health: u8, feed: Feed) -> State {
+    match feed {
+        Feed::Signal(signal, attribute) => State::Boolean(logic.is_set(signal, attribute)),
+        Feed::Health => State::Number(health),
+        Feed::Quality => State::Quality(health != ALARM),
+    }
+}
+
+/// The worst that any stream makes of the relay's health.
+pub(super) fn health<'a>(streams: impl Iterator<Item = &'a SampleStatus>) -> u8 {
+    let of = |status: &SampleStatus| match status.state {
+        _ if status.blocks.any() => ALARM,
+        SampleState::Good | SampleState::Hold => WELL,
+        SampleState::Warning => WARNING,
+        SampleState::Never | SampleState::Alarm | SampleState::Inactive => ALARM,
+    };
+    streams.map(of).max().unwrap_or(ALARM)
+}

@@ -1,0 +1,180 @@
+//! Frames of sampled values on their way into the engine.
+
+use crate::config::{Config, Stream};
+use crate::engine::{Engine, Placement, Sample};
+use wire::ether::{EthernetView, VlanTag};
+use wire::sv::{FastPath, Frame, Members};
+
+/// What became of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// Its samples are with the engine; it is of the stream with this number.
+    Of(usize),
+    /// No stream of the relay.
+    Other,
+    /// It has another number of members than the stream with this number.
+    OtherMembers(usize),
+    /// It has another confRev than the stream with this number.
+    OtherConfRev(usize),
+    /// It breaks a rule of IEC 61850-9-2.
+    Malformed,
+}
+
+/// Knows the frames of the relay's streams. The next frame of a stream is recognised without a parse.
+#[derive(Debug)]
+pub struct Intake {
+    paths: Box<[Path]>,
+    /// Where the next frame is looked for first: publishers send their streams in the same order each time.
+    likely: usize,
+}
+
+/// The last frame of a stream that was parsed in full.
+#[derive(Debug, Clone, Default)]
+struct Path {
+    fast: FastPath,
+    vlan: Option<VlanTag>,
+    simulated: bool,
+}
+
+impl Intake {
+    /// Knows no frame yet.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Self {
+            paths: vec![Path::default(); config.streams.len()].into_boxed_slice(),
+            likely: 0,
+        }
+    }
+
+    /// Gives the samples of a frame to `engine`; `vlan` is the tag that the kernel took out of it. Of each sample `each` is told its
+    /// count and where it came to be.
+    ///
+    /// Allocates where a stream comes for the first time, or changes its form to a longer one.
+    pub fn take(
+        &mut self,
+        config: &Config,
+        engine: &mut Engine,
+        data: &[u8],
+        vlan: Option<VlanTag>,
+        mut each: impl FnMut(u16, Placement),
+    ) -> Taken {
+        match self.fast(config, engine, data, vlan, &mut each) {
+            Some(stream) => Taken::Of(stream),
+            None => self.full(config, engine, data, vlan, &mut each),
+        }
+    }
+
+    fn fast(
+        &mut self,
+        config: &Config,
+        engine: &mut Engine,
+        data: &[u8],
+        vlan: Option<VlanTag>,
+        each: &mut impl FnMut(u16, Placement),
+    ) -> Option<usize> {
+        let count = self.paths.len();
+        let order = (self.likely..count).chain(0..self.likely);
+        for stream in order {
+            let path = &self.paths[stream];
+            let Some(asdus) = path.fast.accept(data).filter(|_| path.vlan == vlan) else {
+                continue;
+            };
+            for asdu in asdus {
+                let (values, quality) = config.streams[stream].order.sample(Members::new(asdu.seq_data)?)?;
+                let sample = Sample {
+                    smp_cnt: asdu.smp_cnt,
+                    values,
+                    quality,
+                    smp_synch: asdu.smp_synch.unwrap_or(0),
+                    simulated: path.simulated,
+                    conflicting: false,
+                };
+                each(asdu.smp_cnt, engine.push(stream, &sample));
+            }
+            self.likely = (stream + 1) % count;
+            return Some(stream);
+        }
+        None
+    }
+
+    fn full(
+        &mut self,
+        config: &Config,
+        engine: &mut Engine,
+        data: &[u8],
+        vlan: Option<VlanTag>,
+        each: &mut impl FnMut(u16, Placement),
+    ) -> Taken {
+        let parsed = EthernetView::with_tag(data, vlan).and_then(|ethernet| Frame::parse(&ethernet));
+        let Ok(frame) = parsed else {
+            return Taken::Malformed;
+        };
+        let Some(stream) = stream_of(config, &frame) else {
+            return Taken::Other;
+        };
+        let taken = push(config, engine, stream, &frame, each);
+        if taken == Taken::Of(stream) && is_of_one(&frame) {
+            let path = &mut self.paths[stream];
+            path.fast.learn(&frame);
+            path.vlan = vlan;
+            path.simulated = frame.simulate();
+        }
+        taken
+    }
+}
+
+/// Gives the samples of a frame of this stream to `engine`.
+pub fn push(
+    config: &Config,
+    engine: &mut Engine,
+    stream: usize,
+    frame: &Frame<'_>,
+    mut each: impl FnMut(u16, Placement),
+) -> Taken {
+    let subscribed = &config.streams[stream];
+    let ours = frame
+        .asdus()
+        .filter(|asdu| asdu.sv_id() == subscribed.spec.sv_id.as_bytes());
+    for asdu in ours {
+        if asdu.conf_rev() != subscribed.spec.conf_rev {
+            return Taken::OtherConfRev(stream);
+        }
+        let Some((values, quality)) = asdu.members().and_then(|members| subscribed.order.sample(members)) else {
+            return Taken::OtherMembers(stream);
+        };
+        let sample = Sample {
+            smp_cnt: asdu.smp_cnt(),
+            values,
+            quality,
+            smp_synch: asdu.smp_synch().unwrap_or(0),
+            simulated: frame.simulate(),
+            conflicting: false,
+        };
+        each(asdu.smp_cnt(), engine.push(stream, &sample));
+    }
+    Taken::Of(stream)
+}
+
+/// The stream that a frame is of, by destination, APPID, svID, and VLAN where the frame has a tag: a capture may have lost its tags.
+#[must_use]
+pub fn stream_of(config: &Config, frame: &Frame<'_>) -> Option<usize> {
+    config.streams.iter().position(|stream| is_of(stream, frame))
+}
+
+fn is_of(stream: &Stream, frame: &Frame<'_>) -> bool {
+    let spec = &stream.spec;
+    let vlan = frame.ethernet().vlan().map(VlanTag::vid);
+    let is_in_vlan = spec.vlan.is_none_or(|tag| vlan.is_none_or(|vid| vid == tag.vid()));
+    let sv_id = frame.asdus().next().map(|asdu| asdu.sv_id());
+    spec.destination == frame.ethernet().dst()
+        && spec.appid == frame.appid()
+        && is_in_vlan
+        && sv_id == Some(spec.sv_id.as_bytes())
+}
+
+/// Whether all ASDUs are of one stream.
+fn is_of_one(frame: &Frame<'_>) -> bool {
+    let mut asdus = frame.asdus();
+    let first = asdus.next().map(|asdu| asdu.sv_id());
+    asdus.all(|asdu| Some(asdu.sv_id()) == first)
+}

@@ -1,0 +1,22 @@
+//! A virtual protection relay without sockets, clocks or threads.
+//!
+//! [`config`] reads its file, [`engine`] is its task, and [`replay`] plays recorded faults through it, faster than real time. A live
+//! relay drives the same engine: it pushes the samples that came in, and calls the task once a millisecond.
+//!
+//! Time is the number of a sample. The same samples give the same trips every time, whatever the machine does meanwhile.
+
+#![forbid(unsafe_code)]
+
+pub mod config;
+pub mod engine;
+mod error;
+pub mod events;
+pub mod intake;
+mod pace;
+pub mod replay;
+pub mod words;
+
+pub use config::Config;
+pub use engine::{Engine, Sample};
+pub use error::{ConfigError, ReplayError};
+pub use pace::Pace;

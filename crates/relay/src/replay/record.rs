@@ -1,0 +1,261 @@
+//! COMTRADE records, at their own rate.
+
+use super::story::Story;
+use super::{Replayed, received};
+use crate::config::{CHANNELS, Config};
+use crate::engine::{Engine, Sample};
+use crate::error::ReplayError;
+use waveform::WaveformError;
+use waveform::comtrade::Record;
+use waveform::replay::{Assignment, Ending, Options, Side, describe, values};
+use waveform::sample::Dataset;
+use wire::quality::SvQuality;
+
+/// Rates that protection works at; a record beyond is played at the end of this range.
+const SLOWEST: f64 = 600.0;
+const FASTEST: f64 = 20_000.0;
+
+/// Share by which steps of time stamps may differ from their mean to be those of one rate.
+const EVEN: f64 = 0.02;
+
+/// Samples that are pushed at a time; a task may have more.
+const PUSHED: u64 = 128;
+
+/// Which channels of a record are those of a stream, where phases and units do not say it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Channels {
+    /// The stream; `None`: the only one, or the first.
+    pub stream: Option<String>,
+    /// Its channels.
+    pub assignments: Vec<Assignment>,
+}
+
+/// The columns of one stream, and where they come from.
+struct Fed {
+    stream: usize,
+    columns: Vec<Vec<f64>>,
+}
+
+/// Plays a record. Its samples are fed to the first stream by their phases and units, and to every stream that `channels` names; other
+/// streams get nothing.
+///
+/// A record of one rate is played sample for sample; one of several rates is first brought to the highest.
+///
+/// # Errors
+/// A channel that cannot be found, or a rate that the relay's settings do not go with.
+pub fn record(config: &Config, record: &Record, channels: &[Channels], side: Side) -> Result<Replayed, ReplayError> {
+    let mut notes = record.warnings.clone();
+    let sampling = Sampling::of(record, &mut notes);
+    let rate = sampling.rate;
+    let mut engine = Engine::at_rate(config, rate)?;
+    let mut inputs = Vec::new();
+    let fed = feeds(config, channels)?
+        .into_iter()
+        .map(|(stream, assignments)| feed(config, record, sampling, stream, assignments, side, &mut inputs))
+        .collect::<Result<Vec<Fed>, _>>()?;
+    if let Some(other) = record
+        .config
+        .frequency_hz
+        .filter(|hz| (hz - config.frequency_hz).abs() > 0.5)
+    {
+        notes.push(format!(
+            "the record says {other} Hz, the relay is for {} Hz",
+            config.frequency_hz
+        ));
+    }
+    let samples = fed.first().and_then(|fed| fed.columns.first()).map_or(0, Vec::len) as u64;
+    let story = play(config, &mut engine, &fed, samples);
+    Ok(Replayed {
+        rate,
+        samples,
+        trigger_ns: record.config.trigger_ns,
+        inputs,
+        notes,
+        story,
+        streams: received(config, &engine),
+    })
+}
+
+/// How a record is sampled for the relay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Sampling {
+    /// Samples a second.
+    rate: f64,
+    /// Whether they are the record's own, sample for sample.
+    is_own: bool,
+}
+
+impl Sampling {
+    /// As the record is, or as it has to be brought to one rate that protection works at.
+    fn of(record: &Record, notes: &mut Vec<String>) -> Self {
+        let uniform = record.uniform();
+        let own = match uniform.as_slice() {
+            [] => Self::by_stamps(record, notes),
+            [(_, rate)] => Self {
+                rate: *rate,
+                is_own: record.config.analog.iter().all(|channel| channel.skew_us == 0.0),
+            },
+            several => {
+                let rate = several.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+                let count = several.len();
+                notes.push(format!(
+                    "the record has {count} stretches of different rates: brought to the highest, {rate:.2} samples a second"
+                ));
+                Self { rate, is_own: false }
+            }
+        };
+        let rate = own.rate.clamp(SLOWEST, FASTEST);
+        if rate == own.rate {
+            return own;
+        }
+        let before = own.rate;
+        notes.push(format!(
+            "{before:.2} samples a second are brought to {rate}, within what protection works at"
+        ));
+        Self { rate, is_own: false }
+    }
+
+    /// Stamps that are even but for their rounding, or for a recorder that follows the frequency, are those of one rate.
+    fn by_stamps(record: &Record, notes: &mut Vec<String>) -> Self {
+        let times = record.times_s();
+        let steps = times.len().saturating_sub(1).max(1) as f64;
+        let mean = ((times[times.len() - 1] - times[0]) / steps).max(1e-9);
+        let is_even = |pair: &[f64]| ((pair[1] - pair[0]) / mean - 1.0).abs() < EVEN;
+        let is_own = times.windows(2).all(is_even);
+        let (rate, how) = (
+            1.0 / mean,
+            if is_own {
+                ""
+            } else {
+                " on average, and uneven: laid out anew"
+            },
+        );
+        notes.push(format!(
+            "the record has no rate: by its time stamps it is {rate:.2} samples a second{how}"
+        ));
+        Self { rate, is_own }
+    }
+}
+
+/// The streams that get something, with the assignments that were asked for.
+fn feeds<'a>(config: &Config, channels: &'a [Channels]) -> Result<Vec<(usize, &'a [Assignment])>, ReplayError> {
+    let mut feeds: Vec<(usize, &[Assignment])> = Vec::new();
+    for asked in channels {
+        let stream = match &asked.stream {
+            None => Some(0),
+            Some(name) => config.streams.iter().position(|stream| &stream.name == name),
+        };
+        let Some(stream) = stream else {
+            let have: Vec<&str> = config.streams.iter().map(|stream| stream.name.as_str()).collect();
+            let name = asked.stream.as_deref().unwrap_or_default();
+            let have = have.join(", ");
+            return Err(ReplayError::Channels(format!(
+                "no stream \"{name}\" in the relay (have: {have})"
+            )));
+        };
+        if feeds.iter().any(|(known, _)| *known == stream) {
+            let name = &config.streams[stream].name;
+            return Err(ReplayError::Channels(format!(
+                "stream \"{name}\": its channels are given twice"
+            )));
+        }
+        feeds.push((stream, &asked.assignments));
+    }
+    if feeds.is_empty() {
+        feeds.push((0, &[]));
+    }
+    Ok(feeds)
+}
+
+fn feed(
+    config: &Config,
+    record: &Record,
+    sampling: Sampling,
+    stream: usize,
+    assignments: &[Assignment],
+    side: Side,
+    inputs: &mut Vec<String>,
+) -> Result<Fed, ReplayError> {
+    let dataset = Dataset::default();
+    let options = fitted(record, &dataset, assignments, side)?;
+    let name = &config.streams[stream].name;
+    let lines = describe(record, &dataset, &options)?;
+    inputs.extend(lines.into_iter().map(|line| format!("{name}: {line}")));
+    Ok(Fed {
+        stream,
+        columns: values(record, (!sampling.is_own).then_some(sampling.rate), &dataset, &options)?,
+    })
+}
+
+/// How the record is read. Where it has no current at all, or no voltage, these are of quality invalid: functions that need them
+/// are blocked.
+fn fitted(
+    record: &Record,
+    dataset: &Dataset,
+    assignments: &[Assignment],
+    side: Side,
+) -> Result<Options, WaveformError> {
+    let with_none = |none: &[&str]| {
+        let is_free = |member: &&&str| {
+            !assignments
+                .iter()
+                .any(|asked| asked.member.eq_ignore_ascii_case(member))
+        };
+        let nothing = none.iter().filter(is_free).map(|member| Assignment {
+            member: (*member).to_owned(),
+            channel: "none".to_owned(),
+        });
+        Options {
+            assignments: assignments.iter().cloned().chain(nothing).collect(),
+            side,
+            ending: Ending::Once,
+            ..Options::default()
+        }
+    };
+    let whole = with_none(&[]);
+    let refused = match describe(record, dataset, &whole) {
+        Ok(_) => return Ok(whole),
+        Err(refused) => refused,
+    };
+    let halves = [with_none(&CHANNELS[4..]), with_none(&CHANNELS[..4])];
+    let fits = |options: &Options| describe(record, dataset, options).is_ok();
+    halves.into_iter().find(fits).ok_or(refused)
+}
+
+fn play(config: &Config, engine: &mut Engine, fed: &[Fed], samples: u64) -> Story {
+    let rate = engine.rate();
+    let turns = rate.round().max(1.0) as u64;
+    let mut story = Story::new(config, rate);
+    let (mut pushed, mut tasks) = (0, 0u64);
+    while pushed < samples {
+        tasks += 1;
+        let due = (tasks as f64 * config.task_ns as f64 * rate / 1e9 + 1e-6) as u64;
+        let up_to = due.min(samples);
+        while pushed < up_to {
+            let end = up_to.min(pushed + PUSHED);
+            for number in pushed..end {
+                for fed in fed {
+                    engine.push(fed.stream, &sample(fed, number, turns));
+                }
+            }
+            pushed = end;
+            engine.align(pushed);
+        }
+        engine.measure();
+        story.tell(engine.decide().events);
+    }
+    story.end(samples.saturating_sub(1));
+    story
+}
+
+/// Sample `number` of a stream. What is missing is not a number, which the measurement does not believe.
+fn sample(fed: &Fed, number: u64, turns: u64) -> Sample {
+    Sample {
+        smp_cnt: (number % turns) as u16,
+        values: std::array::from_fn(|channel| fed.columns[channel][number as usize]),
+        quality: [SvQuality::GOOD; 8],
+        smp_synch: 2,
+        simulated: false,
+        conflicting: false,
+    }
+}

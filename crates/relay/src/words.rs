@@ -1,0 +1,74 @@
+//! What happens in a relay, in words.
+
+use crate::config::Config;
+use crate::events::{Change, Subject};
+use protection::measure::Blocks;
+use protection::supervision::SampleState;
+use protection::{Direction, Phases};
+
+/// Name and node of a subject.
+#[must_use]
+pub fn who(config: &Config, subject: Subject) -> (&str, String) {
+    match subject {
+        Subject::Function(number) => {
+            let instance = &config.functions[number];
+            (&instance.name, instance.node.to_string())
+        }
+        Subject::Trip(number) => (&config.trips[number].name, config.trips[number].node.to_string()),
+        Subject::Breaker(number) => (&config.trips[number].name, "RBRF (50BF)".to_owned()),
+        Subject::Stream(number) => (&config.streams[number].name, "LSVS".to_owned()),
+    }
+}
+
+/// A change in words.
+#[must_use]
+pub fn what(change: Change) -> String {
+    match change {
+        Change::Start(phases, direction) => format!("start {phases}{}", towards(direction)),
+        Change::Operate(phases) => format!("operate {phases}"),
+        Change::Backtrip => "back trip".to_owned(),
+        Change::Reset => "reset".to_owned(),
+        Change::Blocked(blocks) => format!("blocked: {}", reasons(blocks)),
+        Change::Released => "released".to_owned(),
+        Change::Samples(state) => format!("samples: {}", state_name(state)),
+        Change::Restart => "counter jumped: samples begin anew".to_owned(),
+        Change::Synch(value) => format!("smpSynch {value}"),
+    }
+}
+
+fn towards(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Unknown => "",
+        Direction::Forward => ", forward",
+        Direction::Reverse => ", reverse",
+        Direction::Both => ", both directions",
+    }
+}
+
+/// How samples come, in a word.
+#[must_use]
+pub fn state_name(state: SampleState) -> &'static str {
+    match state {
+        SampleState::Never => "never",
+        SampleState::Good => "good",
+        SampleState::Hold => "hold",
+        SampleState::Warning => "warning",
+        SampleState::Alarm => "alarm",
+        SampleState::Inactive => "inactive",
+    }
+}
+
+/// Why a function does not decide, in a list.
+#[must_use]
+pub fn reasons(blocks: Blocks) -> String {
+    blocks.reasons().collect::<Vec<_>>().join(", ")
+}
+
+/// Letters of phases, in a list.
+#[must_use]
+pub fn letters(phases: Phases) -> String {
+    match phases.any() {
+        true => phases.to_string(),
+        false => String::new(),
+    }
+}

@@ -1,0 +1,54 @@
+//! The values of a record, for those who work on them rather than publish them.
+
+use super::Options;
+use super::mapping::{Feed, Origin, origins};
+use super::render::Columns;
+use crate::WaveformError;
+use crate::comtrade::Record;
+use crate::sample::{Dataset, Member, MemberRole, Quantity};
+
+/// The values of every member, in A or V; NaN where the record has none. Without a `rate` they are the record's own, sample for
+/// sample; the skew of channels is not made good then. Else they are those at `rate` samples a second, from the first sample on.
+///
+/// # Errors
+/// A member without channel, or more samples than memory should hold.
+pub fn values(
+    record: &Record,
+    rate: Option<f64>,
+    dataset: &Dataset,
+    options: &Options,
+) -> Result<Vec<Vec<f64>>, WaveformError> {
+    let origins = origins(record, dataset, &options.assignments, options.side)?;
+    let mut columns = match rate {
+        Some(rate) => Columns::new(record, rate, dataset, options, &origins)?.values,
+        None => origins.iter().map(|origin| own(record, origin)).collect(),
+    };
+    for (index, member) in dataset.members().iter().enumerate() {
+        if origins[index] == Origin::Sum {
+            columns[index] = sum_of_phases(dataset, member.quantity, &columns);
+        }
+    }
+    Ok(columns)
+}
+
+fn own(record: &Record, origin: &Origin) -> Vec<f64> {
+    let samples = record.times_s().len();
+    match origin {
+        Origin::Feed(Feed { channel, factor }) => record.analog(*channel).iter().map(|value| factor * value).collect(),
+        Origin::Invalid(_) => vec![f64::NAN; samples],
+        Origin::Sum | Origin::Zero => vec![0.0; samples],
+    }
+}
+
+fn sum_of_phases(dataset: &Dataset, quantity: Quantity, columns: &[Vec<f64>]) -> Vec<f64> {
+    let is_phase = |member: &Member| member.quantity == quantity && matches!(member.place, MemberRole::Phase(_));
+    let phases = dataset.members().iter().zip(columns);
+    let mut phases = phases.filter(|(member, _)| is_phase(member)).map(|(_, values)| values);
+    let mut sum = phases.next().cloned().unwrap_or_default();
+    for phase in phases {
+        for (total, value) in sum.iter_mut().zip(phase) {
+            *total += value;
+        }
+    }
+    sum
+}
