@@ -86,7 +86,7 @@ mod tests {
         name = "R1"
         [[stream]]
         name = "bay"
-        sv = { svid = "MU01" }
+        sv = { svID = "MU01" }
         [[function]]
         name = "F1"
         stream = "bay"
@@ -103,7 +103,7 @@ mod tests {
         let function = Subject::Function(0);
         assert_eq!(
             of(function, Change::Start(Phases::A | Phases::C, Direction::Reverse)),
-            "R1: F1, PIOC (50): start A C, reverse"
+            "R1: F1, PIOC (50): start AC, reverse"
         );
         assert_eq!(of(function, Change::Operate(Phases::B)), "R1: F1, PIOC (50): operate B");
         assert_eq!(
