@@ -4,9 +4,12 @@
 //! [`Config`] at its own rate cannot fail.
 
 mod file;
+mod functions;
 mod goose;
 mod names;
 mod order;
+mod streams;
+mod trips;
 mod values;
 
 pub use file::parse;

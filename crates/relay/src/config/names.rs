@@ -22,6 +22,21 @@ pub(super) fn find<'a>(
     })
 }
 
+/// Whether a name is still free, and can be told from the text around it.
+pub(super) fn free<'a>(what: &str, name: &str, mut taken: impl Iterator<Item = &'a String>) -> Result<(), String> {
+    if name.is_empty() || name.contains(['.', ':', ',']) || name.chars().any(char::is_control) {
+        return Err(format!(
+            "{what} \"{name}\": a name has no dot, colon, comma or control character, and is not empty"
+        ));
+    }
+    match taken.any(|other| other == name) {
+        true => Err(format!(
+            "{what} \"{name}\" stands in the file twice: give each its own name"
+        )),
+        false => Ok(()),
+    }
+}
+
 /// How many letters have to be put in, left out or changed to make one of the other.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();

@@ -1,0 +1,124 @@
+//! `[[function]]` of a relay file.
+
+use super::file::Problem;
+use super::names::{self, free};
+use super::{Config, Instance};
+use protection::{FunctionSettings, Source};
+use serde::Deserialize;
+use toml::Spanned;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct FunctionKeys {
+    name: String,
+    stream: Option<Spanned<String>>,
+    current_stream: Option<Spanned<String>>,
+    voltage_stream: Option<Spanned<String>>,
+    sides: Option<Spanned<Vec<String>>>,
+    settings: FunctionSettings,
+}
+
+impl Config {
+    /// Streams measure what their functions need.
+    pub(super) fn measure_harmonics(&mut self) {
+        for instance in &self.functions {
+            for set in instance.settings.sets() {
+                let harmonics = &mut self.streams[set].measuring.harmonics;
+                harmonics.extend(instance.settings.harmonics());
+                harmonics.sort_unstable();
+                harmonics.dedup();
+            }
+        }
+    }
+
+    fn stream_named(&self, name: &Spanned<String>) -> Result<usize, Problem> {
+        let names = self.streams.iter().map(|stream| stream.name.as_str());
+        names::find("stream", name.get_ref(), names).map_err(|problem| (name.span().start, problem))
+    }
+
+    /// The stream of that name; without one the only stream there is.
+    pub(super) fn stream_or_only(&self, name: Option<&Spanned<String>>) -> Result<Option<usize>, Problem> {
+        match name {
+            Some(name) => self.stream_named(name).map(Some),
+            None => Ok((self.streams.len() == 1).then_some(0)),
+        }
+    }
+}
+
+impl FunctionKeys {
+    /// The instance; `start` is where in the text its table begins.
+    pub(super) fn instance(self, config: &Config, start: usize) -> Result<Instance, Problem> {
+        let here = |problem: String| (start, format!("function \"{}\": {problem}", self.name));
+        let taken = config.functions.iter().map(|instance| &instance.name);
+        free("function", &self.name, taken).map_err(|problem| (start, problem))?;
+        let is_differential = matches!(self.settings, FunctionSettings::Pdif(_));
+        let unbound = if is_differential { [0, 1] } else { [0, 0] };
+        if self.settings.sets() != unbound {
+            return Err(here(
+                "settings has the number of a set: name its stream instead (stream, or sides of pdif)".into(),
+            ));
+        }
+        let sets = match is_differential {
+            true => self.two_sides(config, start)?,
+            false => self.one_source(config, start)?,
+        };
+        let settings = self.settings.of_sets(sets);
+        let rated = config.rated_of(&settings, f64::from(config.rate));
+        let function = settings.make(&rated).map_err(|error| here(error.to_string()))?;
+        Ok(Instance {
+            name: self.name,
+            settings,
+            node: function.node(),
+        })
+    }
+
+    fn two_sides(&self, config: &Config, start: usize) -> Result<[usize; 2], Problem> {
+        let problem = |what: &str| (start, format!("function \"{}\": {what}", self.name));
+        if self.stream.is_some() || self.current_stream.is_some() || self.voltage_stream.is_some() {
+            return Err(problem(
+                "pdif takes sides = [\"one stream\", \"another\"], and no stream",
+            ));
+        }
+        let Some(sides) = &self.sides else {
+            return Err(problem("pdif needs sides = [\"one stream\", \"another\"]"));
+        };
+        let [one, other] = sides.get_ref().as_slice() else {
+            return Err(problem("sides has two streams"));
+        };
+        let names = config.streams.iter().map(|stream| stream.name.as_str());
+        let find = |name: &str| names::find("stream", name, names.clone()).map_err(|why| (sides.span().start, why));
+        let found = [find(one)?, find(other)?];
+        if found[0] == found[1] {
+            return Err(problem(
+                "both sides are one stream: a differential function compares two",
+            ));
+        }
+        Ok(found)
+    }
+
+    fn one_source(&self, config: &Config, start: usize) -> Result<[usize; 2], Problem> {
+        if self.sides.is_some() {
+            return Err((
+                start,
+                format!("function \"{}\": sides is for pdif only: write stream", self.name),
+            ));
+        }
+        let both = config.stream_or_only(self.stream.as_ref())?;
+        let own = |name: &Option<Spanned<String>>| name.as_ref().map(|name| config.stream_named(name)).transpose();
+        let current = own(&self.current_stream)?.or(both);
+        let voltage = own(&self.voltage_stream)?.or(both);
+        // One of the two alone is that of a function that needs only one.
+        let source = match (current.or(voltage), voltage.or(current)) {
+            (Some(current), Some(voltage)) => Source { current, voltage },
+            _ => {
+                let have: Vec<&str> = config.streams.iter().map(|stream| stream.name.as_str()).collect();
+                let have = have.join(", ");
+                return Err((
+                    start,
+                    format!("function \"{}\": say its stream (have: {have})", self.name),
+                ));
+            }
+        };
+        Ok([source.current, source.voltage])
+    }
+}

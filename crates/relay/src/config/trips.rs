@@ -1,0 +1,78 @@
+//! `[[trip]]` of a relay file.
+
+use super::file::Problem;
+use super::names::{self, free};
+use super::{Config, TripMatrix};
+use protection::Source;
+use protection::breaker::{Rbrf, RbrfSettings};
+use protection::trip::{Ptrc, PtrcSettings};
+use serde::Deserialize;
+use toml::Spanned;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct TripKeys {
+    name: String,
+    #[serde(default)]
+    settings: PtrcSettings,
+    functions: Option<Vec<Spanned<String>>>,
+    breaker_failure: Option<BreakerKeys>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BreakerKeys {
+    stream: Option<Spanned<String>>,
+    #[serde(default)]
+    settings: RbrfSettings,
+}
+
+impl TripKeys {
+    /// The row of the trip matrix; `start` is where in the text its table begins.
+    pub(super) fn row(self, config: &Config, start: usize) -> Result<TripMatrix, Problem> {
+        let here = |problem: String| (start, format!("trip \"{}\": {problem}", self.name));
+        let taken = config.trips.iter().map(|trip| &trip.name);
+        free("trip", &self.name, taken).map_err(|problem| (start, problem))?;
+        let names = config.functions.iter().map(|instance| instance.name.as_str());
+        let find = |name: &Spanned<String>| {
+            names::find("function", name.get_ref(), names.clone()).map_err(|problem| (name.span().start, problem))
+        };
+        let functions = match &self.functions {
+            Some(listed) => listed.iter().map(find).collect::<Result<Vec<_>, _>>()?,
+            None => (0..config.functions.len()).collect(),
+        };
+        if functions.is_empty() {
+            return Err(here("no function operates it: list functions".into()));
+        }
+        let breaker_failure = self.breaker_failure.as_ref();
+        let breaker_failure = breaker_failure.map(|keys| keys.settings(config, start, &self.name));
+        let rated = config.rated(&config.streams[0], f64::from(config.rate));
+        let conditioning = Ptrc::new(self.settings, &rated).map_err(|error| here(error.to_string()))?;
+        Ok(TripMatrix {
+            settings: self.settings,
+            node: conditioning.node(),
+            functions,
+            breaker_failure: breaker_failure.transpose()?,
+            name: self.name,
+        })
+    }
+}
+
+impl BreakerKeys {
+    fn settings(&self, config: &Config, start: usize, trip: &str) -> Result<RbrfSettings, Problem> {
+        let here = |problem: String| (start, format!("trip \"{trip}\": breaker-failure: {problem}"));
+        if self.settings.source != Source::default() {
+            return Err(here("settings has the number of a set: name the stream instead".into()));
+        }
+        let Some(stream) = config.stream_or_only(self.stream.as_ref())? else {
+            return Err(here("say whose current the breaker carries: stream = \"…\"".into()));
+        };
+        let settings = RbrfSettings {
+            source: Source::of(stream),
+            ..self.settings
+        };
+        let rated = config.rated(&config.streams[stream], f64::from(config.rate));
+        Rbrf::new(settings, &rated).map_err(|error| here(error.to_string()))?;
+        Ok(settings)
+    }
+}
