@@ -11,7 +11,7 @@ use sys::netns::NetNs;
 struct Case {
     /// Its probe.
     probe: &'static str,
-    /// The command that has it, in a namespace with `v0` and `v1`. `FILE` is a capture that it may send again.
+    /// The command that has it, in a namespace with `v0` and `v1`. `FILE` is a capture that it may send again, `RELAY` a relay.
     words: &'static str,
     /// What runs at the far end, and its thread.
     far: Option<(&'static str, &'static str)>,
@@ -28,7 +28,13 @@ const PUBLISH: (&str, &str) = ("publish v0 --streams 2 --rate 400", "publish");
 const REFLECTOR: (&str, &str) = ("reflect v1 --role reflector --engine block", "reflector");
 const INITIATOR: (&str, &str) = ("reflect v0 --role initiator --engine block --interval 2ms", "initiator");
 
-const CASES: [Case; 17] = [
+/// A relay of the stream below.
+const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/relay.toml");
+
+/// What a relay works on.
+const SAMPLES: (&str, &str) = ("publish v0 --streams 1 --rate 4000", "publish");
+
+const CASES: [Case; 18] = [
     Case {
         probe: "wakeup",
         words: "wakeup --cpus 0 --interval 2ms",
@@ -167,6 +173,14 @@ const CASES: [Case; 17] = [
         calls: &[],
         least: 0,
     },
+    Case {
+        probe: "relay",
+        words: "relay RELAY v1",
+        far: Some(SAMPLES),
+        thread: "relay",
+        calls: &["clock_nanosleep", "sendto"],
+        least: 80,
+    },
 ];
 
 /// Who has waited long in vain goes on asleep, and looks every 100 ms whether the interface is still there. A stall of the far end can
@@ -199,7 +213,7 @@ fn measuring_threads_make_no_other_system_call() {
         let far = case.far.map(|(words, thread)| {
             let mut far = begin(&namespace, directory.path(), words);
             until_thread(&mut far, thread);
-            if words == PUBLISH.0 || words == TALK.0 {
+            if [PUBLISH.0, TALK.0, SAMPLES.0].contains(&words) {
                 until_sent(&far, "v0", 20);
             }
             far
@@ -248,7 +262,7 @@ fn capture(directory: &Path) -> String {
 /// Calls of the measuring thread, in the middle of what it was measuring.
 fn watched(case: &Case, namespace: &NetNs, directory: &Path, capture: &str) -> BTreeMap<String, u64> {
     let trace = directory.join("trace");
-    let words = case.words.replace("FILE", capture) + " --duration 1s";
+    let words = case.words.replace("FILE", capture).replace("RELAY", RELAY) + " --duration 1s";
     let mut command = Command::new("strace");
     command.args(["-f", "-Y", "-ttt", "-o"]).arg(&trace).arg(binary());
     let all = options(&directory.join("watched.triptime"), &words);

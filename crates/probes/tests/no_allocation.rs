@@ -12,6 +12,7 @@ use probes::listen::{self, ListenConfig};
 use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::publish::{self, GooseConfig, PublishConfig, StreamConfig};
 use probes::reflect::{self, ReflectConfig, Role, Stamps};
+use probes::relay::{self, RelayConfig};
 use probes::replay::{CapturedFrames, ReplayConfig};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk::{self, TalkConfig};
@@ -21,6 +22,7 @@ use run::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use streamset::StreamSpec;
 use sys::alloc::{CountingAllocator, counted, watch};
 use sys::thread::Policy;
 use units::Period;
@@ -259,6 +261,81 @@ fn replay() {
         .expect("the replay ends well");
     assert_eq!(counted() - before, 0);
     assert!(run.finish().counters("publish/lateness").received > 0);
+}
+
+/// A relay whose functions start, trip and reset, with its GOOSE. As with `subscribe`, streams are learned when they appear.
+#[test]
+fn relay() {
+    if !can_run("relay") {
+        return;
+    }
+    let _turn = turn();
+    let pair = Pair::build();
+    let (near, far) = (
+        pair.port_a(&publish::port_options()),
+        pair.port_b(&relay::port_options()),
+    );
+    let publisher = publish_config(5_000_000_000);
+    let text = relay_file(&publisher.streams[0].spec);
+    let config = RelayConfig {
+        relay: ::relay::config::parse(&text, "test").expect("a relay"),
+        clock: ClockRelation::SameHost,
+        duration_ns: Some(3_000_000_000),
+        policy: Policy::Other,
+        cpu: None,
+        spin_ahead_ns: 50_000,
+    };
+    let mut run = Run::start();
+    let publisher = publisher
+        .start(near, &mut run.recorder, &run.stop)
+        .expect("the publisher starts");
+    let running = config
+        .start(far, &mut run.recorder, &run.stop)
+        .expect("the relay starts");
+    // Its first second learns the stream.
+    std::thread::sleep(Duration::from_millis(2_000));
+    let early = counted();
+    running.join().expect("the relay ends well");
+    assert_eq!(counted() - early, 0, "after the streams are learned");
+    publisher.join().expect("the publisher ends well");
+    let run = run.finish();
+    assert!(run.counters("task/R1").received > 1_000);
+    assert!(run.counters("use/MU01").received > 1_000);
+}
+
+/// A relay that subscribes to this stream. Its overcurrent is below the load: it operates as soon as it can.
+fn relay_file(stream: &StreamSpec) -> String {
+    let StreamSpec {
+        sv_id,
+        appid,
+        destination,
+        rate,
+        asdus,
+        ..
+    } = stream;
+    format!(
+        r#"
+        [relay]
+        name = "R1"
+        [rated]
+        current-a = 100
+        [[stream]]
+        name = "bay"
+        sv = {{ svID = "{sv_id}", appid = {appid}, dst = "{destination}", profile = "F{rate}S{asdus}I4U4" }}
+        [[function]]
+        name = "I>"
+        settings.pioc = {{ pickup = 2 }}
+        [[trip]]
+        name = "Q0"
+        functions = ["I>"]
+        [[goose]]
+        gocb_ref = "R1LD0/LLN0$GO$gcb1"
+        dat_set = "R1LD0/LLN0$ds1"
+        dst = "01:0c:cd:01:00:01"
+        appid = 1
+        member = [{{ name = "trip:Q0", type = "boolean" }}, {{ name = "t", type = "timestamp" }}]
+        "#
+    )
 }
 
 /// Every probe that has a measuring thread is watched here.

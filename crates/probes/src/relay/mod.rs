@@ -93,8 +93,7 @@ impl Probe for RelayConfig {
         series::announce(&mut feed, &self.relay.name);
         let frames = Arc::new(AtomicU64::new(0));
         let (receiver, received) = subscribe::receiver(&self.subscription(), port, &frames, recorder, stop)?;
-        let engine = ::relay::Engine::new(&self.relay)
-            .map_err(|error| ProbeError::Usage(format!("relay: {error}")))?;
+        let engine = ::relay::Engine::new(&self.relay).map_err(|error| ProbeError::Usage(format!("relay: {error}")))?;
         let burden = Burden::of(&self.relay.load);
         let mut task = Task::new(self.clone(), engine, receiver, received, gooses, burden, stop.clone());
         let thread = HotThread::new(

@@ -44,8 +44,7 @@ impl Output {
             return false;
         }
         self.due_ns = now_ns;
-        self.messages
-            .make(now_ns, is_change, || sys::clock::realtime().as_ns());
+        self.messages.make(now_ns, is_change, || sys::clock::realtime().as_ns());
         true
     }
 

@@ -21,11 +21,31 @@ pub(super) enum Stage {
 
 impl Stage {
     const ALL: [(Self, &'static str, &'static str); 5] = [
-        (Self::Receive, "receive", "the task begins -> every frame that its socket held is read"),
-        (Self::Align, "align", "frames are read -> their samples are in their windows"),
-        (Self::Measure, "measure", "samples are in their windows -> phasors and frequency are known"),
-        (Self::Decide, "decide", "phasors are known -> functions and trips have decided, and the stated load is carried"),
-        (Self::Send, "send", "functions have decided -> what changed is published"),
+        (
+            Self::Receive,
+            "receive",
+            "the task begins -> every frame that its socket held is read",
+        ),
+        (
+            Self::Align,
+            "align",
+            "frames are read -> their samples are in their windows",
+        ),
+        (
+            Self::Measure,
+            "measure",
+            "samples are in their windows -> phasors and frequency are known",
+        ),
+        (
+            Self::Decide,
+            "decide",
+            "phasors are known -> functions and trips have decided, and the stated load is carried",
+        ),
+        (
+            Self::Send,
+            "send",
+            "functions have decided -> what changed is published",
+        ),
     ];
 
     /// It began at `began` and ends now.

@@ -25,8 +25,7 @@ const DIRECTIONS: [Direction; 4] = [
 
 /// What happened: a code, whose it is, and details.
 pub(super) fn packed(event: &Event) -> (u16, u64, u64) {
-    let index_of_direction =
-        |direction| DIRECTIONS.iter().position(|each| *each == direction).unwrap_or(0) as u64;
+    let index_of_direction = |direction| DIRECTIONS.iter().position(|each| *each == direction).unwrap_or(0) as u64;
     let (kind, number) = match event.subject {
         Subject::Function(number) => (0_u64, number),
         Subject::Trip(number) => (1, number),
@@ -111,8 +110,14 @@ mod tests {
             "R1: F1, PIOC (50): blocked: lost samples, different instants"
         );
         let stream = Subject::Stream(0);
-        assert_eq!(of(stream, Change::Samples(SampleState::Inactive)), "R1: bay, LSVS: samples: inactive");
+        assert_eq!(
+            of(stream, Change::Samples(SampleState::Inactive)),
+            "R1: bay, LSVS: samples: inactive"
+        );
         assert_eq!(of(stream, Change::Synch(2)), "R1: bay, LSVS: smpSynch 2");
-        assert_eq!(of(stream, Change::Restart), "R1: bay, LSVS: counter jumped: samples begin anew");
+        assert_eq!(
+            of(stream, Change::Restart),
+            "R1: bay, LSVS: counter jumped: samples begin anew"
+        );
     }
 }

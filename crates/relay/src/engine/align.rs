@@ -159,7 +159,9 @@ impl Aligner {
     /// Number of the first sample from `next` on that has not come.
     pub(super) fn ready(&self, next: u64) -> u64 {
         let has = |number: &u64| self.ring[*number as usize & (RING - 1)].number == *number;
-        (next..next + RING as u64).find(|number| !has(number)).unwrap_or(next + RING as u64)
+        (next..next + RING as u64)
+            .find(|number| !has(number))
+            .unwrap_or(next + RING as u64)
     }
 
     /// Whether it holds the count of all synchronised streams: it counts so, and comes.

@@ -88,7 +88,9 @@ pub(crate) fn run(args: RelayArgs) -> Result<u8, Failure> {
     match (&args.replay.replay, args.interface.clone()) {
         (None, Some(interface)) => live::run(config, &interface, args),
         (Some(file), _) => replay::run(&config, file, &args.replay, args.run.json),
-        (None, None) => Err(Failure::Usage("relay: name an interface, or a file with --replay".into())),
+        (None, None) => Err(Failure::Usage(
+            "relay: name an interface, or a file with --replay".into(),
+        )),
     }
 }
 

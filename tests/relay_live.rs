@@ -1,0 +1,130 @@
+//! `triptime relay FILE INTERFACE`: faults on a stream become trips in GOOSE, and nothing else does.
+
+use rustix::process::Signal;
+use serde_json::Value;
+use std::path::Path;
+use support::{end, json, namespace, root_or_skip, run, series, signal, start, stderr, until_packet_socket, until_sent, wait};
+use sys::netns::NetNs;
+
+const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/relay.toml");
+
+/// A fault of 100 ms at 500 ms in every second.
+const FAULTS: &str = "\
+currents_a = 300
+repeat_every = \"1s\"
+[[state]]
+name = \"fault\"
+at = \"500ms\"
+duration = \"100ms\"
+currents_a = [6000, 300, 300]
+current_angles_deg = [-80, -150, 90]
+";
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// What `relay` said, and what went over the wire, while `publish` sent with these further options.
+fn play(namespace: &NetNs, directory: &Path, publish: &[&str]) -> (Value, Vec<Value>) {
+    let (out, sent, capture) = (
+        directory.join("relay.triptime"),
+        directory.join("publish.triptime"),
+        directory.join("relay.pcapng"),
+    );
+    let common = ["--policy", "other", "--quiet", "--json", "--no-flight-recorder", "--out"];
+    let relay = ["relay", RELAY, "v1", "--clock", "same-host", "--duration", "4s", "--capture-all", "--capture"];
+    let relay: Vec<&str> = [&relay[..], &[text(&capture)], &common, &[text(&out)]].concat();
+    let sender = ["publish", "v0", "--streams", "1", "--rate", "4000"];
+    let sender: Vec<&str> = [&sender[..], publish, &common, &[text(&sent)]].concat();
+    let (sender, relay) = namespace
+        .run(|| {
+            let sender = start(&sender);
+            until_sent(&sender, "v0", 20);
+            (sender, start(&relay))
+        })
+        .expect("a thread in the namespace");
+    until_packet_socket(&relay);
+    let output = wait(relay, &["relay"]);
+    signal(&sender, Signal::INT);
+    end(sender, &["publish"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let decoded = run(&["pcap", text(&capture), "--decode"]);
+    let lines = String::from_utf8(decoded.stdout).expect("UTF-8");
+    let messages = lines.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    (json(&output), messages.collect())
+}
+
+/// When a message with the trip set first came, after each sample that is the first of a fault; in ns.
+fn trip_times(messages: &[Value]) -> Vec<i64> {
+    let at = |message: &Value| message["time_ns"].as_i64().expect("a time");
+    let begins = messages.iter().filter(|message| message["smpCnt"] == 2000);
+    let trips: Vec<i64> = messages.iter().filter(|message| is_trip(message)).map(at).collect();
+    let first_after = |begin: i64| trips.iter().find(|trip| (begin..begin + 500_000_000).contains(*trip));
+    begins
+        .filter_map(|begin| first_after(at(begin)).map(|trip| trip - at(begin)))
+        .collect()
+}
+
+fn is_trip(message: &Value) -> bool {
+    message["kind"] == "goose" && message["allData"][0]["value"] == true
+}
+
+#[test]
+fn faults_become_trips() {
+    if !root_or_skip("faults_become_trips") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let waveform = directory.path().join("faults.toml");
+    std::fs::write(&waveform, FAULTS).expect("a file");
+    let (document, messages) = play(&namespace(), directory.path(), &["--waveform", text(&waveform)]);
+    assert!(series(&document, "task/F1")["received"].as_u64().expect("a count") > 1_000);
+    for name in ["use/MU01", "arrival/MU01", "spacing/MU01", "delivery/F1"] {
+        assert!(series(&document, name)["received"].as_u64().expect("a count") > 1_000, "{name}");
+    }
+    let trips = trip_times(&messages);
+    // A stall of this machine may block the functions in one of the four; the relay's own time is measured elsewhere.
+    assert!(trips.len() >= 2, "{trips:?}");
+    let fastest = trips.iter().min().expect("a trip");
+    assert!((1_000_000..60_000_000).contains(fastest), "{trips:?}");
+    let said = |wanted: &str| {
+        let events = document["events"].as_array().expect("events");
+        events.iter().any(|event| event["kind"] == "relay" && event["text"].as_str().is_some_and(|text| text.contains(wanted)))
+    };
+    assert!(said("F1: I>>, PIOC (50): operate A") && said("F1: Q0, PTRC (94): operate ABC"), "{document}");
+}
+
+#[test]
+fn load_is_no_trip_and_another_stream_is_not_worked_on() {
+    if !root_or_skip("load_is_no_trip_and_another_stream_is_not_worked_on") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let (document, messages) = play(&namespace(), directory.path(), &[]);
+    assert!(series(&document, "use/MU01")["received"].as_u64().expect("a count") > 1_000);
+    let is_goose = |message: &&Value| message["kind"] == "goose";
+    assert!(messages.iter().filter(is_goose).count() > 1, "it says that it is there");
+    assert!(!messages.iter().any(is_trip));
+
+    let waveform = directory.path().join("faults.toml");
+    std::fs::write(&waveform, FAULTS).expect("a file");
+    let out = directory.path().join("other.triptime");
+    let sent = directory.path().join("other-publish.triptime");
+    let common = ["--policy", "other", "--quiet", "--no-flight-recorder", "--out"];
+    let sender = ["publish", "v0", "--streams", "1", "--rate", "4000", "--sv-id", "XX", "--waveform", text(&waveform)];
+    let relay = ["relay", RELAY, "v1", "--duration", "2s"];
+    let output = namespace()
+        .run(|| {
+            let sender = start(&[&sender[..], &common, &[text(&sent)]].concat());
+            until_sent(&sender, "v0", 20);
+            let relay = start(&[&relay[..], &common, &[text(&out)]].concat());
+            let output = wait(relay, &["relay"]);
+            signal(&sender, Signal::INT);
+            end(sender, &["publish"]);
+            output
+        })
+        .expect("a thread in the namespace");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!said.contains("operate"), "{said}");
+    assert!(said.contains("samples: inactive") || said.contains("XX01"), "{said}");
+}
