@@ -110,7 +110,7 @@ fn load_is_no_trip_and_another_stream_is_not_worked_on() {
     std::fs::write(&waveform, FAULTS).expect("a file");
     let out = directory.path().join("other.triptime");
     let sent = directory.path().join("other-publish.triptime");
-    let common = ["--policy", "other", "--quiet", "--no-flight-recorder", "--out"];
+    let common = ["--policy", "other", "--quiet", "--json", "--no-flight-recorder", "--out"];
     let sender = ["publish", "v0", "--streams", "1", "--rate", "4000", "--sv-id", "XX", "--waveform", text(&waveform)];
     let relay = ["relay", RELAY, "v1", "--duration", "2s"];
     let output = namespace()
@@ -124,7 +124,8 @@ fn load_is_no_trip_and_another_stream_is_not_worked_on() {
             output
         })
         .expect("a thread in the namespace");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(!said.contains("operate"), "{said}");
-    assert!(said.contains("samples: inactive") || said.contains("XX01"), "{said}");
+    let document = json(&output);
+    assert!(series(&document, "spacing/MU01")["lost"].as_u64().expect("a count") > 1_000);
+    assert_eq!(series(&document, "spacing/MU01")["received"], 0);
+    assert!(!document.to_string().contains("operate"), "{document}");
 }

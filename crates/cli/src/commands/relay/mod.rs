@@ -30,7 +30,6 @@ pub(crate) struct RelayArgs {
     /// The relay: a TOML file (docs/formats/relay-file.md)
     config: PathBuf,
     /// Interface that its streams come through, and its GOOSE goes
-    #[arg(required_unless_present = "replay")]
     interface: Option<String>,
     #[command(flatten)]
     live: LiveArgs,
