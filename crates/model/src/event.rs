@@ -53,6 +53,8 @@ pub enum EventKind {
     Stream,
     /// Something happened to a stream that its counters do not show: a restart, a silence of unknown length, a second publisher.
     StreamDoubt,
+    /// A negative control of a test set did not hold: what it measured may have another cause than what it published.
+    ControlFailed,
     /// A right or a feature was refused, and the run went on without it.
     Refused,
     /// The run was ended early.
@@ -67,7 +69,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -90,6 +92,7 @@ impl EventKind {
         Self::Link,
         Self::Stream,
         Self::StreamDoubt,
+        Self::ControlFailed,
         Self::Refused,
         Self::Interrupted,
         Self::Break,
@@ -122,6 +125,7 @@ impl EventKind {
             Self::Link => "link",
             Self::Stream => "stream",
             Self::StreamDoubt => "stream-doubt",
+            Self::ControlFailed => "control-failed",
             Self::Refused => "refused",
             Self::Interrupted => "interrupted",
             Self::Break => "break",

@@ -16,11 +16,14 @@ mod group;
 mod marks;
 mod sender;
 mod series;
+mod timetable;
 mod waveform;
 
 pub use captured::captured_streams;
 pub use config::{PublishConfig, StreamConfig};
 pub use goose::GooseConfig;
+pub(crate) use group::template;
+pub(crate) use timetable::{Pace, Timetable};
 pub use waveform::Waveform;
 
 use crate::error::ProbeError;
@@ -121,7 +124,7 @@ fn thread(config: &PublishConfig, port: Port, recorder: &mut Recorder, stop: &St
     let instants = paces.iter().map(|pace| pace.frames_per_second()).sum();
     let mut feed = recorder.feed(crate::hot::capacity(instants), paces.len(), describe);
     for group in &groups {
-        feed.announce(group.slot, &series::label(group.pace, paces.len()));
+        feed.announce(group.slot, &series::label(group.timetable.pace, paces.len()));
     }
     let mut sender = sender::Sender::new(config.clone(), port, groups, stop.clone());
     Ok(HotThread::new(
@@ -156,7 +159,8 @@ fn check(config: &PublishConfig) -> Result<(), ProbeError> {
     Ok(())
 }
 
-fn check_stream(stream: &StreamSpec) -> Result<(), ProbeError> {
+/// Refuses a stream that smpCnt cannot count.
+pub(crate) fn check_stream(stream: &StreamSpec) -> Result<(), ProbeError> {
     let StreamSpec { sv_id, rate, asdus, .. } = stream;
     let usage = |message: String| Err(ProbeError::Usage(message));
     if *rate == 0 || *rate > HIGHEST_RATE {

@@ -37,7 +37,11 @@ fn nature(quantity: Quantity) -> Nature {
     match quantity {
         Quantity::Late | Quantity::Overflow => Nature::CountByValue,
         Quantity::Missed => Nature::Missed,
-        Quantity::Lost | Quantity::Duplicate | Quantity::Conflicting | Quantity::Reordered => Nature::Delivery,
+        Quantity::Lost
+        | Quantity::Duplicate
+        | Quantity::Conflicting
+        | Quantity::Reordered
+        | Quantity::Unwanted => Nature::Delivery,
         Quantity::Received => Nature::Received,
         _ => Nature::Value,
     }
@@ -288,6 +292,7 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
         // The figures are not those of the thread that the settings name.
         EventKind::ThreadChanged => of_a_thread.then_some(true),
         EventKind::SecondMeasurement => Some(true),
+        EventKind::ControlFailed => Some(true),
         EventKind::RecorderOverrun => (series.counters.overrun == 0).then_some(nature == Nature::Received),
         EventKind::Incomplete => Some(quantity == Quantity::Lost || nature == Nature::Received),
         EventKind::HopGap => series

@@ -30,10 +30,13 @@ pub fn parse(text: &str, name: &str) -> Result<Synth, WaveformError> {
         problem,
     };
     let file: File = toml::from_str(text).map_err(|error| refused(error.to_string().trim_end().to_owned()))?;
-    let synth = Synth::from(file);
-    check(&synth)
-        .and_then(|()| super::timeline::segments(&synth))
-        .map_err(|error| refused(error.to_string()))?;
+    checked(Synth::from(file)).map_err(|error| refused(error.to_string()))
+}
+
+/// The signal, unless its values or the order of its states cannot be.
+pub(crate) fn checked(synth: Synth) -> Result<Synth, WaveformError> {
+    check(&synth)?;
+    super::timeline::segments(&synth)?;
     Ok(synth)
 }
 
@@ -113,9 +116,10 @@ fn within(place: &str, key: &str, value: f64, least: f64, most: f64) -> Result<(
     )))
 }
 
+/// A signal as a file has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub(crate) struct File {
     frequency_hz: Option<f64>,
     currents_a: Option<PerPhase>,
     current_angles_deg: Option<PerPhase>,
@@ -156,9 +160,10 @@ impl PerPhase {
     }
 }
 
-#[derive(Debug, Deserialize)]
+/// A duration such as `20ms`, in nanoseconds.
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "String")]
-struct Duration(u64);
+pub(crate) struct Duration(pub(crate) u64);
 
 impl TryFrom<String> for Duration {
     type Error = units::DurationError;

@@ -9,6 +9,7 @@ mod signal;
 mod steady;
 mod timeline;
 
+pub(crate) use file::{Duration, File, checked};
 pub use file::{parse, read};
 
 use wire::quality::SvQuality;
