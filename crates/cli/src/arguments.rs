@@ -130,15 +130,6 @@ pub(crate) fn size(text: &str) -> Result<u64, units::SizeError> {
     units::parse_bytes(text)
 }
 
-/// An APPID such as `0x4000` or `16384`.
-pub(crate) fn appid(text: &str) -> Result<u16, String> {
-    let parsed = match text.strip_prefix("0x") {
-        Some(digits) => u16::from_str_radix(digits, 16),
-        None => text.parse(),
-    };
-    parsed.map_err(|_| format!("\"{text}\" is not an APPID: write it as 0x4000"))
-}
-
 /// How a thread waits for frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ReceiveArg {
@@ -159,13 +150,11 @@ impl From<ReceiveArg> for probes::Receive {
 
 #[cfg(test)]
 mod tests {
-    use super::{appid, window};
+    use super::window;
     use probes::options::positive_duration;
 
     #[test]
     fn values_and_refusals() {
-        assert_eq!(appid("0x4001"), Ok(0x4001));
-        assert!(appid("40 01").is_err());
         assert_eq!(window("1s"), Ok(1_000_000_000));
         assert!(window("0").is_err() && window("99ms").is_err());
         assert!(positive_duration("0").is_err() && positive_duration("10").is_err());

@@ -110,6 +110,7 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Publish(Box<commands::publish::PublishArgs>),
     Subscribe(commands::subscribe::SubscribeArgs),
     Trace(commands::trace::TraceArgs),
+    Trip(Box<commands::trip::TripArgs>),
     Pcap(commands::pcap::PcapArgs),
     Report(commands::report::ReportArgs),
     Compare(commands::compare::CompareArgs),
@@ -143,6 +144,7 @@ fn main() -> ExitCode {
         Command::Publish(args) => commands::publish::run(*args),
         Command::Subscribe(args) => commands::subscribe::run(args),
         Command::Trace(args) => commands::trace::run(args),
+        Command::Trip(args) => commands::trip::run(*args),
         Command::Pcap(args) => Ok(commands::pcap::run(
             &args,
             &mut std::io::stdout().lock(),

@@ -30,6 +30,7 @@ pub mod subscribe;
 pub mod talk;
 pub mod timesync;
 pub mod trace;
+pub mod trip;
 pub mod wakeup;
 
 pub use cpus::{CpuProbe, OnCpus};
@@ -49,7 +50,7 @@ pub use sender::SenderEnd;
 pub mod turn;
 
 /// Every probe, in the order of the command line.
-pub static LIST: [&About; 9] = [
+pub static LIST: [&About; 10] = [
     &wakeup::ABOUT,
     &noise::ABOUT,
     &reflect::ABOUT,
@@ -59,4 +60,5 @@ pub static LIST: [&About; 9] = [
     &replay::ABOUT,
     &subscribe::ABOUT,
     &trace::ABOUT,
+    &trip::ABOUT,
 ];

@@ -53,6 +53,18 @@ pub fn mac(text: &str) -> Result<Mac, String> {
     Mac::from_str(text).map_err(|error| error.to_string())
 }
 
+/// An APPID such as `0x4000` or `16384`.
+///
+/// # Errors
+/// No APPID, with what would be one.
+pub fn appid(text: &str) -> Result<u16, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u16::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| format!("\"{text}\" is not an APPID: write it as 0x4000"))
+}
+
 /// The options of a command line that names none.
 ///
 /// # Panics
@@ -110,7 +122,7 @@ pub(crate) fn some_positive_ns<'de, D: Deserializer<'de>>(deserializer: D) -> Re
 
 #[cfg(test)]
 mod tests {
-    use super::{mac, vlan};
+    use super::{appid, mac, vlan};
 
     #[test]
     fn values_and_refusals() {
@@ -122,5 +134,7 @@ mod tests {
             assert!(error.contains("0 to 4095") && error.contains("0 to 7"), "{error}");
         }
         assert!(mac("01:0c:cd:04:00:01").is_ok() && mac("01:0c:cd").is_err());
+        assert_eq!(appid("0x4001"), Ok(0x4001));
+        assert!(appid("40 01").is_err());
     }
 }

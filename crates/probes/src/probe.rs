@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn every_kind_that_is_measured_live_is_some_probes() {
         // Of other tools' files, of the watch over the clocks, and of what is to come.
-        let others = [&kind::LATENCY, &kind::CLOCK, &kind::TASK, &kind::TRIP];
+        let others = [&kind::LATENCY, &kind::CLOCK, &kind::TASK];
         for kind in kind::ALL {
             let ours = LIST.iter().any(|about| about.kinds.contains(&kind));
             assert_ne!(ours, others.contains(&kind), "{}", kind.name);

@@ -17,3 +17,4 @@ pub(crate) mod report;
 pub(crate) mod subscribe;
 pub(crate) mod talk;
 pub(crate) mod trace;
+pub(crate) mod trip;

@@ -267,7 +267,10 @@ pub static TRIP: Kind = Kind {
     counters: &[
         (Counter::Expected, "Shots with a fault"),
         (Counter::Received, "Trips"),
-        (Counter::Lost, "Failures to trip: shots with a fault, and no trip while it lasted"),
+        (
+            Counter::Lost,
+            "Failures to trip: shots with a fault, and no trip while it lasted",
+        ),
         (Counter::Unwanted, "Trips before the fault of their shot"),
     ],
 };

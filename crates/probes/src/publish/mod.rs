@@ -35,7 +35,7 @@ use crate::second::next_second;
 use group::{Group, paces};
 use marks::Marks;
 use model::kind;
-use run::{Recorder, Stop};
+use run::{Describe, Recorder, Stop};
 use streamset::StreamSpec;
 use sys::packet::PortOptions;
 use units::Monotonic;
@@ -111,6 +111,11 @@ pub fn start_all(
     Ok(running.with(announced))
 }
 
+/// Names and settings of the lateness of what is published so through this port, for a feed whose only series it is.
+pub(crate) fn lateness(config: &PublishConfig, port: &Port) -> Box<dyn Describe> {
+    Box::new(series::Publish::of(config, port))
+}
+
 /// The thread that publishes sampled values, not yet started.
 fn thread(config: &PublishConfig, port: Port, recorder: &mut Recorder, stop: &Stop) -> Result<HotThread, ProbeError> {
     check(config)?;
@@ -120,7 +125,7 @@ fn thread(config: &PublishConfig, port: Port, recorder: &mut Recorder, stop: &St
         .zip(&paces)
         .map(|(slot, pace)| Group::new(*pace, slot, &config.streams, source))
         .collect::<Result<Vec<_>, _>>()?;
-    let describe = Box::new(series::Publish::of(config, &port));
+    let describe = lateness(config, &port);
     let instants = paces.iter().map(|pace| pace.frames_per_second()).sum();
     let mut feed = recorder.feed(crate::hot::capacity(instants), paces.len(), describe);
     for group in &groups {

@@ -37,11 +37,9 @@ fn nature(quantity: Quantity) -> Nature {
     match quantity {
         Quantity::Late | Quantity::Overflow => Nature::CountByValue,
         Quantity::Missed => Nature::Missed,
-        Quantity::Lost
-        | Quantity::Duplicate
-        | Quantity::Conflicting
-        | Quantity::Reordered
-        | Quantity::Unwanted => Nature::Delivery,
+        Quantity::Lost | Quantity::Duplicate | Quantity::Conflicting | Quantity::Reordered | Quantity::Unwanted => {
+            Nature::Delivery
+        }
         Quantity::Received => Nature::Received,
         _ => Nature::Value,
     }

@@ -62,7 +62,9 @@ impl Scenario {
             },
             (false, None) => Expect::NoTrip,
             (false, Some(_)) => {
-                return Err(WaveformError::setting("expect.within: there is no trip to wait for: leave it out"));
+                return Err(WaveformError::setting(
+                    "expect.within: there is no trip to wait for: leave it out",
+                ));
             }
         };
         Ok(Self {
@@ -95,6 +97,8 @@ fn fault(synth: &Synth, named: Option<String>) -> Result<String, WaveformError> 
     match synth.states.iter().filter(|state| state.name == name).count() {
         1 => Ok(name),
         0 => refuse(&format!("fault: no state is called `{name}`")),
-        _ => refuse(&format!("fault: several states are called `{name}`: give each its own name")),
+        _ => refuse(&format!(
+            "fault: several states are called `{name}`: give each its own name"
+        )),
     }
 }

@@ -66,7 +66,12 @@ impl Scenario {
     pub fn shot(&self, sampling: &Sampling, lead: u64, shift_deg: f64, number: u64) -> Result<Shot, WaveformError> {
         let synth = self.after(sampling, lead).shifted(shift_deg, number);
         let table = synth.table(sampling)?;
-        let begin = |name: &str| table.marks().iter().find(|mark| mark.name == name && mark.sample >= lead);
+        let begin = |name: &str| {
+            table
+                .marks()
+                .iter()
+                .find(|mark| mark.name == name && mark.sample >= lead)
+        };
         let fault = begin(&self.fault).map(|mark| mark.sample);
         let end = table.marks().last().map(|mark| mark.sample);
         let (Some(fault), Some(end)) = (fault, end.filter(|end| *end < table.once() + table.looped())) else {

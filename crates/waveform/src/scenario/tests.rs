@@ -37,14 +37,27 @@ fn current(table: &SampleTable, sample: u64) -> i32 {
 #[test]
 fn a_shot_begins_where_it_is_told_to_and_ends_by_itself() {
     let scenario = parsed(TEXT);
-    assert_eq!(scenario.expect, Expect::Trip { within_ns: Some(30_000_000) });
+    assert_eq!(
+        scenario.expect,
+        Expect::Trip {
+            within_ns: Some(30_000_000)
+        }
+    );
     for lead in [2_400, 2_401, 2_777] {
         let shot = scenario.shot(&Sampling::new(4_800), lead, 0.0, 0).expect("a shot");
         assert_eq!((shot.fault, shot.end), (lead + 240, lead + 720));
         let largest = |from: u64, to: u64| (from..to).map(|n| current(&shot.table, n).abs()).max();
-        assert_eq!(largest(0, shot.fault), Some(141_421), "the steady state up to the fault");
+        assert_eq!(
+            largest(0, shot.fault),
+            Some(141_421),
+            "the steady state up to the fault"
+        );
         assert_eq!(largest(shot.fault, shot.end), Some(1_414_214));
-        assert_eq!(largest(shot.end, shot.end + 10_000), Some(141_421), "and behind it for ever");
+        assert_eq!(
+            largest(shot.end, shot.end + 10_000),
+            Some(141_421),
+            "and behind it for ever"
+        );
     }
 }
 
@@ -69,8 +82,16 @@ fn a_shot_goes_on_where_the_one_before_was() {
 fn what_a_test_set_cannot_use_is_refused() {
     for (from, to, says) in [
         ("duration = \"100ms\"\n", "", "the last state has no duration"),
-        ("fault = \"later\"", "fault = \"nowhere\"", "no state is called `nowhere`"),
-        ("name = \"before\"", "name = \"later\"", "several states are called `later`"),
+        (
+            "fault = \"later\"",
+            "fault = \"nowhere\"",
+            "no state is called `nowhere`",
+        ),
+        (
+            "name = \"before\"",
+            "name = \"later\"",
+            "several states are called `later`",
+        ),
         ("currents_a = 100\n", "repeat_every = \"1s\"\n", "leave it out"),
         ("trip = true", "trip = false", "expect.within"),
         ("duration = \"100ms\"", "duration = \"100s\"", "longer than a minute"),

@@ -3,7 +3,7 @@
 mod waveform;
 
 use super::goose::GooseArgs;
-use crate::arguments::{PortArgs, RunArgs, appid};
+use crate::arguments::{PortArgs, RunArgs};
 use crate::commands::replay::{self, ReplayArgs};
 use crate::failure::Failure;
 use crate::ready::ready;
@@ -13,7 +13,7 @@ use crate::time_sync::TimeSyncArgs;
 use lab::session::SessionError;
 use model::EventKind;
 use probes::Port;
-use probes::options::{duration, mac, vlan};
+use probes::options::{appid, duration, mac, vlan};
 use probes::publish::{LONGEST_FRAME, PublishConfig, StreamConfig, port_options, start_all};
 use probes::subscribe::ClockRelation;
 use streamset::{Content, Selection, StreamSet, StreamSpec, counted};

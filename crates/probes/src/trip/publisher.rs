@@ -1,0 +1,216 @@
+//! The thread that publishes the stream: it copies what its scripts say, each sample when it is due.
+
+use super::TripConfig;
+use super::script::{Manner, Prompter, Script, Trouble};
+use crate::error::ProbeError;
+use crate::port::Port;
+use crate::publish::{Pace, Timetable, template};
+use model::Counter;
+use run::{Feed, Stop};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use streamset::StreamSpec;
+use sys::wait::Wait;
+use units::Monotonic;
+use wire::ether::Mac;
+use wire::sv::Template;
+
+/// Slot of the series of the publisher's lateness.
+pub(super) const LATENESS: u16 = 0;
+/// Notice: the kernel refused frames.
+pub(super) const REFUSED: u16 = 1;
+
+/// The frame of each manner.
+struct Frames {
+    plain: Template,
+    other_sv_id: Template,
+    unsynchronised: Template,
+}
+
+/// The publisher.
+pub(super) struct Publisher {
+    port: Port,
+    wait: Wait,
+    timetable: Timetable,
+    frames: Frames,
+    script: Script,
+    prompter: Prompter,
+    /// Whether the frame that is due next is made.
+    made: bool,
+    refused: u64,
+    /// All samples before this one were sent, or told as troubles.
+    sent: Arc<AtomicU64>,
+    stop: Stop,
+}
+
+impl Frames {
+    fn of(spec: &StreamSpec, seq_data: &[u8], source: Mac) -> Result<Self, ProbeError> {
+        let make = |spec: &StreamSpec| {
+            let made = template(spec, seq_data, source);
+            made.map_err(|error| ProbeError::Usage(format!("trip: stream {}: {error}", spec.sv_id)))
+        };
+        let other_sv_id = StreamSpec {
+            sv_id: another(&spec.sv_id),
+            ..spec.clone()
+        };
+        let unsynchronised = StreamSpec {
+            smp_synch: 0,
+            ..spec.clone()
+        };
+        Ok(Self {
+            plain: make(spec)?,
+            other_sv_id: make(&other_sv_id)?,
+            unsynchronised: make(&unsynchronised)?,
+        })
+    }
+
+    fn of_manner(&mut self, manner: Manner) -> &mut Template {
+        match manner {
+            Manner::Plain => &mut self.plain,
+            Manner::OtherSvId => &mut self.other_sv_id,
+            Manner::Unsynchronised => &mut self.unsynchronised,
+        }
+    }
+}
+
+/// An svID of the same length that is another one.
+pub(super) fn another(sv_id: &str) -> String {
+    let mut letters: Vec<char> = sv_id.chars().collect();
+    match letters.last_mut() {
+        Some(last) => *last = if *last == 'X' { 'Y' } else { 'X' },
+        None => letters.push('X'),
+    }
+    letters.into_iter().collect()
+}
+
+impl Publisher {
+    /// One that begins with `script`, and says in `sent` how far it is.
+    pub(super) fn new(
+        config: &TripConfig,
+        port: Port,
+        script: Script,
+        prompter: Prompter,
+        sent: Arc<AtomicU64>,
+    ) -> Result<Self, ProbeError> {
+        let source = Mac(port.mac());
+        let pace = Pace {
+            rate: config.stream.rate,
+            asdus: config.stream.asdus,
+        };
+        let mut publisher = Self {
+            frames: Frames::of(&config.stream, script.table.seq_data(0), source)?,
+            port,
+            wait: Wait::spinning_ahead(config.spin_ahead_ns),
+            timetable: Timetable::new(pace),
+            script,
+            stop: prompter.ended.clone(),
+            prompter,
+            made: false,
+            refused: 0,
+            sent,
+        };
+        // Once before it counts: every page is there.
+        publisher.make();
+        Ok(publisher)
+    }
+
+    /// Publishes from the second that begins at `start` until the test set ends.
+    pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
+        self.timetable.begin(start, None);
+        self.made = false;
+        let published = self.publish(feed);
+        if self.refused > 0 {
+            feed.notice(LATENESS, REFUSED, sys::clock::monotonic(), self.refused, 0);
+        }
+        self.prompter.ended.request();
+        published
+    }
+
+    fn publish(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
+        while let Some(due) = self.timetable.due().filter(|_| !self.stop.requested()) {
+            self.make();
+            if self.wait.until(due) < due {
+                continue;
+            }
+            let frame = self.frames.of_manner(self.script.manner);
+            let refused = self.port.publish(frame.bytes())?;
+            self.note(due, refused, feed);
+        }
+        Ok(())
+    }
+
+    /// Makes the frame that is due next, unless it is made.
+    fn make(&mut self) {
+        if self.made {
+            return;
+        }
+        self.made = true;
+        let Pace { rate, asdus } = self.timetable.pace;
+        self.take_over(self.timetable.first_sample() + u64::from(asdus) - 1);
+        for asdu in 0..usize::from(asdus) {
+            let sample = self.timetable.first_sample() + asdu as u64;
+            let data = self.script.table.seq_data(sample.saturating_sub(self.script.base));
+            if let Some(mut place) = self.frames.of_manner(self.script.manner).asdu_mut(asdu) {
+                place.set_smp_cnt(u16::try_from(sample % u64::from(rate)).unwrap_or(0));
+                place.seq_data_mut().copy_from_slice(data);
+            }
+        }
+    }
+
+    /// Takes over the scripts that begin up to `sample`, the last one of a frame: a script begins with a frame, or the frame in
+    /// which it begins is all its own.
+    fn take_over(&mut self, sample: u64) {
+        while self.prompter.scripts.peek().is_ok_and(|script| script.begin <= sample) {
+            let Ok(script) = self.prompter.scripts.pop() else {
+                return;
+            };
+            if script.begin < self.timetable.first_sample() {
+                self.trouble(script.begin, self.timetable.first_sample());
+            }
+            // Given back to be freed by who made it: there is room for all that there are.
+            let _ = self.prompter.used.push(std::mem::replace(&mut self.script, script));
+        }
+    }
+
+    fn note(&mut self, due: Monotonic, refused: u64, feed: &mut Feed) {
+        let sent = sys::clock::monotonic();
+        let late_ns = sent - due;
+        let went = u16::from(refused == 0);
+        feed.samples(LATENESS, sent, late_ns, self.timetable.frame, went);
+        feed.count(LATENESS, Counter::Lost, sent, refused);
+        self.refused += refused;
+        let is_late = late_ns as f64 > self.timetable.pace.interval_ns();
+        let first = self.timetable.first_sample();
+        let missed = self.timetable.go_on(sent, is_late);
+        self.made = false;
+        if is_late {
+            feed.count(LATENESS, Counter::Late, sent, u64::from(went));
+            feed.count(LATENESS, Counter::Missed, sent, missed);
+        }
+        if is_late || refused > 0 {
+            self.trouble(first, self.timetable.first_sample());
+        }
+        self.sent.store(self.timetable.first_sample(), Ordering::Release);
+    }
+
+    /// What cannot even be told ends the test set: a shot must not count as if nothing had happened.
+    fn trouble(&mut self, from: u64, until: u64) {
+        if self.prompter.troubles.push(Trouble { from, until }).is_err() {
+            self.prompter.ended.request();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::another;
+
+    #[test]
+    fn another_sv_id_is_another_one() {
+        for sv_id in ["MU01", "MUX", "", "Ü"] {
+            let other = another(sv_id);
+            assert_ne!(other, sv_id);
+            assert!(other.chars().count() == sv_id.chars().count().max(1), "{other}");
+        }
+    }
+}
