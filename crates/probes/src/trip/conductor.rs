@@ -246,6 +246,11 @@ impl Conductor {
         let Span { fault: due, .. } = watch.span;
         let slot = outcome_slot(number);
         let act = watch.act();
+        match act {
+            Act::WasSet => return self.say(slot, notice::WAS_SET, due, 0),
+            Act::Unknown => return self.say(slot, notice::UNKNOWN, due, 0),
+            _ => {}
+        }
         let until = match act {
             Act::Tripped(at) => self.stage.first_at(at),
             _ => end,
@@ -255,18 +260,16 @@ impl Conductor {
             return self.say(slot, notice::NOT_SENT, due, 0);
         }
         match act {
-            Act::Quiet if is_deaf => self.say(slot, notice::NOT_HEARD, due, 0),
-            Act::WasSet => self.say(slot, notice::WAS_SET, due, 0),
-            Act::Unknown => self.say(slot, notice::UNKNOWN, due, 0),
             Act::Early(at) => {
                 self.feed.count(slot, Counter::Unwanted, at, 1);
-                self.say(slot, notice::EARLY, at, due - at);
+                return self.say(slot, notice::EARLY, at, due - at);
             }
-            Act::Quiet => self.failure(slot, notice::FAILED, due, 0),
-            Act::Late(at) => self.failure(slot, notice::LATE, due, at - due),
             Act::Tripped(at) => self.feed.sample(slot, at, at - due, self.shots),
+            Act::Late(at) => self.failure(slot, notice::LATE, due, at - due),
+            _ if is_deaf => self.say(slot, notice::NOT_HEARD, due, 0),
+            _ => self.failure(slot, notice::FAILED, due, 0),
         }
-        if self.config.start.is_some() && !matches!(act, Act::WasSet | Act::Unknown | Act::Early(_)) {
+        if self.config.start.is_some() {
             self.started(number, &watch, is_deaf);
         }
     }

@@ -4,13 +4,27 @@
 mod common;
 mod relay;
 
-use common::{Pair, Recorded, Run, can_run};
+use common::{Pair, Recorded, Run, can_run_with};
 use model::EventKind;
 use probes::trip::{Control, Ports, TripConfig, TripOptions, goose_port_options};
 use probes::{Probe, ProbeError, publish};
 use relay::{Kind, Relay};
+use sys::privilege::Capability;
+use sys::thread::Policy;
 
 const MS: i64 = 1_000_000;
+
+fn can_run(test: &str) -> bool {
+    can_run_with(
+        test,
+        &[
+            Capability::SysAdmin,
+            Capability::NetAdmin,
+            Capability::NetRaw,
+            Capability::SysNice,
+        ],
+    )
+}
 
 fn few(shots: u32, scenarios: &[&str]) -> TripConfig {
     let options = TripOptions {
@@ -21,6 +35,7 @@ fn few(shots: u32, scenarios: &[&str]) -> TripConfig {
     };
     TripConfig {
         settle_ns: 100_000_000,
+        policy: Policy::Fifo(50),
         ..options.config().expect("scenarios of the program")
     }
 }
@@ -70,8 +85,20 @@ fn planted_delays_are_measured_and_the_relay_is_found() {
     assert_eq!((quiet.received, quiet.unwanted), (3, 0), "{not_counted:?}");
     assert_eq!(texts(&recorded, EventKind::ControlFailed), Vec::<String>::new());
     let notes = texts(&recorded, EventKind::Note);
-    assert!(notes.iter().any(|text| text.contains("GOOSE found") && text.contains("gcbTrip")), "{notes:?}");
-    assert_eq!(notes.iter().filter(|text| text.contains("no trip, as it has to be")).count(), 4, "{notes:?}");
+    assert!(
+        notes
+            .iter()
+            .any(|text| text.contains("GOOSE found") && text.contains("gcbTrip")),
+        "{notes:?}"
+    );
+    assert_eq!(
+        notes
+            .iter()
+            .filter(|text| text.contains("no trip, as it has to be"))
+            .count(),
+        4,
+        "{notes:?}"
+    );
 }
 
 #[test]
@@ -87,7 +114,10 @@ fn a_relay_that_takes_any_stream_fails_a_control() {
     ended.expect("it ends well");
     let failed = texts(&recorded, EventKind::ControlFailed);
     assert_eq!(failed.len(), 2, "{failed:?}");
-    assert!(failed[0].starts_with("control other-sv-id did not hold: the relay tripped"), "{failed:?}");
+    assert!(
+        failed[0].starts_with("control other-sv-id did not hold: the relay tripped"),
+        "{failed:?}"
+    );
 }
 
 #[test]
@@ -109,7 +139,11 @@ fn a_relay_that_does_not_trip_or_trips_for_load_is_found_out() {
     let trips = recorded.counters("trip/overcurrent");
     let not_counted = texts(&recorded, EventKind::Incomplete).len() as u64;
     assert_eq!((trips.lost + not_counted, trips.received), (2, 0));
-    assert_eq!(recorded.counters("start/overcurrent").received, trips.lost, "start is kept apart");
+    assert_eq!(
+        recorded.counters("start/overcurrent").received,
+        trips.lost,
+        "start is kept apart"
+    );
     // Load of 500 A has a peak of 707 A, the one before of 566 A.
     let nervous = Kind {
         threshold_ma: 600_000,
@@ -140,7 +174,11 @@ fn what_does_not_tell_a_trip_is_no_trip() {
     ended.expect("it ends well");
     assert!(recorded.counters("trip/overcurrent").received <= 1);
     let why = texts(&recorded, EventKind::Incomplete);
-    assert!(why.iter().any(|text| text.contains("shot 2 not measured: the trip bit was set already")), "{why:?}");
+    assert!(
+        why.iter()
+            .any(|text| text.contains("shot 2 not measured: the trip bit was set already")),
+        "{why:?}"
+    );
     let simulated = Kind {
         simulates: true,
         ..Kind::default()
@@ -161,10 +199,16 @@ fn two_relays_that_trip_are_not_told_apart_by_chance() {
     };
     let (_, ended) = tested(&few(1, &["overcurrent"]), &[Kind::default(), second]);
     let why = ended.expect_err("which one?").to_string();
-    assert!(why.contains("several") && why.contains("IED1LD0") && why.contains("IED2LD0"), "{why}");
+    assert!(
+        why.contains("several") && why.contains("IED1LD0") && why.contains("IED2LD0"),
+        "{why}"
+    );
     let (_, ended) = tested(&few(1, &["overcurrent"]), &[]);
     let why = ended.expect_err("no relay").to_string();
     assert!(why.contains("no GOOSE came"), "{why}");
     // A run with controls that were never made says nothing of them.
-    assert_eq!(few(1, &["overcurrent"]).controls, [Control::NoFault, Control::OtherSvId]);
+    assert_eq!(
+        few(1, &["overcurrent"]).controls,
+        [Control::NoFault, Control::OtherSvId]
+    );
 }

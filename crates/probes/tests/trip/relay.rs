@@ -12,21 +12,21 @@ use wire::time::{TimeQuality, UtcTime};
 
 /// What kind of relay it is.
 #[derive(Clone)]
-pub struct Kind {
+pub(crate) struct Kind {
     /// svID that it takes; `None` takes every stream.
-    pub sv_id: Option<&'static str>,
+    pub(crate) sv_id: Option<&'static str>,
     /// From the first sample over the threshold to its trip, in ns; `None` never trips.
-    pub delay_ns: Option<i64>,
+    pub(crate) delay_ns: Option<i64>,
     /// And to its start.
-    pub start_ns: i64,
+    pub(crate) start_ns: i64,
     /// Peak of Ia in mA.
-    pub threshold_ma: i32,
+    pub(crate) threshold_ma: i32,
     /// It says that its messages are simulated.
-    pub simulates: bool,
+    pub(crate) simulates: bool,
     /// Name of its control block.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Its trip stays set once it was.
-    pub latches: bool,
+    pub(crate) latches: bool,
 }
 
 impl Default for Kind {
@@ -44,14 +44,14 @@ impl Default for Kind {
 }
 
 /// A relay at work until it is dropped.
-pub struct Relay {
+pub(crate) struct Relay {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Relay {
     /// Through a port that was opened with [`options`].
-    pub fn start(kind: Kind, port: PacketPort) -> Self {
+    pub(crate) fn start(kind: Kind, port: PacketPort) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let mut state = State::new(kind, port);
@@ -77,7 +77,7 @@ impl Drop for Relay {
 }
 
 /// How its port is to be opened.
-pub fn options() -> PortOptions {
+pub(crate) fn options() -> PortOptions {
     PortOptions {
         ethertypes: vec![ether::SV],
         promiscuous: true,

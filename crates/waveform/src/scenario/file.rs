@@ -2,6 +2,7 @@
 
 use super::{Expect, Scenario};
 use crate::WaveformError;
+use crate::network;
 use crate::synth::{self, Synth};
 use serde::Deserialize;
 use std::path::Path;
@@ -12,7 +13,8 @@ struct File {
     what: String,
     fault: Option<String>,
     expect: FileExpect,
-    waveform: synth::File,
+    waveform: Option<synth::File>,
+    network: Option<network::File>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -54,7 +56,16 @@ impl Scenario {
     }
 
     fn of(file: File, name: &str) -> Result<Self, WaveformError> {
-        let synth = synth::checked(Synth::from(file.waveform))?;
+        let signal = match (file.waveform, file.network) {
+            (Some(waveform), None) => Synth::from(waveform),
+            (None, Some(network)) => network.signal()?,
+            _ => {
+                return Err(WaveformError::setting(
+                    "give the signal as [waveform] or as [network], one of them",
+                ));
+            }
+        };
+        let synth = synth::checked(signal)?;
         let fault = fault(&synth, file.fault)?;
         let expect = match (file.expect.trip, file.expect.within) {
             (true, within) => Expect::Trip {
@@ -81,7 +92,7 @@ impl Scenario {
 fn fault(synth: &Synth, named: Option<String>) -> Result<String, WaveformError> {
     let refuse = |problem: &str| Err(WaveformError::setting(problem));
     let (Some(first), Some(last)) = (synth.states.first(), synth.states.last()) else {
-        return refuse("waveform: no state: give the disturbance as [[waveform.state]]");
+        return refuse("no state: give the disturbance as [[waveform.state]] or [[network.fault]]");
     };
     if synth.repeat_every_ns.is_some() {
         return refuse("waveform.repeat_every: the test set repeats the scenario: leave it out");
