@@ -4,22 +4,38 @@ use super::Scenario;
 use crate::WaveformError;
 use std::path::Path;
 
-/// Names of the scenarios inside the program, with their files of `scenarios/`.
-const EMBEDDED: [(&str, &str); 2] = [
-    ("overcurrent", include_str!("../../../../scenarios/overcurrent.toml")),
-    ("load", include_str!("../../../../scenarios/load.toml")),
+/// The files of `scenarios/` that are called so.
+macro_rules! files {
+    ($($name:literal,)*) => {
+        &[$(($name, include_str!(concat!("../../../../scenarios/", $name, ".toml")))),*]
+    };
+}
+
+/// Names of the scenarios inside the program, with their texts.
+static EMBEDDED: &[(&str, &str)] = files![
+    "overcurrent",
+    "zone1-ag",
+    "zone1-bg",
+    "zone1-cg",
+    "zone1-ab",
+    "zone1-bc",
+    "zone1-ca",
+    "zone1-abg",
+    "zone1-bcg",
+    "zone1-cag",
+    "zone1-abc",
+    "zone1-resistance",
+    "zone1-boundary-inside",
+    "zone1-boundary-outside",
+    "zone1-outside",
+    "fuse-failure",
+    "load",
 ];
 
 /// Names of the scenarios inside the program.
-pub const NAMES: [&str; EMBEDDED.len()] = {
-    let mut names = [""; EMBEDDED.len()];
-    let mut at = 0;
-    while at < names.len() {
-        names[at] = EMBEDDED[at].0;
-        at += 1;
-    }
-    names
-};
+pub fn names() -> impl Iterator<Item = &'static str> {
+    EMBEDDED.iter().map(|(name, _)| *name)
+}
 
 /// The scenario of the program that is called so, or that of a file.
 ///
@@ -35,6 +51,6 @@ pub fn find(name_or_path: &str) -> Result<Scenario, WaveformError> {
     }
     Err(WaveformError::setting(format!(
         "scenario \"{name_or_path}\": neither one of this program ({}) nor a file",
-        NAMES.join(", ")
+        names().collect::<Vec<_>>().join(", ")
     )))
 }

@@ -5,7 +5,7 @@ mod library;
 #[cfg(test)]
 mod tests;
 
-pub use library::{NAMES, find};
+pub use library::{find, names};
 
 use crate::WaveformError;
 use crate::sample::{SampleTable, Sampling};

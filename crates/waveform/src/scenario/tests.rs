@@ -1,4 +1,4 @@
-use super::{Expect, NAMES, Scenario, find};
+use super::{Expect, Scenario, find, names};
 use crate::sample::{SampleTable, Sampling};
 
 const TEXT: &str = r#"
@@ -104,8 +104,31 @@ fn what_a_test_set_cannot_use_is_refused() {
 }
 
 #[test]
+fn a_network_stands_in_place_of_a_waveform() {
+    let scenario = find("zone1-bc").expect("of the program");
+    let [nominal, fault] = [&scenario.synth.nominal, &scenario.synth.states[0].operating];
+    assert!((nominal.currents_a[0] - 400.0).abs() < 1e-9);
+    // Half of the line and the source: |0.4 + 1.5 + j(4 + 6)| = 10.18 ohm; sqrt(3)/2 of 63.5 kV over that, and some load.
+    assert!((fault.currents_a[1] - 5_402.0).abs() < 400.0, "{fault:?}");
+    assert_eq!(
+        (scenario.fault.as_str(), scenario.synth.states[0].decay.is_some()),
+        ("BC", true)
+    );
+    let text = "what = \"x\"\n[expect]\ntrip = true\n";
+    assert!(refusal(text).contains("[waveform] or as [network]"));
+    let network = "[network]\nsource_v = 110000\nsource = { z1_ohm = [0, 4], z0_ohm = [0, 6] }\nline = { z1_ohm = [0, 4], \
+                   z0_ohm = [0, 6] }\n[[network.fault]]\ntype = \"AG\"\nposition = 3\nduration = \"1s\"\n";
+    assert!(refusal(&format!("{text}{network}")).contains("network.fault.position is 3: use 0 to 2"));
+    let no_such = network.replace("AG", "AX");
+    assert!(refusal(&format!("{text}{no_such}")).contains("unknown variant `AX`"));
+}
+
+#[test]
 fn every_scenario_of_the_program_can_be_published() {
-    for name in NAMES {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let files = std::fs::read_dir(folder).expect("the folder").count();
+    assert_eq!(names().count(), files, "each file of the folder is in the program");
+    for name in names() {
         let scenario = find(name).expect(name);
         assert_eq!(scenario.name, name);
         for rate in [4_000, 4_800] {
