@@ -82,16 +82,28 @@ impl Conductor {
     fn conduct(&mut self) -> Result<(), End> {
         self.meet()?;
         self.controls()?;
-        let scenarios = self.config.scenarios.clone();
         for _ in 0..self.config.shots {
-            for (number, scenario) in scenarios.iter().enumerate() {
-                if self.is_over() {
-                    return self.controls();
-                }
-                self.shot(number, scenario)?;
+            if !self.round()? {
+                break;
             }
         }
         self.controls()
+    }
+
+    /// One shot of each scenario and of each disturbance of the samples; tells whether there was time for all.
+    fn round(&mut self) -> Result<bool, End> {
+        let scenarios = self.config.scenarios.clone();
+        let faulted = self.tripping();
+        let cases = self.config.security.clone().into_iter();
+        let made = cases.filter_map(|case| Some((case.scenario(faulted.as_ref()?), case.manner())));
+        let plain = scenarios.into_iter().map(|scenario| (scenario, Manner::Plain));
+        for (number, (scenario, manner)) in plain.chain(made).enumerate() {
+            if self.is_over() {
+                return Ok(false);
+            }
+            self.shot(number, &scenario, manner)?;
+        }
+        Ok(true)
     }
 
     fn is_over(&self) -> bool {
@@ -176,10 +188,10 @@ impl Conductor {
     }
 
     /// One shot that counts.
-    fn shot(&mut self, number: usize, scenario: &Scenario) -> Result<(), End> {
+    fn shot(&mut self, number: usize, scenario: &Scenario, manner: Manner) -> Result<(), End> {
         let planned = self.stage.plan(scenario)?;
         self.shots += 1;
-        let over = self.watch(planned, Some(Manner::Plain), scenario.wants_trip())?;
+        let over = self.watch(planned, Some(manner), scenario.wants_trip())?;
         if scenario.wants_trip() {
             self.faulted(number, &over);
         } else {
@@ -199,7 +211,7 @@ impl Conductor {
         };
         let losses = self.losses();
         match manner {
-            Some(manner) => self.stage.play(planned, manner),
+            Some(manner) => self.stage.play(planned, manner)?,
             None => self.stage.pass(&planned),
         }
         let mut watch = Watch::new(span, self.hearing.relay());

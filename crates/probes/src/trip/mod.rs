@@ -12,11 +12,13 @@
 mod conductor;
 mod control;
 mod ears;
+mod frames;
 mod listener;
 mod member;
 mod options;
 mod publisher;
 mod script;
+mod security;
 mod series;
 mod stage;
 mod watch;
@@ -24,6 +26,7 @@ mod watch;
 pub use control::Control;
 pub use member::{Member, MemberError};
 pub use options::TripOptions;
+pub use security::Security;
 
 use crate::error::ProbeError;
 use crate::hot::{Beside, HotThread, Running};
@@ -70,6 +73,8 @@ pub struct TripConfig {
     pub breaker_ns: Option<u64>,
     /// Negative controls at begin and end.
     pub controls: Vec<Control>,
+    /// Disturbances of the samples for which the relay must not trip; as many shots of each as of a scenario.
+    pub security: Vec<Security>,
     /// Sleep until this long before a frame is due, in ns, then spin.
     pub spin_ahead_ns: u64,
     /// No shot begins after this long, in ns; `None`: all shots.
@@ -213,6 +218,9 @@ impl TripConfig {
         if self.spin_ahead_ns >= 1_000_000_000 / self.stream.frames_per_second() {
             return usage("--spin-ahead must be shorter than the time between frames");
         }
+        if !self.security.is_empty() && !self.scenarios.iter().any(Scenario::wants_trip) {
+            return usage("--security takes the fault of the first scenario that has one: give one");
+        }
         let mut names: Vec<&str> = self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -282,7 +290,7 @@ impl TripConfig {
 
     /// The feed of the conductor, with all series announced.
     fn feed(&self, recorder: &mut Recorder, interface: &str) -> run::Feed {
-        let slots = 2 * self.scenarios.len();
+        let slots = 2 * (self.scenarios.len() + self.security.len());
         let describe = Box::new(series::Trip::of(self, interface));
         let mut feed = recorder.feed(crate::hot::capacity(1), slots, describe);
         for (number, scenario) in self.scenarios.iter().enumerate() {
@@ -290,6 +298,9 @@ impl TripConfig {
             if self.start.is_some() && scenario.wants_trip() {
                 feed.announce(series::start_slot(number), &scenario.name);
             }
+        }
+        for (number, case) in (self.scenarios.len()..).zip(&self.security) {
+            feed.announce(series::outcome_slot(number), &format!("samples/{case}"));
         }
         feed
     }

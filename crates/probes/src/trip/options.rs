@@ -1,7 +1,7 @@
 //! What can be set for a test set, on the command line and in a plan.
 
 use super::TripConfig;
-use super::{Control, Member};
+use super::{Control, Member, Security};
 use crate::error::ProbeError;
 use crate::options::{appid, defaults, duration, mac, ns, positive_duration, some_positive_ns, some_vlan, text, vlan};
 use crate::reception::Receive;
@@ -45,6 +45,9 @@ pub struct TripOptions {
     /// Negative controls at begin and end
     #[arg(long, value_enum, value_delimiter = ',', default_value = "no-fault,other-sv-id")]
     pub controls: Vec<Control>,
+    /// Disturbances of the samples for which the relay must not trip: as many shots of each as of a scenario
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "CASES")]
+    pub security: Vec<Security>,
     /// svID of the stream that the relay takes
     #[arg(long, value_name = "TEXT", default_value = "MU01", help_heading = "Stream")]
     pub sv_id: String,
@@ -100,6 +103,7 @@ impl TripOptions {
             start: self.start_member,
             breaker_ns: self.breaker,
             controls: self.controls.clone(),
+            security: self.security.clone(),
             spin_ahead_ns: self.spin_ahead,
             duration_ns: None,
             receive: Receive::Block,

@@ -1,19 +1,18 @@
 //! The thread that publishes the stream: it copies what its scripts say, each sample when it is due.
 
 use super::TripConfig;
-use super::script::{Manner, Prompter, Script, Trouble};
+use super::frames::{Frames, Sent};
+use super::script::{Prompter, Script, Trouble};
 use crate::error::ProbeError;
 use crate::port::Port;
-use crate::publish::{Pace, Timetable, template};
+use crate::publish::{Pace, Timetable};
 use model::Counter;
 use run::{Feed, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use streamset::StreamSpec;
 use sys::wait::Wait;
 use units::Monotonic;
 use wire::ether::Mac;
-use wire::sv::Template;
 
 /// Slot of the series of the publisher's lateness.
 pub(super) const LATENESS: u16 = 0;
@@ -23,13 +22,6 @@ pub(super) const REFUSED: u16 = 1;
 /// Frames that are less late than this are sent late, one after the other: a relay waits that long for a sample, since a merging
 /// unit and a network may take 2 ms (IEC 61869-9). With later ones, those that are due meanwhile are left out.
 const LATEST_NS: i64 = 1_000_000;
-
-/// The frame of each manner.
-struct Frames {
-    plain: Template,
-    other_sv_id: Template,
-    unsynchronised: Template,
-}
 
 /// The publisher.
 pub(super) struct Publisher {
@@ -45,46 +37,6 @@ pub(super) struct Publisher {
     /// All samples before this one were sent, or told as troubles.
     sent: Arc<AtomicU64>,
     stop: Stop,
-}
-
-impl Frames {
-    fn of(spec: &StreamSpec, seq_data: &[u8], source: Mac) -> Result<Self, ProbeError> {
-        let make = |spec: &StreamSpec| {
-            let made = template(spec, seq_data, source);
-            made.map_err(|error| ProbeError::Usage(format!("trip: stream {}: {error}", spec.sv_id)))
-        };
-        let other_sv_id = StreamSpec {
-            sv_id: another(&spec.sv_id),
-            ..spec.clone()
-        };
-        let unsynchronised = StreamSpec {
-            smp_synch: 0,
-            ..spec.clone()
-        };
-        Ok(Self {
-            plain: make(spec)?,
-            other_sv_id: make(&other_sv_id)?,
-            unsynchronised: make(&unsynchronised)?,
-        })
-    }
-
-    fn of_manner(&mut self, manner: Manner) -> &mut Template {
-        match manner {
-            Manner::Plain => &mut self.plain,
-            Manner::OtherSvId => &mut self.other_sv_id,
-            Manner::Unsynchronised => &mut self.unsynchronised,
-        }
-    }
-}
-
-/// An svID of the same length that is another one.
-pub(super) fn another(sv_id: &str) -> String {
-    let mut letters: Vec<char> = sv_id.chars().collect();
-    match letters.last_mut() {
-        Some(last) => *last = if *last == 'X' { 'Y' } else { 'X' },
-        None => letters.push('X'),
-    }
-    letters.into_iter().collect()
 }
 
 impl Publisher {
@@ -136,9 +88,8 @@ impl Publisher {
             if self.wait.until(due) < due {
                 continue;
             }
-            let frame = self.frames.of_manner(self.script.manner);
-            let refused = self.port.publish(frame.bytes())?;
-            self.note(due, refused, feed);
+            let sent = self.frames.send(self.script.manner, &mut self.port)?;
+            self.note(due, sent, feed);
         }
         Ok(())
     }
@@ -153,11 +104,8 @@ impl Publisher {
         self.take_over(self.timetable.first_sample() + u64::from(asdus) - 1);
         for asdu in 0..usize::from(asdus) {
             let sample = self.timetable.first_sample() + asdu as u64;
-            let data = self.script.table.seq_data(sample.saturating_sub(self.script.base));
-            if let Some(mut place) = self.frames.of_manner(self.script.manner).asdu_mut(asdu) {
-                place.set_smp_cnt(u16::try_from(sample % u64::from(rate)).unwrap_or(0));
-                place.seq_data_mut().copy_from_slice(data);
-            }
+            let smp_cnt = u16::try_from(sample % u64::from(rate)).unwrap_or(0);
+            self.frames.set(&self.script, asdu, sample, smp_cnt);
         }
     }
 
@@ -176,11 +124,10 @@ impl Publisher {
         }
     }
 
-    fn note(&mut self, due: Monotonic, refused: u64, feed: &mut Feed) {
+    fn note(&mut self, due: Monotonic, Sent { frames, refused }: Sent, feed: &mut Feed) {
         let sent = sys::clock::monotonic();
         let late_ns = sent - due;
-        let went = u16::from(refused == 0);
-        feed.samples(LATENESS, sent, late_ns, self.timetable.frame, went);
+        feed.samples(LATENESS, sent, late_ns, self.timetable.frame, frames);
         feed.count(LATENESS, Counter::Lost, sent, refused);
         self.refused += refused;
         let interval_ns = self.timetable.pace.interval_ns();
@@ -189,7 +136,7 @@ impl Publisher {
         let first = self.timetable.first_sample();
         let missed = self.timetable.go_on(sent, is_too_late);
         self.made = false;
-        feed.count(LATENESS, Counter::Late, sent, u64::from(is_late) * u64::from(went));
+        feed.count(LATENESS, Counter::Late, sent, u64::from(is_late) * u64::from(frames));
         feed.count(LATENESS, Counter::Missed, sent, missed);
         if is_too_late || refused > 0 {
             self.trouble(first, self.timetable.first_sample());
@@ -201,20 +148,6 @@ impl Publisher {
     fn trouble(&mut self, from: u64, until: u64) {
         if self.prompter.troubles.push(Trouble { from, until }).is_err() {
             self.prompter.ended.request();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::another;
-
-    #[test]
-    fn another_sv_id_is_another_one() {
-        for sv_id in ["MU01", "MUX", "", "Ü"] {
-            let other = another(sv_id);
-            assert_ne!(other, sv_id);
-            assert!(other.chars().count() == sv_id.chars().count().max(1), "{other}");
         }
     }
 }

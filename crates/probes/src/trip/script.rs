@@ -13,6 +13,18 @@ pub(super) enum Manner {
     OtherSvId,
     /// With smpSynch 0.
     Unsynchronised,
+    /// With the simulation bit.
+    Simulated,
+    /// With a tag that no sampled values have.
+    Corrupted,
+    /// One frame in four is left out.
+    Lost,
+    /// Each frame twice.
+    Duplicated,
+    /// In pairs, the later one first.
+    Reordered,
+    /// Each frame, and behind it one of a second publisher.
+    SecondPublisher,
 }
 
 /// From which sample on which samples are sent, until the next script takes over.
@@ -23,6 +35,8 @@ pub(super) struct Script {
     /// The sample that is number 0 of the table.
     pub(super) base: u64,
     pub(super) table: Arc<SampleTable>,
+    /// Samples of the second publisher, where there is one.
+    pub(super) second: Option<Arc<SampleTable>>,
     pub(super) manner: Manner,
 }
 

@@ -42,11 +42,11 @@ impl Trip {
         }
     }
 
-    fn settings(&self, scenario: &Scenario) -> Vec<(String, String)> {
+    fn settings(&self, seen: &str, expect: Option<Expect>) -> Vec<(String, String)> {
         let config = &self.config;
         let cpu = |cpu: Option<u32>| cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
         let mut settings = vec![
-            ("scenario".to_owned(), scenario.what.clone()),
+            ("scenario".to_owned(), seen.to_owned()),
             ("interface".into(), self.interface.clone()),
             ("stream".into(), config.stream.sv_id.clone()),
             ("trip member".into(), config.trip.to_string()),
@@ -58,7 +58,7 @@ impl Trip {
             ("receive".into(), config.receive.word().into()),
             ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
         ];
-        if let Expect::Trip { within_ns: Some(ns) } = scenario.expect {
+        if let Some(Expect::Trip { within_ns: Some(ns) }) = expect {
             settings.push(("required within".into(), format_ns(ns as f64)));
         }
         if let Some(ns) = config.breaker_ns {
@@ -70,8 +70,15 @@ impl Trip {
 
 impl Describe for Trip {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
-        let scenario = &self.config.scenarios[usize::from(slot / 2)];
-        let (kind, what) = match (slot % 2, scenario.wants_trip()) {
+        let number = usize::from(slot / 2);
+        let scenario = self.config.scenarios.get(number);
+        let case = self
+            .config
+            .security
+            .get(number.saturating_sub(self.config.scenarios.len()));
+        let seen = scenario.map(|scenario| scenario.what.as_str());
+        let seen = seen.or(case.map(|case| case.what())).unwrap_or_default();
+        let (kind, what) = match (slot % 2, scenario.is_some_and(Scenario::wants_trip)) {
             (1, _) => (
                 &kind::START,
                 "instant the first faulted sample is due -> kernel has the first GOOSE frame with the start bit",
@@ -86,7 +93,7 @@ impl Describe for Trip {
             ),
         };
         SeriesSpec {
-            settings: self.settings(scenario),
+            settings: self.settings(seen, scenario.map(|scenario| scenario.expect)),
             // The kernel's stamps are of the wall clock, and moved to this one: a step moves no message.
             ..SeriesSpec::of(kind, label, what)
         }

@@ -76,6 +76,7 @@ pub(super) fn opening(scenarios: &[Scenario], sampling: &Sampling) -> Result<(Sc
         begin: 0,
         base: 0,
         table: Arc::new(synth.table(sampling)?),
+        second: None,
         manner: Manner::Plain,
     };
     Ok((script, synth))
@@ -147,34 +148,39 @@ impl Stage {
     }
 
     /// Gives a shot to the publisher. Its disturbance is sent in this manner, all else plainly.
-    pub(super) fn play(&mut self, planned: Planned, manner: Manner) {
-        let Planned {
-            base,
-            fault,
-            end,
-            table,
-            ..
-        } = planned;
-        let mut send = |begin: u64, manner: Manner| {
-            let table = Arc::clone(&table);
-            self.exchange.push(Script {
-                begin,
-                base,
-                table,
-                manner,
-            });
+    pub(super) fn play(&mut self, planned: Planned, manner: Manner) -> Result<(), WaveformError> {
+        let mut script = Script {
+            begin: planned.base,
+            base: planned.base,
+            table: planned.table,
+            second: None,
+            manner: Manner::Plain,
         };
-        send(base, Manner::Plain);
+        let mut synth = planned.synth;
+        if manner == Manner::SecondPublisher {
+            // The fault is the second one's; the first has nothing but the steady state.
+            synth = steady(&synth);
+            let first = Arc::new(synth.table(&self.sampling)?);
+            script.second = Some(std::mem::replace(&mut script.table, first));
+        }
+        self.exchange.push(script.clone());
         if manner != Manner::Plain {
-            send(fault, manner);
-            send(end, Manner::Plain);
+            for (begin, manner) in [(planned.fault, manner), (planned.end, Manner::Plain)] {
+                let script = script.clone();
+                self.exchange.push(Script {
+                    begin,
+                    manner,
+                    ..script
+                });
+            }
         }
         self.signal = Signal {
-            synth: planned.synth,
-            base,
+            synth,
+            base: planned.base,
             shift_deg: planned.shift_deg,
         };
-        (self.free, self.steady) = (end, end);
+        (self.free, self.steady) = (planned.end, planned.end);
+        Ok(())
     }
 
     /// Lets nothing but the time of a shot pass.
@@ -197,6 +203,7 @@ impl Stage {
             begin,
             base: begin,
             table,
+            second: None,
             manner: Manner::Plain,
         });
         self.signal = Signal {
