@@ -129,7 +129,7 @@ impl Conductor {
         while !self.hearing.relay().is_known() {
             self.pause()?;
             self.hearing.listen(None);
-            if sys::clock::monotonic() > until {
+            if sys::clock::monotonic() > until || self.is_over() {
                 return Err(End::Cannot(self.hearing.silence(&self.config.trip)));
             }
         }

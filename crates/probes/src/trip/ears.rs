@@ -139,9 +139,7 @@ impl Hearing {
                 "trip: all messages of {name} are of a test or a simulation, or need commissioning: end that at the relay"
             );
         }
-        format!(
-            "trip: no GOOSE message of {name} came in 10 s: is the relay connected to this network, and is that its name?"
-        )
+        format!("trip: no GOOSE message of {name} came: is the relay connected to this network, and is that its name?")
     }
 
     /// Writes what puts the whole run in doubt.

@@ -165,7 +165,7 @@ impl Probe for TripConfig {
         }
         let (heard_by_listener, heard) = rtrb::RingBuffer::new(HEARD);
         let sampling = stage::sampling(self)?;
-        let (opening, synth) = stage::opening(&self.scenarios, &sampling).map_err(refused)?;
+        let (opening, synth) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
         let (exchange, prompter) = script::exchange(&shared.ended);
         let publisher = self.publisher(stream, opening, prompter, &shared, recorder)?;
         let ears = Ears {
@@ -204,7 +204,7 @@ impl Probe for TripConfig {
     }
 }
 
-fn refused(error: waveform::WaveformError) -> ProbeError {
+fn refused(error: &waveform::WaveformError) -> ProbeError {
     ProbeError::Usage(format!("trip: {error}"))
 }
 
@@ -293,6 +293,10 @@ impl TripConfig {
         let slots = 2 * (self.scenarios.len() + self.security.len());
         let describe = Box::new(series::Trip::of(self, interface));
         let mut feed = recorder.feed(crate::hot::capacity(1), slots, describe);
+        // Where the conductor runs says nothing of a trip.
+        if let Some(cpu) = self.goose_cpu {
+            feed.set_cpu(cpu);
+        }
         for (number, scenario) in self.scenarios.iter().enumerate() {
             feed.announce(series::outcome_slot(number), &scenario.name);
             if self.start.is_some() && scenario.wants_trip() {
