@@ -60,7 +60,7 @@ fn a_relay_is_timed_and_judged_by_its_scenario() {
         .as_array()
         .expect("events")
         .iter()
-        .filter(|event| event["kind"] == "incomplete");
+        .filter(|event| event["kind"] == "not-counted");
     let incomplete = incomplete.count() as u64;
     let trips = series(&document, "trip/overcurrent");
     let (received, max) = (trips["received"].as_u64().expect("a count"), trips["max"].as_i64());

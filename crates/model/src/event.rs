@@ -53,6 +53,8 @@ pub enum EventKind {
     Stream,
     /// Something happened to a stream that its counters do not show: a restart, a silence of unknown length, a second publisher.
     StreamDoubt,
+    /// A shot of a test set does not count, for what the test set itself missed or could not see.
+    NotCounted,
     /// A negative control of a test set did not hold: what it measured may have another cause than what it published.
     ControlFailed,
     /// A right or a feature was refused, and the run went on without it.
@@ -69,7 +71,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -92,6 +94,7 @@ impl EventKind {
         Self::Link,
         Self::Stream,
         Self::StreamDoubt,
+        Self::NotCounted,
         Self::ControlFailed,
         Self::Refused,
         Self::Interrupted,
@@ -125,6 +128,7 @@ impl EventKind {
             Self::Link => "link",
             Self::Stream => "stream",
             Self::StreamDoubt => "stream-doubt",
+            Self::NotCounted => "not-counted",
             Self::ControlFailed => "control-failed",
             Self::Refused => "refused",
             Self::Interrupted => "interrupted",

@@ -103,19 +103,19 @@ impl Describe for Trip {
         let at = format_ns(ns as f64);
         let (kind, what) = match code {
             notice::NOT_SENT => (
-                EventKind::Incomplete,
+                EventKind::NotCounted,
                 "not counted: the test set did not send all of its samples in time".into(),
             ),
             notice::NOT_HEARD => (
-                EventKind::Incomplete,
+                EventKind::NotCounted,
                 "not counted: the test set did not take all GOOSE messages, or its link was down".into(),
             ),
             notice::WAS_SET => (
-                EventKind::Incomplete,
+                EventKind::NotCounted,
                 "not measured: the trip bit was set already; give the relay more time to reset (--settle)".into(),
             ),
             notice::UNKNOWN => (
-                EventKind::Incomplete,
+                EventKind::NotCounted,
                 "not measured: no GOOSE message of the relay had come before".into(),
             ),
             notice::FAILED => (EventKind::Note, "failure to trip: none while the fault lasted".into()),

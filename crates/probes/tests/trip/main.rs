@@ -77,7 +77,7 @@ fn planted_delays_are_measured_and_the_relay_is_found() {
     let (recorded, ended) = tested(&few(3, &["overcurrent", "load"]), &[Kind::default()]);
     ended.expect("it ends well");
     let trips = recorded.counters("trip/overcurrent");
-    let not_counted = texts(&recorded, EventKind::Incomplete);
+    let not_counted = texts(&recorded, EventKind::NotCounted);
     // A test set that was held up counts fewer shots, and says so.
     let left_out = |series: &str| not_counted.iter().filter(|text| text.starts_with(series)).count() as u64;
     assert_eq!(trips.received + left_out("trip/"), 3, "{not_counted:?}");
@@ -148,7 +148,7 @@ fn a_relay_that_does_not_trip_or_trips_for_load_is_found_out() {
     let (recorded, ended) = tested(&config, &[deaf]);
     ended.expect("it ends well");
     let trips = recorded.counters("trip/overcurrent");
-    let not_counted = texts(&recorded, EventKind::Incomplete);
+    let not_counted = texts(&recorded, EventKind::NotCounted);
     let left_out = not_counted.iter().filter(|text| text.starts_with("trip/")).count() as u64;
     assert_eq!((trips.lost + left_out, trips.received), (2, 0));
     assert_eq!(
@@ -185,7 +185,7 @@ fn what_does_not_tell_a_trip_is_no_trip() {
     let (recorded, ended) = tested(&named, &[latched]);
     ended.expect("it ends well");
     assert!(recorded.counters("trip/overcurrent").received <= 1);
-    let why = texts(&recorded, EventKind::Incomplete);
+    let why = texts(&recorded, EventKind::NotCounted);
     assert!(
         why.iter()
             .any(|text| text.contains("shot 2 not measured: the trip bit was set already")),

@@ -284,7 +284,7 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
     let by_value = matches!(nature, Nature::Value | Nature::CountByValue);
     match kind {
         EventKind::ClockStep => (by_value && series.spec.clock == SeriesClock::Realtime).then_some(true),
-        EventKind::RtThrottled | EventKind::StreamDoubt => Some(false),
+        EventKind::RtThrottled | EventKind::StreamDoubt | EventKind::NotCounted => Some(false),
         EventKind::Link => series.sends_frames().then_some(false),
         EventKind::PageFaults | EventKind::Migration => of_a_thread.then_some(false),
         // The figures are not those of the thread that the settings name.
