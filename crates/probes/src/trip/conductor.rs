@@ -145,7 +145,9 @@ impl Conductor {
             .cloned()
     }
 
-    fn pause(&self) -> Result<(), End> {
+    /// Lets time pass, unless the test set has ended.
+    fn pause(&mut self) -> Result<(), End> {
+        self.stage.listen();
         if self.stop.requested() || self.shared.ended.requested() {
             return Err(End::Told);
         }

@@ -79,10 +79,12 @@ impl Hearing {
             });
         }
         let candidate = &mut self.candidates[index];
+        // Of a block whose first message comes in the fault, only a new state is a trip: others may have been set for long.
+        let is_new = candidate.relay.is_known() || heard.said.numbers.sq_num == 0;
         candidate.relay.take(heard);
-        let rose = candidate.relay.trip().rose;
-        candidate.tripped |=
-            watch.is_some_and(|watch| rose.is_some_and(|at| at >= watch.span.fault && at <= watch.span.deadline));
+        let rose_now = candidate.relay.trip().rose == Some(heard.at);
+        let is_in_fault = watch.is_some_and(|watch| heard.at >= watch.span.fault && heard.at <= watch.span.deadline);
+        candidate.tripped |= is_new && rose_now && is_in_fault;
     }
 
     /// The relay's control block: the only one that tripped. In words, how it was found.
@@ -169,6 +171,11 @@ impl Hearing {
                 "GOOSE messages of the relay never came, by their numbers",
             ),
             (
+                relay.begun_late(),
+                EventKind::Note,
+                "states of the relay began with another message than their first: a trip among them came earlier",
+            ),
+            (
                 dropped,
                 EventKind::SocketDrop,
                 "frames were dropped by the socket before they were read",
@@ -191,5 +198,68 @@ impl Candidate {
     fn text(&self) -> String {
         let Source { src, dst, appid } = self.source;
         format!("{} (APPID 0x{appid:04x}, {src} to {dst})", self.name.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hearing;
+    use crate::trip::listener::{Heard, Name};
+    use crate::trip::watch::tests::{heard, ms};
+    use crate::trip::watch::{Relay, Span, Watch};
+    use std::sync::{Arc, OnceLock};
+
+    fn named(name: &[u8], message: Heard) -> Heard {
+        Heard {
+            name: Name::of(name),
+            ..message
+        }
+    }
+
+    /// What is found in a shot whose fault lasts from 200 to 300 ms.
+    fn found(messages: &[Heard]) -> Result<String, String> {
+        let (mut sender, receiver) = rtrb::RingBuffer::new(messages.len());
+        for message in messages {
+            sender.push(*message).expect("room");
+        }
+        let span = Span {
+            begin: ms(100),
+            fault: ms(200),
+            deadline: ms(300),
+        };
+        let mut hearing = Hearing::new(receiver, Arc::new(OnceLock::new()));
+        let mut watch = Watch::new(span, &Relay::default());
+        hearing.listen(Some(&mut watch));
+        let found = hearing.found();
+        assert_eq!(hearing.is_learning(), found.is_err());
+        found
+    }
+
+    const NO: [bool; 2] = [false, false];
+    const TRIPPED: [bool; 2] = [true, true];
+
+    #[test]
+    fn the_one_that_trips_is_found_among_others() {
+        let [quiet, trip] = [heard(120, [1, 1], NO), heard(224, [2, 0], TRIPPED)];
+        let others = [
+            // Its bit has been set for long; its first message comes in the fault.
+            named(b"long", heard(230, [7, 5], TRIPPED)),
+            named(b"before", heard(150, [1, 0], TRIPPED)),
+            named(b"after", heard(110, [1, 1], NO)),
+            named(b"after", heard(320, [2, 0], TRIPPED)),
+        ];
+        let all: Vec<Heard> = [quiet, trip].into_iter().chain(others).collect();
+        let text = found(&all).expect("one");
+        assert!(text.contains("not counted: x (APPID 0x0001"), "{text}");
+        // One whose first message is its trip is found, too.
+        assert!(found(&[trip]).is_ok());
+        let none = found(&others).expect_err("none of these");
+        assert!(
+            none.contains("long") && none.contains("before") && none.contains("after"),
+            "{none}"
+        );
+        let second = named(b"second", heard(240, [3, 0], TRIPPED));
+        let two = found(&[quiet, trip, second]).expect_err("two");
+        assert!(two.contains("several") && two.contains("second"), "{two}");
     }
 }

@@ -38,7 +38,7 @@ use crate::reception::{Receive, Reception};
 use crate::second::next_second;
 use conductor::Conductor;
 use ears::Hearing;
-use listener::{Ears, Listener, Name, Tallies, Wanted};
+use listener::{Ears, Heard, Listener, Name, Tallies, Wanted};
 use model::kind;
 use publisher::Publisher;
 use run::{Recorder, Stop};
@@ -128,10 +128,12 @@ pub static ABOUT: About = About {
 };
 
 /// What the threads of a test set share.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Shared {
     /// Ends all of them.
     ended: Stop,
+    /// The relay's control block, once it is known.
+    name: Arc<OnceLock<Name>>,
     tallies: Arc<Tallies>,
     /// All samples before this one were sent.
     sent: Arc<AtomicU64>,
@@ -152,49 +154,31 @@ impl Probe for TripConfig {
     fn start(&self, on: impl Into<Ports>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
         self.check()?;
         let Ports { stream, goose } = on.into();
-        let interface = stream.interface().to_owned();
-        let shared = Shared {
-            ended: Stop::new(),
-            tallies: Arc::default(),
-            sent: Arc::default(),
-            failure: Arc::default(),
-        };
-        let name = Arc::new(OnceLock::new());
+        let shared = Shared::default();
         if let Some(goose) = &self.goose {
-            let _ = name.set(Name::of(goose.as_bytes()));
+            let _ = shared.name.set(Name::of(goose.as_bytes()));
         }
-        let (heard_by_listener, heard) = rtrb::RingBuffer::new(HEARD);
+        let (to_conductor, heard) = rtrb::RingBuffer::new(HEARD);
+        let (exchange, prompter) = script::exchange(&shared.ended);
         let sampling = stage::sampling(self)?;
         let (opening, synth) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
-        let (exchange, prompter) = script::exchange(&shared.ended);
-        let publisher = self.publisher(stream, opening, prompter, &shared, recorder)?;
-        let ears = Ears {
-            wanted: Wanted {
-                name: Arc::clone(&name),
-                trip: self.trip,
-                start: self.start,
-            },
-            heard: heard_by_listener,
-            tallies: Arc::clone(&shared.tallies),
-        };
-        let listener = self.listener(goose, ears, &shared, recorder);
         let mut conductor = Conductor {
             config: self.clone(),
             stage: stage::Stage::new(self, sampling, synth, exchange),
-            hearing: Hearing::new(heard, name),
+            hearing: Hearing::new(heard, Arc::clone(&shared.name)),
             shared: shared.clone(),
-            feed: self.feed(recorder, &interface),
+            feed: self.feed(recorder, stream.interface()),
             events: recorder.events(),
             stop: stop.clone(),
             start: Monotonic::from_ns(0),
             shots: 0,
         };
-        let mut start = Monotonic::from_ns(0);
+        let publisher = self.publisher(stream, opening, prompter, &shared, recorder)?;
+        let listener = self.listener(goose, to_conductor, &shared, recorder);
         let running = Running::start(vec![publisher, listener], || {
-            start = next_second();
-            start
+            conductor.start = next_second();
+            conductor.start
         })?;
-        conductor.start = start;
         let conducting = Beside::start("trip-conductor", move |over| conductor.run(over));
         let conducting = conducting.map_err(|error| {
             shared.ended.request();
@@ -263,10 +247,21 @@ impl TripConfig {
         Ok(HotThread::new("trip-publish", self.policy, self.cpu, feed, body))
     }
 
-    fn listener(&self, port: Port, ears: Ears, shared: &Shared, recorder: &mut Recorder) -> HotThread {
+    fn listener(
+        &self,
+        port: Port,
+        heard: rtrb::Producer<Heard>,
+        shared: &Shared,
+        recorder: &mut Recorder,
+    ) -> HotThread {
         let describe = Box::new(series::Trip::of(self, port.interface()));
         let feed = recorder.feed(crate::hot::capacity(1), 0, describe);
         let failure = Arc::clone(&shared.failure);
+        let wanted = Wanted {
+            name: Arc::clone(&shared.name),
+            trip: self.trip,
+            start: self.start,
+        };
         let mut listener = Listener {
             reception: Reception {
                 port,
@@ -275,7 +270,11 @@ impl TripConfig {
                 stop: shared.ended.clone(),
                 frames: Arc::default(),
             },
-            ears,
+            ears: Ears {
+                wanted,
+                heard,
+                tallies: Arc::clone(&shared.tallies),
+            },
             ended: shared.ended.clone(),
         };
         let body = Box::new(move |_, feed: &mut run::Feed| {

@@ -23,6 +23,10 @@ pub(super) const REFUSED: u16 = 1;
 /// unit and a network may take 2 ms (IEC 61869-9). With later ones, those that are due meanwhile are left out.
 const LATEST_NS: i64 = 1_000_000;
 
+/// Why a test set ends that could not even tell what it did not send.
+const HELD_UP: &str = "trip: the test set sent nothing, and decided nothing, for seconds: is the interface up, and does this machine have a \
+                       CPU to spare?";
+
 /// The publisher.
 pub(super) struct Publisher {
     port: Port,
@@ -34,6 +38,8 @@ pub(super) struct Publisher {
     /// Whether the frame that is due next is made.
     made: bool,
     refused: u64,
+    /// Not all troubles could be told.
+    is_untold: bool,
     /// All samples before this one were sent, or told as troubles.
     sent: Arc<AtomicU64>,
     stop: Stop,
@@ -63,6 +69,7 @@ impl Publisher {
             prompter,
             made: false,
             refused: 0,
+            is_untold: false,
             sent,
         };
         // Once before it counts: every page is there.
@@ -79,7 +86,10 @@ impl Publisher {
             feed.notice(LATENESS, REFUSED, sys::clock::monotonic(), self.refused, 0);
         }
         self.prompter.ended.request();
-        published
+        match self.is_untold {
+            true => Err(ProbeError::NoTraffic(HELD_UP.into())),
+            false => published,
+        }
     }
 
     fn publish(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
@@ -147,6 +157,7 @@ impl Publisher {
     /// What cannot even be told ends the test set: a shot must not count as if nothing had happened.
     fn trouble(&mut self, from: u64, until: u64) {
         if self.prompter.troubles.push(Trouble { from, until }).is_err() {
+            self.is_untold = true;
             self.prompter.ended.request();
         }
     }

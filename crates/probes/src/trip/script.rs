@@ -61,14 +61,14 @@ pub(super) struct Prompter {
     pub(super) scripts: rtrb::Consumer<Script>,
     pub(super) used: rtrb::Producer<Script>,
     pub(super) troubles: rtrb::Producer<Trouble>,
-    /// Set where something could not be told.
+    /// Ends the whole test set.
     pub(super) ended: Stop,
 }
 
 /// Scripts that may be under way. A shot has four at the most.
 const SCRIPTS: usize = 32;
 
-/// Troubles that may be under way: a second of a machine that sends each frame late.
+/// Troubles that may be under way: three seconds without any frame, while the conductor is held up, too.
 const TROUBLES: usize = 16_384;
 
 /// Both ends.

@@ -16,6 +16,8 @@ pub enum Security {
     Duplicated,
     /// Frames of the load come in pairs, the later one first
     Reordered,
+    /// The load's samples come with smpSynch 0
+    Unsynchronised,
     /// The fault comes in frames that are no sampled values any more
     Corrupted,
     /// The fault comes with quality invalid
@@ -33,6 +35,7 @@ impl Security {
             Self::Lost => Manner::Lost,
             Self::Duplicated => Manner::Duplicated,
             Self::Reordered => Manner::Reordered,
+            Self::Unsynchronised => Manner::Unsynchronised,
             Self::Corrupted => Manner::Corrupted,
             Self::Invalid => Manner::Plain,
             Self::Simulated => Manner::Simulated,
@@ -48,7 +51,7 @@ impl Security {
         };
         for state in &mut scenario.synth.states {
             match self {
-                Self::Lost | Self::Duplicated | Self::Reordered => {
+                Self::Lost | Self::Duplicated | Self::Reordered | Self::Unsynchronised => {
                     state.operating = fault.synth.nominal.clone();
                     (state.ramp, state.decay) = (None, None);
                 }
@@ -65,6 +68,7 @@ impl Security {
             Self::Lost => "load, and one frame in four is lost",
             Self::Duplicated => "load, and each frame comes twice",
             Self::Reordered => "load, and frames come in pairs, the later one first",
+            Self::Unsynchronised => "load, with smpSynch 0",
             Self::Corrupted => "the fault comes in frames that are no sampled values any more",
             Self::Invalid => "the fault comes with quality invalid",
             Self::Simulated => "the fault comes with the simulation bit",
@@ -79,6 +83,7 @@ impl fmt::Display for Security {
             Self::Lost => "lost",
             Self::Duplicated => "duplicated",
             Self::Reordered => "reordered",
+            Self::Unsynchronised => "unsynchronised",
             Self::Corrupted => "corrupted",
             Self::Invalid => "invalid",
             Self::Simulated => "simulated",

@@ -1,7 +1,7 @@
 //! What is published next: shots laid out on the samples of the stream, each going on where the one before was.
 
 use super::TripConfig;
-use super::script::{Exchange, Manner, Script};
+use super::script::{Exchange, Manner, Script, Trouble};
 use crate::error::ProbeError;
 use stats::random::Random;
 use std::sync::Arc;
@@ -54,6 +54,8 @@ pub(super) struct Stage {
     /// Since this sample the signal is the steady state.
     steady: u64,
     shots: u64,
+    /// What was not sent as it was to be, since the last shot that was asked about.
+    troubles: Vec<Trouble>,
 }
 
 /// How the stream's samples are made.
@@ -109,6 +111,7 @@ impl Stage {
             free: 0,
             steady: 0,
             shots: 0,
+            troubles: Vec::new(),
         }
     }
 
@@ -226,13 +229,18 @@ impl Stage {
         Ok(self.signal.shift_deg + self.signal.synth.phase_deg_at(seconds)?)
     }
 
-    /// Whether anything between these samples was not sent as it was to be. Earlier troubles are forgotten.
-    pub(super) fn trouble(&mut self, from: u64, until: u64) -> bool {
-        let mut found = false;
+    /// Takes what the publisher says of frames that were not sent as they were to be.
+    pub(super) fn listen(&mut self) {
         while let Ok(trouble) = self.exchange.troubles.pop() {
-            found |= trouble.from < until && trouble.until > from;
+            self.troubles.push(trouble);
         }
-        found
+    }
+
+    /// Whether anything between these samples was not sent as it was to be. All troubles so far are forgotten.
+    pub(super) fn trouble(&mut self, from: u64, until: u64) -> bool {
+        self.listen();
+        let mut troubles = self.troubles.drain(..);
+        troubles.any(|trouble| trouble.from < until && trouble.until > from)
     }
 
     /// Samples of one cycle of the steady state, rounded up.

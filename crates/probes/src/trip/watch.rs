@@ -71,6 +71,11 @@ impl Relay {
         self.rules.lost()
     }
 
+    /// States whose first message never came: their trip is that of a later one.
+    pub(super) fn begun_late(&self) -> u64 {
+        self.rules.counts().begun_late
+    }
+
     pub(super) fn trip(&self) -> Bit {
         self.trip
     }
@@ -170,19 +175,19 @@ impl Watch {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::{Act, Relay, Span, Watch};
     use crate::trip::listener::{Heard, Name, Source};
     use units::Monotonic;
     use wire::ether::Mac;
     use wire::goose::{Numbers, Said};
 
-    fn ms(ms: i64) -> Monotonic {
+    pub(in crate::trip) fn ms(ms: i64) -> Monotonic {
         Monotonic::from_ns(ms * 1_000_000)
     }
 
     /// A message of state `st`, number `sq`, at this ms: trip and start.
-    fn heard(at_ms: i64, [st, sq]: [u32; 2], [trip, start]: [bool; 2]) -> Heard {
+    pub(in crate::trip) fn heard(at_ms: i64, [st, sq]: [u32; 2], [trip, start]: [bool; 2]) -> Heard {
         let numbers = Numbers {
             st_num: st,
             sq_num: sq,
@@ -294,6 +299,6 @@ mod tests {
         let said = [heard(110, [1, 1], NO), heard(226, [2, 1], TRIPPED)];
         let (watch, relay) = watched(&said);
         assert_eq!(watch.act(), Act::Tripped(ms(226)));
-        assert_eq!(relay.lost(), 1, "and that is known");
+        assert_eq!(relay.begun_late(), 1, "and that is known");
     }
 }

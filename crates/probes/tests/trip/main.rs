@@ -244,10 +244,11 @@ fn a_breaker_ends_the_fault() {
 }
 
 /// A second publisher is left out: the small relay has nothing against one.
-const CASES: [Security; 6] = [
+const CASES: [Security; 7] = [
     Security::Lost,
     Security::Duplicated,
     Security::Reordered,
+    Security::Unsynchronised,
     Security::Corrupted,
     Security::Invalid,
     Security::Simulated,
