@@ -124,6 +124,11 @@ fn parse() -> Result<Cli, clap::Error> {
     let command = ready::UNEXPLAINED
         .iter()
         .fold(Cli::command(), |cli, name| cli.mut_subcommand(name, hide));
+    let command = command.mut_subcommand("trip", |trip| {
+        trip.mut_arg("duration", |option| {
+            option.help("Begin no shot after this long [default: all shots]")
+        })
+    });
     Cli::from_arg_matches(&command.try_get_matches()?)
 }
 
