@@ -54,6 +54,7 @@ impl Security {
                 Self::Lost | Self::Duplicated | Self::Reordered | Self::Unsynchronised => {
                     state.operating = fault.synth.nominal.clone();
                     (state.ramp, state.decay) = (None, None);
+                    state.harmonics.clear();
                 }
                 Self::Invalid => state.quality = SvQuality(state.quality.0 | SvQuality::INVALID.0),
                 Self::Corrupted | Self::Simulated | Self::SecondPublisher => {}

@@ -30,6 +30,7 @@ static EMBEDDED: &[(&str, &str)] = files![
     "zone1-outside",
     "fuse-failure",
     "load",
+    "inrush",
 ];
 
 /// Names of the scenarios inside the program.

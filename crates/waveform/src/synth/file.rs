@@ -60,22 +60,28 @@ pub(super) fn check(synth: &Synth) -> Result<(), WaveformError> {
                 10.0,
             )?;
         }
+        check_harmonics(&place, &state.harmonics)?;
         if state.duration_ns == Some(0) {
             return Err(WaveformError::setting(format!(
                 "{place}: duration is 0: give more, or none"
             )));
         }
     }
-    for harmonic in &synth.harmonics {
-        within("harmonic", "order", f64::from(harmonic.order), 2.0, 1_000.0)?;
-        within("harmonic", "percent", harmonic.percent, 0.0, 1_000.0)?;
-        within("harmonic", "angle_deg", harmonic.angle_deg, -1e6, 1e6)?;
-    }
+    check_harmonics("every state", &synth.harmonics)?;
     within("noise", "current_a", synth.noise.current_a, 0.0, 1e9)?;
     within("noise", "voltage_v", synth.noise.voltage_v, 0.0, 1e9)?;
     for extra in &synth.extras {
         within(&extra.member, "rms", extra.rms, 0.0, 1e9)?;
         within(&extra.member, "angle_deg", extra.angle_deg, -1e6, 1e6)?;
+    }
+    Ok(())
+}
+
+fn check_harmonics(place: &str, harmonics: &[Harmonic]) -> Result<(), WaveformError> {
+    for harmonic in harmonics {
+        within(place, "harmonic.order", f64::from(harmonic.order), 2.0, 1_000.0)?;
+        within(place, "harmonic.percent", harmonic.percent, 0.0, 1_000.0)?;
+        within(place, "harmonic.angle_deg", harmonic.angle_deg, -1e6, 1e6)?;
     }
     Ok(())
 }
@@ -234,6 +240,8 @@ struct FileState {
     voltage_angles_deg: Option<PerPhase>,
     ramp: Option<FileRamp>,
     dc: Option<FileDc>,
+    #[serde(default, rename = "harmonic")]
+    harmonics: Vec<FileHarmonic>,
     quality: Option<Quality>,
 }
 
@@ -336,6 +344,7 @@ impl FileState {
                 percent: dc.percent,
                 time_constant_ns: dc.time_constant.0,
             }),
+            harmonics: self.harmonics.into_iter().map(Harmonic::from).collect(),
             quality: self.quality.map_or(SvQuality::GOOD, |quality| quality.0),
         }
     }

@@ -115,7 +115,9 @@ impl Synth {
             .chain(states)
             .map(|(Operating { frequency_hz, .. }, ramp)| frequency_hz.max(ramp.map_or(0.0, |ramp| ramp.to_hz)))
             .fold(0.0, f64::max);
-        let order = self.harmonics.iter().map(|harmonic| harmonic.order).max().unwrap_or(1);
+        let of_states = self.states.iter().flat_map(|state| &state.harmonics);
+        let orders = self.harmonics.iter().chain(of_states).map(|harmonic| harmonic.order);
+        let order = orders.max().unwrap_or(1);
         if highest * f64::from(order) < f64::from(rate) / 2.0 {
             return Ok(());
         }
