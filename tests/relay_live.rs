@@ -3,7 +3,9 @@
 use rustix::process::Signal;
 use serde_json::Value;
 use std::path::Path;
-use support::{end, json, namespace, root_or_skip, run, series, signal, start, stderr, until_packet_socket, until_sent, wait};
+use support::{
+    end, json, namespace, root_or_skip, run, series, signal, start, stderr, until_packet_socket, until_sent, wait,
+};
 use sys::netns::NetNs;
 
 const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/relay.toml");
@@ -31,8 +33,25 @@ fn play(namespace: &NetNs, directory: &Path, publish: &[&str]) -> (Value, Vec<Va
         directory.join("publish.triptime"),
         directory.join("relay.pcapng"),
     );
-    let common = ["--policy", "other", "--quiet", "--json", "--no-flight-recorder", "--out"];
-    let relay = ["relay", RELAY, "v1", "--clock", "same-host", "--duration", "4s", "--capture-all", "--capture"];
+    let common = [
+        "--policy",
+        "other",
+        "--quiet",
+        "--json",
+        "--no-flight-recorder",
+        "--out",
+    ];
+    let relay = [
+        "relay",
+        RELAY,
+        "v1",
+        "--clock",
+        "same-host",
+        "--duration",
+        "4s",
+        "--capture-all",
+        "--capture",
+    ];
     let relay: Vec<&str> = [&relay[..], &[text(&capture)], &common, &[text(&out)]].concat();
     let sender = ["publish", "v0", "--streams", "1", "--rate", "4000"];
     let sender: Vec<&str> = [&sender[..], publish, &common, &[text(&sent)]].concat();
@@ -80,7 +99,10 @@ fn faults_become_trips() {
     let (document, messages) = play(&namespace(), directory.path(), &["--waveform", text(&waveform)]);
     assert!(series(&document, "task/F1")["received"].as_u64().expect("a count") > 1_000);
     for name in ["use/MU01", "arrival/MU01", "spacing/MU01", "delivery/F1"] {
-        assert!(series(&document, name)["received"].as_u64().expect("a count") > 1_000, "{name}");
+        assert!(
+            series(&document, name)["received"].as_u64().expect("a count") > 1_000,
+            "{name}"
+        );
     }
     let trips = trip_times(&messages);
     // A stall of this machine may block the functions in one of the four; the relay's own time is measured elsewhere.
@@ -89,9 +111,14 @@ fn faults_become_trips() {
     assert!((1_000_000..60_000_000).contains(fastest), "{trips:?}");
     let said = |wanted: &str| {
         let events = document["events"].as_array().expect("events");
-        events.iter().any(|event| event["kind"] == "relay" && event["text"].as_str().is_some_and(|text| text.contains(wanted)))
+        events
+            .iter()
+            .any(|event| event["kind"] == "relay" && event["text"].as_str().is_some_and(|text| text.contains(wanted)))
     };
-    assert!(said("F1: I>>, PIOC (50): operate A") && said("F1: Q0, PTRC (94): operate ABC"), "{document}");
+    assert!(
+        said("F1: I>>, PIOC (50): operate A") && said("F1: Q0, PTRC (94): operate ABC"),
+        "{document}"
+    );
 }
 
 #[test]
@@ -110,8 +137,26 @@ fn load_is_no_trip_and_another_stream_is_not_worked_on() {
     std::fs::write(&waveform, FAULTS).expect("a file");
     let out = directory.path().join("other.triptime");
     let sent = directory.path().join("other-publish.triptime");
-    let common = ["--policy", "other", "--quiet", "--json", "--no-flight-recorder", "--out"];
-    let sender = ["publish", "v0", "--streams", "1", "--rate", "4000", "--sv-id", "XX", "--waveform", text(&waveform)];
+    let common = [
+        "--policy",
+        "other",
+        "--quiet",
+        "--json",
+        "--no-flight-recorder",
+        "--out",
+    ];
+    let sender = [
+        "publish",
+        "v0",
+        "--streams",
+        "1",
+        "--rate",
+        "4000",
+        "--sv-id",
+        "XX",
+        "--waveform",
+        text(&waveform),
+    ];
     let relay = ["relay", RELAY, "v1", "--duration", "2s"];
     let output = namespace()
         .run(|| {

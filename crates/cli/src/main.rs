@@ -112,6 +112,7 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Subscribe(commands::subscribe::SubscribeArgs),
     Trace(commands::trace::TraceArgs),
     Relay(commands::relay::RelayArgs),
+    Trip(Box<commands::trip::TripArgs>),
     Pcap(commands::pcap::PcapArgs),
     Report(commands::report::ReportArgs),
     Compare(commands::compare::CompareArgs),
@@ -125,6 +126,11 @@ fn parse() -> Result<Cli, clap::Error> {
     let command = ready::UNEXPLAINED
         .iter()
         .fold(Cli::command(), |cli, name| cli.mut_subcommand(name, hide));
+    let command = command.mut_subcommand("trip", |trip| {
+        trip.mut_arg("duration", |option| {
+            option.help("Begin no shot after this long [default: all shots]")
+        })
+    });
     Cli::from_arg_matches(&command.try_get_matches()?)
 }
 
@@ -146,6 +152,7 @@ fn main() -> ExitCode {
         Command::Subscribe(args) => commands::subscribe::run(args),
         Command::Trace(args) => commands::trace::run(args),
         Command::Relay(args) => commands::relay::run(args),
+        Command::Trip(args) => commands::trip::run(*args),
         Command::Pcap(args) => Ok(commands::pcap::run(
             &args,
             &mut std::io::stdout().lock(),

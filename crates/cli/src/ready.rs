@@ -6,7 +6,7 @@ use probes::{Machine, Need, Probe};
 use sys::privilege::{Capability, will_need};
 
 /// Commands whose late samples are not asked about: for them the option that every measuring command has says nothing.
-pub(crate) const UNEXPLAINED: [&str; 2] = ["listen", "publish"];
+pub(crate) const UNEXPLAINED: [&str; 3] = ["listen", "publish", "trip"];
 
 /// Refuses a probe that cannot run here, on this interface if it measures on one, and `more` that is not met. Advice on a capability that
 /// is missing names all that the command takes: each `setcap` replaces the last.

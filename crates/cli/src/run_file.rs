@@ -68,6 +68,8 @@ pub(crate) struct Start<'a> {
     pub(crate) open_ended: bool,
     /// Published layout to print the result in, too.
     pub(crate) table: Option<Layout>,
+    /// Limits that the measurement has of itself, as a profile's TOML: beside those of the profile, or alone.
+    pub(crate) own_limits: Option<String>,
 }
 
 impl Start<'_> {
@@ -87,6 +89,7 @@ impl Start<'_> {
             documents: Vec::new(),
             open_ended: duration_ns.is_none(),
             table: None,
+            own_limits: None,
         }
     }
 
@@ -110,9 +113,13 @@ impl Run {
     pub(crate) fn start(start: Start<'_>, args: RunArgs) -> Result<Self, Failure> {
         page::check(args.html.as_deref(), args.out.as_deref())?;
         let profile_name = args.limits.as_deref().or(start.profile);
-        let profile = profile_name.map(Profile::find).transpose()?;
+        let limits = with_own(profile_name, start.own_limits.as_deref())?;
+        let profile = limits
+            .as_deref()
+            .map(|text| Profile::parse(text, profile_name.unwrap_or(start.command)))
+            .transpose()?;
         let mut documents = start.documents;
-        documents.extend(limits_document(profile_name)?);
+        documents.extend(limits.map(|text| ("limits".to_owned(), text)));
         let stop = Stop::new();
         ending::on_signals(&stop.flag())?;
         let spec = SessionSpec {
@@ -345,6 +352,20 @@ pub(crate) fn new_run(command: &str, out: Option<PathBuf>) -> NewRun {
         file_budget: None,
         documents: Vec::new(),
     }
+}
+
+/// The text of the profile that judges a run: the one that was named, the measurement's own limits, or the first with the second behind it.
+fn with_own(name: Option<&str>, own: Option<&str>) -> Result<Option<String>, Failure> {
+    // Read as it is first: what is wrong with it is said of its own lines.
+    name.map(Profile::find).transpose()?;
+    let named = name.map(limits_text).transpose()?;
+    Ok(match (named, own) {
+        (Some(named), Some(own)) => Some(format!("{named}\n{own}")),
+        (None, Some(own)) => Some(format!(
+            "name = \"own limits\"\nwhat = \"What the measurement itself requires\"\n\n{own}"
+        )),
+        (named, None) => named,
+    })
 }
 
 /// What is kept in a run of the limits that it is to be judged by.

@@ -55,6 +55,10 @@ pub enum EventKind {
     Stream,
     /// Something happened to a stream that its counters do not show: a restart, a silence of unknown length, a second publisher.
     StreamDoubt,
+    /// A shot of a test set does not count, for what the test set itself missed or could not see.
+    NotCounted,
+    /// A negative control of a test set did not hold: what it measured may have another cause than what it published.
+    ControlFailed,
     /// A right or a feature was refused, and the run went on without it.
     Refused,
     /// The run was ended early.
@@ -69,7 +73,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind, in the order they are documented.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::LoadStarted,
         Self::LoadStopped,
         Self::StepStarted,
@@ -93,6 +97,8 @@ impl EventKind {
         Self::Relay,
         Self::Stream,
         Self::StreamDoubt,
+        Self::NotCounted,
+        Self::ControlFailed,
         Self::Refused,
         Self::Interrupted,
         Self::Break,
@@ -126,6 +132,8 @@ impl EventKind {
             Self::Relay => "relay",
             Self::Stream => "stream",
             Self::StreamDoubt => "stream-doubt",
+            Self::NotCounted => "not-counted",
+            Self::ControlFailed => "control-failed",
             Self::Refused => "refused",
             Self::Interrupted => "interrupted",
             Self::Break => "break",

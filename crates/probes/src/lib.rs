@@ -32,6 +32,7 @@ pub mod subscribe;
 pub mod talk;
 pub mod timesync;
 pub mod trace;
+pub mod trip;
 pub mod wakeup;
 
 pub use cpus::{CpuProbe, OnCpus};
@@ -51,7 +52,7 @@ pub use sender::SenderEnd;
 pub mod turn;
 
 /// Every probe, in the order of the command line.
-pub static LIST: [&About; 10] = [
+pub static LIST: [&About; 11] = [
     &wakeup::ABOUT,
     &noise::ABOUT,
     &reflect::ABOUT,
@@ -62,4 +63,5 @@ pub static LIST: [&About; 10] = [
     &subscribe::ABOUT,
     &trace::ABOUT,
     &relay::ABOUT,
+    &trip::ABOUT,
 ];

@@ -144,5 +144,7 @@ mod tests {
         assert_eq!(appid("0x4001"), Ok(0x4001));
         assert!(appid("40 01").is_err());
         assert!(mac("01:0c:cd:04:00:01").is_ok() && mac("01:0c:cd").is_err());
+        assert_eq!(appid("0x4001"), Ok(0x4001));
+        assert!(appid("40 01").is_err());
     }
 }

@@ -66,8 +66,8 @@ mod tests {
 
     #[test]
     fn every_kind_that_is_measured_live_is_some_probes() {
-        // Of other tools' files, of the watch over the clocks, and of what is to come.
-        let others = [&kind::LATENCY, &kind::CLOCK, &kind::TRIP];
+        // Of other tools' files, and of the watch over the clocks.
+        let others = [&kind::LATENCY, &kind::CLOCK];
         for kind in kind::ALL {
             let ours = LIST.iter().any(|about| about.kinds.contains(&kind));
             assert_ne!(ours, others.contains(&kind), "{}", kind.name);

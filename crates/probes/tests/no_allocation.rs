@@ -5,6 +5,8 @@
 //! allocate while streams appear, and not after.
 
 mod common;
+#[path = "trip/relay.rs"]
+mod relay;
 
 use capture::write::PcapWriter;
 use common::{Pair, Run, can_run};
@@ -12,10 +14,11 @@ use probes::listen::{self, ListenConfig};
 use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::publish::{self, GooseConfig, PublishConfig, StreamConfig};
 use probes::reflect::{self, ReflectConfig, Role, Stamps};
-use probes::relay::{self, RelayConfig};
+use probes::relay::RelayConfig;
 use probes::replay::{CapturedFrames, ReplayConfig};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk::{self, TalkConfig};
+use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options};
 use probes::wakeup::{WakeupConfig, WakeupOptions};
 use probes::{Framing, OnCpus, Probe, Receive, Rest};
 use run::Stop;
@@ -273,7 +276,7 @@ fn relay() {
     let pair = Pair::build();
     let (near, far) = (
         pair.port_a(&publish::port_options()),
-        pair.port_b(&relay::port_options()),
+        pair.port_b(&probes::relay::port_options()),
     );
     let publisher = publish_config(5_000_000_000);
     let text = relay_file(&publisher.streams[0].spec);
@@ -431,6 +434,40 @@ fn talk_and_listen() {
         assert!(recorded.counters(&format!("talk/{}", framing.word())).received > 0);
         assert!(recorded.names().iter().any(|name| name.starts_with("listen/")));
     }
+}
+
+/// Publisher and listener, through a change of the table and a change of the manner.
+#[test]
+fn trip() {
+    if !can_run("trip") {
+        return;
+    }
+    let _turn = turn();
+    let pair = Pair::build();
+    let relay = relay::Relay::start(relay::Kind::default(), pair.port_b(&relay::options()));
+    let mut run = Run::start();
+    let ports = Ports {
+        stream: pair.port_a(&publish::port_options()).into(),
+        goose: pair.port_a(&goose_port_options()).into(),
+    };
+    let config = TripConfig {
+        shots: 1,
+        settle_ns: 50_000_000,
+        breaker_ns: Some(20_000_000),
+        ..TripOptions::default().config().expect("the usual scenario")
+    };
+    let before = counted();
+    let running = config.start(ports, &mut run.recorder, &run.stop).expect("trip starts");
+    running.join().expect("trip ends well");
+    assert_eq!(counted() - before, 0);
+    drop(relay);
+    let recorded = run.finish();
+    assert!(recorded.counters("publish/lateness").received > 1_000);
+    let notes = recorded.file.events().expect("events");
+    assert!(
+        notes.iter().any(|event| event.text.contains("GOOSE found")),
+        "{notes:?}"
+    );
 }
 
 fn wait_for_traffic(frames: &AtomicU64) {

@@ -3,6 +3,9 @@
 //! [`comtrade`] reads and writes records, [`synth`] describes signals, [`replay`] fits a record to a dataset, and [`sample`] makes a
 //! [`sample::SampleTable`] of either: the octets of every sample, ready for a hot thread that only copies.
 //!
+//! [`network`] calculates what a relay measures in a fault on its line.
+//! [`scenario`] adds what a relay has to do about a signal.
+//!
 //! Currents are amperes and voltages volts, instantaneous and primary, in `f64`; a missing value is NaN until it becomes a
 //! member of quality invalid.
 
@@ -10,8 +13,10 @@
 
 pub mod comtrade;
 mod error;
+pub mod network;
 pub mod replay;
 pub mod sample;
+pub mod scenario;
 mod signal;
 pub mod synth;
 

@@ -18,3 +18,4 @@ pub(crate) mod report;
 pub(crate) mod subscribe;
 pub(crate) mod talk;
 pub(crate) mod trace;
+pub(crate) mod trip;

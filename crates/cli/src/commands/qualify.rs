@@ -73,6 +73,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         documents: vec![("plan".into(), plan.text.clone())],
         open_ended: false,
         table: plan.table.map(layout),
+        own_limits: None,
     };
     if !args.run.quiet {
         say(&roles);

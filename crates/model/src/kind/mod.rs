@@ -292,11 +292,51 @@ pub static TRIP: Kind = Kind {
     line: Some(BudgetLine::Trip),
     accounts: Accounts::None,
     is_repeated: false,
-    counters: &[],
+    counters: &[
+        (Counter::Expected, "Shots with a fault"),
+        (Counter::Received, "Trips"),
+        (
+            Counter::Lost,
+            "Failures to trip: shots with a fault, and no trip while it lasted",
+        ),
+        (Counter::Unwanted, "Trips before the fault of their shot"),
+    ],
+};
+
+/// `start/*`
+pub static START: Kind = Kind {
+    name: "start",
+    title: "Start time",
+    what: "Due instant of the first faulted sample to the first GOOSE frame with the start bit, at the same test set.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[
+        (Counter::Expected, "Shots with a fault"),
+        (Counter::Received, "Starts"),
+        (Counter::Lost, "Shots with a fault, and no start while it lasted"),
+    ],
+};
+
+/// `security/*`
+pub static SECURITY: Kind = Kind {
+    name: "security",
+    title: "No trip without a fault",
+    what: "How long a relay was watched in a shot in which it must not trip, from the begin of the disturbance on.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[
+        (Counter::Expected, "Shots without a fault"),
+        (Counter::Received, "Shots that were watched to their end"),
+        (Counter::Unwanted, "False trips"),
+    ],
 };
 
 /// All of them.
-pub static ALL: [&Kind; 22] = [
+pub static ALL: [&Kind; 24] = [
     &WAKEUP,
     &NOISE,
     &RTT,
@@ -319,4 +359,6 @@ pub static ALL: [&Kind; 22] = [
     &TASK,
     &TASK_STAGE,
     &TRIP,
+    &START,
+    &SECURITY,
 ];

@@ -95,6 +95,16 @@ impl Kind {
         ALL.into_iter().position(|kind| kind == self).unwrap_or(ALL.len())
     }
 
+    /// Whether reports list this counter for its series: time watched is said in words, and trips without a fault are counted of
+    /// relays only.
+    pub fn lists(&self, counter: Counter) -> bool {
+        match counter {
+            Counter::WatchedNs => false,
+            Counter::Unwanted => self.counters.iter().any(|(own, _)| *own == counter),
+            _ => true,
+        }
+    }
+
     /// What one of its counters counts.
     pub fn says(&self, counter: Counter) -> &'static str {
         let own = self.counters.iter().find(|(own, _)| *own == counter);
@@ -130,7 +140,7 @@ impl Samples {
 mod tests {
     use super::{ALL, Kind, in_order};
     use crate::counters::Counter;
-    use crate::kind::{PUBLISH, WAKEUP};
+    use crate::kind::{PUBLISH, TRIP, WAKEUP};
 
     #[test]
     fn every_kind_is_found_by_its_name_and_has_its_place() {
@@ -156,5 +166,7 @@ mod tests {
     fn a_counter_means_what_its_kind_says() {
         assert_eq!(WAKEUP.says(Counter::Expected), Counter::Expected.what());
         assert_ne!(PUBLISH.says(Counter::Lost), Counter::Lost.what());
+        assert!(TRIP.lists(Counter::Unwanted) && TRIP.lists(Counter::Lost));
+        assert!(!PUBLISH.lists(Counter::Unwanted) && !TRIP.lists(Counter::WatchedNs));
     }
 }

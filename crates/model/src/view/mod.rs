@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::counters::Counters;
+use crate::counters::{Counter, Counters};
 use crate::event::{Event, EventKind};
 use crate::explanation::CauseTotal;
 use crate::fact::Fact;
@@ -122,6 +122,11 @@ impl SeriesView {
     /// Whether it is of this kind.
     pub fn is(&self, kind: &Kind) -> bool {
         self.spec.kind == Some(kind)
+    }
+
+    /// Whether reports list this counter for it: as [`Kind::lists`], and of a kind that is not known as for most.
+    pub fn lists(&self, counter: Counter) -> bool {
+        self.spec.kind.unwrap_or(&kind::WAKEUP).lists(counter)
     }
 
     /// What its samples are; `None` where that is not known.

@@ -17,12 +17,15 @@ mod marks;
 mod options;
 mod sender;
 mod series;
+mod timetable;
 mod waveform;
 
 pub use captured::captured_streams;
 pub use config::{PublishConfig, StreamConfig};
 pub use goose::GooseConfig;
+pub(crate) use group::template;
 pub use options::PublishOptions;
+pub(crate) use timetable::{Pace, Timetable};
 pub use waveform::Waveform;
 
 use crate::error::ProbeError;
@@ -34,7 +37,7 @@ use crate::second::next_second;
 use group::{Group, paces};
 use marks::Marks;
 use model::kind;
-use run::{Recorder, Stop};
+use run::{Describe, Recorder, Stop};
 use streamset::StreamSpec;
 use sys::packet::PortOptions;
 use units::Monotonic;
@@ -110,6 +113,11 @@ pub fn start_all(
     Ok(running.with(announced))
 }
 
+/// Names and settings of the lateness of what is published so through this port, for a feed whose only series it is.
+pub(crate) fn lateness(config: &PublishConfig, port: &Port) -> Box<dyn Describe> {
+    Box::new(series::Publish::of(config, port))
+}
+
 /// The thread that publishes sampled values, not yet started.
 fn thread(config: &PublishConfig, port: Port, recorder: &mut Recorder, stop: &Stop) -> Result<HotThread, ProbeError> {
     check(config)?;
@@ -119,11 +127,11 @@ fn thread(config: &PublishConfig, port: Port, recorder: &mut Recorder, stop: &St
         .zip(&paces)
         .map(|(slot, pace)| Group::new(*pace, slot, &config.streams, source))
         .collect::<Result<Vec<_>, _>>()?;
-    let describe = Box::new(series::Publish::of(config, &port));
+    let describe = lateness(config, &port);
     let instants = paces.iter().map(|pace| pace.frames_per_second()).sum();
     let mut feed = recorder.feed(crate::hot::capacity(instants), paces.len(), describe);
     for group in &groups {
-        feed.announce(group.slot, &series::label(group.pace, paces.len()));
+        feed.announce(group.slot, &series::label(group.timetable.pace, paces.len()));
     }
     let mut sender = sender::Sender::new(config.clone(), port, groups, stop.clone());
     Ok(HotThread::new(
@@ -158,7 +166,8 @@ fn check(config: &PublishConfig) -> Result<(), ProbeError> {
     Ok(())
 }
 
-fn check_stream(stream: &StreamSpec) -> Result<(), ProbeError> {
+/// Refuses a stream that smpCnt cannot count.
+pub(crate) fn check_stream(stream: &StreamSpec) -> Result<(), ProbeError> {
     let StreamSpec { sv_id, rate, asdus, .. } = stream;
     let usage = |message: String| Err(ProbeError::Usage(message));
     if *rate == 0 || *rate > HIGHEST_RATE {

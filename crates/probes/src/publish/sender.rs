@@ -60,7 +60,7 @@ impl Sender {
 
     /// The group that is due next, and when.
     fn next(&self) -> Option<(Monotonic, usize)> {
-        let due = |(index, group): (usize, &Group)| group.due().map(|due| (due, index));
+        let due = |(index, group): (usize, &Group)| group.timetable.due().map(|due| (due, index));
         self.groups.iter().enumerate().filter_map(due).min()
     }
 
@@ -77,14 +77,14 @@ impl Sender {
 
     fn note(&mut self, due: Monotonic, index: usize, refused: u64, feed: &mut Feed) {
         let group = &mut self.groups[index];
-        let (slot, frame, streams) = (group.slot, group.frame, group.streams());
+        let (slot, frame, streams) = (group.slot, group.timetable.frame, group.streams());
         let sent = sys::clock::monotonic();
         let late_ns = sent - due;
         let went = u64::from(streams).saturating_sub(refused);
         feed.samples(slot, sent, late_ns, frame, u16::try_from(went).unwrap_or(streams));
         feed.count(slot, Counter::Lost, sent, refused);
         self.refused += refused;
-        let is_late = late_ns as f64 > group.pace.interval_ns();
+        let is_late = late_ns as f64 > group.timetable.pace.interval_ns();
         let missed = group.go_on(sent, is_late);
         if is_late {
             feed.count(slot, Counter::Late, sent, went);

@@ -1,7 +1,8 @@
 //! What the series of this probe are called and mean.
 
 use super::PublishConfig;
-use super::group::{Pace, paces};
+use super::group::{pace_of, paces};
+use super::timetable::Pace;
 use crate::port::Port;
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
@@ -46,7 +47,7 @@ impl Describe for Publish {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         let config = &self.config;
         let pace = self.paces[usize::from(slot - LATENESS)];
-        let of_pace = || config.streams.iter().filter(|stream| Pace::of(stream) == pace);
+        let of_pace = || config.streams.iter().filter(|stream| pace_of(stream) == pace);
         let streams = of_pace().count();
         SeriesSpec {
             interval_ns: Some(pace.interval_ns() / streams as f64),

@@ -185,11 +185,13 @@ pub enum Quantity {
     Missed,
     /// Samples over the series' own threshold.
     Overflow,
+    /// Trips without a fault.
+    Unwanted,
 }
 
 impl Quantity {
     /// Every quantity, in the order they are documented.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Max,
         Self::Mean,
         Self::P50,
@@ -205,6 +207,7 @@ impl Quantity {
         Self::Reordered,
         Self::Missed,
         Self::Overflow,
+        Self::Unwanted,
         Self::Excess,
     ];
 
@@ -233,6 +236,7 @@ impl Quantity {
             Self::Reordered => Counter::Reordered,
             Self::Missed => Counter::Missed,
             Self::Overflow => Counter::Overflow,
+            Self::Unwanted => Counter::Unwanted,
             _ => return None,
         })
     }

@@ -86,7 +86,7 @@ fn counters(all: &[SeriesView]) -> String {
     let counted = || {
         Counter::ALL
             .into_iter()
-            .filter(|counter| *counter != Counter::WatchedNs)
+            .filter(|counter| all.iter().any(|series| series.lists(*counter)))
     };
     let mut table = Table::new(&[("series", Align::Left)]);
     for counter in counted() {

@@ -37,7 +37,9 @@ fn nature(quantity: Quantity) -> Nature {
     match quantity {
         Quantity::Late | Quantity::Overflow => Nature::CountByValue,
         Quantity::Missed => Nature::Missed,
-        Quantity::Lost | Quantity::Duplicate | Quantity::Conflicting | Quantity::Reordered => Nature::Delivery,
+        Quantity::Lost | Quantity::Duplicate | Quantity::Conflicting | Quantity::Reordered | Quantity::Unwanted => {
+            Nature::Delivery
+        }
         Quantity::Received => Nature::Received,
         _ => Nature::Value,
     }
@@ -282,12 +284,13 @@ fn effect(kind: EventKind, series: &SeriesView, nature: Nature, quantity: Quanti
     let by_value = matches!(nature, Nature::Value | Nature::CountByValue);
     match kind {
         EventKind::ClockStep => (by_value && series.spec.clock == SeriesClock::Realtime).then_some(true),
-        EventKind::RtThrottled | EventKind::StreamDoubt => Some(false),
+        EventKind::RtThrottled | EventKind::StreamDoubt | EventKind::NotCounted => Some(false),
         EventKind::Link => series.sends_frames().then_some(false),
         EventKind::PageFaults | EventKind::Migration => of_a_thread.then_some(false),
         // The figures are not those of the thread that the settings name.
         EventKind::ThreadChanged => of_a_thread.then_some(true),
         EventKind::SecondMeasurement => Some(true),
+        EventKind::ControlFailed => Some(true),
         EventKind::RecorderOverrun => (series.counters.overrun == 0).then_some(nature == Nature::Received),
         EventKind::Incomplete => Some(quantity == Quantity::Lost || nature == Nature::Received),
         EventKind::HopGap => series

@@ -20,8 +20,9 @@ impl Measured {
     pub(super) fn of(run: &RunView, series: &SeriesView, quantity: Quantity) -> Result<Self, String> {
         let c = &series.counters;
         let counted = |n: u64| Ok(Self::Whole(i64::try_from(n).unwrap_or(i64::MAX)));
-        // Of a GOOSE block that sent one message and died nothing was measured but its silence.
-        let is_counted = quantity == Quantity::Late && c.late > 0;
+        // Of a GOOSE block that sent one message and died nothing was measured but its silence; of a relay that trips all the time,
+        // nothing but that.
+        let is_counted = quantity == Quantity::Late && c.late > 0 || quantity == Quantity::Unwanted && c.unwanted > 0;
         if c.received == 0 && c.expected == 0 && !is_counted {
             return Err(nothing_measured(run, series));
         }

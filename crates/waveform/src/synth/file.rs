@@ -30,10 +30,13 @@ pub fn parse(text: &str, name: &str) -> Result<Synth, WaveformError> {
         problem,
     };
     let file: File = toml::from_str(text).map_err(|error| refused(error.to_string().trim_end().to_owned()))?;
-    let synth = Synth::from(file);
-    check(&synth)
-        .and_then(|()| super::timeline::segments(&synth))
-        .map_err(|error| refused(error.to_string()))?;
+    checked(Synth::from(file)).map_err(|error| refused(error.to_string()))
+}
+
+/// The signal, unless its values or the order of its states cannot be.
+pub(crate) fn checked(synth: Synth) -> Result<Synth, WaveformError> {
+    check(&synth)?;
+    super::timeline::segments(&synth)?;
     Ok(synth)
 }
 
@@ -57,22 +60,28 @@ pub(super) fn check(synth: &Synth) -> Result<(), WaveformError> {
                 10.0,
             )?;
         }
+        check_harmonics(&place, &state.harmonics)?;
         if state.duration_ns == Some(0) {
             return Err(WaveformError::setting(format!(
                 "{place}: duration is 0: give more, or none"
             )));
         }
     }
-    for harmonic in &synth.harmonics {
-        within("harmonic", "order", f64::from(harmonic.order), 2.0, 1_000.0)?;
-        within("harmonic", "percent", harmonic.percent, 0.0, 1_000.0)?;
-        within("harmonic", "angle_deg", harmonic.angle_deg, -1e6, 1e6)?;
-    }
+    check_harmonics("every state", &synth.harmonics)?;
     within("noise", "current_a", synth.noise.current_a, 0.0, 1e9)?;
     within("noise", "voltage_v", synth.noise.voltage_v, 0.0, 1e9)?;
     for extra in &synth.extras {
         within(&extra.member, "rms", extra.rms, 0.0, 1e9)?;
         within(&extra.member, "angle_deg", extra.angle_deg, -1e6, 1e6)?;
+    }
+    Ok(())
+}
+
+fn check_harmonics(place: &str, harmonics: &[Harmonic]) -> Result<(), WaveformError> {
+    for harmonic in harmonics {
+        within(place, "harmonic.order", f64::from(harmonic.order), 2.0, 1_000.0)?;
+        within(place, "harmonic.percent", harmonic.percent, 0.0, 1_000.0)?;
+        within(place, "harmonic.angle_deg", harmonic.angle_deg, -1e6, 1e6)?;
     }
     Ok(())
 }
@@ -113,9 +122,10 @@ fn within(place: &str, key: &str, value: f64, least: f64, most: f64) -> Result<(
     )))
 }
 
+/// A signal as a file has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub(crate) struct File {
     frequency_hz: Option<f64>,
     currents_a: Option<PerPhase>,
     current_angles_deg: Option<PerPhase>,
@@ -156,9 +166,10 @@ impl PerPhase {
     }
 }
 
-#[derive(Debug, Deserialize)]
+/// A duration such as `20ms`, in nanoseconds.
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "String")]
-struct Duration(u64);
+pub(crate) struct Duration(pub(crate) u64);
 
 impl TryFrom<String> for Duration {
     type Error = units::DurationError;
@@ -229,6 +240,8 @@ struct FileState {
     voltage_angles_deg: Option<PerPhase>,
     ramp: Option<FileRamp>,
     dc: Option<FileDc>,
+    #[serde(default, rename = "harmonic")]
+    harmonics: Vec<FileHarmonic>,
     quality: Option<Quality>,
 }
 
@@ -331,6 +344,7 @@ impl FileState {
                 percent: dc.percent,
                 time_constant_ns: dc.time_constant.0,
             }),
+            harmonics: self.harmonics.into_iter().map(Harmonic::from).collect(),
             quality: self.quality.map_or(SvQuality::GOOD, |quality| quality.0),
         }
     }

@@ -9,6 +9,7 @@ mod signal;
 mod steady;
 mod timeline;
 
+pub(crate) use file::{Duration, File, checked};
 pub use file::{parse, read};
 
 use wire::quality::SvQuality;
@@ -124,6 +125,8 @@ pub struct State {
     pub ramp: Option<Ramp>,
     /// Decaying component of the currents.
     pub decay: Option<Decay>,
+    /// Harmonics beside those of every state.
+    pub harmonics: Vec<Harmonic>,
     /// Added to the quality of every member.
     pub quality: SvQuality,
 }
@@ -138,6 +141,7 @@ impl State {
             operating,
             ramp: None,
             decay: None,
+            harmonics: Vec::new(),
             quality: SvQuality::GOOD,
         }
     }

@@ -25,6 +25,26 @@ impl Synth {
         }
     }
 
+    /// Phase of the frequency `seconds` after the start of the signal, in degrees from 0 to 360: by this much a signal that goes on
+    /// from there without a jump is [`Synth::shifted`].
+    ///
+    /// # Errors
+    /// A sequence that does not fit together.
+    pub fn phase_deg_at(&self, seconds: f64) -> Result<f64, WaveformError> {
+        let segments = segments(self)?;
+        let mut in_force = InForce::first(&segments[0].state, &self.harmonics);
+        let mut start_s = 0.0;
+        for next in &segments[1..] {
+            let next_s = next.start_ns as f64 / 1e9;
+            if next_s > seconds {
+                break;
+            }
+            in_force = in_force.next(&next.state, next_s - start_s);
+            start_s = next_s;
+        }
+        Ok(360.0 * in_force.cycles_at(seconds - start_s).rem_euclid(1.0))
+    }
+
     /// The sequence once, then the last state for ever.
     fn settling(&self, sampling: &Sampling, segments: &[Segment]) -> Result<SampleTable, WaveformError> {
         let (in_force, last_ns) = self.last(segments);
@@ -95,7 +115,9 @@ impl Synth {
             .chain(states)
             .map(|(Operating { frequency_hz, .. }, ramp)| frequency_hz.max(ramp.map_or(0.0, |ramp| ramp.to_hz)))
             .fold(0.0, f64::max);
-        let order = self.harmonics.iter().map(|harmonic| harmonic.order).max().unwrap_or(1);
+        let of_states = self.states.iter().flat_map(|state| &state.harmonics);
+        let orders = self.harmonics.iter().chain(of_states).map(|harmonic| harmonic.order);
+        let order = orders.max().unwrap_or(1);
         if highest * f64::from(order) < f64::from(rate) / 2.0 {
             return Ok(());
         }

@@ -88,6 +88,7 @@ impl<'a> InForce<'a> {
         let harmonics = self
             .harmonics
             .iter()
+            .chain(&self.state.harmonics)
             .filter(|harmonic| harmonic.of == Of::All || harmonic.of == of);
         angle.cos()
             + harmonics

@@ -445,3 +445,40 @@ fn wrong_files_are_refused_with_line_or_state_and_key() {
         "needs a higher rate"
     );
 }
+
+#[test]
+fn a_state_has_harmonics_of_its_own() {
+    let text = r#"
+        currents_a = 100
+        current_angles_deg = 0
+        [[harmonic]]
+        order = 3
+        percent = 10
+        [[state]]
+        name = "inrush"
+        at = "20ms"
+        duration = "20ms"
+        harmonic = [{ order = 2, percent = 50, of = "currents" }]
+    "#;
+    let synth = parse(text, "x.toml").expect("a waveform");
+    let table = synth.table(&Sampling::new(4_000)).expect("a table");
+    let peak = |sample: u64| {
+        let octets = table.seq_data(sample).first_chunk().expect("a member");
+        f64::from(i32::from_be_bytes(*octets)) / 1e3
+    };
+    // All cosines are at their peaks where a cycle begins.
+    for (sample, share) in [(0, 1.1), (80, 1.6), (160, 1.1)] {
+        assert!(
+            (peak(sample) - 141.421_4 * share).abs() < 2e-3,
+            "{sample}: {}",
+            peak(sample)
+        );
+    }
+    let wrong = parse(&text.replace("order = 2", "order = 1"), "x.toml").expect_err("no harmonic");
+    assert!(
+        wrong
+            .to_string()
+            .contains("state 1 (inrush): harmonic.order is 1: use 2 to 1000"),
+        "{wrong}"
+    );
+}

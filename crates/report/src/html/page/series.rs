@@ -103,7 +103,9 @@ fn family_part(report: &Report, name: &str) -> FamilyPart {
         id: name.to_owned(),
         title: known.map_or_else(|| name.to_owned(), |kind| kind.title.to_owned()),
         what: known.map_or_else(String::new, |kind| kind.what.to_owned()),
-        counters: shown_counters()
+        counters: Counter::ALL
+            .into_iter()
+            .filter(|counter| of_family.iter().any(|(_, series)| series.lists(*counter)))
             .map(|counter| {
                 let says = known.map_or(counter.what(), |kind| kind.says(counter));
                 (capitalised(counter.name()), says)
@@ -175,15 +177,9 @@ fn series_part(
 /// Each counter, and whether it tells of trouble; then what is in none of them.
 fn counters(series: &SeriesView) -> Vec<(String, bool)> {
     let cell = |n: u64, is_trouble: bool| (count(n), is_trouble && n > 0);
-    let counters = shown_counters().map(|counter| cell(series.counters.get(counter), counter.is_trouble()));
+    let listed = Counter::ALL.into_iter().filter(|counter| series.lists(*counter));
+    let counters = listed.map(|counter| cell(series.counters.get(counter), counter.is_trouble()));
     counters.chain([cell(series.unaccounted(), true)]).collect()
-}
-
-/// The counters of the page. Time watched for gaps is said in words.
-fn shown_counters() -> impl Iterator<Item = Counter> {
-    Counter::ALL
-        .into_iter()
-        .filter(|counter| *counter != Counter::WatchedNs)
 }
 
 fn spikes_more(series: &SeriesView) -> String {

@@ -1,0 +1,147 @@
+//! `triptime trip`: a test set for relays.
+
+use crate::arguments::{PortArgs, RunArgs};
+use crate::failure::Failure;
+use crate::ready::ready;
+use crate::run_file::{Run, Start};
+use lab::preflight::Intent;
+use probes::Probe;
+use probes::Receive;
+use probes::publish::port_options;
+use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options};
+use sys::packet::PacketPort;
+use units::{CpuList, format_ns};
+use waveform::scenario::{Expect, Scenario};
+
+/// Tests a relay: publishes sampled values with faults, listens to its GOOSE, and times each trip: first faulted sample due -> trip
+/// GOOSE back here. Failures to trip and false trips are counted, and negative controls made
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  triptime trip eth1 --scenario overcurrent --shots 1000 --cpu 2 --spin-ahead 60us\n  \
+                  triptime trip eth1 --scenario overcurrent --scenario load --goose 'IED1LD0/LLN0$GO$gcbTrip' --breaker 40ms\n  \
+                  triptime trip eth1 --scenario bay7.toml --trip-member 2 --start-member 0"
+)]
+pub(crate) struct TripArgs {
+    #[command(flatten)]
+    port: PortArgs,
+    #[command(flatten)]
+    options: TripOptions,
+    /// CPU of the thread that listens to GOOSE [default: that of --cpu]
+    #[arg(long, value_name = "CPU", help_heading = "GOOSE")]
+    goose_cpu: Option<u32>,
+    /// How to wait for GOOSE
+    #[arg(long, value_enum, default_value = "block", help_heading = "GOOSE")]
+    receive: Receive,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: TripArgs) -> Result<u8, Failure> {
+    let config = config(&args)?;
+    let interface = &args.port.interface;
+    ready(&config, &[], Some(interface), &args.run)?;
+    let stream = PacketPort::open(interface, &port_options())?;
+    let open = || PacketPort::open(interface, &goose_port_options());
+    // What is refused is refused before there is a run.
+    drop(open()?);
+    let cpus: CpuList = config.cpu.into_iter().chain(config.goose_cpu).collect();
+    let begin = Start {
+        open_ended: false,
+        own_limits: Some(limits(&config.scenarios)),
+        ..Start::probe("trip", cpus.clone(), args.port.duration).on(interface)
+    };
+    let mut run = Run::start(begin, args.run)?;
+    // Opened only now: GOOSE that waited while the run was being prepared is of before it.
+    let goose = match open() {
+        Ok(goose) => goose.into(),
+        Err(error) => return run.finish(Err(error.into())),
+    };
+    let stop = run.session.stop.clone();
+    let intent = Intent {
+        cpus,
+        ..args.port.intent()
+    };
+    let stream = run.port(stream, &args.port, &intent)?;
+    let started = config.start(Ports { stream, goose }, &mut run.session.recorder, &stop);
+    let outcome = run.attend(started);
+    run.finish(outcome)
+}
+
+fn config(args: &TripArgs) -> Result<TripConfig, Failure> {
+    Ok(TripConfig {
+        duration_ns: args.port.duration,
+        receive: args.receive,
+        policy: args.port.policy,
+        cpu: args.port.cpu,
+        goose_cpu: args.goose_cpu.or(args.port.cpu),
+        ..args.options.config()?
+    })
+}
+
+/// What a relay is judged by, whatever profile is named: it trips for each fault, in the time that the scenario requires, and for
+/// nothing else.
+fn limits(scenarios: &[Scenario]) -> String {
+    let required = scenarios.iter().filter_map(|scenario| match scenario.expect {
+        Expect::Trip { within_ns: Some(ns) } => Some(within(&scenario.name, ns)),
+        _ => None,
+    });
+    let tripping = scenarios.iter().any(Scenario::wants_trip);
+    let failures = tripping.then(|| FAILURES.to_owned());
+    required.chain(failures).chain([FALSE.to_owned()]).collect()
+}
+
+fn within(name: &str, ns: u64) -> String {
+    format!(
+        "[[limit]]\nid = {id:?}\nseries = {series:?}\nquantity = \"max\"\nallowed = \"{ns}ns\"\nsource = {source:?}\n\
+         why = \"Required operate time, {within}: from the due instant of the first faulted sample to the trip at the test set.\"\n\n",
+        id = format!("trip.within.{name}"),
+        series = format!("trip/{name}"),
+        source = format!("scenario {name}: expect.within"),
+        within = format_ns(ns as f64),
+    )
+}
+
+const FAILURES: &str = r#"[[limit]]
+id = "trip.failures"
+series = "trip/*"
+quantity = "lost"
+allowed = 0
+source = "IEC 60050-448: dependability, the probability of not having a failure to operate"
+why = "A relay trips for every fault inside its zone."
+
+"#;
+
+const FALSE: &str = r#"[[limit]]
+id = "trip.false"
+series = "trip/*|security/*"
+quantity = "unwanted"
+allowed = 0
+source = "IEC 60050-448: security, the probability of not having an unwanted operation"
+why = "A relay trips for nothing but a fault inside its zone."
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::limits;
+    use report::limits::Profile;
+    use waveform::scenario::find;
+
+    #[test]
+    fn its_own_limits_are_a_profile_alone_and_behind_another() {
+        let scenarios = ["overcurrent", "load"].map(|name| find(name).expect(name));
+        let own = limits(&scenarios);
+        let ids = |text: &str| {
+            let profile = Profile::parse(text, "x").expect("a profile");
+            profile.limits.into_iter().map(|limit| limit.id).collect::<Vec<_>>()
+        };
+        let alone = ids(&format!("name = \"x\"\nwhat = \"x\"\n{own}"));
+        assert_eq!(alone, ["trip.within.overcurrent", "trip.failures", "trip.false"]);
+        for name in Profile::embedded_names() {
+            let text = Profile::embedded_text(name).expect(name);
+            assert!(ids(&format!("{text}\n{own}")).len() >= 4, "{name}");
+        }
+        let secure = limits(&scenarios[1..]);
+        assert_eq!(ids(&format!("name = \"x\"\nwhat = \"x\"\n{secure}")), ["trip.false"]);
+    }
+}

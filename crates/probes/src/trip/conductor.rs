@@ -1,0 +1,335 @@
+//! The thread that conducts: it lays out shots, listens to what the relay says, and decides what each shot was. It is not hot.
+
+use super::control::Control;
+use super::ears::Hearing;
+use super::script::Manner;
+use super::series::{notice, outcome_slot, start_slot};
+use super::stage::{Planned, Stage};
+use super::watch::{Act, Span, Watch};
+use super::{Shared, TripConfig};
+use model::{Counter, EventKind};
+use run::{Events, Feed, Stop};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use units::{Monotonic, format_ns};
+use waveform::WaveformError;
+use waveform::scenario::Scenario;
+
+/// How often the conductor looks at what came.
+const LOOK: Duration = Duration::from_micros(500);
+
+/// How long the relay is watched after the disturbance: a trip that comes then is late, and not one of the next shot.
+const AFTER_NS: i64 = 100_000_000;
+
+/// How long a relay may take to send its first message.
+const FIRST_MESSAGE_NS: i64 = 10_000_000_000;
+
+/// Why a test set ends before its last shot.
+pub(super) enum End {
+    /// It was told to, or one of its threads has ended.
+    Told,
+    /// It cannot go on, in words.
+    Cannot(String),
+}
+
+impl From<WaveformError> for End {
+    fn from(error: WaveformError) -> Self {
+        Self::Cannot(format!("trip: {error}"))
+    }
+}
+
+/// The conductor.
+pub(super) struct Conductor {
+    pub(super) config: TripConfig,
+    pub(super) stage: Stage,
+    pub(super) hearing: Hearing,
+    pub(super) shared: Shared,
+    pub(super) feed: Feed,
+    pub(super) events: Events,
+    /// Asked for by the user.
+    pub(super) stop: Stop,
+    /// The first second.
+    pub(super) start: Monotonic,
+    /// Shots so far, in whose order they are numbered.
+    pub(super) shots: u64,
+}
+
+/// A shot that is over.
+struct Over {
+    watch: Watch,
+    /// First sample of the fault, and the first behind the disturbance.
+    samples: [u64; 2],
+    /// Whether the test set may have missed something of the relay.
+    is_deaf: bool,
+}
+
+impl Conductor {
+    /// Conducts the whole run, then ends the test set.
+    pub(super) fn run(&mut self, over: &Stop) {
+        self.stage.begin(self.start);
+        let ended = self.conduct();
+        if let Err(End::Cannot(why)) = ended {
+            let _ = self.shared.failure.set(why);
+        }
+        self.shared.ended.request();
+        // What the listener counted is whole when it has ended; who joins the threads sets `over`.
+        while !over.requested() && !self.shared.tallies.is_over.load(Ordering::Acquire) {
+            std::thread::sleep(LOOK);
+        }
+        self.hearing.say_doubts(&self.shared.tallies, &self.events);
+    }
+
+    fn conduct(&mut self) -> Result<(), End> {
+        self.meet()?;
+        self.controls()?;
+        for _ in 0..self.config.shots {
+            if !self.round()? {
+                break;
+            }
+        }
+        self.controls()
+    }
+
+    /// One shot of each scenario and of each disturbance of the samples; tells whether there was time for all.
+    fn round(&mut self) -> Result<bool, End> {
+        let scenarios = self.config.scenarios.clone();
+        let faulted = self.tripping();
+        let cases = self.config.security.clone().into_iter();
+        let made = cases.filter_map(|case| Some((case.scenario(faulted.as_ref()?), case.manner())));
+        let plain = scenarios.into_iter().map(|scenario| (scenario, Manner::Plain));
+        for (number, (scenario, manner)) in plain.chain(made).enumerate() {
+            if self.is_over() {
+                return Ok(false);
+            }
+            self.shot(number, &scenario, manner)?;
+        }
+        Ok(true)
+    }
+
+    fn is_over(&self) -> bool {
+        let duration = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
+        duration.is_some_and(|ns| sys::clock::monotonic() >= self.start + ns)
+    }
+
+    /// Waits until the relay's control block is known: the one that was named, or the one that trips in a shot that does not count.
+    fn meet(&mut self) -> Result<(), End> {
+        if self.hearing.is_learning() {
+            let scenario = self.tripping().ok_or_else(|| {
+                End::Cannot(
+                    "trip: no scenario has a trip by which the relay's GOOSE could be found: name it (--goose)".into(),
+                )
+            })?;
+            let planned = self.stage.plan(&scenario)?;
+            self.watch(planned, Some(Manner::Plain), false)?;
+            let found = self.hearing.found().map_err(End::Cannot)?;
+            self.events.write(EventKind::Note, found);
+            return Ok(());
+        }
+        let until = sys::clock::monotonic() + FIRST_MESSAGE_NS;
+        while !self.hearing.relay().is_known() {
+            self.pause()?;
+            self.hearing.listen(None);
+            if sys::clock::monotonic() > until || self.is_over() {
+                return Err(End::Cannot(self.hearing.silence(&self.config.trip)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first scenario with a trip.
+    fn tripping(&self) -> Option<Scenario> {
+        self.config
+            .scenarios
+            .iter()
+            .find(|scenario| scenario.wants_trip())
+            .cloned()
+    }
+
+    /// Lets time pass, unless the test set has ended.
+    fn pause(&mut self) -> Result<(), End> {
+        self.stage.listen();
+        if self.stop.requested() || self.shared.ended.requested() {
+            return Err(End::Told);
+        }
+        std::thread::sleep(LOOK);
+        Ok(())
+    }
+
+    /// The negative controls, one shot each.
+    fn controls(&mut self) -> Result<(), End> {
+        let Some(scenario) = self.tripping() else { return Ok(()) };
+        for control in self.config.controls.clone() {
+            self.control(control, &scenario)?;
+        }
+        Ok(())
+    }
+
+    fn control(&mut self, control: Control, scenario: &Scenario) -> Result<(), End> {
+        let planned = self.stage.plan(scenario)?;
+        let over = self.watch(planned, control.manner(), false)?;
+        let at = over.watch.span.fault;
+        let held = match over.watch.act() {
+            Act::Quiet if over.is_deaf => Err("the test set may have missed a trip".to_owned()),
+            Act::Quiet => Ok(()),
+            Act::WasSet => Err("the trip bit was set already".to_owned()),
+            Act::Unknown => Err("no GOOSE message of the relay had come before".to_owned()),
+            Act::Early(trip) | Act::Tripped(trip) | Act::Late(trip) => Err(format!(
+                "the relay tripped, {} from where the fault would begin",
+                format_ns((trip - at) as f64)
+            )),
+        };
+        let (kind, text) = match held {
+            Ok(()) => (EventKind::Note, format!("control {control}: no trip, as it has to be")),
+            Err(why) => (
+                EventKind::ControlFailed,
+                format!("control {control} did not hold: {why}"),
+            ),
+        };
+        self.events.write_at(at, kind, text);
+        Ok(())
+    }
+
+    /// One shot that counts.
+    fn shot(&mut self, number: usize, scenario: &Scenario, manner: Manner) -> Result<(), End> {
+        let planned = self.stage.plan(scenario)?;
+        self.shots += 1;
+        let over = self.watch(planned, Some(manner), scenario.wants_trip())?;
+        if scenario.wants_trip() {
+            self.faulted(number, &over);
+        } else {
+            self.quiet(number, &over);
+        }
+        Ok(())
+    }
+
+    /// Publishes a shot in this manner, or nothing, and watches the relay meanwhile. With `breaks` a trip opens the breaker, if there
+    /// is one.
+    fn watch(&mut self, planned: Planned, manner: Option<Manner>, breaks: bool) -> Result<Over, End> {
+        let samples = [planned.fault, planned.end];
+        let span = Span {
+            begin: sys::clock::monotonic(),
+            fault: self.stage.due(planned.fault),
+            deadline: self.stage.due(planned.end),
+        };
+        let losses = self.losses();
+        match manner {
+            Some(manner) => self.stage.play(planned, manner)?,
+            None => self.stage.pass(&planned),
+        }
+        let mut watch = Watch::new(span, self.hearing.relay());
+        let mut breaker = self.config.breaker_ns.filter(|_| breaks);
+        while !self.is_watched(samples[1], span.deadline + AFTER_NS) {
+            self.pause()?;
+            self.hearing.listen(Some(&mut watch));
+            if let (Some(trip), Some(ns)) = (watch.tripped(), breaker) {
+                self.stage.open(trip + i64::try_from(ns).unwrap_or(i64::MAX / 2))?;
+                breaker = None;
+            }
+        }
+        self.hearing.listen(Some(&mut watch));
+        if breaks && breaker.is_none() && self.config.breaker_ns.is_some() {
+            self.stage.reclose();
+        }
+        Ok(Over {
+            watch,
+            samples,
+            is_deaf: self.losses() != losses,
+        })
+    }
+
+    /// Whether all samples before `sample` are sent, and all frames taken that came before `at`.
+    fn is_watched(&self, sample: u64, at: Monotonic) -> bool {
+        let tallies = &self.shared.tallies;
+        let sent = self.shared.sent.load(Ordering::Acquire);
+        sent >= sample && tallies.looked_ns.load(Ordering::Acquire) > at.as_ns()
+    }
+
+    /// What the listener lost so far.
+    fn losses(&self) -> [u64; 2] {
+        let tallies = &self.shared.tallies;
+        [&tallies.unheard, &tallies.link_downs].map(|count| count.load(Ordering::Acquire))
+    }
+
+    /// Accounts for a shot with a fault.
+    fn faulted(&mut self, number: usize, over: &Over) {
+        let Over {
+            watch,
+            samples: [fault, end],
+            is_deaf,
+        } = *over;
+        let Span { fault: due, .. } = watch.span;
+        let slot = outcome_slot(number);
+        let act = watch.act();
+        match act {
+            Act::WasSet => return self.say(slot, notice::WAS_SET, due, 0),
+            Act::Unknown => return self.say(slot, notice::UNKNOWN, due, 0),
+            _ => {}
+        }
+        let until = match act {
+            Act::Tripped(at) => self.stage.first_at(at),
+            _ => end,
+        };
+        let from = fault.saturating_sub(self.stage.cycle());
+        if self.stage.trouble(from, until) {
+            return self.say(slot, notice::NOT_SENT, due, 0);
+        }
+        match act {
+            Act::Early(at) => {
+                self.feed.count(slot, Counter::Unwanted, at, 1);
+                return self.say(slot, notice::EARLY, at, due - at);
+            }
+            Act::Tripped(at) => self.feed.sample(slot, at, at - due, self.shots),
+            Act::Late(at) => self.failure(slot, notice::LATE, due, at - due),
+            _ if is_deaf => self.say(slot, notice::NOT_HEARD, due, 0),
+            _ => self.failure(slot, notice::FAILED, due, 0),
+        }
+        if self.config.start.is_some() {
+            self.started(number, &watch, is_deaf);
+        }
+    }
+
+    fn failure(&mut self, slot: u16, code: u16, due: Monotonic, ns: i64) {
+        self.feed.count(slot, Counter::Lost, due, 1);
+        self.say(slot, code, due, ns);
+    }
+
+    fn started(&mut self, number: usize, watch: &Watch, is_deaf: bool) {
+        let (slot, due) = (start_slot(number), watch.span.fault);
+        match watch.started() {
+            Some(at) => self.feed.sample(slot, at, at - due, self.shots),
+            None if is_deaf => self.say(slot, notice::NOT_HEARD, due, 0),
+            None => self.feed.count(slot, Counter::Lost, due, 1),
+        }
+    }
+
+    /// Accounts for a shot in which there must be no trip. A trip is a false one whatever the test set did not send: a healthy relay
+    /// does not trip for samples that are lost.
+    fn quiet(&mut self, number: usize, over: &Over) {
+        let Over {
+            watch,
+            samples: [fault, end],
+            is_deaf,
+        } = *over;
+        let Span {
+            fault: due, deadline, ..
+        } = watch.span;
+        let slot = outcome_slot(number);
+        let was_sent = !self.stage.trouble(fault, end);
+        match watch.act() {
+            Act::Early(at) | Act::Tripped(at) | Act::Late(at) => {
+                self.feed.sample(slot, deadline, deadline - due, self.shots);
+                self.feed.count(slot, Counter::Unwanted, at, 1);
+                self.say(slot, notice::FALSE, at, at - due);
+            }
+            Act::WasSet => self.say(slot, notice::WAS_SET, due, 0),
+            Act::Unknown => self.say(slot, notice::UNKNOWN, due, 0),
+            Act::Quiet if is_deaf => self.say(slot, notice::NOT_HEARD, due, 0),
+            Act::Quiet if !was_sent => self.say(slot, notice::NOT_SENT, due, 0),
+            Act::Quiet => self.feed.sample(slot, deadline, deadline - due, self.shots),
+        }
+    }
+
+    fn say(&mut self, slot: u16, code: u16, at: Monotonic, ns: i64) {
+        self.feed.notice(slot, code, at, self.shots, ns.unsigned_abs());
+    }
+}

@@ -1,0 +1,265 @@
+//! What has been heard of the relay, and which control block is the relay's where nobody has said so.
+
+use super::listener::{Heard, Name, Source, Tallies};
+use super::member::Member;
+use super::watch::{Relay, Watch};
+use model::EventKind;
+use run::Events;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
+
+/// Control blocks that are told apart while the relay's is looked for.
+const MOST: usize = 256;
+
+/// A control block that may be the relay's.
+struct Candidate {
+    name: Name,
+    source: Source,
+    relay: Relay,
+    /// It tripped in the shot that is looked at.
+    tripped: bool,
+}
+
+/// The conductor's end of what the listener hears.
+pub(super) struct Hearing {
+    heard: rtrb::Consumer<Heard>,
+    /// The relay's control block, once it is known.
+    name: Arc<OnceLock<Name>>,
+    relay: Relay,
+    candidates: Vec<Candidate>,
+}
+
+impl Hearing {
+    pub(super) fn new(heard: rtrb::Consumer<Heard>, name: Arc<OnceLock<Name>>) -> Self {
+        Self {
+            heard,
+            name,
+            relay: Relay::default(),
+            candidates: Vec::new(),
+        }
+    }
+
+    /// Whether the relay's control block is still to be found.
+    pub(super) fn is_learning(&self) -> bool {
+        self.name.get().is_none()
+    }
+
+    pub(super) fn relay(&self) -> &Relay {
+        &self.relay
+    }
+
+    /// Takes what came; shows it to `watch`.
+    pub(super) fn listen(&mut self, mut watch: Option<&mut Watch>) {
+        while let Ok(heard) = self.heard.pop() {
+            match self.name.get() {
+                Some(name) if *name == heard.name => {
+                    self.relay.take(&heard);
+                    if let Some(watch) = &mut watch {
+                        watch.look(&self.relay, heard.at);
+                    }
+                }
+                Some(_) => {}
+                None => self.learn(&heard, watch.as_deref()),
+            }
+        }
+    }
+
+    fn learn(&mut self, heard: &Heard, watch: Option<&Watch>) {
+        let known = self.candidates.iter().position(|known| known.name == heard.name);
+        let index = known.unwrap_or(self.candidates.len());
+        if known.is_none() {
+            if index == MOST {
+                return;
+            }
+            self.candidates.push(Candidate {
+                name: heard.name,
+                source: heard.source,
+                relay: Relay::default(),
+                tripped: false,
+            });
+        }
+        let candidate = &mut self.candidates[index];
+        // Of a block whose first message comes in the fault, only a new state is a trip: others may have been set for long.
+        let is_new = candidate.relay.is_known() || heard.said.numbers.sq_num == 0;
+        candidate.relay.take(heard);
+        let rose_now = candidate.relay.trip().rose == Some(heard.at);
+        let is_in_fault = watch.is_some_and(|watch| heard.at >= watch.span.fault && heard.at <= watch.span.deadline);
+        candidate.tripped |= is_new && rose_now && is_in_fault;
+    }
+
+    /// The relay's control block: the only one that tripped. In words, how it was found.
+    ///
+    /// # Errors
+    /// None did, or several.
+    pub(super) fn found(&mut self) -> Result<String, String> {
+        let listed = |wanted: &dyn Fn(&Candidate) -> bool| {
+            let names: Vec<String> = self
+                .candidates
+                .iter()
+                .filter(|one| wanted(one))
+                .map(Candidate::text)
+                .collect();
+            names.join(", ")
+        };
+        let mut tripped = (0..self.candidates.len()).filter(|index| self.candidates[*index].tripped);
+        match (tripped.next(), tripped.next()) {
+            (Some(index), None) => {
+                let found = self.candidates.swap_remove(index);
+                let text = format!(
+                    "GOOSE found by its trip in a shot that is not counted: {}",
+                    found.text()
+                );
+                self.relay = found.relay;
+                let _ = self.name.set(found.name);
+                self.candidates.clear();
+                Ok(text)
+            }
+            (Some(_), Some(_)) => Err(format!(
+                "trip: several GOOSE control blocks tripped: {}: name the relay's (--goose)",
+                listed(&|one| one.tripped)
+            )),
+            (None, _) if self.candidates.is_empty() => {
+                Err("trip: no GOOSE came: is the relay connected to this network, and does it publish?".into())
+            }
+            (None, _) => Err(format!(
+                "trip: no GOOSE control block tripped while the fault lasted; these came: {}: is the relay set for this stream and \
+                 this fault, and is the trip the member that --trip-member says? Name the control block (--goose) to count it as a \
+                 failure to trip",
+                listed(&|_| true)
+            )),
+        }
+    }
+
+    /// Why nothing is known of the control block that was named.
+    pub(super) fn silence(&self, trip: &Member) -> String {
+        let name = self.name.get().map(Name::text).unwrap_or_default();
+        if self.relay.without_trip > 0 {
+            return format!("trip: member {trip} of {name} is not there, or no boolean: name another (--trip-member)");
+        }
+        if self.relay.unusable > 0 {
+            return format!(
+                "trip: all messages of {name} are of a test or a simulation, or need commissioning: end that at the relay"
+            );
+        }
+        format!("trip: no GOOSE message of {name} came: is the relay connected to this network, and is that its name?")
+    }
+
+    /// Writes what puts the whole run in doubt.
+    pub(super) fn say_doubts(&self, tallies: &Tallies, events: &Events) {
+        let relay = &self.relay;
+        let [dropped, malformed, unheard] =
+            [&tallies.dropped, &tallies.malformed, &tallies.unheard].map(|count| count.load(Ordering::Relaxed));
+        for (count, kind, what) in [
+            (
+                relay.of_others,
+                EventKind::StreamDoubt,
+                "GOOSE messages under the relay's name came from another source: not taken",
+            ),
+            (
+                relay.unusable,
+                EventKind::StreamDoubt,
+                "GOOSE messages were of a test or a simulation, or need commissioning: not taken",
+            ),
+            (
+                relay.refused,
+                EventKind::StreamDoubt,
+                "GOOSE messages were old, or contradict others: not taken",
+            ),
+            (
+                relay.lost(),
+                EventKind::Note,
+                "GOOSE messages of the relay never came, by their numbers",
+            ),
+            (
+                relay.begun_late(),
+                EventKind::Note,
+                "states of the relay began with another message than their first: a trip among them came earlier",
+            ),
+            (
+                dropped,
+                EventKind::SocketDrop,
+                "frames were dropped by the socket before they were read",
+            ),
+            (
+                unheard,
+                EventKind::SocketDrop,
+                "GOOSE messages were not taken by the test set, which was held up",
+            ),
+            (malformed, EventKind::Note, "GOOSE frames could not be read"),
+        ] {
+            if count > 0 {
+                events.write(kind, format!("{count} {what}"));
+            }
+        }
+    }
+}
+
+impl Candidate {
+    fn text(&self) -> String {
+        let Source { src, dst, appid } = self.source;
+        format!("{} (APPID 0x{appid:04x}, {src} to {dst})", self.name.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hearing;
+    use crate::trip::listener::{Heard, Name};
+    use crate::trip::watch::tests::{heard, ms};
+    use crate::trip::watch::{Relay, Span, Watch};
+    use std::sync::{Arc, OnceLock};
+
+    fn named(name: &[u8], message: Heard) -> Heard {
+        Heard {
+            name: Name::of(name),
+            ..message
+        }
+    }
+
+    /// What is found in a shot whose fault lasts from 200 to 300 ms.
+    fn found(messages: &[Heard]) -> Result<String, String> {
+        let (mut sender, receiver) = rtrb::RingBuffer::new(messages.len());
+        for message in messages {
+            sender.push(*message).expect("room");
+        }
+        let span = Span {
+            begin: ms(100),
+            fault: ms(200),
+            deadline: ms(300),
+        };
+        let mut hearing = Hearing::new(receiver, Arc::new(OnceLock::new()));
+        let mut watch = Watch::new(span, &Relay::default());
+        hearing.listen(Some(&mut watch));
+        let found = hearing.found();
+        assert_eq!(hearing.is_learning(), found.is_err());
+        found
+    }
+
+    const NO: [bool; 2] = [false, false];
+    const TRIPPED: [bool; 2] = [true, true];
+
+    #[test]
+    fn the_one_that_trips_is_found_among_others() {
+        let [quiet, trip] = [heard(120, [1, 1], NO), heard(224, [2, 0], TRIPPED)];
+        let others = [
+            // Its bit has been set for long; its first message comes in the fault.
+            named(b"long", heard(230, [7, 5], TRIPPED)),
+            named(b"before", heard(150, [1, 0], TRIPPED)),
+            named(b"after", heard(110, [1, 1], NO)),
+            named(b"after", heard(320, [2, 0], TRIPPED)),
+        ];
+        let all: Vec<Heard> = [quiet, trip].into_iter().chain(others).collect();
+        let text = found(&all).expect("one");
+        assert!(text.contains("not counted: x (APPID 0x0001"), "{text}");
+        // One whose first message is its trip is found, too.
+        assert!(found(&[trip]).is_ok());
+        let none = found(&others).expect_err("none of these");
+        assert!(
+            none.contains("long") && none.contains("before") && none.contains("after"),
+            "{none}"
+        );
+        let second = named(b"second", heard(240, [3, 0], TRIPPED));
+        let two = found(&[quiet, trip, second]).expect_err("two");
+        assert!(two.contains("several") && two.contains("second"), "{two}");
+    }
+}

@@ -1,0 +1,198 @@
+//! The frames of the stream, one for each manner in which they are sent.
+
+use super::script::{Manner, Script};
+use crate::error::ProbeError;
+use crate::port::Port;
+use crate::publish::template;
+use streamset::StreamSpec;
+use wire::ether::Mac;
+use wire::sv::Template;
+
+/// Of so many frames one is left out, where frames are lost.
+const LOST_OF: u64 = 4;
+
+/// What became of the frames of one instant.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sent {
+    pub(super) frames: u16,
+    /// Those that the kernel did not take.
+    pub(super) refused: u64,
+}
+
+/// The frames, made once and patched in place.
+pub(super) struct Frames {
+    plain: Template,
+    other_sv_id: Template,
+    unsynchronised: Template,
+    simulated: Template,
+    second: Template,
+    /// A frame that is held back, or changed.
+    spare: Vec<u8>,
+    /// Whether `spare` is to be sent behind the next one.
+    is_held: bool,
+    /// Instants since the stream began.
+    instants: u64,
+    /// The tag of the protocol data unit.
+    pdu_at: usize,
+}
+
+impl Frames {
+    /// Those of a stream, sent from `source`.
+    pub(super) fn of(spec: &StreamSpec, seq_data: &[u8], source: Mac) -> Result<Self, ProbeError> {
+        let make = |spec: &StreamSpec, source: Mac| {
+            let made = template(spec, seq_data, source);
+            made.map_err(|error| ProbeError::Usage(format!("trip: stream {}: {error}", spec.sv_id)))
+        };
+        let other_sv_id = StreamSpec {
+            sv_id: another(&spec.sv_id),
+            ..spec.clone()
+        };
+        let unsynchronised = StreamSpec {
+            smp_synch: 0,
+            ..spec.clone()
+        };
+        let simulated = StreamSpec {
+            simulate: true,
+            ..spec.clone()
+        };
+        let plain = make(spec, source)?;
+        Ok(Self {
+            other_sv_id: make(&other_sv_id, source)?,
+            unsynchronised: make(&unsynchronised, source)?,
+            simulated: make(&simulated, source)?,
+            second: make(spec, neighbour(source))?,
+            spare: plain.bytes().to_vec(),
+            plain,
+            is_held: false,
+            instants: 0,
+            // Behind two addresses, the tag, the EtherType, and APPID to Reserved2.
+            pdu_at: 12 + spec.vlan.map_or(0, |_| 4) + 2 + 8,
+        })
+    }
+
+    /// Sets an ASDU of the frame that is sent next to a sample of `script`, number `sample` of the stream.
+    pub(super) fn set(&mut self, script: &Script, asdu: usize, sample: u64, smp_cnt: u16) {
+        let number = sample.saturating_sub(script.base);
+        put(
+            self.of_manner(script.manner),
+            asdu,
+            smp_cnt,
+            script.table.seq_data(number),
+        );
+        if let Some(second) = &script.second {
+            put(&mut self.second, asdu, smp_cnt, second.seq_data(number));
+        }
+    }
+
+    fn of_manner(&mut self, manner: Manner) -> &mut Template {
+        match manner {
+            Manner::OtherSvId => &mut self.other_sv_id,
+            Manner::Unsynchronised => &mut self.unsynchronised,
+            Manner::Simulated => &mut self.simulated,
+            Manner::Plain
+            | Manner::Corrupted
+            | Manner::Lost
+            | Manner::Duplicated
+            | Manner::Reordered
+            | Manner::SecondPublisher => &mut self.plain,
+        }
+    }
+
+    /// Sends what is due at one instant.
+    ///
+    /// # Errors
+    /// What ends a publisher.
+    pub(super) fn send(&mut self, manner: Manner, port: &mut Port) -> Result<Sent, ProbeError> {
+        self.instants += 1;
+        let mut sent = Sent::default();
+        let mut send = |frame: &[u8]| -> Result<(), ProbeError> {
+            let refused = port.publish(frame)?;
+            sent.refused += refused;
+            sent.frames += u16::from(refused == 0);
+            Ok(())
+        };
+        match manner {
+            Manner::Lost if self.instants.is_multiple_of(LOST_OF) => {}
+            Manner::Reordered if !self.is_held => {
+                self.spare.copy_from_slice(self.plain.bytes());
+                self.is_held = true;
+                return Ok(sent);
+            }
+            Manner::Corrupted => {
+                self.spare.copy_from_slice(self.plain.bytes());
+                self.spare[self.pdu_at] = !self.spare[self.pdu_at];
+                send(&self.spare)?;
+            }
+            Manner::Duplicated => {
+                send(self.plain.bytes())?;
+                send(self.plain.bytes())?;
+            }
+            Manner::SecondPublisher => {
+                send(self.plain.bytes())?;
+                send(self.second.bytes())?;
+            }
+            _ => send(self.of_manner(manner).bytes())?,
+        }
+        // Also where the manner changes meanwhile: no sample is lost for that.
+        if std::mem::take(&mut self.is_held) {
+            send(&self.spare)?;
+        }
+        Ok(sent)
+    }
+}
+
+fn put(template: &mut Template, asdu: usize, smp_cnt: u16, data: &[u8]) {
+    if let Some(mut place) = template.asdu_mut(asdu) {
+        place.set_smp_cnt(smp_cnt);
+        place.seq_data_mut().copy_from_slice(data);
+    }
+}
+
+/// An svID of the same length that is another one.
+fn another(sv_id: &str) -> String {
+    let mut letters: Vec<char> = sv_id.chars().collect();
+    match letters.last_mut() {
+        Some(last) => *last = if *last == 'X' { 'Y' } else { 'X' },
+        None => letters.push('X'),
+    }
+    letters.into_iter().collect()
+}
+
+/// An address that is not this one: of a second publisher.
+fn neighbour(Mac(mut octets): Mac) -> Mac {
+    octets[5] ^= 1;
+    Mac(octets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Frames, another};
+    use streamset::StreamSpec;
+    use wire::ether::{EthernetView, Mac, VlanTag};
+    use wire::sv::Frame;
+
+    #[test]
+    fn another_sv_id_is_another_one() {
+        for sv_id in ["MU01", "MUX", "", "Ü"] {
+            let other = another(sv_id);
+            assert_ne!(other, sv_id);
+            assert!(other.chars().count() == sv_id.chars().count().max(1), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_corrupted_frame_is_no_sampled_value() {
+        for vlan in [None, Some(VlanTag::new(4, false, 100))] {
+            let spec = StreamSpec {
+                vlan,
+                ..StreamSpec::named("MU01")
+            };
+            let frames = Frames::of(&spec, &[0; 64], Mac([2; 6])).expect("frames");
+            let mut octets = frames.plain.bytes().to_vec();
+            let parses = |octets: &[u8]| EthernetView::parse(octets).and_then(|view| Frame::parse(&view)).is_ok();
+            assert!(parses(&octets) && octets[frames.pdu_at] == 0x60, "savPdu");
+            octets[frames.pdu_at] = !octets[frames.pdu_at];
+            assert!(!parses(&octets));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The thread that receives the relay's GOOSE. It only reads: what a message means, the conductor decides.
+
+use super::member::Member;
+use crate::error::ProbeError;
+use crate::reception::{Account, Arrival, Reception};
+use run::{Feed, Stop};
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use units::Monotonic;
+use wire::ether::{self, EthernetView, Mac, VlanTag};
+use wire::goose::{Data, Frame, MAX_NAME, Said};
+
+/// A control block reference, without memory of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Name {
+    octets: [u8; MAX_NAME],
+    len: u8,
+}
+
+impl Name {
+    /// That of so many octets, of which a control block has at most [`MAX_NAME`].
+    pub(super) fn of(octets: &[u8]) -> Self {
+        let mut name = Self {
+            octets: [0; MAX_NAME],
+            len: 0,
+        };
+        let kept = octets.len().min(MAX_NAME);
+        name.octets[..kept].copy_from_slice(&octets[..kept]);
+        name.len = u8::try_from(kept).unwrap_or(u8::MAX);
+        name
+    }
+
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.octets[..usize::from(self.len)]).into_owned()
+    }
+}
+
+/// Who sends a control block, and where to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Source {
+    pub(super) src: Mac,
+    pub(super) dst: Mac,
+    pub(super) appid: u16,
+}
+
+/// A message, as far as a test set looks at it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Heard {
+    /// When the kernel had it.
+    pub(super) at: Monotonic,
+    pub(super) name: Name,
+    pub(super) source: Source,
+    pub(super) said: Said,
+    /// The trip bit; `None` where the member is not there, or no boolean.
+    pub(super) trip: Option<bool>,
+    pub(super) start: Option<bool>,
+    /// It is of a test set, of a relay that is tested, or of one that is not commissioned: its values are not to be used.
+    pub(super) is_unusable: bool,
+}
+
+/// What is told of the listener beside its messages.
+#[derive(Debug, Default)]
+pub(super) struct Tallies {
+    /// Messages for which the ring to the conductor had no room.
+    pub(super) unheard: AtomicU64,
+    /// Frames that the socket dropped.
+    pub(super) dropped: AtomicU64,
+    /// GOOSE frames that could not be read.
+    pub(super) malformed: AtomicU64,
+    /// Times the link went down.
+    pub(super) link_downs: AtomicU64,
+    /// All frames were taken that came before this instant, in ns of `CLOCK_MONOTONIC`.
+    pub(super) looked_ns: AtomicI64,
+    /// It receives no more.
+    pub(super) is_over: AtomicBool,
+}
+
+/// What the listener looks for.
+pub(super) struct Wanted {
+    /// The control block; every one until it is known.
+    pub(super) name: Arc<OnceLock<Name>>,
+    pub(super) trip: Member,
+    pub(super) start: Option<Member>,
+}
+
+/// The listener.
+pub(super) struct Listener {
+    pub(super) reception: Reception,
+    pub(super) ears: Ears,
+    /// Ends the whole test set.
+    pub(super) ended: Stop,
+}
+
+/// What becomes of each frame.
+pub(super) struct Ears {
+    pub(super) wanted: Wanted,
+    pub(super) heard: rtrb::Producer<Heard>,
+    pub(super) tallies: Arc<Tallies>,
+}
+
+impl Listener {
+    pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
+        let mut accepted = 0;
+        let (_, received) = self.reception.run(&mut accepted, &mut self.ears, feed);
+        let tallies = &self.ears.tallies;
+        tallies.dropped.store(self.reception.port.dropped(), Ordering::Relaxed);
+        tallies.is_over.store(true, Ordering::Release);
+        self.ended.request();
+        received
+    }
+}
+
+impl Account for Ears {
+    fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, _feed: &mut Feed) -> bool {
+        let ethernet = EthernetView::with_tag(data, vlan);
+        let goose = ethernet.ok().filter(|ethernet| ethernet.ether_type() == ether::GOOSE);
+        let Some(ethernet) = goose else { return false };
+        match Frame::parse(&ethernet) {
+            Ok(frame) => self.message(&frame, arrival.heard),
+            Err(_) => {
+                self.tallies.malformed.fetch_add(1, Ordering::Relaxed);
+                false
+            }
+        }
+    }
+
+    fn link(&mut self, is_down: bool, _at: Monotonic, _feed: &mut Feed) {
+        self.tallies.link_downs.fetch_add(u64::from(is_down), Ordering::Relaxed);
+    }
+
+    fn look(&mut self, now: Monotonic, _feed: &mut Feed) {
+        self.tallies.looked_ns.store(now.as_ns(), Ordering::Release);
+    }
+}
+
+impl Ears {
+    fn message(&mut self, frame: &Frame<'_>, at: Monotonic) -> bool {
+        let name = Name::of(frame.gocb_ref());
+        if self.wanted.name.get().is_some_and(|wanted| *wanted != name) {
+            return false;
+        }
+        let ethernet = frame.ethernet();
+        let heard = Heard {
+            at,
+            name,
+            source: Source {
+                src: ethernet.src(),
+                dst: ethernet.dst(),
+                appid: frame.header().appid,
+            },
+            said: Said::of(frame),
+            trip: self.wanted.trip.of(frame.all_data()),
+            start: self.wanted.start.and_then(|member| member.of(frame.all_data())),
+            is_unusable: frame.simulate() || frame.simulation() || frame.nds_com() || has_test(frame),
+        };
+        if self.heard.push(heard).is_err() {
+            self.tallies.unheard.fetch_add(1, Ordering::Relaxed);
+        }
+        true
+    }
+}
+
+/// Bit `test` of a quality of 13 bits (IEC 61850-8-1, bit 11 from the first).
+const TEST_OCTET: usize = 1;
+const TEST_BIT: u8 = 0x80 >> 3;
+
+/// Whether a quality among the members, or in a structure of them, says that its value is a test's.
+fn has_test(frame: &Frame<'_>) -> bool {
+    frame.all_data().any(|value| match value {
+        Data::Structure(mut parts) => parts.any(|part| is_test(&part)),
+        other => is_test(&other),
+    })
+}
+
+fn is_test(value: &Data<'_>) -> bool {
+    match value {
+        Data::BitString { unused: 3, bits } => bits.get(TEST_OCTET).is_some_and(|octet| octet & TEST_BIT != 0),
+        _ => false,
+    }
+}

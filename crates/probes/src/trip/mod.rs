@@ -1,0 +1,310 @@
+//! A test set for relays: publishes sampled values with faults in them, and times the trips that come back as GOOSE.
+//!
+//! Three threads. The publisher sends the stream on the grid of the second and copies each sample out of tables that were made
+//! before. The listener takes GOOSE with the kernel's stamps. The conductor, which is not hot, makes the tables, and decides from
+//! what the other two tell what each shot was.
+//!
+//! Hooks: AF_PACKET on one interface, one sendto per frame, one socket for GOOSE. Produces: `trip/SCENARIO`, a sample per shot: due
+//! instant of the first faulted sample to the kernel's stamp of the first GOOSE frame with the trip bit; `start/SCENARIO` likewise;
+//! `security/SCENARIO` for scenarios without a trip; and `publish/lateness`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time
+//! policy.
+
+mod conductor;
+mod control;
+mod ears;
+mod frames;
+mod listener;
+mod member;
+mod options;
+mod publisher;
+mod script;
+mod security;
+mod series;
+mod stage;
+mod watch;
+
+pub use control::Control;
+pub use member::{Member, MemberError};
+pub use options::TripOptions;
+pub use security::Security;
+
+use crate::error::ProbeError;
+use crate::hot::{Beside, HotThread, Running};
+use crate::need::{Need, of_port};
+use crate::port::Port;
+use crate::probe::{About, Probe};
+use crate::publish::{PublishConfig, StreamConfig, Waveform, check_stream, lateness};
+use crate::reception::{Receive, Reception};
+use crate::second::next_second;
+use conductor::Conductor;
+use ears::Hearing;
+use listener::{Ears, Heard, Listener, Name, Tallies, Wanted};
+use model::kind;
+use publisher::Publisher;
+use run::{Recorder, Stop};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
+use streamset::StreamSpec;
+use sys::packet::PortOptions;
+use sys::thread::Policy;
+use units::Monotonic;
+use waveform::scenario::Scenario;
+
+/// What a relay is tested with, and how.
+#[derive(Debug, Clone)]
+pub struct TripConfig {
+    /// What is published in the shots, one after the other.
+    pub scenarios: Vec<Scenario>,
+    /// Shots of each scenario.
+    pub shots: u32,
+    /// Steady state before each fault, in ns, at the least.
+    pub settle_ns: u64,
+    /// Where the random begins of the faults begin: equal seeds, equal begins.
+    pub seed: u64,
+    /// The stream that the relay takes.
+    pub stream: StreamSpec,
+    /// The relay's control block reference; `None` finds it by its trip.
+    pub goose: Option<String>,
+    /// The member that is true when the relay trips.
+    pub trip: Member,
+    /// The member that is true when it has started.
+    pub start: Option<Member>,
+    /// Time from a trip to the opening of the breaker's poles, in ns; `None`: the fault lasts as long as its scenario says.
+    pub breaker_ns: Option<u64>,
+    /// Negative controls at begin and end.
+    pub controls: Vec<Control>,
+    /// Disturbances of the samples for which the relay must not trip; as many shots of each as of a scenario.
+    pub security: Vec<Security>,
+    /// Sleep until this long before a frame is due, in ns, then spin.
+    pub spin_ahead_ns: u64,
+    /// No shot begins after this long, in ns; `None`: all shots.
+    pub duration_ns: Option<u64>,
+    /// How to wait for GOOSE.
+    pub receive: Receive,
+    /// Scheduling policy of publisher and listener.
+    pub policy: Policy,
+    /// CPU of the publisher.
+    pub cpu: Option<u32>,
+    /// CPU of the listener.
+    pub goose_cpu: Option<u32>,
+}
+
+/// The two ports of a test set, of one interface.
+#[derive(Debug)]
+pub struct Ports {
+    /// To publish by: see [`crate::publish::port_options`].
+    pub stream: Port,
+    /// To listen by: see [`goose_port_options`].
+    pub goose: Port,
+}
+
+/// Messages that a storm of foreign GOOSE may bring while the listener is held up.
+const RING_FRAMES: usize = 4_096;
+
+/// Octets kept of a frame: the longest GOOSE message fits.
+const FRAME_BYTES: usize = 1_600;
+
+/// How the packet socket of the listener is to be opened: every GOOSE frame, whatever its destination.
+pub fn goose_port_options() -> PortOptions {
+    PortOptions {
+        ethertypes: vec![wire::ether::GOOSE],
+        ring_frames: RING_FRAMES,
+        frame_bytes: FRAME_BYTES,
+        promiscuous: true,
+        ..PortOptions::default()
+    }
+}
+
+/// Messages on their way from listener to conductor.
+const HEARD: usize = 8_192;
+
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "trip",
+    words: "trip",
+    what: "A relay's trips: due instant of the first faulted sample -> its trip GOOSE is back at the test set.",
+    kinds: &[&kind::TRIP, &kind::START, &kind::SECURITY],
+    page: "guide/trip.md",
+};
+
+/// What the threads of a test set share.
+#[derive(Clone, Default)]
+struct Shared {
+    /// Ends all of them.
+    ended: Stop,
+    /// The relay's control block, once it is known.
+    name: Arc<OnceLock<Name>>,
+    tallies: Arc<Tallies>,
+    /// All samples before this one were sent.
+    sent: Arc<AtomicU64>,
+    /// Why the conductor could not go on.
+    failure: Arc<OnceLock<String>>,
+}
+
+impl Probe for TripConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = Ports;
+    type Started = Running;
+
+    fn needs(&self) -> Vec<Need> {
+        let cpus = self.goose_cpu.map(Need::Cpu);
+        of_port(self.policy, self.cpu).into_iter().chain(cpus).collect()
+    }
+
+    fn start(&self, on: impl Into<Ports>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
+        self.check()?;
+        let Ports { stream, goose } = on.into();
+        let shared = Shared::default();
+        if let Some(goose) = &self.goose {
+            let _ = shared.name.set(Name::of(goose.as_bytes()));
+        }
+        let (to_conductor, heard) = rtrb::RingBuffer::new(HEARD);
+        let (exchange, prompter) = script::exchange(&shared.ended);
+        let sampling = stage::sampling(self)?;
+        let (opening, synth) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
+        let mut conductor = Conductor {
+            config: self.clone(),
+            stage: stage::Stage::new(self, sampling, synth, exchange),
+            hearing: Hearing::new(heard, Arc::clone(&shared.name)),
+            shared: shared.clone(),
+            feed: self.feed(recorder, stream.interface()),
+            events: recorder.events(),
+            stop: stop.clone(),
+            start: Monotonic::from_ns(0),
+            shots: 0,
+        };
+        let publisher = self.publisher(stream, opening, prompter, &shared, recorder)?;
+        let listener = self.listener(goose, to_conductor, &shared, recorder);
+        let running = Running::start(vec![publisher, listener], || {
+            conductor.start = next_second();
+            conductor.start
+        })?;
+        let conducting = Beside::start("trip-conductor", move |over| conductor.run(over));
+        let conducting = conducting.map_err(|error| {
+            shared.ended.request();
+            ProbeError::NoTraffic(format!("trip: the system has no thread left: {error}"))
+        })?;
+        Ok(running.with(Some(conducting)))
+    }
+}
+
+fn refused(error: &waveform::WaveformError) -> ProbeError {
+    ProbeError::Usage(format!("trip: {error}"))
+}
+
+impl TripConfig {
+    fn check(&self) -> Result<(), ProbeError> {
+        check_stream(&self.stream)?;
+        let usage = |problem: &str| Err(ProbeError::Usage(format!("trip: {problem}")));
+        if self.scenarios.is_empty() || self.shots == 0 {
+            return usage("nothing to publish: give one scenario and one shot at least");
+        }
+        if self.spin_ahead_ns >= 1_000_000_000 / self.stream.frames_per_second() {
+            return usage("--spin-ahead must be shorter than the time between frames");
+        }
+        if !self.security.is_empty() && !self.scenarios.iter().any(Scenario::wants_trip) {
+            return usage("--security takes the fault of the first scenario that has one: give one");
+        }
+        let mut names: Vec<&str> = self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => usage(&format!(
+                "two scenarios are called {}: rename one of the files",
+                pair[0]
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn publisher(
+        &self,
+        port: Port,
+        opening: script::Script,
+        prompter: script::Prompter,
+        shared: &Shared,
+        recorder: &mut Recorder,
+    ) -> Result<HotThread, ProbeError> {
+        let table = Arc::clone(&opening.table);
+        let lateness = lateness(
+            &PublishConfig {
+                streams: vec![StreamConfig {
+                    spec: self.stream.clone(),
+                    waveform: Arc::new(Waveform::of(table, "scenarios".into())),
+                    ahead: 0,
+                }],
+                spin_ahead_ns: self.spin_ahead_ns,
+                policy: self.policy,
+                cpu: self.cpu,
+                ..PublishConfig::default()
+            },
+            &port,
+        );
+        let per_second = u64::from(self.stream.rate) / u64::from(self.stream.asdus);
+        let mut feed = recorder.feed(crate::hot::capacity(per_second), 1, lateness);
+        feed.announce(publisher::LATENESS, "lateness");
+        let mut publisher = Publisher::new(self, port, opening, prompter, Arc::clone(&shared.sent))?;
+        let body = Box::new(move |start, feed: &mut run::Feed| publisher.run(start, feed));
+        Ok(HotThread::new("trip-publish", self.policy, self.cpu, feed, body))
+    }
+
+    fn listener(
+        &self,
+        port: Port,
+        heard: rtrb::Producer<Heard>,
+        shared: &Shared,
+        recorder: &mut Recorder,
+    ) -> HotThread {
+        let describe = Box::new(series::Trip::of(self, port.interface()));
+        let feed = recorder.feed(crate::hot::capacity(1), 0, describe);
+        let failure = Arc::clone(&shared.failure);
+        let wanted = Wanted {
+            name: Arc::clone(&shared.name),
+            trip: self.trip,
+            start: self.start,
+        };
+        let mut listener = Listener {
+            reception: Reception {
+                port,
+                receive: self.receive,
+                duration_ns: None,
+                stop: shared.ended.clone(),
+                frames: Arc::default(),
+            },
+            ears: Ears {
+                wanted,
+                heard,
+                tallies: Arc::clone(&shared.tallies),
+            },
+            ended: shared.ended.clone(),
+        };
+        let body = Box::new(move |_, feed: &mut run::Feed| {
+            listener.run(feed)?;
+            match failure.get() {
+                Some(why) => Err(ProbeError::NoTraffic(why.clone())),
+                None => Ok(()),
+            }
+        });
+        HotThread::new("trip-listen", self.policy, self.goose_cpu, feed, body)
+    }
+
+    /// The feed of the conductor, with all series announced.
+    fn feed(&self, recorder: &mut Recorder, interface: &str) -> run::Feed {
+        let slots = 2 * (self.scenarios.len() + self.security.len());
+        let describe = Box::new(series::Trip::of(self, interface));
+        let mut feed = recorder.feed(crate::hot::capacity(1), slots, describe);
+        // Where the conductor runs says nothing of a trip.
+        if let Some(cpu) = self.goose_cpu {
+            feed.set_cpu(cpu);
+        }
+        for (number, scenario) in self.scenarios.iter().enumerate() {
+            feed.announce(series::outcome_slot(number), &scenario.name);
+            if self.start.is_some() && scenario.wants_trip() {
+                feed.announce(series::start_slot(number), &scenario.name);
+            }
+        }
+        for (number, case) in (self.scenarios.len()..).zip(&self.security) {
+            feed.announce(series::outcome_slot(number), &format!("samples/{case}"));
+        }
+        feed
+    }
+}

@@ -1,0 +1,155 @@
+//! What can be set for a test set, on the command line and in a plan.
+
+use super::TripConfig;
+use super::{Control, Member, Security};
+use crate::error::ProbeError;
+use crate::options::{appid, defaults, duration, mac, ns, positive_duration, some_positive_ns, some_vlan, text, vlan};
+use crate::reception::Receive;
+use serde::Deserialize;
+use streamset::StreamSpec;
+use sys::thread::Policy;
+use waveform::scenario;
+use wire::ether::{Mac, VlanTag};
+use wire::sv::Profile;
+
+/// What is published, and what is listened for. In a plan each option is a key of the step: `breaker = "40ms"`.
+#[derive(Debug, Clone, PartialEq, clap::Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TripOptions {
+    /// A scenario of the program, or a TOML file; may be given again: then their shots take turns
+    #[arg(long, value_name = "NAME|FILE", default_value = "overcurrent")]
+    pub scenario: Vec<String>,
+    /// Shots of each scenario
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub shots: u32,
+    /// Steady state before each fault, at the least
+    #[arg(long, value_name = "DURATION", default_value = "500ms", value_parser = positive_duration)]
+    #[serde(deserialize_with = "ns")]
+    pub settle: u64,
+    /// Faults begin at random; equal seeds, equal begins
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// The relay's GOOSE control block [default: the one that trips in a first shot, which is not counted]
+    #[arg(long, value_name = "GOCBREF", help_heading = "GOOSE")]
+    pub goose: Option<String>,
+    /// Member of its dataset that is true when the relay trips, from 0; 2.0 is the first part of the structure 2
+    #[arg(long, value_name = "MEMBER", default_value = "0", help_heading = "GOOSE")]
+    pub trip_member: Member,
+    /// Member that is true when the relay has started
+    #[arg(long, value_name = "MEMBER", help_heading = "GOOSE")]
+    pub start_member: Option<Member>,
+    /// Close the loop: this long after a trip the currents stop, as those of a breaker do
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[serde(deserialize_with = "some_positive_ns")]
+    pub breaker: Option<u64>,
+    /// Negative controls at begin and end
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "no-fault,other-sv-id")]
+    pub controls: Vec<Control>,
+    /// Disturbances of the samples for which the relay must not trip: as many shots of each as of a scenario
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "CASES")]
+    pub security: Vec<Security>,
+    /// svID of the stream that the relay takes
+    #[arg(long, value_name = "TEXT", default_value = "MU01", help_heading = "Stream")]
+    pub sv_id: String,
+    /// Samples a second, ASDUs in a frame, currents and voltages
+    #[arg(long, value_name = "NAME", default_value = "F4800S1I4U4", help_heading = "Stream")]
+    #[serde(deserialize_with = "text")]
+    pub profile: Profile,
+    /// APPID
+    #[arg(long, value_name = "N", default_value = "0x4000", value_parser = appid, help_heading = "Stream")]
+    pub appid: u16,
+    /// Destination
+    #[arg(long, value_name = "MAC", default_value = "01:0c:cd:04:00:01", value_parser = mac, help_heading = "Stream")]
+    #[serde(deserialize_with = "text")]
+    pub dst: Mac,
+    /// 802.1Q tag: VID, or VID:PRIORITY
+    #[arg(long, value_name = "VID[:PCP]", value_parser = vlan, help_heading = "Stream")]
+    #[serde(deserialize_with = "some_vlan")]
+    pub vlan: Option<VlanTag>,
+    /// confRev
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Stream")]
+    pub conf_rev: u32,
+    /// smpSynch: 0 none, 1 local, 2 global clock
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Stream")]
+    pub smp_synch: u8,
+    /// Sleep until this long before the due instant, then spin
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Stream")]
+    #[serde(deserialize_with = "ns")]
+    pub spin_ahead: u64,
+}
+
+impl Default for TripOptions {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+impl TripOptions {
+    /// A test set with these options, at normal priority on no particular CPU, that ends with its last shot.
+    ///
+    /// # Errors
+    /// A scenario that cannot be found or read.
+    pub fn config(&self) -> Result<TripConfig, ProbeError> {
+        let found = self.scenario.iter().map(|name| scenario::find(name));
+        let scenarios = found.collect::<Result<Vec<_>, _>>();
+        Ok(TripConfig {
+            scenarios: scenarios.map_err(|error| ProbeError::Usage(error.to_string()))?,
+            shots: self.shots,
+            settle_ns: self.settle,
+            seed: self.seed,
+            stream: self.stream(),
+            goose: self.goose.clone(),
+            trip: self.trip_member,
+            start: self.start_member,
+            breaker_ns: self.breaker,
+            controls: self.controls.clone(),
+            security: self.security.clone(),
+            spin_ahead_ns: self.spin_ahead,
+            duration_ns: None,
+            receive: Receive::Block,
+            policy: Policy::Other,
+            cpu: None,
+            goose_cpu: None,
+        })
+    }
+
+    fn stream(&self) -> StreamSpec {
+        StreamSpec {
+            destination: self.dst,
+            vlan: self.vlan,
+            appid: self.appid,
+            conf_rev: self.conf_rev,
+            smp_synch: self.smp_synch,
+            ..StreamSpec::named(&self.sv_id)
+        }
+        .with_profile(self.profile)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TripOptions;
+    use crate::options::defaults;
+
+    #[test]
+    fn a_plan_and_the_command_line_say_the_same() {
+        let plan: TripOptions =
+            toml::from_str("breaker = \"40ms\"\nscenario = [\"load\"]\nstart_member = \"1.2\"").expect("keys");
+        assert_eq!((plan.breaker, plan.scenario.len()), (Some(40_000_000), 1));
+        assert_eq!(plan.shots, defaults::<TripOptions>().shots, "left out in both");
+        let config = TripOptions::default().config().expect("the usual scenario");
+        assert_eq!(
+            (config.scenarios.len(), config.stream.rate, config.controls.len()),
+            (1, 4_800, 2)
+        );
+        let wrong = TripOptions {
+            scenario: vec!["nowhere".into()],
+            ..TripOptions::default()
+        };
+        assert!(
+            wrong
+                .config()
+                .is_err_and(|error| error.to_string().contains("overcurrent"))
+        );
+    }
+}

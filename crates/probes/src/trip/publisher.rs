@@ -1,0 +1,164 @@
+//! The thread that publishes the stream: it copies what its scripts say, each sample when it is due.
+
+use super::TripConfig;
+use super::frames::{Frames, Sent};
+use super::script::{Prompter, Script, Trouble};
+use crate::error::ProbeError;
+use crate::port::Port;
+use crate::publish::{Pace, Timetable};
+use model::Counter;
+use run::{Feed, Stop};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use sys::wait::Wait;
+use units::Monotonic;
+use wire::ether::Mac;
+
+/// Slot of the series of the publisher's lateness.
+pub(super) const LATENESS: u16 = 0;
+/// Notice: the kernel refused frames.
+pub(super) const REFUSED: u16 = 1;
+
+/// Frames that are less late than this are sent late, one after the other: a relay waits that long for a sample, since a merging
+/// unit and a network may take 2 ms (IEC 61869-9). With later ones, those that are due meanwhile are left out.
+const LATEST_NS: i64 = 1_000_000;
+
+/// Why a test set ends that could not even tell what it did not send.
+const HELD_UP: &str = "trip: the test set sent nothing, and decided nothing, for seconds: is the interface up, and does this machine have a \
+                       CPU to spare?";
+
+/// The publisher.
+pub(super) struct Publisher {
+    port: Port,
+    wait: Wait,
+    timetable: Timetable,
+    frames: Frames,
+    script: Script,
+    prompter: Prompter,
+    /// Whether the frame that is due next is made.
+    made: bool,
+    refused: u64,
+    /// Not all troubles could be told.
+    is_untold: bool,
+    /// All samples before this one were sent, or told as troubles.
+    sent: Arc<AtomicU64>,
+    stop: Stop,
+}
+
+impl Publisher {
+    /// One that begins with `script`, and says in `sent` how far it is.
+    pub(super) fn new(
+        config: &TripConfig,
+        port: Port,
+        script: Script,
+        prompter: Prompter,
+        sent: Arc<AtomicU64>,
+    ) -> Result<Self, ProbeError> {
+        let source = Mac(port.mac());
+        let pace = Pace {
+            rate: config.stream.rate,
+            asdus: config.stream.asdus,
+        };
+        let mut publisher = Self {
+            frames: Frames::of(&config.stream, script.table.seq_data(0), source)?,
+            port,
+            wait: Wait::spinning_ahead(config.spin_ahead_ns),
+            timetable: Timetable::new(pace),
+            script,
+            stop: prompter.ended.clone(),
+            prompter,
+            made: false,
+            refused: 0,
+            is_untold: false,
+            sent,
+        };
+        // Once before it counts: every page is there.
+        publisher.make();
+        Ok(publisher)
+    }
+
+    /// Publishes from the second that begins at `start` until the test set ends.
+    pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
+        self.timetable.begin(start, None);
+        self.made = false;
+        let published = self.publish(feed);
+        if self.refused > 0 {
+            feed.notice(LATENESS, REFUSED, sys::clock::monotonic(), self.refused, 0);
+        }
+        self.prompter.ended.request();
+        match self.is_untold {
+            true => Err(ProbeError::NoTraffic(HELD_UP.into())),
+            false => published,
+        }
+    }
+
+    fn publish(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
+        while let Some(due) = self.timetable.due().filter(|_| !self.stop.requested()) {
+            self.make();
+            if self.wait.until(due) < due {
+                continue;
+            }
+            let sent = self.frames.send(self.script.manner, &mut self.port)?;
+            self.note(due, sent, feed);
+        }
+        Ok(())
+    }
+
+    /// Makes the frame that is due next, unless it is made.
+    fn make(&mut self) {
+        if self.made {
+            return;
+        }
+        self.made = true;
+        let Pace { rate, asdus } = self.timetable.pace;
+        self.take_over(self.timetable.first_sample() + u64::from(asdus) - 1);
+        for asdu in 0..usize::from(asdus) {
+            let sample = self.timetable.first_sample() + asdu as u64;
+            let smp_cnt = u16::try_from(sample % u64::from(rate)).unwrap_or(0);
+            self.frames.set(&self.script, asdu, sample, smp_cnt);
+        }
+    }
+
+    /// Takes over the scripts that begin up to `sample`, the last one of a frame: a script begins with a frame, or the frame in
+    /// which it begins is all its own.
+    fn take_over(&mut self, sample: u64) {
+        while self.prompter.scripts.peek().is_ok_and(|script| script.begin <= sample) {
+            let Ok(script) = self.prompter.scripts.pop() else {
+                return;
+            };
+            if script.begin < self.timetable.first_sample() {
+                self.trouble(script.begin, self.timetable.first_sample());
+            }
+            // Given back to be freed by who made it: there is room for all that there are.
+            let _ = self.prompter.used.push(std::mem::replace(&mut self.script, script));
+        }
+    }
+
+    fn note(&mut self, due: Monotonic, Sent { frames, refused }: Sent, feed: &mut Feed) {
+        let sent = sys::clock::monotonic();
+        let late_ns = sent - due;
+        feed.samples(LATENESS, sent, late_ns, self.timetable.frame, frames);
+        feed.count(LATENESS, Counter::Lost, sent, refused);
+        self.refused += refused;
+        let interval_ns = self.timetable.pace.interval_ns();
+        let is_late = late_ns as f64 > interval_ns;
+        let is_too_late = is_late && late_ns > LATEST_NS;
+        let first = self.timetable.first_sample();
+        let missed = self.timetable.go_on(sent, is_too_late);
+        self.made = false;
+        feed.count(LATENESS, Counter::Late, sent, u64::from(is_late) * u64::from(frames));
+        feed.count(LATENESS, Counter::Missed, sent, missed);
+        if is_too_late || refused > 0 {
+            self.trouble(first, self.timetable.first_sample());
+        }
+        self.sent.store(self.timetable.first_sample(), Ordering::Release);
+    }
+
+    /// What cannot even be told ends the test set: a shot must not count as if nothing had happened.
+    fn trouble(&mut self, from: u64, until: u64) {
+        if self.prompter.troubles.push(Trouble { from, until }).is_err() {
+            self.is_untold = true;
+            self.prompter.ended.request();
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Disturbances of the samples themselves, for none of which a relay may trip.
+
+use super::script::Manner;
+use serde::Deserialize;
+use std::fmt;
+use waveform::scenario::{Expect, Scenario};
+use wire::quality::SvQuality;
+
+/// What happens to the samples while the fault of the first scenario would last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Security {
+    /// Of the load's samples, one frame in four never comes
+    Lost,
+    /// Each frame of the load comes twice
+    Duplicated,
+    /// Frames of the load come in pairs, the later one first
+    Reordered,
+    /// The load's samples come with smpSynch 0
+    Unsynchronised,
+    /// The fault comes in frames that are no sampled values any more
+    Corrupted,
+    /// The fault comes with quality invalid
+    Invalid,
+    /// The fault comes with the simulation bit, to a relay that is not told to take such samples
+    Simulated,
+    /// A second publisher sends the fault under the same svID, between the frames of the load
+    SecondPublisher,
+}
+
+impl Security {
+    /// How its frames are sent.
+    pub(super) fn manner(self) -> Manner {
+        match self {
+            Self::Lost => Manner::Lost,
+            Self::Duplicated => Manner::Duplicated,
+            Self::Reordered => Manner::Reordered,
+            Self::Unsynchronised => Manner::Unsynchronised,
+            Self::Corrupted => Manner::Corrupted,
+            Self::Invalid => Manner::Plain,
+            Self::Simulated => Manner::Simulated,
+            Self::SecondPublisher => Manner::SecondPublisher,
+        }
+    }
+
+    /// What is in them, made of a scenario with a fault.
+    pub(super) fn scenario(self, fault: &Scenario) -> Scenario {
+        let mut scenario = Scenario {
+            expect: Expect::NoTrip,
+            ..fault.clone()
+        };
+        for state in &mut scenario.synth.states {
+            match self {
+                Self::Lost | Self::Duplicated | Self::Reordered | Self::Unsynchronised => {
+                    state.operating = fault.synth.nominal.clone();
+                    (state.ramp, state.decay) = (None, None);
+                    state.harmonics.clear();
+                }
+                Self::Invalid => state.quality = SvQuality(state.quality.0 | SvQuality::INVALID.0),
+                Self::Corrupted | Self::Simulated | Self::SecondPublisher => {}
+            }
+        }
+        scenario
+    }
+
+    /// What a person reads of it.
+    pub(super) fn what(self) -> &'static str {
+        match self {
+            Self::Lost => "load, and one frame in four is lost",
+            Self::Duplicated => "load, and each frame comes twice",
+            Self::Reordered => "load, and frames come in pairs, the later one first",
+            Self::Unsynchronised => "load, with smpSynch 0",
+            Self::Corrupted => "the fault comes in frames that are no sampled values any more",
+            Self::Invalid => "the fault comes with quality invalid",
+            Self::Simulated => "the fault comes with the simulation bit",
+            Self::SecondPublisher => "a second publisher sends the fault under the same svID",
+        }
+    }
+}
+
+impl fmt::Display for Security {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lost => "lost",
+            Self::Duplicated => "duplicated",
+            Self::Reordered => "reordered",
+            Self::Unsynchronised => "unsynchronised",
+            Self::Corrupted => "corrupted",
+            Self::Invalid => "invalid",
+            Self::Simulated => "simulated",
+            Self::SecondPublisher => "second-publisher",
+        })
+    }
+}

@@ -1,0 +1,296 @@
+//! The test set against a small relay whose delays are planted, over a veth pair.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod relay;
+
+use common::{Pair, Recorded, Run, can_run_with};
+use model::EventKind;
+use probes::trip::{Ports, Security, TripConfig, TripOptions, goose_port_options};
+use probes::{Probe, ProbeError, publish};
+use relay::{Kind, Relay};
+use sys::privilege::Capability;
+use sys::thread::Policy;
+
+const MS: i64 = 1_000_000;
+
+fn can_run(test: &str) -> bool {
+    can_run_with(
+        test,
+        &[
+            Capability::SysAdmin,
+            Capability::NetAdmin,
+            Capability::NetRaw,
+            Capability::SysNice,
+        ],
+    )
+}
+
+fn few(shots: u32, scenarios: &[&str]) -> TripConfig {
+    let options = TripOptions {
+        scenario: scenarios.iter().map(|&name| name.to_owned()).collect(),
+        shots,
+        start_member: Some("1".parse().expect("a member")),
+        ..TripOptions::default()
+    };
+    TripConfig {
+        settle_ns: 100_000_000,
+        policy: Policy::Fifo(50),
+        ..options.config().expect("scenarios of the program")
+    }
+}
+
+/// What the test set finds out about relays of these kinds; and what it ended with.
+fn tested(config: &TripConfig, kinds: &[Kind]) -> (Recorded, Result<(), ProbeError>) {
+    let (recorded, ended, _) = with_relays(config, kinds);
+    (recorded, ended)
+}
+
+/// The same, with the relays.
+fn with_relays(config: &TripConfig, kinds: &[Kind]) -> (Recorded, Result<(), ProbeError>, Vec<Relay>) {
+    let pair = Pair::build();
+    let relays: Vec<Relay> = kinds
+        .iter()
+        .map(|kind| Relay::start(kind.clone(), pair.port_b(&relay::options())))
+        .collect();
+    let mut run = Run::start();
+    let ports = Ports {
+        stream: pair.port_a(&publish::port_options()).into(),
+        goose: pair.port_a(&goose_port_options()).into(),
+    };
+    let running = config.start(ports, &mut run.recorder, &run.stop).expect("it starts");
+    let ended = running.join();
+    (run.finish(), ended, relays)
+}
+
+fn texts(recorded: &Recorded, kind: EventKind) -> Vec<String> {
+    let events = recorded.file.events().expect("events");
+    let of_kind = events.into_iter().filter(|event| event.kind == kind);
+    of_kind.map(|event| event.text).collect()
+}
+
+#[test]
+fn planted_delays_are_measured_and_the_relay_is_found() {
+    if !can_run("planted_delays_are_measured_and_the_relay_is_found") {
+        return;
+    }
+    let (recorded, ended) = tested(&few(3, &["overcurrent", "load"]), &[Kind::default()]);
+    ended.expect("it ends well");
+    let trips = recorded.counters("trip/overcurrent");
+    let not_counted = texts(&recorded, EventKind::NotCounted);
+    // A test set that was held up counts fewer shots, and says so.
+    let left_out = |series: &str| not_counted.iter().filter(|text| text.starts_with(series)).count() as u64;
+    assert_eq!(trips.received + left_out("trip/"), 3, "{not_counted:?}");
+    assert_eq!((trips.lost, trips.unwanted), (0, 0));
+    for spike in recorded.spikes("trip/overcurrent") {
+        assert!((10 * MS..60 * MS).contains(&spike.value_ns), "{spike:?}");
+    }
+    for spike in recorded.spikes("start/overcurrent") {
+        assert!((2 * MS..50 * MS).contains(&spike.value_ns), "{spike:?}");
+    }
+    let quiet = recorded.counters("security/load");
+    assert_eq!(
+        (quiet.received + left_out("security/"), quiet.unwanted),
+        (3, 0),
+        "{not_counted:?}"
+    );
+    assert_eq!(texts(&recorded, EventKind::ControlFailed), Vec::<String>::new());
+    let notes = texts(&recorded, EventKind::Note);
+    assert!(
+        notes
+            .iter()
+            .any(|text| text.contains("GOOSE found") && text.contains("gcbTrip")),
+        "{notes:?}"
+    );
+    assert_eq!(
+        notes
+            .iter()
+            .filter(|text| text.contains("no trip, as it has to be"))
+            .count(),
+        4,
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn a_relay_that_takes_any_stream_fails_a_control() {
+    if !can_run("a_relay_that_takes_any_stream_fails_a_control") {
+        return;
+    }
+    let kind = Kind {
+        sv_id: None,
+        ..Kind::default()
+    };
+    let (recorded, ended) = tested(&few(1, &["overcurrent"]), &[kind]);
+    ended.expect("it ends well");
+    let failed = texts(&recorded, EventKind::ControlFailed);
+    assert_eq!(failed.len(), 2, "{failed:?}");
+    assert!(
+        failed[0].starts_with("control other-sv-id did not hold: the relay tripped"),
+        "{failed:?}"
+    );
+}
+
+#[test]
+fn a_relay_that_does_not_trip_or_trips_for_load_is_found_out() {
+    if !can_run("a_relay_that_does_not_trip_or_trips_for_load_is_found_out") {
+        return;
+    }
+    let config = TripConfig {
+        goose: Some(Kind::default().name.into()),
+        controls: Vec::new(),
+        ..few(2, &["overcurrent", "load"])
+    };
+    let deaf = Kind {
+        delay_ns: None,
+        ..Kind::default()
+    };
+    let (recorded, ended) = tested(&config, &[deaf]);
+    ended.expect("it ends well");
+    let trips = recorded.counters("trip/overcurrent");
+    let not_counted = texts(&recorded, EventKind::NotCounted);
+    let left_out = not_counted.iter().filter(|text| text.starts_with("trip/")).count() as u64;
+    assert_eq!((trips.lost + left_out, trips.received), (2, 0));
+    assert_eq!(
+        recorded.counters("start/overcurrent").received,
+        trips.lost,
+        "start is kept apart"
+    );
+    // Load of 500 A has a peak of 707 A, the one before of 566 A.
+    let nervous = Kind {
+        threshold_ma: 600_000,
+        ..Kind::default()
+    };
+    let (recorded, ended) = tested(&config, &[nervous]);
+    ended.expect("it ends well");
+    let quiet = recorded.counters("security/load");
+    assert_eq!((quiet.received, quiet.unwanted), (2, 2));
+    assert!(recorded.counters("trip/overcurrent").received > 0);
+}
+
+#[test]
+fn what_does_not_tell_a_trip_is_no_trip() {
+    if !can_run("what_does_not_tell_a_trip_is_no_trip") {
+        return;
+    }
+    let named = TripConfig {
+        goose: Some(Kind::default().name.into()),
+        controls: Vec::new(),
+        ..few(2, &["overcurrent"])
+    };
+    let latched = Kind {
+        latches: true,
+        ..Kind::default()
+    };
+    let (recorded, ended) = tested(&named, &[latched]);
+    ended.expect("it ends well");
+    assert!(recorded.counters("trip/overcurrent").received <= 1);
+    let why = texts(&recorded, EventKind::NotCounted);
+    assert!(
+        why.iter()
+            .any(|text| text.contains("shot 2 not measured: the trip bit was set already")),
+        "{why:?}"
+    );
+    let simulated = Kind {
+        simulates: true,
+        ..Kind::default()
+    };
+    let (_, ended) = tested(&named, &[simulated]);
+    let why = ended.expect_err("nothing to measure").to_string();
+    assert!(why.contains("of a test or a simulation"), "{why}");
+}
+
+#[test]
+fn two_relays_that_trip_are_not_told_apart_by_chance() {
+    if !can_run("two_relays_that_trip_are_not_told_apart_by_chance") {
+        return;
+    }
+    let second = Kind {
+        name: "IED2LD0/LLN0$GO$gcbTrip",
+        ..Kind::default()
+    };
+    let (_, ended) = tested(&few(1, &["overcurrent"]), &[Kind::default(), second]);
+    let why = ended.expect_err("which one?").to_string();
+    assert!(
+        why.contains("several") && why.contains("IED1LD0") && why.contains("IED2LD0"),
+        "{why}"
+    );
+    let (_, ended) = tested(&few(1, &["overcurrent"]), &[]);
+    let why = ended.expect_err("no relay").to_string();
+    assert!(why.contains("no GOOSE came"), "{why}");
+}
+
+#[test]
+fn a_breaker_ends_the_fault() {
+    if !can_run("a_breaker_ends_the_fault") {
+        return;
+    }
+    let lasted_ms = |breaker_ns| {
+        let config = TripConfig {
+            goose: Some(Kind::default().name.into()),
+            controls: Vec::new(),
+            breaker_ns,
+            ..few(2, &["overcurrent"])
+        };
+        let (recorded, ended, relays) = with_relays(&config, &[Kind::default()]);
+        ended.expect("it ends well");
+        assert!(recorded.counters("trip/overcurrent").lost == 0);
+        relays[0].longest_ns() / MS
+    };
+    // The fault of the scenario lasts 200 ms; 10 ms after its begin there is a trip, and 30 ms later no current.
+    let (without, with) = (lasted_ms(None), lasted_ms(Some(30_000_000)));
+    assert!((180..220).contains(&without), "{without} ms");
+    assert!((30..130).contains(&with), "{with} ms");
+}
+
+/// A second publisher is left out: the small relay has nothing against one.
+const CASES: [Security; 7] = [
+    Security::Lost,
+    Security::Duplicated,
+    Security::Reordered,
+    Security::Unsynchronised,
+    Security::Corrupted,
+    Security::Invalid,
+    Security::Simulated,
+];
+
+fn secured(kind: Kind, cases: &[Security]) -> Vec<(u64, u64)> {
+    let config = TripConfig {
+        goose: Some(kind.name.into()),
+        controls: Vec::new(),
+        security: cases.to_vec(),
+        ..few(1, &["overcurrent"])
+    };
+    let (recorded, ended) = tested(&config, &[kind]);
+    ended.expect("it ends well");
+    let counted = |case: &Security| {
+        let counters = recorded.counters(&format!("security/samples/{case}"));
+        (counters.received, counters.unwanted)
+    };
+    cases.iter().map(counted).collect()
+}
+
+#[test]
+fn a_careful_relay_trips_for_no_disturbance_of_the_samples_and_a_trusting_one_does() {
+    if !can_run("a_careful_relay_trips_for_no_disturbance_of_the_samples_and_a_trusting_one_does") {
+        return;
+    }
+    let careful = secured(Kind::default(), &CASES);
+    assert!(careful.iter().all(|(_, unwanted)| *unwanted == 0), "{careful:?}");
+    assert!(careful.iter().any(|(received, _)| *received > 0), "{careful:?}");
+    let trusting = Kind {
+        trusts: true,
+        ..Kind::default()
+    };
+    let cases = [
+        Security::Invalid,
+        Security::Simulated,
+        Security::SecondPublisher,
+        Security::Corrupted,
+    ];
+    let unwanted: Vec<u64> = secured(trusting, &cases)
+        .into_iter()
+        .map(|(_, unwanted)| unwanted)
+        .collect();
+    assert_eq!(unwanted, [1, 1, 1, 0], "corrupted frames cannot be read by any");
+}

@@ -1,0 +1,207 @@
+//! A small relay: instantaneous overcurrent of Ia, sample by sample, with a delay that the test plants.
+
+// Every test program that has it uses a part of it.
+#![allow(dead_code)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::thread::JoinHandle;
+use sys::packet::{PacketPort, PortOptions};
+use units::Monotonic;
+use wire::ether::{self, EthernetView, Mac, VlanTag};
+use wire::goose::{Message, Value};
+use wire::sv;
+use wire::time::{TimeQuality, UtcTime};
+
+/// What kind of relay it is.
+#[derive(Clone)]
+pub(crate) struct Kind {
+    /// svID that it takes; `None` takes every stream.
+    pub(crate) sv_id: Option<&'static str>,
+    /// From the first sample over the threshold to its trip, in ns; `None` never trips.
+    pub(crate) delay_ns: Option<i64>,
+    /// And to its start.
+    pub(crate) start_ns: i64,
+    /// Peak of Ia in mA.
+    pub(crate) threshold_ma: i32,
+    /// It says that its messages are simulated.
+    pub(crate) simulates: bool,
+    /// Name of its control block.
+    pub(crate) name: &'static str,
+    /// Its trip stays set once it was.
+    pub(crate) latches: bool,
+    /// It looks at no quality, no simulation bit and no smpSynch.
+    pub(crate) trusts: bool,
+}
+
+impl Default for Kind {
+    fn default() -> Self {
+        Self {
+            sv_id: Some("MU01"),
+            delay_ns: Some(10_000_000),
+            start_ns: 2_000_000,
+            threshold_ma: 1_500_000,
+            simulates: false,
+            name: "IED1LD0/LLN0$GO$gcbTrip",
+            latches: false,
+            trusts: false,
+        }
+    }
+}
+
+/// A relay at work until it is dropped.
+pub(crate) struct Relay {
+    stop: Arc<AtomicBool>,
+    longest_ns: Arc<AtomicI64>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Relay {
+    /// Through a port that was opened with [`options`].
+    pub(crate) fn start(kind: Kind, port: PacketPort) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let longest_ns = Arc::new(AtomicI64::new(0));
+        let mut state = State::new(kind, port, Arc::clone(&longest_ns));
+        let thread = std::thread::spawn(move || {
+            while !told.load(Ordering::Relaxed) {
+                state.turn();
+            }
+        });
+        Self {
+            stop,
+            longest_ns,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Relay {
+    /// How long a current was over the threshold at the most, in ns.
+    pub(crate) fn longest_ns(&self) -> i64 {
+        self.longest_ns.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("the relay ends well");
+        }
+    }
+}
+
+/// How its port is to be opened.
+pub(crate) fn options() -> PortOptions {
+    PortOptions {
+        ethertypes: vec![ether::SV],
+        promiscuous: true,
+        ..PortOptions::default()
+    }
+}
+
+/// The current has to be below the threshold for so long before it resets.
+const RESET_NS: i64 = 40_000_000;
+
+/// Its messages are repeated after this long.
+const REPEAT_NS: i64 = 50_000_000;
+
+struct State {
+    kind: Kind,
+    port: PacketPort,
+    message: Message,
+    /// When the current first was, and last was, over the threshold.
+    over: Option<(Monotonic, Monotonic)>,
+    repeat: Monotonic,
+    longest_ns: Arc<AtomicI64>,
+}
+
+impl State {
+    fn new(kind: Kind, port: PacketPort, longest_ns: Arc<AtomicI64>) -> Self {
+        let message = Message {
+            dst: Mac([0x01, 0x0c, 0xcd, 0x01, 0x00, 0x01]),
+            src: Mac(port.mac()),
+            tags: Vec::new(),
+            appid: 1,
+            simulate: kind.simulates,
+            gocb_ref: kind.name.as_bytes().to_vec(),
+            time_allowed_to_live: 2_000,
+            dat_set: b"IED1LD0/LLN0$dsTrip".to_vec(),
+            go_id: None,
+            t: UtcTime::default(),
+            st_num: 1,
+            sq_num: 1,
+            simulation: kind.simulates,
+            conf_rev: 1,
+            nds_com: false,
+            all_data: vec![Value::Boolean(false), Value::Boolean(false)],
+        };
+        Self {
+            kind,
+            port,
+            message,
+            over: None,
+            repeat: Monotonic::from_ns(0),
+            longest_ns,
+        }
+    }
+
+    fn turn(&mut self) {
+        let _ = self.port.wait(500_000);
+        let now = sys::clock::monotonic();
+        while let Some(frame) = self.port.next() {
+            let tag = frame.vlan().map(|tag| VlanTag {
+                tpid: tag.tpid,
+                tci: tag.tci,
+            });
+            if is_over(&self.kind, frame.data(), tag) {
+                let first = self.over.map_or(now, |(first, _)| first);
+                self.over = Some((first, now));
+                self.longest_ns.fetch_max(now - first, Ordering::Relaxed);
+            }
+        }
+        let is_gone = self.over.is_some_and(|(_, last)| now - last > RESET_NS);
+        if is_gone {
+            self.over = None;
+        }
+        let since = |delay: i64| self.over.is_some_and(|(first, _)| now - first >= delay);
+        let was = self.message.all_data[0] == Value::Boolean(true);
+        let trip = self.kind.delay_ns.is_some_and(since) || was && self.kind.latches;
+        self.say([trip, since(self.kind.start_ns)], now);
+    }
+
+    fn say(&mut self, [trip, start]: [bool; 2], now: Monotonic) {
+        let values = vec![Value::Boolean(trip), Value::Boolean(start)];
+        if values != self.message.all_data {
+            self.message.all_data = values;
+            self.message.st_num += 1;
+            self.message.sq_num = 0;
+            self.message.t = UtcTime::from_ns(sys::clock::realtime().as_ns(), TimeQuality(10));
+        } else if now < self.repeat {
+            return;
+        } else {
+            self.message.sq_num += 1;
+        }
+        self.repeat = now + REPEAT_NS;
+        let frame = self.message.encode().expect("a message");
+        // The link goes down in some tests.
+        let _ = self.port.send(&frame);
+    }
+}
+
+/// Whether a frame has a sample of good quality over the threshold, of a stream that the relay takes.
+fn is_over(kind: &Kind, data: &[u8], tag: Option<VlanTag>) -> bool {
+    let ethernet = EthernetView::with_tag(data, tag);
+    let Ok(frame) = ethernet.and_then(|ethernet| sv::Frame::parse(&ethernet)) else {
+        return false;
+    };
+    frame.asdus().any(|asdu| {
+        let (value, rest) = asdu.seq_data().split_first_chunk().expect("a member");
+        let quality = rest.first_chunk().map(|octets| u32::from_be_bytes(*octets));
+        let is_good = !frame.header().simulate() && asdu.smp_synch() != Some(0) && quality == Some(0);
+        kind.sv_id.is_none_or(|wanted| asdu.sv_id() == wanted.as_bytes())
+            && (is_good || kind.trusts)
+            && i32::from_be_bytes(*value).abs() > kind.threshold_ma
+    })
+}

@@ -1,0 +1,184 @@
+//! What a relay at the beginning of a line measures, before and in a fault on it: by symmetrical components.
+//!
+//! A source of constant voltage behind its impedance feeds a line, and the load behind it. The relay is between source and line;
+//! currents into the line are positive. Before the fault all is symmetrical. The load takes no zero-sequence current. A fault lies at
+//! a part of the line's length; beyond 1 it lies in a line like this one that goes on from its end.
+//!
+//! Formulas: Fortescue's components with a = 1/_120 deg, X1 = (A + aB + a^2 C) / 3; the connections of the sequence networks as in
+//! IEC 60909-0, with the fault's resistance Rf, 3 Rf in the zero-sequence network.
+
+mod complex;
+mod file;
+#[cfg(test)]
+mod tests;
+
+use crate::synth::{BEHIND_DEG, Operating};
+pub use complex::Complex;
+pub(crate) use file::File;
+use serde::Deserialize;
+
+/// A source, a line and a load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Network {
+    /// Frequency in Hz.
+    pub frequency_hz: f64,
+    /// Voltage of the source from phase to phase, in V RMS.
+    pub source_v: f64,
+    /// Impedances of the source in ohm: positive (and negative) sequence, zero sequence.
+    pub source_ohm: [Complex; 2],
+    /// Those of the whole line.
+    pub line_ohm: [Complex; 2],
+    /// Current of the load before the fault, in A, as a phasor of phase a to the source's at 0 degrees.
+    pub load_a: Complex,
+}
+
+/// Which conductors a fault connects, with each other or with earth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[allow(missing_docs, reason = "the letters are the phases, G is earth")]
+#[serde(rename_all = "UPPERCASE")]
+pub enum FaultType {
+    Ag,
+    Bg,
+    Cg,
+    Ab,
+    Bc,
+    Ca,
+    Abg,
+    Bcg,
+    Cag,
+    Abc,
+}
+
+/// A fault.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fault {
+    /// What it connects.
+    pub kind: FaultType,
+    /// Where, as a part of the line's length.
+    pub position: f64,
+    /// Resistance in ohm: to earth where it is to earth, else between the phases, and of three phases in each.
+    pub resistance_ohm: f64,
+}
+
+/// Phasors of the positive, the negative and the zero sequence.
+type Sequences = [Complex; 3];
+
+/// How the sequence networks are connected; the first phase is the odd one of the three.
+enum Connection {
+    Earth,
+    Phases,
+    PhasesAndEarth,
+    All,
+}
+
+impl FaultType {
+    /// How the networks are connected, and how many phases behind `a` the odd phase is.
+    fn connection(self) -> (Connection, u8) {
+        match self {
+            Self::Ag => (Connection::Earth, 0),
+            Self::Bg => (Connection::Earth, 1),
+            Self::Cg => (Connection::Earth, 2),
+            Self::Bc => (Connection::Phases, 0),
+            Self::Ca => (Connection::Phases, 1),
+            Self::Ab => (Connection::Phases, 2),
+            Self::Bcg => (Connection::PhasesAndEarth, 0),
+            Self::Cag => (Connection::PhasesAndEarth, 1),
+            Self::Abg => (Connection::PhasesAndEarth, 2),
+            Self::Abc => (Connection::All, 0),
+        }
+    }
+}
+
+impl Network {
+    /// What the relay measures before the fault.
+    pub fn before(&self) -> Operating {
+        self.measured([self.load_a, Complex::default(), Complex::default()])
+    }
+
+    /// What it measures in the fault, once what decays has decayed.
+    pub fn during(&self, fault: &Fault) -> Operating {
+        let [line_1, line_0] = self.line_ohm.map(|ohm| ohm.times(fault.position));
+        let near = [self.source_ohm[0] + line_1, self.source_ohm[1] + line_0];
+        let before_v = self.source() - self.load_a * near[0];
+        // Part of the fault's current that the source sends, and what the fault sees, in the positive and negative sequence.
+        let (share, seen) = match self.beyond(fault.position) {
+            Some(far) => (far / (near[0] + far), near[0] * far / (near[0] + far)),
+            None => (Complex::new(1.0, 0.0), near[0]),
+        };
+        let (connection, odd) = fault.kind.connection();
+        let turned = before_v * turn(odd);
+        let at_fault = connection.currents(turned, [seen, near[1]], Complex::new(fault.resistance_ohm, 0.0));
+        // Back to the phase a.
+        let [plus, minus, zero] = at_fault;
+        let [back, other] = [turn((3 - odd) % 3), turn(odd)];
+        self.measured([self.load_a + plus * back * share, minus * other * share, zero])
+    }
+
+    /// Time constant of the decaying component of a fault's currents, L/R of source and line up to it, in ns.
+    pub fn time_constant_ns(&self, fault: &Fault) -> u64 {
+        let ohm = self.source_ohm[0] + self.line_ohm[0].times(fault.position);
+        let r = ohm.re + fault.resistance_ohm;
+        let seconds = ohm.im / (std::f64::consts::TAU * self.frequency_hz * r);
+        (seconds.max(0.0) * 1e9) as u64
+    }
+
+    /// Voltage of the source, phase a to earth.
+    fn source(&self) -> Complex {
+        Complex::new(self.source_v / 3_f64.sqrt(), 0.0)
+    }
+
+    /// Impedance from the fault to the far end of the load, which makes that current before the fault; `None` without a load.
+    fn beyond(&self, position: f64) -> Option<Complex> {
+        let loaded = self.load_a.magnitude() > 0.0;
+        loaded.then(|| self.source() / self.load_a - self.source_ohm[0] - self.line_ohm[0].times(position))
+    }
+
+    /// The phases of these sequence currents at the relay, and its voltages.
+    fn measured(&self, currents: Sequences) -> Operating {
+        let [plus, minus, zero] = currents;
+        let voltages = [
+            self.source() - plus * self.source_ohm[0],
+            -(minus * self.source_ohm[0]),
+            -(zero * self.source_ohm[1]),
+        ];
+        let (currents, voltages) = (phases(currents), phases(voltages));
+        Operating {
+            frequency_hz: self.frequency_hz,
+            currents_a: currents.map(Complex::magnitude),
+            current_angles_deg: currents.map(Complex::angle_deg),
+            voltages_v: voltages.map(Complex::magnitude),
+            voltage_angles_deg: voltages.map(Complex::angle_deg),
+        }
+    }
+}
+
+impl Connection {
+    /// Sequence currents in the fault, of the odd phase. `before` is its voltage there before the fault; `seen` are the impedances that
+    /// the fault sees in the positive (and negative) and in the zero sequence.
+    fn currents(&self, before: Complex, [one, zero]: [Complex; 2], fault: Complex) -> Sequences {
+        let nothing = Complex::default();
+        match self {
+            Self::Earth => [before / (one + one + zero + fault.times(3.0)); 3],
+            Self::Phases => {
+                let plus = before / (one + one + fault);
+                [plus, -plus, nothing]
+            }
+            Self::PhasesAndEarth => {
+                let earth = zero + fault.times(3.0);
+                let plus = before / (one + one * earth / (one + earth));
+                [plus, -(plus * earth / (one + earth)), -(plus * one / (one + earth))]
+            }
+            Self::All => [before / (one + fault), nothing, nothing],
+        }
+    }
+}
+
+/// The operator that turns phase a into the phase so many behind it.
+fn turn(behind: u8) -> Complex {
+    Complex::polar(1.0, BEHIND_DEG[usize::from(behind)])
+}
+
+/// Phases of sequence phasors: A = X0 + X1 + X2, B = X0 + a^2 X1 + a X2, C = X0 + a X1 + a^2 X2.
+fn phases([plus, minus, zero]: Sequences) -> [Complex; 3] {
+    [0, 1, 2].map(|phase| zero + plus * turn(phase) + minus * turn((3 - phase) % 3))
+}

@@ -1,0 +1,102 @@
+//! Scenarios of a test set: what a relay sees, and what it has to do about it. `docs/formats/scenario.md` has every key.
+
+mod file;
+mod library;
+#[cfg(test)]
+mod tests;
+
+pub use library::{find, names};
+
+use crate::WaveformError;
+use crate::sample::{SampleTable, Sampling};
+use crate::synth::Synth;
+
+/// A disturbance, and what a relay has to do about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// What it is called, as in the names of its series.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub what: String,
+    /// The steady state and the states of the disturbance. The first of these begins with the disturbance, unless
+    /// [`Scenario::fault`] is a later one; the last has an end.
+    pub synth: Synth,
+    /// The state with which the fault begins, or the disturbance where there is none.
+    pub fault: String,
+    /// What the relay has to do.
+    pub expect: Expect,
+}
+
+/// What a relay has to do about a disturbance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// Trip while the states last.
+    Trip {
+        /// Required operate time in ns, from the first faulted sample on; `None` where none is required.
+        within_ns: Option<u64>,
+    },
+    /// Leave it alone.
+    NoTrip,
+}
+
+/// A scenario as it is published once.
+#[derive(Debug, Clone)]
+pub struct Shot {
+    /// The signal that the samples are of.
+    pub synth: Synth,
+    /// Its samples: first the steady state, then the disturbance, then the steady state for ever.
+    pub table: SampleTable,
+    /// The first sample of the fault.
+    pub fault: u64,
+    /// The first sample behind the last state of the disturbance.
+    pub end: u64,
+}
+
+impl Scenario {
+    /// Whether the relay has to trip.
+    pub fn wants_trip(&self) -> bool {
+        matches!(self.expect, Expect::Trip { .. })
+    }
+
+    /// The samples of one shot, whose states begin after `lead` samples of the steady state. Its phase is `shift_deg` at the
+    /// first sample; `number` gives each shot its own noise.
+    ///
+    /// # Errors
+    /// A signal that these samples cannot hold.
+    pub fn shot(&self, sampling: &Sampling, lead: u64, shift_deg: f64, number: u64) -> Result<Shot, WaveformError> {
+        let synth = self.after(sampling, lead).shifted(shift_deg, number);
+        let table = synth.table(sampling)?;
+        let begin = |name: &str| {
+            table
+                .marks()
+                .iter()
+                .find(|mark| mark.name == name && mark.sample >= lead)
+        };
+        let fault = begin(&self.fault).map(|mark| mark.sample);
+        let end = table.marks().last().map(|mark| mark.sample);
+        let (Some(fault), Some(end)) = (fault, end.filter(|end| *end < table.once() + table.looped())) else {
+            return Err(WaveformError::setting(format!(
+                "scenario {}: the state `{}` is shorter than a sample",
+                self.name, self.fault
+            )));
+        };
+        Ok(Shot {
+            synth,
+            table,
+            fault,
+            end,
+        })
+    }
+
+    /// The signal with its states moved behind `lead` samples.
+    fn after(&self, sampling: &Sampling, lead: u64) -> Synth {
+        // Rounded down: a state begins with the first sample at or after its instant, which is number `lead` then.
+        let lead_ns = u64::try_from(u128::from(lead) * 1_000_000_000 / u128::from(sampling.rate)).unwrap_or(u64::MAX);
+        let mut synth = self.synth.clone();
+        for (number, state) in synth.states.iter_mut().enumerate() {
+            let at_ns = state.at_ns.or((number == 0).then_some(0));
+            state.at_ns = at_ns.map(|ns| ns.saturating_add(lead_ns));
+        }
+        synth
+    }
+}

@@ -1,0 +1,139 @@
+use super::{Expect, Scenario, find, names};
+use crate::sample::{SampleTable, Sampling};
+
+const TEXT: &str = r#"
+what = "x"
+fault = "later"
+[expect]
+trip = true
+within = "30ms"
+[waveform]
+currents_a = 100
+current_angles_deg = 0
+[[waveform.state]]
+name = "before"
+duration = "50ms"
+[[waveform.state]]
+name = "later"
+duration = "100ms"
+currents_a = 1000
+"#;
+
+fn parsed(text: &str) -> Scenario {
+    Scenario::parse(text, "x", "x.toml").expect("a scenario")
+}
+
+fn refusal(text: &str) -> String {
+    let refused = Scenario::parse(text, "x", "x.toml");
+    refused.expect_err("refused").to_string()
+}
+
+/// Ia of a sample in mA.
+fn current(table: &SampleTable, sample: u64) -> i32 {
+    let (octets, _) = table.seq_data(sample).split_first_chunk().expect("a member");
+    i32::from_be_bytes(*octets)
+}
+
+#[test]
+fn a_shot_begins_where_it_is_told_to_and_ends_by_itself() {
+    let scenario = parsed(TEXT);
+    assert_eq!(
+        scenario.expect,
+        Expect::Trip {
+            within_ns: Some(30_000_000)
+        }
+    );
+    for lead in [2_400, 2_401, 2_777] {
+        let shot = scenario.shot(&Sampling::new(4_800), lead, 0.0, 0).expect("a shot");
+        assert_eq!((shot.fault, shot.end), (lead + 240, lead + 720));
+        let largest = |from: u64, to: u64| (from..to).map(|n| current(&shot.table, n).abs()).max();
+        assert_eq!(
+            largest(0, shot.fault),
+            Some(141_421),
+            "the steady state up to the fault"
+        );
+        assert_eq!(largest(shot.fault, shot.end), Some(1_414_214));
+        assert_eq!(
+            largest(shot.end, shot.end + 10_000),
+            Some(141_421),
+            "and behind it for ever"
+        );
+    }
+}
+
+#[test]
+fn a_shot_goes_on_where_the_one_before_was() {
+    let scenario = parsed(&TEXT.replace("name = \"later\"", "name = \"later\"\nfrequency_hz = 51.7"));
+    let sampling = Sampling::new(4_800);
+    let first = scenario.shot(&sampling, 100, 33.0, 0).expect("a shot");
+    let over: u32 = 2_345;
+    let phase = 33.0 + first.synth.phase_deg_at(f64::from(over) / 4_800.0).expect("a phase");
+    let next = scenario.shot(&sampling, 100, phase, 1).expect("a shot");
+    for sample in 0..96 {
+        let (before, after) = (
+            current(&first.table, u64::from(over) + sample),
+            current(&next.table, sample),
+        );
+        assert!((before - after).abs() < 20, "sample {sample}: {before} and {after} mA");
+    }
+}
+
+#[test]
+fn what_a_test_set_cannot_use_is_refused() {
+    for (from, to, says) in [
+        ("duration = \"100ms\"\n", "", "the last state has no duration"),
+        (
+            "fault = \"later\"",
+            "fault = \"nowhere\"",
+            "no state is called `nowhere`",
+        ),
+        (
+            "name = \"before\"",
+            "name = \"later\"",
+            "several states are called `later`",
+        ),
+        ("currents_a = 100\n", "repeat_every = \"1s\"\n", "leave it out"),
+        ("trip = true", "trip = false", "expect.within"),
+        ("duration = \"100ms\"", "duration = \"100s\"", "longer than a minute"),
+        ("currents_a = 1000", "current_a = 1000", "unknown field `current_a`"),
+    ] {
+        let why = refusal(&TEXT.replacen(from, to, 1));
+        assert!(why.starts_with("x.toml") && why.contains(says), "{why}");
+    }
+    assert!(find("none").is_err_and(|error| error.to_string().contains("overcurrent")));
+}
+
+#[test]
+fn a_network_stands_in_place_of_a_waveform() {
+    let scenario = find("zone1-bc").expect("of the program");
+    let [nominal, fault] = [&scenario.synth.nominal, &scenario.synth.states[0].operating];
+    assert!((nominal.currents_a[0] - 400.0).abs() < 1e-9);
+    // Half of the line and the source: |0.4 + 1.5 + j(4 + 6)| = 10.18 ohm; sqrt(3)/2 of 63.5 kV over that, and some load.
+    assert!((fault.currents_a[1] - 5_402.0).abs() < 400.0, "{fault:?}");
+    assert_eq!(
+        (scenario.fault.as_str(), scenario.synth.states[0].decay.is_some()),
+        ("BC", true)
+    );
+    let text = "what = \"x\"\n[expect]\ntrip = true\n";
+    assert!(refusal(text).contains("[waveform] or as [network]"));
+    let network = "[network]\nsource_v = 110000\nsource = { z1_ohm = [0, 4], z0_ohm = [0, 6] }\nline = { z1_ohm = [0, 4], \
+                   z0_ohm = [0, 6] }\n[[network.fault]]\ntype = \"AG\"\nposition = 3\nduration = \"1s\"\n";
+    assert!(refusal(&format!("{text}{network}")).contains("network.fault.position is 3: use 0 to 2"));
+    let no_such = network.replace("AG", "AX");
+    assert!(refusal(&format!("{text}{no_such}")).contains("unknown variant `AX`"));
+}
+
+#[test]
+fn every_scenario_of_the_program_can_be_published() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let files = std::fs::read_dir(folder).expect("the folder").count();
+    assert_eq!(names().count(), files, "each file of the folder is in the program");
+    for name in names() {
+        let scenario = find(name).expect(name);
+        assert_eq!(scenario.name, name);
+        for rate in [4_000, 4_800] {
+            let shot = scenario.shot(&Sampling::new(rate), 2_400, 0.0, 0).expect(name);
+            assert!(shot.table.saturated() == 0 && shot.fault < shot.end, "{name}");
+        }
+    }
+}
