@@ -174,3 +174,57 @@ fn load_is_no_trip_and_another_stream_is_not_worked_on() {
     assert_eq!(series(&document, "spacing/MU01")["received"], 0);
     assert!(!document.to_string().contains("operate"), "{document}");
 }
+
+/// The relay of this project under the test set of this project: both ends of the wire, and nothing else between.
+#[test]
+fn the_test_set_times_the_relay() {
+    if !root_or_skip("the_test_set_times_the_relay") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let (relay_out, trip_out) = (
+        directory.path().join("relay.triptime"),
+        directory.path().join("trip.triptime"),
+    );
+    let common = [
+        "--policy",
+        "other",
+        "--quiet",
+        "--json",
+        "--no-flight-recorder",
+        "--out",
+    ];
+    let relay = ["relay", RELAY, "v1"];
+    let trip = [
+        "trip",
+        "v0",
+        "--scenario",
+        "overcurrent",
+        "--shots",
+        "5",
+        "--profile",
+        "F4000S1I4U4",
+    ];
+    let output = namespace()
+        .run(|| {
+            let relay = start(&[&relay[..], &common, &[text(&relay_out)]].concat());
+            until_packet_socket(&relay);
+            let trip = start(&[&trip[..], &common, &[text(&trip_out)]].concat());
+            let output = wait(trip, &["trip"]);
+            signal(&relay, Signal::INT);
+            end(relay, &["relay"]);
+            output
+        })
+        .expect("a thread in the namespace");
+    let document = json(&output);
+    let trips = series(&document, "trip/overcurrent");
+    // Not every shot counts on a machine that stalls; what counts is right.
+    assert!(trips["received"].as_u64().expect("a count") >= 1, "{document}");
+    assert_eq!(trips["unwanted"], 0, "{document}");
+    let fastest = trips["min"].as_u64().expect("a trip");
+    assert!((1_000_000..60_000_000).contains(&fastest), "{fastest} ns");
+    let text = document["events"].to_string();
+    for control in ["control no-fault: no trip", "control other-sv-id: no trip"] {
+        assert!(text.contains(control), "{text}");
+    }
+}

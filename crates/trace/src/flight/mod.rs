@@ -59,6 +59,8 @@ impl Packer {
             let done = self.0.compress_vec(&body[read..], &mut octets, FlushCompress::Finish);
             read = usize::try_from(self.0.total_in()).expect("no more than the body");
             if done.expect("memory takes every octet") == Status::StreamEnd {
+                // A run holds thousands until their windows are written: they keep no room that they do not fill.
+                octets.shrink_to_fit();
                 return octets;
             }
             octets.reserve(body.len().max(64));
