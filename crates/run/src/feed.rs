@@ -370,9 +370,14 @@ impl Feed {
         self.thread.store(cpu, sys::thread::number());
     }
 
+    /// Said by a thread that measures for another feed, too: it has measured. What it suffered is said there.
+    pub fn thread_is_over(&self) {
+        self.thread.0.over.store(true, Ordering::Release);
+    }
+
     /// Said once, after the measuring: what the thread suffered.
     pub fn thread_ended(&self, name: &str, minor_faults: u64, major_faults: u64, wrong_cpu: Option<u32>) {
-        self.thread.0.over.store(true, Ordering::Release);
+        self.thread_is_over();
         let _ = self.after.send(AfterWord::Usage {
             feed: self.number,
             name: name.to_owned(),

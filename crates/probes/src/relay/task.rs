@@ -60,8 +60,7 @@ impl Task {
         let mut polling = Polling::new(start);
         let ended = self.cycles(start, &mut polling, feed);
         let polled = self.receiver.polled(&polling, &mut self.received);
-        // What the thread has used is told with the task's own series.
-        self.received.thread_ended("relay", 0, 0, None);
+        self.received.thread_is_over();
         ended.and(polled)
     }
 
