@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod arrival;
 mod avtp;
 mod bursts;
 mod gaps;

@@ -1,5 +1,6 @@
 //! One stream: its identity, its spacing, and what the rules of its protocol keep about it.
 
+use crate::arrival::Arrival;
 use crate::goose::GooseStream;
 use crate::losses::Loss;
 use crate::numbered::Numbered;
@@ -12,21 +13,9 @@ use model::{StreamId, StreamKind};
 use units::format_ns;
 use wire::ether::Mac;
 use wire::goose;
-use wire::sequence::Quiet;
 
 /// A stream that is silent for longer up to the end of the capture has stopped.
 const STOPPED_NS: i64 = 500_000_000;
-
-/// When a frame came, and its number.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Arrival {
-    pub(crate) frame: u64,
-    pub(crate) time_ns: Option<i64>,
-    /// From the first stamp of the capture.
-    pub(crate) at_ns: u64,
-    /// When no frame of any stream came.
-    pub(crate) quiet: Quiet,
-}
 
 /// What a protocol keeps of a stream.
 #[derive(Debug)]

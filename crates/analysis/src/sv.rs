@@ -3,7 +3,7 @@
 
 use crate::losses::{Loss, Losses};
 use crate::sink::{Budget, EventKind, Notes};
-use crate::stream::Arrival;
+use crate::arrival::Arrival;
 use model::{Counter, Counters};
 use wire::sequence::{self, Accounting, Contents, Sequence, Settled, Step};
 use wire::sv::{FastPath, Frame, Marks};

@@ -1,6 +1,6 @@
 //! What the files say of an interface's device, in a line each of the group `network`.
 
-use super::interface::{self, ROOT};
+use super::interface::{self, ROOT, of_device};
 use super::interrupts;
 use crate::error::HostError;
 use crate::fact::Sheet;
@@ -41,18 +41,6 @@ pub(crate) fn facts(sheet: &mut Sheet<'_>, name: &str) {
         &at("threaded"),
         "kernel before 5.12",
     );
-}
-
-/// A file or directory of the device; behind virtio, those of the PCI device that carries it.
-pub(super) fn of_device<T>(
-    name: &str,
-    file: &str,
-    read: impl Fn(&str) -> Result<T, HostError>,
-) -> Result<T, HostError> {
-    match read(&format!("{ROOT}/{name}/device/{file}")) {
-        Err(error) if error.is_absent() => read(&format!("{ROOT}/{name}/device/../{file}")).map_err(|_| error),
-        result => result,
-    }
 }
 
 /// The kernel shows -1 on machines with a single node.

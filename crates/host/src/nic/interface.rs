@@ -128,3 +128,15 @@ fn kind(reader: &Reader, name: &str) -> InterfaceKind {
         None => InterfaceKind::Virtual,
     }
 }
+
+/// A file or directory of the device; behind virtio, those of the PCI device that carries it.
+pub(super) fn of_device<T>(
+    name: &str,
+    file: &str,
+    read: impl Fn(&str) -> Result<T, HostError>,
+) -> Result<T, HostError> {
+    match read(&format!("{ROOT}/{name}/device/{file}")) {
+        Err(error) if error.is_absent() => read(&format!("{ROOT}/{name}/device/../{file}")).map_err(|_| error),
+        result => result,
+    }
+}

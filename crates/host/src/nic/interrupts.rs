@@ -2,7 +2,7 @@
 
 use units::CpuList;
 
-use super::device::of_device;
+use super::interface::of_device;
 use crate::error::HostError;
 
 use crate::reader::Reader;

@@ -1,6 +1,7 @@
 //! Where frames come into a bed, and so their path to the device under test inside this kernel.
 
-use super::{Bed, DEVICE_IF, EndInterface, TEST_SET_IF, kernel};
+use super::names::{DEVICE_IF, DEVICE_PORT, TEST_SET_IF, TEST_SET_PORT};
+use super::{Bed, EndInterface};
 use sys::SysError;
 use sys::netns::NetNs;
 use trace::hops::{Point, PointKind};
@@ -51,7 +52,7 @@ pub(super) fn over_taps(test_set: &NetNs, device_end: &NetNs) -> Result<FramePat
 
 /// The path over a switch in user space that takes frames from one veth port and gives them to the other.
 pub(super) fn over_ports(switch: &NetNs, program: &str, device_end: &NetNs) -> Result<FramePath, SysError> {
-    let (from, to) = (kernel::TEST_SET_PORT, kernel::DEVICE_PORT);
+    let (from, to) = (TEST_SET_PORT, DEVICE_PORT);
     let [first, taken, port] = switch.run(|| {
         Ok::<_, SysError>([
             Point::at(FIRST, 0, from, &[PointKind::Receive])?,

@@ -1,16 +1,13 @@
 //! Beds whose frames the kernel forwards.
 
 use super::entry::Entry;
-use super::{Bed, DEVICE_IF, EndInterface, Network, TEST_SET_IF};
+use super::names::{DEVICE_IF, DEVICE_PORT, TEST_SET_IF, TEST_SET_PORT};
+use super::{Bed, EndInterface, Network};
 use std::time::{Duration, Instant};
 use sys::SysError;
 use sys::link::{add_bridge, add_macvlan, add_veth, find, set_master, set_up};
 use sys::netns::NetNs;
 
-/// The switch's end of the veth pair to the test set.
-pub(super) const TEST_SET_PORT: &str = "p-ts";
-/// The switch's end of the veth pair to the device under test.
-pub(super) const DEVICE_PORT: &str = "p-dut";
 const BRIDGE: &str = "br0";
 
 /// How long an interface may take to find its carrier; it takes milliseconds.

@@ -12,11 +12,13 @@
 
 mod entry;
 mod kernel;
+pub(crate) mod names;
 mod network;
 mod ports;
 mod tap;
 mod vswitch;
 
+pub use names::{DEVICE_IF, End, TEST_SET_IF};
 pub use network::Network;
 
 use crate::fault::{FaultBed, Faults, Wire};
@@ -28,11 +30,6 @@ use sys::SysError;
 use sys::netns::NetNs;
 use sys::packet::{PacketPort, PortOptions};
 use sys::privilege::Capability;
-
-/// Name of the test set's interface.
-pub const TEST_SET_IF: &str = "ts0";
-/// Name of the device under test's interface.
-pub const DEVICE_IF: &str = "dut0";
 
 /// The rights that building a bed and measuring over it take.
 pub(crate) const NEEDS: [Need; 3] = [
@@ -62,15 +59,6 @@ trait Forwarder: std::fmt::Debug + Send + Sync {}
 impl Forwarder for tap::Switch {}
 impl Forwarder for vswitch::Vswitch {}
 impl Forwarder for Arc<Wire> {}
-
-/// One of the two ends of the bed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// Where merging units and the trip test set are.
-    TestSet,
-    /// Where the relay is.
-    Device,
-}
 
 /// Where an end is.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! A bed of two taps, joined by a thread: the least that a switch in user space is.
 
 use super::entry::{Entry, over_taps};
-use super::{Bed, BedError, DEVICE_IF, Network, TEST_SET_IF, kernel};
+use super::names::{DEVICE_IF, TEST_SET_IF};
+use super::{Bed, BedError, Network, kernel};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io::{PipeReader, PipeWriter};

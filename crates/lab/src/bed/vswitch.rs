@@ -2,7 +2,8 @@
 //! and touches no Open vSwitch that runs on this machine already.
 
 use super::entry::{Entry, over_ports};
-use super::{Bed, BedError, DEVICE_IF, Network, TEST_SET_IF, kernel};
+use super::names::{DEVICE_IF, DEVICE_PORT, TEST_SET_IF, TEST_SET_PORT};
+use super::{Bed, BedError, Network, kernel};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -41,8 +42,8 @@ pub(super) fn build() -> Result<Bed, BedError> {
     }
     let (test_set, switch, device) = (NetNs::create()?, NetNs::create()?, NetNs::create()?);
     let ports = [
-        (&test_set, TEST_SET_IF, kernel::TEST_SET_PORT),
-        (&device, DEVICE_IF, kernel::DEVICE_PORT),
+        (&test_set, TEST_SET_IF, TEST_SET_PORT),
+        (&device, DEVICE_IF, DEVICE_PORT),
     ];
     for (end, name, port) in ports {
         switch.run(|| {
@@ -118,7 +119,7 @@ impl Daemons {
             directory: private_directory()?,
             running: Vec::new(),
         };
-        let (near, far) = (kernel::TEST_SET_PORT, kernel::DEVICE_PORT);
+        let (near, far) = (TEST_SET_PORT, DEVICE_PORT);
         daemons.finish("ovsdb-tool", &["create"])?;
         let socket = format!("--remote=punix:{}", daemons.directory.join("db.sock").display());
         daemons.launch("ovsdb-server", &[&socket])?;

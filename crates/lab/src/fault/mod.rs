@@ -16,7 +16,7 @@ pub use lane::{LaneCounts, MOST_HELD, RuleCounts};
 pub use rule::{Fault, Rule, Which};
 pub use wire::{Direction, Faults, Observer, Side, Wire};
 
-use crate::bed::{DEVICE_IF, End, TEST_SET_IF};
+use crate::bed::names::{DEVICE_IF, End, TEST_SET_IF};
 use std::time::{Duration, Instant};
 use sys::SysError;
 use sys::netns::NetNs;

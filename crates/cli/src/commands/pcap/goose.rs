@@ -10,7 +10,7 @@ use wire::goose::{self, Fields, Inspection};
 use wire::{Field, FrameError};
 
 use super::data::Value;
-use super::decode::DecodeCounts;
+use super::counts::DecodeCounts;
 use super::json::{Head, Hex, Judgement, Sequence, Text, optional, write_line};
 
 /// Appends the line of a message.

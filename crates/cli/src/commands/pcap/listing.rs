@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use units::foreign::{self, Show};
 use units::format_ns;
 
-use super::analyse::FirstEvents;
+use super::first_events::FirstEvents;
 
 /// Worst gaps shown of a stream.
 const GAPS: usize = 3;

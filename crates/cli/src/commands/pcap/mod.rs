@@ -11,8 +11,10 @@
 //! were asked for: then their verdict decides.
 
 mod analyse;
+mod counts;
 mod data;
 mod decode;
+mod first_events;
 mod goose;
 mod json;
 mod listing;

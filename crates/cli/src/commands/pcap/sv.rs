@@ -9,7 +9,7 @@ use wire::FrameError;
 use wire::ether::EthernetView;
 use wire::sv::{self, Members, PartialAsdu};
 
-use super::decode::DecodeCounts;
+use super::counts::DecodeCounts;
 use super::json::{Head, Hex, Judgement, Sequence, Text, optional, write_line};
 
 /// APPIDs of sampled values (IEC 61850-9-2).

@@ -10,7 +10,8 @@ use wire::ether::{EthernetView, Mac, VlanTag};
 use wire::{goose, sv};
 
 use super::analyse::list;
-use super::decode::{DecodeCounts, decode};
+use super::counts::DecodeCounts;
+use super::decode::decode;
 use super::{PcapArgs, PcapError, run};
 
 const START_NS: i64 = 1_790_000_000_000_000_000;
