@@ -123,7 +123,7 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
     let [publisher, host] = bed();
     let setup = Setup {
         kernel,
-        scenario: "delivery.sh",
+        scenarios: &["delivery.sh"],
         programs: &[],
         built: &[],
         network: Some((&host, "vnet0")),

@@ -4,7 +4,7 @@ use crate::image::Image;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use sys::netns::NetNs;
 use tempfile::TempDir;
@@ -54,8 +54,8 @@ impl Kernel {
 /// What is booted.
 pub(crate) struct Setup<'a> {
     pub(crate) kernel: Kernel,
-    /// Run by the guest when it is up; a file of `tests/guest/bed`.
-    pub(crate) scenario: &'a str,
+    /// Run by the guest one after the other when it is up; files of `tests/guest/bed`.
+    pub(crate) scenarios: &'a [&'a str],
     /// Programs of this machine that the scenario uses, beside `ip`.
     pub(crate) programs: &'a [&'a str],
     /// C programs of `tests/guest/bed` that it uses.
@@ -201,6 +201,24 @@ impl Drop for Machine {
     }
 }
 
+/// What a guest of this kernel leaves that has no other machine beside it; or why there can be none. It is booted once for all tests
+/// of this process: under emulation, the start takes longer than the work.
+pub(crate) fn alone(kernel: Kernel) -> Result<&'static Left, &'static str> {
+    static LEFT: [OnceLock<Result<Left, String>>; 2] = [const { OnceLock::new() }; 2];
+    let boot = || {
+        let setup = Setup {
+            kernel,
+            scenarios: &["follow.sh", "round_trip.sh"],
+            programs: &[],
+            built: &[],
+            network: None,
+        };
+        Machine::boot(&setup).map(Machine::finish)
+    };
+    let left = LEFT[kernel as usize].get_or_init(boot);
+    left.as_ref().map_err(String::as_str)
+}
+
 /// What a guest left in `/out`.
 pub(crate) struct Left {
     folder: TempDir,
@@ -225,12 +243,11 @@ impl Left {
 fn fill(setup: &Setup, kernel: &Path, folder: &Path) -> Result<Vec<u8>, String> {
     let mut image = Image::default();
     let bed = Path::new(env!("CARGO_MANIFEST_DIR")).join("guest/bed");
-    for (file, path) in [
-        ("init.sh", "/init"),
-        ("steps.sh", "/steps.sh"),
-        (setup.scenario, "/scenario.sh"),
-    ] {
+    for (file, path) in [("init.sh", "/init"), ("steps.sh", "/steps.sh")] {
         image.copy(&bed.join(file), path);
+    }
+    for (number, file) in setup.scenarios.iter().enumerate() {
+        image.copy(&bed.join(file), &format!("/scenarios/{number}"));
     }
     for path in ["/bin/busybox", "/bin/ip"].iter().chain(setup.programs) {
         if !image.program(path) {

@@ -1,25 +1,18 @@
 //! Round trips inside guests by the engine that receives at the tcx hook.
 
-use crate::machine::{Kernel, Left, Machine, Setup};
+use crate::machine::{Kernel, Left, alone};
 use serde_json::Value;
 use support::{root_or_skip, series};
 
 /// What a round trip in a guest with this kernel left; `None` after leaving the test out.
-fn measure(test: &str, kernel: Kernel) -> Option<Left> {
+fn measure(test: &str, kernel: Kernel) -> Option<&'static Left> {
     if !root_or_skip(test) {
         return None;
     }
-    let setup = Setup {
-        kernel,
-        scenario: "round_trip.sh",
-        programs: &[],
-        built: &[],
-        network: None,
-    };
-    match Machine::boot(&setup) {
-        Ok(machine) => Some(machine.finish()),
+    match alone(kernel) {
+        Ok(left) => Some(left),
         Err(why) => {
-            testing::skip(test, &why);
+            testing::skip(test, why);
             None
         }
     }

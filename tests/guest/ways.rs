@@ -1,6 +1,6 @@
 //! Ways through a host, each traced as found, inside a guest with the kernel modules that they need.
 
-use crate::machine::{Kernel, Left, Machine, Setup};
+use crate::machine::{Kernel, Left, Machine, Setup, alone};
 use crate::runs::{counts, not_timed, published, report};
 use model::Cause;
 use serde_json::Value;
@@ -57,7 +57,7 @@ fn ways_that_take_kernel_modules_are_found_and_every_frame_is_traced() {
     }
     let setup = Setup {
         kernel: Kernel::Rt612,
-        scenario: "ways.sh",
+        scenarios: &["ways.sh"],
         programs: &OPEN_VSWITCH,
         built: &["vmm", "blocker"],
         network: None,
@@ -133,17 +133,10 @@ fn follow(test: &str, kernel: Kernel) -> Option<Value> {
     if !root_or_skip(test) {
         return None;
     }
-    let setup = Setup {
-        kernel,
-        scenario: "follow.sh",
-        programs: &[],
-        built: &[],
-        network: None,
-    };
-    let left = match Machine::boot(&setup) {
-        Ok(machine) => machine.finish(),
+    let left = match alone(kernel) {
+        Ok(left) => left,
         Err(why) => {
-            testing::skip(test, &why);
+            testing::skip(test, why);
             return None;
         }
     };

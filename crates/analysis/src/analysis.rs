@@ -1,10 +1,10 @@
 //! Brings every frame to its stream, window by window.
 
+use crate::arrival::Arrival;
 use crate::avtp::{self, StreamHeader};
 use crate::goose::GooseStream;
 use crate::numbered::Numbered;
 use crate::sink::{Notes, Sink};
-use crate::arrival::Arrival;
 use crate::stream::{Protocol, Stream};
 use crate::summary::{FirstMalformed, Summary};
 use crate::sv::{Sample, SvStream};

@@ -1,7 +1,7 @@
 //! A stream with its own counter, and its frames that come far too late.
 
-use crate::losses::{Loss, Losses};
 use crate::arrival::Arrival;
+use crate::losses::{Loss, Losses};
 use wire::order::{Order, Place};
 
 /// Frames in a row far behind the newest that are a new start of the counter, and not frames that come too late.

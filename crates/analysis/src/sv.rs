@@ -1,9 +1,9 @@
 //! One stream of sampled values: its counter, and changes that must not go unseen. The rules are those of
 //! [`wire::sequence`].
 
+use crate::arrival::Arrival;
 use crate::losses::{Loss, Losses};
 use crate::sink::{Budget, EventKind, Notes};
-use crate::arrival::Arrival;
 use model::{Counter, Counters};
 use wire::sequence::{self, Accounting, Contents, Sequence, Settled, Step};
 use wire::sv::{FastPath, Frame, Marks};

@@ -12,6 +12,7 @@ pub mod engine;
 mod error;
 pub mod events;
 pub mod intake;
+pub mod library;
 mod pace;
 pub mod replay;
 pub mod words;

@@ -120,7 +120,7 @@ fn refusals_name_line_and_key() {
         (
             "sv = { svID = \"MU01\", ",
             "sv = { svID = \"MU{1..2}\", ",
-            "names 2 streams",
+            "the name stands for 1, and the svID for 2",
         ),
         (
             "sv = { svID = \"MU01\", ",

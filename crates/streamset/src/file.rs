@@ -1,7 +1,7 @@
 //! The stream-set file; `docs/formats/stream-set.md` describes it.
 
 use crate::error::{SetError, line_of};
-use crate::name::{expand, is_visible};
+use crate::name::{is_visible, sv_ids};
 use crate::spec::{Seen, StreamSpec};
 use crate::values::{DEFAULT_PRIORITY, MacValue, PcpValue, ProfileValue, QualityValue, VlanValue};
 use serde::Deserialize;
@@ -46,24 +46,25 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The one stream that these keys name; `origin` says where they are from: `bays.toml, line 3`.
+    /// The streams that these keys name, one for each number of a range in the svID; `origin` says where they are from:
+    /// `bays.toml, line 3`.
     ///
     /// # Errors
-    /// No svID, a svID that names several streams, or a value that cannot be.
-    pub fn stream(&self, origin: &str) -> Result<StreamSpec, String> {
+    /// No svID, or a value that cannot be.
+    pub fn streams(&self, origin: &str) -> Result<Vec<StreamSpec>, String> {
+        let numbered = |(index, sv_id): (usize, String)| {
+            let numbers = Numbers {
+                in_file: index,
+                in_entry: index,
+            };
+            spec(&sv_id, self, &Self::default(), numbers, origin)
+        };
+        self.sv_ids()?.into_iter().enumerate().map(numbered).collect()
+    }
+
+    fn sv_ids(&self) -> Result<Vec<String>, String> {
         let sv_id = self.sv_id.as_ref().ok_or("it has no svID")?;
-        let names = expand(sv_id).map_err(|problem| format!("svID: {problem}"))?;
-        let [name] = names.as_slice() else {
-            return Err(format!(
-                "svID: `{sv_id}` names {} streams: write one table for each",
-                names.len()
-            ));
-        };
-        let only = Numbers {
-            in_file: 0,
-            in_entry: 0,
-        };
-        spec(name, self, &Self::default(), only, origin)
+        sv_ids(sv_id).map_err(|problem| format!("svID: {problem}"))
     }
 }
 
@@ -87,11 +88,7 @@ pub fn parse(text: &str, name: &str) -> Result<Vec<StreamSpec>, SetError> {
         let line = line_of(text, entry.span().start);
         let refused = |problem: String| SetError::on_line(name, line, problem);
         let keys = entry.get_ref();
-        let sv_id = keys
-            .sv_id
-            .as_ref()
-            .ok_or_else(|| refused("[[stream]]: it has no svID".into()))?;
-        let names = expand(sv_id).map_err(|problem| refused(format!("svID: {problem}")))?;
+        let names = keys.sv_ids().map_err(refused)?;
         let origin = format!("{name}, line {line}");
         for (index, sv_id) in names.into_iter().enumerate() {
             if streams.len() == MOST_STREAMS {

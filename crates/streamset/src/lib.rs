@@ -19,9 +19,10 @@ mod set;
 mod spec;
 mod values;
 
-pub use count::counted;
+pub use count::{counted, following};
 pub use error::SetError;
 pub use file::{Keys, parse};
+pub use name::expand;
 pub use scl_streams::{Selection, from_scl};
 pub use set::{SclChoice, StreamSet};
 pub use spec::{Content, StreamSpec};

@@ -1,4 +1,4 @@
-//! svIDs with a range: `BAY{01..20}_MU`.
+//! Names with a range: `BAY{01..20}_MU`.
 
 /// Most streams one range may stand for.
 const MOST: u32 = 10_000;
@@ -7,24 +7,31 @@ const MOST: u32 = 10_000;
 ///
 /// # Errors
 /// What is wrong with the text, and how to write it.
-pub(crate) fn expand(text: &str) -> Result<Vec<String>, String> {
-    let names = match text.split_once('{') {
-        None if text.contains('}') => return Err(format!("`{text}` has a }} without {{")),
-        None => vec![text.to_owned()],
-        Some((before, rest)) => {
-            let (range, after) = rest
-                .split_once('}')
-                .ok_or_else(|| format!("`{text}` has a {{ without }}"))?;
-            if after.contains(['{', '}']) {
-                return Err(format!("`{text}` has more than one range"));
-            }
-            let (first, last, digits) =
-                numbers(range).ok_or_else(|| format!("`{{{range}}}` is not a range: write it as {{01..20}}"))?;
-            (first..=last)
-                .map(|number| format!("{before}{number:0digits$}{after}"))
-                .collect()
-        }
+pub fn expand(text: &str) -> Result<Vec<String>, String> {
+    let Some((before, rest)) = text.split_once('{') else {
+        return match text.contains('}') {
+            true => Err(format!("`{text}` has a }} without {{")),
+            false => Ok(vec![text.to_owned()]),
+        };
     };
+    let (range, after) = rest
+        .split_once('}')
+        .ok_or_else(|| format!("`{text}` has a {{ without }}"))?;
+    if after.contains(['{', '}']) {
+        return Err(format!("`{text}` has more than one range"));
+    }
+    let (first, last, digits) =
+        numbers(range).ok_or_else(|| format!("`{{{range}}}` is not a range: write it as {{01..20}}"))?;
+    let name = |number| format!("{before}{number:0digits$}{after}");
+    Ok((first..=last).map(name).collect())
+}
+
+/// The svIDs a text stands for.
+///
+/// # Errors
+/// What is wrong with the text, and how to write it.
+pub(crate) fn sv_ids(text: &str) -> Result<Vec<String>, String> {
+    let names = expand(text)?;
     match names.iter().find(|name| !is_visible(name)) {
         Some(name) => Err(format!(
             "`{name}` cannot be a svID: use 1 to {} characters of visible ASCII",
@@ -52,17 +59,17 @@ pub(crate) fn is_visible(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::expand;
+    use super::sv_ids;
 
     #[test]
     fn ranges() {
-        assert_eq!(expand("MU01"), Ok(vec!["MU01".into()]));
+        assert_eq!(sv_ids("MU01"), Ok(vec!["MU01".into()]));
         assert_eq!(
-            expand("B{08..10}x"),
+            sv_ids("B{08..10}x"),
             Ok(vec!["B08x".into(), "B09x".into(), "B10x".into()])
         );
-        assert_eq!(expand("{1..1}"), Ok(vec!["1".into()]));
-        assert_eq!(expand("M{0..9999}").map(|names| names.len()), Ok(10_000));
+        assert_eq!(sv_ids("{1..1}"), Ok(vec!["1".into()]));
+        assert_eq!(sv_ids("M{0..9999}").map(|names| names.len()), Ok(10_000));
         for (text, part) in [
             ("M{1..0}", "not a range"),
             ("M{1}", "not a range"),
@@ -74,7 +81,7 @@ mod tests {
             ("", "1 to 129"),
             ("MÜ", "visible ASCII"),
         ] {
-            let error = expand(text).expect_err(text);
+            let error = sv_ids(text).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
         }
     }

@@ -23,3 +23,4 @@ say "followed"
 kill $publisher
 wait $publisher
 cat $folder/*.txt
+clear_bed

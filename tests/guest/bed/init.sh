@@ -1,5 +1,5 @@
 #!/bin/busybox sh
-# The guest's first process: makes the guest fit for tests, runs /scenario.sh, and writes what that left in /out to the disk.
+# The guest's first process: makes the guest fit for tests, runs the scripts in /scenarios, and writes what that left in /out to the disk.
 
 /bin/busybox mkdir -p /proc /sys /dev /run /tmp /out
 /bin/busybox --install -s /bin
@@ -16,8 +16,11 @@ echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
 echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6
 uname -r >/out/kernel
 
-sh /scenario.sh
-echo $? >/out/status
+status=0
+for scenario in /scenarios/*; do
+    sh "$scenario" || status=$?
+done
+echo $status >/out/status
 tar -c -f /dev/vda -C /out .
 sync
 poweroff -f

@@ -17,3 +17,4 @@ say "measured"
 kill -INT $far
 wait $far
 cat $folder/*.txt
+clear_bed

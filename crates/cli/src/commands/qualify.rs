@@ -20,7 +20,7 @@ use units::CpuList;
          triptime qualify networks --nic eth1,eth2"
 )]
 pub(crate) struct QualifyArgs {
-    /// Plan: the name of one inside triptime (quick, substation, avb, vm-wakeup, jitter-table, avb-wakeup, networks), or a TOML file
+    /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks), or a TOML file
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
@@ -73,7 +73,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         documents: vec![("plan".into(), plan.text.clone())],
         open_ended: false,
         table: plan.table.map(layout),
-        own_limits: None,
+        own_limits: plan.own_limits()?,
     };
     if !args.run.quiet {
         say(&roles);

@@ -18,7 +18,7 @@ pub(crate) struct ReportArgs {
     /// Print the result as one JSON document
     #[arg(long)]
     json: bool,
-    /// Limit profile: substation, avb, or a TOML file [default: the one kept in the run]
+    /// Limit profile: substation, seapath, avb, or a TOML file [default: the one kept in the run]
     #[arg(long, value_name = "PROFILE")]
     limits: Option<String>,
 }

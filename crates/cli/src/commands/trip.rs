@@ -8,10 +8,9 @@ use lab::preflight::Intent;
 use probes::Probe;
 use probes::Receive;
 use probes::publish::port_options;
-use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options};
+use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options, limits};
 use sys::packet::PacketPort;
-use units::{CpuList, format_ns};
-use waveform::scenario::{Expect, Scenario};
+use units::CpuList;
 
 /// Tests a relay: publishes sampled values with faults, listens to its GOOSE, and times each trip: first faulted sample due -> trip
 /// GOOSE back here. Failures to trip and false trips are counted, and negative controls made
@@ -48,7 +47,7 @@ pub(crate) fn run(args: TripArgs) -> Result<u8, Failure> {
     let cpus: CpuList = config.cpu.into_iter().chain(config.goose_cpu).collect();
     let begin = Start {
         open_ended: false,
-        own_limits: Some(limits(&config.scenarios)),
+        own_limits: Some(limits(&config.scenarios).concat()),
         ..Start::probe("trip", cpus.clone(), args.port.duration).on(interface)
     };
     let mut run = Run::start(begin, args.run)?;
@@ -79,48 +78,6 @@ fn config(args: &TripArgs) -> Result<TripConfig, Failure> {
     })
 }
 
-/// What a relay is judged by, whatever profile is named: it trips for each fault, in the time that the scenario requires, and for
-/// nothing else.
-fn limits(scenarios: &[Scenario]) -> String {
-    let required = scenarios.iter().filter_map(|scenario| match scenario.expect {
-        Expect::Trip { within_ns: Some(ns) } => Some(within(&scenario.name, ns)),
-        _ => None,
-    });
-    let tripping = scenarios.iter().any(Scenario::wants_trip);
-    let failures = tripping.then(|| FAILURES.to_owned());
-    required.chain(failures).chain([FALSE.to_owned()]).collect()
-}
-
-fn within(name: &str, ns: u64) -> String {
-    format!(
-        "[[limit]]\nid = {id:?}\nseries = {series:?}\nquantity = \"max\"\nallowed = \"{ns}ns\"\nsource = {source:?}\n\
-         why = \"Required operate time, {within}: from the due instant of the first faulted sample to the trip at the test set.\"\n\n",
-        id = format!("trip.within.{name}"),
-        series = format!("trip/{name}"),
-        source = format!("scenario {name}: expect.within"),
-        within = format_ns(ns as f64),
-    )
-}
-
-const FAILURES: &str = r#"[[limit]]
-id = "trip.failures"
-series = "trip/*"
-quantity = "lost"
-allowed = 0
-source = "IEC 60050-448: dependability, the probability of not having a failure to operate"
-why = "A relay trips for every fault inside its zone."
-
-"#;
-
-const FALSE: &str = r#"[[limit]]
-id = "trip.false"
-series = "trip/*|security/*"
-quantity = "unwanted"
-allowed = 0
-source = "IEC 60050-448: security, the probability of not having an unwanted operation"
-why = "A relay trips for nothing but a fault inside its zone."
-"#;
-
 #[cfg(test)]
 mod tests {
     use super::limits;
@@ -130,7 +87,7 @@ mod tests {
     #[test]
     fn its_own_limits_are_a_profile_alone_and_behind_another() {
         let scenarios = ["overcurrent", "load"].map(|name| find(name).expect(name));
-        let own = limits(&scenarios);
+        let own = limits(&scenarios).concat();
         let ids = |text: &str| {
             let profile = Profile::parse(text, "x").expect("a profile");
             profile.limits.into_iter().map(|limit| limit.id).collect::<Vec<_>>()
@@ -141,7 +98,7 @@ mod tests {
             let text = Profile::embedded_text(name).expect(name);
             assert!(ids(&format!("{text}\n{own}")).len() >= 4, "{name}");
         }
-        let secure = limits(&scenarios[1..]);
+        let secure = limits(&scenarios[1..]).concat();
         assert_eq!(ids(&format!("name = \"x\"\nwhat = \"x\"\n{secure}")), ["trip.false"]);
     }
 }

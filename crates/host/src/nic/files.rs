@@ -1,8 +1,8 @@
 //! What the files of `/sys` and `/proc` say about one network interface: its place, its queues, its interrupts.
 
 use super::device::numa_node;
-use super::interface::of_device;
 use super::interface::ROOT;
+use super::interface::of_device;
 use super::interrupts::{self, NicInterrupt};
 use crate::error::HostError;
 use crate::fact::Sheet;

@@ -19,9 +19,10 @@ pub use run::{PlanRun, rest, run};
 pub use step::{Load, Step};
 
 /// The plans inside the binary, by name.
-pub const EMBEDDED: [(&str, &str); 7] = [
+pub const EMBEDDED: [(&str, &str); 8] = [
     ("quick", include_str!("../../../../plans/quick.toml")),
     ("substation", include_str!("../../../../plans/substation.toml")),
+    ("vpc", include_str!("../../../../plans/vpc.toml")),
     ("vm-wakeup", include_str!("../../../../plans/vm-wakeup.toml")),
     ("jitter-table", include_str!("../../../../plans/jitter-table.toml")),
     ("avb", include_str!("../../../../plans/avb.toml")),

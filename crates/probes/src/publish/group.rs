@@ -39,36 +39,73 @@ struct Member {
     ahead: u64,
 }
 
-/// The streams of one pace, the batch they are sent in, and where they are.
+/// The frames of streams that are due together, as they are sent: in one batch.
+pub(crate) struct Batch {
+    members: Vec<Member>,
+    frames: TxBatch,
+}
+
+impl Batch {
+    /// Those of these streams, sent from `source`.
+    pub(crate) fn new<'a>(
+        streams: impl IntoIterator<Item = &'a StreamConfig>,
+        source: Mac,
+    ) -> Result<Self, ProbeError> {
+        let members = streams.into_iter().map(|stream| member(stream, source));
+        let members = members.collect::<Result<Vec<_>, _>>()?;
+        let longest = members.iter().map(|member| member.template.bytes().len()).max();
+        let mut frames = TxBatch::new(members.len(), longest.unwrap_or(0));
+        for (index, member) in members.iter().enumerate() {
+            let octets = member.template.bytes();
+            frames.frame_mut(index)[..octets.len()].copy_from_slice(octets);
+            frames.set_len(index, octets.len());
+        }
+        Ok(Self { members, frames })
+    }
+
+    /// Fills each frame with the samples from `first` on, counted from the first second.
+    pub(crate) fn fill(&mut self, Pace { rate, asdus }: Pace, first: u64) {
+        for asdu in 0..usize::from(asdus) {
+            let sample = first + asdu as u64;
+            let smp_cnt = u16::try_from(sample % u64::from(rate)).unwrap_or(0);
+            for (index, member) in self.members.iter().enumerate() {
+                if let Some(mut place) = member.template.asdu_of(self.frames.frame_mut(index), asdu) {
+                    place.set_smp_cnt(smp_cnt);
+                    let data = member.waveform.seq_data(sample + member.ahead);
+                    place.seq_data_mut().copy_from_slice(data);
+                }
+            }
+        }
+    }
+
+    /// The frames as they were filled last.
+    pub(crate) fn frames(&mut self) -> &mut TxBatch {
+        &mut self.frames
+    }
+
+    /// How many streams there are.
+    pub(crate) fn streams(&self) -> u16 {
+        u16::try_from(self.members.len()).unwrap_or(u16::MAX)
+    }
+}
+
+/// The streams of one pace, and where they are.
 pub(super) struct Group {
     pub(super) timetable: Timetable,
     /// Slot of its series.
     pub(super) slot: u16,
-    members: Vec<Member>,
-    batch: TxBatch,
+    batch: Batch,
     /// Whether the batch holds the frames that are due next.
     made: bool,
 }
 
 impl Group {
     pub(super) fn new(pace: Pace, slot: u16, streams: &[StreamConfig], source: Mac) -> Result<Self, ProbeError> {
-        let members = streams
-            .iter()
-            .filter(|stream| pace_of(stream) == pace)
-            .map(|stream| member(stream, source))
-            .collect::<Result<Vec<_>, _>>()?;
-        let longest = members.iter().map(|member| member.template.bytes().len()).max();
-        let mut batch = TxBatch::new(members.len(), longest.unwrap_or(0));
-        for (index, member) in members.iter().enumerate() {
-            let octets = member.template.bytes();
-            batch.frame_mut(index)[..octets.len()].copy_from_slice(octets);
-            batch.set_len(index, octets.len());
-        }
+        let members = streams.iter().filter(|stream| pace_of(stream) == pace);
         let mut group = Self {
             timetable: Timetable::new(pace),
             slot,
-            members,
-            batch,
+            batch: Batch::new(members, source)?,
             made: false,
         };
         // Once before it counts: every page is there.
@@ -84,7 +121,7 @@ impl Group {
 
     /// How many streams there are.
     pub(super) fn streams(&self) -> u16 {
-        u16::try_from(self.members.len()).unwrap_or(u16::MAX)
+        self.batch.streams()
     }
 
     /// Makes the frames that are due next, unless they are made.
@@ -93,23 +130,12 @@ impl Group {
             return;
         }
         self.made = true;
-        let Pace { rate, asdus } = self.timetable.pace;
-        for asdu in 0..usize::from(asdus) {
-            let sample = self.timetable.first_sample() + asdu as u64;
-            let smp_cnt = u16::try_from(sample % u64::from(rate)).unwrap_or(0);
-            for (index, member) in self.members.iter().enumerate() {
-                if let Some(mut place) = member.template.asdu_of(self.batch.frame_mut(index), asdu) {
-                    place.set_smp_cnt(smp_cnt);
-                    let data = member.waveform.seq_data(sample + member.ahead);
-                    place.seq_data_mut().copy_from_slice(data);
-                }
-            }
-        }
+        self.batch.fill(self.timetable.pace, self.timetable.first_sample());
     }
 
     /// The frames as they were made last.
     pub(super) fn batch(&mut self) -> &mut TxBatch {
-        &mut self.batch
+        self.batch.frames()
     }
 
     /// Goes on from the frame sent at `sent`; returns how many were due meanwhile and are left out.

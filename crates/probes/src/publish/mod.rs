@@ -23,7 +23,7 @@ mod waveform;
 pub use captured::captured_streams;
 pub use config::{PublishConfig, StreamConfig};
 pub use goose::GooseConfig;
-pub(crate) use group::template;
+pub(crate) use group::{Batch, template};
 pub use options::PublishOptions;
 pub(crate) use timetable::{Pace, Timetable};
 pub use waveform::Waveform;

@@ -10,7 +10,7 @@ use std::fmt;
 pub enum Control {
     /// Nothing happens for as long as a shot takes
     NoFault,
-    /// The fault comes under another svID, in place of the relay's
+    /// The fault comes under another svID, beside the relay's, which has the steady state
     OtherSvId,
     /// The fault comes with smpSynch 0. A relay may work on such samples of a single stream: only for one that must not
     Unsynchronised,

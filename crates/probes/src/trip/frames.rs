@@ -79,17 +79,21 @@ impl Frames {
             smp_cnt,
             script.table.seq_data(number),
         );
-        if let Some(second) = &script.second {
-            put(&mut self.second, asdu, smp_cnt, second.seq_data(number));
+        if let Some(samples) = &script.second {
+            let second = match script.manner {
+                Manner::OtherSvId => &mut self.other_sv_id,
+                _ => &mut self.second,
+            };
+            put(second, asdu, smp_cnt, samples.seq_data(number));
         }
     }
 
     fn of_manner(&mut self, manner: Manner) -> &mut Template {
         match manner {
-            Manner::OtherSvId => &mut self.other_sv_id,
             Manner::Unsynchronised => &mut self.unsynchronised,
             Manner::Simulated => &mut self.simulated,
             Manner::Plain
+            | Manner::OtherSvId
             | Manner::Corrupted
             | Manner::Lost
             | Manner::Duplicated
@@ -130,6 +134,10 @@ impl Frames {
             Manner::SecondPublisher => {
                 send(self.plain.bytes())?;
                 send(self.second.bytes())?;
+            }
+            Manner::OtherSvId => {
+                send(self.plain.bytes())?;
+                send(self.other_sv_id.bytes())?;
             }
             _ => send(self.of_manner(manner).bytes())?,
         }

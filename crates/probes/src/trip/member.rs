@@ -21,6 +21,11 @@ pub struct Member {
 pub struct MemberError(String);
 
 impl Member {
+    /// A member that is no part of a structure, by its number in the dataset from 0.
+    pub fn numbered(entry: u8) -> Self {
+        Self { entry, part: None }
+    }
+
     /// Its value in a message; `None` where it is not there, or no boolean.
     pub(super) fn of(self, mut entries: Entries<'_>) -> Option<bool> {
         let entry = entries.nth(usize::from(self.entry))?;

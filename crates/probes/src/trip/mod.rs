@@ -13,6 +13,7 @@ mod conductor;
 mod control;
 mod ears;
 mod frames;
+mod limits;
 mod listener;
 mod member;
 mod options;
@@ -24,6 +25,7 @@ mod stage;
 mod watch;
 
 pub use control::Control;
+pub use limits::limits;
 pub use member::{Member, MemberError};
 pub use options::TripOptions;
 pub use security::Security;
@@ -33,7 +35,7 @@ use crate::hot::{Beside, HotThread, Running};
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
-use crate::publish::{PublishConfig, StreamConfig, Waveform, check_stream, lateness};
+use crate::publish::{Batch, PublishConfig, StreamConfig, Waveform, check_stream, lateness};
 use crate::reception::{Receive, Reception};
 use crate::second::next_second;
 use conductor::Conductor;
@@ -49,6 +51,7 @@ use sys::packet::PortOptions;
 use sys::thread::Policy;
 use units::Monotonic;
 use waveform::scenario::Scenario;
+use wire::ether::Mac;
 
 /// What a relay is tested with, and how.
 #[derive(Debug, Clone)]
@@ -63,6 +66,8 @@ pub struct TripConfig {
     pub seed: u64,
     /// The stream that the relay takes.
     pub stream: StreamSpec,
+    /// Further streams of the same rate, in the steady state of the first scenario.
+    pub others: Vec<StreamSpec>,
     /// The relay's control block reference; `None` finds it by its trip.
     pub goose: Option<String>,
     /// The member that is true when the relay trips.
@@ -195,6 +200,7 @@ fn refused(error: &waveform::WaveformError) -> ProbeError {
 impl TripConfig {
     fn check(&self) -> Result<(), ProbeError> {
         check_stream(&self.stream)?;
+        self.others.iter().try_for_each(check_stream)?;
         let usage = |problem: &str| Err(ProbeError::Usage(format!("trip: {problem}")));
         if self.scenarios.is_empty() || self.shots == 0 {
             return usage("nothing to publish: give one scenario and one shot at least");
@@ -224,14 +230,17 @@ impl TripConfig {
         shared: &Shared,
         recorder: &mut Recorder,
     ) -> Result<HotThread, ProbeError> {
-        let table = Arc::clone(&opening.table);
+        let stream = |spec: &StreamSpec, seen: &str| StreamConfig {
+            spec: spec.clone(),
+            waveform: Arc::new(Waveform::of(Arc::clone(&opening.table), seen.to_owned())),
+            ahead: 0,
+        };
+        let others = self.others.iter().map(|spec| stream(spec, "steady state"));
+        let others: Vec<StreamConfig> = others.collect();
+        let first = stream(&self.stream, "scenarios");
         let lateness = lateness(
             &PublishConfig {
-                streams: vec![StreamConfig {
-                    spec: self.stream.clone(),
-                    waveform: Arc::new(Waveform::of(table, "scenarios".into())),
-                    ahead: 0,
-                }],
+                streams: std::iter::once(first).chain(others.iter().cloned()).collect(),
                 spin_ahead_ns: self.spin_ahead_ns,
                 policy: self.policy,
                 cpu: self.cpu,
@@ -242,7 +251,8 @@ impl TripConfig {
         let per_second = u64::from(self.stream.rate) / u64::from(self.stream.asdus);
         let mut feed = recorder.feed(crate::hot::capacity(per_second), 1, lateness);
         feed.announce(publisher::LATENESS, "lateness");
-        let mut publisher = Publisher::new(self, port, opening, prompter, Arc::clone(&shared.sent))?;
+        let others = Batch::new(&others, Mac(port.mac()))?;
+        let mut publisher = Publisher::new(self, port, opening, others, (prompter, Arc::clone(&shared.sent)))?;
         let body = Box::new(move |start, feed: &mut run::Feed| publisher.run(start, feed));
         Ok(HotThread::new("trip-publish", self.policy, self.cpu, feed, body))
     }

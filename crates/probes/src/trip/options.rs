@@ -6,11 +6,14 @@ use crate::error::ProbeError;
 use crate::options::{appid, defaults, duration, mac, ns, positive_duration, some_positive_ns, some_vlan, text, vlan};
 use crate::reception::Receive;
 use serde::Deserialize;
-use streamset::StreamSpec;
+use streamset::{StreamSpec, following};
 use sys::thread::Policy;
 use waveform::scenario;
 use wire::ether::{Mac, VlanTag};
 use wire::sv::Profile;
+
+/// Shots of each scenario on the command line, where their number is not said.
+const USUAL_SHOTS: u32 = 100;
 
 /// What is published, and what is listened for. In a plan each option is a key of the step: `breaker = "40ms"`.
 #[derive(Debug, Clone, PartialEq, clap::Args, Deserialize)]
@@ -19,9 +22,9 @@ pub struct TripOptions {
     /// A scenario of the program, or a TOML file; may be given again: then their shots take turns
     #[arg(long, value_name = "NAME|FILE", default_value = "overcurrent")]
     pub scenario: Vec<String>,
-    /// Shots of each scenario
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub shots: u32,
+    /// Shots of each scenario [default: 100; in a plan as many as its step has time for]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub shots: Option<u32>,
     /// Steady state before each fault, at the least
     #[arg(long, value_name = "DURATION", default_value = "500ms", value_parser = positive_duration)]
     #[serde(deserialize_with = "ns")]
@@ -51,6 +54,9 @@ pub struct TripOptions {
     /// svID of the stream that the relay takes
     #[arg(long, value_name = "TEXT", default_value = "MU01", help_heading = "Stream")]
     pub sv_id: String,
+    /// Streams: the faults are in the first one; the others, numbered on from its svID, carry the steady state
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1_000), help_heading = "Stream")]
+    pub streams: u16,
     /// Samples a second, ASDUs in a frame, currents and voltages
     #[arg(long, value_name = "NAME", default_value = "F4800S1I4U4", help_heading = "Stream")]
     #[serde(deserialize_with = "text")]
@@ -92,12 +98,14 @@ impl TripOptions {
     pub fn config(&self) -> Result<TripConfig, ProbeError> {
         let found = self.scenario.iter().map(|name| scenario::find(name));
         let scenarios = found.collect::<Result<Vec<_>, _>>();
+        let stream = self.stream();
         Ok(TripConfig {
             scenarios: scenarios.map_err(|error| ProbeError::Usage(error.to_string()))?,
-            shots: self.shots,
+            shots: self.shots.unwrap_or(USUAL_SHOTS),
             settle_ns: self.settle,
             seed: self.seed,
-            stream: self.stream(),
+            others: following(&stream, self.streams.saturating_sub(1)),
+            stream,
             goose: self.goose.clone(),
             trip: self.trip_member,
             start: self.start_member,
@@ -136,7 +144,15 @@ mod tests {
         let plan: TripOptions =
             toml::from_str("breaker = \"40ms\"\nscenario = [\"load\"]\nstart_member = \"1.2\"").expect("keys");
         assert_eq!((plan.breaker, plan.scenario.len()), (Some(40_000_000), 1));
-        assert_eq!(plan.shots, defaults::<TripOptions>().shots, "left out in both");
+        assert_eq!(
+            plan,
+            TripOptions {
+                breaker: plan.breaker,
+                scenario: plan.scenario.clone(),
+                start_member: plan.start_member,
+                ..defaults()
+            }
+        );
         let config = TripOptions::default().config().expect("the usual scenario");
         assert_eq!(
             (config.scenarios.len(), config.stream.rate, config.controls.len()),

@@ -5,7 +5,7 @@ use super::frames::{Frames, Sent};
 use super::script::{Prompter, Script, Trouble};
 use crate::error::ProbeError;
 use crate::port::Port;
-use crate::publish::{Pace, Timetable};
+use crate::publish::{Batch, Pace, Timetable};
 use model::Counter;
 use run::{Feed, Stop};
 use std::sync::Arc;
@@ -33,6 +33,8 @@ pub(super) struct Publisher {
     wait: Wait,
     timetable: Timetable,
     frames: Frames,
+    /// The streams beside it.
+    others: Batch,
     script: Script,
     prompter: Prompter,
     /// Whether the frame that is due next is made.
@@ -51,8 +53,8 @@ impl Publisher {
         config: &TripConfig,
         port: Port,
         script: Script,
-        prompter: Prompter,
-        sent: Arc<AtomicU64>,
+        others: Batch,
+        (prompter, sent): (Prompter, Arc<AtomicU64>),
     ) -> Result<Self, ProbeError> {
         let source = Mac(port.mac());
         let pace = Pace {
@@ -61,6 +63,7 @@ impl Publisher {
         };
         let mut publisher = Self {
             frames: Frames::of(&config.stream, script.table.seq_data(0), source)?,
+            others,
             port,
             wait: Wait::spinning_ahead(config.spin_ahead_ns),
             timetable: Timetable::new(pace),
@@ -98,10 +101,22 @@ impl Publisher {
             if self.wait.until(due) < due {
                 continue;
             }
-            let sent = self.frames.send(self.script.manner, &mut self.port)?;
+            let sent = self.send()?;
             self.note(due, sent, feed);
         }
         Ok(())
+    }
+
+    /// Sends what is due at one instant, the stream with the faults first.
+    fn send(&mut self) -> Result<Sent, ProbeError> {
+        let mut sent = self.frames.send(self.script.manner, &mut self.port)?;
+        let others = self.others.streams();
+        if others > 0 {
+            let refused = self.port.publish_all(self.others.frames())?;
+            sent.refused += refused;
+            sent.frames += others - u16::try_from(refused).unwrap_or(others);
+        }
+        Ok(sent)
     }
 
     /// Makes the frame that is due next, unless it is made.
@@ -117,6 +132,7 @@ impl Publisher {
             let smp_cnt = u16::try_from(sample % u64::from(rate)).unwrap_or(0);
             self.frames.set(&self.script, asdu, sample, smp_cnt);
         }
+        self.others.fill(self.timetable.pace, self.timetable.first_sample());
     }
 
     /// Takes over the scripts that begin up to `sample`, the last one of a frame: a script begins with a frame, or the frame in

@@ -9,7 +9,7 @@ use waveform::sample::SampleTable;
 pub(super) enum Manner {
     /// As a merging unit does.
     Plain,
-    /// Under another svID.
+    /// The steady state as ever, and behind each frame one of another svID.
     OtherSvId,
     /// With smpSynch 0.
     Unsynchronised,
@@ -35,7 +35,7 @@ pub(super) struct Script {
     /// The sample that is number 0 of the table.
     pub(super) base: u64,
     pub(super) table: Arc<SampleTable>,
-    /// Samples of the second publisher, where there is one.
+    /// Samples of the second publisher, or of the other svID, where there is one.
     pub(super) second: Option<Arc<SampleTable>>,
     pub(super) manner: Manner,
 }

@@ -160,7 +160,7 @@ impl Stage {
             manner: Manner::Plain,
         };
         let mut synth = planned.synth;
-        if manner == Manner::SecondPublisher {
+        if matches!(manner, Manner::SecondPublisher | Manner::OtherSvId) {
             // The fault is the second one's; the first has nothing but the steady state.
             synth = steady(&synth);
             let first = Arc::new(synth.table(&self.sampling)?);

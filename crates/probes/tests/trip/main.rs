@@ -29,7 +29,7 @@ fn can_run(test: &str) -> bool {
 fn few(shots: u32, scenarios: &[&str]) -> TripConfig {
     let options = TripOptions {
         scenario: scenarios.iter().map(|&name| name.to_owned()).collect(),
-        shots,
+        shots: Some(shots),
         start_member: Some("1".parse().expect("a member")),
         ..TripOptions::default()
     };

@@ -87,17 +87,18 @@ impl File {
         for entry in self.streams {
             let start = entry.span().start;
             let origin = format!("{file}, line {}", line_of(text, start));
-            let stream = entry.into_inner().stream(&mut config, self.rated, &origin);
-            let stream = stream.map_err(|problem| (start, problem))?;
-            config.streams.push(stream);
+            let added = entry.into_inner().add_to(&mut config, self.rated, &origin);
+            added.map_err(|problem| (start, problem))?;
         }
         if config.streams.is_empty() {
             return Err((start, "no stream: add [[stream]] with name and sv".into()));
         }
         for entry in self.functions {
             let start = entry.span().start;
-            let instance = entry.into_inner().instance(&config, start)?;
-            config.functions.push(instance);
+            for keys in entry.into_inner().each(start)? {
+                let instance = keys.instance(&config, start)?;
+                config.functions.push(instance);
+            }
         }
         config.measure_harmonics();
         for entry in self.trips {

@@ -5,9 +5,10 @@ use super::names::{self, free};
 use super::{Config, Instance};
 use protection::{FunctionSettings, Source};
 use serde::Deserialize;
+use streamset::expand;
 use toml::Spanned;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct FunctionKeys {
     name: String,
@@ -46,6 +47,39 @@ impl Config {
 }
 
 impl FunctionKeys {
+    /// One for each number of the range in its name; its streams have as many, or none.
+    pub(super) fn each(self, start: usize) -> Result<Vec<Self>, Problem> {
+        let wrong = |problem: String| (start, format!("function \"{}\": {problem}", self.name));
+        let names = expand(&self.name).map_err(wrong)?;
+        let count = names.len();
+        let numbered = |stream: &Option<Spanned<String>>| -> Result<Vec<Option<Spanned<String>>>, Problem> {
+            let Some(stream) = stream else {
+                return Ok(vec![None; count]);
+            };
+            let here = |problem: String| (stream.span().start, problem);
+            let found = expand(stream.get_ref()).map_err(here)?;
+            if found.len() != 1 && found.len() != count {
+                let problem = format!(
+                    "{} streams for {count} functions: write ranges of one length",
+                    found.len()
+                );
+                return Err(here(problem));
+            }
+            let of = |number: usize| Some(Spanned::new(stream.span(), found[number % found.len()].clone()));
+            Ok((0..count).map(of).collect())
+        };
+        let [streams, currents, voltages] = [&self.stream, &self.current_stream, &self.voltage_stream].map(numbered);
+        let (streams, currents, voltages) = (streams?, currents?, voltages?);
+        let one = |(number, name): (usize, String)| Self {
+            name,
+            stream: streams[number].clone(),
+            current_stream: currents[number].clone(),
+            voltage_stream: voltages[number].clone(),
+            ..self.clone()
+        };
+        Ok(names.into_iter().enumerate().map(one).collect())
+    }
+
     /// The instance; `start` is where in the text its table begins.
     pub(super) fn instance(self, config: &Config, start: usize) -> Result<Instance, Problem> {
         let here = |problem: String| (start, format!("function \"{}\": {problem}", self.name));

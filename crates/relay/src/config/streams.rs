@@ -6,7 +6,7 @@ use protection::Rated;
 use protection::measure::{Bay, BaySettings, Residual};
 use protection::supervision::{Lsvs, Questionable, SampleSupervision};
 use serde::Deserialize;
-use streamset::{Content, Keys};
+use streamset::{Content, Keys, StreamSpec, expand};
 use waveform::sample::Dataset;
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
@@ -35,32 +35,50 @@ pub(super) struct StreamKeys {
 }
 
 impl StreamKeys {
-    /// The stream, which is to stand behind those that `config` has; `origin` says where it is from.
-    pub(super) fn stream(self, config: &mut Config, relay: RatedKeys, origin: &str) -> Result<Stream, String> {
-        free("stream", &self.name, config.streams.iter().map(|stream| &stream.name))?;
+    /// Puts the streams that these keys stand for behind those that `config` has; `origin` says where they are from.
+    pub(super) fn add_to(&self, config: &mut Config, relay: RatedKeys, origin: &str) -> Result<(), String> {
         let named = |problem: String| format!("stream \"{}\": {problem}", self.name);
-        let spec = self
+        let names = expand(&self.name).map_err(named)?;
+        let specs = self
             .sv
-            .stream(origin)
+            .streams(origin)
             .map_err(|problem| named(format!("sv: {problem}")))?;
+        if names.len() != specs.len() {
+            return Err(named(format!(
+                "the name stands for {}, and the svID for {}: write ranges of one length",
+                names.len(),
+                specs.len()
+            )));
+        }
+        for (name, spec) in names.into_iter().zip(specs) {
+            let stream = self.stream(&name, spec, config, relay)?;
+            config.rate = stream.spec.rate;
+            config.streams.push(stream);
+        }
+        Ok(())
+    }
+
+    /// The stream of this name, which is to stand behind those that `config` has.
+    fn stream(&self, name: &str, spec: StreamSpec, config: &Config, relay: RatedKeys) -> Result<Stream, String> {
+        free("stream", name, config.streams.iter().map(|stream| &stream.name))?;
+        let named = |problem: String| format!("stream \"{name}\": {problem}");
         let Content::Channels { currents, voltages } = spec.content else {
             return Err(named("its members are not currents and voltages".into()));
         };
         let dataset =
             Dataset::new(usize::from(currents), usize::from(voltages)).map_err(|error| named(error.to_string()))?;
-        let order = self
-            .order
-            .map_or_else(|| Ok(Order::usual(&dataset)), |order| Order::of_names(&order, &dataset));
-        let order = order.map_err(named)?;
+        let order = match &self.order {
+            Some(order) => Order::of_names(order, &dataset).map_err(named)?,
+            None => Order::usual(&dataset),
+        };
         if let Some(first) = config.streams.first().filter(|first| first.spec.rate != spec.rate) {
             return Err(named(format!(
                 "{} samples a second, and stream \"{}\" has {}: all streams of a relay have one rate",
                 spec.rate, first.name, first.spec.rate
             )));
         }
-        config.rate = spec.rate;
         let usual = Rated::default();
-        let mut measuring = self.measuring;
+        let mut measuring = self.measuring.clone();
         if !order.has(RESIDUALS[0]) {
             measuring.residual_current = Residual::Sum;
         }
@@ -72,7 +90,7 @@ impl StreamKeys {
                 current_a: self.rated.current_a.or(relay.current_a).unwrap_or(usual.current_a),
                 voltage_v: self.rated.voltage_v.or(relay.voltage_v).unwrap_or(usual.voltage_v),
             },
-            name: self.name.clone(),
+            name: name.to_owned(),
             spec,
             dataset,
             order,
@@ -81,7 +99,7 @@ impl StreamKeys {
             questionable: self.questionable,
             clock: self.clock,
         };
-        let rated = config.rated(&stream, f64::from(config.rate));
+        let rated = config.rated(&stream, f64::from(stream.spec.rate));
         Bay::new(&stream.measuring, &rated).map_err(|error| named(error.to_string()))?;
         Lsvs::new(stream.supervision, &rated).map_err(|error| named(error.to_string()))?;
         Ok(stream)

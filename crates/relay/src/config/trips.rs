@@ -7,6 +7,7 @@ use protection::Source;
 use protection::breaker::{Rbrf, RbrfSettings};
 use protection::trip::{Ptrc, PtrcSettings};
 use serde::Deserialize;
+use streamset::expand;
 use toml::Spanned;
 
 #[derive(Debug, Deserialize)]
@@ -34,11 +35,14 @@ impl TripKeys {
         let taken = config.trips.iter().map(|trip| &trip.name);
         free("trip", &self.name, taken).map_err(|problem| (start, problem))?;
         let names = config.functions.iter().map(|instance| instance.name.as_str());
-        let find = |name: &Spanned<String>| {
-            names::find("function", name.get_ref(), names.clone()).map_err(|problem| (name.span().start, problem))
+        let find = |listed: &Spanned<String>| {
+            let found = |name: String| names::find("function", &name, names.clone());
+            let all =
+                expand(listed.get_ref()).and_then(|all| all.into_iter().map(found).collect::<Result<Vec<_>, _>>());
+            all.map_err(|problem| (listed.span().start, problem))
         };
         let functions = match &self.functions {
-            Some(listed) => listed.iter().map(find).collect::<Result<Vec<_>, _>>()?,
+            Some(listed) => listed.iter().map(find).collect::<Result<Vec<_>, _>>()?.concat(),
             None => (0..config.functions.len()).collect(),
         };
         if functions.is_empty() {

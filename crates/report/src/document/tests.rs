@@ -128,6 +128,8 @@ fn nothing_measured_is_null_not_zero() {
             &json!("transit.max"),
             &json!("age.max"),
             &json!("age.mean"),
+            &json!("task.max"),
+            &json!("task.missed"),
             &json!("spacing.lost"),
             &json!("spacing.conflicting"),
             &json!("goose.lost"),

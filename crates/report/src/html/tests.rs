@@ -106,7 +106,7 @@ fn a_run_without_anything_still_gives_a_page() {
     assert!(page.contains("No limit applies to what was measured."));
     assert_eq!(
         page.matches("not measured</span>").count(),
-        9,
+        11,
         "each limit of the profile"
     );
     let empty = synthetic::run(vec![synthetic::series("wakeup/cpu1", 0, 1, 10)]);

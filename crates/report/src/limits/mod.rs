@@ -16,8 +16,9 @@ pub use requirement::{Compared, Requirement, Wanted};
 use std::path::{Path, PathBuf};
 
 /// The profiles inside the program, as (name, text). The text is the file in `limits/`.
-const EMBEDDED: [(&str, &str); 2] = [
+const EMBEDDED: [(&str, &str); 3] = [
     ("substation", include_str!("../../../../limits/substation.toml")),
+    ("seapath", include_str!("../../../../limits/seapath.toml")),
     ("avb", include_str!("../../../../limits/avb.toml")),
 ];
 

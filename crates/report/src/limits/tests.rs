@@ -52,6 +52,8 @@ fn embedded_profiles_parse_and_name_their_sources() {
         ("transit.max", 100_000),
         ("age.max", 692_000),
         ("age.mean", 315_000),
+        ("task.max", 1_000_000),
+        ("task.missed", 0),
         ("spacing.lost", 0),
         ("spacing.conflicting", 0),
         ("goose.lost", 0),
@@ -142,7 +144,7 @@ fn a_profile_that_judges_nothing_is_refused() {
 fn unknown_names_list_what_there_is() {
     let error = Profile::find("substatoin").expect_err("no such profile");
     assert!(matches!(error, LimitsError::Unknown(_)));
-    assert!(error.to_string().contains("substation, avb"), "{error}");
+    assert!(error.to_string().contains("substation, seapath, avb"), "{error}");
     let directory = tempfile::tempdir().expect("a directory");
     let error = Profile::find(directory.path().to_str().expect("utf-8")).expect_err("a directory");
     assert!(matches!(error, LimitsError::Unreadable { .. }), "{error}");

@@ -39,7 +39,7 @@ fn colours_only_when_told() {
     assert!(!report.text(false, None).contains('\x1b'));
     let coloured = report.text(true, None);
     assert!(
-        coloured.starts_with("\x1b[1;36mPARTIAL PASS\x1b[0m  1 of 9 limits measured, all within (1 check).\n"),
+        coloured.starts_with("\x1b[1;36mPARTIAL PASS\x1b[0m  1 of 11 limits measured, all within (1 check).\n"),
         "{coloured}"
     );
     let plain: String = coloured

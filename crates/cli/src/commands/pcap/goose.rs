@@ -9,8 +9,8 @@ use wire::ether::EthernetView;
 use wire::goose::{self, Fields, Inspection};
 use wire::{Field, FrameError};
 
-use super::data::Value;
 use super::counts::DecodeCounts;
+use super::data::Value;
 use super::json::{Head, Hex, Judgement, Sequence, Text, optional, write_line};
 
 /// Appends the line of a message.

@@ -63,7 +63,7 @@ pub(crate) struct PcapArgs {
     /// Print the result as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
-    /// Limit profile that judges the capture: substation, avb, or a TOML file
+    /// Limit profile that judges the capture: substation, seapath, avb, or a TOML file
     #[arg(long, value_name = "PROFILE")]
     pub(crate) limits: Option<String>,
     /// Length of a window of capture time in the run file

@@ -5,11 +5,10 @@ use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use ::relay::Config;
+use ::relay::library::Found;
 use lab::session::SessionError;
 use probes::Probe;
 use probes::relay::{RelayConfig, port_options};
-use std::fs;
 use sys::packet::PacketPort;
 use sys::thread::Policy;
 
@@ -17,7 +16,7 @@ use sys::thread::Policy;
 const DOCUMENT: &str = "relay";
 
 /// Runs it until its duration is over; returns the exit status.
-pub(super) fn run(relay: Config, interface: &str, args: RelayArgs) -> Result<u8, Failure> {
+pub(super) fn run(Found { config: relay, text }: Found, interface: &str, args: RelayArgs) -> Result<u8, Failure> {
     let port_args = PortArgs {
         interface: interface.to_owned(),
         duration: args.live.duration,
@@ -37,7 +36,6 @@ pub(super) fn run(relay: Config, interface: &str, args: RelayArgs) -> Result<u8,
     let open = || PacketPort::open(interface, &port_options());
     // What is refused is refused before there is a run.
     drop(open()?);
-    let text = fs::read_to_string(&args.config).unwrap_or_default();
     let begin = Start {
         flight_recorder: true,
         documents: vec![(DOCUMENT.to_owned(), text)],

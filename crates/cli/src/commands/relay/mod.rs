@@ -8,13 +8,11 @@ mod text;
 use crate::arguments::{CaptureArgs, RunArgs};
 use crate::failure::Failure;
 use crate::time_sync::{TimeSyncArgs, relation};
-use ::relay::Config;
-use ::relay::config;
+use ::relay::library::find;
 use ::relay::replay::Channels;
 use probes::options::{duration, positive_duration};
 use probes::subscribe::ClockRelation;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use sys::thread::Policy;
 
 /// Runs a virtual protection relay: sampled values in, protection functions, GOOSE out, every cycle timed; or plays a recorded fault
@@ -22,13 +20,14 @@ use sys::thread::Policy;
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
+  triptime relay bays8 eth1 --cpu 3 --clock ptp
   triptime relay feeder.toml eth1 --cpu 3 --clock ptp --duration 1h
   triptime relay feeder.toml --replay fault.cfg
   triptime relay feeder.toml --replay fault.cff --channels Ia=IA_GC1,Ib=IB_GC1,Ic=IC_GC1 --json
   triptime relay bay.toml --replay bay.pcapng")]
 pub(crate) struct RelayArgs {
-    /// The relay: a TOML file (docs/formats/relay-file.md)
-    config: PathBuf,
+    /// The relay: one of the program (bays1 to bays99: as many streams, from MU01 on), or a TOML file (docs/formats/relay-file.md)
+    config: String,
     /// Interface that its streams come through, and its GOOSE goes
     interface: Option<String>,
     #[command(flatten)]
@@ -83,18 +82,12 @@ struct ReplayArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: RelayArgs) -> Result<u8, Failure> {
-    let config = read(&args.config)?;
+    let found = find(&args.config).map_err(|error| Failure::Usage(error.to_string()))?;
     match (&args.replay.replay, args.interface.clone()) {
-        (None, Some(interface)) => live::run(config, &interface, args),
-        (Some(file), _) => replay::run(&config, file, &args.replay, args.run.json),
+        (None, Some(interface)) => live::run(found, &interface, args),
+        (Some(file), _) => replay::run(&found.config, file, &args.replay, args.run.json),
         (None, None) => Err(Failure::Usage(
             "relay: name an interface, or a file with --replay".into(),
         )),
     }
-}
-
-fn read(path: &Path) -> Result<Config, Failure> {
-    let name = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-    config::parse(&text, &name).map_err(|error| Failure::Usage(error.to_string()))
 }

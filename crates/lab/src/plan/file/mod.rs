@@ -210,6 +210,27 @@ impl Plan {
         Ok(plan)
     }
 
+    /// Limits that its steps have of themselves, each once, as a profile has them; `None`: they have none.
+    ///
+    /// # Errors
+    /// A step that cannot be told what its keys say.
+    pub fn own_limits(&self) -> Result<Option<String>, PlanError> {
+        let mut all: Vec<String> = Vec::new();
+        for step in &self.steps {
+            let limits = step.measure.limits(step.common.label.as_deref());
+            let limits = limits.map_err(|problem| PlanError::Invalid {
+                name: self.name.clone(),
+                problem,
+            })?;
+            for limit in limits {
+                if !all.contains(&limit) {
+                    all.push(limit);
+                }
+            }
+        }
+        Ok((!all.is_empty()).then(|| all.concat()))
+    }
+
     /// The plan with every step `duration_ns` long.
     #[must_use]
     pub fn lasting(mut self, duration_ns: u64) -> Self {

@@ -100,8 +100,8 @@ fn streams_have_the_options_of_the_command() {
 }
 
 fn streams_of(plan: &Plan) -> &SampledValuesStep {
-    let last = plan.steps.last().and_then(Step::measures);
-    last.expect("the last step has streams")
+    let found = plan.steps.iter().find_map(Step::measures);
+    found.expect("a step has streams")
 }
 
 fn refusal(change: impl Fn(&str) -> String) -> String {
@@ -121,7 +121,7 @@ fn a_wrong_key_is_named_with_its_line() {
 
 #[test]
 fn wrong_values_say_what_would_do() {
-    let message = refusal(|text| text.replace("duration = \"18s\"", "duration = \"18\""));
+    let message = refusal(|text| text.replace("duration = \"14s\"", "duration = \"14\""));
     assert!(message.contains("20s, 5m"), "{message}");
     let message = refusal(|text| text.replace("\"rest\"", "\"some\""));
     assert!(message.contains("CPU list"), "{message}");
@@ -148,7 +148,7 @@ fn one_cpu_has_to_play_both_roles() {
 fn steps_are_named_in_the_words_of_the_field() {
     let plan = Plan::load("quick").expect("embedded");
     let names: Vec<&str> = plan.steps.iter().map(Step::name).collect();
-    assert_eq!(names, ["wake-up", "noise", "round trip", "sampled values"]);
+    assert_eq!(names, ["wake-up", "noise", "round trip", "sampled values", "trip"]);
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn what_is_wrong_in_a_step_is_named_with_its_key_and_its_line() {
         message.contains("line") && message.contains("in `threshold`"),
         "{message}"
     );
-    let message = refusal(|text| text.replace("duration = \"18s\"", "duration = 18"));
+    let message = refusal(|text| text.replace("duration = \"14s\"", "duration = 14"));
     assert!(message.contains("in `duration`"), "{message}");
     let message = refusal(|text| text.replace("probe = \"noise\"", "probe = \"noice\""));
     assert!(
@@ -356,4 +356,47 @@ fn what_is_wrong_in_a_step_is_named_with_its_key_and_its_line() {
     assert!(message.contains("a step \"noise\" has no test set"), "{message}");
     let message = refusal(|text| text.replace("probe = \"reflect\"", "probe = \"reflect\"\nlabel = \"x\""));
     assert!(message.contains("unknown field `label`"), "{message}");
+}
+
+#[test]
+fn a_relay_waits_for_no_stream_that_the_test_set_does_not_send() {
+    let refusal = |from: &str, to: &str| {
+        assert!(EMBEDDED[0].1.contains(from), "{from}");
+        refusal(|text| text.replace(from, to))
+    };
+    for (from, to, says) in [
+        (
+            "relay = \"bays8\"",
+            "relay = \"bays9\"",
+            "waits for MU09 with 4800 samples a second",
+        ),
+        ("relay = \"bays8\"", "relay = \"nowhere.toml\"", "bays1 to bays99"),
+        ("relay = \"bays8\"", "", "missing field `relay`"),
+        (
+            "[\"overcurrent\", \"load\"]",
+            "[\"nowhere\"]",
+            "neither one of this program",
+        ),
+        ("settle = \"300ms\"", "settel = \"300ms\"", "settel"),
+    ] {
+        let message = refusal(from, to);
+        assert!(message.contains(says), "{message}");
+    }
+}
+
+#[test]
+fn what_scenarios_expect_is_judged_once_for_each_step() {
+    let limits = Plan::load("vpc").expect("embedded").own_limits().expect("limits");
+    let limits = limits.expect("it has trips");
+    let count = |text: &str| limits.matches(text).count();
+    assert_eq!(count("id = \"trip.within.30-streams-load-overcurrent\""), 1);
+    assert_eq!(
+        (
+            count("trip.within."),
+            count("id = \"trip.failures\""),
+            count("id = \"trip.false\"")
+        ),
+        (4, 1, 1)
+    );
+    assert_eq!(Plan::load("avb").expect("embedded").own_limits().expect("limits"), None);
 }

@@ -4,6 +4,7 @@ mod cpus;
 mod reflect;
 mod sampled_values;
 mod talk_listen;
+mod trip;
 
 use super::beds::{BedOfPlan, Beds};
 use super::file::Duration;
@@ -27,6 +28,7 @@ pub(super) use cpus::CpuStep;
 pub(super) use reflect::ReflectStep;
 pub(super) use sampled_values::SampledValuesStep;
 pub(super) use talk_listen::TalkListenStep;
+pub(super) use trip::TripStep;
 
 /// What a step measures, as its keys say.
 pub(super) trait Measure: Any + Debug {
@@ -63,6 +65,14 @@ pub(super) trait Measure: Any + Debug {
 
     /// What its measuring threads need, beside the CPUs they take.
     fn needs(&self, judged: &CpuList) -> Vec<Need>;
+
+    /// Limits that it has of itself, each as it stands in a profile, when its series have this label.
+    ///
+    /// # Errors
+    /// What it cannot be told.
+    fn limits(&self, _label: Option<&str>) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
 
     /// Keys that contradict each other.
     ///
@@ -111,12 +121,13 @@ impl<'a> StepContext<'a> {
 type Read = fn(toml::Table) -> Result<Box<dyn Measure>, String>;
 
 /// What a plan calls each, and how its keys are read.
-pub(super) const LIST: [(&str, Read); 5] = [
+pub(super) const LIST: [(&str, Read); 6] = [
     ("wakeup", read::<CpuStep<WakeupConfig>>),
     ("noise", read::<CpuStep<NoiseConfig>>),
     ("reflect", read::<ReflectStep>),
     ("sampled-values", read::<SampledValuesStep>),
     ("talk-listen", read::<TalkListenStep>),
+    ("trip", read::<TripStep>),
 ];
 
 /// A step with an end on either side of the bed. The options of its command are keys here, beside those that only a step has.
