@@ -9,10 +9,13 @@
 //! takes it. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
 mod burden;
+mod file;
 mod outputs;
 mod series;
 mod task;
 mod words;
+
+pub use file::{Found, find};
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};

@@ -58,6 +58,8 @@ pub(super) struct StreamTable {
     malformed: u64,
     first_malformed_at: u64,
     unplaced: u64,
+    /// Samples of streams that a relay does not wait for.
+    foreign: u64,
     /// Frames whose VLAN tag the kernel took out.
     tagged: u64,
     prints: Fingerprints,
@@ -198,6 +200,7 @@ impl StreamTable {
             malformed: 0,
             first_malformed_at: 0,
             unplaced: 0,
+            foreign: 0,
             tagged: 0,
             prints: Fingerprints::new(),
             histories: (0..config.max_streams.min(HISTORIES))
@@ -221,6 +224,7 @@ impl StreamTable {
         for (code, count, detail) in [
             (notice::MALFORMED, self.malformed, self.first_malformed_at),
             (notice::TOO_MANY_STREAMS, self.unplaced, 0),
+            (notice::FOREIGN, self.foreign, 0),
         ] {
             if count > 0 {
                 feed.notice(DELIVERY, code, now, count, detail);
@@ -354,7 +358,10 @@ impl StreamTable {
     ) {
         let is_whole = frame.asdus().all(|asdu| asdu.sv_id() == sv_id);
         let Some(index) = self.find(frame, vlan, sv_id, arrival.at, feed) else {
-            self.unplaced += 1;
+            match self.is_foreign(sv_id) {
+                true => self.foreign += 1,
+                false => self.unplaced += 1,
+            }
             return;
         };
         let (stream, prints) = (&mut self.streams[index], &self.prints);
@@ -368,6 +375,12 @@ impl StreamTable {
             contents: prints.of(asdu.seq_data(), asdu.smp_synch()),
         });
         stream.frame(samples, arrival, feed);
+    }
+
+    /// Whether a relay has no use for a stream that is called so. Another one under the svID of its own is no such stream.
+    fn is_foreign(&self, sv_id: &[u8]) -> bool {
+        let expected = &self.config.expected;
+        self.config.task.is_some() && !expected.iter().any(|spec| spec.sv_id.as_bytes() == sv_id)
     }
 
     /// The stream a frame belongs to; a new one if there is room.

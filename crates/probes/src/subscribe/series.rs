@@ -38,6 +38,7 @@ pub(super) mod notice {
     pub(in crate::subscribe) const SMP_SYNCH: u16 = 2;
     pub(in crate::subscribe) const MALFORMED: u16 = 7;
     pub(in crate::subscribe) const TOO_MANY_STREAMS: u16 = 8;
+    pub(in crate::subscribe) const FOREIGN: u16 = 9;
     pub(in crate::subscribe) const SMP_CNT_RANGE: u16 = 10;
     pub(in crate::subscribe) const NO_SMP_SYNCH: u16 = 11;
     pub(in crate::subscribe) const LINK: u16 = 14;
@@ -213,6 +214,10 @@ impl Describe for Subscribe {
                     self.config.max_streams
                 );
                 return (EventKind::Incomplete, text);
+            }
+            notice::FOREIGN => {
+                let text = format!("{a} samples came under svIDs that this relay does not wait for");
+                return (EventKind::Note, text);
             }
             notice::CAME_LATE => {
                 return (

@@ -1,7 +1,10 @@
 //! The trip-time budget: every part of the way from a fault to a trip message. Each part says whether it was measured.
 
+mod answer;
 #[cfg(test)]
 mod tests;
+
+pub use answer::Answer;
 
 use crate::limits::Quantity;
 use crate::text::plural;
@@ -168,6 +171,8 @@ pub struct Budget {
     pub added: Vec<&'static str>,
     /// What becomes of the test set's own lateness, in a sentence; `None` where it was not measured.
     pub own: Option<String>,
+    /// What became of planted faults; `None` where no trip was timed.
+    pub answer: Option<Answer>,
     /// How many of the seven lines are measured, alone or with others.
     pub covered: usize,
 }
@@ -193,6 +198,7 @@ impl Budget {
             sum_ns: (!added.is_empty()).then(|| added.iter().map(|(_, max_ns)| max_ns).sum()),
             own: own_lateness(&lines, &added),
             added: added.into_iter().map(|(title, _)| title).collect(),
+            answer: Answer::of(run, judgement),
             covered: known,
             beside: BESIDE
                 .iter()

@@ -273,3 +273,22 @@ fn a_dot_in_an_interface_is_no_run() {
     let transit = measured(&budget, "Host transit");
     assert_eq!(transit.worst, "hop/nic-to-edge-eth1.100/MU01");
 }
+
+#[test]
+fn the_answer_counts_shots_trips_and_false_trips() {
+    let mut trips = series("trip/overcurrent", 10, 9_000_000, 10);
+    trips.counters.expected = 12;
+    trips.counters.received = 11;
+    trips.counters.unwanted = 1;
+    let mut load = series("security/load", 10, 300_000_000, 10);
+    load.counters.unwanted = 2;
+    let answer = budget(vec![trips, load, series("wakeup/cpu1", 10, 9, 9)])
+        .answer
+        .expect("trips");
+    assert_eq!(
+        answer.text,
+        "the trip came in 11 of 12 shots, after 9.00 ms at most; false trips: 3"
+    );
+    assert_eq!(answer.verdict, None, "no limit");
+    assert_eq!(budget(vec![series("security/load", 10, 9, 9)]).answer, None);
+}

@@ -129,6 +129,12 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
         wall_clock(run.info.started),
     );
     let _ = writeln!(out, "run:    {}", run.file.display());
+    if let Some(answer) = &report.budget.answer {
+        let verdict = answer.verdict.map_or_else(String::new, |verdict| {
+            format!(": {}", paint.verdict(verdict, verdict.word()))
+        });
+        let _ = writeln!(out, "trip:   {}{verdict}", answer.text);
+    }
     if let Some(html) = html {
         let _ = writeln!(out, "report: {}", foreign::shown(&html.to_string_lossy()));
     }
@@ -236,11 +242,11 @@ fn budget(report: &Report, paint: &Paint) -> String {
             "  {}: {sum}, beside {whole} of TT6 (IEC 61850-5).",
             budget.sum_label()
         );
-        let _ = writeln!(
-            out,
-            "  Added: {}. No verdict on the trip: that takes every line.",
-            budget.added.join(", ")
-        );
+        let verdict = match budget.answer {
+            Some(_) => "",
+            None => " No verdict on the trip: that takes every line.",
+        };
+        let _ = writeln!(out, "  Added: {}.{verdict}", budget.added.join(", "));
         if let Some(own) = &budget.own {
             let _ = writeln!(out, "  {own}");
         }

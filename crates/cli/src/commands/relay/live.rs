@@ -5,10 +5,9 @@ use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use ::relay::library::Found;
 use lab::session::SessionError;
 use probes::Probe;
-use probes::relay::{RelayConfig, port_options};
+use probes::relay::{Found, RelayConfig, port_options};
 use sys::packet::PacketPort;
 use sys::thread::Policy;
 

@@ -8,9 +8,9 @@ mod text;
 use crate::arguments::{CaptureArgs, RunArgs};
 use crate::failure::Failure;
 use crate::time_sync::{TimeSyncArgs, relation};
-use ::relay::library::find;
 use ::relay::replay::Channels;
 use probes::options::{duration, positive_duration};
+use probes::relay::find;
 use probes::subscribe::ClockRelation;
 use std::path::PathBuf;
 use sys::thread::Policy;
@@ -82,7 +82,7 @@ struct ReplayArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: RelayArgs) -> Result<u8, Failure> {
-    let found = find(&args.config).map_err(|error| Failure::Usage(error.to_string()))?;
+    let found = find(&args.config)?;
     match (&args.replay.replay, args.interface.clone()) {
         (None, Some(interface)) => live::run(found, &interface, args),
         (Some(file), _) => replay::run(&found.config, file, &args.replay, args.run.json),

@@ -6,9 +6,8 @@ use crate::plan::beds::BedOfPlan;
 use crate::runner::{Ends, Underway};
 use crate::session::{Session, SessionError};
 use ::relay::config::{Attribute, Config, Feed, Signal};
-use ::relay::library::{Found, find};
 use probes::publish;
-use probes::relay::{self, RelayConfig};
+use probes::relay::{self, Found, RelayConfig, find};
 use probes::subscribe::ClockRelation;
 use probes::trip::{Member, Ports, TripConfig, TripOptions, goose_port_options, limits};
 use probes::{Need, Probe, Receive, SenderEnd};
@@ -31,7 +30,7 @@ pub(in crate::plan) struct UnderTest {
 struct RelayKey(Found);
 
 impl TryFrom<String> for RelayKey {
-    type Error = ::relay::ConfigError;
+    type Error = probes::ProbeError;
 
     fn try_from(name: String) -> Result<Self, Self::Error> {
         find(&name).map(Self)

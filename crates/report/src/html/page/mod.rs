@@ -34,6 +34,8 @@ pub(super) struct Page {
     /// Its sign and colour: `partial` for a pass of some limits only.
     pub(super) look: &'static str,
     pub(super) sentence: String,
+    /// What became of planted faults.
+    pub(super) trip: Option<String>,
     /// In what the run file disagrees with itself: the series, and what.
     pub(super) contradictions: Vec<(String, String)>,
     pub(super) headline: Vec<(String, String)>,
@@ -96,6 +98,7 @@ impl Page {
             words: report.judgement.words(),
             look: look(verdict, report.judgement.is_partial_pass()),
             sentence: report.judgement.sentence(),
+            trip: trip(report),
             contradictions: contradictions(&report.judgement),
             headline: headline(report),
             profiles: profiles(&report.judgement),
@@ -224,4 +227,15 @@ fn method(report: &Report) -> Vec<(&'static str, String)> {
                 .join(", "),
         ),
     ]
+}
+
+/// What became of planted faults, with the verdict over it.
+fn trip(report: &Report) -> Option<String> {
+    let answer = report.budget.answer.as_ref()?;
+    let verdict = answer
+        .verdict
+        .map_or_else(String::new, |verdict| format!(": {}", verdict.word()));
+    let mut letters = answer.text.chars();
+    let first = letters.next()?.to_uppercase();
+    Some(format!("{first}{}{verdict}.", letters.as_str()))
 }

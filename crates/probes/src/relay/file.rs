@@ -1,0 +1,51 @@
+//! A relay by its name, or from its file.
+
+use crate::error::ProbeError;
+use ::relay::Config;
+use ::relay::config::parse;
+use ::relay::library::{NAMES, file};
+use std::path::Path;
+
+/// A relay, and the file that it was read from.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The relay.
+    pub config: Config,
+    /// The text of its file.
+    pub text: String,
+}
+
+/// The relay of the program that is called so, or that of a file.
+///
+/// # Errors
+/// Neither is there, or the file has a wrong key or value.
+pub fn find(name_or_path: &str) -> Result<Found, ProbeError> {
+    let text = match file(name_or_path) {
+        Some(text) => text,
+        None => read(name_or_path)?,
+    };
+    let config = parse(&text, name_or_path).map_err(|error| ProbeError::Usage(error.to_string()))?;
+    Ok(Found { config, text })
+}
+
+fn read(path: &str) -> Result<String, ProbeError> {
+    let refused = |problem: String| ProbeError::Usage(format!("{path}: {problem}"));
+    if !Path::new(path).exists() {
+        return Err(refused(format!("neither a relay of this program ({NAMES}) nor a file")));
+    }
+    std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find;
+
+    #[test]
+    fn what_is_not_there_is_refused_with_what_is() {
+        assert!(find("bays8").is_ok());
+        let error = find("nowhere.toml").expect_err("no file").to_string();
+        assert!(error.contains("bays1 to bays99"), "{error}");
+        let error = find("/").expect_err("a folder").to_string();
+        assert!(error.starts_with("/: "), "{error}");
+    }
+}
