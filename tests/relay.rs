@@ -124,7 +124,7 @@ fn what_cannot_be_is_refused() {
     refused(
         &["/nowhere.toml", "--replay", text(&record)],
         2,
-        "/nowhere.toml: No such file",
+        "/nowhere.toml: neither a relay of this program",
     );
     refused(&[FEEDER, "--replay", "/nowhere.cfg"], 2, "/nowhere.cfg");
     refused(&[FEEDER, "--replay", "/nowhere.pcap"], 2, "/nowhere.pcap");

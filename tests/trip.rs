@@ -112,3 +112,61 @@ fn what_cannot_be_is_refused_before_anything_is_sent() {
         stderr(&output)
     );
 }
+
+/// A relay of two bays on the device, and faults in one of them.
+const PLAN: &str = r#"
+name = "trips"
+what = "A relay of ours and its test set"
+limits = "substation"
+window = "1s"
+[cpus]
+housekeeping = "first"
+measured = "rest"
+[[step]]
+probe = "trip"
+label = "two"
+duration = "6s"
+relay = "bays2"
+streams = 2
+settle = "200ms"
+policy = "fifo:60"
+"#;
+
+#[test]
+fn a_plan_times_the_trips_of_our_relay() {
+    if !root_or_skip("a_plan_times_the_trips_of_our_relay") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (plan, out) = (path("trips.toml"), path("trips.triptime"));
+    std::fs::write(&plan, PLAN).expect("written");
+    let output = support::run(&["qualify", &plan, "--out", &out, "--quiet", "--json"]);
+    let document = json(&output);
+    let trips = series(&document, "trip/two-overcurrent");
+    let count = |name: &str| trips[name].as_u64().expect("a count");
+    assert!(count("received") > 0, "{trips} {}", stderr(&output));
+    assert_eq!(
+        (count("received"), count("unwanted")),
+        (count("expected"), 0),
+        "{trips}"
+    );
+    assert_eq!(check(&document, "trip.within.two-overcurrent")["allowed"], 40_000_000);
+    assert_eq!(check(&document, "task.max")["series"], "task/two");
+    for number in 1..=2 {
+        let used = series(&document, &format!("use/two-MU{number:02}"));
+        assert!(used["received"].as_u64() > Some(4_800), "{used}");
+    }
+    let events: Vec<&str> = document["events"]
+        .as_array()
+        .expect("events")
+        .iter()
+        .filter_map(|event| event["text"].as_str())
+        .collect();
+    let said = |text: &str| events.iter().any(|event| event.contains(text));
+    assert!(said("control other-sv-id: no trip, as it has to be"), "{events:?}");
+    assert!(said("under svIDs that this relay does not wait for"), "{events:?}");
+    assert!(!said("that are told apart"), "{events:?}");
+    let shown = support::run(&["report", &out]);
+    assert!(text(&shown).contains("trip:   the trip came in"), "{}", text(&shown));
+}
