@@ -1,15 +1,21 @@
 //! The frames of the stream, one for each manner in which they are sent.
 
+use super::late::DelayLine;
 use super::script::{Manner, Script};
 use crate::error::ProbeError;
 use crate::port::Port;
 use crate::publish::template;
 use streamset::StreamSpec;
 use wire::ether::Mac;
+use wire::goose::{Message, Value};
 use wire::sv::Template;
+use wire::time::UtcTime;
 
 /// Of so many frames one is left out, where frames are lost.
 const LOST_OF: u64 = 4;
+
+/// Frames of a storm behind each of the stream.
+const STORM: usize = 10;
 
 /// What became of the frames of one instant.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,6 +32,10 @@ pub(super) struct Frames {
     unsynchronised: Template,
     simulated: Template,
     second: Template,
+    /// Of a control block that is nobody's.
+    goose: Vec<u8>,
+    /// Frames that come late.
+    late: DelayLine,
     /// A frame that is held back, or changed.
     spare: Vec<u8>,
     /// Whether `spare` is to be sent behind the next one.
@@ -61,6 +71,8 @@ impl Frames {
             unsynchronised: make(&unsynchronised, source)?,
             simulated: make(&simulated, source)?,
             second: make(spec, neighbour(source))?,
+            goose: foreign_goose(source)?,
+            late: DelayLine::of(plain.bytes(), spec.frames_per_second()),
             spare: plain.bytes().to_vec(),
             plain,
             is_held: false,
@@ -94,6 +106,9 @@ impl Frames {
             Manner::Simulated => &mut self.simulated,
             Manner::Plain
             | Manner::OtherSvId
+            | Manner::Late
+            | Manner::StormOfSv
+            | Manner::StormOfGoose
             | Manner::Corrupted
             | Manner::Lost
             | Manner::Duplicated
@@ -115,6 +130,12 @@ impl Frames {
             sent.frames += u16::from(refused == 0);
             Ok(())
         };
+        if manner != Manner::Late {
+            // Before what is sent now, as they would come.
+            while let Some(frame) = self.late.pop() {
+                send(frame)?;
+            }
+        }
         match manner {
             Manner::Lost if self.instants.is_multiple_of(LOST_OF) => {}
             Manner::Reordered if !self.is_held => {
@@ -139,6 +160,24 @@ impl Frames {
                 send(self.plain.bytes())?;
                 send(self.other_sv_id.bytes())?;
             }
+            Manner::Late => {
+                if self.late.is_full()
+                    && let Some(frame) = self.late.pop()
+                {
+                    send(frame)?;
+                }
+                self.late.push(self.plain.bytes());
+            }
+            Manner::StormOfSv | Manner::StormOfGoose => {
+                send(self.plain.bytes())?;
+                let foreign = match manner {
+                    Manner::StormOfSv => self.other_sv_id.bytes(),
+                    _ => &self.goose,
+                };
+                for _ in 0..STORM {
+                    send(foreign)?;
+                }
+            }
             _ => send(self.of_manner(manner).bytes())?,
         }
         // Also where the manner changes meanwhile: no sample is lost for that.
@@ -154,6 +193,31 @@ fn put(template: &mut Template, asdu: usize, smp_cnt: u16, data: &[u8]) {
         place.set_smp_cnt(smp_cnt);
         place.seq_data_mut().copy_from_slice(data);
     }
+}
+
+/// A message of a control block that no relay waits for.
+fn foreign_goose(source: Mac) -> Result<Vec<u8>, ProbeError> {
+    let message = Message {
+        dst: Mac([0x01, 0x0c, 0xcd, 0x01, 0x01, 0xff]),
+        src: source,
+        tags: Vec::new(),
+        appid: 0x3fff,
+        simulate: false,
+        gocb_ref: b"STORMLD0/LLN0$GO$gcb".to_vec(),
+        time_allowed_to_live: 2_000,
+        dat_set: b"STORMLD0/LLN0$ds".to_vec(),
+        go_id: None,
+        t: UtcTime::default(),
+        st_num: 1,
+        sq_num: 1,
+        simulation: false,
+        conf_rev: 1,
+        nds_com: false,
+        all_data: vec![Value::Boolean(false)],
+    };
+    message
+        .encode()
+        .map_err(|error| ProbeError::Usage(format!("trip: {error}")))
 }
 
 /// An svID of the same length that is another one.

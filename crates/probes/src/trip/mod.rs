@@ -13,6 +13,7 @@ mod conductor;
 mod control;
 mod ears;
 mod frames;
+mod late;
 mod limits;
 mod listener;
 mod member;

@@ -25,6 +25,12 @@ pub(super) enum Manner {
     Reordered,
     /// Each frame, and behind it one of a second publisher.
     SecondPublisher,
+    /// Each frame, later than a relay waits for it.
+    Late,
+    /// Each frame, and behind it many of streams that are nobody's.
+    StormOfSv,
+    /// Each frame, and behind it many messages of a control block that is nobody's.
+    StormOfGoose,
 }
 
 /// From which sample on which samples are sent, until the next script takes over.

@@ -26,6 +26,12 @@ pub enum Security {
     Simulated,
     /// A second publisher sends the fault under the same svID, between the frames of the load
     SecondPublisher,
+    /// Each frame of the load comes 4 ms late
+    Late,
+    /// Behind each frame of the load come ten of another svID
+    StormOfSv,
+    /// Behind each frame of the load come ten GOOSE messages of another control block
+    StormOfGoose,
 }
 
 impl Security {
@@ -40,6 +46,9 @@ impl Security {
             Self::Invalid => Manner::Plain,
             Self::Simulated => Manner::Simulated,
             Self::SecondPublisher => Manner::SecondPublisher,
+            Self::Late => Manner::Late,
+            Self::StormOfSv => Manner::StormOfSv,
+            Self::StormOfGoose => Manner::StormOfGoose,
         }
     }
 
@@ -51,7 +60,13 @@ impl Security {
         };
         for state in &mut scenario.synth.states {
             match self {
-                Self::Lost | Self::Duplicated | Self::Reordered | Self::Unsynchronised => {
+                Self::Lost
+                | Self::Duplicated
+                | Self::Reordered
+                | Self::Unsynchronised
+                | Self::Late
+                | Self::StormOfSv
+                | Self::StormOfGoose => {
                     state.operating = fault.synth.nominal.clone();
                     (state.ramp, state.decay) = (None, None);
                     state.harmonics.clear();
@@ -74,6 +89,9 @@ impl Security {
             Self::Invalid => "the fault comes with quality invalid",
             Self::Simulated => "the fault comes with the simulation bit",
             Self::SecondPublisher => "a second publisher sends the fault under the same svID",
+            Self::Late => "load, and each frame comes 4 ms late",
+            Self::StormOfSv => "load, and behind each frame ten of another svID",
+            Self::StormOfGoose => "load, and behind each frame ten GOOSE messages of another control block",
         }
     }
 }
@@ -89,6 +107,9 @@ impl fmt::Display for Security {
             Self::Invalid => "invalid",
             Self::Simulated => "simulated",
             Self::SecondPublisher => "second-publisher",
+            Self::Late => "late",
+            Self::StormOfSv => "storm-of-sv",
+            Self::StormOfGoose => "storm-of-goose",
         })
     }
 }

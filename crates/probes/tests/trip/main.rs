@@ -3,7 +3,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod relay;
+mod wire;
 
+use self::wire::{Seen, Wire};
 use common::{Pair, Recorded, Run, can_run_with};
 use model::EventKind;
 use probes::trip::{Ports, Security, TripConfig, TripOptions, goose_port_options};
@@ -48,7 +50,10 @@ fn tested(config: &TripConfig, kinds: &[Kind]) -> (Recorded, Result<(), ProbeErr
 
 /// The same, with the relays.
 fn with_relays(config: &TripConfig, kinds: &[Kind]) -> (Recorded, Result<(), ProbeError>, Vec<Relay>) {
-    let pair = Pair::build();
+    over(&Pair::build(), config, kinds)
+}
+
+fn over(pair: &Pair, config: &TripConfig, kinds: &[Kind]) -> (Recorded, Result<(), ProbeError>, Vec<Relay>) {
     let relays: Vec<Relay> = kinds
         .iter()
         .map(|kind| Relay::start(kind.clone(), pair.port_b(&relay::options())))
@@ -244,7 +249,7 @@ fn a_breaker_ends_the_fault() {
 }
 
 /// A second publisher is left out: the small relay has nothing against one.
-const CASES: [Security; 7] = [
+const CASES: [Security; 10] = [
     Security::Lost,
     Security::Duplicated,
     Security::Reordered,
@@ -252,6 +257,9 @@ const CASES: [Security; 7] = [
     Security::Corrupted,
     Security::Invalid,
     Security::Simulated,
+    Security::Late,
+    Security::StormOfSv,
+    Security::StormOfGoose,
 ];
 
 fn secured(kind: Kind, cases: &[Security]) -> Vec<(u64, u64)> {
@@ -293,4 +301,35 @@ fn a_careful_relay_trips_for_no_disturbance_of_the_samples_and_a_trusting_one_do
         .map(|(_, unwanted)| unwanted)
         .collect();
     assert_eq!(unwanted, [1, 1, 1, 0], "corrupted frames cannot be read by any");
+}
+
+#[test]
+fn late_frames_and_storms_go_over_the_wire() {
+    if !can_run("late_frames_and_storms_go_over_the_wire") {
+        return;
+    }
+    let config = TripConfig {
+        goose: Some(Kind::default().name.into()),
+        controls: Vec::new(),
+        security: vec![Security::Late, Security::StormOfSv, Security::StormOfGoose],
+        ..few(1, &["overcurrent"])
+    };
+    let pair = Pair::build();
+    let wire = Wire::watch(pair.port_b(&wire::options()));
+    let (_, ended, _relays) = over(&pair, &config, &[Kind::default()]);
+    ended.expect("it ends well");
+    let seen = wire.seen();
+    let of = |name: &str| seen.iter().filter(|frame| frame.name == name).collect::<Vec<&Seen>>();
+    let foreign = [of("MU0X").len(), of("STORMLD0/LLN0$GO$gcb").len()];
+    // Ten behind each of 960 frames, less what a test set that was held up left out.
+    assert!(
+        foreign.iter().all(|count| (1_000..=9_600).contains(count)),
+        "{foreign:?}"
+    );
+    // Frames that come late are none the fewer: one follows the other, after as long as each is held back.
+    let is_late = |pair: &[&Seen]| {
+        let follows = pair[1].smp_cnt == (pair[0].smp_cnt + 1) % 4_800;
+        follows && pair[1].at - pair[0].at > 3_500_000
+    };
+    assert!(of("MU01").windows(2).any(is_late), "{} frames", seen.len());
 }

@@ -1,0 +1,67 @@
+//! Frames that are on their way for longer than they may be.
+
+/// So long a frame is held back: twice what IEC 61869-9 gives a merging unit and its network.
+const LATE_NS: u64 = 4_000_000;
+
+/// A line that gives each frame out a fixed number of frames later.
+pub(super) struct DelayLine {
+    ring: Vec<Vec<u8>>,
+    /// Place of the oldest.
+    oldest: usize,
+    held: usize,
+}
+
+impl DelayLine {
+    /// One for frames as long as this one, of which so many come in a second.
+    pub(super) fn of(frame: &[u8], per_second: u64) -> Self {
+        let frames = (per_second * LATE_NS).div_ceil(1_000_000_000).max(1);
+        Self {
+            ring: vec![frame.to_vec(); usize::try_from(frames).unwrap_or(1)],
+            oldest: 0,
+            held: 0,
+        }
+    }
+
+    /// Whether one more would not find room.
+    pub(super) fn is_full(&self) -> bool {
+        self.held == self.ring.len()
+    }
+
+    /// Takes a frame in. There has to be room.
+    pub(super) fn push(&mut self, frame: &[u8]) {
+        let place = (self.oldest + self.held) % self.ring.len();
+        self.ring[place].copy_from_slice(frame);
+        self.held += 1;
+    }
+
+    /// The oldest frame.
+    pub(super) fn pop(&mut self) -> Option<&[u8]> {
+        let place = self.oldest;
+        self.held = self.held.checked_sub(1)?;
+        self.oldest = (place + 1) % self.ring.len();
+        Some(&self.ring[place])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DelayLine;
+
+    #[test]
+    fn frames_come_out_in_their_order_behind_as_many_as_fit() {
+        let mut line = DelayLine::of(&[0], 1_000);
+        let mut out = Vec::new();
+        for number in 0..10 {
+            if line.is_full() {
+                out.extend(line.pop().map(|frame| frame[0]));
+            }
+            line.push(&[number]);
+        }
+        assert_eq!(out, [0, 1, 2, 3, 4, 5], "four are on their way");
+        while let Some(frame) = line.pop() {
+            out.push(frame[0]);
+        }
+        assert_eq!(out, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        assert!(!line.is_full());
+    }
+}
