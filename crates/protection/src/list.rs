@@ -52,7 +52,7 @@ impl FunctionSettings {
         })
     }
 
-    /// Harmonics that its bays have to measure ([`crate::measure::BaySettings::harmonics`]).
+    /// Harmonics that its bays have to measure of all channels ([`crate::measure::BaySettings::harmonics`]).
     #[must_use]
     pub fn harmonics(&self) -> &'static [u32] {
         match self {
@@ -62,6 +62,14 @@ impl FunctionSettings {
                 (false, true) => &[5],
                 (false, false) => &[],
             },
+            _ => &[],
+        }
+    }
+
+    /// Harmonics that its bays have to measure of the residuals ([`crate::measure::BaySettings::residual_harmonics`]).
+    #[must_use]
+    pub fn residual_harmonics(&self) -> &'static [u32] {
+        match self {
             Self::Psde(settings) if settings.harmonics => &[2, 3, 5, 7, 9],
             _ => &[],
         }
@@ -147,14 +155,15 @@ mod tests {
                     each.name.as_str(),
                     made.node().ansi,
                     each.settings.sets(),
-                    each.settings.harmonics(),
+                    [each.settings.harmonics(), each.settings.residual_harmonics()],
                 )
             })
             .collect();
-        let expected: [(&str, &str, [usize; 2], &[u32]); 3] = [
-            ("feeder 1, stage 2", "51", [4, 4], &[]),
-            ("transformer", "87T", [3, 1], &[2]),
-            ("earth fault", "67YN", [2, 0], &[2, 3, 5, 7, 9]),
+        type Found = (&'static str, &'static str, [usize; 2], [&'static [u32]; 2]);
+        let expected: [Found; 3] = [
+            ("feeder 1, stage 2", "51", [4, 4], [&[], &[]]),
+            ("transformer", "87T", [3, 1], [&[2], &[]]),
+            ("earth fault", "67YN", [2, 0], [&[], &[2, 3, 5, 7, 9]]),
         ];
         assert_eq!(found, expected);
         let error = toml::from_str::<File>("[[function]]\nname = \"x\"\nsettings.ptoc = { pickpu = 1.2 }");

@@ -45,10 +45,9 @@ impl Neutral {
 
     /// Whether both sets have all harmonics.
     pub(super) fn has_harmonics(current: &Measured, voltage: &Measured) -> bool {
-        let has = |set: &Measured, order| set.row(order).is_some();
         HARMONICS
             .into_iter()
-            .all(|order| has(current, order) && has(voltage, order))
+            .all(|order| current.phasor(Channel::IN, order).is_some() && voltage.phasor(Channel::UN, order).is_some())
     }
 }
 

@@ -54,8 +54,10 @@ pub struct Measured {
     pub voltage_sequence: Sequence,
     /// Phasors by order (as [`ORDERS`]) and channel; zero where the bay does not measure the order.
     pub harmonics: [[Complex; 8]; ORDERS.len()],
-    /// Which of [`ORDERS`] are measured, the lowest bit for the fundamental.
+    /// Which of [`ORDERS`] are measured of all channels, the lowest bit for the fundamental.
     pub orders: u8,
+    /// Which of [`ORDERS`] are measured of the residuals alone.
+    pub residual_orders: u8,
     /// True RMS by channel: all frequencies, DC included.
     pub rms: [f64; 8],
     /// Phase currents over half a cycle, where the relay asks the bay for them ([`super::Bay::half_cycle`]).
@@ -94,10 +96,15 @@ impl Measured {
         self.harmonics[0] = [ia, ib, ic, self.residual_current, ua, ub, uc, self.residual_voltage];
     }
 
-    /// Phasor of a channel at an order; `None` for an order that the bay does not measure.
+    /// Phasor of a channel at an order; `None` where the bay does not measure it.
     #[must_use]
     pub fn phasor(&self, channel: Channel, order: u32) -> Option<Complex> {
-        self.row(order).map(|row| row[channel.index()])
+        let row = ORDERS.iter().position(|each| *each == order)?;
+        let measured = match channel {
+            Channel::IN | Channel::UN => self.orders | self.residual_orders,
+            _ => self.orders,
+        };
+        (measured >> row & 1 == 1).then(|| self.harmonics[row][channel.index()])
     }
 
     /// Sets the phasor of a channel at an order: for phasors that come from elsewhere.
@@ -108,7 +115,7 @@ impl Measured {
         }
     }
 
-    /// Phasors of all channels at an order; `None` for an order that the bay does not measure.
+    /// Phasors of all channels at an order; `None` for an order that the bay does not measure of all.
     pub(crate) fn row(&self, order: u32) -> Option<&[Complex; 8]> {
         let row = ORDERS.iter().position(|each| *each == order)?;
         (self.orders >> row & 1 == 1).then(|| &self.harmonics[row])

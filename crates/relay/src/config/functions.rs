@@ -24,10 +24,12 @@ impl Config {
     pub(super) fn measure_harmonics(&mut self) {
         for instance in &self.functions {
             for set in instance.settings.sets() {
-                let harmonics = &mut self.streams[set].measuring.harmonics;
-                harmonics.extend(instance.settings.harmonics());
-                harmonics.sort_unstable();
-                harmonics.dedup();
+                let measuring = &mut self.streams[set].measuring;
+                add(&mut measuring.harmonics, instance.settings.harmonics());
+                add(
+                    &mut measuring.residual_harmonics,
+                    instance.settings.residual_harmonics(),
+                );
             }
         }
     }
@@ -44,6 +46,13 @@ impl Config {
             None => Ok((self.streams.len() == 1).then_some(0)),
         }
     }
+}
+
+/// Puts further orders in, each once.
+fn add(orders: &mut Vec<u32>, more: &[u32]) {
+    orders.extend(more);
+    orders.sort_unstable();
+    orders.dedup();
 }
 
 impl FunctionKeys {
