@@ -8,7 +8,7 @@ use std::path::Path;
 const BAYS: &str = include_str!("../../../relays/bays.toml");
 
 /// How the relays inside the program are called.
-pub const NAMES: &str = "bays1 to bays99";
+pub const NAMES: &str = "bays1 to bays999";
 
 /// A relay, and the file that it was read from.
 #[derive(Debug, Clone)]
@@ -36,9 +36,9 @@ pub fn find(name_or_path: &str) -> Result<Found, ConfigError> {
 
 /// `bays8`, for example.
 fn bays(name: &str) -> Option<String> {
-    let count: u8 = name.strip_prefix("bays")?.parse().ok()?;
+    let count: u16 = name.strip_prefix("bays")?.parse().ok()?;
     let range = format!("{{01..{count:02}}}");
-    (1..=99).contains(&count).then(|| {
+    (1..=999).contains(&count).then(|| {
         BAYS.replace("{bays}", &range)
             .replacen("name = \"bays\"", &format!("name = \"{name}\""), 1)
     })
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn as_many_bays_as_the_name_says() {
-        for count in [1, 8, 99] {
+        for count in [1, 8, 99, 999] {
             let found = find(&format!("bays{count}")).expect("a relay").config;
             assert_eq!(found.name, format!("bays{count}"));
             assert_eq!((found.streams.len(), found.functions.len()), (count, 8 * count));
@@ -72,9 +72,9 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_refused_with_what_is() {
-        for name in ["bays0", "bays100", "bays", "nowhere.toml"] {
+        for name in ["bays0", "bays1000", "bays", "nowhere.toml"] {
             let error = find(name).expect_err(name).to_string();
-            assert!(error.contains("bays1 to bays99"), "{error}");
+            assert!(error.contains("bays1 to bays999"), "{error}");
         }
         let error = find("/").expect_err("a folder").to_string();
         assert!(error.starts_with("/: "), "{error}");
