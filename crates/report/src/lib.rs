@@ -104,6 +104,7 @@ impl Report {
     /// The verdict in words.
     fn words(&self) -> &'static str {
         match self.verdict() {
+            _ if self.is_answer() => "answer",
             verdict if verdict == self.judgement.verdict => self.judgement.words(),
             verdict => verdict.word(),
         }
@@ -117,6 +118,11 @@ impl Report {
             Some(capacity) => capacity.sentence(),
             None => of_limits(),
         }
+    }
+
+    /// Whether it answers a question, and judges nothing.
+    fn is_answer(&self) -> bool {
+        self.capacity.is_some() && !self.is_judged()
     }
 
     fn is_judged_by_limits(&self) -> bool {

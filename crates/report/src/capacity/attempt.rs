@@ -267,12 +267,12 @@ fn unknown(what: String) -> Option<GaveWay> {
     })
 }
 
-/// What cost most, where that is known.
+/// What cost its samples most, where that is known.
 fn cause(causes: &[CauseTotal]) -> String {
     let first = causes.first();
     first.map_or_else(String::new, |first| {
         format!(
-            "; what held them up most: {} ({})",
+            "; what cost most time: {} ({})",
             first.cause.word(),
             plural(first.count, "sample")
         )

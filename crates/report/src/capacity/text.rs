@@ -77,7 +77,7 @@ impl Capacity {
     }
 
     /// Heads of [`Capacity::rows`].
-    pub(crate) const HEADS: [&'static str; 5] = ["streams", "for", "attempts", "failed", "what gave way"];
+    pub(crate) const HEADS: [&'static str; 5] = ["streams", "as", "attempts", "failed", "what gave way"];
 
     /// What was tried before the hold, and the hold.
     pub(crate) fn rows(&self) -> Vec<[String; 5]> {
@@ -145,10 +145,9 @@ impl Attempt {
             frames => format!(" The test set left out {} more.", plural(frames, "frame")),
         };
         format!(
-            "{lost}: at most {}; {over}: at most {}, and {} may be (95 %, for independent samples).{left_out}",
+            "{lost}: at most {}. {over}: at most {} (95 %, for independent samples; a share of {quantile} must be in time).{left_out}",
             odds(self.loss_below()),
             odds(self.over_below()),
-            odds(1.0 - quantile)
         )
     }
 }

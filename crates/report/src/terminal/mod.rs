@@ -95,7 +95,9 @@ impl Report {
 fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     let run = &report.run;
     let verdict = report.verdict();
-    let word = if report.is_judged() {
+    let word = if report.is_answer() {
+        paint.heading("ANSWER")
+    } else if report.is_judged() {
         paint.over(verdict, report.is_partial_pass(), &report.words().to_uppercase())
     } else {
         "NOT JUDGED".to_owned()

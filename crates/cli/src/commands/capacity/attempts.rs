@@ -59,6 +59,9 @@ impl Attempts {
         file: &Path,
         (proof, documents): (Proof, Vec<(String, String)>),
     ) -> Result<Option<GaveWay>, Failure> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         let plan = plan(wanted, duration_ns)?;
         let roles = plan.roles(&self.cpus, &self.named)?;
         let begin = Start {
@@ -100,16 +103,19 @@ impl Attempts {
         outcome: Result<Option<GaveWay>, Failure>,
     ) -> Result<Option<GaveWay>, Failure> {
         let outcome = outcome?;
-        let streams = wanted.streams;
+        let streams = match wanted.streams {
+            1 => "1 stream".to_owned(),
+            several => format!("{several} streams"),
+        };
         if self.interrupted.load(Ordering::Relaxed) {
             return Err(Failure::CouldNotMeasure(format!(
-                "ended early, at {what}{streams} streams: there is no answer before the end of the hold"
+                "ended early, at {what}{streams}: there is no answer before the end of the hold"
             )));
         }
         if !self.args.quiet {
             match &outcome {
-                None => say(&format_args!("{what}{streams} streams: held")),
-                Some(gave_way) => say(&format_args!("{what}{streams} streams: {}", gave_way.text())),
+                None => say(&format_args!("{what}{streams}: held")),
+                Some(gave_way) => say(&format_args!("{what}{streams}: {}", gave_way.text())),
             }
         }
         Ok(outcome)

@@ -113,7 +113,7 @@ impl Page {
         Self {
             verdict,
             words: report.words(),
-            look: look(verdict, report.is_partial_pass()),
+            look: look(verdict, report.is_partial_pass() || report.is_answer()),
             sentence: report.sentence(),
             capacity: report.capacity.as_ref().map(CapacityPart::of),
             capacity_heads: Capacity::HEADS,
