@@ -154,7 +154,7 @@ fn main() -> ExitCode {
         Command::Trace(args) => commands::trace::run(args),
         Command::Relay(args) => commands::relay::run(args),
         Command::Trip(args) => commands::trip::run(*args),
-        Command::Capacity(args) => commands::capacity::run(*args),
+        Command::Capacity(args) => commands::capacity::run(&args),
         Command::Pcap(args) => Ok(commands::pcap::run(
             &args,
             &mut std::io::stdout().lock(),

@@ -9,7 +9,7 @@ use lab::session::SessionError;
 use probes::{Machine, Need, ProbeError};
 use report::capacity::{Attempt, DOCUMENT, GaveWay, Part, Proof, Search, Wanted};
 use run::{Thresholds, remove};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::RunFile;
@@ -36,9 +36,9 @@ impl Attempts {
     }
 
     /// A short attempt, whose run is not kept.
-    pub(super) fn probe(&self, wanted: &Wanted, duration_ns: u64, file: PathBuf) -> Result<Option<GaveWay>, Failure> {
-        let outcome = self.attempt(wanted, duration_ns, &file, (Proof::Seen, Vec::new()));
-        remove(&file);
+    pub(super) fn probe(&self, wanted: &Wanted, duration_ns: u64, file: &Path) -> Result<Option<GaveWay>, Failure> {
+        let outcome = self.attempt(wanted, duration_ns, file, (Proof::Seen, Vec::new()));
+        remove(file);
         self.tell("", wanted, outcome)
     }
 

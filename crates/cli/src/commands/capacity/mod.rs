@@ -13,7 +13,7 @@ use attempts::Attempts;
 use lab::plan::{Named, live_facts};
 use probes::options::positive_duration;
 use report::capacity::{Search, Wanted};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::CpuList;
@@ -45,7 +45,7 @@ pub(crate) struct CapacityArgs {
     /// Samples in a frame
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     asdus: u8,
-    /// Share of the samples that must be there in time, above 0.5 and below 1
+    /// Share of the samples that must be there in time, from 0.5 to below 1
     #[arg(long, value_name = "SHARE", default_value = "0.9999", value_parser = share)]
     quantile: f64,
     /// In time: from the instant a sample is due until the application has it, or the relay's task works on it [default: 500us; with
@@ -76,7 +76,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 /// Runs the command; returns its exit status.
-pub(crate) fn run(args: CapacityArgs) -> Result<u8, Failure> {
+pub(crate) fn run(args: &CapacityArgs) -> Result<u8, Failure> {
     let max = args.most()?;
     let first = args.wanted(1);
     args.check_hold(&first)?;
@@ -95,10 +95,8 @@ pub(crate) fn run(args: CapacityArgs) -> Result<u8, Failure> {
     let file = args.run.out.clone().unwrap_or_else(|| default_file("capacity"));
     free(&file)?;
     ending::on_signals(&attempts.interrupted)?;
-    let tried = search::search(max, |streams| {
-        let probe = file.with_extension("probe.triptime");
-        attempts.probe(&args.wanted(streams), args.probe, probe)
-    })?;
+    let probe = file.with_extension("probe.triptime");
+    let tried = search::search(max, |streams| attempts.probe(&args.wanted(streams), args.probe, &probe))?;
     let most = search::held(&tried).max(1);
     search::hold(most, tried, |streams, tried| {
         let search = Search {
@@ -156,7 +154,7 @@ impl CapacityArgs {
 }
 
 /// Refuses to replace a run before the search, not behind it.
-fn free(file: &PathBuf) -> Result<(), Failure> {
+fn free(file: &Path) -> Result<(), Failure> {
     match file.exists() {
         true => Err(Failure::Usage(format!(
             "{}: exists already: name another file with --out, or remove it first",
