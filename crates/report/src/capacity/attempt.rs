@@ -3,7 +3,7 @@
 use super::{GaveWay, Part, Wanted};
 use crate::bound::CONFIDENCE;
 use crate::text::{count, plural};
-use model::{CauseTotal, EventKind, Kind, RunView, SeriesView, kind};
+use model::{EventKind, Kind, RunView, SeriesView, kind};
 use stats::exceedance;
 use units::format_ns;
 
@@ -181,12 +181,13 @@ impl Judge<'_> {
 
     fn task(&self) -> Option<GaveWay> {
         let task = of_kind(self.run, &kind::TASK).find(|series| series.counters.late + series.counters.missed > 0)?;
+        // A cycle that was slept through has no sample, and nothing was asked about it.
+        let why = (task.counters.late > 0).then(|| worst(task)).unwrap_or_default();
         let text = format!(
-            "task: {} of {} cycles, {} slept through{}",
+            "task: {} in {} cycles, {} slept through{why}",
             plural(task.counters.late, "overrun"),
             count(task.counters.expected),
             count(task.counters.missed),
-            cause(&task.causes)
         );
         self.unless_foreign(text)
     }
@@ -229,9 +230,8 @@ impl Judge<'_> {
                 what: whose,
             });
         }
-        let worst = of_kind(self.run, self.latency).filter(|series| !series.causes.is_empty());
-        let worst = worst.max_by_key(|series| series.causes[0].total_ns);
-        self.unless_foreign(text + &worst.map(|series| cause(&series.causes)).unwrap_or_default())
+        let slowest = of_kind(self.run, self.latency).max_by_key(|series| series.max_ns);
+        self.unless_foreign(text + &slowest.map(worst).unwrap_or_default())
     }
 
     /// All held, but less was asked of the host than that.
@@ -267,14 +267,11 @@ fn unknown(what: String) -> Option<GaveWay> {
     })
 }
 
-/// What cost its samples most, where that is known.
-fn cause(causes: &[CauseTotal]) -> String {
-    let first = causes.first();
-    first.map_or_else(String::new, |first| {
-        format!(
-            "; what cost most time: {} ({})",
-            first.cause.word(),
-            plural(first.count, "sample")
-        )
+/// What held the worst sample up, where the flight recorder knows.
+fn worst(series: &SeriesView) -> String {
+    let spike = series.spikes.iter().max_by_key(|spike| spike.value_ns);
+    let explained = spike.and_then(|spike| Some((spike.value_ns, spike.explanation.as_ref()?)));
+    explained.map_or_else(String::new, |(ns, explanation)| {
+        format!("; in the worst, {}: {}", format_ns(ns as f64), explanation.text)
     })
 }

@@ -112,12 +112,10 @@ impl Capacity {
             .gave_way
             .as_ref()
             .map(|what| (self.search.wanted.streams, what));
-        let of_search = self
-            .search
-            .tried
-            .iter()
-            .filter_map(|tried| Some((tried.streams, tried.gave_way.as_ref()?)));
-        of_search.chain(of_hold).min_by_key(|(streams, _)| *streams)
+        // Of what failed with equally many, the hold says most.
+        let tried = self.search.tried.iter().rev();
+        let of_search = tried.filter_map(|tried| Some((tried.streams, tried.gave_way.as_ref()?)));
+        of_hold.into_iter().chain(of_search).min_by_key(|(streams, _)| *streams)
     }
 
     /// The verdict, where there is one to give: over the number that was asked for, or that there is no answer.

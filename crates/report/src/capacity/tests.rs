@@ -1,7 +1,7 @@
 use super::{Attempt, Capacity, GaveWay, Part, Proof, Search, Tried, Wanted};
 use crate::Report;
 use crate::verdict::Verdict;
-use model::{Cause, CauseTotal, Counters, Event, EventKind, RunView, SeriesView};
+use model::{Counters, Event, EventKind, RunView, SeriesView};
 use stats::Histogram;
 use testing::synthetic;
 
@@ -82,12 +82,13 @@ fn each_thing_that_gives_way_is_named_for_what_it_is() {
     let task = |run: &mut RunView| {
         let mut task = series("task/bays1");
         task.counters.late = 2;
-        task.causes = vec![CauseTotal {
-            cause: Cause::Hypervisor,
-            count: 2,
-            total_ns: 2,
-            max_ns: 1,
-        }];
+        task.spikes = synthetic::qualify(1, 10)
+            .series
+            .into_iter()
+            .flat_map(|series| series.spikes)
+            .filter(|spike| spike.explanation.is_some())
+            .take(1)
+            .collect();
         run.series.push(task);
     };
     let slow = |run: &mut RunView| took(&mut run.series[2], 700_000, 29);
@@ -117,7 +118,7 @@ fn each_thing_that_gives_way_is_named_for_what_it_is() {
         (
             changed(task),
             Part::Host,
-            "task: 2 overruns of 288 000 cycles, 0 slept through; what cost most time: hypervisor",
+            "task: 2 overruns in 288 000 cycles, 0 slept through; in the worst, ",
         ),
         (
             changed(slow),
