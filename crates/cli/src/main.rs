@@ -113,6 +113,7 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Trace(commands::trace::TraceArgs),
     Relay(commands::relay::RelayArgs),
     Trip(Box<commands::trip::TripArgs>),
+    Capacity(Box<commands::capacity::CapacityArgs>),
     Pcap(commands::pcap::PcapArgs),
     Report(commands::report::ReportArgs),
     Compare(commands::compare::CompareArgs),
@@ -153,6 +154,7 @@ fn main() -> ExitCode {
         Command::Trace(args) => commands::trace::run(args),
         Command::Relay(args) => commands::relay::run(args),
         Command::Trip(args) => commands::trip::run(*args),
+        Command::Capacity(args) => commands::capacity::run(&args),
         Command::Pcap(args) => Ok(commands::pcap::run(
             &args,
             &mut std::io::stdout().lock(),

@@ -227,23 +227,35 @@ impl Run {
         self.runner().attend("measuring", vec![Box::new(started?)])
     }
 
-    /// Closes the run and reports it, unless `outcome` says that nothing was measured. Returns the exit status.
-    pub(crate) fn finish(mut self, outcome: Result<(), SessionError>) -> Result<u8, Failure> {
+    /// Closes the run without a report; its file. When something was refused, no file is left.
+    pub(crate) fn close(mut self, outcome: Result<(), SessionError>) -> Result<PathBuf, SessionError> {
+        let state = self.end(&outcome);
+        let file = self.session.file().to_path_buf();
+        let closed = outcome.and(self.session.finish(state));
+        if closed.is_err() {
+            remove(&file);
+        }
+        closed
+    }
+
+    /// Ends what runs beside the measurement; says in the run whether it came to its end.
+    fn end(&mut self, outcome: &Result<(), SessionError>) -> RunState {
         self.progress.clear();
         self.loads.stop(&self.session.recorder.events());
         self.close_captures();
-        let told_to_end = self.session.stop.requested();
-        let interrupted = outcome.is_err() || (told_to_end && !self.open_ended);
-        if interrupted {
-            let why = outcome.as_ref().err().map(ToString::to_string);
-            let events = self.session.recorder.events();
-            events.write(EventKind::Interrupted, why.unwrap_or_else(|| "ended early".into()));
+        if outcome.is_ok() && (self.open_ended || !self.session.stop.requested()) {
+            return RunState::Complete;
         }
-        let state = if interrupted {
-            RunState::Interrupted
-        } else {
-            RunState::Complete
-        };
+        let why = outcome.as_ref().err().map(ToString::to_string);
+        let events = self.session.recorder.events();
+        events.write(EventKind::Interrupted, why.unwrap_or_else(|| "ended early".into()));
+        RunState::Interrupted
+    }
+
+    /// Closes the run and reports it, unless `outcome` says that nothing was measured. Returns the exit status.
+    pub(crate) fn finish(mut self, outcome: Result<(), SessionError>) -> Result<u8, Failure> {
+        let state = self.end(&outcome);
+        let told_to_end = self.session.stop.requested();
         let file = self.session.file().to_path_buf();
         let closed = self.session.finish(state);
         match (outcome, closed) {
@@ -374,7 +386,8 @@ pub(crate) fn limits_document(name: Option<&str>) -> Result<Vec<(String, String)
     Ok(text.map(|text| ("limits".to_owned(), text)).into_iter().collect())
 }
 
-fn default_file(command: &str) -> PathBuf {
+/// A run file named after the time.
+pub(crate) fn default_file(command: &str) -> PathBuf {
     let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     PathBuf::from("runs").join(format!("{now}-{command}.triptime"))
 }

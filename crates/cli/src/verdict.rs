@@ -5,6 +5,7 @@ use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::page;
 use model::{RunView, kind};
 use report::Report;
+use report::capacity::{self, Search};
 use report::limits::Profile;
 use report::tables::{self, Layout};
 use report::verdict::Verdict;
@@ -67,7 +68,24 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
     let recording = run::survey(&run)?;
     let view = run.view()?;
     let profile = profile.filter(|_| !only_reflected(&view));
-    Ok(Report::new(view, profile.into_iter().collect()).with_recording(recording))
+    let search = search(&run)?;
+    let report = Report::new(view, profile.into_iter().collect()).with_recording(recording);
+    Ok(report.with_search(search))
+}
+
+/// What the run is the answer to, if it is of a search.
+fn search(run: &RunFile) -> Result<Option<Search>, Failure> {
+    let Some(text) = run.document(capacity::DOCUMENT)? else {
+        return Ok(None);
+    };
+    let search = serde_json::from_str(&text);
+    search.map(Some).map_err(|error| {
+        let file = run.path().display();
+        Failure::Usage(format!(
+            "{file}: its document \"{}\" cannot be read: {error}",
+            capacity::DOCUMENT
+        ))
+    })
 }
 
 /// Whether the run is of the end that returned frames: round trips are measured, and judged, at the other one, which may not be known
@@ -133,7 +151,7 @@ pub(crate) fn write(text: &str) -> Result<(), Failure> {
 /// The exit status that a report means. Without limits there is nothing to fail: what was measured is the answer, unless it may not be
 /// all of it.
 fn status(report: &Report) -> u8 {
-    if report.profiles.is_empty() {
+    if !report.is_judged() {
         return report.run.lacks_log.as_ref().map_or(0, |_| COULD_NOT_MEASURE);
     }
     match report.verdict() {

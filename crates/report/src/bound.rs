@@ -74,7 +74,7 @@ impl Bound {
             self.count_over(),
             count(self.samples),
             format_ns(self.limit_ns as f64),
-            self.odds(),
+            odds(self.probability),
         );
         if let Some(every_ns) = self.rate_per_s.filter(|rate| *rate > 0.0).map(|rate| 1e9 / rate) {
             let exposure = format_ns(self.exposure_ns as f64);
@@ -94,13 +94,14 @@ impl Bound {
             false => format!("{} to {}", count(self.over_at_least), count(self.over)),
         }
     }
+}
 
-    fn odds(&self) -> String {
-        if self.probability > 0.1 {
-            return format!("{:.0} %", (self.probability * 100.0).ceil());
-        }
-        format!("1 in {}", count(three_digits_down(1.0 / self.probability)))
+/// A probability for a person, rounded up: `1 in 200 000`.
+pub(crate) fn odds(probability: f64) -> String {
+    if probability > 0.1 {
+        return format!("{:.0} %", (probability * 100.0).ceil());
     }
+    format!("1 in {}", count(three_digits_down(1.0 / probability)))
 }
 
 /// Samples over a limit, at least and at most. Exact where the series counted them itself; else those that may be over it, to the histogram's three

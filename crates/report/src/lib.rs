@@ -7,6 +7,7 @@
 
 pub mod bound;
 pub mod budget;
+pub mod capacity;
 pub mod comparison;
 pub mod contradiction;
 pub mod document;
@@ -24,6 +25,7 @@ mod text;
 pub mod verdict;
 
 use budget::Budget;
+use capacity::{Capacity, Search};
 use document::Document;
 use insight::Insight;
 use limits::Profile;
@@ -45,6 +47,8 @@ pub struct Report {
     pub insights: Vec<Insight>,
     /// What the recording of every sample says, where there is one and it was read.
     pub recording: Option<::recording::Survey>,
+    /// How many streams the host holds, of the run of a search for that.
+    pub capacity: Option<Capacity>,
 }
 
 impl Report {
@@ -60,6 +64,7 @@ impl Report {
             budget,
             insights,
             recording: None,
+            capacity: None,
         }
     }
 
@@ -69,14 +74,63 @@ impl Report {
         self
     }
 
+    /// The same as the answer to a search for what the host holds.
+    pub fn with_search(mut self, search: Option<Search>) -> Self {
+        self.capacity = search.map(|search| Capacity::of(search, &self.run));
+        self
+    }
+
     /// What statistics say of a series, where it was looked at.
     pub fn insight(&self, series: &str) -> Option<&Insight> {
         self.insights.iter().find(|insight| insight.series == series)
     }
 
-    /// The verdict over all checks.
+    /// The verdict over all checks, and over the number of streams that was asked for.
     pub fn verdict(&self) -> Verdict {
-        self.judgement.verdict
+        let of_checks = self.is_judged_by_limits().then_some(self.judgement.verdict);
+        Verdict::over(of_checks.into_iter().chain(self.of_capacity()))
+    }
+
+    /// Whether there is anything to pass or fail.
+    pub fn is_judged(&self) -> bool {
+        self.is_judged_by_limits() || self.of_capacity().is_some()
+    }
+
+    /// Whether it passes, and some limits were not measured.
+    pub fn is_partial_pass(&self) -> bool {
+        self.verdict() == Verdict::Pass && self.judgement.is_partial_pass()
+    }
+
+    /// The verdict in words.
+    fn words(&self) -> &'static str {
+        match self.verdict() {
+            _ if self.is_answer() => "answer",
+            verdict if verdict == self.judgement.verdict => self.judgement.words(),
+            verdict => verdict.word(),
+        }
+    }
+
+    /// What it is over, in a sentence or two.
+    fn sentence(&self) -> String {
+        let of_limits = || self.judgement.sentence();
+        match &self.capacity {
+            Some(capacity) if self.is_judged_by_limits() => format!("{} {}", capacity.sentence(), of_limits()),
+            Some(capacity) => capacity.sentence(),
+            None => of_limits(),
+        }
+    }
+
+    /// Whether it answers a question, and judges nothing.
+    fn is_answer(&self) -> bool {
+        self.capacity.is_some() && !self.is_judged()
+    }
+
+    fn is_judged_by_limits(&self) -> bool {
+        !self.profiles.is_empty()
+    }
+
+    fn of_capacity(&self) -> Option<Verdict> {
+        self.capacity.as_ref().and_then(Capacity::verdict)
     }
 
     /// The result document as JSON text: names as they are, in which JSON's own escapes stand for what is not to be shown.

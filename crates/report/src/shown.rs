@@ -5,6 +5,7 @@
 
 use crate::Report;
 use crate::budget::{Budget, Line, State};
+use crate::capacity::Capacity;
 use crate::comparison::{Compared, Comparison, FactDifference};
 use crate::insight::Insight;
 use crate::limits::{Limit, Pattern, Profile, Requirement, Wanted};
@@ -18,6 +19,7 @@ impl Show for Report {
         self.judgement.show();
         self.budget.show();
         self.insights.show();
+        self.capacity.show();
         if let Some(survey) = &mut self.recording {
             survey.points.show();
             survey.reasons.show();
@@ -26,6 +28,15 @@ impl Show for Report {
                 stream.info.sv_id.show();
             }
         }
+    }
+}
+
+impl Show for Capacity {
+    fn show(&mut self) {
+        let tried = self.search.tried.iter_mut().filter_map(|tried| tried.gave_way.as_mut());
+        tried
+            .chain(&mut self.hold.gave_way)
+            .for_each(|gave_way| gave_way.what.show());
     }
 }
 

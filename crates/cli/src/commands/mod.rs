@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+pub(crate) mod capacity;
 pub(crate) mod compare;
 pub(crate) mod cpus;
 pub(crate) mod export;

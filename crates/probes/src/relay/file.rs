@@ -44,7 +44,7 @@ mod tests {
     fn what_is_not_there_is_refused_with_what_is() {
         assert!(find("bays8").is_ok());
         let error = find("nowhere.toml").expect_err("no file").to_string();
-        assert!(error.contains("bays1 to bays99"), "{error}");
+        assert!(error.contains("bays1 to bays999"), "{error}");
         let error = find("/").expect_err("a folder").to_string();
         assert!(error.starts_with("/: "), "{error}");
     }

@@ -163,7 +163,12 @@ impl Publisher {
         let missed = self.timetable.go_on(sent, is_too_late);
         self.made = false;
         feed.count(LATENESS, Counter::Late, sent, u64::from(is_late) * u64::from(frames));
-        feed.count(LATENESS, Counter::Missed, sent, missed);
+        feed.count(
+            LATENESS,
+            Counter::Missed,
+            sent,
+            missed * u64::from(1 + self.others.streams()),
+        );
         if is_too_late || refused > 0 {
             self.trouble(first, self.timetable.first_sample());
         }

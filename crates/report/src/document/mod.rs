@@ -3,6 +3,7 @@
 
 mod budget;
 mod buffer;
+mod capacity;
 mod clock;
 mod contradiction;
 mod coverage;
@@ -20,6 +21,7 @@ use crate::text::rfc3339;
 use crate::verdict::{Check, Measured, NotMeasured};
 use budget::{BudgetEntry, budget};
 use buffer::BufferEntry;
+use capacity::CapacityEntry;
 use clock::ClockEntry;
 use contradiction::{ContradictionEntry, contradictions};
 use coverage::{CoverageEntry, ProfileEntry, profiles};
@@ -55,6 +57,8 @@ pub struct Document {
     coverage: CoverageEntry,
     #[serde(skip_serializing_if = "Option::is_none")]
     recording: Option<RecordingEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capacity: Option<CapacityEntry>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -199,7 +203,7 @@ impl Document {
                 version: run.info.tool_version.clone(),
             },
             run: run_entry(report),
-            verdict: report.judgement.verdict.word(),
+            verdict: report.verdict().word(),
             series: run.series.iter().map(|series| series_entry(report, series)).collect(),
             checks: checks(report),
             events: events(report),
@@ -212,6 +216,7 @@ impl Document {
             contradictions: contradictions(report),
             coverage: CoverageEntry::of(report.judgement.coverage),
             recording: report.recording.as_ref().map(RecordingEntry::of),
+            capacity: report.capacity.as_ref().map(CapacityEntry::of),
         }
     }
 

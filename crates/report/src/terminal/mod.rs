@@ -1,6 +1,7 @@
 //! The report as text: the verdict first, then the figures behind it.
 
 mod buffers;
+mod capacity;
 mod clock;
 mod contradiction;
 mod cpus;
@@ -71,6 +72,7 @@ impl Report {
         let report = &self.shown();
         let parts = [
             head(report, &paint, html),
+            capacity::capacity(report, &paint),
             contradiction::contradictions(report, &paint),
             checks(report, &paint),
             nics::interfaces(report, &paint),
@@ -93,13 +95,14 @@ impl Report {
 fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     let run = &report.run;
     let verdict = report.verdict();
-    let word = if report.profiles.is_empty() {
-        "NOT JUDGED".to_owned()
+    let word = if report.is_answer() {
+        paint.heading("ANSWER")
+    } else if report.is_judged() {
+        paint.over(verdict, report.is_partial_pass(), &report.words().to_uppercase())
     } else {
-        let is_partial_pass = report.judgement.is_partial_pass();
-        paint.over(verdict, is_partial_pass, &report.judgement.words().to_uppercase())
+        "NOT JUDGED".to_owned()
     };
-    let mut out = format!("{word}  {}\n", report.judgement.sentence());
+    let mut out = format!("{word}  {}\n", report.sentence());
     for profile in report
         .judgement
         .profiles

@@ -26,7 +26,7 @@ Examples:
   triptime relay feeder.toml --replay fault.cff --channels Ia=IA_GC1,Ib=IB_GC1,Ic=IC_GC1 --json
   triptime relay bay.toml --replay bay.pcapng")]
 pub(crate) struct RelayArgs {
-    /// The relay: one of the program (bays1 to bays99: as many streams, from MU01 on), or a TOML file (docs/formats/relay-file.md)
+    /// The relay: one of the program (bays1 to bays999: as many streams, from MU01 on), or a TOML file (docs/formats/relay-file.md)
     config: String,
     /// Interface that its streams come through, and its GOOSE goes
     interface: Option<String>,

@@ -370,7 +370,7 @@ fn a_relay_waits_for_no_stream_that_the_test_set_does_not_send() {
             "relay = \"bays9\"",
             "waits for MU09 with 4800 samples a second",
         ),
-        ("relay = \"bays8\"", "relay = \"nowhere.toml\"", "bays1 to bays99"),
+        ("relay = \"bays8\"", "relay = \"nowhere.toml\"", "bays1 to bays999"),
         ("relay = \"bays8\"", "", "missing field `relay`"),
         (
             "[\"overcurrent\", \"load\"]",

@@ -8,6 +8,7 @@ mod why;
 use super::recording::RecordingPart;
 use super::{budget, charts, way};
 use crate::Report;
+use crate::capacity::Capacity;
 use crate::tables::networks::{self, Networks};
 use crate::text::wall_clock;
 use crate::verdict::{Judgement, ProfileVerdict};
@@ -36,6 +37,9 @@ pub(super) struct Page {
     pub(super) sentence: String,
     /// What became of planted faults.
     pub(super) trip: Option<String>,
+    /// The answer of a search for what the host holds.
+    pub(super) capacity: Option<CapacityPart>,
+    pub(super) capacity_heads: [&'static str; 5],
     /// In what the run file disagrees with itself: the series, and what.
     pub(super) contradictions: Vec<(String, String)>,
     pub(super) headline: Vec<(String, String)>,
@@ -67,6 +71,21 @@ pub(super) struct Page {
     pub(super) title: String,
 }
 
+/// What stands behind the answer of a search, and what was tried.
+pub(super) struct CapacityPart {
+    pub(super) lines: Vec<String>,
+    pub(super) rows: Vec<[String; 5]>,
+}
+
+impl CapacityPart {
+    fn of(capacity: &Capacity) -> Self {
+        Self {
+            lines: capacity.lines(),
+            rows: capacity.rows(),
+        }
+    }
+}
+
 pub(super) struct ProfileRow {
     pub(super) name: String,
     pub(super) what: String,
@@ -95,10 +114,12 @@ impl Page {
         let verdict = report.verdict().word();
         Self {
             verdict,
-            words: report.judgement.words(),
-            look: look(verdict, report.judgement.is_partial_pass()),
-            sentence: report.judgement.sentence(),
+            words: report.words(),
+            look: look(verdict, report.is_partial_pass() || report.is_answer()),
+            sentence: report.sentence(),
             trip: trip(report),
+            capacity: report.capacity.as_ref().map(CapacityPart::of),
+            capacity_heads: Capacity::HEADS,
             contradictions: contradictions(&report.judgement),
             headline: headline(report),
             profiles: profiles(&report.judgement),
@@ -124,7 +145,7 @@ impl Page {
             way_svg: way::picture(&report.run.facts),
             inventory: inventory(report),
             method: method(report),
-            title: format!("triptime: {} {}", report.run.info.command, report.judgement.words()),
+            title: format!("triptime: {} {}", report.run.info.command, report.words()),
         }
     }
 }

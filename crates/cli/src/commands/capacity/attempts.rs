@@ -1,0 +1,181 @@
+//! The attempts of a search: each is a plan of one step, and a run of its own.
+
+use crate::arguments::RunArgs;
+use crate::failure::{Failure, say};
+use crate::run_file::{Run, Start};
+use host::CpuFacts;
+use lab::plan::{Named, Plan, PlanRun};
+use lab::session::SessionError;
+use probes::{Machine, Need, ProbeError};
+use report::capacity::{Attempt, DOCUMENT, GaveWay, Part, Proof, Search, Wanted};
+use run::{Thresholds, remove};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use store::RunFile;
+
+/// Where and beside what attempts run.
+pub(super) struct Attempts {
+    pub(super) named: Named,
+    pub(super) cpus: CpuFacts,
+    pub(super) args: RunArgs,
+    /// Set by a signal, whichever attempt is under way.
+    pub(super) interrupted: Arc<AtomicBool>,
+}
+
+impl Attempts {
+    /// Refuses what cannot run here, before anything is touched; says who runs where.
+    pub(super) fn check(&self, wanted: &Wanted) -> Result<(), Failure> {
+        let plan = plan(wanted, 1)?;
+        let roles = plan.roles(&self.cpus, &self.named)?;
+        Need::check_all(&plan.needs(&self.cpus, &roles)?, &Machine::live(), None)?;
+        if !self.args.quiet {
+            roles.lines().iter().for_each(|line| say(line));
+        }
+        Ok(())
+    }
+
+    /// A short attempt, whose run is not kept.
+    pub(super) fn probe(&self, wanted: &Wanted, duration_ns: u64, file: &Path) -> Result<Option<GaveWay>, Failure> {
+        let outcome = self.attempt(wanted, duration_ns, file, (Proof::Seen, Vec::new()));
+        remove(file);
+        self.tell("", wanted, outcome)
+    }
+
+    /// The hold of a search, whose run stays.
+    pub(super) fn hold(&self, search: &Search, duration_ns: u64, file: &Path) -> Result<Option<GaveWay>, Failure> {
+        remove(file);
+        let text = serde_json::to_string_pretty(search).map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
+        let documents = vec![(DOCUMENT.to_owned(), text)];
+        let outcome = self.attempt(&search.wanted, duration_ns, file, (Proof::Stated, documents));
+        self.tell("hold: ", &search.wanted, outcome)
+    }
+
+    /// Measures, and says what gave way.
+    fn attempt(
+        &self,
+        wanted: &Wanted,
+        duration_ns: u64,
+        file: &Path,
+        (proof, documents): (Proof, Vec<(String, String)>),
+    ) -> Result<Option<GaveWay>, Failure> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let plan = plan(wanted, duration_ns)?;
+        let roles = plan.roles(&self.cpus, &self.named)?;
+        let begin = Start {
+            flight_recorder: true,
+            recorder: Some(roles.recorder.clone()),
+            documents,
+            ..Start::probe("capacity", roles.measured.clone(), Some(duration_ns))
+        };
+        let args = RunArgs {
+            out: Some(file.to_owned()),
+            html: None,
+            ..self.args.clone()
+        };
+        let mut run = Run::start(begin, args)?;
+        run.session.recorder.set_thresholds(thresholds(*wanted));
+        run.session.recorder.add_facts(roles.facts());
+        let work = PlanRun {
+            plan: &plan,
+            roles,
+            cpus: self.cpus.clone(),
+            ports: None,
+        };
+        let outcome = lab::plan::run(run.runner(), work);
+        match run.close(outcome) {
+            Ok(file) => Ok(Attempt::of(&RunFile::open(&file)?.view()?, wanted, proof).gave_way),
+            Err(SessionError::Probe(ProbeError::NoTraffic(what))) => Ok(Some(GaveWay {
+                part: Part::TestSet,
+                what,
+            })),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Says how an attempt ended; one that was interrupted ends the search.
+    fn tell(
+        &self,
+        what: &str,
+        wanted: &Wanted,
+        outcome: Result<Option<GaveWay>, Failure>,
+    ) -> Result<Option<GaveWay>, Failure> {
+        let outcome = outcome?;
+        let streams = match wanted.streams {
+            1 => "1 stream".to_owned(),
+            several => format!("{several} streams"),
+        };
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(Failure::CouldNotMeasure(format!(
+                "ended early, at {what}{streams}: there is no answer before the end of the hold"
+            )));
+        }
+        if !self.args.quiet {
+            match &outcome {
+                None => say(&format_args!("{what}{streams}: held")),
+                Some(gave_way) => say(&format_args!("{what}{streams}: {}", gave_way.text())),
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+/// The samples that are not in time are kept with their causes.
+fn thresholds(wanted: Wanted) -> Thresholds {
+    let family = if wanted.relay { "use/" } else { "age/" };
+    Thresholds::new(move |name| name.starts_with(family).then_some(wanted.within_ns))
+}
+
+/// The plan of one attempt.
+fn plan(wanted: &Wanted, duration_ns: u64) -> Result<Plan, Failure> {
+    let Wanted {
+        streams, rate, asdus, ..
+    } = *wanted;
+    let own = match wanted.relay {
+        true => format!(
+            "probe = \"trip\"\nrelay = \"bays{streams}\"\nstreams = {streams}\ncontrols = []\nscenario = [\"overcurrent\"]\n"
+        ),
+        false => format!("probe = \"sampled-values\"\nstreams = {streams}\nrate = {rate}\nasdus = {asdus}\n"),
+    };
+    let text = format!(
+        "name = \"capacity\"\nwhat = \"One attempt of a search\"\nlimits = \"its own\"\nwindow = \"20s\"\n\
+         [cpus]\nhousekeeping = \"first\"\nmeasured = \"rest\"\n\
+         [[step]]\nduration = \"{duration_ns}ns\"\npolicy = \"fifo:60\"\n{own}"
+    );
+    Ok(Plan::parse("capacity", &text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{plan, thresholds};
+    use report::capacity::Wanted;
+
+    fn wanted(streams: u16, relay: bool) -> Wanted {
+        Wanted {
+            streams,
+            rate: 4_800,
+            asdus: 1,
+            relay,
+            quantile: 0.9999,
+            within_ns: 500_000,
+        }
+    }
+
+    #[test]
+    fn every_number_of_streams_is_a_plan() {
+        for (streams, relay) in [(1, false), (1_000, false), (1, true), (120, true)] {
+            let plan = plan(&wanted(streams, relay), 3_000_000_000).expect("a plan");
+            assert_eq!((plan.steps.len(), plan.duration_ns()), (1, 3_000_000_000));
+            assert_eq!(plan.steps[0].name(), if relay { "trip" } else { "sampled values" });
+        }
+    }
+
+    #[test]
+    fn what_must_be_in_time_has_the_threshold() {
+        let [plain, relay] = [false, true].map(|relay| thresholds(wanted(1, relay)));
+        assert_eq!((plain.of("age/MU01"), plain.of("use/MU01")), (Some(500_000), None));
+        assert_eq!((relay.of("age/MU01"), relay.of("use/MU01")), (None, Some(500_000)));
+    }
+}

@@ -1,0 +1,178 @@
+//! `triptime capacity`: how many streams this host holds at least.
+
+mod attempts;
+mod search;
+
+use crate::arguments::RunArgs;
+use crate::ending;
+use crate::failure::Failure;
+use crate::ready::explained;
+use crate::run_file::default_file;
+use crate::verdict;
+use attempts::Attempts;
+use lab::plan::{Named, live_facts};
+use probes::options::positive_duration;
+use report::capacity::{Search, Wanted};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use units::CpuList;
+
+/// Samples that say nothing with 95 % of a share of them: three are to be beyond the quantile (the rule of three).
+const BEYOND: f64 = 3.0;
+
+/// Finds the most sampled-value streams that this host holds, and with --relay the most bays of a relay: no frame lost, no task
+/// overrun, and nearly all samples in time. Searches over a test bed of its own, then holds the answer for a time
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples: triptime capacity --max 200\n          triptime capacity --relay --within 2ms --hold 10m --at-least 20\n          \
+                  triptime capacity --cpus 3 --load hackbench@0 --html capacity.html"
+)]
+pub(crate) struct CapacityArgs {
+    /// Have a relay of the program work on the streams, with a bay of eight functions for each (bays1 to bays999). Every task must end
+    /// in its cycle, and a sample is as old as it is when the task works on it
+    #[arg(long, conflicts_with_all = ["rate", "asdus"])]
+    relay: bool,
+    /// Most streams that are tried [default: 1000; with --relay 999]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    max: Option<u16>,
+    /// Judge: fewer streams than these fail
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    at_least: Option<u16>,
+    /// Samples a second of each stream
+    #[arg(long, value_name = "N", default_value_t = 4_800, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    rate: u32,
+    /// Samples in a frame
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    asdus: u8,
+    /// Share of the samples that must be there in time, from 0.5 to below 1
+    #[arg(long, value_name = "SHARE", default_value = "0.9999", value_parser = share)]
+    quantile: f64,
+    /// In time: from the instant a sample is due until the application has it, or the relay's task works on it [default: 500us; with
+    /// --relay 2ms]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    within: Option<u64>,
+    /// How long each attempt of the search is
+    #[arg(long, value_name = "DURATION", default_value = "3s", value_parser = positive_duration)]
+    probe: u64,
+    /// How long the answer is held
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = positive_duration)]
+    hold: u64,
+    /// CPUs of the device under test, of which the first one takes the streams [default: the isolated CPUs that no other process
+    /// owns, or where there are none, all but the housekeeping ones]
+    #[arg(long, value_name = "LIST")]
+    cpus: Option<CpuList>,
+    /// CPUs for loads, recorder and test set [default: the lowest that is neither isolated nor owned]
+    #[arg(long, value_name = "LIST")]
+    housekeeping: Option<CpuList>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// A share for `--quantile`.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.5..1.0).contains(share));
+    share.ok_or_else(|| "write it as 0.999: at least 0.5, and less than 1".to_owned())
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: &CapacityArgs) -> Result<u8, Failure> {
+    let max = args.most()?;
+    let first = args.wanted(1);
+    args.check_hold(&first)?;
+    let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
+    explained(&args.run);
+    let attempts = Attempts {
+        named: Named {
+            measured: args.cpus.clone(),
+            housekeeping: args.housekeeping.clone(),
+        },
+        cpus,
+        interrupted: Arc::new(AtomicBool::new(false)),
+        args: args.run.clone(),
+    };
+    attempts.check(&first)?;
+    let file = args.run.out.clone().unwrap_or_else(|| default_file("capacity"));
+    free(&file)?;
+    ending::on_signals(&attempts.interrupted)?;
+    let probe = file.with_extension("probe.triptime");
+    let tried = search::search(max, |streams| attempts.probe(&args.wanted(streams), args.probe, &probe))?;
+    let most = search::held(&tried).max(1);
+    search::hold(most, tried, |streams, tried| {
+        let search = Search {
+            wanted: args.wanted(streams),
+            max,
+            at_least: args.at_least,
+            tried: tried.to_vec(),
+        };
+        attempts.hold(&search, args.hold, &file)
+    })?;
+    verdict::show(&file, None, &args.run)
+}
+
+impl CapacityArgs {
+    fn most(&self) -> Result<u16, Failure> {
+        let possible = if self.relay { 999 } else { 1_000 };
+        let max = self.max.unwrap_or(possible);
+        if max > possible {
+            return Err(Failure::Usage(format!(
+                "--max {max}: the relays of the program have {possible} bays at most"
+            )));
+        }
+        match self.at_least {
+            Some(asked) if asked > max => Err(Failure::Usage(format!(
+                "--at-least {asked}: no more than {max} are tried: give --max {asked}"
+            ))),
+            _ => Ok(max),
+        }
+    }
+
+    fn wanted(&self, streams: u16) -> Wanted {
+        let usual = if self.relay { 2_000_000 } else { 500_000 };
+        Wanted {
+            streams,
+            rate: self.rate,
+            asdus: self.asdus,
+            relay: self.relay,
+            quantile: self.quantile,
+            within_ns: self.within.unwrap_or(usual),
+        }
+    }
+
+    /// A hold that one stream alone could not prove anything in.
+    fn check_hold(&self, one: &Wanted) -> Result<(), Failure> {
+        let needed_s = BEYOND / (1.0 - one.quantile) / f64::from(one.rate);
+        if self.hold as f64 / 1e9 >= needed_s {
+            return Ok(());
+        }
+        let needed = units::format_ns((needed_s * 1e9).ceil());
+        Err(Failure::Usage(format!(
+            "--hold is too short to state the quantile {} of one stream with 95 %: hold for {needed} at least, or give a lower --quantile",
+            self.quantile
+        )))
+    }
+}
+
+/// Refuses to replace a run before the search, not behind it.
+fn free(file: &Path) -> Result<(), Failure> {
+    match file.exists() {
+        true => Err(Failure::Usage(format!(
+            "{}: exists already: name another file with --out, or remove it first",
+            file.display()
+        ))),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn a_share_is_of_the_larger_part() {
+        assert_eq!(share("0.9999"), Ok(0.9999));
+        for text in ["1", "0.49", "-1", "NaN", "much", "1e9"] {
+            assert!(share(text).is_err(), "{text}");
+        }
+    }
+}
