@@ -368,7 +368,7 @@ fn what_was_not_told_is_unrecorded() {
 /// Many functions: their states take several rows.
 #[test]
 fn every_state_has_its_channel() {
-    let found = relay::library::find("bays40").expect("a relay").config;
+    let found = relay(&relay::library::file("bays40").expect("a relay"));
     let mut engine = Engine::new(&found).expect("a relay");
     let tap = Tap::new(&found);
     let mut keeper = Keeper::new(&found, 4800.0, None);

@@ -18,6 +18,7 @@ mod task;
 mod words;
 
 pub use file::{Found, find};
+pub use records::{Folder, FolderError};
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
@@ -30,7 +31,6 @@ use ::relay::Config;
 use burden::Burden;
 use model::kind;
 use outputs::Output;
-pub use records::{Folder, FolderError};
 use run::{Recorder, Stop};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -126,7 +126,7 @@ impl<'a> Player<'a> {
     fn push(&mut self, stream: usize, frame: &Frame<'_>) {
         let frames = &mut self.frames[stream];
         let taken = intake::push(self.config, &mut self.runner.engine, stream, frame, |_, _| {
-            frames.taken += 1
+            frames.taken += 1;
         });
         frames.other_conf_rev += u64::from(taken == Taken::OtherConfRev(stream));
         frames.other_members += u64::from(taken == Taken::OtherMembers(stream));
