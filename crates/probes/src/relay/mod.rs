@@ -28,7 +28,6 @@ use crate::probe::{About, Probe};
 use crate::second::next_second;
 use crate::subscribe::{self, ClockRelation, SubscribeConfig, SuperviseConfig};
 use ::relay::Config;
-use burden::Burden;
 use model::kind;
 use outputs::Output;
 use run::{Recorder, Stop};
@@ -106,17 +105,7 @@ impl Probe for RelayConfig {
         let frames = Arc::new(AtomicU64::new(0));
         let (receiver, received) = subscribe::receiver(&self.subscription(), port, &frames, recorder, stop)?;
         let engine = ::relay::Engine::new(&self.relay).map_err(|error| ProbeError::Usage(format!("relay: {error}")))?;
-        let burden = Burden::of(&self.relay.load);
-        let mut task = Task::new(
-            self.clone(),
-            engine,
-            receiver,
-            received,
-            gooses,
-            burden,
-            tape,
-            stop.clone(),
-        );
+        let mut task = Task::new(self.clone(), engine, receiver, received, gooses, tape, stop.clone());
         let thread = HotThread::new(
             "relay",
             self.policy,

@@ -37,19 +37,18 @@ impl Task {
         receiver: Receiver,
         received: Feed,
         outputs: Vec<Output>,
-        burden: Burden,
         tape: Option<Tape>,
         stop: Stop,
     ) -> Self {
         Self {
             intake: Intake::new(&config.relay),
             pace: Pace::new(engine.rate()),
+            burden: Burden::of(&config.relay.load),
             config,
             engine,
             receiver,
             received,
             outputs,
-            burden,
             tape,
             stop,
         }
