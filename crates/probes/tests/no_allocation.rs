@@ -14,7 +14,7 @@ use probes::listen::{self, ListenConfig};
 use probes::noise::{NoiseConfig, NoiseOptions};
 use probes::publish::{self, GooseConfig, PublishConfig, StreamConfig};
 use probes::reflect::{self, ReflectConfig, Role, Stamps};
-use probes::relay::RelayConfig;
+use probes::relay::{Folder, RelayConfig};
 use probes::replay::{CapturedFrames, ReplayConfig};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk::{self, TalkConfig};
@@ -280,8 +280,11 @@ fn relay() {
     );
     let publisher = publish_config(5_000_000_000);
     let text = relay_file(&publisher.streams[0].spec);
+    let relay = ::relay::config::parse(&text, "test").expect("a relay");
+    let folder = tempfile::tempdir().expect("a folder");
     let config = RelayConfig {
-        relay: ::relay::config::parse(&text, "test").expect("a relay"),
+        records: Some(Folder::open(folder.path(), &relay).expect("a folder")),
+        relay,
         clock: ClockRelation::SameHost,
         duration_ns: Some(3_000_000_000),
         policy: Policy::Other,
@@ -303,6 +306,12 @@ fn relay() {
     publisher.join().expect("the publisher ends well");
     let run = run.finish();
     assert!(run.counters("task/R1").received > 1_000);
+    assert!(run.counters("task-stage/R1/record").received > 1_000);
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("a folder").count(),
+        2,
+        "a record of its trip"
+    );
     assert!(run.counters("use/MU01").received > 1_000);
 }
 

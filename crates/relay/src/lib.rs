@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+pub mod disturbance;
 pub mod engine;
 mod error;
 pub mod events;

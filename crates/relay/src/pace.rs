@@ -21,6 +21,12 @@ impl Pace {
         }
     }
 
+    /// The newest sample, and when it came in ns; `None` before the first.
+    #[must_use]
+    pub fn newest(&self) -> Option<(u64, i64)> {
+        self.newest
+    }
+
     /// Number of the first sample that is not due at `at_ns`; 0 before the first.
     #[must_use]
     pub fn due(&self, at_ns: i64) -> u64 {

@@ -136,6 +136,12 @@ fn refusals_name_line_and_key() {
         ("retrip-ms = 120", "retrip-ms = 120, backtrip-mz = 1", "backtrip-mz"),
         ("instances = 1", "instances = 0", "instances is 0"),
         (
+            "pre = \"200ms\"",
+            "pre = \"3s\"",
+            "[record]: pre in ms is 3000; it must be 20 to 2000",
+        ),
+        ("most = 100", "most = 0", "[record]: most is 0"),
+        (
             "max_time = \"1s\"",
             "max_time = \"1s\"\nchange = [{ at = \"1s\", set = { t = true } }]",
             "t",

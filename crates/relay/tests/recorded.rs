@@ -94,7 +94,7 @@ fn the_record_of_a_relay_is_played_by_its_stamps() {
         return;
     };
     let from = open(&corpus.join("comtrade/recorders/3.cfg")).expect("a record");
-    let replayed = record(&c60(), &from, &[], Side::Primary).expect("played");
+    let replayed = record(&c60(), &from, &[], Side::Primary, None).expect("played");
     assert!((replayed.rate - 800.2143).abs() < 0.001, "{}", replayed.rate);
     let columns = values(&from, None, &Dataset::default(), &Options::default()).expect("values");
     let samples: Vec<[f64; 8]> = (0..columns[0].len())
@@ -123,7 +123,7 @@ fn a_relay_and_ours_see_the_same_fault() {
          [[function]]\nname = '59'\nsettings.ptov = { pickup = 1.2 }\n[[trip]]\nname = 'Q0'\nfunctions = ['51N', '50']\n",
     );
     let from = open(&corpus.join("comtrade/recorders/3.cfg")).expect("a record");
-    let replayed = record(&config, &from, &[], Side::Primary).expect("played");
+    let replayed = record(&config, &from, &[], Side::Primary, None).expect("played");
     let pioc = operates(&replayed, 1);
     assert!(
         pioc.iter()
@@ -210,7 +210,7 @@ fn a_real_fault_starts_at_the_published_samples() {
         stream: None,
         assignments: parse_assignments("In=IN_TF8").expect("assignments"),
     };
-    let replayed = record(&config, &from, &[channels], Side::Primary).expect("played");
+    let replayed = record(&config, &from, &[channels], Side::Primary, None).expect("played");
     assert_eq!((replayed.rate, replayed.samples), (5760.0, 13_248));
     let near = |at: u64, published: u64| at.abs_diff(published) <= 2;
     let (phases, resets) = starts(&replayed, 0);

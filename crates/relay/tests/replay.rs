@@ -7,9 +7,11 @@ use capture::write::PcapWriter;
 use common::{Wave, earth_fault, relay};
 use protection::Complex;
 use relay::config::Config;
+use relay::disturbance::Disturbance;
 use relay::events::{Change, Subject};
 use relay::replay::{Channels, Replayed, capture, record};
 use std::fmt::Write;
+use units::Realtime;
 use waveform::comtrade::{Record, parse};
 use waveform::replay::{Side, parse_assignments};
 use wire::ether::{Mac, VlanTag};
@@ -20,6 +22,11 @@ const FEEDER: &str = include_str!("data/feeder.toml");
 
 /// A record at 4000 samples a second of these channels of the wave, in A and V; triggered after half a second.
 fn recorded(wave: &Wave, channels: &[(&str, usize)], samples: u64, rates: &str) -> Record {
+    repeated(wave, channels, samples, rates, 1)
+}
+
+/// The same with each sample of the wave so many times.
+fn repeated(wave: &Wave, channels: &[(&str, usize)], samples: u64, rates: &str, times: u64) -> Record {
     let mut config = format!("s,d,1999\n{0},{0}A,0D\n", channels.len());
     for (number, (name, channel)) in channels.iter().enumerate() {
         let unit = if *channel < 4 { "A" } else { "V" };
@@ -32,7 +39,7 @@ fn recorded(wave: &Wave, channels: &[(&str, usize)], samples: u64, rates: &str) 
     let _ = write!(config, "50\n{rates}\n1/1/2024,0:0:0.0\n1/1/2024,0:0:0.5\nASCII\n1\n");
     let mut data = String::new();
     for n in 0..samples {
-        let values = wave.at(n);
+        let values = wave.at(n / times);
         let _ = write!(data, "{},0", n + 1);
         for (_, channel) in channels {
             let _ = write!(data, ",{:.0}", values[*channel] * 1000.0);
@@ -41,6 +48,9 @@ fn recorded(wave: &Wave, channels: &[(&str, usize)], samples: u64, rates: &str) 
     }
     parse((config.as_bytes(), "cfg"), (data.as_bytes(), "dat")).unwrap_or_else(|error| panic!("{error}"))
 }
+
+/// When the records begin: 2024-01-01.
+const START: Realtime = Realtime::from_ns(1_704_067_200_000_000_000);
 
 const EIGHT: [(&str, usize); 8] = [
     ("IA", 0),
@@ -62,7 +72,7 @@ fn fault() -> Wave {
 }
 
 fn played(config: &Config, from: &Record) -> Replayed {
-    record(config, from, &[], Side::Primary).expect("played")
+    record(config, from, &[], Side::Primary, None).expect("played")
 }
 
 /// First sample at which a subject changed so.
@@ -138,7 +148,7 @@ fn what_a_record_does_not_have_blocks() {
         assert_eq!(tally.blocked_ns, replayed.story.ns(5999) - replayed.story.ns(3));
     }
     let none = recorded(&fault(), &[("X", 0)], 6000, "1\n4000,6000");
-    let error = record(&config, &none, &[], Side::Primary)
+    let error = record(&config, &none, &[], Side::Primary, None)
         .expect_err("no channel")
         .to_string();
     assert!(error.contains("no analog channel of the record"), "{error}");
@@ -169,17 +179,17 @@ fn streams_get_their_own_channels() {
     let far = "Ia=-IA,Ib=-IB,Ic=-IC,In=-IN";
     let differential = Subject::Function(15);
     let through = [given("Ia=IA", "near"), given(far, "far")];
-    let through = record(&config, &from, &through, Side::Primary).expect("played");
+    let through = record(&config, &from, &through, Side::Primary, None).expect("played");
     assert_eq!(operated(&through, differential), None, "what goes in comes out");
     let both = [given("Ia=IA", "near"), given("Ia=IA", "far")];
-    let both = record(&config, &from, &both, Side::Primary).expect("played");
+    let both = record(&config, &from, &both, Side::Primary, None).expect("played");
     assert!(operated(&both, differential).is_some(), "what goes in from both sides");
     let alone = played(&config, &from);
     assert_eq!(operated(&alone, differential), None, "a stream that does not come");
     assert_eq!(alone.streams[1].status.received, 0);
     assert!(operated(&alone, Subject::Function(0)).is_some());
     let refused = |channels: &[Channels]| {
-        record(&config, &from, channels, Side::Primary)
+        record(&config, &from, channels, Side::Primary, None)
             .expect_err("refused")
             .to_string()
     };
@@ -192,8 +202,10 @@ fn streams_get_their_own_channels() {
 fn a_fast_record_loses_nothing() {
     let mut config = relay(FEEDER);
     config.task_ns = 20_000_000;
-    let from = recorded(&Wave::default(), &EIGHT, 30_000, "1\n20000,30000");
-    let replayed = played(&config, &from);
+    let from = repeated(&fault(), &EIGHT, 30_000, "1\n20000,30000", 5);
+    let mut records = Vec::new();
+    let mut keep = |disturbance: Disturbance| records.push(disturbance);
+    let replayed = record(&config, &from, &[], Side::Primary, Some(&mut keep)).expect("played");
     let received = replayed.streams[0];
     assert_eq!(
         (
@@ -203,6 +215,11 @@ fn a_fast_record_loses_nothing() {
         ),
         (30_000, 0, 0)
     );
+    assert_eq!(records.len(), 1);
+    assert_eq!((records[0].missing, records[0].unrecorded), (0, 0));
+    // Its trip operates, then its breaker failure twice: both within half a second.
+    let trip = operated(&replayed, Subject::Trip(0)).expect("a trip");
+    assert_eq!(records[0].start() - START, (trip as i64 - 4000) * 50_000);
 }
 
 const BEGIN_NS: i64 = 1_700_000_000_000_000_000;
@@ -255,8 +272,29 @@ fn ends() -> Config {
     ))
 }
 
+/// What a capture's relay records: instants are those of smpCnt, whatever its frames took on their way.
+#[test]
+fn a_capture_is_recorded_at_the_instants_of_its_samples() {
+    let wave = Wave {
+        fault: 4000..4400,
+        ..Wave::default()
+    };
+    let octets = captured(&wave, 8000, |n| n != 3010);
+    let mut records = Vec::new();
+    let mut keep = |disturbance: Disturbance| records.push(disturbance);
+    let mut reader = Reader::new(&octets[..]).expect("a capture");
+    let replayed = capture(&ends(), &mut reader, Some(&mut keep)).expect("played");
+    let [disturbance] = &records[..] else {
+        panic!("{} records", records.len())
+    };
+    assert_eq!(disturbance.missing, 1);
+    // Count 1000, of 250 ms into a second, is sample 0.
+    let trip = operated(&replayed, Subject::Trip(0)).expect("a trip");
+    assert_eq!(disturbance.at().as_ns(), BEGIN_NS + 250_000_000 + trip as i64 * 250_000);
+}
+
 fn from_capture(config: &Config, octets: &[u8]) -> Replayed {
-    capture(config, &mut Reader::new(octets).expect("a capture")).unwrap_or_else(|error| panic!("{error}"))
+    capture(config, &mut Reader::new(octets).expect("a capture"), None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -295,8 +333,9 @@ fn silence_in_a_capture_blocks() {
 #[test]
 fn what_a_capture_does_not_have_is_said() {
     let octets = captured(&Wave::default(), 100, |_| true);
-    let refused =
-        |config: &Config| capture(config, &mut Reader::new(&octets[..]).expect("a capture")).expect_err("refused");
+    let refused = |config: &Config| {
+        capture(config, &mut Reader::new(&octets[..]).expect("a capture"), None).expect_err("refused")
+    };
     let other = relay(&FEEDER.replace("appid = 0x4000", "appid = 0x4001"));
     let error = refused(&other).to_string();
     assert!(

@@ -2,7 +2,8 @@
 //!
 //! One thread wakes at every due instant of the cycle, takes what its socket holds, works on the samples and publishes what has
 //! changed. The same thread accounts for every sample of its streams as a subscriber does. A cycle that is slept through is
-//! `missed` and not made up for; one that takes longer than the cycle is `late`: an overrun.
+//! `missed` and not made up for; one that takes longer than the cycle is `late`: an overrun. Where records are wanted, a thread beside it
+//! keeps what was last, and writes what was around a trip.
 //!
 //! Hooks: AF_PACKET on one interface, one send(2) a GOOSE message. Produces: `task/NAME`, start of a cycle to its end;
 //! `task-stage/NAME/…`, its parts; what `subscribe` produces of its streams, where "the application has the frame" is the instant its task
@@ -11,11 +12,13 @@
 mod burden;
 mod file;
 mod outputs;
+mod records;
 mod series;
 mod task;
 mod words;
 
 pub use file::{Found, find};
+pub use records::{Folder, FolderError};
 
 use crate::error::ProbeError;
 use crate::hot::{HotThread, Running};
@@ -25,7 +28,6 @@ use crate::probe::{About, Probe};
 use crate::second::next_second;
 use crate::subscribe::{self, ClockRelation, SubscribeConfig, SuperviseConfig};
 use ::relay::Config;
-use burden::Burden;
 use model::kind;
 use outputs::Output;
 use run::{Recorder, Stop};
@@ -51,6 +53,8 @@ pub struct RelayConfig {
     pub cpu: Option<u32>,
     /// How long before a due instant the thread stops sleeping and spins.
     pub spin_ahead_ns: u64,
+    /// Where its disturbance records go; `None`: there are none, and they cost nothing.
+    pub records: Option<Folder>,
 }
 
 /// How the packet socket for this probe is to be opened.
@@ -93,12 +97,15 @@ impl Probe for RelayConfig {
         let describe = Box::new(series::Relay::of(self, &port));
         let slots = usize::from(series::SLOTS);
         let mut feed = recorder.feed(crate::hot::capacity(cycles * u64::from(series::SLOTS)), slots, describe);
-        series::announce(&mut feed, &self.relay.name);
+        series::announce(&mut feed, &self.relay.name, self.records.is_some());
+        let folder = self.records.clone();
+        let (tape, writer) = folder
+            .map(|folder| records::both_ends(self, folder, recorder.events()))
+            .unzip();
         let frames = Arc::new(AtomicU64::new(0));
         let (receiver, received) = subscribe::receiver(&self.subscription(), port, &frames, recorder, stop)?;
         let engine = ::relay::Engine::new(&self.relay).map_err(|error| ProbeError::Usage(format!("relay: {error}")))?;
-        let burden = Burden::of(&self.relay.load);
-        let mut task = Task::new(self.clone(), engine, receiver, received, gooses, burden, stop.clone());
+        let mut task = Task::new(self.clone(), engine, receiver, received, gooses, tape, stop.clone());
         let thread = HotThread::new(
             "relay",
             self.policy,
@@ -106,7 +113,10 @@ impl Probe for RelayConfig {
             feed,
             Box::new(move |start, feed| task.run(start, feed)),
         );
-        Running::start(vec![thread], next_second)
+        let running = Running::start(vec![thread], next_second)?;
+        // Only now: what could not get ready would leave it behind. Until then the ring has room.
+        let writing = writer.map(|writer| writer.begin().inspect_err(|_| stop.request()));
+        Ok(running.with(writing.transpose()?))
     }
 }
 

@@ -13,6 +13,8 @@ pub(super) struct Output {
     messages: Messages,
     members: Box<[Member]>,
     due_ns: i64,
+    /// Whether a message was made.
+    has_begun: bool,
 }
 
 /// A member that follows something, and what it is now.
@@ -34,12 +36,15 @@ impl Output {
             messages: Messages::new(&output.block, source, "relay")?,
             members: output.feeds.iter().map(member).collect(),
             due_ns: 0,
+            has_begun: false,
         })
     }
 
-    /// Makes the message that is due at `now_ns` from the start of the run, if one is: at once where something changed.
+    /// Makes the message that is due at `now_ns` from the start of the run, if one is: at once where something changed. The first one is of
+    /// the first state, whatever that is: who subscribes tells a relay that began again by its numbers.
     pub(super) fn make(&mut self, engine: &Engine, now_ns: i64, has_changed: bool) -> bool {
-        let is_change = has_changed && self.follow(engine);
+        let has_begun = std::mem::replace(&mut self.has_begun, true);
+        let is_change = has_changed && self.follow(engine) && has_begun;
         if !is_change && now_ns < self.messages.repeat_ns() {
             return false;
         }
@@ -84,5 +89,48 @@ fn become_state(value: &mut Value, state: State) {
         }
         // The file is refused where a member's type does not fit what it follows.
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Output;
+    use ::relay::config::parse;
+    use ::relay::{Engine, Sample};
+    use wire::ether::{EthernetView, Mac};
+    use wire::goose::Frame;
+    use wire::quality::SvQuality;
+
+    const FILE: &str = include_str!("../../../../tests/data/relay.toml");
+
+    fn numbers(output: &Output) -> (u32, u32) {
+        let ethernet = EthernetView::parse(output.frame()).expect("a frame");
+        let frame = Frame::parse(&ethernet).expect("a message");
+        (frame.st_num(), frame.sq_num())
+    }
+
+    /// A task that is late in its first cycle has samples before the first message is sent.
+    #[test]
+    fn the_first_message_is_of_state_1_though_samples_have_come() {
+        let config = parse(FILE, "relay.toml").expect("a relay");
+        let mut engine = Engine::new(&config).expect("a relay");
+        let mut output = Output::new(&config.gooses[0], Mac([2, 0, 0, 0, 0, 1])).expect("an output");
+        let good = Sample {
+            smp_cnt: 0,
+            values: [0.0; 8],
+            quality: [SvQuality::GOOD; 8],
+            smp_synch: 2,
+            simulated: false,
+            conflicting: false,
+        };
+        engine.push(0, &good);
+        assert_eq!(engine.task(1).gooses, 1, "its health is known");
+        assert!(output.make(&engine, 28_000_000, true));
+        assert_eq!(numbers(&output), (1, 1));
+        output.sent(28_000_000);
+        // Nothing comes any more: alarm.
+        assert_eq!(engine.task(200).gooses, 1);
+        assert!(output.make(&engine, 29_000_000, true));
+        assert_eq!(numbers(&output), (2, 0));
     }
 }

@@ -17,10 +17,11 @@ pub(super) enum Stage {
     Measure = 3,
     Decide = 4,
     Send = 5,
+    Record = 6,
 }
 
 impl Stage {
-    const ALL: [(Self, &'static str, &'static str); 5] = [
+    const ALL: [(Self, &'static str, &'static str); 6] = [
         (
             Self::Receive,
             "receive",
@@ -46,6 +47,11 @@ impl Stage {
             "send",
             "functions have decided -> what changed is published",
         ),
+        (
+            Self::Record,
+            "record",
+            "what changed is published -> samples and states are handed over for disturbance records",
+        ),
     ];
 
     /// It began at `began` and ends now.
@@ -59,10 +65,11 @@ impl Stage {
 /// Slots of the task and its parts.
 pub(super) const SLOTS: u16 = 1 + Stage::ALL.len() as u16;
 
-/// Makes the series of the relay `name`.
-pub(super) fn announce(feed: &mut Feed, name: &str) {
+/// Makes the series of the relay `name`, which may record.
+pub(super) fn announce(feed: &mut Feed, name: &str, records: bool) {
     feed.announce(TASK, name);
-    for (stage, word, _) in Stage::ALL {
+    let is_there = |stage: &Stage| records || *stage != Stage::Record;
+    for (stage, word, _) in Stage::ALL.into_iter().filter(|(stage, ..)| is_there(stage)) {
         feed.announce(stage as u16, &format!("{name}/{word}"));
     }
 }
@@ -94,6 +101,10 @@ impl Relay {
             ("instances of each function".into(), load.instances.to_string()),
             ("working set".into(), format!("{} MiB", load.working_set_mib)),
             ("busy beside its work".into(), format_ns(load.busy_ns as f64)),
+            (
+                "records".into(),
+                if config.records.is_some() { "yes" } else { "no" }.into(),
+            ),
             ("policy".into(), config.policy.to_string()),
             ("cpu".into(), cpu),
             ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),

@@ -3,6 +3,7 @@
 use super::RelayConfig;
 use super::burden::Burden;
 use super::outputs::Output;
+use super::records::Tape;
 use super::series::{Stage, TASK};
 use super::words;
 use crate::error::ProbeError;
@@ -25,6 +26,7 @@ pub(super) struct Task {
     received: Feed,
     outputs: Vec<Output>,
     burden: Burden,
+    tape: Option<Tape>,
     stop: Stop,
 }
 
@@ -35,18 +37,19 @@ impl Task {
         receiver: Receiver,
         received: Feed,
         outputs: Vec<Output>,
-        burden: Burden,
+        tape: Option<Tape>,
         stop: Stop,
     ) -> Self {
         Self {
             intake: Intake::new(&config.relay),
             pace: Pace::new(engine.rate()),
+            burden: Burden::of(&config.relay.load),
             config,
             engine,
             receiver,
             received,
             outputs,
-            burden,
+            tape,
             stop,
         }
     }
@@ -98,6 +101,7 @@ impl Task {
         self.receive(polling)?;
         let received = Stage::Receive.took(began, feed);
         let due = self.pace.due(received.as_ns());
+        let first = self.engine.next();
         self.engine.align(self.engine.ready(due));
         let aligned = Stage::Align.took(received, feed);
         self.engine.measure();
@@ -111,7 +115,13 @@ impl Task {
         self.burden.carry();
         let decided = Stage::Decide.took(measured, feed);
         self.send(start, decided, changed)?;
-        Ok(Stage::Send.took(decided, feed))
+        let sent = Stage::Send.took(decided, feed);
+        let Some(tape) = &mut self.tape else {
+            return Ok(sent);
+        };
+        // After the trip is on its way: a record makes it no later.
+        tape.tell(&self.engine, first..self.engine.next());
+        Ok(Stage::Record.took(sent, feed))
     }
 
     fn receive(&mut self, polling: &mut Polling) -> Result<(), ProbeError> {
@@ -122,12 +132,16 @@ impl Task {
             pace,
             receiver,
             received,
+            tape,
             ..
         } = self;
         receiver.poll(polling, received, &mut |data, vlan, arrival| {
             intake.take(&config.relay, engine, data, vlan, |_, _| ());
             if let Some(newest) = engine.newest() {
                 pace.came(newest, arrival.heard.as_ns());
+                if let Some(tape) = tape {
+                    tape.came(newest, arrival.kernel.unwrap_or(arrival.wall));
+                }
             }
         })
     }

@@ -4,7 +4,7 @@ use super::functions::FunctionKeys;
 use super::streams::{RatedKeys, StreamKeys};
 use super::trips::TripKeys;
 use super::values::{Cpus, Span};
-use super::{Config, Load, goose};
+use super::{Config, Load, Recording, goose};
 use crate::error::ConfigError;
 use serde::Deserialize;
 use std::ops::RangeInclusive;
@@ -26,6 +26,7 @@ struct File {
     trips: Vec<Spanned<TripKeys>>,
     #[serde(default, rename = "goose")]
     gooses: Vec<Spanned<streamset::goose::Block>>,
+    record: Option<Spanned<RecordKeys>>,
     load: Option<Spanned<LoadKeys>>,
 }
 
@@ -43,6 +44,14 @@ struct RelayKeys {
     simulation: bool,
     #[serde(default)]
     test: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordKeys {
+    pre: Option<Span>,
+    post: Option<Span>,
+    most: Option<u32>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -83,6 +92,7 @@ impl File {
         let start = self.relay.span().start;
         let relay = self.relay.into_inner();
         let mut config = relay.config().map_err(|problem| (start, problem))?;
+        config.recording = self.record.map_or(Ok(RecordKeys::USUAL), RecordKeys::recording)?;
         config.load = self.load.map_or(Ok(LoadKeys::NONE), LoadKeys::load)?;
         for entry in self.streams {
             let start = entry.span().start;
@@ -137,8 +147,34 @@ impl RelayKeys {
             functions: Vec::new(),
             trips: Vec::new(),
             gooses: Vec::new(),
+            recording: RecordKeys::USUAL,
             load: LoadKeys::NONE,
         })
+    }
+}
+
+impl RecordKeys {
+    const USUAL: Recording = Recording {
+        pre_ns: 200 * MS,
+        post_ns: 500 * MS,
+        most: 100,
+    };
+
+    fn recording(keys: Spanned<Self>) -> Result<Recording, Problem> {
+        let start = keys.span().start;
+        let keys = keys.into_inner();
+        let recording = Recording {
+            pre_ns: keys.pre.map_or(Self::USUAL.pre_ns, |pre| pre.0),
+            post_ns: keys.post.map_or(Self::USUAL.post_ns, |post| post.0),
+            most: keys.most.unwrap_or(Self::USUAL.most),
+        };
+        let check = || {
+            ranged("pre in ms", recording.pre_ns / MS, 20..=2000)?;
+            ranged("post in ms", recording.post_ns / MS, 20..=2000)?;
+            ranged("most", u64::from(recording.most), 1..=100_000)
+        };
+        check().map_err(|problem| (start, format!("[record]: {problem}")))?;
+        Ok(recording)
     }
 }
 

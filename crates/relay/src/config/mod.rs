@@ -55,6 +55,8 @@ pub struct Config {
     pub trips: Vec<TripMatrix>,
     /// The GOOSE control blocks it publishes.
     pub gooses: Vec<GooseOutput>,
+    /// How disturbances are recorded.
+    pub recording: Recording,
     /// What makes a live task as heavy as that of a product.
     pub load: Load,
 }
@@ -115,6 +117,17 @@ pub struct TripMatrix {
     pub functions: Vec<usize>,
     /// The breaker failure function behind it; its source is the number of a stream.
     pub breaker_failure: Option<RbrfSettings>,
+}
+
+/// What a disturbance record has, and how many are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recording {
+    /// Time before the trip, in ns.
+    pub pre_ns: u64,
+    /// Time after the last trip, in ns.
+    pub post_ns: u64,
+    /// Most records of a run.
+    pub most: u32,
 }
 
 /// What makes a live task as heavy as that of a product; a replay needs none of it.

@@ -7,7 +7,7 @@
 use protection::measure::Channels;
 
 /// Samples that the ring holds: so far may a driver be behind.
-const RING: usize = 256;
+pub(super) const RING: usize = 256;
 
 /// A sample up to this many counts from the newest one belongs to the same sequence; as `wire::sequence::WINDOW`.
 const WINDOW: i64 = 16;
@@ -347,6 +347,12 @@ impl Aligner {
             self.counters.restarts += 1;
         }
         Placement::Late
+    }
+
+    /// The sample of this number, if it has come and is still in the ring.
+    pub(super) fn slot(&self, number: u64) -> Option<&Slot> {
+        let slot = &self.ring[number as usize & (RING - 1)];
+        (slot.number == number).then_some(slot)
     }
 
     /// The sample of this number, if it has come, and whether anything contradicts it.

@@ -12,6 +12,7 @@ mod outputs;
 
 pub use align::{Counters, Placement};
 pub use outputs::State;
+pub(crate) use outputs::{ALARM, WARNING};
 
 use crate::config::{Config, Feed};
 use crate::events::{Change, Event, Subject};
@@ -19,8 +20,8 @@ use align::Axis;
 use lane::Lane;
 use logic::Logic;
 use outputs::Outputs;
-use protection::measure::{Measured, Reference, Tracker, TrackerSettings};
-use protection::supervision::SampleStatus;
+use protection::measure::{Channels, Measured, Reference, Tracker, TrackerSettings};
+use protection::supervision::{SampleStatus, Synch};
 use protection::{Complex, Inputs, Rated, SettingError};
 use wire::quality::SvQuality;
 
@@ -57,6 +58,15 @@ pub struct Decision<'a> {
     pub gooses: u64,
 }
 
+/// A sample as a task worked on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Aligned<'a> {
+    /// Primary values in A and V, in the order of [`CHANNELS`](crate::config::CHANNELS).
+    pub values: &'a [f64; 8],
+    /// Those that are not used for their quality.
+    pub bad: Channels,
+}
+
 /// A relay.
 pub struct Engine {
     rate: f64,
@@ -83,6 +93,9 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
+    /// Samples of a stream that can be asked for after they were aligned.
+    pub const KEPT: u64 = align::RING as u64;
+
     /// The relay of a file, at the rate of its streams. Allocates; nothing else here does.
     ///
     /// # Errors
@@ -254,6 +267,32 @@ impl Engine {
     #[must_use]
     pub fn status(&self, stream: usize) -> Option<&SampleStatus> {
         self.lanes.get(stream).map(|lane| lane.supervision.status())
+    }
+
+    /// What a stream makes of the relay's health, in the numbers of `Health`; `None` where there is no such stream.
+    #[must_use]
+    pub fn health(&self, stream: usize) -> Option<u8> {
+        let status = self.status(stream)?;
+        Some(outputs::health(std::iter::once(status)))
+    }
+
+    /// Sample `number` of a stream, of those of the last call of [`Engine::align`]; `None` if it has not come. Of more than
+    /// [`Engine::KEPT`] samples only the last ones can be asked for.
+    #[must_use]
+    pub fn aligned(&self, stream: usize, number: u64) -> Option<Aligned<'_>> {
+        let slot = self.lanes.get(stream)?.aligner.slot(number)?;
+        Some(Aligned {
+            values: &slot.values,
+            bad: slot.bad,
+        })
+    }
+
+    /// The number, modulo the rate, of count 0 of the streams that follow a global clock (smpSynch 2): of the top of a second. `None`
+    /// where no stream does.
+    #[must_use]
+    pub fn top(&self) -> Option<u64> {
+        let is_global = |lane: &Lane| lane.supervision.status().synch.value == Synch::GLOBAL.value;
+        self.axis.common.filter(|_| self.lanes.iter().any(is_global))
     }
 
     /// What became of the samples of a stream; `None` where there is no such stream.

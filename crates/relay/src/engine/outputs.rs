@@ -7,9 +7,9 @@ use protection::supervision::{SampleState, SampleStatus};
 /// All well, in the numbers of `Health` (IEC 61850-7-3).
 const WELL: u8 = 1;
 /// Samples are missing.
-const WARNING: u8 = 2;
+pub(crate) const WARNING: u8 = 2;
 /// A stream cannot be worked on.
-const ALARM: u8 = 3;
+pub(crate) const ALARM: u8 = 3;
 
 /// What a member of a control block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

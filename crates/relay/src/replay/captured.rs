@@ -1,8 +1,9 @@
 //! Sampled values of a capture, by the time of its frames.
 
-use super::story::Story;
-use super::{Replayed, received};
+use super::runner::Runner;
+use super::{Records, Replayed, received};
 use crate::config::{Config, Stream};
+use crate::disturbance::Stamp;
 use crate::engine::Engine;
 use crate::error::ReplayError;
 use crate::intake::{self, Taken};
@@ -10,6 +11,7 @@ use crate::pace::Pace;
 use capture::Reader;
 use std::collections::BTreeMap;
 use std::io::Read;
+use units::Realtime;
 use wire::ether::{self, EthernetView};
 use wire::sv::Frame;
 
@@ -23,8 +25,12 @@ const MOST_OTHERS: usize = 32;
 ///
 /// # Errors
 /// A capture that cannot be read, or that has none of the streams.
-pub fn capture<R: Read>(config: &Config, reader: &mut Reader<R>) -> Result<Replayed, ReplayError> {
-    let mut player = Player::new(config)?;
+pub fn capture<'a, R: Read>(
+    config: &'a Config,
+    reader: &mut Reader<R>,
+    records: Records<'a>,
+) -> Result<Replayed, ReplayError> {
+    let mut player = Player::new(config, records)?;
     while let Some(frame) = reader.next_frame()? {
         let at_ns = frame.time_ns.unwrap_or(player.now_ns);
         player.take(frame.data, at_ns);
@@ -42,8 +48,7 @@ struct Frames {
 
 struct Player<'a> {
     config: &'a Config,
-    engine: Engine,
-    story: Story,
+    runner: Runner<'a>,
     pace: Pace,
     /// Time of the frame before, and of the next task; in ns of the capture's clock.
     now_ns: i64,
@@ -55,12 +60,11 @@ struct Player<'a> {
 }
 
 impl<'a> Player<'a> {
-    fn new(config: &'a Config) -> Result<Self, ReplayError> {
+    fn new(config: &'a Config, records: Records<'a>) -> Result<Self, ReplayError> {
         let engine = Engine::new(config)?;
         Ok(Self {
-            story: Story::new(config, engine.rate()),
             pace: Pace::new(engine.rate()),
-            engine,
+            runner: Runner::new(config, engine, records),
             now_ns: 0,
             task_ns: None,
             frames: vec![Frames::default(); config.streams.len()],
@@ -88,7 +92,7 @@ impl<'a> Player<'a> {
         };
         self.go_on(at_ns);
         self.push(stream, &frame);
-        if let Some(newest) = self.engine.newest() {
+        if let Some(newest) = self.runner.engine.newest() {
             self.pace.came(newest, at_ns);
         }
     }
@@ -102,17 +106,28 @@ impl<'a> Player<'a> {
             task_ns = at_ns;
         }
         while task_ns <= at_ns {
-            let up_to = self.engine.ready(self.pace.due(task_ns));
-            self.story.tell(self.engine.task(up_to).events);
+            self.task(self.runner.engine.ready(self.pace.due(task_ns)));
             task_ns = task_ns.saturating_add(step);
         }
         self.task_ns = Some(task_ns);
         self.now_ns = at_ns;
     }
 
+    fn task(&mut self, up_to: u64) {
+        self.runner.align(up_to);
+        let stamp = self.pace.newest().map(|(newest, came_ns)| Stamp {
+            newest,
+            came: Realtime::from_ns(came_ns),
+            top: self.runner.engine.top(),
+        });
+        self.runner.decide(stamp);
+    }
+
     fn push(&mut self, stream: usize, frame: &Frame<'_>) {
         let frames = &mut self.frames[stream];
-        let taken = intake::push(self.config, &mut self.engine, stream, frame, |_, _| frames.taken += 1);
+        let taken = intake::push(self.config, &mut self.runner.engine, stream, frame, |_, _| {
+            frames.taken += 1;
+        });
         frames.other_conf_rev += u64::from(taken == Taken::OtherConfRev(stream));
         frames.other_members += u64::from(taken == Taken::OtherMembers(stream));
     }
@@ -125,11 +140,11 @@ impl<'a> Player<'a> {
     }
 
     fn end(mut self) -> Result<Replayed, ReplayError> {
-        let Some(newest) = self.engine.newest() else {
+        let Some(newest) = self.runner.engine.newest() else {
             return Err(ReplayError::Nothing(self.nothing()));
         };
-        self.story.tell(self.engine.task(newest + 1).events);
-        self.story.end(newest);
+        self.task(newest + 1);
+        self.runner.end(newest);
         let notes = self.notes();
         let inputs = self
             .config
@@ -137,13 +152,13 @@ impl<'a> Player<'a> {
             .iter()
             .map(|stream| format!("{}: {}", stream.name, subscribed(stream)));
         Ok(Replayed {
-            rate: self.engine.rate(),
+            rate: self.runner.engine.rate(),
             samples: newest + 1,
             trigger_ns: None,
             inputs: inputs.collect(),
             notes,
-            streams: received(self.config, &self.engine),
-            story: self.story,
+            streams: received(self.config, &self.runner.engine),
+            story: self.runner.story,
         })
     }
 

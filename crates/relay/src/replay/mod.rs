@@ -2,10 +2,12 @@
 
 mod captured;
 mod record;
+mod runner;
 mod story;
 
 pub use captured::capture;
 pub use record::{Channels, record};
+pub use runner::Records;
 pub use story::{Row, Story, Tally};
 
 use crate::config::Config;

@@ -1,10 +1,12 @@
 //! COMTRADE records, at their own rate.
 
-use super::story::Story;
-use super::{Replayed, received};
+use super::runner::Runner;
+use super::{Records, Replayed, received};
 use crate::config::{CHANNELS, Config};
+use crate::disturbance::Stamp;
 use crate::engine::{Engine, Sample};
 use crate::error::ReplayError;
+use units::Realtime;
 use waveform::WaveformError;
 use waveform::comtrade::Record;
 use waveform::replay::{Assignment, Ending, Options, Side, describe, values};
@@ -39,15 +41,22 @@ struct Fed {
 /// Plays a record. Its samples are fed to the first stream by their phases and units, and to every stream that `channels` names; other
 /// streams get nothing.
 ///
-/// A record of one rate is played sample for sample; one of several rates is first brought to the highest.
+/// A record of one rate is played sample for sample; one of several rates is first brought to the highest. What the relay itself records
+/// has the instants of the record.
 ///
 /// # Errors
 /// A channel that cannot be found, or a rate that the relay's settings do not go with.
-pub fn record(config: &Config, record: &Record, channels: &[Channels], side: Side) -> Result<Replayed, ReplayError> {
+pub fn record(
+    config: &Config,
+    record: &Record,
+    channels: &[Channels],
+    side: Side,
+    records: Records<'_>,
+) -> Result<Replayed, ReplayError> {
     let mut notes = record.warnings.clone();
     let sampling = Sampling::of(record, &mut notes);
     let rate = sampling.rate;
-    let mut engine = Engine::at_rate(config, rate)?;
+    let engine = Engine::at_rate(config, rate)?;
     let mut inputs = Vec::new();
     let fed = feeds(config, channels)?
         .into_iter()
@@ -63,16 +72,25 @@ pub fn record(config: &Config, record: &Record, channels: &[Channels], side: Sid
             config.frequency_hz
         ));
     }
+    if record.config.start.is_none() && records.is_some() {
+        notes.push("the record does not say when it begins: what the relay records begins in 1970".to_owned());
+    }
     let samples = fed.first().and_then(|fed| fed.columns.first()).map_or(0, Vec::len) as u64;
-    let story = play(config, &mut engine, &fed, samples);
+    let begins = Stamp {
+        newest: 0,
+        came: record.config.start.unwrap_or(Realtime::from_ns(0)),
+        top: None,
+    };
+    let mut runner = Runner::new(config, engine, records);
+    play(config, &mut runner, &fed, samples, begins);
     Ok(Replayed {
         rate,
         samples,
         trigger_ns: record.config.trigger_ns,
         inputs,
         notes,
-        story,
-        streams: received(config, &engine),
+        streams: received(config, &runner.engine),
+        story: runner.story,
     })
 }
 
@@ -222,10 +240,9 @@ fn fitted(
     halves.into_iter().find(fits).ok_or(refused)
 }
 
-fn play(config: &Config, engine: &mut Engine, fed: &[Fed], samples: u64) -> Story {
-    let rate = engine.rate();
+fn play(config: &Config, runner: &mut Runner<'_>, fed: &[Fed], samples: u64, begins: Stamp) {
+    let rate = runner.engine.rate();
     let turns = rate.round().max(1.0) as u64;
-    let mut story = Story::new(config, rate);
     let (mut pushed, mut tasks) = (0, 0u64);
     while pushed < samples {
         tasks += 1;
@@ -235,17 +252,15 @@ fn play(config: &Config, engine: &mut Engine, fed: &[Fed], samples: u64) -> Stor
             let end = up_to.min(pushed + PUSHED);
             for number in pushed..end {
                 for fed in fed {
-                    engine.push(fed.stream, &sample(fed, number, turns));
+                    runner.engine.push(fed.stream, &sample(fed, number, turns));
                 }
             }
             pushed = end;
-            engine.align(pushed);
+            runner.align(pushed);
         }
-        engine.measure();
-        story.tell(engine.decide().events);
+        runner.decide(Some(begins));
     }
-    story.end(samples.saturating_sub(1));
-    story
+    runner.end(samples.saturating_sub(1));
 }
 
 /// Sample `number` of a stream. What is missing is not a number, which the measurement does not believe.

@@ -3,6 +3,7 @@
 use super::error::Problem;
 use super::instant::{self, Instant};
 use super::lines::{Line, Lines};
+use units::Realtime;
 
 /// How the data are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +89,8 @@ pub struct Config {
     pub frequency_hz: Option<f64>,
     /// Rates; at least one.
     pub rates: Vec<Rate>,
+    /// When the first sample was taken, by the recorder's clock, whose zone is not applied; `None` when it is not readable.
+    pub start: Option<Realtime>,
     /// The trigger's instant in nanoseconds after the first sample; `None` when one of the two is not readable.
     pub trigger_ns: Option<i64>,
     /// How the data are written.
@@ -123,6 +126,7 @@ impl Config {
             digital,
             frequency_hz,
             rates,
+            start: start.and_then(Instant::realtime),
             trigger_ns: start
                 .zip(trigger)
                 .and_then(|(start, trigger)| i64::try_from(trigger.ns - start.ns).ok()),

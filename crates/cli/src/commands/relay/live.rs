@@ -1,6 +1,6 @@
 //! A relay on an interface.
 
-use super::RelayArgs;
+use super::{RelayArgs, open};
 use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
@@ -23,8 +23,10 @@ pub(super) fn run(Found { config: relay, text }: Found, interface: &str, args: R
         cpu: args.live.cpu.or_else(|| relay.cpus.first()),
         capture: args.capture,
     };
+    let records = args.records.as_deref().map(|path| open(path, &relay)).transpose()?;
     let config = RelayConfig {
         relay,
+        records,
         clock: args.live.clock,
         duration_ns: port_args.duration,
         policy: port_args.policy,

@@ -8,11 +8,12 @@ mod text;
 use crate::arguments::{CaptureArgs, RunArgs};
 use crate::failure::Failure;
 use crate::time_sync::{TimeSyncArgs, relation};
+use ::relay::Config;
 use ::relay::replay::Channels;
 use probes::options::{duration, positive_duration};
-use probes::relay::find;
+use probes::relay::{Folder, find};
 use probes::subscribe::ClockRelation;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use sys::thread::Policy;
 
 /// Runs a virtual protection relay: sampled values in, protection functions, GOOSE out, every cycle timed; or plays a recorded fault
@@ -22,6 +23,7 @@ use sys::thread::Policy;
 Examples:
   triptime relay bays8 eth1 --cpu 3 --clock ptp
   triptime relay feeder.toml eth1 --cpu 3 --clock ptp --duration 1h
+  triptime relay feeder.toml eth1 --cpu 3 --clock ptp --records /var/lib/feeder1
   triptime relay feeder.toml --replay fault.cfg
   triptime relay feeder.toml --replay fault.cff --channels Ia=IA_GC1,Ib=IB_GC1,Ic=IC_GC1 --json
   triptime relay bay.toml --replay bay.pcapng")]
@@ -30,6 +32,9 @@ pub(crate) struct RelayArgs {
     config: String,
     /// Interface that its streams come through, and its GOOSE goes
     interface: Option<String>,
+    /// Folder for a COMTRADE record of each trip ([record] of the relay's file says how long); without it there are none
+    #[arg(long, value_name = "DIR")]
+    records: Option<PathBuf>,
     #[command(flatten)]
     live: LiveArgs,
     #[command(flatten)]
@@ -80,12 +85,24 @@ struct ReplayArgs {
     as_recorded: bool,
 }
 
+/// The folder for records of this relay.
+fn open(path: &Path, relay: &Config) -> Result<Folder, Failure> {
+    Folder::open(path, relay).map_err(|error| Failure::Usage(format!("--records: {error}")))
+}
+
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: RelayArgs) -> Result<u8, Failure> {
     let found = find(&args.config)?;
     match (&args.replay.replay, args.interface.clone()) {
         (None, Some(interface)) => live::run(found, &interface, args),
-        (Some(file), _) => replay::run(&found.config, file, &args.replay, args.run.json),
+        (Some(file), _) => {
+            let records = args
+                .records
+                .as_deref()
+                .map(|path| open(path, &found.config))
+                .transpose()?;
+            replay::run(&found.config, file, &args.replay, records, args.run.json)
+        }
         (None, None) => Err(Failure::Usage(
             "relay: name an interface, or a file with --replay".into(),
         )),

@@ -3,8 +3,10 @@
 use super::{ReplayArgs, json, text};
 use crate::failure::{Failure, say};
 use ::capture::{CaptureError, Reader};
-use ::relay::replay::{Channels, Replayed, capture, record};
+use ::relay::disturbance::Disturbance;
+use ::relay::replay::{Channels, Records, Replayed, capture, record};
 use ::relay::{Config, ReplayError};
+use probes::relay::Folder;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -23,9 +25,17 @@ pub(super) fn channels(text: &str) -> Result<Channels, String> {
 }
 
 /// Plays `file`, and says what came of it; returns the exit status.
-pub(super) fn run(config: &Config, file: &Path, args: &ReplayArgs, is_json: bool) -> Result<u8, Failure> {
+pub(super) fn run(
+    config: &Config,
+    file: &Path,
+    args: &ReplayArgs,
+    folder: Option<Folder>,
+    is_json: bool,
+) -> Result<u8, Failure> {
     let begun = Instant::now();
-    let replayed = play(config, file, args)?;
+    let mut keep = folder.map(|mut folder| move |record: Disturbance| say(&folder.write(&record)));
+    let records = keep.as_mut().map(|keep| keep as &mut dyn FnMut(Disturbance));
+    let replayed = play(config, file, args, records)?;
     let took = begun.elapsed().as_secs_f64();
     let text = match is_json {
         true => json::document(config, file, &replayed),
@@ -52,7 +62,7 @@ fn quiet_if_closed(error: io::Error) -> io::Result<()> {
     }
 }
 
-fn play(config: &Config, path: &Path, args: &ReplayArgs) -> Result<Replayed, Failure> {
+fn play<'a>(config: &'a Config, path: &Path, args: &ReplayArgs, records: Records<'a>) -> Result<Replayed, Failure> {
     let refused = |error: ReplayError| {
         let text = match &error {
             // It names the file itself.
@@ -74,14 +84,14 @@ fn play(config: &Config, path: &Path, args: &ReplayArgs) -> Result<Replayed, Fai
             Side::Primary
         };
         let opened = comtrade::open(path).map_err(|error| refused(WaveformError::from(error).into()))?;
-        return record(config, &opened, &args.channels, side).map_err(refused);
+        return record(config, &opened, &args.channels, side, records).map_err(refused);
     }
     if !args.channels.is_empty() || args.as_recorded {
         let text = "--channels and --as-recorded are for COMTRADE records (.cfg, .dat, .cff): a capture has members";
         return Err(Failure::Usage(text.into()));
     }
     let mut reader = Reader::open(path).map_err(|error| refused(error.into()))?;
-    capture(config, &mut reader).map_err(refused)
+    capture(config, &mut reader, records).map_err(refused)
 }
 
 #[cfg(test)]

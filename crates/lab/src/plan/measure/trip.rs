@@ -148,6 +148,7 @@ impl TripStep {
             policy: self.policy,
             cpu: place.judged.first(),
             spin_ahead_ns: 0,
+            records: None,
         };
         Ok((relay, test))
     }

@@ -1,0 +1,135 @@
+//! Disturbance records of a live relay: from its task, through a ring, to a thread that writes them.
+
+mod folder;
+
+pub use folder::{Folder, FolderError};
+
+use super::RelayConfig;
+use crate::error::ProbeError;
+use crate::hot::Beside;
+use crate::subscribe::ClockRelation;
+use ::relay::Engine;
+use ::relay::disturbance::{Keeper, Row, Stamp, Tap};
+use model::EventKind;
+use rtrb::{Consumer, Producer, RingBuffer};
+use run::{Events, Stop};
+use std::ops::Range;
+use std::time::Duration;
+use units::Realtime;
+
+/// How often the ring is emptied.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Time that the ring has room for, in ns: so long may the thread that empties it wait for a CPU.
+const ROOM_NS: u64 = 1_000_000_000;
+
+/// The task's end of the ring. After it was made nothing here allocates.
+pub(super) struct Tape {
+    tap: Tap,
+    ring: Producer<Row>,
+    newest: Option<(u64, Realtime)>,
+}
+
+/// What writes the records, not yet begun.
+pub(super) struct Writer {
+    ring: Consumer<Row>,
+    keeper: Keeper,
+    folder: Folder,
+    events: Events,
+}
+
+/// Both ends for a relay whose records go to `folder`.
+pub(super) fn both_ends(config: &RelayConfig, folder: Folder, events: Events) -> (Tape, Writer) {
+    let relay = &config.relay;
+    let tap = Tap::new(relay);
+    let of_task = samples(relay.rate, relay.task_ns) + samples(relay.rate, relay.wait_ns) + 1;
+    let tasks = usize::try_from(ROOM_NS / relay.task_ns.max(1)).unwrap_or(1) + 1;
+    // Tasks that have been slept through come at once, with all that was kept for them.
+    let room = tap.most(&(0..of_task)) * tasks + tap.most(&(0..Engine::KEPT));
+    let (mut producer, mut consumer) = RingBuffer::new(room);
+    touch(&mut producer, &mut consumer);
+    let tape = Tape {
+        tap,
+        ring: producer,
+        newest: None,
+    };
+    let uncertainty_ns = match config.clock {
+        ClockRelation::Ptp { stated_ns, .. } => stated_ns,
+        ClockRelation::SameHost | ClockRelation::Unknown => None,
+    };
+    let writer = Writer {
+        ring: consumer,
+        keeper: Keeper::new(relay, f64::from(relay.rate), uncertainty_ns),
+        folder,
+        events,
+    };
+    (tape, writer)
+}
+
+fn samples(rate: u32, ns: u64) -> u64 {
+    (u64::from(rate) * ns).div_ceil(1_000_000_000)
+}
+
+/// Writes every place of the ring once, so that none faults later.
+fn touch(ring: &mut Producer<Row>, source: &mut Consumer<Row>) {
+    let blank = Row::Task {
+        from: 0,
+        to: 0,
+        stamp: None,
+    };
+    while ring.push(blank).is_ok() {}
+    while source.pop().is_ok() {}
+}
+
+impl Tape {
+    /// Sample `newest` is the newest one since `at`, UTC.
+    pub(super) fn came(&mut self, newest: u64, at: Realtime) {
+        if self.newest.is_none_or(|(before, _)| newest > before) {
+            self.newest = Some((newest, at));
+        }
+    }
+
+    /// Tells what a task over these samples has worked on and decided. A task that the ring has no room for is left out whole: the record
+    /// says so of its samples.
+    pub(super) fn tell(&mut self, engine: &Engine, numbers: Range<u64>) {
+        if numbers.is_empty() {
+            return;
+        }
+        let stamp = self.newest.map(|(newest, came)| Stamp {
+            newest,
+            came,
+            top: engine.top(),
+        });
+        let rows = self.tap.samples(engine, numbers.clone());
+        let rows = rows.chain(self.tap.decided(engine, numbers.clone(), stamp));
+        if let Ok(room) = self.ring.write_chunk_uninit(self.tap.most(&numbers)) {
+            room.fill_from_iter(rows);
+        }
+    }
+}
+
+impl Writer {
+    /// Begins to write, in a thread beside the task.
+    pub(super) fn begin(mut self) -> Result<Beside, ProbeError> {
+        let work = move |over: &Stop| {
+            while !over.requested() {
+                self.drain();
+                std::thread::park_timeout(LOOK);
+            }
+            self.drain();
+            if let Some(record) = self.keeper.finish() {
+                self.events.write(EventKind::Relay, self.folder.write(&record));
+            }
+        };
+        Beside::start("relay-records", work)
+            .map_err(|error| ProbeError::NoTraffic(format!("relay: the system has no thread left: {error}")))
+    }
+
+    fn drain(&mut self) {
+        while let Ok(row) = self.ring.pop() {
+            if let Some(record) = self.keeper.take(row) {
+                self.events.write(EventKind::Relay, self.folder.write(&record));
+            }
+        }
+    }
+}
