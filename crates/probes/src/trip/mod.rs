@@ -15,7 +15,6 @@ mod ears;
 mod frames;
 mod limits;
 mod listener;
-mod member;
 mod options;
 mod publisher;
 mod script;
@@ -26,7 +25,6 @@ mod watch;
 
 pub use control::Control;
 pub use limits::limits;
-pub use member::{Member, MemberError};
 pub use options::TripOptions;
 pub use security::Security;
 
@@ -52,6 +50,7 @@ use sys::thread::Policy;
 use units::Monotonic;
 use waveform::scenario::Scenario;
 use wire::ether::Mac;
+use wire::goose::Member;
 
 /// What a relay is tested with, and how.
 #[derive(Debug, Clone)]

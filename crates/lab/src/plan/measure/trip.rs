@@ -10,11 +10,12 @@ use ::relay::library::{Found, find};
 use probes::publish;
 use probes::relay::{self, RelayConfig};
 use probes::subscribe::ClockRelation;
-use probes::trip::{Member, Ports, TripConfig, TripOptions, goose_port_options, limits};
+use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options, limits};
 use probes::{Need, Probe, Receive, SenderEnd};
 use serde::Deserialize;
 use streamset::StreamSpec;
 use units::CpuList;
+use wire::goose::Member;
 
 /// Faults from the test set to a relay on the device under test, with the options of `trip` as keys.
 pub(in crate::plan) type TripStep = TwoEnds<UnderTest, TripOptions>;
