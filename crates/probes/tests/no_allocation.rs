@@ -274,14 +274,15 @@ fn relay() {
     }
     let _turn = turn();
     let pair = Pair::build();
-    let (near, far) = (
-        pair.port_a(&publish::port_options()),
-        pair.port_b(&probes::relay::port_options()),
-    );
     let publisher = publish_config(5_000_000_000);
     let text = relay_file(&publisher.streams[0].spec);
+    let relay = ::relay::config::parse(&text, "test").expect("a relay");
+    let (near, far) = (
+        pair.port_a(&publish::port_options()),
+        pair.port_b(&probes::relay::port_options(&relay)),
+    );
     let config = RelayConfig {
-        relay: ::relay::config::parse(&text, "test").expect("a relay"),
+        relay,
         clock: ClockRelation::SameHost,
         duration_ns: Some(3_000_000_000),
         policy: Policy::Other,

@@ -11,6 +11,7 @@ pub mod config;
 pub mod engine;
 mod error;
 pub mod events;
+pub mod inputs;
 pub mod intake;
 pub mod library;
 mod pace;

@@ -3,7 +3,9 @@
 use super::TripConfig;
 use super::{Control, Security};
 use crate::error::ProbeError;
-use crate::options::{appid, defaults, duration, mac, ns, positive_duration, some_positive_ns, some_text, some_vlan, text, vlan};
+use crate::options::{
+    appid, defaults, duration, mac, ns, positive_duration, some_positive_ns, some_text, some_vlan, text, vlan,
+};
 use crate::reception::Receive;
 use serde::Deserialize;
 use streamset::{StreamSpec, following};

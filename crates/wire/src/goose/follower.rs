@@ -189,7 +189,10 @@ mod tests {
             value: false,
             is_first: true,
         };
-        assert_eq!(take(&mut follower, &message([2, 0], false), 10), Followed::Used(Some(fall)));
+        assert_eq!(
+            take(&mut follower, &message([2, 0], false), 10),
+            Followed::Used(Some(fall))
+        );
         assert_eq!(take(&mut follower, &message([2, 1], false), 14), Followed::Used(None));
         // A new state in which the member stays is no change of it.
         assert_eq!(take(&mut follower, &message([3, 0], false), 20), Followed::Used(None));
@@ -198,7 +201,10 @@ mod tests {
             value: true,
             is_first: false,
         };
-        assert_eq!(take(&mut follower, &message([4, 1], true), 30), Followed::Used(Some(late)));
+        assert_eq!(
+            take(&mut follower, &message([4, 1], true), 30),
+            Followed::Used(Some(late))
+        );
         assert_eq!(follower.doubts()[7], 1);
     }
 

@@ -96,7 +96,7 @@ impl Measure for TripStep {
         let way = place.way();
         let (relay, test) = self.ends(place).map_err(probes::ProbeError::Usage)?;
         let ports = ports(way)?;
-        let device = way.bed.port(End::Device, &relay::port_options())?;
+        let device = way.bed.port(End::Device, &relay::port_options(&relay.relay))?;
         let far = relay.start(device, &mut session.recorder, &place.stop)?;
         let near = test.start(ports, &mut session.recorder, &place.stop);
         Ok(Box::new(Ends::of(near, far, &place.stop, SenderEnd::default())?))
