@@ -335,8 +335,57 @@ pub static SECURITY: Kind = Kind {
     ],
 };
 
+/// `pong/*`
+pub static PONG: Kind = Kind {
+    name: "pong",
+    title: "GOOSE answer (ping-pong)",
+    what: "Just before the send call of a change of state to the kernel's receive stamp of the first GOOSE message with the \
+           device's answer. Not halved, and nothing is subtracted.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: true,
+    counters: &[
+        (Counter::Expected, "Pings"),
+        (Counter::Received, "Answers"),
+        (Counter::Lost, "Pings without an answer within the deadline"),
+        (Counter::Late, "Answers after the deadline"),
+        (Counter::Unwanted, "Changes of the answer without a ping"),
+    ],
+};
+
+/// `ping/*`
+pub static PING: Kind = Kind {
+    name: "ping",
+    title: "Own part of a GOOSE answer",
+    what: "Just before the send call of a ping to the kernel's stamp of the frame at the driver: the test set's own part of an \
+           answer.",
+    samples: Samples::Sent,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[(Counter::Lost, "Pings that the driver did not stamp")],
+};
+
+/// `decision/*`
+pub static DECISION: Kind = Kind {
+    name: "decision",
+    title: "Decisions of two relays",
+    what: "Of decisions that the relay named first took first: the kernel's receive stamp of its first GOOSE message to that of the \
+           other relay's. Never below 0: where the other is first, its own series has the sample.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[
+        (Counter::Expected, "Decisions that the relay named first took first"),
+        (Counter::Received, "Decisions that the other took, too"),
+        (Counter::Lost, "Decisions that the other never took"),
+    ],
+};
+
 /// All of them.
-pub static ALL: [&Kind; 24] = [
+pub static ALL: [&Kind; 27] = [
     &WAKEUP,
     &NOISE,
     &RTT,
@@ -361,4 +410,7 @@ pub static ALL: [&Kind; 24] = [
     &TRIP,
     &START,
     &SECURITY,
+    &PONG,
+    &PING,
+    &DECISION,
 ];

@@ -27,6 +27,7 @@ pub use control::Control;
 pub use limits::limits;
 pub use options::TripOptions;
 pub use security::Security;
+pub(crate) use stage::sampling;
 
 use crate::error::ProbeError;
 use crate::hot::{Beside, HotThread, Running};
@@ -164,7 +165,7 @@ impl Probe for TripConfig {
         }
         let (to_conductor, heard) = rtrb::RingBuffer::new(HEARD);
         let (exchange, prompter) = script::exchange(&shared.ended);
-        let sampling = stage::sampling(self)?;
+        let sampling = sampling(&self.stream)?;
         let (opening, synth) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
         let mut conductor = Conductor {
             config: self.clone(),

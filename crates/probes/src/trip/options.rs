@@ -126,7 +126,8 @@ impl TripOptions {
         })
     }
 
-    fn stream(&self) -> StreamSpec {
+    /// The stream with the faults, or the first of a load.
+    pub(crate) fn stream(&self) -> StreamSpec {
         StreamSpec {
             destination: self.dst,
             vlan: self.vlan,
