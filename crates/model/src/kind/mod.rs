@@ -371,21 +371,33 @@ pub static PING: Kind = Kind {
 pub static DECISION: Kind = Kind {
     name: "decision",
     title: "Decisions of two relays",
-    what: "Of decisions that the relay named first took first: the kernel's receive stamp of its first GOOSE message to that of the \
-           other relay's. Never below 0: where the other is first, its own series has the sample.",
+    what: "The kernel's receive stamp of the first GOOSE message with the decision of one relay to that of the other's, whoever was \
+           first.",
     samples: Samples::Frames,
     line: None,
     accounts: Accounts::None,
     is_repeated: false,
     counters: &[
-        (Counter::Expected, "Decisions that the relay named first took first"),
-        (Counter::Received, "Decisions that the other took, too"),
-        (Counter::Lost, "Decisions that the other never took"),
+        (Counter::Expected, "Decisions"),
+        (Counter::Received, "Decisions that both relays took"),
+        (Counter::Lost, "Decisions that only one relay took"),
     ],
 };
 
+/// `lead/*`
+pub static LEAD: Kind = Kind {
+    name: "lead",
+    title: "Who decided first",
+    what: "Decisions of two relays that the one named first took first, and by how much.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
 /// All of them.
-pub static ALL: [&Kind; 27] = [
+pub static ALL: [&Kind; 28] = [
     &WAKEUP,
     &NOISE,
     &RTT,
@@ -413,4 +425,5 @@ pub static ALL: [&Kind; 27] = [
     &PONG,
     &PING,
     &DECISION,
+    &LEAD,
 ];

@@ -201,7 +201,9 @@ impl Pinger {
             Case::Subscribed => repeated(self.config.goose_rate),
             _ => self.config.block.curve,
         });
-        self.rest(SETTLE_NS, feed)?;
+        if matches!(case, Case::Goose | Case::Sv) {
+            self.rest(SETTLE_NS, feed)?;
+        }
         for count in [&self.shared.due, &self.shared.sent] {
             count.store(0, Ordering::Relaxed);
         }

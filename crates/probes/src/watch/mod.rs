@@ -1,10 +1,10 @@
 //! Relays side by side, such as a pilot beside a conventional one: their GOOSE decisions in pairs, for as long as it takes.
 //!
-//! A decision is a member that becomes true. Each is paired with that of the first relay; which of both came first, and by how much,
-//! is a sample. Decisions that only one took are counted and listed.
+//! A decision is a member that becomes true. Each is paired with that of the first relay; how far apart they are is a sample. Decisions
+//! that only one took are counted and listed.
 //!
-//! Hooks: AF_PACKET on one interface, only received from. Produces: `decision/A-B`, decisions that A took first, kernel's stamp of A's
-//! first message to that of B's; `lost` are those that B never took. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
+//! Hooks: AF_PACKET on one interface, only received from. Produces: `decision/A-B`, between the kernel's stamps of the first messages of
+//! both, whoever was first; `lost` are decisions that only one took; `lead/A-B`, those of them that A took first, and `lead/B-A`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
 
 mod pairing;
 mod series;
@@ -79,7 +79,7 @@ pub static ABOUT: About = About {
     name: "watch",
     words: "watch",
     what: "Relays side by side: the GOOSE decision of one -> that of the other.",
-    kinds: &[&kind::DECISION],
+    kinds: &[&kind::DECISION, &kind::LEAD],
     page: "guide/watch.md",
 };
 
@@ -135,7 +135,7 @@ impl Probe for WatchConfig {
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
         self.check()?;
         let port = on.into();
-        let slots = 2 * (self.relays.len() - 1);
+        let slots = series::SLOTS * (self.relays.len() - 1);
         let describe = series::Watch::of(self, port.interface());
         let labels: Vec<String> = (0..slots)
             .map(|slot| describe.label(u16::try_from(slot).unwrap_or(u16::MAX)))

@@ -1,19 +1,23 @@
 //! What the series of watched relays are called and mean.
 
 use super::WatchConfig;
+use crate::reception::link_text;
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
 use units::format_ns;
 use wire::goose::FOLLOWER_DOUBTS;
 
-/// Slot of the decisions of a pair that its relay `first` took first: 0 for the first relay of all, 1 for the other.
-pub(super) fn slot(pair: usize, first: usize) -> u16 {
-    u16::try_from(2 * pair + first).unwrap_or(u16::MAX)
+/// Slots of a pair: all of its decisions, those that one took first, and those that the other took first.
+pub(super) const SLOTS: usize = 3;
+
+/// Slot of all decisions of a pair.
+pub(super) fn slot(pair: usize) -> u16 {
+    u16::try_from(SLOTS * pair).unwrap_or(u16::MAX)
 }
 
-/// Both slots of a pair.
-pub(super) fn both_slots(pair: usize) -> impl Iterator<Item = u16> {
-    (0..2).map(move |first| slot(pair, first))
+/// Slot of the decisions of a pair that its relay `first` took first: 0 for the first relay of all, 1 for the other.
+pub(super) fn lead_slot(pair: usize, first: usize) -> u16 {
+    u16::try_from(SLOTS * pair + 1 + first).unwrap_or(u16::MAX)
 }
 
 /// Codes of notices.
@@ -52,7 +56,7 @@ impl Watch {
         }
     }
 
-    /// What the series of a slot is called: who decided first, and who then.
+    /// What the series of a slot is called: the two relays, in the order in which they decided where that is one.
     pub(super) fn label(&self, slot: u16) -> String {
         let [first, then] = self.pair(slot);
         format!("{}-{}", self.names[first], self.names[then])
@@ -60,8 +64,11 @@ impl Watch {
 
     /// The relays of a slot, the one that decided first before the other.
     fn pair(&self, slot: u16) -> [usize; 2] {
-        let other = usize::from(slot / 2) + 1;
-        if slot % 2 == 0 { [0, other] } else { [other, 0] }
+        let other = usize::from(slot) / SLOTS + 1;
+        match usize::from(slot) % SLOTS {
+            2 => [other, 0],
+            _ => [0, other],
+        }
     }
 
     fn doubt(&self, number: u16, count: u64, relay: u64, in_all: &str) -> (EventKind, String) {
@@ -102,48 +109,65 @@ impl Describe for Watch {
             let relay = &config.relays[relay];
             format!("member {} of {}", relay.member, relay.gocb_ref)
         };
-        let [first, then] = self.pair(slot).map(block);
+        let [one, other] = self.pair(slot).map(block);
+        let (kind, what) = match usize::from(slot) % SLOTS {
+            0 => (
+                &kind::DECISION,
+                "kernel has the first GOOSE message of one relay's decision -> it has that of the other's, whoever was first",
+            ),
+            _ => (
+                &kind::LEAD,
+                "kernel has the first GOOSE message of the first relay's decision -> it has that of the second's",
+            ),
+        };
         let cpu = config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
         SeriesSpec {
             settings: vec![
                 ("interface".into(), self.interface.clone()),
-                ("first".into(), first),
-                ("then".into(), then),
+                ("one".into(), one),
+                ("the other".into(), other),
                 ("pair within".into(), format_ns(config.pair_within_ns as f64)),
                 ("policy".into(), config.policy.to_string()),
                 ("cpu".into(), cpu),
             ],
             // The kernel's stamps are of the wall clock, and moved to this one: a step moves no message.
-            ..SeriesSpec::of(
-                &kind::DECISION,
-                label,
-                "kernel has the first GOOSE message of one relay's decision -> it has that of the other's",
-            )
+            ..SeriesSpec::of(kind, label, what)
         }
     }
 
     fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
-        let within = format_ns(self.config.pair_within_ns as f64);
         let (kind, what) = match code {
-            notice::ALONE => (
-                EventKind::Note,
-                format!("only the first one decided: none of the other came within {within}"),
-            ),
+            notice::ALONE => {
+                let within = format_ns(self.config.pair_within_ns as f64);
+                let what = format!(
+                    "only {} decided: no decision of {} came within {within}",
+                    self.name(a),
+                    self.name(b)
+                );
+                (EventKind::Note, what)
+            }
             notice::INCOMPARABLE => (
                 EventKind::NotCounted,
-                "a decision of the first one is not counted: the other was not heard, or its member was set already"
-                    .into(),
+                format!(
+                    "a decision of {} is not counted: {} was not heard, or its member was set already",
+                    self.name(a),
+                    self.name(b)
+                ),
             ),
             notice::INEXACT => (
                 EventKind::NotCounted,
                 format!(
-                    "both decided, {} apart or nearly so: not counted, since the first message of one never came",
+                    "both decided, some {} apart: not counted, since the first message of one never came",
                     format_ns(a as f64)
                 ),
             ),
             notice::LEFT => (
                 EventKind::NotCounted,
-                "the last decision of the first one is not counted: the run ended before the other could follow".into(),
+                format!(
+                    "the last decision of {} is not counted: the run ended before {} could follow",
+                    self.name(a),
+                    self.name(b)
+                ),
             ),
             notice::NEVER => (
                 EventKind::StreamDoubt,
@@ -154,13 +178,10 @@ impl Describe for Watch {
                 format!("{a} frames were dropped by the socket before they were read"),
             ),
             notice::MALFORMED => (EventKind::StreamDoubt, format!("{a} GOOSE frames could not be read")),
-            notice::LINK => (
-                EventKind::StreamDoubt,
-                crate::reception::link_text(a == 1, &self.interface),
-            ),
+            notice::LINK => (EventKind::StreamDoubt, link_text(a == 1, &self.interface)),
             notice::UNNAMED => (
-                EventKind::Note,
-                format!("{a} more decisions of all relays are not named one by one"),
+                EventKind::NotCounted,
+                format!("{a} more decisions of one relay alone are not named one by one: some may not be counted"),
             ),
             sum if sum >= notice::DOUBT_SUM => self.doubt(sum - notice::DOUBT_SUM, a, b, " (in all)"),
             doubt => self.doubt(doubt - notice::DOUBT, a, b, ""),
@@ -171,8 +192,9 @@ impl Describe for Watch {
 
 #[cfg(test)]
 mod tests {
-    use super::{Watch, names};
+    use super::{Watch, names, notice};
     use crate::watch::WatchConfig;
+    use run::Describe;
 
     fn config(relays: &[&str]) -> WatchConfig {
         let relays = relays.iter().map(|relay| relay.parse().expect(relay));
@@ -180,18 +202,15 @@ mod tests {
     }
 
     #[test]
-    fn series_are_called_after_who_decided_first() {
+    fn series_are_called_after_their_relays() {
         let three = config(&["MAINLD0/LLN0$GO$gcb", "PILOTLD0/LLN0$GO$gcb:1", "THIRDLD0/LLN0$GO$gcb"]);
         let watch = Watch::of(&three, "v0");
-        let labels: Vec<String> = (0..4).map(|slot| watch.label(slot)).collect();
+        let labels: Vec<String> = (3..6).map(|slot| watch.label(slot)).collect();
+        assert_eq!(labels, ["MAINLD0-THIRDLD0", "MAINLD0-THIRDLD0", "THIRDLD0-MAINLD0"]);
+        let (_, alone) = watch.notice(notice::ALONE, "x", 2, 0);
         assert_eq!(
-            labels,
-            [
-                "MAINLD0-PILOTLD0",
-                "PILOTLD0-MAINLD0",
-                "MAINLD0-THIRDLD0",
-                "THIRDLD0-MAINLD0"
-            ]
+            alone,
+            "x: only THIRDLD0 decided: no decision of MAINLD0 came within 500 ms"
         );
         let alike = config(&["LD0/LLN0$GO$a", "LD0/LLN0$GO$b"]);
         assert_eq!(names(&alike), ["LD0/LLN0$GO$a", "LD0/LLN0$GO$b"]);

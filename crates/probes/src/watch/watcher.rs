@@ -2,7 +2,7 @@
 
 use super::WatchConfig;
 use super::pairing::{Decision, Paired, Pairing};
-use super::series::{both_slots, notice, slot};
+use super::series::{lead_slot, notice, slot};
 use crate::error::ProbeError;
 use crate::reception::{Account, Arrival, Reception};
 use model::Counter;
@@ -103,24 +103,27 @@ impl Relays {
                 at,
                 by_ns,
                 is_exact: true,
-            } => feed.sample(slot(pair, first), at, by_ns, self.decisions),
-            Paired::Both { first, at, by_ns, .. } => {
-                feed.notice(slot(pair, first), notice::INEXACT, at, by_ns.unsigned_abs(), 0);
+            } => {
+                feed.sample(slot(pair), at, by_ns, self.decisions);
+                feed.sample(lead_slot(pair, first), at, by_ns, self.decisions);
             }
-            Paired::Alone { relay, decision } if decision.is_comparable => {
-                feed.count(slot(pair, relay), Counter::Lost, decision.at, 1);
-                self.name(slot(pair, relay), notice::ALONE, decision.at, feed);
-            }
-            Paired::Alone { relay, decision } => {
-                self.name(slot(pair, relay), notice::INCOMPARABLE, decision.at, feed);
-            }
+            Paired::Both { at, by_ns, .. } => feed.notice(slot(pair), notice::INEXACT, at, by_ns.unsigned_abs(), 0),
+            Paired::Alone { relay, decision } => self.alone(pair, relay, decision, feed),
         }
     }
 
-    fn name(&mut self, slot: u16, code: u16, at: Monotonic, feed: &mut Feed) {
+    /// Only one relay of a pair decided, 0 for the first of all.
+    fn alone(&mut self, pair: usize, relay: usize, decision: Decision, feed: &mut Feed) {
+        let Decision { at, is_comparable, .. } = decision;
+        let code = match is_comparable {
+            true => notice::ALONE,
+            false => notice::INCOMPARABLE,
+        };
+        feed.count(slot(pair), Counter::Lost, at, u64::from(is_comparable));
         self.named += 1;
         if self.named <= MOST_NAMED {
-            feed.notice(slot, code, at, 0, 0);
+            let [one, other] = numbers(pair, relay);
+            feed.notice(slot(pair), code, at, one, other);
         }
     }
 
@@ -136,7 +139,7 @@ impl Relays {
             if new > 0 && watched.named[doubt] < MOST_DOUBTS_NAMED {
                 watched.named[doubt] += 1;
                 told(relay, self.pairings.len(), |slot| {
-                    feed.notice(slot, code, at, new, relay as u64)
+                    feed.notice(slot, code, at, new, relay as u64);
                 });
             }
         }
@@ -151,7 +154,8 @@ impl Relays {
         }
         for (pair, pairing) in self.pairings.iter().enumerate() {
             for (relay, decision) in pairing.left() {
-                feed.notice(slot(pair, relay), notice::LEFT, decision.at, 0, 0);
+                let [one, other] = numbers(pair, relay);
+                feed.notice(slot(pair), notice::LEFT, decision.at, one, other);
             }
             let unnamed = self.named.saturating_sub(MOST_NAMED);
             for (code, count) in [
@@ -160,7 +164,7 @@ impl Relays {
                 (notice::UNNAMED, unnamed),
             ] {
                 if count > 0 {
-                    both_slots(pair).for_each(|slot| feed.notice(slot, code, at, count, 0));
+                    feed.notice(slot(pair), code, at, count, 0);
                 }
             }
         }
@@ -178,16 +182,22 @@ impl Relays {
         }
         if watched.follower.value().is_none() {
             told(relay, pairs, |slot| {
-                feed.notice(slot, notice::NEVER, at, 0, relay as u64)
+                feed.notice(slot, notice::NEVER, at, 0, relay as u64);
             });
         }
     }
 }
 
+/// The numbers of a pair's relay, 0 for the first of all, and of the other.
+fn numbers(pair: usize, relay: usize) -> [u64; 2] {
+    let other = pair as u64 + 1;
+    if relay == 0 { [0, other] } else { [other, 0] }
+}
+
 /// The series that a relay is in: the first one is in all.
 fn told(relay: usize, pairs: usize, tell: impl FnMut(u16)) {
     let pairs = if relay == 0 { 0..pairs } else { relay - 1..relay };
-    pairs.flat_map(both_slots).for_each(tell);
+    pairs.map(slot).for_each(tell);
 }
 
 impl Account for Relays {
@@ -219,10 +229,10 @@ impl Account for Relays {
     }
 
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
-        let pairs = 0..self.pairings.len();
-        pairs
-            .flat_map(both_slots)
-            .for_each(|slot| feed.notice(slot, notice::LINK, at, u64::from(is_down), 0));
+        let pairs = self.pairings.len();
+        told(0, pairs, |slot| {
+            feed.notice(slot, notice::LINK, at, u64::from(is_down), 0);
+        });
     }
 
     fn deadline(&self) -> Option<Monotonic> {
