@@ -7,8 +7,12 @@ use relay::{Kind, Relay};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
-use support::{json, namespace, root_or_skip, series, start, stderr, wait};
+use support::{end, json, namespace, root_or_skip, series, start, stderr, until_thread, wait};
 use sys::packet::PacketPort;
+
+/// A relay that answers a ping, and two relays that decide.
+const MIRROR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/mirror.toml");
+const TWO_RELAYS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/two-relays.toml");
 
 /// What the program says of a relay of this kind.
 fn tested(kind: Kind, arguments: &[&str], file: &Path) -> Output {
@@ -103,6 +107,122 @@ fn a_relay_that_fails_to_trip_fails_and_one_that_takes_any_stream_decides_nothin
 }
 
 #[test]
+fn our_relay_answers_a_ping_and_one_without_that_input_does_not() {
+    if !root_or_skip("our_relay_answers_a_ping_and_one_without_that_input_does_not") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let namespace = namespace();
+    let (relay_file, file) = (path("relay.triptime"), path("pong.triptime"));
+    let far = [
+        "relay",
+        MIRROR,
+        "v1",
+        "--policy",
+        "other",
+        "--quiet",
+        "--out",
+        &relay_file,
+    ];
+    let mut relay = namespace.run(|| start(&far)).expect("entered");
+    until_thread(&mut relay, "relay");
+    let usual = [
+        "trip",
+        "v0",
+        "--ping-pong",
+        "--pings",
+        "20",
+        "--quiet",
+        "--json",
+        "--class",
+        "p3-ed2",
+    ];
+    let pinged = |goose: &str, more: &[&str]| {
+        let own = ["--goose", goose, "--out", &file];
+        let all: Vec<&str> = usual.iter().chain(&own).chain(more).copied().collect();
+        let child = namespace.run(|| start(&all)).expect("entered");
+        wait(child, &all)
+    };
+    let output = pinged("MIRRORLD0/LLN0$GO$gcbPong", &["--cases", "none,sv"]);
+    let document = json(&output);
+    for case in ["none", "sv"] {
+        let answers = series(&document, &format!("pong/{case}"));
+        let counted = |counter: &str| answers[counter].as_u64().expect(counter);
+        // A stall of this machine can cost an answer, or have it not counted.
+        assert!(counted("received") >= 10, "{answers}");
+        assert!(
+            answers["min"].as_i64().is_some_and(|ns| (1..20_000_000).contains(&ns)),
+            "{answers}"
+        );
+        assert!(series(&document, &format!("ping/{case}"))["received"].as_u64() >= Some(10));
+    }
+    let limit = check(&document, "pong.class.p3-ed2");
+    assert_eq!(limit["allowed"], 16_000_000, "80 % of a cycle of 20 ms");
+    std::fs::remove_file(&file).expect("a run file");
+    let output = pinged("NOBODY/LLN0$GO$gcb", &["--duration", "1s"]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("no GOOSE message of NOBODY"),
+        "{}",
+        stderr(&output)
+    );
+    end(relay, &far);
+}
+
+#[test]
+fn relays_side_by_side_are_compared() {
+    if !root_or_skip("relays_side_by_side_are_compared") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let namespace = namespace();
+    let (sent, seen) = (path("sent.triptime"), path("seen.triptime"));
+    let watch = [
+        "trip",
+        "v1",
+        "--watch",
+        "MAINLD0/LLN0$GO$gcbTrip,PILOTLD0/LLN0$GO$gcbTrip:0",
+        "--pair-within",
+        "100ms",
+    ];
+    let to = ["--duration", "6s", "--quiet", "--json", "--out", &seen];
+    let watch: Vec<&str> = watch.iter().chain(&to).copied().collect();
+    let mut watching = namespace.run(|| start(&watch)).expect("entered");
+    until_thread(&mut watching, "watch");
+    let publish = [
+        "publish",
+        "v0",
+        "--goose",
+        TWO_RELAYS,
+        "--duration",
+        "3s",
+        "--quiet",
+        "--out",
+        &sent,
+    ];
+    let publishing = namespace.run(|| start(&publish)).expect("entered");
+    wait(publishing, &publish);
+    let output = wait(watching, &watch);
+    let document = json(&output);
+    let compared = series(&document, "decision/MAINLD0-PILOTLD0");
+    assert_eq!(
+        (compared["received"].as_u64(), compared["lost"].as_u64()),
+        (Some(6), Some(3)),
+        "{compared}"
+    );
+    assert!(
+        compared["min"].as_i64().is_some_and(|ns| ns >= 10_000_000),
+        "{compared}"
+    );
+    assert_eq!(series(&document, "lead/MAINLD0-PILOTLD0")["received"], 6);
+    assert_eq!(series(&document, "lead/PILOTLD0-MAINLD0")["received"], 0);
+    assert_eq!(check(&document, "decision.alone")["measured"], 3);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+}
+
+#[test]
 fn what_cannot_be_is_refused_before_anything_is_sent() {
     let output = support::run(&["trip", "lo", "--scenario", "nowhere"]);
     assert_eq!(output.status.code(), Some(2));
@@ -111,6 +231,19 @@ fn what_cannot_be_is_refused_before_anything_is_sent() {
         "{}",
         stderr(&output)
     );
+    for (words, why) in [
+        ("trip lo --ping-pong", "--goose"),
+        ("trip lo --ping-pong --goose x --shots 3", "cannot be used with"),
+        ("trip lo --watch a,b --ping-pong --goose x", "cannot be used with"),
+        ("trip lo --pings 5", "--ping-pong"),
+        ("trip lo --watch a", "2 to 16"),
+        ("trip lo --watch a,a", "twice"),
+        ("trip lo --ping-pong --goose x --cases none,none", "twice"),
+    ] {
+        let output = support::run(&words.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{words}: {}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{words}: {}", stderr(&output));
+    }
 }
 
 /// A relay of two bays on the device, and faults in one of them.

@@ -8,6 +8,9 @@ use sys::privilege::{Capability, will_need};
 /// Commands whose late samples are not asked about: for them the option that every measuring command has says nothing.
 pub(crate) const UNEXPLAINED: [&str; 3] = ["listen", "publish", "trip"];
 
+/// Other probes of the command `trip`.
+const OF_TRIP: [&str; 2] = ["ping_pong", "watch"];
+
 /// Refuses a probe that cannot run here, on this interface if it measures on one, and `more` that is not met. Advice on a capability that
 /// is missing names all that the command takes: each `setcap` replaces the last.
 ///
@@ -19,7 +22,7 @@ pub(crate) fn ready<P: Probe>(
     interface: Option<&str>,
     args: &RunArgs,
 ) -> Result<(), Failure> {
-    if !UNEXPLAINED.contains(&P::ABOUT.name) {
+    if !UNEXPLAINED.contains(&P::ABOUT.name) && !OF_TRIP.contains(&P::ABOUT.name) {
         explained(args);
     }
     let machine = Machine::live();

@@ -75,7 +75,7 @@ counters! {
     Overflow = overflow: "Samples above the series' threshold",
     /// Records lost between the measuring thread and the recorder: the series is not whole.
     Overrun = overrun: "Records lost between the measuring thread and the recorder",
-    /// Came without a cause: of a relay, trips without a fault.
+    /// Came without a cause: of a relay, trips without a fault; of a device, answers without a ping.
     Unwanted = unwanted: "Trips without a fault",
     /// Of a series of gaps: how long the CPU was watched for them, in ns. Elsewhere 0.
     WatchedNs = watched_ns: "Time that a CPU was watched for gaps",

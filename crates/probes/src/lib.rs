@@ -18,6 +18,7 @@ mod messages;
 mod need;
 pub mod noise;
 pub mod options;
+pub mod ping_pong;
 mod port;
 mod probe;
 pub mod publish;
@@ -34,6 +35,7 @@ pub mod timesync;
 pub mod trace;
 pub mod trip;
 pub mod wakeup;
+pub mod watch;
 
 pub use cpus::{CpuProbe, OnCpus};
 pub use error::ProbeError;
@@ -52,7 +54,7 @@ pub use sender::SenderEnd;
 pub mod turn;
 
 /// Every probe, in the order of the command line.
-pub static LIST: [&About; 11] = [
+pub static LIST: [&About; 13] = [
     &wakeup::ABOUT,
     &noise::ABOUT,
     &reflect::ABOUT,
@@ -64,4 +66,6 @@ pub static LIST: [&About; 11] = [
     &trace::ABOUT,
     &relay::ABOUT,
     &trip::ABOUT,
+    &ping_pong::ABOUT,
+    &watch::ABOUT,
 ];

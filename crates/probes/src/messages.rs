@@ -54,6 +54,11 @@ impl Messages {
         self.template.clone().set_entry(index, value)
     }
 
+    /// Repeats by another curve from the next message on.
+    pub(crate) fn set_curve(&mut self, curve: Curve) {
+        self.curve = curve;
+    }
+
     /// When the next repetition is due.
     pub(crate) fn repeat_ns(&self) -> i64 {
         self.repeat_ns
@@ -84,6 +89,11 @@ impl Messages {
         self.template.set_sq_num(self.progress.sq_num());
         let tal_ms = self.curve.time_allowed_to_live_ms(self.progress.step());
         self.template.set_time_allowed_to_live(tal_ms);
+    }
+
+    /// How long the message that was made last lives, in ms.
+    pub(crate) fn time_allowed_to_live_ms(&self) -> u32 {
+        self.curve.time_allowed_to_live_ms(self.progress.step())
     }
 
     /// The message as it was made.

@@ -87,12 +87,6 @@ pub(crate) fn some_vlan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Op
     vlan(&text).map(Some).map_err(serde::de::Error::custom)
 }
 
-/// As [`mac`], of a key that may be left out.
-pub(crate) fn some_mac<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Mac>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    mac(&text).map(Some).map_err(serde::de::Error::custom)
-}
-
 /// A key of a plan, written as on the command line.
 ///
 /// # Errors
@@ -104,6 +98,15 @@ where
 {
     let text = String::deserialize(deserializer)?;
     text.parse().map_err(serde::de::Error::custom)
+}
+
+/// As [`text`], of a key that may be left out.
+pub(crate) fn some_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: Display>,
+{
+    text(deserializer).map(Some)
 }
 
 /// As [`duration`].

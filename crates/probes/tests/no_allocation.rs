@@ -5,6 +5,8 @@
 //! allocate while streams appear, and not after.
 
 mod common;
+#[path = "ping_pong/device.rs"]
+mod device;
 #[path = "trip/relay.rs"]
 mod relay;
 
@@ -12,6 +14,7 @@ use capture::write::PcapWriter;
 use common::{Pair, Run, can_run};
 use probes::listen::{self, ListenConfig};
 use probes::noise::{NoiseConfig, NoiseOptions};
+use probes::ping_pong::{Case, PingPongConfig, PingPorts, ping_port_options};
 use probes::publish::{self, GooseConfig, PublishConfig, StreamConfig};
 use probes::reflect::{self, ReflectConfig, Role, Stamps};
 use probes::relay::{Folder, RelayConfig};
@@ -20,6 +23,7 @@ use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk::{self, TalkConfig};
 use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options};
 use probes::wakeup::{WakeupConfig, WakeupOptions};
+use probes::watch::WatchConfig;
 use probes::{Framing, OnCpus, Probe, Receive, Rest};
 use run::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -274,14 +278,14 @@ fn relay() {
     }
     let _turn = turn();
     let pair = Pair::build();
-    let (near, far) = (
-        pair.port_a(&publish::port_options()),
-        pair.port_b(&probes::relay::port_options()),
-    );
     let publisher = publish_config(5_000_000_000);
     let text = relay_file(&publisher.streams[0].spec);
     let relay = ::relay::config::parse(&text, "test").expect("a relay");
     let folder = tempfile::tempdir().expect("a folder");
+    let (near, far) = (
+        pair.port_a(&publish::port_options()),
+        pair.port_b(&probes::relay::port_options(&relay)),
+    );
     let config = RelayConfig {
         records: Some(Folder::open(folder.path(), &relay).expect("a folder")),
         relay,
@@ -477,6 +481,67 @@ fn trip() {
         notes.iter().any(|event| event.text.contains("GOOSE found")),
         "{notes:?}"
     );
+}
+
+/// The threads that ping and send the load, and one that watches the device beside them.
+#[test]
+fn ping_pong_and_watch() {
+    if !can_run("ping_pong_and_watch") {
+        return;
+    }
+    let _turn = turn();
+    let pair = Pair::build();
+    let device = device::Device::start(device::Kind::default(), pair.port_b(&device::options()));
+    let mut run = Run::start();
+    let ports = PingPorts {
+        ping: pair.port_a(&ping_port_options()).into(),
+        goose: pair.port_a(&goose_port_options()).into(),
+        load: pair.port_a(&publish::port_options()).into(),
+    };
+    let relays = [device::NAME, "NOBODY"].map(|name| name.parse().expect("a relay"));
+    let before = counted();
+    let watching = WatchConfig::of(relays.to_vec(), 1_000_000)
+        .start(pair.port_a(&goose_port_options()), &mut run.recorder, &run.stop)
+        .expect("watch starts");
+    let pinging = pinging().start(ports, &mut run.recorder, &Stop::new());
+    pinging.expect("ping-pong starts").join().expect("ping-pong ends well");
+    run.stop.request();
+    watching.join().expect("watch ends well");
+    assert_eq!(counted() - before, 0);
+    drop(device);
+    let recorded = run.finish();
+    for case in ["none", "goose", "subscribed", "sv"] {
+        assert!(recorded.counters(&format!("pong/{case}")).expected > 0, "{case}");
+    }
+    assert!(recorded.counters("publish/load").received > 500);
+    assert!(recorded.names().iter().any(|name| name.starts_with("decision/")));
+}
+
+/// A few pings in each case.
+fn pinging() -> PingPongConfig {
+    let file = r#"goose = [{ gocb_ref = "TRIPTIMELD0/LLN0$GO$gcbPing", dat_set = "d", dst = "01:0c:cd:01:01:7f", appid = 1,
+        tal_factor = 100.0, member = [{ name = "ping", type = "boolean" }] }]"#;
+    PingPongConfig {
+        block: streamset::goose::parse(file, "test").expect("a sound file").remove(0),
+        ping_member: 0,
+        device: device::NAME.into(),
+        member: wire::goose::Member::numbered(0),
+        cases: vec![Case::None, Case::Goose, Case::Subscribed, Case::Sv],
+        pings: 10,
+        deadline_ns: 200_000_000,
+        pause_ns: 5_000_000,
+        seed: 1,
+        goose_rate: 500,
+        streams: vec![StreamConfig::default()],
+        class: None,
+        application_ns: 0,
+        frequency_hz: 50,
+        duration_ns: None,
+        receive: Receive::Block,
+        policy: Policy::Other,
+        cpu: None,
+        load_cpu: None,
+    }
 }
 
 fn wait_for_traffic(frames: &AtomicU64) {

@@ -12,6 +12,7 @@ pub mod disturbance;
 pub mod engine;
 mod error;
 pub mod events;
+pub mod inputs;
 pub mod intake;
 pub mod library;
 mod pace;

@@ -335,8 +335,69 @@ pub static SECURITY: Kind = Kind {
     ],
 };
 
+/// `pong/*`
+pub static PONG: Kind = Kind {
+    name: "pong",
+    title: "GOOSE answer (ping-pong)",
+    what: "Just before the send call of a change of state to the kernel's receive stamp of the first GOOSE message with the \
+           device's answer. Not halved, and nothing is subtracted.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: true,
+    counters: &[
+        (Counter::Expected, "Pings"),
+        (Counter::Received, "Answers"),
+        (Counter::Lost, "Pings without an answer within the deadline"),
+        (Counter::Late, "Answers after the deadline"),
+        (Counter::Unwanted, "Changes of the answer without a ping"),
+    ],
+};
+
+/// `ping/*`
+pub static PING: Kind = Kind {
+    name: "ping",
+    title: "Own part of a GOOSE answer",
+    what: "Just before the send call of a ping to the kernel's stamp of the frame at the driver: the test set's own part of an \
+           answer.",
+    samples: Samples::Sent,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[(Counter::Lost, "Pings that the driver did not stamp")],
+};
+
+/// `decision/*`
+pub static DECISION: Kind = Kind {
+    name: "decision",
+    title: "Decisions of two relays",
+    what: "The kernel's receive stamp of the first GOOSE message with the decision of one relay to that of the other's, whoever was \
+           first.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[
+        (Counter::Expected, "Decisions"),
+        (Counter::Received, "Decisions that both relays took"),
+        (Counter::Lost, "Decisions that only one relay took"),
+    ],
+};
+
+/// `lead/*`
+pub static LEAD: Kind = Kind {
+    name: "lead",
+    title: "Who decided first",
+    what: "Decisions of two relays that the one named first took first, and by how much.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[],
+};
+
 /// All of them.
-pub static ALL: [&Kind; 24] = [
+pub static ALL: [&Kind; 28] = [
     &WAKEUP,
     &NOISE,
     &RTT,
@@ -361,4 +422,8 @@ pub static ALL: [&Kind; 24] = [
     &TRIP,
     &START,
     &SECURITY,
+    &PONG,
+    &PING,
+    &DECISION,
+    &LEAD,
 ];

@@ -57,10 +57,11 @@ pub struct RelayConfig {
     pub records: Option<Folder>,
 }
 
-/// How the packet socket for this probe is to be opened.
-pub fn port_options() -> PortOptions {
+/// How the packet socket of this relay is to be opened: one without inputs takes no GOOSE.
+pub fn port_options(relay: &Config) -> PortOptions {
+    let goose = (!relay.inputs.is_empty()).then_some(wire::ether::GOOSE);
     PortOptions {
-        ethertypes: vec![wire::ether::SV],
+        ethertypes: std::iter::once(wire::ether::SV).chain(goose).collect(),
         ..subscribe::port_options()
     }
 }

@@ -8,7 +8,8 @@ use super::series::{Stage, TASK};
 use super::words;
 use crate::error::ProbeError;
 use crate::reception::Polling;
-use crate::subscribe::Receiver;
+use crate::subscribe::{Receiver, is_goose};
+use ::relay::inputs::Inputs;
 use ::relay::intake::Intake;
 use ::relay::{Engine, Pace};
 use model::Counter;
@@ -20,6 +21,7 @@ pub(super) struct Task {
     config: RelayConfig,
     engine: Engine,
     intake: Intake,
+    inputs: Inputs,
     pace: Pace,
     receiver: Receiver,
     /// Where the samples of the streams go.
@@ -42,6 +44,7 @@ impl Task {
     ) -> Self {
         Self {
             intake: Intake::new(&config.relay),
+            inputs: Inputs::new(&config.relay),
             pace: Pace::new(engine.rate()),
             burden: Burden::of(&config.relay.load),
             config,
@@ -100,6 +103,7 @@ impl Task {
     ) -> Result<Monotonic, ProbeError> {
         self.receive(polling)?;
         let received = Stage::Receive.took(began, feed);
+        self.inputs.tell(&mut self.engine, received.as_ns());
         let due = self.pace.due(received.as_ns());
         let first = self.engine.next();
         self.engine.align(self.engine.ready(due));
@@ -129,6 +133,7 @@ impl Task {
             config,
             engine,
             intake,
+            inputs,
             pace,
             receiver,
             received,
@@ -136,6 +141,10 @@ impl Task {
             ..
         } = self;
         receiver.poll(polling, received, &mut |data, vlan, arrival| {
+            if is_goose(data) {
+                inputs.take(data, vlan, arrival.heard.as_ns());
+                return true;
+            }
             intake.take(&config.relay, engine, data, vlan, |_, _| ());
             if let Some(newest) = engine.newest() {
                 pace.came(newest, arrival.heard.as_ns());
@@ -143,6 +152,7 @@ impl Task {
                     tape.came(newest, arrival.kernel.unwrap_or(arrival.wall));
                 }
             }
+            false
         })
     }
 

@@ -32,6 +32,7 @@ use crate::probe::{About, Probe};
 use crate::reception::Receive;
 use crate::sender::SenderEnd;
 pub use goose::SuperviseConfig;
+pub(crate) use goose::is_goose;
 use model::{kind, setting};
 pub(crate) use receiver::Receiver;
 use run::{Feed, Recorder, Stop};

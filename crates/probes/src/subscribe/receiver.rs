@@ -29,16 +29,15 @@ pub(crate) struct Receiver {
     table: StreamTable,
 }
 
-/// Frames that are accounted for, and then given to someone else.
+/// Frames that are given to someone else, and then accounted for, unless he keeps them.
 struct Shared<'a, F> {
     table: &'a mut StreamTable,
     also: &'a mut F,
 }
 
-impl<F: FnMut(&[u8], Option<VlanTag>, &Arrival)> Account for Shared<'_, F> {
+impl<F: FnMut(&[u8], Option<VlanTag>, &Arrival) -> bool> Account for Shared<'_, F> {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
-        (self.also)(data, vlan, arrival);
-        self.table.take(data, vlan, arrival, feed)
+        (self.also)(data, vlan, arrival) || self.table.take(data, vlan, arrival, feed)
     }
 
     fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
@@ -123,7 +122,7 @@ impl Receiver {
         while self.reception.port.next().is_some() {}
     }
 
-    /// Takes what is there, for someone who looks by a schedule of his own; `also` has every frame, too.
+    /// Takes what is there, for someone who looks by a schedule of his own; `also` has every frame, and tells whether it is his alone.
     ///
     /// # Errors
     /// The interface was removed.
@@ -131,7 +130,7 @@ impl Receiver {
         &mut self,
         polling: &mut Polling,
         feed: &mut Feed,
-        also: &mut impl FnMut(&[u8], Option<VlanTag>, &Arrival),
+        also: &mut impl FnMut(&[u8], Option<VlanTag>, &Arrival) -> bool,
     ) -> Result<(), ProbeError> {
         let table = &mut self.table;
         self.reception.poll(polling, &mut Shared { table, also }, feed)

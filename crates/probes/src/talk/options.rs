@@ -3,7 +3,7 @@
 use super::TalkConfig;
 use crate::framing::Framing;
 use crate::options::{
-    defaults, duration, mac, ns, positive_duration, some_mac, some_positive_ns, some_vlan, text, vlan,
+    defaults, duration, mac, ns, positive_duration, some_positive_ns, some_text, some_vlan, text, vlan,
 };
 use serde::Deserialize;
 use units::Period;
@@ -32,7 +32,7 @@ pub struct TalkOptions {
     pub framing: Framing,
     /// Destination of the frames [default: broadcast; 91:e0:f0:00:fe:00 for avtp; 01:0c:cd:04:00:00 for sv]
     #[arg(long, value_name = "MAC", value_parser = mac)]
-    #[serde(deserialize_with = "some_mac")]
+    #[serde(deserialize_with = "some_text")]
     pub dst: Option<Mac>,
     /// VLAN and priority, such as 2:3
     #[arg(long, value_name = "VID[:PCP]", value_parser = vlan)]

@@ -1,12 +1,12 @@
 //! What has been heard of the relay, and which control block is the relay's where nobody has said so.
 
 use super::listener::{Heard, Name, Source, Tallies};
-use super::member::Member;
 use super::watch::{Relay, Watch};
 use model::EventKind;
 use run::Events;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
+use wire::goose::Member;
 
 /// Control blocks that are told apart while the relay's is looked for.
 const MOST: usize = 256;

@@ -1,6 +1,5 @@
 //! The thread that receives the relay's GOOSE. It only reads: what a message means, the conductor decides.
 
-use super::member::Member;
 use crate::error::ProbeError;
 use crate::reception::{Account, Arrival, Reception};
 use run::{Feed, Stop};
@@ -9,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use units::Monotonic;
 use wire::ether::{self, EthernetView, Mac, VlanTag};
-use wire::goose::{Data, Frame, MAX_NAME, Said};
+use wire::goose::{Frame, MAX_NAME, Member, Said};
 
 /// A control block reference, without memory of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -152,30 +151,11 @@ impl Ears {
             said: Said::of(frame),
             trip: self.wanted.trip.of(frame.all_data()),
             start: self.wanted.start.and_then(|member| member.of(frame.all_data())),
-            is_unusable: frame.simulate() || frame.simulation() || frame.nds_com() || has_test(frame),
+            is_unusable: frame.simulate() || frame.simulation() || frame.nds_com() || frame.is_test(),
         };
         if self.heard.push(heard).is_err() {
             self.tallies.unheard.fetch_add(1, Ordering::Relaxed);
         }
         true
-    }
-}
-
-/// Bit `test` of a quality of 13 bits (IEC 61850-8-1, bit 11 from the first).
-const TEST_OCTET: usize = 1;
-const TEST_BIT: u8 = 0x80 >> 3;
-
-/// Whether a quality among the members, or in a structure of them, says that its value is a test's.
-fn has_test(frame: &Frame<'_>) -> bool {
-    frame.all_data().any(|value| match value {
-        Data::Structure(mut parts) => parts.any(|part| is_test(&part)),
-        other => is_test(&other),
-    })
-}
-
-fn is_test(value: &Data<'_>) -> bool {
-    match value {
-        Data::BitString { unused: 3, bits } => bits.get(TEST_OCTET).is_some_and(|octet| octet & TEST_BIT != 0),
-        _ => false,
     }
 }

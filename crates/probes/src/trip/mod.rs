@@ -16,7 +16,6 @@ mod frames;
 mod late;
 mod limits;
 mod listener;
-mod member;
 mod options;
 mod publisher;
 mod script;
@@ -27,9 +26,9 @@ mod watch;
 
 pub use control::Control;
 pub use limits::limits;
-pub use member::{Member, MemberError};
 pub use options::TripOptions;
 pub use security::Security;
+pub(crate) use stage::sampling;
 
 use crate::error::ProbeError;
 use crate::hot::{Beside, HotThread, Running};
@@ -53,6 +52,7 @@ use sys::thread::Policy;
 use units::Monotonic;
 use waveform::scenario::Scenario;
 use wire::ether::Mac;
+use wire::goose::Member;
 
 /// What a relay is tested with, and how.
 #[derive(Debug, Clone)]
@@ -166,7 +166,7 @@ impl Probe for TripConfig {
         }
         let (to_conductor, heard) = rtrb::RingBuffer::new(HEARD);
         let (exchange, prompter) = script::exchange(&shared.ended);
-        let sampling = stage::sampling(self)?;
+        let sampling = sampling(&self.stream)?;
         let (opening, synth) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
         let mut conductor = Conductor {
             config: self.clone(),

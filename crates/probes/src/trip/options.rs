@@ -1,15 +1,18 @@
 //! What can be set for a test set, on the command line and in a plan.
 
 use super::TripConfig;
-use super::{Control, Member, Security};
+use super::{Control, Security};
 use crate::error::ProbeError;
-use crate::options::{appid, defaults, duration, mac, ns, positive_duration, some_positive_ns, some_vlan, text, vlan};
+use crate::options::{
+    appid, defaults, duration, mac, ns, positive_duration, some_positive_ns, some_text, some_vlan, text, vlan,
+};
 use crate::reception::Receive;
 use serde::Deserialize;
 use streamset::{StreamSpec, following};
 use sys::thread::Policy;
 use waveform::scenario;
 use wire::ether::{Mac, VlanTag};
+use wire::goose::Member;
 use wire::sv::Profile;
 
 /// Shots of each scenario on the command line, where their number is not said.
@@ -37,9 +40,11 @@ pub struct TripOptions {
     pub goose: Option<String>,
     /// Member of its dataset that is true when the relay trips, from 0; 2.0 is the first part of the structure 2
     #[arg(long, value_name = "MEMBER", default_value = "0", help_heading = "GOOSE")]
+    #[serde(deserialize_with = "text")]
     pub trip_member: Member,
     /// Member that is true when the relay has started
     #[arg(long, value_name = "MEMBER", help_heading = "GOOSE")]
+    #[serde(deserialize_with = "some_text")]
     pub start_member: Option<Member>,
     /// Close the loop: this long after a trip the currents stop, as those of a breaker do
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
@@ -121,7 +126,8 @@ impl TripOptions {
         })
     }
 
-    fn stream(&self) -> StreamSpec {
+    /// The stream with the faults, or the first of a load.
+    pub(crate) fn stream(&self) -> StreamSpec {
         StreamSpec {
             destination: self.dst,
             vlan: self.vlan,

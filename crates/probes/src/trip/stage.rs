@@ -5,6 +5,7 @@ use super::script::{Exchange, Manner, Script, Trouble};
 use crate::error::ProbeError;
 use stats::random::Random;
 use std::sync::Arc;
+use streamset::StreamSpec;
 use units::{Grid, Monotonic};
 use waveform::WaveformError;
 use waveform::sample::{Dataset, SampleTable, Sampling};
@@ -59,9 +60,9 @@ pub(super) struct Stage {
 }
 
 /// How the stream's samples are made.
-pub(super) fn sampling(config: &TripConfig) -> Result<Sampling, ProbeError> {
+pub(crate) fn sampling(stream: &StreamSpec) -> Result<Sampling, ProbeError> {
     let usage = |problem: String| ProbeError::Usage(format!("trip: {problem}"));
-    let profile = config.stream.profile().map_err(|error| usage(error.to_string()))?;
+    let profile = stream.profile().map_err(|error| usage(error.to_string()))?;
     let dataset = Dataset::new(usize::from(profile.currents), usize::from(profile.voltages));
     Ok(Sampling {
         dataset: dataset.map_err(|error| usage(error.to_string()))?,

@@ -1,6 +1,7 @@
 //! The relay file as it is written; `docs/formats/relay-file.md` describes it.
 
 use super::functions::FunctionKeys;
+use super::inputs::InputKeys;
 use super::streams::{RatedKeys, StreamKeys};
 use super::trips::TripKeys;
 use super::values::{Cpus, Span};
@@ -20,6 +21,8 @@ struct File {
     rated: RatedKeys,
     #[serde(default, rename = "stream")]
     streams: Vec<Spanned<StreamKeys>>,
+    #[serde(default, rename = "input")]
+    inputs: Vec<Spanned<InputKeys>>,
     #[serde(default, rename = "function")]
     functions: Vec<Spanned<FunctionKeys>>,
     #[serde(default, rename = "trip")]
@@ -103,6 +106,11 @@ impl File {
         if config.streams.is_empty() {
             return Err((start, "no stream: add [[stream]] with name and sv".into()));
         }
+        for entry in self.inputs {
+            let start = entry.span().start;
+            let input = entry.into_inner().input(&config, start)?;
+            config.inputs.push(input);
+        }
         for entry in self.functions {
             let start = entry.span().start;
             for keys in entry.into_inner().each(start)? {
@@ -144,6 +152,7 @@ impl RelayKeys {
             simulation: self.simulation,
             in_test: self.test,
             streams: Vec::new(),
+            inputs: Vec::new(),
             functions: Vec::new(),
             trips: Vec::new(),
             gooses: Vec::new(),

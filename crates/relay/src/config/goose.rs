@@ -1,4 +1,4 @@
-//! What a relay publishes: control blocks whose members follow functions and trips.
+//! What a relay publishes: control blocks whose members follow functions, trips and inputs.
 
 use super::{Config, names};
 use protection::Phases;
@@ -22,6 +22,8 @@ pub struct GooseOutput {
 pub enum Feed {
     /// A state of a function or a trip: a boolean.
     Signal(Signal, Attribute),
+    /// An input, by its number: a boolean. False while it is not known.
+    Input(usize),
     /// `Health` of the relay, a whole number: 1 all well, 2 samples are missing, 3 a stream cannot be worked on.
     Health,
     /// A quality: good, or invalid while the health is 3.
@@ -85,7 +87,7 @@ pub(super) fn output(keys: &Block, start: usize, config: &Config) -> Result<Goos
     if !block.changes.is_empty() {
         return Err((
             start,
-            "change is for `publish --goose`: members of a relay follow its functions".into(),
+            "change is for `publish --goose`: members of a relay follow its functions and inputs".into(),
         ));
     }
     let mut feeds = Vec::new();
@@ -95,13 +97,14 @@ pub(super) fn output(keys: &Block, start: usize, config: &Config) -> Result<Goos
             continue;
         };
         let fits = match (&feed, &block.message.all_data[member]) {
-            (Feed::Signal(..), Value::Boolean(_)) | (Feed::Health, Value::Integer(_) | Value::Unsigned(_)) => true,
+            (Feed::Signal(..) | Feed::Input(_), Value::Boolean(_))
+            | (Feed::Health, Value::Integer(_) | Value::Unsigned(_)) => true,
             (Feed::Quality, Value::BitString { unused, bits }) => *unused == 3 && bits.len() == 2,
             _ => false,
         };
         if !fits {
             let wanted = match feed {
-                Feed::Signal(..) => "boolean",
+                Feed::Signal(..) | Feed::Input(_) => "boolean",
                 Feed::Health => "integer or unsigned",
                 Feed::Quality => "quality",
             };
@@ -137,13 +140,18 @@ fn feed(name: &str, config: &Config) -> Result<Option<Feed>, String> {
             None => Err(format!("trip \"{owner}\" has no breaker-failure")),
         }
     };
-    let kinds = ["start", "operate", "trip", "retrip", "backtrip"];
+    let input = || {
+        let names = config.inputs.iter().map(|input| input.name.as_str());
+        names::find("input", rest, names)
+    };
+    let kinds = ["start", "operate", "trip", "retrip", "backtrip", "input"];
     let signal = match names::find("kind of state", kind, kinds.into_iter())? {
         0 => Signal::Start(function()?),
         1 => Signal::Operate(function()?),
         2 => Signal::Trip(trip()?),
         3 => Signal::Retrip(failure()?),
-        _ => Signal::Backtrip(failure()?),
+        4 => Signal::Backtrip(failure()?),
+        _ => return Ok(Some(Feed::Input(input()?))),
     };
     Ok(Some(Feed::Signal(signal, Attribute::named(attribute)?)))
 }

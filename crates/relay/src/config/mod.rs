@@ -6,6 +6,7 @@
 mod file;
 mod functions;
 mod goose;
+mod inputs;
 mod names;
 mod order;
 mod streams;
@@ -14,6 +15,7 @@ mod values;
 
 pub use file::parse;
 pub use goose::{Attribute, Feed, GooseOutput, Signal};
+pub use inputs::GooseInput;
 pub(crate) use order::RESIDUALS;
 pub use order::{CHANNELS, Order};
 
@@ -49,6 +51,8 @@ pub struct Config {
     pub in_test: bool,
     /// The streams.
     pub streams: Vec<Stream>,
+    /// The booleans of other devices that it subscribes to.
+    pub inputs: Vec<GooseInput>,
     /// The protection functions.
     pub functions: Vec<Instance>,
     /// The trips: which functions operate them.

@@ -203,7 +203,8 @@ impl Engine {
     pub fn decide(&mut self) -> Decision<'_> {
         self.events.clear();
         let mut gooses = 0;
-        if std::mem::take(&mut self.is_fresh) {
+        let is_fresh = std::mem::take(&mut self.is_fresh);
+        if is_fresh {
             let at = self.axis.next - 1;
             let events = &mut self.events;
             let mut tell = |subject: Subject, change: Change| events.push(Event { at, subject, change });
@@ -211,6 +212,9 @@ impl Engine {
                 lane.changes(|change| tell(Subject::Stream(index), change));
             }
             self.logic.step(at, &Inputs::of(&self.sets), &mut tell);
+        }
+        // An input is followed without samples, too.
+        if is_fresh || self.outputs.has_new_input() {
             let states = self.lanes.iter().map(|lane| lane.supervision.status());
             gooses = self.outputs.step(&self.logic, outputs::health(states));
         }
@@ -218,6 +222,11 @@ impl Engine {
             events: &self.events,
             gooses,
         }
+    }
+
+    /// An input, by its number, is this from now on; the next [`Engine::decide`] publishes it.
+    pub fn set_input(&mut self, number: usize, value: bool) {
+        self.outputs.set_input(number, value);
     }
 
     /// Samples a second.

@@ -30,6 +30,9 @@ type Members = Box<[(Feed, State)]>;
 pub(super) struct Outputs {
     blocks: Box<[Members]>,
     health: u8,
+    inputs: Box<[bool]>,
+    /// Whether an input is another one than the last step knew.
+    has_new_input: bool,
 }
 
 impl Outputs {
@@ -41,16 +44,33 @@ impl Outputs {
         Self {
             blocks: config.gooses.iter().map(block).collect(),
             health: ALARM,
+            inputs: vec![false; config.inputs.len()].into(),
+            has_new_input: false,
         }
+    }
+
+    /// An input is this now.
+    pub(super) fn set_input(&mut self, number: usize, value: bool) {
+        if let Some(input) = self.inputs.get_mut(number) {
+            self.has_new_input |= *input != value;
+            *input = value;
+        }
+    }
+
+    /// Whether an input has changed since the last step.
+    pub(super) fn has_new_input(&self) -> bool {
+        self.has_new_input
     }
 
     /// A bit for each control block with a member that changed.
     pub(super) fn step(&mut self, logic: &Logic, health: u8) -> u64 {
         self.health = health;
+        self.has_new_input = false;
+        let inputs = &self.inputs;
         let mut changed = 0;
         for (index, block) in self.blocks.iter_mut().enumerate() {
             for (feed, state) in block.iter_mut() {
-                let now = state_of(logic, health, *feed);
+                let now = state_of(logic, inputs, health, *feed);
                 changed |= u64::from(*state != now) << index;
                 *state = now;
             }
@@ -59,13 +79,14 @@ impl Outputs {
     }
 
     pub(super) fn state(&self, logic: &Logic, feed: Feed) -> State {
-        state_of(logic, self.health, feed)
+        state_of(logic, &self.inputs, self.health, feed)
     }
 }
 
-fn state_of(logic: &Logic, health: u8, feed: Feed) -> State {
+fn state_of(logic: &Logic, inputs: &[bool], health: u8, feed: Feed) -> State {
     match feed {
         Feed::Signal(signal, attribute) => State::Boolean(logic.is_set(signal, attribute)),
+        Feed::Input(number) => State::Boolean(inputs.get(number).is_some_and(|input| *input)),
         Feed::Health => State::Number(health),
         Feed::Quality => State::Quality(health != ALARM),
     }

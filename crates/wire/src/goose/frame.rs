@@ -1,6 +1,6 @@
 //! The checked view of a GOOSE message.
 
-use super::{Entries, Fields};
+use super::{Data, Entries, Fields};
 use crate::ber::Reader;
 use crate::ether::{self, EthernetView};
 use crate::frame_error::{Field, FrameError, Rule};
@@ -113,6 +113,14 @@ impl<'a> Frame<'a> {
             .unwrap_or_else(|| Entries::new(Reader::new(&[], 0, 0)))
     }
 
+    /// Whether a quality among the values, or in a structure of them, has the bit `test`: such values are for tests alone.
+    pub fn is_test(&self) -> bool {
+        self.all_data().any(|value| match value {
+            Data::Structure(mut parts) => parts.any(|part| has_test_bit(&part)),
+            other => has_test_bit(&other),
+        })
+    }
+
     /// Elements of later editions that were skipped.
     pub fn unknown_fields(&self) -> u16 {
         self.fields.unknown
@@ -121,6 +129,17 @@ impl<'a> Frame<'a> {
     /// Number fields that came with their sign bit set and were read as unsigned.
     pub fn negative_numbers(&self) -> impl Iterator<Item = Field> + use<> {
         self.fields.negative_numbers()
+    }
+}
+
+/// Bit `test` of a quality of 13 bits (IEC 61850-8-1, bit 11 from the first).
+const TEST_OCTET: usize = 1;
+const TEST_BIT: u8 = 0x80 >> 3;
+
+fn has_test_bit(value: &Data<'_>) -> bool {
+    match value {
+        Data::BitString { unused: 3, bits } => bits.get(TEST_OCTET).is_some_and(|octet| octet & TEST_BIT != 0),
+        _ => false,
     }
 }
 

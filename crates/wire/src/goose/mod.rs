@@ -8,7 +8,9 @@
 //! ```
 
 mod data;
+mod follower;
 mod frame;
+mod member;
 mod message;
 mod outcome;
 mod parse;
@@ -19,7 +21,9 @@ mod template;
 mod value;
 
 pub use data::{Data, Entries};
+pub use follower::{Change, FOLLOWER_DOUBTS, Followed, Follower};
 pub use frame::{Frame, Inspection, inspect};
+pub use member::{Member, MemberError};
 pub use message::Message;
 pub use outcome::{Counts, Heard, Numbers, Oddity, Outcome, Said};
 pub use parse::Fields;

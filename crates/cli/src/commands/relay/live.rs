@@ -34,7 +34,7 @@ pub(super) fn run(Found { config: relay, text }: Found, interface: &str, args: R
         spin_ahead_ns: args.live.spin_ahead,
     };
     ready(&config, &[], Some(interface), &args.run)?;
-    let open = || PacketPort::open(interface, &port_options());
+    let open = || PacketPort::open(interface, &port_options(&config.relay));
     // What is refused is refused before there is a run.
     drop(open()?);
     let begin = Start {

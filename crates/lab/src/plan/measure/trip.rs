@@ -9,11 +9,12 @@ use ::relay::config::{Attribute, Config, Feed, Signal};
 use probes::publish;
 use probes::relay::{self, Found, RelayConfig, find};
 use probes::subscribe::ClockRelation;
-use probes::trip::{Member, Ports, TripConfig, TripOptions, goose_port_options, limits};
+use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options, limits};
 use probes::{Need, Probe, Receive, SenderEnd};
 use serde::Deserialize;
 use streamset::StreamSpec;
 use units::CpuList;
+use wire::goose::Member;
 
 /// Faults from the test set to a relay on the device under test, with the options of `trip` as keys.
 pub(in crate::plan) type TripStep = TwoEnds<UnderTest, TripOptions>;
@@ -94,7 +95,7 @@ impl Measure for TripStep {
         let way = place.way();
         let (relay, test) = self.ends(place).map_err(probes::ProbeError::Usage)?;
         let ports = ports(way)?;
-        let device = way.bed.port(End::Device, &relay::port_options())?;
+        let device = way.bed.port(End::Device, &relay::port_options(&relay.relay))?;
         let far = relay.start(device, &mut session.recorder, &place.stop)?;
         let near = test.start(ports, &mut session.recorder, &place.stop);
         Ok(Box::new(Ends::of(near, far, &place.stop, SenderEnd::default())?))

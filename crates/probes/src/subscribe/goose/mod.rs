@@ -98,7 +98,7 @@ const ETHERTYPE: [u8; 2] = wire::ether::GOOSE.to_be_bytes();
 
 /// Whether a frame without a tag in its data is GOOSE.
 #[inline]
-pub(super) fn is_goose(data: &[u8]) -> bool {
+pub(crate) fn is_goose(data: &[u8]) -> bool {
     data.get(12..14) == Some(&ETHERTYPE)
 }
 

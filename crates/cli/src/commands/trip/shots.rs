@@ -1,42 +1,18 @@
-//! `triptime trip`: a test set for relays.
+//! A test set for relays: shots with faults, and the trips that come back.
 
-use crate::arguments::{PortArgs, RunArgs};
+use super::TripArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use lab::preflight::Intent;
 use probes::Probe;
-use probes::Receive;
 use probes::publish::port_options;
-use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options, limits};
+use probes::trip::{Ports, TripConfig, goose_port_options, limits};
 use sys::packet::PacketPort;
 use units::CpuList;
 
-/// Tests a relay: publishes sampled values with faults, listens to its GOOSE, and times each trip: first faulted sample due -> trip
-/// GOOSE back here. Failures to trip and false trips are counted, and negative controls made
-#[derive(Debug, Clone, clap::Args)]
-#[command(
-    after_help = "Examples:\n  triptime trip eth1 --scenario overcurrent --shots 1000 --cpu 2 --spin-ahead 60us\n  \
-                  triptime trip eth1 --scenario overcurrent --scenario load --goose 'IED1LD0/LLN0$GO$gcbTrip' --breaker 40ms\n  \
-                  triptime trip eth1 --scenario bay7.toml --trip-member 2 --start-member 0"
-)]
-pub(crate) struct TripArgs {
-    #[command(flatten)]
-    port: PortArgs,
-    #[command(flatten)]
-    options: TripOptions,
-    /// CPU of the thread that listens to GOOSE [default: that of --cpu]
-    #[arg(long, value_name = "CPU", help_heading = "GOOSE")]
-    goose_cpu: Option<u32>,
-    /// How to wait for GOOSE
-    #[arg(long, value_enum, default_value = "block", help_heading = "GOOSE")]
-    receive: Receive,
-    #[command(flatten)]
-    run: RunArgs,
-}
-
 /// Runs the command; returns its exit status.
-pub(crate) fn run(args: TripArgs) -> Result<u8, Failure> {
+pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let config = config(&args)?;
     let interface = &args.port.interface;
     ready(&config, &[], Some(interface), &args.run)?;

@@ -1,13 +1,11 @@
-//! A member of a GOOSE dataset that tells of a start or a trip.
+//! A boolean member of a GOOSE dataset, by its place: one that tells of a start or a trip.
 
-use serde::Deserialize;
+use super::{Data, Entries};
 use std::fmt;
 use std::str::FromStr;
-use wire::goose::{Data, Entries};
 
 /// Which member: its number in the dataset from 0, and, of a structure, its number in there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
     entry: u8,
     part: Option<u8>,
@@ -27,7 +25,7 @@ impl Member {
     }
 
     /// Its value in a message; `None` where it is not there, or no boolean.
-    pub(super) fn of(self, mut entries: Entries<'_>) -> Option<bool> {
+    pub fn of(self, mut entries: Entries<'_>) -> Option<bool> {
         let entry = entries.nth(usize::from(self.entry))?;
         let value = match (self.part, entry) {
             (None, value) => value,
@@ -59,14 +57,6 @@ impl FromStr for Member {
     }
 }
 
-impl TryFrom<String> for Member {
-    type Error = MemberError;
-
-    fn try_from(text: String) -> Result<Self, MemberError> {
-        text.parse()
-    }
-}
-
 impl fmt::Display for Member {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.part {
@@ -79,9 +69,9 @@ impl fmt::Display for Member {
 #[cfg(test)]
 mod tests {
     use super::Member;
-    use wire::ether::{EthernetView, Mac};
-    use wire::goose::{Frame, Message, Value};
-    use wire::time::UtcTime;
+    use crate::ether::{EthernetView, Mac};
+    use crate::goose::{Frame, Message, Value};
+    use crate::time::UtcTime;
 
     #[test]
     fn a_member_is_found_by_its_numbers() {

@@ -1,0 +1,70 @@
+//! `triptime trip`: a test set for relays.
+
+mod ping_pong;
+mod shots;
+mod watch;
+
+use crate::arguments::{PortArgs, RunArgs};
+use crate::failure::Failure;
+use probes::Receive;
+use probes::options::positive_duration;
+use probes::ping_pong::PingPongOptions;
+use probes::trip::TripOptions;
+use probes::watch::RelayBlock;
+
+/// Tests a relay: publishes sampled values with faults, listens to its GOOSE, and times each trip: first faulted sample due -> trip
+/// GOOSE back here. Failures to trip and false trips are counted, and negative controls made
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  triptime trip eth1 --scenario overcurrent --shots 1000 --cpu 2 --spin-ahead 60us\n  \
+                  triptime trip eth1 --scenario overcurrent --scenario load --goose 'IED1LD0/LLN0$GO$gcbTrip' --breaker 40ms\n  \
+                  triptime trip eth1 --scenario bay7.toml --trip-member 2 --start-member 0\n  \
+                  triptime trip eth1 --ping-pong --goose 'IED1LD0/LLN0$GO$gcbPong' --streams 8 --class p1-ed2\n  \
+                  triptime trip eth1 --watch 'MAINLD0/LLN0$GO$gcbTrip,PILOTLD0/LLN0$GO$gcbTrip:2' --duration 90d"
+)]
+pub(crate) struct TripArgs {
+    #[command(flatten)]
+    port: PortArgs,
+    #[command(flatten)]
+    options: TripOptions,
+    /// CPU of the thread that listens to GOOSE; of a ping-pong, of the one that sends the load [default: that of --cpu]
+    #[arg(long, value_name = "CPU", help_heading = "GOOSE")]
+    goose_cpu: Option<u32>,
+    /// How to wait for GOOSE
+    #[arg(long, value_enum, default_value = "block", help_heading = "GOOSE")]
+    receive: Receive,
+    /// No faults: send a GOOSE that changes, and time the answer of the device, whose control block --goose names and whose member
+    /// --trip-member follows
+    #[arg(
+        long,
+        requires = "goose",
+        conflicts_with_all = ["scenario", "shots", "settle", "start_member", "breaker", "controls", "security", "spin_ahead"],
+        help_heading = "Ping-pong"
+    )]
+    ping_pong: bool,
+    #[command(flatten)]
+    ping: PingPongOptions,
+    /// Nothing is sent: pair the decisions of relays side by side, whose control blocks these are; the member is 0 unless it is said
+    #[arg(
+        long,
+        value_name = "GOCBREF[:MEMBER],...",
+        value_delimiter = ',',
+        conflicts_with_all = ["TripOptions", "ping_pong"],
+        help_heading = "Watch"
+    )]
+    watch: Vec<RelayBlock>,
+    /// Decisions of two relays that are further apart are two, each taken by one alone
+    #[arg(long, value_name = "DURATION", default_value = "500ms", requires = "watch", value_parser = positive_duration, help_heading = "Watch")]
+    pair_within: u64,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Runs the command; returns its exit status.
+pub(crate) fn run(args: TripArgs) -> Result<u8, Failure> {
+    match (args.ping_pong, args.watch.is_empty()) {
+        (true, _) => ping_pong::run(args),
+        (_, false) => watch::run(args),
+        _ => shots::run(args),
+    }
+}

@@ -1,0 +1,62 @@
+//! GOOSE ping-pong: the answers of a device, timed.
+
+use super::TripArgs;
+use crate::failure::Failure;
+use crate::ready::ready;
+use crate::run_file::{Run, Start};
+use lab::preflight::Intent;
+use probes::Probe;
+use probes::ping_pong::{PingPongConfig, PingPorts, limits, ping_port_options};
+use probes::publish::port_options;
+use probes::trip::goose_port_options;
+use sys::packet::PacketPort;
+use units::CpuList;
+
+/// Pings until all is measured; returns the exit status.
+pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
+    let config = config(&args)?;
+    let interface = &args.port.interface;
+    ready(&config, &[], Some(interface), &args.run)?;
+    let ping = PacketPort::open(interface, &ping_port_options())?;
+    let load = PacketPort::open(interface, &port_options())?;
+    let open = || PacketPort::open(interface, &goose_port_options());
+    // What is refused is refused before there is a run.
+    drop(open()?);
+    let cpus: CpuList = config.cpu.into_iter().chain(config.load_cpu).collect();
+    let begin = Start {
+        open_ended: false,
+        own_limits: Some(limits(&config).concat()),
+        ..Start::probe("trip", cpus.clone(), args.port.duration).on(interface)
+    };
+    let mut run = Run::start(begin, args.run)?;
+    // Opened only now: GOOSE that waited while the run was being prepared is of before it.
+    let goose = match open() {
+        Ok(goose) => goose,
+        Err(error) => return run.finish(Err(error.into())),
+    };
+    let stop = run.session.stop.clone();
+    let intent = Intent {
+        cpus,
+        ..args.port.intent()
+    };
+    let goose = run.port(goose, &args.port, &intent)?;
+    let ports = PingPorts {
+        ping: ping.into(),
+        goose,
+        load: load.into(),
+    };
+    let started = config.start(ports, &mut run.session.recorder, &stop);
+    let outcome = run.attend(started);
+    run.finish(outcome)
+}
+
+fn config(args: &TripArgs) -> Result<PingPongConfig, Failure> {
+    Ok(PingPongConfig {
+        duration_ns: args.port.duration,
+        receive: args.receive,
+        policy: args.port.policy,
+        cpu: args.port.cpu,
+        load_cpu: args.goose_cpu.or(args.port.cpu),
+        ..args.ping.config(&args.options)?
+    })
+}

@@ -1,0 +1,41 @@
+//! Relays side by side: their decisions in pairs.
+
+use super::TripArgs;
+use crate::failure::Failure;
+use crate::ready::ready;
+use crate::run_file::{Run, Start};
+use probes::Probe;
+use probes::trip::goose_port_options;
+use probes::watch::{LIMIT, WatchConfig};
+use sys::packet::PacketPort;
+
+/// Watches until the duration is over, or until told to end; returns the exit status.
+pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
+    let config = WatchConfig {
+        duration_ns: args.port.duration,
+        receive: args.receive,
+        policy: args.port.policy,
+        cpu: args.port.cpu,
+        ..WatchConfig::of(args.watch, args.pair_within)
+    };
+    let interface = &args.port.interface;
+    ready(&config, &[], Some(interface), &args.run)?;
+    let open = || PacketPort::open(interface, &goose_port_options());
+    // What is refused is refused before there is a run.
+    drop(open()?);
+    let begin = Start {
+        own_limits: Some(LIMIT.to_owned()),
+        ..Start::probe("trip", args.port.measured(), args.port.duration).on(interface)
+    };
+    let mut run = Run::start(begin, args.run)?;
+    // Opened only now: GOOSE that waited while the run was being prepared is of before it.
+    let port = match open() {
+        Ok(port) => port,
+        Err(error) => return run.finish(Err(error.into())),
+    };
+    let stop = run.session.stop.clone();
+    let port = run.port(port, &args.port, &args.port.intent())?;
+    let started = config.start(port, &mut run.session.recorder, &stop);
+    let outcome = run.attend(started);
+    run.finish(outcome)
+}

@@ -1,0 +1,183 @@
+//! GOOSE ping-pong: a GOOSE change of state is sent, and the device's answer to it is timed. The black-box measure that the field
+//! certifies with (IEC 61850-10).
+//!
+//! One thread sends the pings, repeats them as a GOOSE publisher does, and takes the device's GOOSE with the kernel's stamps. A second
+//! one sends the load of the case.
+//!
+//! Hooks: AF_PACKET on one interface, one sendto a message, one socket for GOOSE. Produces: `pong/CASE`, a sample for each ping: just
+//! before the send call to the kernel's stamp of the first message with the answer; `ping/CASE`, our own part of it: just before the
+//! send call to the kernel's stamp at the driver; `publish/load`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
+
+mod beside;
+mod case;
+mod class;
+mod device;
+mod limits;
+mod options;
+mod pinger;
+mod series;
+mod stamps;
+
+pub use case::Case;
+pub use class::Class;
+pub use limits::limits;
+pub use options::PingPongOptions;
+
+use crate::error::ProbeError;
+use crate::hot::{HotThread, Running};
+use crate::need::{Need, of_port};
+use crate::port::Port;
+use crate::probe::{About, Probe};
+use crate::publish::StreamConfig;
+use crate::reception::Receive;
+use crate::second::next_second;
+use beside::{Beside, Shared};
+use model::kind;
+use pinger::Pinger;
+use run::{Recorder, Stop};
+use std::sync::Arc;
+use streamset::goose::ControlBlock;
+use sys::packet::PortOptions;
+use sys::thread::Policy;
+use wire::goose::{Member, Value};
+
+/// What a device is pinged with, and how.
+#[derive(Debug, Clone)]
+pub struct PingPongConfig {
+    /// The control block that pings.
+    pub block: ControlBlock,
+    /// The boolean of it that changes.
+    pub ping_member: usize,
+    /// The device's control block reference.
+    pub device: String,
+    /// The member of it that follows.
+    pub member: Member,
+    /// What is sent beside the pings, one after the other.
+    pub cases: Vec<Case>,
+    /// Pings of each case.
+    pub pings: u32,
+    /// A ping without an answer for this long is lost, in ns.
+    pub deadline_ns: u64,
+    /// Between an answer and the next ping: once to twice this, in ns.
+    pub pause_ns: u64,
+    /// Where the random pauses begin: equal seeds, equal pauses.
+    pub seed: u64,
+    /// GOOSE messages a second in the cases that have them.
+    pub goose_rate: u32,
+    /// The streams of the case of sampled values.
+    pub streams: Vec<StreamConfig>,
+    /// The class that answers are judged by.
+    pub class: Option<Class>,
+    /// Time that the device's application may take, in ns.
+    pub application_ns: u64,
+    /// Cycles a second.
+    pub frequency_hz: u32,
+    /// No ping is sent after this long, in ns; `None`: all of them.
+    pub duration_ns: Option<u64>,
+    /// How to wait for GOOSE.
+    pub receive: Receive,
+    /// Scheduling policy of both threads.
+    pub policy: Policy,
+    /// CPU of the thread that pings.
+    pub cpu: Option<u32>,
+    /// CPU of the thread that sends the load.
+    pub load_cpu: Option<u32>,
+}
+
+/// The ports of a ping-pong, of one interface.
+#[derive(Debug)]
+pub struct PingPorts {
+    /// To ping by: see [`ping_port_options`].
+    pub ping: Port,
+    /// To listen by: see [`crate::trip::goose_port_options`].
+    pub goose: Port,
+    /// To send the load by: see [`crate::publish::port_options`].
+    pub load: Port,
+}
+
+/// How the socket that pings is to be opened: it only sends, and is told when the driver takes a frame.
+pub fn ping_port_options() -> PortOptions {
+    PortOptions {
+        tx_stamps: true,
+        ..crate::publish::port_options()
+    }
+}
+
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "ping_pong",
+    words: "ping-pong",
+    what: "A device's GOOSE answers: a GOOSE change of state is sent -> its answer is back.",
+    kinds: &[&kind::PONG, &kind::PING],
+    page: "guide/ping-pong.md",
+};
+
+/// Samples a second that the recorder's ring is sized for: messages of the load and pings.
+const SAMPLES_PER_SECOND: u64 = 10_000;
+
+impl Probe for PingPongConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = PingPorts;
+    type Started = Running;
+
+    fn needs(&self) -> Vec<Need> {
+        let cpus = self.load_cpu.map(Need::Cpu);
+        of_port(self.policy, self.cpu).into_iter().chain(cpus).collect()
+    }
+
+    fn start(&self, on: impl Into<PingPorts>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
+        self.check()?;
+        let PingPorts { ping, goose, load } = on.into();
+        let shared = Arc::new(Shared::default());
+        let describe = Box::new(series::PingPong::of(self, ping.interface()));
+        let mut feed = recorder.feed(crate::hot::capacity(SAMPLES_PER_SECOND), 2 * self.cases.len(), describe);
+        for (number, case) in self.cases.iter().enumerate() {
+            feed.announce(series::answer_slot(number), &case.to_string());
+            feed.announce(series::own_slot(number), &case.to_string());
+        }
+        let mut pinger = Pinger::new(self, [ping, goose], Arc::clone(&shared), stop)?;
+        let body = Box::new(move |start, feed: &mut run::Feed| pinger.run(start, feed));
+        let pinging = HotThread::new("ping", self.policy, self.cpu, feed, body);
+        let loading = self.load(load, shared, recorder)?;
+        Running::start(std::iter::once(pinging).chain(loading).collect(), next_second)
+    }
+}
+
+impl PingPongConfig {
+    fn check(&self) -> Result<(), ProbeError> {
+        let usage = |problem: String| Err(ProbeError::Usage(format!("trip: {problem}")));
+        let message = &self.block.message;
+        if !matches!(message.all_data.get(self.ping_member), Some(Value::Boolean(_))) {
+            return usage(format!(
+                "member {} of {} is not there, or no boolean: name another (--ping-member)",
+                self.ping_member,
+                String::from_utf8_lossy(&message.gocb_ref)
+            ));
+        }
+        let is_twice = |case: &Case| self.cases.iter().filter(|other| *other == case).count() > 1;
+        match self.cases.iter().find(|case| is_twice(case)) {
+            Some(case) => usage(format!("the case {case} stands there twice: name each once (--cases)")),
+            None => Ok(()),
+        }
+    }
+
+    /// The thread that sends the load, if a case has one.
+    fn load(&self, port: Port, shared: Arc<Shared>, recorder: &mut Recorder) -> Result<Option<HotThread>, ProbeError> {
+        let describe = Box::new(series::Load::of(self, port.interface()));
+        let Some(mut beside) = Beside::new(self, port, shared)? else {
+            return Ok(None);
+        };
+        let rate = self.streams.first().map_or(0, |stream| stream.spec.rate);
+        let per_second = u64::from(self.goose_rate.max(rate));
+        let mut feed = recorder.feed(crate::hot::capacity(per_second), 1, describe);
+        feed.announce(beside::LATENESS, "load");
+        let body = Box::new(move |_, feed: &mut run::Feed| beside.run(feed));
+        Ok(Some(HotThread::new(
+            "ping-load",
+            self.policy,
+            self.load_cpu,
+            feed,
+            body,
+        )))
+    }
+}

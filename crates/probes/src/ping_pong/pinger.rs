@@ -1,0 +1,460 @@
+//! The thread that pings and takes the answers.
+
+use super::PingPongConfig;
+use super::beside::{Beside, Shared};
+use super::case::Case;
+use super::device::{Answer, Device};
+use super::series::{answer_slot, notice, own_slot};
+use super::stamps::driver_stamp;
+use crate::error::ProbeError;
+use crate::messages::Messages;
+use crate::port::Port;
+use crate::reception::{Polling, Receive, Reception};
+use model::Counter;
+use run::{Feed, Stop};
+use stats::random::Random;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use sys::wait::sleep_until;
+use units::{Monotonic, Realtime};
+use wire::ether::Mac;
+use wire::goose::{Curve, Follower, Simulation, Value};
+
+/// How long a load runs before the first ping of its case: it begins with a second.
+const SETTLE_NS: i64 = 1_500_000_000;
+
+/// How long a device may take to send its first message, and to follow for the first time.
+const FIRST_ANSWER_NS: i64 = 10_000_000_000;
+
+/// Longest sleep before a look whether to stop.
+const LONGEST_SLEEP_NS: i64 = 50_000_000;
+
+/// How long a link that is down is left alone.
+const LINK_DOWN_NS: i64 = 1_000_000;
+
+/// Pings without an answer that an event names, of each case.
+const MOST_NAMED: u64 = 100;
+
+/// A load of which less than this share was sent is not the one that is stated, in percent.
+const LEAST_LOAD_PERCENT: u64 = 99;
+
+/// Why pinging ends before its last ping.
+enum End {
+    /// It was told to, or its time is over.
+    Told,
+    /// It cannot go on.
+    Cannot(ProbeError),
+}
+
+impl From<ProbeError> for End {
+    fn from(error: ProbeError) -> Self {
+        Self::Cannot(error)
+    }
+}
+
+/// A ping as it was sent.
+struct Sent {
+    /// Just before the send call.
+    at: Monotonic,
+    /// The same instant by the wall clock.
+    wall: Realtime,
+    /// The socket's number of it.
+    id: u32,
+    refused: u64,
+}
+
+/// The thread.
+pub(super) struct Pinger {
+    config: PingPongConfig,
+    port: Port,
+    messages: Messages,
+    /// What our member is now.
+    value: bool,
+    /// Until when the device has to take our last message as true.
+    lives_until: Monotonic,
+    /// It was repeated later than that, since the ping before.
+    was_held_up: bool,
+    reception: Reception,
+    polling: Polling,
+    device: Device,
+    random: Random,
+    shared: Arc<Shared>,
+    /// Asked for by the user.
+    stop: Stop,
+    start: Monotonic,
+    /// Pings so far.
+    pings: u64,
+}
+
+/// What happened to the pings of a case.
+#[derive(Default)]
+struct Tally {
+    answered: u64,
+    lost: u64,
+    longest_ns: i64,
+}
+
+impl Pinger {
+    /// One that pings by the first port and listens by the other.
+    pub(super) fn new(
+        config: &PingPongConfig,
+        [ping, goose]: [Port; 2],
+        shared: Arc<Shared>,
+        stop: &Stop,
+    ) -> Result<Self, ProbeError> {
+        let follower = Follower::new(config.device.as_bytes(), config.member, Simulation::Off, false);
+        let value = config.block.message.all_data.get(config.ping_member) == Some(&Value::Boolean(true));
+        Ok(Self {
+            messages: Messages::new(&config.block, Mac(ping.mac()), "trip")?,
+            value,
+            lives_until: Monotonic::from_ns(i64::MAX / 2),
+            was_held_up: false,
+            port: ping,
+            reception: Reception {
+                port: goose,
+                receive: config.receive,
+                duration_ns: None,
+                stop: stop.clone(),
+                frames: Arc::new(AtomicU64::new(0)),
+            },
+            polling: Polling::new(Monotonic::from_ns(0)),
+            device: Device::new(follower),
+            random: Random::new(config.seed),
+            shared,
+            stop: stop.clone(),
+            start: Monotonic::from_ns(0),
+            pings: 0,
+            config: config.clone(),
+        })
+    }
+
+    /// Pings from `start` on, until every case is over.
+    pub(super) fn run(&mut self, start: Monotonic, feed: &mut Feed) -> Result<(), ProbeError> {
+        self.start = start;
+        self.polling = Polling::new(start);
+        sleep_until(start);
+        while self.reception.port.next().is_some() {}
+        let ended = self.cases(feed);
+        self.shared.ended.request();
+        self.say_doubts(feed);
+        match ended {
+            Err(End::Cannot(error)) => Err(error),
+            Ok(()) | Err(End::Told) => Ok(()),
+        }
+    }
+
+    fn cases(&mut self, feed: &mut Feed) -> Result<(), End> {
+        self.meet(feed)?;
+        for number in 0..self.config.cases.len() {
+            let mut tally = Tally::default();
+            let ended = self.case(number, &mut tally, feed);
+            self.say_case(number, &tally, feed);
+            ended?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the device's first message, and for its first answer, which does not count.
+    fn meet(&mut self, feed: &mut Feed) -> Result<(), End> {
+        let until = sys::clock::monotonic() + FIRST_ANSWER_NS;
+        let mut changed = None;
+        while changed.is_none() || self.device.follower.live_value() != changed {
+            if sys::clock::monotonic() >= until || self.is_over() {
+                return Err(ProbeError::NoTraffic(self.silence()).into());
+            }
+            if let (None, Some(value)) = (changed, self.device.follower.live_value()) {
+                // From a value that is not the device's to one that is not, either: so it has to move.
+                self.send(value)?;
+                self.pause(feed)?;
+                self.send(!value)?;
+                changed = Some(!value);
+            }
+            self.turn(sys::clock::monotonic() + LONGEST_SLEEP_NS, feed)?;
+        }
+        // What it said before it was asked is not of a case.
+        (self.device.late, self.device.unwanted) = (0, 0);
+        Ok(())
+    }
+
+    fn case(&mut self, number: usize, tally: &mut Tally, feed: &mut Feed) -> Result<(), End> {
+        let Some(case) = self.config.cases.get(number).copied() else {
+            return Ok(());
+        };
+        self.begin(case, feed)?;
+        for _ in 0..self.config.pings {
+            self.agree(feed)?;
+            self.pause(feed)?;
+            if self.is_over() {
+                return Err(End::Told);
+            }
+            self.ping(number, tally, feed)?;
+        }
+        Ok(())
+    }
+
+    /// Turns the load of a case on.
+    fn begin(&mut self, case: Case, feed: &mut Feed) -> Result<(), End> {
+        self.shared
+            .on
+            .store(Beside::number(&self.config, case), Ordering::Release);
+        self.messages.set_curve(match case {
+            Case::Subscribed => repeated(self.config.goose_rate),
+            _ => self.config.block.curve,
+        });
+        if matches!(case, Case::Goose | Case::Sv) {
+            self.rest(SETTLE_NS, feed)?;
+        }
+        for count in [&self.shared.due, &self.shared.sent] {
+            count.store(0, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Brings our member to the device's, without measuring: after a ping without an answer they differ.
+    fn agree(&mut self, feed: &mut Feed) -> Result<(), End> {
+        while !self.is_over()
+            && let Some(value) = self.device.follower.live_value().filter(|value| *value != self.value)
+        {
+            self.send(value)?;
+            self.pause(feed)?;
+        }
+        Ok(())
+    }
+
+    /// One ping and its answer.
+    fn ping(&mut self, case: usize, tally: &mut Tally, feed: &mut Feed) -> Result<(), End> {
+        driver_stamp(&self.port, None);
+        self.take(feed)?;
+        self.pings += 1;
+        let slot = answer_slot(case);
+        let value = !self.value;
+        let sent = self.send(value)?;
+        if sent.refused > 0 {
+            feed.notice(slot, notice::NOT_SENT, sent.at, self.pings, 0);
+            return Ok(());
+        }
+        let deadline_ns = i64::try_from(self.config.deadline_ns).unwrap_or(i64::MAX / 4);
+        let answer = self.answer(sent.at + deadline_ns, feed)?;
+        self.own_part(own_slot(case), &sent, feed);
+        if std::mem::take(&mut self.was_held_up) {
+            self.not_counted(slot, sent.at, feed);
+            return Ok(());
+        }
+        self.account_for_changes(slot, feed);
+        match answer {
+            Some(answer) if answer.is_first => {
+                let took_ns = answer.at - sent.at;
+                feed.sample(slot, answer.at, took_ns, self.pings);
+                tally.answered += 1;
+                tally.longest_ns = tally.longest_ns.max(took_ns);
+            }
+            Some(Answer { at, .. }) => {
+                feed.notice(
+                    slot,
+                    notice::LATER_MESSAGE,
+                    at,
+                    self.pings,
+                    (at - sent.at).unsigned_abs(),
+                );
+            }
+            None => self.lost(slot, tally, sent.at, feed),
+        }
+        Ok(())
+    }
+
+    /// The device may have taken our last message as gone: what it did then is not its fault.
+    fn not_counted(&mut self, slot: u16, at: Monotonic, feed: &mut Feed) {
+        self.device.give_up();
+        (self.device.late, self.device.unwanted) = (0, 0);
+        feed.notice(slot, notice::HELD_UP, at, self.pings, 0);
+    }
+
+    fn lost(&mut self, slot: u16, tally: &mut Tally, at: Monotonic, feed: &mut Feed) {
+        self.device.give_up();
+        feed.count(slot, Counter::Lost, at, 1);
+        tally.lost += 1;
+        if tally.lost <= MOST_NAMED {
+            feed.notice(slot, notice::LOST, at, self.pings, 0);
+        }
+    }
+
+    /// The answer that the kernel had before `deadline`, once all is taken that came before it.
+    fn answer(&mut self, deadline: Monotonic, feed: &mut Feed) -> Result<Option<Answer>, End> {
+        loop {
+            let looked = sys::clock::monotonic();
+            self.take(feed)?;
+            if let Some(answer) = self.device.answer() {
+                return Ok(Some(answer).filter(|answer| answer.at <= deadline));
+            }
+            if looked > deadline {
+                return Ok(None);
+            }
+            self.turn(deadline + 1, feed)?;
+        }
+    }
+
+    /// Our own part of a ping, by the driver's stamp.
+    fn own_part(&self, slot: u16, sent: &Sent, feed: &mut Feed) {
+        match driver_stamp(&self.port, Some(sent.id)) {
+            Some(driver) => feed.sample(slot, sent.at, driver - sent.wall, self.pings),
+            None => feed.count(slot, Counter::Lost, sent.at, 1),
+        }
+    }
+
+    /// A random pause, so that pings meet every phase of the device's cycle.
+    fn pause(&mut self, feed: &mut Feed) -> Result<(), End> {
+        let pause = self.config.pause_ns;
+        let ns = pause + self.random.next_u64() % pause.max(1);
+        self.rest(i64::try_from(ns).unwrap_or(i64::MAX / 4), feed)
+    }
+
+    /// Repeats what is due, and listens, for so long.
+    fn rest(&mut self, ns: i64, feed: &mut Feed) -> Result<(), End> {
+        let until = sys::clock::monotonic() + ns;
+        while sys::clock::monotonic() < until {
+            self.turn(until, feed)?;
+        }
+        Ok(())
+    }
+
+    /// Repeats what is due, and waits for a frame, or for the next repetition, `until` this instant at the latest; takes what came.
+    fn turn(&mut self, until: Monotonic, feed: &mut Feed) -> Result<(), End> {
+        let now = sys::clock::monotonic();
+        if self.stop.requested() || self.shared.ended.requested() {
+            return Err(End::Told);
+        }
+        let due = self.start + self.messages.repeat_ns();
+        if due <= now {
+            self.repeat(now)?;
+        } else {
+            self.wait(until.min(due).min(now + LONGEST_SLEEP_NS), now);
+        }
+        self.take(feed)
+    }
+
+    fn wait(&self, until: Monotonic, now: Monotonic) {
+        let ns = u64::try_from(until - now).unwrap_or(0);
+        match self.config.receive {
+            Receive::Spin => std::hint::spin_loop(),
+            Receive::Block => {
+                if self.reception.port.wait(ns).is_err() {
+                    sleep_until(now + LINK_DOWN_NS);
+                }
+            }
+        }
+    }
+
+    /// Takes what came.
+    fn take(&mut self, feed: &mut Feed) -> Result<(), End> {
+        Ok(self.reception.poll(&mut self.polling, &mut self.device, feed)?)
+    }
+
+    fn repeat(&mut self, now: Monotonic) -> Result<(), End> {
+        let due_ns = now - self.start;
+        self.messages.make(due_ns, false, || sys::clock::realtime().as_ns());
+        self.port.publish(self.messages.frame())?;
+        self.sent(due_ns);
+        Ok(())
+    }
+
+    /// The message that was due at `due_ns` was sent.
+    fn sent(&mut self, due_ns: i64) {
+        let now = sys::clock::monotonic();
+        self.was_held_up |= now > self.lives_until;
+        self.lives_until = now + i64::from(self.messages.time_allowed_to_live_ms()) * 1_000_000;
+        self.messages.sent(due_ns, now - self.start);
+    }
+
+    /// Sends a change of our member, and awaits that the device follows.
+    fn send(&mut self, value: bool) -> Result<Sent, End> {
+        let member = Value::Boolean(value);
+        let is_change = self.messages.set(std::iter::once((self.config.ping_member, &member)));
+        let due_ns = sys::clock::monotonic() - self.start;
+        self.messages.make(due_ns, is_change, || sys::clock::realtime().as_ns());
+        let (id, wall) = (self.port.next_number(), sys::clock::realtime());
+        let at = sys::clock::monotonic();
+        self.device.await_answer(value, at);
+        let refused = self.port.publish(self.messages.frame())?;
+        self.value = value;
+        self.sent(due_ns);
+        Ok(Sent { at, wall, id, refused })
+    }
+
+    fn is_over(&self) -> bool {
+        let duration = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
+        duration.is_some_and(|ns| sys::clock::monotonic() >= self.start + ns)
+    }
+
+    fn account_for_changes(&mut self, slot: u16, feed: &mut Feed) {
+        let now = sys::clock::monotonic();
+        feed.count(slot, Counter::Late, now, std::mem::take(&mut self.device.late));
+        feed.count(slot, Counter::Unwanted, now, std::mem::take(&mut self.device.unwanted));
+    }
+
+    /// Said at the end of a case: its class, and whether its load was what it is called.
+    fn say_case(&mut self, number: usize, tally: &Tally, feed: &mut Feed) {
+        let (slot, now) = (answer_slot(number), sys::clock::monotonic());
+        self.account_for_changes(slot, feed);
+        let pings = tally.answered + tally.lost;
+        if tally.lost > 0 {
+            feed.notice(slot, notice::CLASSLESS, now, tally.answered, pings);
+        } else if tally.answered > 0 {
+            feed.notice(slot, notice::CLASS, now, tally.longest_ns.unsigned_abs(), 0);
+        }
+        let [due, sent] = [&self.shared.due, &self.shared.sent].map(|count| count.load(Ordering::Relaxed));
+        let has_load = self.shared.on.load(Ordering::Relaxed) > 0;
+        if has_load && pings > 0 && (due == 0 || sent * 100 < due * LEAST_LOAD_PERCENT) {
+            feed.notice(slot, notice::LOAD_SHORT, now, sent, due);
+        }
+    }
+
+    /// Said once: what concerns all cases.
+    fn say_doubts(&mut self, feed: &mut Feed) {
+        let now = sys::clock::monotonic();
+        let others = [
+            (notice::DROPPED, self.reception.port.dropped()),
+            (notice::MALFORMED, self.device.malformed),
+            (notice::LINK, self.device.link_downs),
+        ];
+        let doubts = (notice::DOUBT..).zip(self.device.follower.doubts());
+        for (code, count) in others.into_iter().chain(doubts).filter(|(_, count)| *count > 0) {
+            for case in 0..self.config.cases.len() {
+                feed.notice(answer_slot(case), code, now, count, 0);
+            }
+        }
+    }
+
+    /// Why the device could not be met.
+    fn silence(&self) -> String {
+        let PingPongConfig { device, member, .. } = &self.config;
+        let ping = String::from_utf8_lossy(&self.config.block.message.gocb_ref);
+        let doubts = self.device.follower.doubts();
+        match self.device.follower.value() {
+            Some(_) => format!(
+                "trip: member {member} of {device} does not follow member {} of {ping}: does the device subscribe to it, and is it that \
+                 member (--trip-member)?",
+                self.config.ping_member
+            ),
+            None if doubts[1] > 0 => {
+                format!("trip: member {member} of {device} is not there, or no boolean: name another (--trip-member)")
+            }
+            None if doubts[0] + doubts[2] > 0 => format!(
+                "trip: all messages of {device} are of a test or a simulation, or need commissioning: end that at the device"
+            ),
+            None => format!(
+                "trip: no GOOSE message of {device} came: is the device connected to this network, and is that its name?"
+            ),
+        }
+    }
+}
+
+/// So many repetitions a second. The message lives as long as with the usual curve: a stall of this thread is no silence.
+fn repeated(rate: u32) -> Curve {
+    let usual = Curve::default();
+    let interval_ns = 1_000_000_000 / u64::from(rate.max(1));
+    Curve {
+        first_ns: interval_ns,
+        last_ns: interval_ns,
+        tal_factor: usual.tal_factor * usual.last_ns as f64 / interval_ns as f64,
+    }
+}

@@ -1,0 +1,201 @@
+//! What the series of a ping-pong are called and mean.
+
+use super::class::met;
+use super::{Case, PingPongConfig};
+use model::{EventKind, SeriesSpec, kind};
+use run::Describe;
+use units::format_ns;
+use wire::goose::FOLLOWER_DOUBTS;
+
+/// Slot of a case's answers.
+pub(super) fn answer_slot(case: usize) -> u16 {
+    u16::try_from(2 * case).unwrap_or(u16::MAX)
+}
+
+/// Slot of our own part of them.
+pub(super) fn own_slot(case: usize) -> u16 {
+    answer_slot(case) + 1
+}
+
+/// Codes of notices.
+pub(super) mod notice {
+    pub(in crate::ping_pong) const LOST: u16 = 0;
+    pub(in crate::ping_pong) const NOT_SENT: u16 = 1;
+    pub(in crate::ping_pong) const LATER_MESSAGE: u16 = 2;
+    pub(in crate::ping_pong) const LOAD_SHORT: u16 = 3;
+    pub(in crate::ping_pong) const DROPPED: u16 = 4;
+    pub(in crate::ping_pong) const MALFORMED: u16 = 5;
+    pub(in crate::ping_pong) const LINK: u16 = 6;
+    pub(in crate::ping_pong) const CLASS: u16 = 7;
+    pub(in crate::ping_pong) const CLASSLESS: u16 = 8;
+    pub(in crate::ping_pong) const HELD_UP: u16 = 9;
+    /// And the number of the doubt.
+    pub(in crate::ping_pong) const DOUBT: u16 = 100;
+}
+
+/// Doubts of a follower that leave the answers as they are: what was lost on the way, and is measured by itself.
+const HARMLESS: [usize; 4] = [5, 6, 7, 8];
+
+/// Names and settings of the series.
+pub(super) struct PingPong {
+    config: PingPongConfig,
+    interface: String,
+}
+
+impl PingPong {
+    pub(super) fn of(config: &PingPongConfig, interface: &str) -> Self {
+        Self {
+            config: config.clone(),
+            interface: interface.to_owned(),
+        }
+    }
+
+    fn settings(&self, number: usize) -> Vec<(String, String)> {
+        let config = &self.config;
+        let cpu = |cpu: Option<u32>| cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
+        let case = config.cases.get(number);
+        let sent = case.map(|case| case.what(config.goose_rate, config.streams.len()));
+        let ping = String::from_utf8_lossy(&config.block.message.gocb_ref).into_owned();
+        let ns = |ns: u64| format_ns(ns as f64);
+        vec![
+            ("interface".into(), self.interface.clone()),
+            ("sent beside the pings".into(), sent.unwrap_or_default()),
+            ("ping".into(), format!("member {} of {ping}", config.ping_member)),
+            (
+                "answer".into(),
+                format!("member {} of {}", config.member, config.device),
+            ),
+            ("deadline".into(), ns(config.deadline_ns)),
+            (
+                "pause".into(),
+                format!("{} to {}", ns(config.pause_ns), ns(2 * config.pause_ns)),
+            ),
+            ("seed".into(), config.seed.to_string()),
+            ("policy".into(), config.policy.to_string()),
+            ("cpu".into(), cpu(config.cpu)),
+            ("load cpu".into(), cpu(config.load_cpu)),
+            ("receive".into(), config.receive.word().into()),
+        ]
+    }
+
+    fn class(&self, longest_ns: u64) -> String {
+        let config = &self.config;
+        format!(
+            "the longest answer, {longest}, is within: {classes} (IEC 61850-5, {hz} Hz; an answer has 80 % of a transfer's time, and \
+             {application} for the application; nothing is subtracted)",
+            longest = format_ns(longest_ns as f64),
+            hz = config.frequency_hz,
+            classes = met(longest_ns, config.frequency_hz, config.application_ns),
+            application = format_ns(config.application_ns as f64),
+        )
+    }
+}
+
+/// Name and settings of `publish/load`.
+pub(super) struct Load {
+    settings: Vec<(String, String)>,
+}
+
+impl Load {
+    pub(super) fn of(config: &PingPongConfig, interface: &str) -> Self {
+        let cpu = config.load_cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
+        let sent = config
+            .cases
+            .iter()
+            .filter(|case| matches!(case, Case::Goose | Case::Sv))
+            .map(|case| case.what(config.goose_rate, config.streams.len()));
+        let settings = [
+            ("interface", interface.to_owned()),
+            ("sent in turn", sent.collect::<Vec<_>>().join("; ")),
+            ("policy", config.policy.to_string()),
+            ("cpu", cpu),
+            ("late after", "one interval".to_owned()),
+        ];
+        Self {
+            settings: settings.map(|(key, value)| (key.to_owned(), value)).to_vec(),
+        }
+    }
+}
+
+impl Describe for Load {
+    fn series(&self, _slot: u16, label: &str) -> SeriesSpec {
+        SeriesSpec {
+            settings: self.settings.clone(),
+            ..SeriesSpec::of(
+                &kind::PUBLISH,
+                label,
+                "instant a frame of the load is due -> its send call returned",
+            )
+        }
+    }
+}
+
+impl Describe for PingPong {
+    fn series(&self, slot: u16, label: &str) -> SeriesSpec {
+        let (kind, what) = match slot % 2 {
+            0 => (
+                &kind::PONG,
+                "just before the send call of a ping -> kernel has the first GOOSE message with the answer",
+            ),
+            _ => (
+                &kind::PING,
+                "just before the send call of a ping -> its driver takes it, by the kernel's stamp",
+            ),
+        };
+        SeriesSpec {
+            settings: self.settings(usize::from(slot / 2)),
+            // The kernel's stamps are of the wall clock, and moved to this one: a step moves no message.
+            ..SeriesSpec::of(kind, label, what)
+        }
+    }
+
+    fn notice(&self, code: u16, name: &str, a: u64, b: u64) -> (EventKind, String) {
+        let (kind, what) = match code {
+            notice::LOST => (EventKind::Note, format!("ping {a}: no answer within the deadline")),
+            notice::NOT_SENT => (
+                EventKind::NotCounted,
+                format!("ping {a} is not counted: the kernel had no room for it, or the link was down"),
+            ),
+            notice::LATER_MESSAGE => (
+                EventKind::NotCounted,
+                format!(
+                    "ping {a} is not counted: the first message of its answer never came, the next one did after {}",
+                    format_ns(b as f64)
+                ),
+            ),
+            notice::LOAD_SHORT => (
+                EventKind::StreamDoubt,
+                format!(
+                    "{a} of the {b} frames of the load were sent: give the thread that sends it a CPU (--goose-cpu), or less to send"
+                ),
+            ),
+            notice::DROPPED => (
+                EventKind::SocketDrop,
+                format!("{a} frames were dropped by the socket before they were read"),
+            ),
+            notice::HELD_UP => (
+                EventKind::NotCounted,
+                format!(
+                    "ping {a} is not counted: this machine repeated it later than it had allowed, so the device had to take it as gone"
+                ),
+            ),
+            notice::MALFORMED => (EventKind::Note, format!("{a} GOOSE frames could not be read")),
+            notice::LINK => (EventKind::StreamDoubt, format!("the link was down {a} times")),
+            notice::CLASS => (EventKind::Note, self.class(a)),
+            notice::CLASSLESS => (
+                EventKind::Note,
+                format!("{a} of {b} pings have an answer: no class of IEC 61850-5 is stated"),
+            ),
+            doubt => {
+                let number = usize::from(doubt - notice::DOUBT);
+                let kind = match HARMLESS.contains(&number) {
+                    true => EventKind::Note,
+                    false => EventKind::StreamDoubt,
+                };
+                let what = FOLLOWER_DOUBTS.get(number).copied().unwrap_or_default();
+                (kind, format!("{a} {what} ({})", self.config.device))
+            }
+        };
+        (kind, format!("{name}: {what}"))
+    }
+}

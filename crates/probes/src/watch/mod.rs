@@ -1,0 +1,161 @@
+//! Relays side by side, such as a pilot beside a conventional one: their GOOSE decisions in pairs, for as long as it takes.
+//!
+//! A decision is a member that becomes true. Each is paired with that of the first relay; how far apart they are is a sample. Decisions
+//! that only one took are counted and listed.
+//!
+//! Hooks: AF_PACKET on one interface, only received from. Produces: `decision/A-B`, between the kernel's stamps of the first messages of
+//! both, whoever was first; `lost` are decisions that only one took; `lead/A-B`, those of them that A took first, and `lead/B-A`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
+
+mod pairing;
+mod series;
+mod watcher;
+
+use crate::error::ProbeError;
+use crate::hot::{HotThread, Running};
+use crate::need::{Need, of_port};
+use crate::port::Port;
+use crate::probe::{About, Probe};
+use crate::reception::{Receive, Reception};
+use model::kind;
+use run::{Recorder, Stop};
+use std::str::FromStr;
+use std::sync::Arc;
+use sys::thread::Policy;
+use units::Monotonic;
+use watcher::{Relays, Watcher};
+use wire::goose::{MAX_NAME, Member};
+
+/// Most relays that are watched.
+const MOST: usize = 16;
+
+/// A relay's decision: a member of a control block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelayBlock {
+    /// The control block reference.
+    pub gocb_ref: String,
+    /// The boolean that is true when the relay has decided.
+    pub member: Member,
+}
+
+impl FromStr for RelayBlock {
+    type Err = String;
+
+    /// Such as `IED1LD0/LLN0$GO$gcbTrip`, for member 0, or `IED1LD0/LLN0$GO$gcbTrip:2.0`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (gocb_ref, member) = text.rsplit_once(':').unwrap_or((text, "0"));
+        if !(1..=MAX_NAME).contains(&gocb_ref.len()) {
+            return Err(format!(
+                "\"{text}\" is no control block: write GOCBREF, or GOCBREF:MEMBER"
+            ));
+        }
+        Ok(Self {
+            gocb_ref: gocb_ref.to_owned(),
+            member: member
+                .parse()
+                .map_err(|error: wire::goose::MemberError| error.to_string())?,
+        })
+    }
+}
+
+/// Which relays are watched, and how.
+#[derive(Debug, Clone)]
+pub struct WatchConfig {
+    /// The relays; the others are compared with the first.
+    pub relays: Vec<RelayBlock>,
+    /// Decisions of two relays that are further apart are not one decision of both, in ns.
+    pub pair_within_ns: u64,
+    /// How long to watch; `None` until told to stop.
+    pub duration_ns: Option<u64>,
+    /// How to wait for GOOSE.
+    pub receive: Receive,
+    /// Scheduling policy.
+    pub policy: Policy,
+    /// CPU to run on.
+    pub cpu: Option<u32>,
+}
+
+/// What is known of this probe.
+pub static ABOUT: About = About {
+    name: "watch",
+    words: "watch",
+    what: "Relays side by side: the GOOSE decision of one -> that of the other.",
+    kinds: &[&kind::DECISION, &kind::LEAD],
+    page: "guide/watch.md",
+};
+
+/// The limit that relays are judged by, whatever profile is named, as it stands in a profile.
+pub const LIMIT: &str = r#"[[limit]]
+id = "decision.alone"
+series = "decision/*"
+quantity = "lost"
+allowed = 0
+source = "a pilot relay decides as the one beside it"
+why = "A decision that only one of two relays takes is a failure to trip of one, or a false trip of the other."
+"#;
+
+impl WatchConfig {
+    /// These relays, at normal priority on no particular CPU, until told to stop.
+    #[must_use]
+    pub fn of(relays: Vec<RelayBlock>, pair_within_ns: u64) -> Self {
+        Self {
+            relays,
+            pair_within_ns,
+            duration_ns: None,
+            receive: Receive::Block,
+            policy: Policy::Other,
+            cpu: None,
+        }
+    }
+
+    fn check(&self) -> Result<(), ProbeError> {
+        let usage = |problem: String| Err(ProbeError::Usage(format!("trip: {problem}")));
+        if !(2..=MOST).contains(&self.relays.len()) {
+            return usage(format!("--watch takes 2 to {MOST} control blocks: GOCBREF,GOCBREF"));
+        }
+        let is_twice = |relay: &&RelayBlock| self.relays.iter().filter(|other| other == relay).count() > 1;
+        match self.relays.iter().find(is_twice) {
+            Some(relay) => usage(format!(
+                "{} is named twice: name each relay once (--watch)",
+                relay.gocb_ref
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Probe for WatchConfig {
+    const ABOUT: &'static About = &ABOUT;
+    type On = Port;
+    type Started = Running;
+
+    fn needs(&self) -> Vec<Need> {
+        of_port(self.policy, self.cpu)
+    }
+
+    fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
+        self.check()?;
+        let port = on.into();
+        let slots = series::SLOTS * (self.relays.len() - 1);
+        let describe = series::Watch::of(self, port.interface());
+        let labels: Vec<String> = (0..slots)
+            .map(|slot| describe.label(u16::try_from(slot).unwrap_or(u16::MAX)))
+            .collect();
+        let mut feed = recorder.feed(crate::hot::capacity(1), slots, Box::new(describe));
+        for (slot, label) in (0..).zip(&labels) {
+            feed.announce(slot, label);
+        }
+        let mut watcher = Watcher {
+            reception: Reception {
+                port,
+                receive: self.receive,
+                duration_ns: self.duration_ns,
+                stop: stop.clone(),
+                frames: Arc::default(),
+            },
+            relays: Relays::new(self),
+        };
+        let body = Box::new(move |_: Monotonic, feed: &mut run::Feed| watcher.run(feed));
+        let thread = HotThread::new("watch", self.policy, self.cpu, feed, body);
+        Running::start(vec![thread], sys::clock::monotonic)
+    }
+}

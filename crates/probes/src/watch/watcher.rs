@@ -1,0 +1,264 @@
+//! The thread that listens to the relays. What their messages mean, it decides at once: there are few.
+
+use super::WatchConfig;
+use super::pairing::{Decision, Paired, Pairing};
+use super::series::{lead_slot, notice, slot};
+use crate::error::ProbeError;
+use crate::reception::{Account, Arrival, Reception};
+use model::Counter;
+use run::Feed;
+use units::Monotonic;
+use wire::ether::{self, EthernetView, VlanTag};
+use wire::goose::{FOLLOWER_DOUBTS, Followed, Follower, Frame, Heard, Simulation};
+
+/// How often an event names the same doubt of the same relay, and a decision that only one took. The counters go on.
+const MOST_NAMED: u64 = 1_000;
+const MOST_DOUBTS_NAMED: u64 = 50;
+
+/// A relay.
+struct Watched {
+    follower: Follower,
+    /// Its doubts, as far as they were told.
+    told: [u64; FOLLOWER_DOUBTS.len()],
+    /// How often each was named.
+    named: [u64; FOLLOWER_DOUBTS.len()],
+}
+
+/// The relays, and their decisions in pairs with the first of them.
+pub(super) struct Relays {
+    relays: Vec<Watched>,
+    pairings: Vec<Pairing>,
+    decisions: u64,
+    named: u64,
+    malformed: u64,
+}
+
+/// The thread.
+pub(super) struct Watcher {
+    pub(super) reception: Reception,
+    pub(super) relays: Relays,
+}
+
+impl Watcher {
+    pub(super) fn run(&mut self, feed: &mut Feed) -> Result<(), ProbeError> {
+        // What waited is of before it.
+        while self.reception.port.next().is_some() {}
+        let mut accepted = 0;
+        let (until, received) = self.reception.run(&mut accepted, &mut self.relays, feed);
+        let dropped = self.reception.port.dropped();
+        self.relays.end(until, dropped, feed);
+        match (received, accepted) {
+            (Ok(()), 0) => Err(ProbeError::NoTraffic(format!(
+                "trip: no GOOSE message of the relays came on {}: are they connected to this network, and are those the names of their \
+                 control blocks?",
+                self.reception.port.interface()
+            ))),
+            (received, _) => received,
+        }
+    }
+}
+
+impl Relays {
+    pub(super) fn new(config: &WatchConfig) -> Self {
+        let watched = |relay: &super::RelayBlock| Watched {
+            follower: Follower::new(relay.gocb_ref.as_bytes(), relay.member, Simulation::Off, false),
+            told: [0; FOLLOWER_DOUBTS.len()],
+            named: [0; FOLLOWER_DOUBTS.len()],
+        };
+        let pairs = config.relays.len().saturating_sub(1);
+        Self {
+            relays: config.relays.iter().map(watched).collect(),
+            pairings: vec![Pairing::new(config.pair_within_ns); pairs],
+            decisions: 0,
+            named: 0,
+            malformed: 0,
+        }
+    }
+
+    /// A relay decided: it is compared with the first one, and the first one with all others.
+    fn decided(&mut self, relay: usize, at: Monotonic, is_exact: bool, feed: &mut Feed) {
+        self.decisions += 1;
+        let pairs = if relay == 0 {
+            0..self.pairings.len()
+        } else {
+            relay - 1..relay
+        };
+        for pair in pairs {
+            let (place, other) = if relay == 0 { (0, pair + 1) } else { (1, 0) };
+            let decision = Decision {
+                at,
+                is_exact,
+                is_comparable: self.relays[other].follower.live_value() == Some(false),
+            };
+            if let Some(paired) = self.pairings[pair].decide(place, decision) {
+                self.account(pair, paired, feed);
+            }
+        }
+    }
+
+    fn account(&mut self, pair: usize, paired: Paired, feed: &mut Feed) {
+        match paired {
+            Paired::Both {
+                first,
+                at,
+                by_ns,
+                is_exact: true,
+            } => {
+                feed.sample(slot(pair), at, by_ns, self.decisions);
+                feed.sample(lead_slot(pair, first), at, by_ns, self.decisions);
+            }
+            Paired::Both { at, by_ns, .. } => feed.notice(slot(pair), notice::INEXACT, at, by_ns.unsigned_abs(), 0),
+            Paired::Alone { relay, decision } => self.alone(pair, relay, decision, feed),
+        }
+    }
+
+    /// Only one relay of a pair decided, 0 for the first of all.
+    fn alone(&mut self, pair: usize, relay: usize, decision: Decision, feed: &mut Feed) {
+        let Decision { at, is_comparable, .. } = decision;
+        let code = match is_comparable {
+            true => notice::ALONE,
+            false => notice::INCOMPARABLE,
+        };
+        feed.count(slot(pair), Counter::Lost, at, u64::from(is_comparable));
+        self.named += 1;
+        if self.named <= MOST_NAMED {
+            let [one, other] = numbers(pair, relay);
+            feed.notice(slot(pair), code, at, one, other);
+        }
+    }
+
+    /// Says what is new in doubt of a relay.
+    fn tell(&mut self, relay: usize, at: Monotonic, feed: &mut Feed) {
+        let watched = &mut self.relays[relay];
+        let doubts = watched.follower.doubts();
+        if doubts == watched.told {
+            return;
+        }
+        for (doubt, code) in (0..doubts.len()).zip(notice::DOUBT..) {
+            let new = doubts[doubt] - watched.told[doubt];
+            if new > 0 && watched.named[doubt] < MOST_DOUBTS_NAMED {
+                watched.named[doubt] += 1;
+                told(relay, self.pairings.len(), |slot| {
+                    feed.notice(slot, code, at, new, relay as u64);
+                });
+            }
+        }
+        watched.told = doubts;
+    }
+
+    /// Said once: nothing that came before `at` is left.
+    fn end(&mut self, at: Monotonic, dropped: u64, feed: &mut Feed) {
+        self.look(at, feed);
+        for relay in 0..self.relays.len() {
+            self.end_of(relay, at, feed);
+        }
+        for (pair, pairing) in self.pairings.iter().enumerate() {
+            for (relay, decision) in pairing.left() {
+                let [one, other] = numbers(pair, relay);
+                feed.notice(slot(pair), notice::LEFT, decision.at, one, other);
+            }
+            let unnamed = self.named.saturating_sub(MOST_NAMED);
+            for (code, count) in [
+                (notice::DROPPED, dropped),
+                (notice::MALFORMED, self.malformed),
+                (notice::UNNAMED, unnamed),
+            ] {
+                if count > 0 {
+                    feed.notice(slot(pair), code, at, count, 0);
+                }
+            }
+        }
+    }
+
+    /// What was not named of a relay's doubts, as sums; whether it came at all.
+    fn end_of(&self, relay: usize, at: Monotonic, feed: &mut Feed) {
+        let watched = &self.relays[relay];
+        let pairs = self.pairings.len();
+        for (doubt, code) in (0..FOLLOWER_DOUBTS.len()).zip(notice::DOUBT_SUM..) {
+            if watched.named[doubt] >= MOST_DOUBTS_NAMED {
+                let sum = watched.told[doubt];
+                told(relay, pairs, |slot| feed.notice(slot, code, at, sum, relay as u64));
+            }
+        }
+        if watched.follower.value().is_none() {
+            told(relay, pairs, |slot| {
+                feed.notice(slot, notice::NEVER, at, 0, relay as u64);
+            });
+        }
+    }
+}
+
+/// The numbers of a pair's relay, 0 for the first of all, and of the other.
+fn numbers(pair: usize, relay: usize) -> [u64; 2] {
+    let other = pair as u64 + 1;
+    if relay == 0 { [0, other] } else { [other, 0] }
+}
+
+/// The series that a relay is in: the first one is in all.
+fn told(relay: usize, pairs: usize, tell: impl FnMut(u16)) {
+    let pairs = if relay == 0 { 0..pairs } else { relay - 1..relay };
+    pairs.map(slot).for_each(tell);
+}
+
+impl Account for Relays {
+    fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
+        let ethernet = EthernetView::with_tag(data, vlan);
+        let goose = ethernet.ok().filter(|ethernet| ethernet.ether_type() == ether::GOOSE);
+        let Some(ethernet) = goose else { return false };
+        let Ok(frame) = Frame::parse(&ethernet) else {
+            self.malformed += 1;
+            return false;
+        };
+        let at = arrival.heard;
+        let mut is_ours = false;
+        for relay in 0..self.relays.len() {
+            let followed = self.relays[relay].follower.take(&frame, Heard::at(Some(at.as_ns())));
+            if followed == Followed::Other {
+                continue;
+            }
+            is_ours = true;
+            self.tell(relay, at, feed);
+            if let Followed::Used(Some(change)) = followed
+                && change.value
+            {
+                self.expire(at, feed);
+                self.decided(relay, at, change.is_first, feed);
+            }
+        }
+        is_ours
+    }
+
+    fn link(&mut self, is_down: bool, at: Monotonic, feed: &mut Feed) {
+        let pairs = self.pairings.len();
+        told(0, pairs, |slot| {
+            feed.notice(slot, notice::LINK, at, u64::from(is_down), 0);
+        });
+    }
+
+    fn deadline(&self) -> Option<Monotonic> {
+        let expiries = self.relays.iter().filter_map(|relay| relay.follower.deadline_ns());
+        let expiries = expiries.map(|ns| Monotonic::from_ns(ns + 1));
+        let pairs = self.pairings.iter().filter_map(Pairing::deadline);
+        expiries.chain(pairs).min()
+    }
+
+    fn look(&mut self, now: Monotonic, feed: &mut Feed) {
+        for relay in 0..self.relays.len() {
+            if self.relays[relay].follower.expire(Heard::at(Some(now.as_ns()))) {
+                self.tell(relay, now, feed);
+            }
+        }
+        self.expire(now, feed);
+    }
+}
+
+impl Relays {
+    /// Takes decisions that nobody has joined in time.
+    fn expire(&mut self, now: Monotonic, feed: &mut Feed) {
+        for pair in 0..self.pairings.len() {
+            while let Some(paired) = self.pairings[pair].expired(now) {
+                self.account(pair, paired, feed);
+            }
+        }
+    }
+}

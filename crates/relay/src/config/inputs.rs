@@ -1,0 +1,48 @@
+//! `[[input]]` of a relay file.
+
+use super::Config;
+use super::file::Problem;
+use super::names::free;
+use serde::Deserialize;
+use wire::goose::{MAX_NAME, Member};
+
+/// A boolean that the relay subscribes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GooseInput {
+    /// What the file calls it.
+    pub name: String,
+    /// The control block that it comes with.
+    pub gocb_ref: String,
+    /// Which member it is.
+    pub member: Member,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct InputKeys {
+    name: String,
+    // As in a control block that is published.
+    #[serde(rename = "gocb_ref")]
+    gocb_ref: String,
+    member: Option<String>,
+}
+
+impl InputKeys {
+    /// The input; `start` is where in the text its table begins.
+    pub(super) fn input(self, config: &Config, start: usize) -> Result<GooseInput, Problem> {
+        let taken = config.inputs.iter().map(|input| &input.name);
+        free("input", &self.name, taken).map_err(|problem| (start, problem))?;
+        let here = |problem: String| (start, format!("input \"{}\": {problem}", self.name));
+        if !(1..=MAX_NAME).contains(&self.gocb_ref.len()) {
+            return Err(here(format!("gocb_ref has 1 to {MAX_NAME} characters")));
+        }
+        let member = self.member.as_deref().unwrap_or("0");
+        Ok(GooseInput {
+            member: member
+                .parse()
+                .map_err(|error: wire::goose::MemberError| here(format!("member: {error}")))?,
+            gocb_ref: self.gocb_ref,
+            name: self.name,
+        })
+    }
+}

@@ -1,0 +1,273 @@
+//! A subscriber that follows one boolean of a control block: which messages it uses, and what became of those that it does not.
+
+use super::{Frame, Heard, Member, Outcome, Settings, Simulation, Supervisor, Verdict};
+
+/// Follows a boolean member of one control block. After [`Follower::new`] nothing is allocated.
+#[derive(Debug, Clone)]
+pub struct Follower {
+    name: Vec<u8>,
+    member: Member,
+    takes_tests: bool,
+    supervisor: Supervisor,
+    value: Option<bool>,
+    unusable: u64,
+    without_member: u64,
+    changed_late: u64,
+}
+
+/// What a follower did with a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Followed {
+    /// It is of another control block.
+    Other,
+    /// It was not used: old, repeated, contradictory, simulated, of a test, of another source, or without the member.
+    Unused,
+    /// It was used.
+    Used(Option<Change>),
+}
+
+/// A change of the member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// What it is now.
+    pub value: bool,
+    /// Whether the message is the first one of its state: else the change came earlier than it.
+    pub is_first: bool,
+}
+
+/// Everything that can be wrong with what was followed, in the order of [`Follower::doubts`], in words behind a count.
+pub const FOLLOWER_DOUBTS: [&str; 9] = [
+    "messages are of a test, or need commissioning: not used",
+    "messages are without the member, or it is no boolean: not used",
+    "messages were refused: simulated, or from a second source address",
+    "messages are old, or contradict others",
+    "restarts of the publisher",
+    "states never came, by their numbers",
+    "messages never came, by their numbers",
+    "changes came with a later message than the first one of their state",
+    "silences were longer than the message before allowed",
+];
+
+impl Follower {
+    /// Follows `member` of the control block of this reference. Simulated messages, and those with the bit `test` in a quality, are
+    /// used only where `simulation` and `takes_tests` say so.
+    pub fn new(gocb_ref: &[u8], member: Member, simulation: Simulation, takes_tests: bool) -> Self {
+        let settings = Settings {
+            simulation,
+            ..Settings::default()
+        };
+        Self {
+            name: gocb_ref.to_vec(),
+            member,
+            takes_tests,
+            supervisor: Supervisor::new(settings, super::Expectation::default()),
+            value: None,
+            unusable: 0,
+            without_member: 0,
+            changed_late: 0,
+        }
+    }
+
+    /// Takes a message that the kernel had at `at`.
+    pub fn take(&mut self, frame: &Frame<'_>, at: Heard) -> Followed {
+        if frame.gocb_ref() != self.name {
+            return Followed::Other;
+        }
+        if frame.nds_com() || frame.is_test() && !self.takes_tests {
+            self.unusable += 1;
+            return Followed::Unused;
+        }
+        let Some(value) = self.member.of(frame.all_data()) else {
+            self.without_member += 1;
+            return Followed::Unused;
+        };
+        let outcome = match self.supervisor.accept(frame, at) {
+            Verdict::Judged { outcome, .. } if outcome.is_taken() => outcome,
+            Verdict::Judged { .. } | Verdict::Refused { .. } => return Followed::Unused,
+        };
+        let before = self.value.replace(value);
+        let has_changed = before.is_some_and(|before| before != value);
+        let is_first = matches!(outcome, Outcome::NewState(_)) && frame.sq_num() == 0;
+        self.changed_late += u64::from(has_changed && !is_first);
+        Followed::Used(has_changed.then_some(Change { value, is_first }))
+    }
+
+    /// Looks at the clock between messages; true when the last message has just been found expired.
+    pub fn expire(&mut self, now: Heard) -> bool {
+        self.supervisor.expire(now).is_some()
+    }
+
+    /// The member, as the last used message had it; `None` before the first.
+    pub fn value(&self) -> Option<bool> {
+        self.value
+    }
+
+    /// The member, while its last message has not expired. [`Follower::expire`] finds that out.
+    pub fn live_value(&self) -> Option<bool> {
+        self.value.filter(|_| self.supervisor.is_usable())
+    }
+
+    /// When the last message expires, by the clock of the stamps, in ns.
+    pub fn deadline_ns(&self) -> Option<i64> {
+        self.supervisor.rules().deadline_ns()
+    }
+
+    /// The member's control block.
+    pub fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// How often each of [`FOLLOWER_DOUBTS`] was so.
+    pub fn doubts(&self) -> [u64; FOLLOWER_DOUBTS.len()] {
+        let rules = self.supervisor.rules();
+        let counts = rules.counts();
+        [
+            self.unusable,
+            self.without_member,
+            self.supervisor.refused().total(),
+            counts.old + counts.conflicting + counts.altered,
+            counts.restarts,
+            counts.missed_states,
+            rules.lost(),
+            self.changed_late,
+            counts.expired,
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Change, FOLLOWER_DOUBTS, Followed, Follower};
+    use crate::ether::{EthernetView, Mac};
+    use crate::goose::{Frame, Heard, Member, Message, Simulation, Value};
+    use crate::time::UtcTime;
+
+    const MS: i64 = 1_000_000;
+
+    fn message([st_num, sq_num]: [u32; 2], value: bool) -> Message {
+        Message {
+            dst: Mac([1; 6]),
+            src: Mac([2; 6]),
+            tags: Vec::new(),
+            appid: 1,
+            simulate: false,
+            gocb_ref: b"x".to_vec(),
+            time_allowed_to_live: 100,
+            dat_set: b"d".to_vec(),
+            go_id: None,
+            t: UtcTime::default(),
+            st_num,
+            sq_num,
+            simulation: false,
+            conf_rev: 1,
+            nds_com: false,
+            all_data: vec![Value::Boolean(value)],
+        }
+    }
+
+    fn take(follower: &mut Follower, message: &Message, at_ms: i64) -> Followed {
+        let octets = message.encode().expect("a message");
+        let frame = EthernetView::parse(&octets).and_then(|ethernet| Frame::parse(&ethernet));
+        follower.take(&frame.expect("our own"), Heard::at(Some(at_ms * MS)))
+    }
+
+    fn follower() -> Follower {
+        Follower::new(b"x", Member::numbered(0), Simulation::Off, false)
+    }
+
+    fn doubts(follower: &Follower) -> Vec<&'static str> {
+        let found = follower.doubts();
+        let found = found.iter().zip(FOLLOWER_DOUBTS).filter(|(count, _)| **count > 0);
+        found.map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn a_change_is_told_once_and_a_first_message_is_none() {
+        let mut follower = follower();
+        assert_eq!(take(&mut follower, &message([1, 5], true), 0), Followed::Used(None));
+        let fall = Change {
+            value: false,
+            is_first: true,
+        };
+        assert_eq!(
+            take(&mut follower, &message([2, 0], false), 10),
+            Followed::Used(Some(fall))
+        );
+        assert_eq!(take(&mut follower, &message([2, 1], false), 14), Followed::Used(None));
+        // A new state in which the member stays is no change of it.
+        assert_eq!(take(&mut follower, &message([3, 0], false), 20), Followed::Used(None));
+        assert_eq!((follower.value(), doubts(&follower)), (Some(false), Vec::new()));
+        let late = Change {
+            value: true,
+            is_first: false,
+        };
+        assert_eq!(
+            take(&mut follower, &message([4, 1], true), 30),
+            Followed::Used(Some(late))
+        );
+        assert_eq!(follower.doubts()[7], 1);
+    }
+
+    #[test]
+    fn what_is_not_to_be_used_changes_nothing_and_is_counted() {
+        let quiet = message([5, 1], false);
+        let set = message([6, 0], true);
+        let wrong = [
+            Message {
+                simulate: true,
+                simulation: true,
+                ..set.clone()
+            },
+            Message {
+                nds_com: true,
+                ..set.clone()
+            },
+            Message {
+                src: Mac([3; 6]),
+                ..set.clone()
+            },
+            message([4, 0], true),
+            Message {
+                all_data: vec![Value::Integer(1)],
+                ..set.clone()
+            },
+            Message {
+                all_data: vec![
+                    Value::Boolean(true),
+                    Value::BitString {
+                        unused: 3,
+                        bits: vec![0, 0x10],
+                    },
+                ],
+                ..set.clone()
+            },
+        ];
+        for message in wrong {
+            let mut follower = follower();
+            take(&mut follower, &quiet, 0);
+            assert_eq!(take(&mut follower, &message, 10), Followed::Unused, "{message:?}");
+            assert_eq!(follower.value(), Some(false));
+            assert_eq!(doubts(&follower).len(), 1, "{:?}", doubts(&follower));
+        }
+        let other = Message {
+            gocb_ref: b"y".to_vec(),
+            ..set
+        };
+        assert_eq!(take(&mut follower(), &other, 0), Followed::Other);
+    }
+
+    #[test]
+    fn a_value_lives_as_long_as_its_message_allows() {
+        let mut follower = follower();
+        assert_eq!(follower.live_value(), None);
+        take(&mut follower, &message([1, 1], true), 0);
+        assert!(!follower.expire(Heard::at(Some(99 * MS))));
+        assert_eq!(follower.live_value(), Some(true));
+        assert_eq!(follower.deadline_ns(), Some(100 * MS));
+        assert!(follower.expire(Heard::at(Some(101 * MS))), "found once");
+        assert!(!follower.expire(Heard::at(Some(102 * MS))));
+        assert_eq!((follower.live_value(), follower.value()), (None, Some(true)));
+        take(&mut follower, &message([1, 2], true), 200);
+        assert_eq!(follower.live_value(), Some(true));
+    }
+}
