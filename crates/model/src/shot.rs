@@ -49,13 +49,13 @@ pub enum Outcome {
     Tripped,
     /// It did not trip, and should have.
     Failed,
-    /// It tripped when the fault was over.
+    /// It tripped when the fault was over, whether it was to trip or not.
     Late,
     /// It tripped before the fault.
     Early,
     /// It did not trip, and was not to.
     Quiet,
-    /// It tripped, and was not to.
+    /// It tripped while the disturbance lasted or before it, and was not to.
     False,
     /// Not known: the shot does not count.
     NotCounted,

@@ -18,7 +18,8 @@ use units::CpuList;
 #[command(
     after_help = "Examples:\n  triptime trip eth1 --scenario overcurrent --shots 1000 --cpu 2 --spin-ahead 60us\n  \
                   triptime trip eth1 --scenario overcurrent --scenario load --goose 'IED1LD0/LLN0$GO$gcbTrip' --breaker 40ms\n  \
-                  triptime trip eth1 --scenario bay7.toml --trip-member 2 --start-member 0"
+                  triptime trip eth1 --scenario bay7.toml --trip-member 2 --start-member 0\n  \
+                  triptime trip eth1 --type-test zone1 --goose 'IED1LD0/LLN0$GO$gcbTrip' --report zone1.html"
 )]
 pub(crate) struct TripArgs {
     #[command(flatten)]
@@ -47,7 +48,7 @@ pub(crate) fn run(args: TripArgs) -> Result<u8, Failure> {
     let cpus: CpuList = config.cpu.into_iter().chain(config.goose_cpu).collect();
     let begin = Start {
         open_ended: false,
-        own_limits: Some(limits(&config.scenarios).concat()),
+        own_limits: Some(limits(&config).concat()),
         ..Start::probe("trip", cpus.clone(), args.port.duration).on(interface)
     };
     let mut run = Run::start(begin, args.run)?;
@@ -80,14 +81,18 @@ fn config(args: &TripArgs) -> Result<TripConfig, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::limits;
+    use super::{TripConfig, TripOptions, limits};
     use report::limits::Profile;
-    use waveform::scenario::find;
+    use waveform::scenario::{Scenario, find};
 
     #[test]
     fn its_own_limits_are_a_profile_alone_and_behind_another() {
         let scenarios = ["overcurrent", "load"].map(|name| find(name).expect(name));
-        let own = limits(&scenarios).concat();
+        let config = |scenarios: &[Scenario]| TripConfig {
+            scenarios: scenarios.to_vec(),
+            ..TripOptions::default().config().expect("the usual scenario")
+        };
+        let own = limits(&config(&scenarios)).concat();
         let ids = |text: &str| {
             let profile = Profile::parse(text, "x").expect("a profile");
             profile.limits.into_iter().map(|limit| limit.id).collect::<Vec<_>>()
@@ -98,7 +103,7 @@ mod tests {
             let text = Profile::embedded_text(name).expect(name);
             assert!(ids(&format!("{text}\n{own}")).len() >= 4, "{name}");
         }
-        let secure = limits(&scenarios[1..]).concat();
+        let secure = limits(&config(&scenarios[1..])).concat();
         assert_eq!(ids(&format!("name = \"x\"\nwhat = \"x\"\n{secure}")), ["trip.false"]);
     }
 }

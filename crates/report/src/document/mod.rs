@@ -11,6 +11,7 @@ mod recording;
 mod required;
 #[cfg(test)]
 mod tests;
+mod type_test;
 mod why;
 
 use crate::Report;
@@ -28,6 +29,8 @@ use nics::{NicEntry, nics};
 use recording::RecordingEntry;
 use required::{NotApplicableEntry, not_applicable};
 use serde::Serialize;
+pub use type_test::type_test_json;
+use type_test::{TypeTestEntry, type_tests};
 use units::Realtime;
 use why::{CauseEntry, SpikeEntry, StatisticsEntry};
 
@@ -55,6 +58,8 @@ pub struct Document {
     coverage: CoverageEntry,
     #[serde(skip_serializing_if = "Option::is_none")]
     recording: Option<RecordingEntry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    type_tests: Vec<TypeTestEntry>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -212,6 +217,7 @@ impl Document {
             contradictions: contradictions(report),
             coverage: CoverageEntry::of(report.judgement.coverage),
             recording: report.recording.as_ref().map(RecordingEntry::of),
+            type_tests: type_tests(&run.shots),
         }
     }
 

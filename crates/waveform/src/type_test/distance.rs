@@ -50,7 +50,7 @@ impl Distance {
             ),
             trips,
             stays,
-            within_ns: self.within_ns,
+            within_ns: Some(self.within_ns),
         };
         each.map(group).collect()
     }

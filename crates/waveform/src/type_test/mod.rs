@@ -69,8 +69,8 @@ pub struct Group {
     pub trips: bool,
     /// Whether it has to stay quiet in some of them.
     pub stays: bool,
-    /// Required operate time in ns.
-    pub within_ns: u64,
+    /// Required operate time in ns; `None` where none is required.
+    pub within_ns: Option<u64>,
 }
 
 impl TypeTest {

@@ -94,7 +94,7 @@ impl Overcurrent {
             ),
             trips: true,
             stays: false,
-            within_ns: self.latest_ns(*multiple),
+            within_ns: Some(self.latest_ns(*multiple)),
         };
         self.multiples.iter().map(group).collect()
     }
