@@ -1,5 +1,6 @@
 //! A distance zone: source impedance ratio, position, fault type, point on wave (after IEC 60255-121).
 
+use super::clearing::cleared;
 use super::{Group, Place, Point};
 use crate::network::{Complex, Fault, FaultType, Network};
 use crate::scenario::Expect;
@@ -84,19 +85,25 @@ impl Distance {
             position,
         };
         let point = Point::of_loop(self.points_deg[place.point], kind);
-        (self.signal(sir, kind, position), self.expect(position), cell, point)
+        (
+            self.signal(sir, kind, position, &point),
+            self.expect(position),
+            cell,
+            point,
+        )
     }
 
-    fn signal(&self, sir: f64, kind: FaultType, position: f64) -> Synth {
+    fn signal(&self, sir: f64, kind: FaultType, position: f64, point: &Point) -> Synth {
         let network = self.network(sir);
         let fault = Fault {
             kind,
             position: position / 100.0,
             resistance_ohm: 0.0,
         };
+        let first = fault.state(&network, &kind.to_string(), self.lasts_ns, 100.0);
         Synth {
             nominal: network.before(),
-            states: vec![fault.state(&network, &kind.to_string(), self.lasts_ns, 100.0)],
+            states: cleared(&network, &fault, first, point.phase_deg()),
             ..Synth::default()
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! A [`Place`] is a few numbers. Its signal is made when its turn has come: thousands of shots take no room before.
 
+mod clearing;
 mod distance;
 mod file;
 mod library;

@@ -46,6 +46,12 @@ impl Point {
         (phase_deg + self.voltage_deg + RISING_DEG).rem_euclid(360.0)
     }
 
+    /// The phase of the frequency at the wanted point, in degrees from 0 to 360; of one that is anywhere, 0.
+    pub(super) fn phase_deg(&self) -> f64 {
+        let wanted_deg = self.wanted_deg.unwrap_or(0.0);
+        (wanted_deg - self.voltage_deg - RISING_DEG).rem_euclid(360.0)
+    }
+
     /// How many samples after one of this phase the wanted point is, `step_deg` apart: the nearest, less than a cycle away.
     pub fn samples_until(&self, phase_deg: f64, step_deg: f64) -> u64 {
         let Some(wanted_deg) = self.wanted_deg else { return 0 };

@@ -98,6 +98,46 @@ fn faults_begin_at_the_wanted_point_of_their_loops_voltage() {
 }
 
 #[test]
+fn currents_stop_where_they_pass_through_zero() {
+    let test = find("zone1").expect("of the program");
+    let sampling = Sampling::new(4_800);
+    for place in test.places(5).into_iter().take(100) {
+        let shot = test.shot(place);
+        let Cell::Distance { fault, position, .. } = &shot.cell else {
+            panic!("a distance")
+        };
+        let step = 360.0 * 50.0 / 4_800.0;
+        let lead = 2_400 + shot.point.samples_until(2_400.0 * step, step);
+        let made = shot.scenario.shot(&sampling, lead, 0.0, 1).expect("a shot");
+        let current = |member: usize, sample: u64| {
+            let data = made.table.seq_data(sample);
+            f64::from(i32::from_be_bytes(
+                data[8 * member..8 * member + 4].try_into().expect("a value"),
+            ))
+        };
+        for member in 0..3 {
+            let largest = (made.fault..made.end).map(|sample| current(member, sample).abs());
+            let largest = largest.fold(0.0, f64::max);
+            let last = (made.fault..=made.end)
+                .rev()
+                .find(|sample| current(member, *sample) != 0.0);
+            let Some(last) = last else { continue };
+            // A sample before zero: the sine of a step and a half of the point on the wave, of which a point is half a step off.
+            let allowed = largest * (2.0 * step).to_radians().sin();
+            let left = current(member, last).abs();
+            assert!(
+                left <= allowed,
+                "{fault} at {position}, phase {member}: {left} of {largest} mA"
+            );
+            assert!(
+                last <= made.end && last + 96 > made.end,
+                "{fault}: the last pole opens within a cycle"
+            );
+        }
+    }
+}
+
+#[test]
 fn curves_are_those_of_the_standards() {
     // Our reference's table, at a time multiplier of 1.
     let table = [
