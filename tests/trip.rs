@@ -4,10 +4,13 @@
 mod relay;
 
 use relay::{Kind, Relay};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
-use support::{end, json, namespace, root_or_skip, series, start, stderr, until_thread, wait};
+use support::{
+    end, json, namespace, root_or_skip, series, signal, start, stderr, until_packet_socket, until_thread, wait,
+};
 use sys::packet::PacketPort;
 
 /// A relay that answers a ping, and two relays that decide.
@@ -104,6 +107,101 @@ fn a_relay_that_fails_to_trip_fails_and_one_that_takes_any_stream_decides_nothin
         "{}",
         text(&output)
     );
+}
+
+/// A few cells of the zone that `data/line.toml` has.
+const ZONE: &str = "\
+what = \"A few cells\"
+[distance]
+source_v = 110_000
+source_angle_deg = 85
+source_z0_ratio = 1.5
+line = { z1_ohm = [3.0, 12.0], z0_ohm = [9.0, 36.0] }
+reach = 0.8
+sir = [1, 10]
+positions_percent = [50, 100, 120]
+types = [\"AG\", \"BC\"]
+points_deg = [0]
+within = \"60ms\"
+lasts = \"150ms\"
+";
+
+#[test]
+fn a_type_test_fills_its_cells_and_draws_them() {
+    if !root_or_skip("a_type_test_fills_its_cells_and_draws_them") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (zone, file, page) = (path("zone.toml"), path("zone.triptime"), path("zone.html"));
+    std::fs::write(&zone, ZONE).expect("a file");
+    let line = concat!(env!("CARGO_MANIFEST_DIR"), "/data/line.toml");
+    let (relays, namespace) = (path("relay.triptime"), namespace());
+    let relay = [
+        "relay",
+        line,
+        "v1",
+        "--policy",
+        "other",
+        "--quiet",
+        "--no-flight-recorder",
+        "--out",
+        &relays,
+    ];
+    let relay = namespace.run(|| start(&relay)).expect("entered");
+    until_packet_socket(&relay);
+    let tester = [
+        "trip",
+        "v0",
+        "--type-test",
+        &zone,
+        "--goose",
+        "L1LD0/LLN0$GO$gcbTrip",
+        "--settle",
+        "200ms",
+        "--json",
+        "--quiet",
+        "--html",
+        &page,
+        "--out",
+        &file,
+    ];
+    let child = namespace.run(|| start(&tester)).expect("entered");
+    let output = wait(child, &tester);
+    signal(&relay, Signal::INT);
+    end(relay, &["relay"]);
+    let document = json(&output);
+    let test = &document["type_tests"][0];
+    assert_eq!(
+        (&test["name"], test["zone"].as_array().map(Vec::len)),
+        (&Value::from("zone"), Some(4)),
+        "{document}"
+    );
+    let (mut counted, mut not_counted) = (0, 0);
+    for cell in test["zone"]
+        .as_array()
+        .expect("lines")
+        .iter()
+        .flat_map(|line| line["positions"].as_array().expect("cells"))
+    {
+        assert_eq!(cell["shots"], 1, "{cell}");
+        let is_beyond = cell["position_percent"] == 120.0;
+        not_counted += cell["not_counted"].as_u64().expect("a count");
+        if is_beyond {
+            assert_eq!(cell["tripped"], 0, "{cell}");
+        }
+        if let Some(ns) = cell["median"].as_i64() {
+            counted += 1;
+            assert!((5_000_000..60_000_000).contains(&ns), "{cell}");
+        }
+    }
+    assert!(counted + not_counted >= 8 && counted > 0, "{test}");
+    assert_eq!(check(&document, "trip.failures")["measured"], 0);
+    assert_eq!(check(&document, "trip.within.zone")["allowed"], 60_000_000);
+    let html = std::fs::read_to_string(&page).expect("a page");
+    assert!(html.contains("Type test zone") && html.contains("operate times of BC faults"));
+    let again = support::run(&["report", &file]);
+    assert!(text(&again).contains("zone: how far it reaches"), "{}", text(&again));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::explanation::{Explanation, Part};
 use crate::fact::Fact;
 use crate::run::RunInfo;
 use crate::series::{SeriesId, SeriesSpec};
+use crate::shot::{Cell, Shot};
 use crate::spike::Spike;
 use crate::view::{RunView, SeriesView};
 use units::foreign::Show;
@@ -29,6 +30,15 @@ impl Show for SeriesSpec {
 impl Show for Event {
     fn show(&mut self) {
         self.text.show();
+    }
+}
+
+impl Show for Shot {
+    fn show(&mut self) {
+        self.name.show();
+        if let Some(Cell::Distance { fault, .. }) = &mut self.cell {
+            fault.show();
+        }
     }
 }
 
@@ -73,6 +83,7 @@ impl Show for RunView {
         self.file.show();
         self.series.show();
         self.events.show();
+        self.shots.show();
         self.facts.show();
         self.lacks_log.show();
     }

@@ -17,9 +17,11 @@ pub mod intake;
 pub mod library;
 mod pace;
 pub mod replay;
+mod type_test;
 pub mod words;
 
 pub use config::Config;
 pub use engine::{Engine, Sample};
 pub use error::{ConfigError, ReplayError};
 pub use pace::Pace;
+pub use type_test::type_test;

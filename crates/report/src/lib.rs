@@ -22,6 +22,7 @@ mod shown;
 pub mod tables;
 mod terminal;
 mod text;
+pub mod type_test;
 pub mod verdict;
 
 use budget::Budget;

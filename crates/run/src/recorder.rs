@@ -9,7 +9,7 @@ use crate::tape::{Reel, Tape};
 use crate::thresholds::Thresholds;
 use crate::why::Explain;
 use crate::work::Work;
-use model::{Counters, Event, EventKind, Fact, RunState, SeriesSpec};
+use model::{Counters, Event, EventKind, Fact, RunState, SeriesSpec, Shot};
 use std::sync::mpsc::{self, Sender, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -52,6 +52,7 @@ pub(crate) enum Command {
     Feed(usize, Source),
     Tape(Box<dyn Reel>),
     Event(Event),
+    Shot(Shot),
     OnCpu { cpu: u32, event: Event },
     Facts(Vec<Fact>),
     Thresholds(Thresholds),
@@ -237,6 +238,12 @@ impl Events {
             text: text.into(),
         };
         let _ = self.commands.send(Command::OnCpu { cpu, event });
+    }
+
+    /// Keeps a shot of a test set, whose fault begins at this instant.
+    pub fn shot(&self, at: Monotonic, shot: Shot) {
+        let at_ns = since(self.start, at);
+        let _ = self.commands.send(Command::Shot(Shot { at_ns, ..shot }));
     }
 
     /// Writes an event of an instant that is over: of when something was last known to be otherwise.

@@ -12,6 +12,7 @@ mod merge;
 mod reader;
 mod schema;
 mod segments;
+mod shots;
 mod spikes;
 mod writer;
 

@@ -142,6 +142,22 @@ CREATE TABLE event (
   text   TEXT    NOT NULL
 ) STRICT;
 
+CREATE TABLE shot (
+  id           INTEGER PRIMARY KEY,
+  number       INTEGER NOT NULL,
+  at_ns        INTEGER NOT NULL,
+  name         TEXT    NOT NULL,
+  point_deg    REAL    NOT NULL,
+  sir          REAL,
+  fault        TEXT,
+  position     REAL,
+  multiple     REAL,
+  expected_ns  INTEGER,
+  tolerance_ns INTEGER,
+  outcome      TEXT    NOT NULL,
+  trip_ns      INTEGER
+) STRICT;
+
 CREATE TABLE segment (
   id       INTEGER PRIMARY KEY,
   first_ns INTEGER NOT NULL,

@@ -260,6 +260,7 @@ pub fn run(mut series: Vec<SeriesView>) -> RunView {
         file: "runs/20261121T020000Z-qualify.triptime".into(),
         series,
         events: Vec::new(),
+        shots: Vec::new(),
         facts: Vec::new(),
         counts_conflicts: true,
         lacks_log: None,

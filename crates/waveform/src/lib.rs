@@ -4,7 +4,7 @@
 //! [`sample::SampleTable`] of either: the octets of every sample, ready for a hot thread that only copies.
 //!
 //! [`network`] calculates what a relay measures in a fault on its line.
-//! [`scenario`] adds what a relay has to do about a signal.
+//! [`scenario`] adds what a relay has to do about a signal, and [`type_test`] makes many such signals of a few numbers.
 //!
 //! Currents are amperes and voltages volts, instantaneous and primary, in `f64`; a missing value is NaN until it becomes a
 //! member of quality invalid.
@@ -19,6 +19,7 @@ pub mod sample;
 pub mod scenario;
 mod signal;
 pub mod synth;
+pub mod type_test;
 
 pub use error::WaveformError;
 pub use signal::{Signal, Tables};

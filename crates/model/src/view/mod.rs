@@ -12,6 +12,7 @@ use crate::kind::{self, Kind, Samples};
 use crate::run::{RunInfo, RunState};
 use crate::series::{SeriesId, SeriesSpec};
 use crate::setting;
+use crate::shot::Shot;
 use crate::spike::Spike;
 use crate::window::WindowRow;
 use stats::{Histogram, Scheduled, Summary};
@@ -32,6 +33,8 @@ pub struct RunView {
     pub series: Vec<SeriesView>,
     /// What happened beside the measurement, in order of time.
     pub events: Vec<Event>,
+    /// What a test set has played, in order of time.
+    pub shots: Vec<Shot>,
     /// The inventory.
     pub facts: Vec<Fact>,
     /// Whether its windows count conflicting samples; in files from before that counter it is unknown.

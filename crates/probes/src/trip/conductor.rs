@@ -2,18 +2,19 @@
 
 use super::control::Control;
 use super::ears::Hearing;
+use super::program::Ask;
 use super::script::Manner;
-use super::series::{notice, outcome_slot, start_slot};
 use super::stage::{Planned, Stage};
 use super::watch::{Act, Span, Watch};
 use super::{Shared, TripConfig};
-use model::{Counter, EventKind};
+use model::EventKind;
 use run::{Events, Feed, Stop};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use units::{Monotonic, format_ns};
 use waveform::WaveformError;
-use waveform::scenario::Scenario;
+use waveform::scenario::{Expect, Scenario};
+use waveform::type_test::{Point, TypeTest};
 
 /// How often the conductor looks at what came.
 const LOOK: Duration = Duration::from_micros(500);
@@ -55,12 +56,14 @@ pub(super) struct Conductor {
 }
 
 /// A shot that is over.
-struct Over {
-    watch: Watch,
+pub(super) struct Over {
+    pub(super) watch: Watch,
     /// First sample of the fault, and the first behind the disturbance.
-    samples: [u64; 2],
+    pub(super) samples: [u64; 2],
+    /// Where on the wave the first of them is, in degrees.
+    pub(super) point_deg: f64,
     /// Whether the test set may have missed something of the relay.
-    is_deaf: bool,
+    pub(super) is_deaf: bool,
 }
 
 impl Conductor {
@@ -82,12 +85,35 @@ impl Conductor {
     fn conduct(&mut self) -> Result<(), End> {
         self.meet()?;
         self.controls()?;
+        match self.config.type_test.clone() {
+            Some(test) => self.type_test(&test)?,
+            None => self.rounds()?,
+        }
+        self.controls()
+    }
+
+    /// All shots of a type test, each made when its turn has come.
+    fn type_test(&mut self, test: &TypeTest) -> Result<(), End> {
+        let places = test.places(self.config.seed);
+        for place in &places {
+            if self.is_over() {
+                let (played, all) = (self.shots, places.len());
+                let text = format!("type test {}: {played} of {all} shots: its time was over", test.name);
+                self.events.write(EventKind::NotCounted, text);
+                return Ok(());
+            }
+            self.shot(&Ask::of(test.shot(*place)))?;
+        }
+        Ok(())
+    }
+
+    fn rounds(&mut self) -> Result<(), End> {
         for _ in 0..self.config.shots {
             if !self.round()? {
                 break;
             }
         }
-        self.controls()
+        Ok(())
     }
 
     /// One shot of each scenario and of each disturbance of the samples; tells whether there was time for all.
@@ -95,13 +121,19 @@ impl Conductor {
         let scenarios = self.config.scenarios.clone();
         let faulted = self.tripping();
         let cases = self.config.security.clone().into_iter();
-        let made = cases.filter_map(|case| Some((case.scenario(faulted.as_ref()?), case.manner())));
-        let plain = scenarios.into_iter().map(|scenario| (scenario, Manner::Plain));
-        for (number, (scenario, manner)) in plain.chain(made).enumerate() {
+        let behind = scenarios.len()..;
+        let made = behind
+            .zip(cases)
+            .filter_map(|(group, case)| Some(Ask::disturbed(group, case, faulted.as_ref()?)));
+        let plain = scenarios
+            .iter()
+            .enumerate()
+            .map(|(group, scenario)| Ask::plain(group, scenario));
+        for ask in plain.chain(made) {
             if self.is_over() {
                 return Ok(false);
             }
-            self.shot(number, &scenario, manner)?;
+            self.shot(&ask)?;
         }
         Ok(true)
     }
@@ -119,7 +151,7 @@ impl Conductor {
                     "trip: no scenario has a trip by which the relay's GOOSE could be found: name it (--goose)".into(),
                 )
             })?;
-            let planned = self.stage.plan(&scenario)?;
+            let planned = self.stage.plan(&scenario, Point::anywhere(&scenario.synth))?;
             self.watch(planned, Some(Manner::Plain), false)?;
             let found = self.hearing.found().map_err(End::Cannot)?;
             self.events.write(EventKind::Note, found);
@@ -165,7 +197,7 @@ impl Conductor {
     }
 
     fn control(&mut self, control: Control, scenario: &Scenario) -> Result<(), End> {
-        let planned = self.stage.plan(scenario)?;
+        let planned = self.stage.plan(scenario, Point::anywhere(&scenario.synth))?;
         let over = self.watch(planned, control.manner(), false)?;
         let at = over.watch.span.fault;
         let held = match over.watch.act() {
@@ -190,15 +222,11 @@ impl Conductor {
     }
 
     /// One shot that counts.
-    fn shot(&mut self, number: usize, scenario: &Scenario, manner: Manner) -> Result<(), End> {
-        let planned = self.stage.plan(scenario)?;
+    fn shot(&mut self, ask: &Ask) -> Result<(), End> {
+        let planned = self.stage.plan(&ask.scenario, ask.point)?;
         self.shots += 1;
-        let over = self.watch(planned, Some(manner), scenario.wants_trip())?;
-        if scenario.wants_trip() {
-            self.faulted(number, &over);
-        } else {
-            self.quiet(number, &over);
-        }
+        let over = self.watch(planned, Some(ask.manner), ask.scenario.expect != Expect::NoTrip)?;
+        self.account(ask, &over);
         Ok(())
     }
 
@@ -206,6 +234,7 @@ impl Conductor {
     /// is one.
     fn watch(&mut self, planned: Planned, manner: Option<Manner>, breaks: bool) -> Result<Over, End> {
         let samples = [planned.fault, planned.end];
+        let point_deg = planned.point_deg;
         let span = Span {
             begin: sys::clock::monotonic(),
             fault: self.stage.due(planned.fault),
@@ -233,6 +262,7 @@ impl Conductor {
         Ok(Over {
             watch,
             samples,
+            point_deg,
             is_deaf: self.losses() != losses,
         })
     }
@@ -248,88 +278,5 @@ impl Conductor {
     fn losses(&self) -> [u64; 2] {
         let tallies = &self.shared.tallies;
         [&tallies.unheard, &tallies.link_downs].map(|count| count.load(Ordering::Acquire))
-    }
-
-    /// Accounts for a shot with a fault.
-    fn faulted(&mut self, number: usize, over: &Over) {
-        let Over {
-            watch,
-            samples: [fault, end],
-            is_deaf,
-        } = *over;
-        let Span { fault: due, .. } = watch.span;
-        let slot = outcome_slot(number);
-        let act = watch.act();
-        match act {
-            Act::WasSet => return self.say(slot, notice::WAS_SET, due, 0),
-            Act::Unknown => return self.say(slot, notice::UNKNOWN, due, 0),
-            _ => {}
-        }
-        let until = match act {
-            Act::Tripped(at) => self.stage.first_at(at),
-            _ => end,
-        };
-        let from = fault.saturating_sub(self.stage.cycle());
-        if self.stage.trouble(from, until) {
-            return self.say(slot, notice::NOT_SENT, due, 0);
-        }
-        match act {
-            Act::Early(at) => {
-                self.feed.count(slot, Counter::Unwanted, at, 1);
-                return self.say(slot, notice::EARLY, at, due - at);
-            }
-            Act::Tripped(at) => self.feed.sample(slot, at, at - due, self.shots),
-            Act::Late(at) => self.failure(slot, notice::LATE, due, at - due),
-            _ if is_deaf => self.say(slot, notice::NOT_HEARD, due, 0),
-            _ => self.failure(slot, notice::FAILED, due, 0),
-        }
-        if self.config.start.is_some() {
-            self.started(number, &watch, is_deaf);
-        }
-    }
-
-    fn failure(&mut self, slot: u16, code: u16, due: Monotonic, ns: i64) {
-        self.feed.count(slot, Counter::Lost, due, 1);
-        self.say(slot, code, due, ns);
-    }
-
-    fn started(&mut self, number: usize, watch: &Watch, is_deaf: bool) {
-        let (slot, due) = (start_slot(number), watch.span.fault);
-        match watch.started() {
-            Some(at) => self.feed.sample(slot, at, at - due, self.shots),
-            None if is_deaf => self.say(slot, notice::NOT_HEARD, due, 0),
-            None => self.feed.count(slot, Counter::Lost, due, 1),
-        }
-    }
-
-    /// Accounts for a shot in which there must be no trip. A trip is a false one whatever the test set did not send: a healthy relay
-    /// does not trip for samples that are lost.
-    fn quiet(&mut self, number: usize, over: &Over) {
-        let Over {
-            watch,
-            samples: [fault, end],
-            is_deaf,
-        } = *over;
-        let Span {
-            fault: due, deadline, ..
-        } = watch.span;
-        let slot = outcome_slot(number);
-        let was_sent = !self.stage.trouble(fault, end);
-        match watch.act() {
-            Act::Early(at) | Act::Tripped(at) | Act::Late(at) => {
-                self.feed.sample(slot, deadline, deadline - due, self.shots);
-                self.feed.count(slot, Counter::Unwanted, at, 1);
-                self.say(slot, notice::FALSE, at, at - due);
-            }
-            Act::WasSet => self.say(slot, notice::WAS_SET, due, 0),
-            Act::Unknown => self.say(slot, notice::UNKNOWN, due, 0),
-            Act::Quiet if is_deaf => self.say(slot, notice::NOT_HEARD, due, 0),
-            Act::Quiet if !was_sent => self.say(slot, notice::NOT_SENT, due, 0),
-            Act::Quiet => self.feed.sample(slot, deadline, deadline - due, self.shots),
-        }
-    }
-
-    fn say(&mut self, slot: u16, code: u16, at: Monotonic, ns: i64) {
-        self.feed.notice(slot, code, at, self.shots, ns.unsigned_abs());
     }
 }

@@ -1,27 +1,55 @@
 //! What a relay is judged by, whatever profile is named.
 
+use super::TripConfig;
 use units::format_ns;
-use waveform::scenario::{Expect, Scenario};
+use waveform::type_test::Group;
 
-/// Limits of a relay that is tested with these scenarios, each as it stands in a profile: it trips for each fault, in the time that
-/// the scenario requires, and for nothing else.
-pub fn limits(scenarios: &[Scenario]) -> Vec<String> {
-    let required = scenarios.iter().filter_map(|scenario| match scenario.expect {
-        Expect::Trip { within_ns: Some(ns) } => Some(within(&scenario.name, ns)),
-        _ => None,
-    });
-    let tripping = scenarios.iter().any(Scenario::wants_trip);
+/// Limits of a relay that is tested so, each as it stands in a profile: it trips for each fault, in the time that the scenario or the
+/// type test requires, and for nothing else.
+pub fn limits(config: &TripConfig) -> Vec<String> {
+    let groups = config.groups();
+    let required = required(config, &groups).into_iter();
+    let tripping = groups.iter().any(|group| group.trips);
     let failures = tripping.then(|| FAILURES.to_owned());
     required.chain(failures).chain([FALSE.to_owned()]).collect()
 }
 
-fn within(name: &str, ns: u64) -> String {
+/// The required operate times: one for all of a zone, else one for each series.
+fn required(config: &TripConfig, groups: &[Group]) -> Vec<String> {
+    let of_groups = groups.iter().filter(|group| group.trips);
+    let times: Vec<(&str, u64)> = of_groups
+        .filter_map(|group| Some((group.label.as_str(), group.within_ns?)))
+        .collect();
+    let is_one = times.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    match (&config.type_test, times.first()) {
+        (Some(test), Some((_, ns))) if is_one => {
+            vec![within(
+                &test.name,
+                &format!("{}-*", test.name),
+                *ns,
+                &source(config, &test.name),
+            )]
+        }
+        _ => times
+            .iter()
+            .map(|(label, ns)| within(label, label, *ns, &source(config, label)))
+            .collect(),
+    }
+}
+
+fn source(config: &TripConfig, label: &str) -> String {
+    match &config.type_test {
+        Some(test) => format!("type test {}", test.name),
+        None => format!("scenario {label}: expect.within"),
+    }
+}
+
+fn within(name: &str, series: &str, ns: u64, source: &str) -> String {
     format!(
         "[[limit]]\nid = {id:?}\nseries = {series:?}\nquantity = \"max\"\nallowed = \"{ns}ns\"\nsource = {source:?}\n\
          why = \"Required operate time, {within}: from the due instant of the first faulted sample to the trip at the test set.\"\n\n",
         id = format!("trip.within.{name}"),
-        series = format!("trip/{name}"),
-        source = format!("scenario {name}: expect.within"),
+        series = format!("trip/{series}"),
         within = format_ns(ns as f64),
     )
 }

@@ -9,6 +9,7 @@
 //! `security/SCENARIO` for scenarios without a trip; and `publish/lateness`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time
 //! policy.
 
+mod account;
 mod conductor;
 mod control;
 mod ears;
@@ -17,6 +18,7 @@ mod late;
 mod limits;
 mod listener;
 mod options;
+mod program;
 mod publisher;
 mod script;
 mod security;
@@ -51,14 +53,18 @@ use sys::packet::PortOptions;
 use sys::thread::Policy;
 use units::Monotonic;
 use waveform::scenario::Scenario;
+use waveform::type_test::TypeTest;
 use wire::ether::Mac;
 use wire::goose::Member;
 
 /// What a relay is tested with, and how.
 #[derive(Debug, Clone)]
 pub struct TripConfig {
-    /// What is published in the shots, one after the other.
+    /// What is published in the shots, one after the other. With a type test only the shot by which the relay is found, and which the
+    /// negative controls take.
     pub scenarios: Vec<Scenario>,
+    /// A type test, whose shots are published once each in place of those of the scenarios.
+    pub type_test: Option<TypeTest>,
     /// Shots of each scenario.
     pub shots: u32,
     /// Steady state before each fault, in ns, at the least.
@@ -209,6 +215,9 @@ impl TripConfig {
         if self.spin_ahead_ns >= 1_000_000_000 / self.stream.frames_per_second() {
             return usage("--spin-ahead must be shorter than the time between frames");
         }
+        if !self.security.is_empty() && self.type_test.is_some() {
+            return usage("--security takes the fault of a scenario, not of a type test: make a run of its own of it");
+        }
         if !self.security.is_empty() && !self.scenarios.iter().any(Scenario::wants_trip) {
             return usage("--security takes the fault of the first scenario that has one: give one");
         }
@@ -300,21 +309,24 @@ impl TripConfig {
 
     /// The feed of the conductor, with all series announced.
     fn feed(&self, recorder: &mut Recorder, interface: &str) -> run::Feed {
-        let slots = 2 * (self.scenarios.len() + self.security.len());
+        let groups = self.groups();
+        let slots = series::slots(groups.len());
         let describe = Box::new(series::Trip::of(self, interface));
         let mut feed = recorder.feed(crate::hot::capacity(1), slots, describe);
         // Where the conductor runs says nothing of a trip.
         if let Some(cpu) = self.goose_cpu {
             feed.set_cpu(cpu);
         }
-        for (number, scenario) in self.scenarios.iter().enumerate() {
-            feed.announce(series::outcome_slot(number), &scenario.name);
-            if self.start.is_some() && scenario.wants_trip() {
-                feed.announce(series::start_slot(number), &scenario.name);
+        for (number, group) in groups.iter().enumerate() {
+            if group.trips {
+                feed.announce(series::trip_slot(number), &group.label);
             }
-        }
-        for (number, case) in (self.scenarios.len()..).zip(&self.security) {
-            feed.announce(series::outcome_slot(number), &format!("samples/{case}"));
+            if group.trips && self.start.is_some() {
+                feed.announce(series::start_slot(number), &group.label);
+            }
+            if group.stays {
+                feed.announce(series::security_slot(number), &group.label);
+            }
         }
         feed
     }

@@ -10,7 +10,7 @@ use crate::reception::Receive;
 use serde::Deserialize;
 use streamset::{StreamSpec, following};
 use sys::thread::Policy;
-use waveform::scenario;
+use waveform::{WaveformError, scenario, type_test};
 use wire::ether::{Mac, VlanTag};
 use wire::goose::Member;
 use wire::sv::Profile;
@@ -25,6 +25,9 @@ pub struct TripOptions {
     /// A scenario of the program, or a TOML file; may be given again: then their shots take turns
     #[arg(long, value_name = "NAME|FILE", default_value = "overcurrent")]
     pub scenario: Vec<String>,
+    /// A type test of the program, or a TOML file: thousands of shots that differ in a few numbers, each once, in an order of the seed
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["scenario", "shots", "security"])]
+    pub type_test: Option<String>,
     /// Shots of each scenario [default: 100; in a plan as many as its step has time for]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub shots: Option<u32>,
@@ -99,13 +102,19 @@ impl TripOptions {
     /// A test set with these options, at normal priority on no particular CPU, that ends with its last shot.
     ///
     /// # Errors
-    /// A scenario that cannot be found or read.
+    /// A scenario or a type test that cannot be found or read.
     pub fn config(&self) -> Result<TripConfig, ProbeError> {
-        let found = self.scenario.iter().map(|name| scenario::find(name));
-        let scenarios = found.collect::<Result<Vec<_>, _>>();
+        let usage = |error: WaveformError| ProbeError::Usage(error.to_string());
+        let type_test = self.type_test.as_deref().map(type_test::find);
+        let type_test = type_test.transpose().map_err(usage)?;
+        let scenarios = match &type_test {
+            Some(test) => Ok(vec![test.reference()]),
+            None => self.scenario.iter().map(|name| scenario::find(name)).collect(),
+        };
         let stream = self.stream();
         Ok(TripConfig {
-            scenarios: scenarios.map_err(|error| ProbeError::Usage(error.to_string()))?,
+            scenarios: scenarios.map_err(usage)?,
+            type_test,
             shots: self.shots.unwrap_or(USUAL_SHOTS),
             settle_ns: self.settle,
             seed: self.seed,

@@ -4,16 +4,33 @@ use super::TripConfig;
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
 use units::format_ns;
-use waveform::scenario::{Expect, Scenario};
+use waveform::type_test::Group;
 
-/// Slot of a scenario's trips, or of its shots without a trip.
-pub(super) fn outcome_slot(scenario: usize) -> u16 {
-    u16::try_from(2 * scenario).unwrap_or(u16::MAX)
+/// Slots of each group of shots: its trips, its starts, and its shots without a trip.
+const EACH: usize = 3;
+
+fn slot(group: usize, which: usize) -> u16 {
+    u16::try_from(EACH * group + which).unwrap_or(u16::MAX)
 }
 
-/// Slot of a scenario's starts.
-pub(super) fn start_slot(scenario: usize) -> u16 {
-    u16::try_from(2 * scenario + 1).unwrap_or(u16::MAX)
+/// Slots of so many groups.
+pub(super) fn slots(groups: usize) -> usize {
+    EACH * groups
+}
+
+/// Slot of a group's trips.
+pub(super) fn trip_slot(group: usize) -> u16 {
+    slot(group, 0)
+}
+
+/// Slot of its starts.
+pub(super) fn start_slot(group: usize) -> u16 {
+    slot(group, 1)
+}
+
+/// Slot of its shots without a trip.
+pub(super) fn security_slot(group: usize) -> u16 {
+    slot(group, 2)
 }
 
 /// Codes of notices: what is said of single shots, whose number is the first figure.
@@ -26,27 +43,33 @@ pub(super) mod notice {
     pub(in crate::trip) const LATE: u16 = 5;
     pub(in crate::trip) const EARLY: u16 = 6;
     pub(in crate::trip) const FALSE: u16 = 7;
+    pub(in crate::trip) const TOO_SOON: u16 = 8;
 }
 
 /// Names and settings of the series.
 pub(super) struct Trip {
     config: TripConfig,
+    groups: Vec<Group>,
     interface: String,
 }
 
 impl Trip {
     pub(super) fn of(config: &TripConfig, interface: &str) -> Self {
         Self {
+            groups: config.groups(),
             config: config.clone(),
             interface: interface.to_owned(),
         }
     }
 
-    fn settings(&self, seen: &str, expect: Option<Expect>) -> Vec<(String, String)> {
+    fn settings(&self, group: Option<&Group>, within_ns: Option<u64>) -> Vec<(String, String)> {
         let config = &self.config;
         let cpu = |cpu: Option<u32>| cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
         let mut settings = vec![
-            ("scenario".to_owned(), seen.to_owned()),
+            (
+                "scenario".to_owned(),
+                group.map(|group| group.what.clone()).unwrap_or_default(),
+            ),
             ("interface".into(), self.interface.clone()),
             ("stream".into(), config.stream.sv_id.clone()),
             ("trip member".into(), config.trip.to_string()),
@@ -58,8 +81,11 @@ impl Trip {
             ("receive".into(), config.receive.word().into()),
             ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
         ];
-        if let Some(Expect::Trip { within_ns: Some(ns) }) = expect {
+        if let Some(ns) = within_ns {
             settings.push(("required within".into(), format_ns(ns as f64)));
+        }
+        if let Some(test) = &config.type_test {
+            settings.push(("type test".into(), test.what.clone()));
         }
         if let Some(ns) = config.breaker_ns {
             settings.push(("breaker".into(), format_ns(ns as f64)));
@@ -70,30 +96,25 @@ impl Trip {
 
 impl Describe for Trip {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
-        let number = usize::from(slot / 2);
-        let scenario = self.config.scenarios.get(number);
-        let case = self
-            .config
-            .security
-            .get(number.saturating_sub(self.config.scenarios.len()));
-        let seen = scenario.map(|scenario| scenario.what.as_str());
-        let seen = seen.or(case.map(|case| case.what())).unwrap_or_default();
-        let (kind, what) = match (slot % 2, scenario.is_some_and(Scenario::wants_trip)) {
-            (1, _) => (
-                &kind::START,
-                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the start bit",
-            ),
-            (_, true) => (
+        let (number, which) = (usize::from(slot) / EACH, usize::from(slot) % EACH);
+        let group = self.groups.get(number);
+        let within_ns = group.and_then(|group| group.within_ns).filter(|_| which == 0);
+        let (kind, what) = match which {
+            0 => (
                 &kind::TRIP,
                 "instant the first faulted sample is due -> kernel has the first GOOSE frame with the trip bit",
             ),
-            (_, false) => (
+            1 => (
+                &kind::START,
+                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the start bit",
+            ),
+            _ => (
                 &kind::SECURITY,
                 "instant the disturbance begins -> the relay is watched no longer",
             ),
         };
         SeriesSpec {
-            settings: self.settings(seen, scenario.map(|scenario| scenario.expect)),
+            settings: self.settings(group, within_ns),
             // The kernel's stamps are of the wall clock, and moved to this one: a step moves no message.
             ..SeriesSpec::of(kind, label, what)
         }
@@ -122,6 +143,10 @@ impl Describe for Trip {
             notice::LATE => (
                 EventKind::Note,
                 format!("failure to trip: the trip came {at} after the fault began, when it was over"),
+            ),
+            notice::TOO_SOON => (
+                EventKind::Note,
+                format!("trip sooner than the curve allows, {at} after the fault began"),
             ),
             notice::EARLY => (EventKind::Note, format!("trip before the fault, {at} early")),
             _ => (EventKind::Note, format!("false trip, {at} after the disturbance began")),

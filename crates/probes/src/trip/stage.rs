@@ -11,6 +11,7 @@ use waveform::WaveformError;
 use waveform::sample::{Dataset, SampleTable, Sampling};
 use waveform::scenario::Scenario;
 use waveform::synth::Synth;
+use waveform::type_test::Point;
 
 /// From when a script is made to when it begins: a second core that is busy takes it late, and says so.
 const AHEAD_NS: i64 = 50_000_000;
@@ -39,6 +40,8 @@ pub(super) struct Planned {
     pub(super) fault: u64,
     /// First sample behind the disturbance.
     pub(super) end: u64,
+    /// Where on the wave the fault begins, in degrees.
+    pub(super) point_deg: f64,
 }
 
 /// The stream as it is published.
@@ -131,14 +134,18 @@ impl Stage {
         self.grid.first_after(at + -1)
     }
 
-    /// Lays out a shot. The steady state before its fault lasts as long as it has to settle, and a part of a second by chance.
-    pub(super) fn plan(&mut self, scenario: &Scenario) -> Result<Planned, WaveformError> {
+    /// Lays out a shot. The steady state before its fault lasts as long as it has to settle, a part of a second by chance, and then to
+    /// the point on the wave.
+    pub(super) fn plan(&mut self, scenario: &Scenario, point: Point) -> Result<Planned, WaveformError> {
         let ahead = self.first_at(sys::clock::monotonic() + AHEAD_NS);
         let base = ahead.max(self.free).next_multiple_of(self.asdus);
         let spread = u64::from((self.sampling.rate / SPREAD_PARTS).max(1));
         let settled = (self.steady + self.settle).saturating_sub(base);
-        let lead = settled + 1 + self.random.next_u64() % spread;
         let shift_deg = self.phase_deg_at(base)?;
+        let step_deg = 360.0 * scenario.synth.nominal.frequency_hz / f64::from(self.sampling.rate);
+        let phase_deg = |lead: u64| (shift_deg + step_deg * lead as f64).rem_euclid(360.0);
+        let anywhere = settled + 1 + self.random.next_u64() % spread;
+        let lead = anywhere + point.samples_until(phase_deg(anywhere), step_deg);
         self.shots += 1;
         let shot = scenario.shot(&self.sampling, lead, shift_deg, self.shots)?;
         Ok(Planned {
@@ -148,6 +155,7 @@ impl Stage {
             shift_deg,
             fault: base + shot.fault,
             end: base + shot.end,
+            point_deg: point.deg(phase_deg(shot.fault)),
         })
     }
 

@@ -12,6 +12,7 @@ mod recording;
 mod required;
 #[cfg(test)]
 mod tests;
+mod type_test;
 mod why;
 
 use crate::Report;
@@ -30,6 +31,8 @@ use nics::{NicEntry, nics};
 use recording::RecordingEntry;
 use required::{NotApplicableEntry, not_applicable};
 use serde::Serialize;
+pub use type_test::type_test_json;
+use type_test::{TypeTestEntry, type_tests};
 use units::Realtime;
 use why::{CauseEntry, SpikeEntry, StatisticsEntry};
 
@@ -59,6 +62,8 @@ pub struct Document {
     recording: Option<RecordingEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     capacity: Option<CapacityEntry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    type_tests: Vec<TypeTestEntry>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -217,6 +222,7 @@ impl Document {
             coverage: CoverageEntry::of(report.judgement.coverage),
             recording: report.recording.as_ref().map(RecordingEntry::of),
             capacity: report.capacity.as_ref().map(CapacityEntry::of),
+            type_tests: type_tests(&run.shots),
         }
     }
 

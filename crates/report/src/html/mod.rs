@@ -12,6 +12,7 @@ mod recording;
 mod svg;
 #[cfg(test)]
 mod tests;
+mod type_test;
 mod way;
 
 use crate::Report;

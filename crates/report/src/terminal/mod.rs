@@ -80,6 +80,7 @@ impl Report {
             series::series(report, &paint),
             clock::clocks(report, &paint),
             why::statistics(report, &paint),
+            type_tests(report, &paint),
             recording::recording(report, &paint),
             worst_samples(report, &paint),
             why::causes(report, &paint),
@@ -142,6 +143,15 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
         let _ = writeln!(out, "report: {}", foreign::shown(&html.to_string_lossy()));
     }
     out + &cpus::chosen(report)
+}
+
+/// Operate times by cell of the type tests.
+fn type_tests(report: &Report, paint: &Paint) -> String {
+    let text = crate::type_test::text(&report.run.shots);
+    match text.is_empty() {
+        true => text,
+        false => format!("{}\n{text}", paint.heading("Type test")),
+    }
 }
 
 fn checks(report: &Report, paint: &Paint) -> String {

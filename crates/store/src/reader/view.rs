@@ -22,6 +22,7 @@ impl RunFile {
             file: self.path().to_owned(),
             series,
             events: self.events()?,
+            shots: self.shots()?,
             facts: self.facts()?,
             counts_conflicts: self.counts_conflicts()?,
             lacks_log: self.lacks_log(),

@@ -8,7 +8,7 @@ use crate::columns::{clock_word, integer};
 use crate::error::{Fault, StoreError};
 use crate::merge::Spans;
 use crate::spikes::SpikeKeeper;
-use model::{CauseTotal, Event, Fact, Flight, RunInfo, RunState, SeriesId, SeriesSpec, Spike, Window, setting};
+use model::{CauseTotal, Event, Fact, Flight, RunInfo, RunState, SeriesId, SeriesSpec, Shot, Spike, Window, setting};
 use rusqlite::{Connection, Transaction, params};
 use std::path::{Path, PathBuf};
 use units::FreeNames;
@@ -26,6 +26,8 @@ pub struct Batch {
     pub spikes: Vec<Spike>,
     /// What happened beside the measurement.
     pub events: Vec<Event>,
+    /// What a test set has played.
+    pub shots: Vec<Shot>,
     /// Causes of samples, to be added to what is known of their series.
     pub causes: Vec<(SeriesId, CauseTotal)>,
     /// The kernel's events around spikes of this batch; those whose spike is not kept are dropped with it.
@@ -38,6 +40,7 @@ impl Batch {
         self.windows.is_empty()
             && self.spikes.is_empty()
             && self.events.is_empty()
+            && self.shots.is_empty()
             && self.causes.is_empty()
             && self.flights.is_empty()
     }

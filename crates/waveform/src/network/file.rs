@@ -25,7 +25,7 @@ pub(crate) struct File {
 /// Resistance and reactance in ohm, positive and zero sequence.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Impedances {
+pub(crate) struct Impedances {
     z1_ohm: [f64; 2],
     z0_ohm: [f64; 2],
 }
@@ -44,7 +44,7 @@ struct FileFault {
     dc_percent: f64,
 }
 
-fn fifty() -> f64 {
+pub(crate) fn fifty() -> f64 {
     50.0
 }
 
@@ -80,7 +80,7 @@ impl File {
 }
 
 impl Impedances {
-    fn ohm(self, what: &str) -> Result<[Complex; 2], WaveformError> {
+    pub(crate) fn ohm(self, what: &str) -> Result<[Complex; 2], WaveformError> {
         for [r, x] in [self.z1_ohm, self.z0_ohm] {
             within(&format!("{what}: resistance"), r, 0.0, 1e4)?;
             within(&format!("{what}: reactance"), x, 1e-3, 1e4)?;
@@ -98,20 +98,24 @@ impl FileFault {
             position: self.position,
             resistance_ohm: self.resistance_ohm,
         };
+        let name = self.name.clone().unwrap_or_else(|| self.kind.to_string());
+        Ok(fault.state(network, &name, self.duration.0, self.dc_percent))
+    }
+}
+
+impl Fault {
+    /// The state of a fault that lasts this long, with this share of the decaying component that lets the currents begin where they were.
+    pub(crate) fn state(&self, network: &Network, name: &str, duration_ns: u64, dc_percent: f64) -> State {
         // Without resistance nothing decays in the time that a table lasts.
-        let time_constant_ns = network.time_constant_ns(&fault).clamp(1_000, 10_000_000_000);
-        let name = self.name.clone();
-        Ok(State {
-            duration_ns: Some(self.duration.0),
-            decay: (self.dc_percent > 0.0).then_some(Decay {
-                percent: self.dc_percent,
+        let time_constant_ns = network.time_constant_ns(self).clamp(1_000, 10_000_000_000);
+        State {
+            duration_ns: Some(duration_ns),
+            decay: (dc_percent > 0.0).then_some(Decay {
+                percent: dc_percent,
                 time_constant_ns,
             }),
-            ..State::steady(
-                &name.unwrap_or_else(|| format!("{:?}", self.kind).to_uppercase()),
-                network.during(&fault),
-            )
-        })
+            ..State::steady(name, network.during(self))
+        }
     }
 }
 

@@ -14,7 +14,7 @@ mod tests;
 
 use crate::synth::{BEHIND_DEG, Operating};
 pub use complex::Complex;
-pub(crate) use file::File;
+pub(crate) use file::{File, Impedances, fifty};
 use serde::Deserialize;
 
 /// A source, a line and a load.
@@ -69,6 +69,12 @@ enum Connection {
     Phases,
     PhasesAndEarth,
     All,
+}
+
+impl std::fmt::Display for FaultType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&format!("{self:?}").to_uppercase())
+    }
 }
 
 impl FaultType {

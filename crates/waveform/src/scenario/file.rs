@@ -25,7 +25,7 @@ struct FileExpect {
 }
 
 /// Longest disturbance: its samples are in memory twice.
-const LONGEST_NS: u64 = 60_000_000_000;
+pub(crate) const LONGEST_NS: u64 = 60_000_000_000;
 
 impl Scenario {
     /// Reads a scenario file; it is called as the file, without `.toml`.
@@ -69,6 +69,7 @@ impl Scenario {
         let fault = fault(&synth, file.fault)?;
         let expect = match (file.expect.trip, file.expect.within) {
             (true, within) => Expect::Trip {
+                soonest_ns: None,
                 within_ns: within.map(|within| within.0),
             },
             (false, None) => Expect::NoTrip,

@@ -5,6 +5,7 @@ mod library;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use file::LONGEST_NS;
 pub use library::{find, names};
 
 use crate::WaveformError;
@@ -34,9 +35,13 @@ pub enum Expect {
     Trip {
         /// Required operate time in ns, from the first faulted sample on; `None` where none is required.
         within_ns: Option<u64>,
+        /// A trip before this time, in ns from the first faulted sample on, comes too soon; `None` where none does.
+        soonest_ns: Option<u64>,
     },
     /// Leave it alone.
     NoTrip,
+    /// Either: so near a border that both are right.
+    Either,
 }
 
 /// A scenario as it is published once.

@@ -40,6 +40,7 @@ fn a_shot_begins_where_it_is_told_to_and_ends_by_itself() {
     assert_eq!(
         scenario.expect,
         Expect::Trip {
+            soonest_ns: None,
             within_ns: Some(30_000_000)
         }
     );

@@ -4,6 +4,7 @@ mod json;
 mod live;
 mod replay;
 mod text;
+mod type_test;
 
 use crate::arguments::{CaptureArgs, RunArgs};
 use crate::failure::Failure;
@@ -26,7 +27,8 @@ Examples:
   triptime relay feeder.toml eth1 --cpu 3 --clock ptp --records /var/lib/feeder1
   triptime relay feeder.toml --replay fault.cfg
   triptime relay feeder.toml --replay fault.cff --channels Ia=IA_GC1,Ib=IB_GC1,Ic=IC_GC1 --json
-  triptime relay bay.toml --replay bay.pcapng")]
+  triptime relay bay.toml --replay bay.pcapng
+  triptime relay line.toml --type-test zone1")]
 pub(crate) struct RelayArgs {
     /// The relay: one of the program (bays1 to bays999: as many streams, from MU01 on), or a TOML file (docs/formats/relay-file.md)
     config: String,
@@ -76,6 +78,9 @@ struct ReplayArgs {
     /// What to play: a COMTRADE record (.cff, or .cfg with its .dat), or a capture of sampled values (pcap, pcapng, gzip)
     #[arg(long, value_name = "FILE", conflicts_with = "interface")]
     replay: Option<PathBuf>,
+    /// Play a type test instead, one of the program or a TOML file, in pure time: what the functions do, without a network
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["interface", "replay"])]
+    type_test: Option<String>,
     /// Channels of the record by name or number, such as Ia=IA_GC1,Ib=6,Un=none; - before it turns the sign; a stream before a
     /// colon where the relay has several (bay2:Ia=9,Ib=10,Ic=11), once for each [default: the first stream, by phase and unit]
     #[arg(long, value_name = "[STREAM:]MEMBER=CHANNEL,...", value_parser = replay::channels, requires = "replay")]
@@ -93,6 +98,9 @@ fn open(path: &Path, relay: &Config) -> Result<Folder, Failure> {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: RelayArgs) -> Result<u8, Failure> {
     let found = find(&args.config)?;
+    if let Some(test) = &args.replay.type_test {
+        return type_test::run(&found.config, test, args.run.json);
+    }
     match (&args.replay.replay, args.interface.clone()) {
         (None, Some(interface)) => live::run(found, &interface, args),
         (Some(file), _) => {
@@ -104,7 +112,7 @@ pub(crate) fn run(args: RelayArgs) -> Result<u8, Failure> {
             replay::run(&found.config, file, &args.replay, records, args.run.json)
         }
         (None, None) => Err(Failure::Usage(
-            "relay: name an interface, or a file with --replay".into(),
+            "relay: name an interface, a file with --replay, or a test with --type-test".into(),
         )),
     }
 }

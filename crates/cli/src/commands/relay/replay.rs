@@ -41,10 +41,7 @@ pub(super) fn run(
         true => json::document(config, file, &replayed),
         false => text::render(config, file, &replayed),
     };
-    let printed = io::stdout().lock().write_all(text.as_bytes());
-    if let Err(error) = printed.or_else(quiet_if_closed) {
-        return Err(Failure::CouldNotMeasure(format!("cannot write the output: {error}")));
-    }
+    print(&text)?;
     let seconds = replayed.seconds();
     say(&format_args!(
         "{seconds:.3} s played in {:.1} ms, {:.0} times real time",
@@ -52,6 +49,13 @@ pub(super) fn run(
         seconds / took
     ));
     Ok(0)
+}
+
+/// Writes a text to standard output.
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    let printed = io::stdout().lock().write_all(text.as_bytes());
+    let failed = |error| Failure::CouldNotMeasure(format!("cannot write the output: {error}"));
+    printed.or_else(quiet_if_closed).map_err(failed)
 }
 
 /// An output that is closed early (`| head`) ends it quietly.

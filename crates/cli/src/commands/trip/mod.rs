@@ -19,6 +19,7 @@ use probes::watch::RelayBlock;
     after_help = "Examples:\n  triptime trip eth1 --scenario overcurrent --shots 1000 --cpu 2 --spin-ahead 60us\n  \
                   triptime trip eth1 --scenario overcurrent --scenario load --goose 'IED1LD0/LLN0$GO$gcbTrip' --breaker 40ms\n  \
                   triptime trip eth1 --scenario bay7.toml --trip-member 2 --start-member 0\n  \
+                  triptime trip eth1 --type-test zone1 --goose 'IED1LD0/LLN0$GO$gcbTrip' --html zone1.html\n  \
                   triptime trip eth1 --ping-pong --goose 'IED1LD0/LLN0$GO$gcbPong' --streams 8 --class p1-ed2\n  \
                   triptime trip eth1 --watch 'MAINLD0/LLN0$GO$gcbTrip,PILOTLD0/LLN0$GO$gcbTrip:2' --duration 90d"
 )]

@@ -23,7 +23,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
     let cpus: CpuList = config.cpu.into_iter().chain(config.goose_cpu).collect();
     let begin = Start {
         open_ended: false,
-        own_limits: Some(limits(&config.scenarios).concat()),
+        own_limits: Some(limits(&config).concat()),
         ..Start::probe("trip", cpus.clone(), args.port.duration).on(interface)
     };
     let mut run = Run::start(begin, args.run)?;
@@ -56,14 +56,19 @@ fn config(args: &TripArgs) -> Result<TripConfig, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::limits;
+    use super::{TripConfig, limits};
+    use probes::trip::TripOptions;
     use report::limits::Profile;
-    use waveform::scenario::find;
+    use waveform::scenario::{Scenario, find};
 
     #[test]
     fn its_own_limits_are_a_profile_alone_and_behind_another() {
         let scenarios = ["overcurrent", "load"].map(|name| find(name).expect(name));
-        let own = limits(&scenarios).concat();
+        let config = |scenarios: &[Scenario]| TripConfig {
+            scenarios: scenarios.to_vec(),
+            ..TripOptions::default().config().expect("the usual scenario")
+        };
+        let own = limits(&config(&scenarios)).concat();
         let ids = |text: &str| {
             let profile = Profile::parse(text, "x").expect("a profile");
             profile.limits.into_iter().map(|limit| limit.id).collect::<Vec<_>>()
@@ -74,7 +79,7 @@ mod tests {
             let text = Profile::embedded_text(name).expect(name);
             assert!(ids(&format!("{text}\n{own}")).len() >= 4, "{name}");
         }
-        let secure = limits(&scenarios[1..]).concat();
+        let secure = limits(&config(&scenarios[1..])).concat();
         assert_eq!(ids(&format!("name = \"x\"\nwhat = \"x\"\n{secure}")), ["trip.false"]);
     }
 }

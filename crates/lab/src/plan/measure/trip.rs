@@ -60,7 +60,7 @@ impl Measure for TripStep {
     }
 
     fn limits(&self, label: Option<&str>) -> Result<Vec<String>, String> {
-        self.test(label).map(|test| limits(&test.scenarios))
+        self.test(label).map(|test| limits(&test))
     }
 
     fn check(&self) -> Result<(), String> {
@@ -117,6 +117,9 @@ impl TripStep {
         if let Some(label) = label {
             let scenarios = test.scenarios.iter_mut();
             scenarios.for_each(|scenario| scenario.name = format!("{label}-{}", scenario.name));
+            if let Some(type_test) = &mut test.type_test {
+                type_test.name = format!("{label}-{}", type_test.name);
+            }
         }
         Ok(test)
     }

@@ -6,6 +6,7 @@ mod series;
 mod why;
 
 use super::recording::RecordingPart;
+use super::type_test::TypeTestPart;
 use super::{budget, charts, way};
 use crate::Report;
 use crate::capacity::Capacity;
@@ -58,6 +59,8 @@ pub(super) struct Page {
     /// The round trip by network, where there were several.
     pub(super) networks: Option<Networks>,
     pub(super) network_heads: [&'static str; 9],
+    /// Operate times by cell.
+    pub(super) type_tests: Vec<TypeTestPart>,
     /// The recording of every sample, and the heads of its tables.
     pub(super) recording: Option<RecordingPart>,
     pub(super) way_heads: [&'static str; 10],
@@ -137,6 +140,7 @@ impl Page {
             crossing: report.budget.lines.len() > 7 || !report.budget.beside.is_empty(),
             networks: Networks::of(&report.run),
             network_heads: networks::HEADS,
+            type_tests: TypeTestPart::all(report),
             recording: RecordingPart::of(report),
             way_heads: crate::recording::WAY_HEADS,
             worst_heads: crate::recording::WORST_HEADS,

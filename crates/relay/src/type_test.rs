@@ -1,0 +1,130 @@
+//! A type test without a network: the shots of `triptime trip --type-test`, played through the engine in pure time.
+//!
+//! A shot is a relay that has just begun, the steady state for as long as it takes to settle, and the fault. The same relay and the same
+//! seed give the same outcome. What a relay on a host adds (frames, its wake-up, GOOSE) is not in these times.
+
+use crate::config::{CHANNELS, Config};
+use crate::engine::{Engine, Sample};
+use crate::error::ReplayError;
+use crate::events::{Change, Subject};
+use model::{Outcome, Shot};
+use waveform::sample::Sampling;
+use waveform::scenario::{self, Expect};
+use waveform::type_test::{Place, TestShot, TypeTest};
+use wire::quality::SvQuality;
+
+/// Steady state before each fault, in ns: what is remembered of a voltage, and every measurement, is settled then.
+const SETTLE_NS: u64 = 400_000_000;
+
+/// How long the relay is watched after the fault, in ns.
+const AFTER_NS: u64 = 100_000_000;
+
+/// Octets of a member: its value, and its quality.
+const MEMBER: usize = 8;
+
+/// What a unit of a member's value is worth, in A or V: those of 9-2LE and IEC 61869-9.
+const CURRENT_A: f64 = 0.001;
+const VOLTAGE_V: f64 = 0.01;
+
+/// Plays all shots of a test through the first trip of a relay, with all samples in its first stream. `at_ns` of a shot is from its own
+/// begin. A trip is that of the task's last sample, to which nothing is added.
+///
+/// # Errors
+/// A relay without a trip, or a signal that the relay's stream cannot hold.
+pub fn type_test(config: &Config, test: &TypeTest, seed: u64) -> Result<Vec<Shot>, ReplayError> {
+    let Some(stream) = config.streams.first().filter(|_| !config.trips.is_empty()) else {
+        return Err(ReplayError::Nothing(
+            "the relay has no stream, or no trip, that a test could look at".into(),
+        ));
+    };
+    let sampling = Sampling::new(stream.spec.rate);
+    let places = test.places(seed);
+    let shots = (1..)
+        .zip(places)
+        .map(|(number, place)| one(config, &sampling, test, number, place));
+    shots.collect()
+}
+
+fn one(config: &Config, sampling: &Sampling, test: &TypeTest, number: u64, place: Place) -> Result<Shot, ReplayError> {
+    let asked = test.shot(place);
+    let step_deg = 360.0 * asked.scenario.synth.nominal.frequency_hz / f64::from(sampling.rate);
+    let settled = SETTLE_NS * u64::from(sampling.rate) / 1_000_000_000;
+    // One that has no wanted point begins at another one each time.
+    let least = settled + number * 7 % 96;
+    let lead = least + asked.point.samples_until(phase_deg(least, step_deg), step_deg);
+    let shot = asked.scenario.shot(sampling, lead, 0.0, number)?;
+    let trip = played(config, sampling, &shot)?;
+    let ns = |sample: u64| sample as f64 / f64::from(sampling.rate) * 1e9;
+    Ok(Shot {
+        number,
+        at_ns: ns(shot.fault) as u64,
+        name: asked.scenario.name.clone(),
+        point_deg: asked.point.deg(phase_deg(shot.fault, step_deg)),
+        outcome: outcome(&asked, trip, &shot),
+        trip_ns: trip.map(|at| (ns(at) - ns(shot.fault)).round() as i64),
+        cell: Some(asked.cell),
+    })
+}
+
+fn phase_deg(sample: u64, step_deg: f64) -> f64 {
+    (sample as f64 * step_deg).rem_euclid(360.0)
+}
+
+fn outcome(asked: &TestShot, trip: Option<u64>, shot: &scenario::Shot) -> Outcome {
+    match (asked.scenario.expect, trip) {
+        (_, Some(at)) if at > shot.end => Outcome::Late,
+        (Expect::NoTrip, Some(_)) => Outcome::False,
+        (_, Some(at)) if at < shot.fault => Outcome::Early,
+        (_, Some(_)) => Outcome::Tripped,
+        (Expect::Trip { .. }, None) => Outcome::Failed,
+        (_, None) => Outcome::Quiet,
+    }
+}
+
+/// The last sample of the task in which the relay first tripped.
+fn played(config: &Config, sampling: &Sampling, shot: &scenario::Shot) -> Result<Option<u64>, ReplayError> {
+    let mut engine = Engine::new(config)?;
+    let rate = u64::from(sampling.rate);
+    let end = shot.end + AFTER_NS * rate / 1_000_000_000;
+    let (mut pushed, mut tasks) = (0, 0_u64);
+    while pushed < end {
+        tasks += 1;
+        let due = u128::from(tasks) * u128::from(config.task_ns) * u128::from(rate) / 1_000_000_000;
+        let up_to = u64::try_from(due).unwrap_or(u64::MAX).min(end);
+        for number in pushed..up_to {
+            engine.push(0, &sample(shot, number, rate));
+        }
+        pushed = up_to;
+        let decided = engine.task(pushed);
+        let is_trip = |change| matches!(change, Change::Operate(_));
+        let trip = decided
+            .events
+            .iter()
+            .find(|event| event.subject == Subject::Trip(0) && is_trip(event.change));
+        if let Some(trip) = trip {
+            return Ok(Some(trip.at));
+        }
+    }
+    Ok(None)
+}
+
+fn sample(shot: &scenario::Shot, number: u64, rate: u64) -> Sample {
+    let octets = shot.table.seq_data(number);
+    let value = |channel: usize| {
+        let scale = if channel < CHANNELS.len() / 2 {
+            CURRENT_A
+        } else {
+            VOLTAGE_V
+        };
+        let member = octets.get(MEMBER * channel..).and_then(|rest| rest.first_chunk());
+        member.map_or(f64::NAN, |octets| f64::from(i32::from_be_bytes(*octets)) * scale)
+    };
+    Sample {
+        smp_cnt: (number % rate) as u16,
+        values: std::array::from_fn(value),
+        quality: [SvQuality::GOOD; 8],
+        smp_synch: 2,
+        simulated: false,
+        conflicting: false,
+    }
+}

@@ -1,0 +1,113 @@
+//! Shots of a test set.
+
+use crate::columns::{integer, optional_unsigned, unsigned};
+use crate::error::{Fault, StoreError};
+use crate::reader::{RunFile, rows};
+use model::{Cell, Outcome, Shot};
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// The columns of a cell; those that it does not have are NULL.
+#[derive(Default)]
+struct Columns<'a> {
+    sir: Option<f64>,
+    fault: Option<&'a str>,
+    position: Option<f64>,
+    multiple: Option<f64>,
+    expected_ns: Option<i64>,
+    tolerance_ns: Option<i64>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(cell: &'a Cell) -> Result<Self, Fault> {
+        Ok(match cell {
+            Cell::Distance { sir, fault, position } => Self {
+                sir: Some(*sir),
+                fault: Some(fault),
+                position: Some(*position),
+                ..Self::default()
+            },
+            Cell::Overcurrent {
+                multiple,
+                expected_ns,
+                tolerance_ns,
+            } => Self {
+                multiple: Some(*multiple),
+                expected_ns: Some(integer(*expected_ns, "an operate time")?),
+                tolerance_ns: Some(integer(*tolerance_ns, "a tolerance")?),
+                ..Self::default()
+            },
+        })
+    }
+}
+
+/// Inserts a shot behind those that are there.
+pub(crate) fn insert(tx: &Connection, shot: &Shot) -> Result<(), Fault> {
+    let cell = shot.cell.as_ref().map(Columns::of).transpose()?.unwrap_or_default();
+    tx.prepare_cached(
+        "INSERT INTO shot (number, at_ns, name, point_deg, sir, fault, position, multiple, expected_ns, tolerance_ns, outcome, trip_ns)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?
+    .execute(params![
+        integer(shot.number, "the number of a shot")?,
+        integer(shot.at_ns, "the instant of a shot")?,
+        shot.name,
+        shot.point_deg,
+        cell.sir,
+        cell.fault,
+        cell.position,
+        cell.multiple,
+        cell.expected_ns,
+        cell.tolerance_ns,
+        shot.outcome.word(),
+        shot.trip_ns,
+    ])?;
+    Ok(())
+}
+
+impl RunFile {
+    /// What a test set has played, in order of time. Empty in files from before this table.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the file cannot be read.
+    pub fn shots(&self) -> Result<Vec<Shot>, StoreError> {
+        self.read("read the shots", |db| {
+            let there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'shot'";
+            if db.query_row(there, [], |_| Ok(())).optional()?.is_none() {
+                return Ok(Vec::new());
+            }
+            let sql = "SELECT number, at_ns, name, point_deg, outcome, trip_ns, sir, fault, position, multiple, expected_ns, tolerance_ns
+                       FROM shot ORDER BY at_ns, id";
+            rows(db, sql, [], shot_of)
+        })
+    }
+}
+
+fn shot_of(row: &Row<'_>) -> Result<Shot, rusqlite::Error> {
+    let word: String = row.get(4)?;
+    let unknown = || rusqlite::Error::InvalidColumnType(4, word.clone(), Type::Text);
+    Ok(Shot {
+        number: unsigned(row, 0)?,
+        at_ns: unsigned(row, 1)?,
+        name: row.get(2)?,
+        point_deg: row.get(3)?,
+        outcome: Outcome::from_word(&word).ok_or_else(unknown)?,
+        trip_ns: row.get(5)?,
+        cell: cell_of(row)?,
+    })
+}
+
+fn cell_of(row: &Row<'_>) -> Result<Option<Cell>, rusqlite::Error> {
+    if let (Some(sir), Some(fault), Some(position)) = (row.get(6)?, row.get(7)?, row.get(8)?) {
+        return Ok(Some(Cell::Distance { sir, fault, position }));
+    }
+    let curve = (row.get(9)?, optional_unsigned(row, 10)?, optional_unsigned(row, 11)?);
+    let (Some(multiple), Some(expected_ns), Some(tolerance_ns)) = curve else {
+        return Ok(None);
+    };
+    Ok(Some(Cell::Overcurrent {
+        multiple,
+        expected_ns,
+        tolerance_ns,
+    }))
+}

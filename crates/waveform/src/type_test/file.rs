@@ -1,0 +1,242 @@
+//! Type tests as TOML.
+
+use super::distance::Distance;
+use super::overcurrent::{Curve, Overcurrent};
+use super::{Kind, TypeTest};
+use crate::WaveformError;
+use crate::network::{FaultType, Impedances, fifty};
+use crate::scenario::LONGEST_NS;
+use crate::synth::Duration;
+use serde::Deserialize;
+use std::path::Path;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    what: String,
+    #[serde(default = "once")]
+    repeats: u16,
+    distance: Option<FileDistance>,
+    overcurrent: Option<FileOvercurrent>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileDistance {
+    #[serde(default = "fifty")]
+    frequency_hz: f64,
+    source_v: f64,
+    source_angle_deg: f64,
+    #[serde(default = "one")]
+    source_z0_ratio: f64,
+    line: Impedances,
+    reach: f64,
+    sir: Vec<f64>,
+    positions_percent: Vec<f64>,
+    types: Vec<FaultType>,
+    points_deg: Vec<f64>,
+    within: Duration,
+    #[serde(default = "inside")]
+    inside_percent: f64,
+    #[serde(default = "beyond")]
+    beyond_percent: f64,
+    lasts: Duration,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileOvercurrent {
+    #[serde(default = "fifty")]
+    frequency_hz: f64,
+    voltage_v: f64,
+    curve: Curve,
+    pickup_a: f64,
+    time_multiplier: f64,
+    multiples: Vec<f64>,
+    error_percent: f64,
+    error_least: Duration,
+}
+
+fn once() -> u16 {
+    1
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn inside() -> f64 {
+    95.0
+}
+
+fn beyond() -> f64 {
+    105.0
+}
+
+/// More shots than a week has time for.
+const MOST_SHOTS: usize = 1_000_000;
+
+impl TypeTest {
+    /// Reads a file; the test is called as the file, without `.toml`.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a wrong key or value, with line and key.
+    pub fn read(path: &Path) -> Result<Self, WaveformError> {
+        let origin = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|source| WaveformError::Unreadable {
+            path: origin.clone(),
+            source,
+        })?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        Self::parse(&text, &name, &origin)
+    }
+
+    /// Reads the text of the type test `name`; errors call it `origin`.
+    ///
+    /// # Errors
+    /// A wrong key or value, with line and key.
+    pub fn parse(text: &str, name: &str, origin: &str) -> Result<Self, WaveformError> {
+        let refused = |problem: String| WaveformError::File {
+            path: origin.to_owned(),
+            problem,
+        };
+        let file: File = toml::from_str(text).map_err(|error| refused(error.to_string().trim_end().to_owned()))?;
+        Self::of(file, name).map_err(|error| refused(error.to_string()))
+    }
+
+    fn of(file: File, name: &str) -> Result<Self, WaveformError> {
+        within("repeats", f64::from(file.repeats), 1.0, 10_000.0)?;
+        let repeats = usize::from(file.repeats);
+        let kind = match (file.distance, file.overcurrent) {
+            (Some(distance), None) => Kind::Distance(distance.checked(repeats)?),
+            (None, Some(overcurrent)) => Kind::Overcurrent(overcurrent.checked(repeats)?),
+            _ => {
+                return Err(WaveformError::setting(
+                    "give the test as [distance] or as [overcurrent], one of them",
+                ));
+            }
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            what: file.what,
+            repeats,
+            kind,
+        })
+    }
+}
+
+impl FileDistance {
+    fn checked(self, repeats: usize) -> Result<Distance, WaveformError> {
+        within("distance.frequency_hz", self.frequency_hz, 15.0, 70.0)?;
+        within("distance.source_v", self.source_v, 1.0, 2e6)?;
+        within("distance.source_angle_deg", self.source_angle_deg, 30.0, 90.0)?;
+        within("distance.source_z0_ratio", self.source_z0_ratio, 0.1, 10.0)?;
+        within("distance.reach", self.reach, 0.01, 2.0)?;
+        all_within("distance.sir", &self.sir, 0.01, 200.0)?;
+        all_within("distance.positions_percent", &self.positions_percent, 0.0, 300.0)?;
+        all_within("distance.points_deg", &self.points_deg, 0.0, 359.9)?;
+        different("distance.types", &self.types)?;
+        within("distance.inside_percent", self.inside_percent, 1.0, 100.0)?;
+        within("distance.beyond_percent", self.beyond_percent, 100.0, 200.0)?;
+        if !self.positions_percent.iter().any(|at| *at <= self.inside_percent) {
+            return Err(WaveformError::setting(format!(
+                "distance.positions_percent: none is inside the zone: give one up to {}",
+                self.inside_percent
+            )));
+        }
+        lasts("distance.lasts", self.lasts.0)?;
+        if self.within.0 > self.lasts.0 {
+            return Err(WaveformError::setting("distance.within: longer than the fault lasts"));
+        }
+        let sizes = [
+            self.sir.len(),
+            self.positions_percent.len(),
+            self.types.len(),
+            self.points_deg.len(),
+        ];
+        few(sizes.iter().product::<usize>() * repeats)?;
+        Ok(Distance {
+            frequency_hz: self.frequency_hz,
+            source_v: self.source_v,
+            source_deg: self.source_angle_deg,
+            source_zero: self.source_z0_ratio,
+            reach_ohm: self.line.ohm("line")?.map(|ohm| ohm.times(self.reach)),
+            sir: self.sir,
+            positions: self.positions_percent,
+            types: self.types,
+            points_deg: self.points_deg,
+            inside: self.inside_percent,
+            beyond: self.beyond_percent,
+            within_ns: self.within.0,
+            lasts_ns: self.lasts.0,
+        })
+    }
+}
+
+impl FileOvercurrent {
+    fn checked(self, repeats: usize) -> Result<Overcurrent, WaveformError> {
+        within("overcurrent.frequency_hz", self.frequency_hz, 15.0, 70.0)?;
+        within("overcurrent.voltage_v", self.voltage_v, 0.0, 1e6)?;
+        within("overcurrent.pickup_a", self.pickup_a, 0.1, 1e5)?;
+        within("overcurrent.time_multiplier", self.time_multiplier, 0.01, 20.0)?;
+        within("overcurrent.error_percent", self.error_percent, 0.1, 50.0)?;
+        all_within("overcurrent.multiples", &self.multiples, 1.01, 50.0)?;
+        few(self.multiples.len() * repeats)?;
+        let mut multiples = self.multiples;
+        multiples.sort_by(f64::total_cmp);
+        let test = Overcurrent {
+            frequency_hz: self.frequency_hz,
+            voltage_v: self.voltage_v,
+            curve: self.curve,
+            pickup_a: self.pickup_a,
+            time_multiplier: self.time_multiplier,
+            error_percent: self.error_percent,
+            error_ns: self.error_least.0,
+            multiples,
+        };
+        let longest = test.multiples.first().map_or(0, |least| test.lasts_ns(*least));
+        lasts("overcurrent.multiples: operate time of the least one", longest)?;
+        Ok(test)
+    }
+}
+
+fn within(key: &str, value: f64, least: f64, most: f64) -> Result<(), WaveformError> {
+    // Written so that NaN is refused.
+    if value >= least && value <= most {
+        return Ok(());
+    }
+    Err(WaveformError::setting(format!(
+        "{key} is {value}: use {least} to {most}"
+    )))
+}
+
+fn all_within(key: &str, values: &[f64], least: f64, most: f64) -> Result<(), WaveformError> {
+    different(key, values)?;
+    values.iter().try_for_each(|value| within(key, *value, least, most))
+}
+
+fn different<T: PartialEq>(key: &str, values: &[T]) -> Result<(), WaveformError> {
+    let again = |at: usize| values[..at].contains(&values[at]);
+    match values.is_empty() || (0..values.len()).any(again) {
+        true => Err(WaveformError::setting(format!(
+            "{key}: give one value at least, and each once"
+        ))),
+        false => Ok(()),
+    }
+}
+
+fn lasts(key: &str, ns: u64) -> Result<(), WaveformError> {
+    match (1..=LONGEST_NS).contains(&ns) {
+        true => Ok(()),
+        false => Err(WaveformError::setting(format!("{key}: a fault lasts up to a minute"))),
+    }
+}
+
+fn few(shots: usize) -> Result<(), WaveformError> {
+    match shots <= MOST_SHOTS {
+        true => Ok(()),
+        false => Err(WaveformError::setting(format!(
+            "{shots} shots: {MOST_SHOTS} at most are possible"
+        ))),
+    }
+}

@@ -1,0 +1,147 @@
+//! Type tests of a relay: many shots that differ in a few numbers, each with its place in a table. `docs/formats/type-test.md` has every key.
+//!
+//! A [`Place`] is a few numbers. Its signal is made when its turn has come: thousands of shots take no room before.
+
+mod clearing;
+mod distance;
+mod file;
+mod library;
+mod overcurrent;
+mod point;
+#[cfg(test)]
+mod tests;
+
+pub use library::{find, names};
+pub use point::Point;
+
+use crate::scenario::Scenario;
+use distance::Distance;
+use model::Cell;
+use overcurrent::Overcurrent;
+use stats::random::Random;
+
+/// A type test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TypeTest {
+    /// What it is called, as in the names of its series.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub what: String,
+    repeats: usize,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    Distance(Distance),
+    Overcurrent(Overcurrent),
+}
+
+/// Which shot of a type test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The series that it counts in: its number in [`TypeTest::groups`].
+    pub group: usize,
+    position: usize,
+    point: usize,
+}
+
+/// A shot of a type test, ready to be played.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TestShot {
+    /// The series that it counts in: its number in [`TypeTest::groups`].
+    pub group: usize,
+    /// Its signal, and what the relay has to do.
+    pub scenario: Scenario,
+    /// Its place in the table.
+    pub cell: Cell,
+    /// Where on the wave it begins.
+    pub point: Point,
+}
+
+/// Shots that one series counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// What it is called, as in the name of its series.
+    pub label: String,
+    /// What it is, in a sentence.
+    pub what: String,
+    /// Whether the relay has to trip in some of them.
+    pub trips: bool,
+    /// Whether it has to stay quiet in some of them.
+    pub stays: bool,
+    /// Required operate time in ns; `None` where none is required.
+    pub within_ns: Option<u64>,
+}
+
+impl TypeTest {
+    /// The groups of its shots, each counted in series of its own.
+    pub fn groups(&self) -> Vec<Group> {
+        let groups = match &self.kind {
+            Kind::Distance(test) => test.groups(),
+            Kind::Overcurrent(test) => test.groups(),
+        };
+        let named = groups.into_iter().map(|group| Group {
+            label: format!("{}-{}", self.name, group.label),
+            ..group
+        });
+        named.collect()
+    }
+
+    /// All shots, in an order that the seed chooses: equal seeds, equal orders.
+    pub fn places(&self, seed: u64) -> Vec<Place> {
+        let (groups, positions, points) = match &self.kind {
+            Kind::Distance(test) => test.size(),
+            Kind::Overcurrent(test) => (test.multiples.len(), 1, 1),
+        };
+        let count = groups * positions * points * self.repeats;
+        let place = |number: usize| Place {
+            group: number % groups,
+            position: number / groups % positions,
+            point: number / (groups * positions) % points,
+        };
+        let mut places: Vec<Place> = (0..count).map(place).collect();
+        let mut random = Random::new(seed);
+        // Fisher and Yates.
+        for last in (1..places.len()).rev() {
+            let other = random.next_u64() % (last as u64 + 1);
+            places.swap(last, other as usize);
+        }
+        places
+    }
+
+    /// A shot with its signal.
+    pub fn shot(&self, place: Place) -> TestShot {
+        let (synth, expect, cell, point) = match &self.kind {
+            Kind::Distance(test) => test.shot(place),
+            Kind::Overcurrent(test) => test.shot(place.group),
+        };
+        let fault = synth.states.first().map(|state| state.name.clone());
+        TestShot {
+            group: place.group,
+            scenario: Scenario {
+                name: self.name.clone(),
+                what: self.what.clone(),
+                synth,
+                fault: fault.unwrap_or_default(),
+                expect,
+            },
+            cell,
+            point,
+        }
+    }
+
+    /// A shot for which every relay with these settings trips: by it the relay's GOOSE is found, and the negative controls are made.
+    pub fn reference(&self) -> Scenario {
+        let place = match &self.kind {
+            Kind::Distance(test) => test.surest(),
+            // The highest current has the shortest operate time.
+            Kind::Overcurrent(test) => Place {
+                group: test.multiples.len().saturating_sub(1),
+                position: 0,
+                point: 0,
+            },
+        };
+        self.shot(place).scenario
+    }
+}
