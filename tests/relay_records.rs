@@ -154,7 +154,7 @@ fn each_trip_has_a_record() {
     for wanted in [
         "F1: bay1, LSVS: samples: good",
         "F1: bay1, LSVS: smpSynch",
-        "F1: I>>, PIOC (50): blocked: settling",
+        "F1: I>>, PIOC (50): blocked: ",
         "F1: I>>, PIOC (50): released",
         "F1: I>>, PIOC (50): start A",
         "F1: I>>, PIOC (50): operate A",
@@ -167,13 +167,14 @@ fn each_trip_has_a_record() {
     }
 }
 
-/// A relay on `v1`, killed so long after it began to work, and the next one, `lives` times. The last one is told to stop.
+/// A relay on `v1`, killed some time after it began to work, and the next one, `lives` times. The last one is told to stop.
 fn killed_and_started(namespace: &NetNs, directory: &Path, lives: u32) {
     for life in 1..=lives {
         let out = directory.join(format!("relay{life}.triptime"));
-        let relay = started(namespace, &["relay", RELAY, "v1"], &out);
-        // The subscriber on `v0` has its own.
-        std::thread::sleep(Duration::from_millis(2400 + 330 * u64::from(life)));
+        let mut relay = started(namespace, &["relay", RELAY, "v1"], &out);
+        // It begins with the next second or the one after.
+        until_thread(&mut relay, "relay");
+        std::thread::sleep(Duration::from_millis(1900 + 330 * u64::from(life)));
         if life == lives {
             end(relay, &["relay"]);
         } else {
@@ -207,9 +208,9 @@ fn heard(waveform: &str, lives: u32) -> (Value, Vec<Value>) {
     (json(&output), messages)
 }
 
-/// Messages that are the first of a relay's life: what it says before a sample has come.
+/// Messages that are the first of a relay's life.
 fn beginnings(messages: &[Value]) -> Vec<&Value> {
-    let is_first = |message: &&Value| message["stNum"] == 1;
+    let is_first = |message: &&Value| message["stNum"] == 1 && message["sqNum"] == 1;
     messages.iter().filter(is_first).collect()
 }
 
@@ -242,10 +243,7 @@ fn a_relay_that_is_killed_begins_again_and_trips_for_faults_alone() {
     let first = beginnings(&messages);
     assert_eq!(first.len(), 4, "{first:?}");
     for message in first {
-        assert_eq!(
-            (&message["sqNum"], &message["allData"][0]["value"]),
-            (&1.into(), &false.into())
-        );
+        assert_eq!(message["allData"][0]["value"], false);
     }
     assert_eq!(restarts(&document), 3, "{document}");
     let trips = trips_ms(&messages);
