@@ -4,6 +4,7 @@ use std::f64::consts::{SQRT_2, TAU};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use support::{json, run, stderr};
+use waveform::comtrade::open;
 
 const FEEDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/relay/tests/data/feeder.toml");
 
@@ -106,6 +107,74 @@ fn the_document_has_it_all() {
         .find(|event| event["change"] == "blocked")
         .expect("a block");
     assert_eq!(blocked["reasons"], serde_json::json!(["settling"]));
+}
+
+/// What the relay records of a replayed fault is the fault, sample for sample, at its own time.
+#[test]
+fn a_replayed_fault_is_recorded_to_the_sample() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let source = fault(directory.path());
+    let (folder, relay) = (directory.path().join("records"), directory.path().join("one.toml"));
+    let text_of_one = std::fs::read_to_string(FEEDER)
+        .expect("a file")
+        .replace("most = 100", "most = 1");
+    std::fs::write(&relay, text_of_one).expect("a file");
+    let arguments = [
+        "relay",
+        text(&relay),
+        "--replay",
+        text(&source),
+        "--records",
+        text(&folder),
+    ];
+    let output = run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let files = || {
+        std::fs::read_dir(&folder)
+            .expect("a folder")
+            .map(|file| file.expect("a file").path())
+    };
+    let file = files().find(|file| file.extension().is_some_and(|extension| extension == "cfg"));
+    let file = file.expect("a record");
+    assert!(stderr(&output).contains(text(&file)), "{}", stderr(&output));
+
+    let [source, record] = [&source, &file].map(|path| open(path).unwrap_or_else(|error| panic!("{error}")));
+    let begins = record.config.start.expect("a start") - source.config.start.expect("a start");
+    let first = usize::try_from(begins / 250_000).expect("after the source's");
+    // 200 ms before a trip in the first cycle of the fault, and so long that the second trip of the breaker failure is in it.
+    assert!((1204..1290).contains(&first), "{first}");
+    let samples = record.times_s().len();
+    assert!(samples > 2801 && first + samples <= 6000, "{samples}");
+    for channel in 0..8 {
+        let half_a_step = if channel < 4 { 0.000_5 } else { 0.005 };
+        for (index, value) in record.analog(channel).iter().enumerate() {
+            let wanted = source.analog(channel)[first + index];
+            assert!(
+                (value - wanted).abs() <= half_a_step * 1.001,
+                "{channel}, {index}: {value}, not {wanted}"
+            );
+        }
+    }
+    // The folder is full, and what is in it stays.
+    let again = run(&arguments);
+    assert_eq!(again.status.code(), Some(0));
+    assert!(
+        stderr(&again).contains("has 1 already, as many as `most`"),
+        "{}",
+        stderr(&again)
+    );
+    assert_eq!(files().count(), 2);
+    // A record is one that the relay can play, too.
+    let replayed = run(&["relay", FEEDER, "--replay", text(&file)]);
+    let table = String::from_utf8_lossy(&replayed.stdout).into_owned();
+    assert!(table.contains("operate ABC"), "{table}");
+    let refused = run(&["relay", FEEDER, "--replay", text(&file), "--records", "/proc/nowhere"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        stderr(&refused).contains("--records: /proc/nowhere: cannot keep records there"),
+        "{}",
+        stderr(&refused)
+    );
 }
 
 #[test]
