@@ -1,5 +1,7 @@
 //! The thread that pings and takes the answers.
 
+mod account;
+
 use super::PingPongConfig;
 use super::beside::{Beside, Shared};
 use super::case::Case;
@@ -10,7 +12,7 @@ use crate::error::ProbeError;
 use crate::messages::Messages;
 use crate::port::Port;
 use crate::reception::{Polling, Receive, Reception};
-use model::Counter;
+use account::Tally;
 use run::{Feed, Stop};
 use stats::random::Random;
 use std::sync::Arc;
@@ -31,12 +33,6 @@ const LONGEST_SLEEP_NS: i64 = 50_000_000;
 
 /// How long a link that is down is left alone.
 const LINK_DOWN_NS: i64 = 1_000_000;
-
-/// Pings without an answer that an event names, of each case.
-const MOST_NAMED: u64 = 100;
-
-/// A load of which less than this share was sent is not the one that is stated, in percent.
-const LEAST_LOAD_PERCENT: u64 = 99;
 
 /// Why pinging ends before its last ping.
 enum End {
@@ -84,14 +80,6 @@ pub(super) struct Pinger {
     start: Monotonic,
     /// Pings so far.
     pings: u64,
-}
-
-/// What happened to the pings of a case.
-#[derive(Default)]
-struct Tally {
-    answered: u64,
-    lost: u64,
-    longest_ns: i64,
 }
 
 impl Pinger {
@@ -242,12 +230,7 @@ impl Pinger {
         }
         self.account_for_changes(slot, feed);
         match answer {
-            Some(answer) if answer.is_first => {
-                let took_ns = answer.at - sent.at;
-                feed.sample(slot, answer.at, took_ns, self.pings);
-                tally.answered += 1;
-                tally.longest_ns = tally.longest_ns.max(took_ns);
-            }
+            Some(answer) if answer.is_first => self.answered(slot, tally, &sent, answer, feed),
             Some(Answer { at, .. }) => {
                 feed.notice(
                     slot,
@@ -262,22 +245,6 @@ impl Pinger {
         Ok(())
     }
 
-    /// The device may have taken our last message as gone: what it did then is not its fault.
-    fn not_counted(&mut self, slot: u16, at: Monotonic, feed: &mut Feed) {
-        self.device.give_up();
-        (self.device.late, self.device.unwanted) = (0, 0);
-        feed.notice(slot, notice::HELD_UP, at, self.pings, 0);
-    }
-
-    fn lost(&mut self, slot: u16, tally: &mut Tally, at: Monotonic, feed: &mut Feed) {
-        self.device.give_up();
-        feed.count(slot, Counter::Lost, at, 1);
-        tally.lost += 1;
-        if tally.lost <= MOST_NAMED {
-            feed.notice(slot, notice::LOST, at, self.pings, 0);
-        }
-    }
-
     /// The answer that the kernel had before `deadline`, once all is taken that came before it.
     fn answer(&mut self, deadline: Monotonic, feed: &mut Feed) -> Result<Option<Answer>, End> {
         loop {
@@ -290,14 +257,6 @@ impl Pinger {
                 return Ok(None);
             }
             self.turn(deadline + 1, feed)?;
-        }
-    }
-
-    /// Our own part of a ping, by the driver's stamp.
-    fn own_part(&self, slot: u16, sent: &Sent, feed: &mut Feed) {
-        match driver_stamp(&self.port, Some(sent.id)) {
-            Some(driver) => feed.sample(slot, sent.at, driver - sent.wall, self.pings),
-            None => feed.count(slot, Counter::Lost, sent.at, 1),
         }
     }
 
@@ -383,68 +342,6 @@ impl Pinger {
     fn is_over(&self) -> bool {
         let duration = self.config.duration_ns.and_then(|ns| i64::try_from(ns).ok());
         duration.is_some_and(|ns| sys::clock::monotonic() >= self.start + ns)
-    }
-
-    fn account_for_changes(&mut self, slot: u16, feed: &mut Feed) {
-        let now = sys::clock::monotonic();
-        feed.count(slot, Counter::Late, now, std::mem::take(&mut self.device.late));
-        feed.count(slot, Counter::Unwanted, now, std::mem::take(&mut self.device.unwanted));
-    }
-
-    /// Said at the end of a case: its class, and whether its load was what it is called.
-    fn say_case(&mut self, number: usize, tally: &Tally, feed: &mut Feed) {
-        let (slot, now) = (answer_slot(number), sys::clock::monotonic());
-        self.account_for_changes(slot, feed);
-        let pings = tally.answered + tally.lost;
-        if tally.lost > 0 {
-            feed.notice(slot, notice::CLASSLESS, now, tally.answered, pings);
-        } else if tally.answered > 0 {
-            feed.notice(slot, notice::CLASS, now, tally.longest_ns.unsigned_abs(), 0);
-        }
-        let [due, sent] = [&self.shared.due, &self.shared.sent].map(|count| count.load(Ordering::Relaxed));
-        let has_load = self.shared.on.load(Ordering::Relaxed) > 0;
-        if has_load && pings > 0 && (due == 0 || sent * 100 < due * LEAST_LOAD_PERCENT) {
-            feed.notice(slot, notice::LOAD_SHORT, now, sent, due);
-        }
-    }
-
-    /// Said once: what concerns all cases.
-    fn say_doubts(&mut self, feed: &mut Feed) {
-        let now = sys::clock::monotonic();
-        let others = [
-            (notice::DROPPED, self.reception.port.dropped()),
-            (notice::MALFORMED, self.device.malformed),
-            (notice::LINK, self.device.link_downs),
-        ];
-        let doubts = (notice::DOUBT..).zip(self.device.follower.doubts());
-        for (code, count) in others.into_iter().chain(doubts).filter(|(_, count)| *count > 0) {
-            for case in 0..self.config.cases.len() {
-                feed.notice(answer_slot(case), code, now, count, 0);
-            }
-        }
-    }
-
-    /// Why the device could not be met.
-    fn silence(&self) -> String {
-        let PingPongConfig { device, member, .. } = &self.config;
-        let ping = String::from_utf8_lossy(&self.config.block.message.gocb_ref);
-        let doubts = self.device.follower.doubts();
-        match self.device.follower.value() {
-            Some(_) => format!(
-                "trip: member {member} of {device} does not follow member {} of {ping}: does the device subscribe to it, and is it that \
-                 member (--trip-member)?",
-                self.config.ping_member
-            ),
-            None if doubts[1] > 0 => {
-                format!("trip: member {member} of {device} is not there, or no boolean: name another (--trip-member)")
-            }
-            None if doubts[0] + doubts[2] > 0 => format!(
-                "trip: all messages of {device} are of a test or a simulation, or need commissioning: end that at the device"
-            ),
-            None => format!(
-                "trip: no GOOSE message of {device} came: is the device connected to this network, and is that its name?"
-            ),
-        }
     }
 }
 

@@ -1,0 +1,121 @@
+//! What is said of pings: their samples and counters, the class of a case, and what puts all of it in doubt.
+
+use super::{Pinger, Sent};
+use crate::ping_pong::PingPongConfig;
+use crate::ping_pong::device::Answer;
+use crate::ping_pong::series::{answer_slot, notice};
+use crate::ping_pong::stamps::driver_stamp;
+use model::Counter;
+use run::Feed;
+use std::sync::atomic::Ordering;
+use units::Monotonic;
+
+/// Pings without an answer that an event names, of each case.
+const MOST_NAMED: u64 = 100;
+
+/// A load of which less than this share was sent is not the one that is stated, in percent.
+const LEAST_LOAD_PERCENT: u64 = 99;
+
+/// What happened to the pings of a case.
+#[derive(Default)]
+pub(super) struct Tally {
+    answered: u64,
+    lost: u64,
+    longest_ns: i64,
+}
+
+impl Pinger {
+    /// The answer to a ping.
+    pub(super) fn answered(&self, slot: u16, tally: &mut Tally, sent: &Sent, answer: Answer, feed: &mut Feed) {
+        let took_ns = answer.at - sent.at;
+        feed.sample(slot, answer.at, took_ns, self.pings);
+        tally.answered += 1;
+        tally.longest_ns = tally.longest_ns.max(took_ns);
+    }
+
+    /// The device may have taken our last message as gone: what it did then is not its fault.
+    pub(super) fn not_counted(&mut self, slot: u16, at: Monotonic, feed: &mut Feed) {
+        self.device.give_up();
+        (self.device.late, self.device.unwanted) = (0, 0);
+        feed.notice(slot, notice::HELD_UP, at, self.pings, 0);
+    }
+
+    pub(super) fn lost(&mut self, slot: u16, tally: &mut Tally, at: Monotonic, feed: &mut Feed) {
+        self.device.give_up();
+        feed.count(slot, Counter::Lost, at, 1);
+        tally.lost += 1;
+        if tally.lost <= MOST_NAMED {
+            feed.notice(slot, notice::LOST, at, self.pings, 0);
+        }
+    }
+
+    /// Our own part of a ping, by the driver's stamp.
+    pub(super) fn own_part(&self, slot: u16, sent: &Sent, feed: &mut Feed) {
+        match driver_stamp(&self.port, Some(sent.id)) {
+            Some(driver) => feed.sample(slot, sent.at, driver - sent.wall, self.pings),
+            None => feed.count(slot, Counter::Lost, sent.at, 1),
+        }
+    }
+
+    pub(super) fn account_for_changes(&mut self, slot: u16, feed: &mut Feed) {
+        let now = sys::clock::monotonic();
+        feed.count(slot, Counter::Late, now, std::mem::take(&mut self.device.late));
+        feed.count(slot, Counter::Unwanted, now, std::mem::take(&mut self.device.unwanted));
+    }
+
+    /// Said at the end of a case: its class, and whether its load was what it is called.
+    pub(super) fn say_case(&mut self, number: usize, tally: &Tally, feed: &mut Feed) {
+        let (slot, now) = (answer_slot(number), sys::clock::monotonic());
+        self.account_for_changes(slot, feed);
+        let pings = tally.answered + tally.lost;
+        if tally.lost > 0 {
+            feed.notice(slot, notice::CLASSLESS, now, tally.answered, pings);
+        } else if tally.answered > 0 {
+            feed.notice(slot, notice::CLASS, now, tally.longest_ns.unsigned_abs(), 0);
+        }
+        let [due, sent] = [&self.shared.due, &self.shared.sent].map(|count| count.load(Ordering::Relaxed));
+        let has_load = self.shared.on.load(Ordering::Relaxed) > 0;
+        if has_load && pings > 0 && (due == 0 || sent * 100 < due * LEAST_LOAD_PERCENT) {
+            feed.notice(slot, notice::LOAD_SHORT, now, sent, due);
+        }
+    }
+
+    /// Said once: what concerns all cases.
+    pub(super) fn say_doubts(&mut self, feed: &mut Feed) {
+        let now = sys::clock::monotonic();
+        let others = [
+            (notice::DROPPED, self.reception.port.dropped()),
+            (notice::MALFORMED, self.device.malformed),
+            (notice::LINK, self.device.link_downs),
+        ];
+        let doubts = (notice::DOUBT..).zip(self.device.follower.doubts());
+        for (code, count) in others.into_iter().chain(doubts).filter(|(_, count)| *count > 0) {
+            for case in 0..self.config.cases.len() {
+                feed.notice(answer_slot(case), code, now, count, 0);
+            }
+        }
+    }
+
+    /// Why the device could not be met.
+    pub(super) fn silence(&self) -> String {
+        let PingPongConfig { device, member, .. } = &self.config;
+        let ping = String::from_utf8_lossy(&self.config.block.message.gocb_ref);
+        let doubts = self.device.follower.doubts();
+        match self.device.follower.value() {
+            Some(_) => format!(
+                "trip: member {member} of {device} does not follow member {} of {ping}: does the device subscribe to it, and is it that \
+                 member (--trip-member)?",
+                self.config.ping_member
+            ),
+            None if doubts[1] > 0 => {
+                format!("trip: member {member} of {device} is not there, or no boolean: name another (--trip-member)")
+            }
+            None if doubts[0] + doubts[2] > 0 => format!(
+                "trip: all messages of {device} are of a test or a simulation, or need commissioning: end that at the device"
+            ),
+            None => format!(
+                "trip: no GOOSE message of {device} came: is the device connected to this network, and is that its name?"
+            ),
+        }
+    }
+}
