@@ -182,7 +182,10 @@ impl Judge<'_> {
     fn task(&self) -> Option<GaveWay> {
         let task = of_kind(self.run, &kind::TASK).find(|series| series.counters.late + series.counters.missed > 0)?;
         // A cycle that was slept through has no sample, and nothing was asked about it.
-        let why = (task.counters.late > 0).then(|| worst(task)).unwrap_or_default();
+        let why = match task.counters.late {
+            0 => String::new(),
+            _ => worst(task),
+        };
         let text = format!(
             "task: {} in {} cycles, {} slept through{why}",
             plural(task.counters.late, "overrun"),
