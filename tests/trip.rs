@@ -122,8 +122,8 @@ sir = [1, 10]
 positions_percent = [50, 100, 120]
 types = [\"AG\", \"BC\"]
 points_deg = [0]
-within = \"60ms\"
-lasts = \"150ms\"
+within = \"250ms\"
+lasts = \"300ms\"
 ";
 
 #[test]
@@ -137,17 +137,7 @@ fn a_type_test_fills_its_cells_and_draws_them() {
     std::fs::write(&zone, ZONE).expect("a file");
     let line = concat!(env!("CARGO_MANIFEST_DIR"), "/data/line.toml");
     let (relays, namespace) = (path("relay.triptime"), namespace());
-    let relay = [
-        "relay",
-        line,
-        "v1",
-        "--policy",
-        "other",
-        "--quiet",
-        "--no-flight-recorder",
-        "--out",
-        &relays,
-    ];
+    let relay = ["relay", line, "v1", "--quiet", "--no-flight-recorder", "--out", &relays];
     let relay = namespace.run(|| start(&relay)).expect("entered");
     until_packet_socket(&relay);
     let tester = [
@@ -192,12 +182,12 @@ fn a_type_test_fills_its_cells_and_draws_them() {
         }
         if let Some(ns) = cell["median"].as_i64() {
             counted += 1;
-            assert!((5_000_000..60_000_000).contains(&ns), "{cell}");
+            assert!((5_000_000..300_000_000).contains(&ns), "{cell}");
         }
     }
     assert!(counted + not_counted >= 8 && counted > 0, "{test}");
     assert_eq!(check(&document, "trip.failures")["measured"], 0);
-    assert_eq!(check(&document, "trip.within.zone")["allowed"], 60_000_000);
+    assert_eq!(check(&document, "trip.within.zone")["allowed"], 250_000_000);
     let html = std::fs::read_to_string(&page).expect("a page");
     assert!(html.contains("Type test zone") && html.contains("operate times of BC faults"));
     let again = support::run(&["report", &file]);

@@ -111,3 +111,64 @@ fn cell_of(row: &Row<'_>) -> Result<Option<Cell>, rusqlite::Error> {
         tolerance_ns,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Batch, RunFile, RunWriter};
+    use model::{Cell, Outcome, RunInfo, RunState, Shot};
+    use units::Realtime;
+
+    fn shot(number: u64, outcome: Outcome, trip_ns: Option<i64>, cell: Option<Cell>) -> Shot {
+        Shot {
+            number,
+            at_ns: 1_000 * number,
+            name: "zone1".to_owned(),
+            point_deg: 33.75,
+            cell,
+            outcome,
+            trip_ns,
+        }
+    }
+
+    #[test]
+    fn shots_come_back_as_they_were_and_files_without_them_have_none() {
+        let directory = tempfile::tempdir().expect("tempdir");
+        let path = directory.path().join("shots.triptime");
+        let info = RunInfo {
+            id: "x".to_owned(),
+            command: "trip".to_owned(),
+            arguments: Vec::new(),
+            tool_version: "0".to_owned(),
+            started: Realtime::from_ns(1),
+            window_ns: 1_000_000_000,
+        };
+        let distance = Cell::Distance {
+            sir: 0.2,
+            fault: "AG".to_owned(),
+            position: 105.0,
+        };
+        let curve = Cell::Overcurrent {
+            multiple: 1.05,
+            expected_ns: 14_340_155_158,
+            tolerance_ns: 40_000_000,
+        };
+        let shots = vec![
+            shot(1, Outcome::Early, Some(-5), None),
+            shot(2, Outcome::False, Some(7), Some(distance)),
+            shot(3, Outcome::NotCounted, None, Some(curve)),
+        ];
+        let mut writer = RunWriter::create(&path, &info, None).expect("a file");
+        let batch = Batch {
+            shots: shots.clone(),
+            ..Batch::default()
+        };
+        writer.write(&batch).expect("written");
+        writer.finish(RunState::Complete, 5).expect("closed");
+        assert_eq!(RunFile::open(&path).expect("opened").shots().expect("read"), shots);
+        let db = rusqlite::Connection::open(&path).expect("a database");
+        db.execute_batch("DROP TABLE shot")
+            .expect("as an older version made it");
+        drop(db);
+        assert_eq!(RunFile::open(&path).expect("opened").shots().expect("read"), []);
+    }
+}

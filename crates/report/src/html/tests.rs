@@ -1,7 +1,7 @@
 use crate::Report;
 use crate::limits::Profile;
 use crate::nics::samples::{card_facts, veth_facts};
-use model::{Event, EventKind, Fact, RunView, kind};
+use model::{Cell, Event, EventKind, Fact, Outcome, RunView, Shot, kind};
 use testing::synthetic;
 
 fn report(run: RunView) -> Report {
@@ -183,4 +183,51 @@ fn interfaces_have_a_part_of_their_own_with_every_fact() {
         !visible(&html(synthetic::qualify(1, 2))).contains("id=\"interfaces\""),
         "only where there are some"
     );
+}
+
+#[test]
+fn type_tests_are_drawn_with_a_line_for_each_ratio_and_points_over_the_curve() {
+    let shot = |number: u64, name: &str, cell: Cell| Shot {
+        number,
+        at_ns: number,
+        name: name.to_owned(),
+        point_deg: 0.0,
+        cell: Some(cell),
+        outcome: Outcome::Tripped,
+        trip_ns: Some(20_000_000 + i64::try_from(number).expect("small") * 1_000_000),
+    };
+    let zone = |sir: f64, position: f64| Cell::Distance {
+        sir,
+        fault: "<AG>".to_owned(),
+        position,
+    };
+    let curve = |multiple: f64, expected_ns: u64| Cell::Overcurrent {
+        multiple,
+        expected_ns,
+        tolerance_ns: 5_000_000,
+    };
+    let mut run = synthetic::qualify(1, 10);
+    assert!(!html(run.clone()).contains("Type test"));
+    run.shots = vec![
+        shot(1, "z", zone(1.0, 50.0)),
+        shot(2, "z", zone(5.0, 50.0)),
+        shot(3, "z", zone(5.0, 105.0)),
+        shot(4, "c", curve(2.0, 20_000_000)),
+        shot(5, "c", curve(10.0, 12_000_000)),
+    ];
+    let page = html(run);
+    let part = |name: &str| {
+        let begin = page
+            .split(&format!("<h2>Type test {name}</h2>"))
+            .nth(1)
+            .expect("its part");
+        begin.split("</section>").next().expect("its end").to_owned()
+    };
+    let (zone, curve) = (part("z"), part("c"));
+    assert_eq!(
+        (zone.matches("<circle").count(), curve.matches("<circle").count()),
+        (3, 2)
+    );
+    assert!(zone.contains("SIR 1<") && zone.contains("SIR 5<") && !zone.contains("<AG>"));
+    assert!(zone.contains("105 % or more") && curve.contains("± 5"));
 }

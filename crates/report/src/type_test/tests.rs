@@ -13,8 +13,11 @@ fn shot(number: u64, cell: Cell, outcome: Outcome, trip_ms: Option<i64>) -> Shot
     }
 }
 
+/// What came of a shot, and after how many ms.
+type Did = (Outcome, Option<i64>);
+
 /// Two shots at each position, at which this came of them.
-fn zone(outcomes: &[(f64, [(Outcome, Option<i64>); 2])]) -> Vec<Shot> {
+fn zone(outcomes: &[(f64, [Did; 2])]) -> Vec<Shot> {
     let each = outcomes
         .iter()
         .flat_map(|(position, both)| both.map(|one| (*position, one)));

@@ -12,30 +12,37 @@ const MARGIN_NS: u64 = 200_000_000;
 /// A curve `t(M) = TMS (k / (M^alpha - 1) + c)`, with the letters of IEC 60255-151 and IEEE C37.112. They are here once more, apart from
 /// those that our own relay uses: a wrong constant of the relay must not be that of its test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub(super) enum Curve {
-    IecNormalInverse,
-    IecVeryInverse,
-    IecExtremelyInverse,
-    IecLongTimeInverse,
-    IecShortTimeInverse,
-    IeeeModeratelyInverse,
-    IeeeVeryInverse,
-    IeeeExtremelyInverse,
+    #[serde(rename = "iec-normal-inverse")]
+    IecNormal,
+    #[serde(rename = "iec-very-inverse")]
+    IecVery,
+    #[serde(rename = "iec-extremely-inverse")]
+    IecExtremely,
+    #[serde(rename = "iec-long-time-inverse")]
+    IecLongTime,
+    #[serde(rename = "iec-short-time-inverse")]
+    IecShortTime,
+    #[serde(rename = "ieee-moderately-inverse")]
+    IeeeModerately,
+    #[serde(rename = "ieee-very-inverse")]
+    IeeeVery,
+    #[serde(rename = "ieee-extremely-inverse")]
+    IeeeExtremely,
 }
 
 impl Curve {
     /// k and c in s, and alpha.
     fn constants(self) -> [f64; 3] {
         match self {
-            Self::IecNormalInverse => [0.14, 0.0, 0.02],
-            Self::IecVeryInverse => [13.5, 0.0, 1.0],
-            Self::IecExtremelyInverse => [80.0, 0.0, 2.0],
-            Self::IecLongTimeInverse => [120.0, 0.0, 1.0],
-            Self::IecShortTimeInverse => [0.05, 0.0, 0.04],
-            Self::IeeeModeratelyInverse => [0.0515, 0.1140, 0.02],
-            Self::IeeeVeryInverse => [19.61, 0.491, 2.0],
-            Self::IeeeExtremelyInverse => [28.2, 0.1217, 2.0],
+            Self::IecNormal => [0.14, 0.0, 0.02],
+            Self::IecVery => [13.5, 0.0, 1.0],
+            Self::IecExtremely => [80.0, 0.0, 2.0],
+            Self::IecLongTime => [120.0, 0.0, 1.0],
+            Self::IecShortTime => [0.05, 0.0, 0.04],
+            Self::IeeeModerately => [0.0515, 0.1140, 0.02],
+            Self::IeeeVery => [19.61, 0.491, 2.0],
+            Self::IeeeExtremely => [28.2, 0.1217, 2.0],
         }
     }
 
