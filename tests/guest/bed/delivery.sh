@@ -11,6 +11,8 @@ until_true has_packet_socket $subscriber
 start_trace delivery eth0 --record --no-flight-recorder
 echo "GUEST IS READY"
 read -r _
+# The guest may be far behind its host: what was handed over has come when nothing comes any more.
+until_true is_quiet eth0
 end_trace
 end_subscriber
 cat $folder/subscribe.txt

@@ -36,6 +36,13 @@ is_tracing() {
     grep -q triptime-hops /proc/"$1"/task/*/comm
 }
 
+# Nothing came through the interface for a second.
+is_quiet() {
+    before=$(cat "/sys/class/net/$1/statistics/rx_packets")
+    sleep 1
+    [ "$before" = "$(cat "/sys/class/net/$1/statistics/rx_packets")" ]
+}
+
 has_packet_socket() {
     [ "$(wc -l <"/proc/$1/net/packet")" -gt 1 ]
 }
