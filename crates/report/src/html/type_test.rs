@@ -13,6 +13,9 @@ const COLOURS: [&str; 6] = ["#1d4f7c", "#c8261f", "#11694a", "#8a5300", "#6b3fa0
 /// Lines of an operate-time axis, at about this number.
 const TICKS: f64 = 6.0;
 
+/// Room of a label under the axis, in pixels: between two lines that are nearer there is none.
+const LABEL: f64 = 24.0;
+
 pub(super) struct TypeTestPart {
     pub(super) name: String,
     /// Operate times of each fault type: its caption, and the drawing.
@@ -85,8 +88,12 @@ fn zone(test: &TypeTest, fault: &str, lines: &[ZoneLine]) -> String {
     let times = lines.iter().flat_map(|line| &line.cells);
     let longest = times.flat_map(|(_, tally)| tally.times_ns.last()).max();
     let y = linear_y(&mut out, longest.map_or(10e6, |ns| *ns as f64));
+    let mut free = 0.0;
     for position in &positions {
-        tick_x(&mut out, x.at(*position), &position.to_string());
+        let at = x.at(*position);
+        let label = if at < free { String::new() } else { position.to_string() };
+        free = free.max(at + if label.is_empty() { 0.0 } else { LABEL });
+        tick_x(&mut out, at, &label);
     }
     let _ = write!(out, "<path class=\"limit\" d=\"M{:.1} {TOP}V{BOTTOM}\"/>", x.at(100.0));
     for (number, line) in lines.iter().enumerate() {
