@@ -1,4 +1,5 @@
-//! Sampled values with software nobody here wrote: open61850 as publisher, with and without its real-time engine, and as supervisor.
+//! Sampled values with software nobody here wrote: open61850 as publisher, with and without its real-time engine, as supervisor, and
+//! at both ends of our relay.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -164,5 +165,43 @@ fn open61850_supervises_what_we_publish() {
             "{supervised}"
         );
     }
+    assert!(!supervised.contains("malformed"), "{supervised}");
+}
+
+/// A feeder's relay: its stream comes from the peer, and its GOOSE goes there.
+const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/relay.toml");
+
+#[test]
+fn its_faults_trip_our_relay_and_it_reads_the_trips() {
+    let Some(python) = open61850("its_faults_trip_our_relay_and_it_reads_the_trips") else {
+        return;
+    };
+    let namespace = namespace();
+    let directory = tempfile::tempdir().expect("a directory");
+    let supervisor = peer(&namespace, &python, "open61850.supervision", "--live v0 --duration 9");
+    until_packet_socket(&supervisor);
+    let mut relay = ours(&namespace, directory.path(), &format!("relay {RELAY} v1 --duration 7s"));
+    until_thread(&mut relay, "relay");
+    // A second of load and a second of a fault in phase A, in turns.
+    let words = "v0 02:00:00:00:00:01 01:0c:cd:04:00:01 MU01 --appid 0x4000 --conf-rev 1 --smp-synch 2 --rate 4000 --asdus 1 \
+                 --layout 4I4U --i-peak 500 --v-peak 16000 --fault --fault-i-peak 8000 --fault-v-peak 3000 --fault-phase 75 \
+                 --engine native --duration 5";
+    let publisher = peer(&namespace, &python, "open61850.sv_publisher", words);
+    let sent = said(&publisher.wait_with_output().expect("it ends"));
+    let relay = wait(relay, &["relay"]);
+    let supervised = said(&supervisor.wait_with_output().expect("it ends"));
+    assert_eq!(relay.status.code(), Some(0), "{}", stderr(&relay));
+
+    let document = json(&relay);
+    let events = document["events"].as_array().expect("events").iter();
+    let texts: Vec<&str> = events.filter_map(|event| event["text"].as_str()).collect();
+    let count = |what: &str| texts.iter().filter(|text| text.starts_with(what)).count() as u64;
+    let trips = count("F1: Q0, PTRC (94): operate");
+    assert!(trips > 0, "{texts:?} {sent}");
+    let line = supervised.lines().find(|line| line.starts_with("GOOSE F1LD0/LLN0$GO$gcbTrip"));
+    let line = line.unwrap_or_else(|| panic!("{supervised}"));
+    // Its state at the start, and what each trip and its end made of it; the health may change the state, too.
+    assert!(number_after(line, "stNum ") > trips, "{line} {texts:?}");
+    assert_eq!(number_before(line, " missed"), 0, "{line}");
     assert!(!supervised.contains("malformed"), "{supervised}");
 }
