@@ -211,7 +211,7 @@ fn no_face_of_a_run_file_shows_what_acts() {
     assert_output("report --json", &output);
     let document = json(&output);
     assert_eq!(document["series"][0]["name"], nasty("series"), "JSON keeps the names");
-    for table in ["vm", "jitter", "avb", "networks"] {
+    for table in ["vm", "jitter", "avb", "networks", "vpc"] {
         assert_output(table, &run(&["compare", text(&file), text(&file), "--table", table]));
     }
     let page = at("compare.html");

@@ -189,7 +189,7 @@ fn what_cannot_be_is_refused() {
         assert!(said.contains(wanted), "{arguments:?}: {said}");
         assert!(output.stdout.is_empty());
     };
-    refused(&[FEEDER], 2, "name an interface, or a file with --replay");
+    refused(&[FEEDER], 2, "name an interface, a file with --replay");
     refused(
         &["/nowhere.toml", "--replay", text(&record)],
         2,

@@ -204,6 +204,9 @@ fn the_test_set_times_the_relay() {
         "5",
         "--profile",
         "F4000S1I4U4",
+        // Named: a stall in a first shot that is to find it would end the run.
+        "--goose",
+        "F1LD0/LLN0$GO$gcbTrip",
     ];
     let output = namespace()
         .run(|| {

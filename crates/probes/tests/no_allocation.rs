@@ -501,6 +501,7 @@ fn ping_pong_and_watch() {
     let relays = [device::NAME, "NOBODY"].map(|name| name.parse().expect("a relay"));
     let before = counted();
     let watching = WatchConfig::of(relays.to_vec(), 1_000_000)
+        .expect("two relays")
         .start(pair.port_a(&goose_port_options()), &mut run.recorder, &run.stop)
         .expect("watch starts");
     let pinging = pinging().start(ports, &mut run.recorder, &Stop::new());

@@ -68,6 +68,8 @@ enum TableArg {
     Avb,
     /// ABB and University of Torino: the round trip over each network beside the others
     Networks,
+    /// ABB and University of Torino: the task of a virtual relay, and the age of its samples
+    Vpc,
 }
 
 impl From<TableArg> for Layout {
@@ -77,6 +79,7 @@ impl From<TableArg> for Layout {
             TableArg::Jitter => Self::Jitter,
             TableArg::Avb => Self::Avb,
             TableArg::Networks => Self::Networks,
+            TableArg::Vpc => Self::Vpc,
         }
     }
 }

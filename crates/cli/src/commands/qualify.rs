@@ -120,5 +120,6 @@ fn layout(table: ReportTable) -> Layout {
         ReportTable::Jitter => Layout::Jitter,
         ReportTable::Avb => Layout::Avb,
         ReportTable::Networks => Layout::Networks,
+        ReportTable::Vpc => Layout::Vpc,
     }
 }

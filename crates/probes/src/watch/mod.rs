@@ -95,16 +95,20 @@ why = "A decision that only one of two relays takes is a failure to trip of one,
 
 impl WatchConfig {
     /// These relays, at normal priority on no particular CPU, until told to stop.
-    #[must_use]
-    pub fn of(relays: Vec<RelayBlock>, pair_within_ns: u64) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// Too few relays or too many, or one that is named twice.
+    pub fn of(relays: Vec<RelayBlock>, pair_within_ns: u64) -> Result<Self, ProbeError> {
+        let config = Self {
             relays,
             pair_within_ns,
             duration_ns: None,
             receive: Receive::Block,
             policy: Policy::Other,
             cpu: None,
-        }
+        };
+        config.check()?;
+        Ok(config)
     }
 
     fn check(&self) -> Result<(), ProbeError> {

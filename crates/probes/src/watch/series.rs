@@ -198,7 +198,7 @@ mod tests {
 
     fn config(relays: &[&str]) -> WatchConfig {
         let relays = relays.iter().map(|relay| relay.parse().expect(relay));
-        WatchConfig::of(relays.collect(), 500_000_000)
+        WatchConfig::of(relays.collect(), 500_000_000).expect("two relays")
     }
 
     #[test]

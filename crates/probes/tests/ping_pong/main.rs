@@ -189,7 +189,7 @@ fn watched(story: impl FnOnce(&mut Speaker, &mut Speaker, &PacketPort)) -> Recor
     let far = pair.port_b(&options());
     let mut run = Run::start();
     let relays = ["MAINLD0/LLN0$GO$gcb", "PILOTLD0/LLN0$GO$gcb"].map(|name| name.parse().expect("a relay"));
-    let config = WatchConfig::of(relays.to_vec(), 200 * MS.unsigned_abs());
+    let config = WatchConfig::of(relays.to_vec(), 200 * MS.unsigned_abs()).expect("two relays");
     let port = pair.port_a(&goose_port_options());
     let running = config.start(port, &mut run.recorder, &run.stop).expect("it starts");
     let (mut main, mut pilot) = (

@@ -7,6 +7,7 @@
 //!   unsuitable.
 
 pub(crate) mod networks;
+mod vpc;
 
 use crate::text::count;
 use model::fact::{CONTAINER, CPU_MODEL, HYPERVISOR, KERNEL_RELEASE};
@@ -25,6 +26,8 @@ pub enum Layout {
     Avb,
     /// The round trip by network.
     Networks,
+    /// ABB's and University of Torino's, of a virtual relay.
+    Vpc,
 }
 
 /// VMware's limit, and the end of their histogram.
@@ -44,6 +47,7 @@ pub fn print(layout: Layout, runs: &[RunView]) -> String {
         Layout::Jitter => jitter(runs),
         Layout::Avb => avb(runs),
         Layout::Networks => networks::print(runs),
+        Layout::Vpc => vpc::print(runs),
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn run(args: TripArgs) -> Result<u8, Failure> {
         receive: args.receive,
         policy: args.port.policy,
         cpu: args.port.cpu,
-        ..WatchConfig::of(args.watch, args.pair_within)
+        ..WatchConfig::of(args.watch, args.pair_within)?
     };
     let interface = &args.port.interface;
     ready(&config, &[], Some(interface), &args.run)?;

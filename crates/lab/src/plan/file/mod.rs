@@ -113,6 +113,8 @@ pub enum ReportTable {
     Avb,
     /// The round trip over each network beside the others.
     Networks,
+    /// The task of a virtual relay and the age of its samples, as ABB and the University of Torino have them.
+    Vpc,
 }
 
 /// A plan, checked.

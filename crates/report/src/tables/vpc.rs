@@ -1,0 +1,143 @@
+//! A virtual relay as ABB and the University of Torino report theirs: the longest task of each window, and how old the samples are that it
+//! works on, in three readings.
+
+use super::{columns, us};
+use crate::insight::window_maxima;
+use crate::text::count;
+use model::kind::Kind;
+use model::{RunView, SeriesView, kind};
+use units::format_ns;
+
+/// A row for each relay of each run.
+pub(super) fn print(runs: &[RunView]) -> String {
+    let mut rows = vec![
+        [
+            "Relay",
+            "Streams",
+            "Task: least - median - largest of the windows",
+            "Overruns + missed",
+            "Due to socket",
+            "Socket to task",
+            "Due to task",
+            "Trips",
+        ]
+        .map(str::to_owned),
+    ];
+    for run in runs {
+        for task in run.series.iter().filter(|series| series.is(&kind::TASK)) {
+            rows.push(row(run, task));
+        }
+    }
+    let windows: Vec<String> = runs.iter().map(|run| format_ns(run.info.window_ns as f64)).collect();
+    columns(&rows)
+        + &format!(
+            "Times in µs; latencies max (mean) over all samples of all streams. Windows: {}. Trips: those that came, of shots, and the \
+             longest in ms.\n",
+            windows.join(", ")
+        )
+}
+
+fn row(run: &RunView, task: &SeriesView) -> [String; 8] {
+    let name = task.spec.label();
+    let of = |wanted: &'static Kind| of_relay(run, wanted, name);
+    let used = of(&kind::USE);
+    let delivered = run.series.iter().filter(|series| series.is(&kind::DELIVERY) && series.spec.label() == name);
+    [
+        name.to_owned(),
+        count(used.len() as u64),
+        maxima(task),
+        format!("{} + {}", count(task.counters.late), count(task.counters.missed)),
+        latency(&of(&kind::ARRIVAL)),
+        latency(&delivered.collect::<Vec<_>>()),
+        latency(&used),
+        trips(&of(&kind::TRIP)),
+    ]
+}
+
+/// The series of a kind that are of this relay: a step of a plan begins their names with the relay's. In a run of one relay all are.
+fn of_relay<'a>(run: &'a RunView, wanted: &'static Kind, relay: &str) -> Vec<&'a SeriesView> {
+    let of_kind = || run.series.iter().filter(|series| series.is(wanted));
+    let prefix = format!("{relay}-");
+    let own: Vec<&SeriesView> = of_kind().filter(|series| series.spec.label().starts_with(&prefix)).collect();
+    let relays = run.series.iter().filter(|series| series.is(&kind::TASK)).count();
+    match own.is_empty() && relays == 1 {
+        true => of_kind().collect(),
+        false => own,
+    }
+}
+
+/// What a box plot of the windows' longest tasks is drawn of.
+fn maxima(task: &SeriesView) -> String {
+    let mut maxima = window_maxima(task);
+    maxima.sort_by(f64::total_cmp);
+    let at = |place: usize| us(maxima.get(place).map(|ns| *ns as i64));
+    match maxima.len() {
+        0 => "–".to_owned(),
+        windows => format!("{} - {} - {}", at(0), at(windows / 2), at(windows - 1)),
+    }
+}
+
+/// Largest and mean over all samples.
+fn latency(series: &[&SeriesView]) -> String {
+    let max = series.iter().filter_map(|one| one.max_ns).max();
+    let samples: u64 = series.iter().map(|one| one.histogram.count()).sum();
+    let sum: i128 = series.iter().map(|one| one.sum_ns).sum();
+    let mean = (samples > 0).then(|| (sum / i128::from(samples)) as i64);
+    match max {
+        None => "–".to_owned(),
+        Some(_) => format!("{} ({})", us(max), us(mean)),
+    }
+}
+
+fn trips(series: &[&SeriesView]) -> String {
+    let longest = series.iter().filter_map(|one| one.max_ns).max();
+    let sum = |of: fn(&SeriesView) -> u64| series.iter().map(|one| of(one)).sum::<u64>();
+    let (trips, shots) = (sum(|one| one.counters.received), sum(|one| one.counters.expected));
+    match longest {
+        None if shots == 0 => "–".to_owned(),
+        None => format!("{trips} of {shots}"),
+        Some(ns) => format!("{trips} of {shots}, {:.1}", ns as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tables::{Layout, print};
+    use testing::synthetic;
+
+    #[test]
+    fn each_relay_has_its_own_row() {
+        let mut trips = synthetic::series("trip/20-streams-overcurrent", 10, 9_300_000, 10);
+        (trips.counters.expected, trips.counters.received) = (11, 10);
+        let mut task = synthetic::series("task/20-streams", 1_000, 700_000, 60);
+        (task.counters.late, task.counters.missed) = (2, 3);
+        let run = synthetic::run(vec![
+            task,
+            synthetic::series("use/20-streams-MU01", 1_000, 1_200_000, 60),
+            synthetic::series("use/20-streams-MU02", 1_000, 1_900_000, 60),
+            synthetic::series("arrival/20-streams-MU01", 1_000, 300_000, 60),
+            synthetic::series("delivery/20-streams", 1_000, 650_000, 60),
+            trips,
+            synthetic::series("task/30-streams", 1_000, 900_000, 60),
+            synthetic::series("use/30-streams-MU01", 1_000, 2_500_000, 60),
+        ]);
+        let text = print(Layout::Vpc, &[run]);
+        let row = |name: &str| text.lines().find(|line| line.contains(name)).expect("a row").to_owned();
+        let twenty = row("| 20-streams");
+        for part in [" 2 ", "2 + 3", "- 700 ", "300 (", "650 (", "1900 (", "10 of 11, 9.3"] {
+            assert!(twenty.contains(part), "{part} in {text}");
+        }
+        let thirty = row("| 30-streams");
+        assert!(thirty.contains("2500 (") && thirty.contains("| –"), "{text}");
+    }
+
+    #[test]
+    fn a_relay_alone_has_all_streams_of_the_run() {
+        let run = synthetic::run(vec![
+            synthetic::series("task/F1", 1_000, 700_000, 60),
+            synthetic::series("use/MU01", 1_000, 1_200_000, 60),
+        ]);
+        let text = print(Layout::Vpc, &[run]);
+        assert!(text.contains("| F1 ") && text.contains("1200 ("), "{text}");
+    }
+}
