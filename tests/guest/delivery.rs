@@ -154,8 +154,9 @@ pub(crate) fn deliver(kernel: Kernel, streams: u32, profile: &str) -> Result<Run
         &sent,
     ];
     ended(inside(&publisher, &publish), &publish);
-    // The guest may be behind.
-    std::thread::sleep(Duration::from_millis(500));
+    // The guest may be behind, and takes what its host hands over for as long.
+    machine.go_on();
+    machine.wait_for("GUEST IS QUIET");
     kill_process(tracer.id(), Signal::INT).expect("interrupted");
     tracer.ended(&["trace"]);
     machine.go_on();

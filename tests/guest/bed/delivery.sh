@@ -11,8 +11,10 @@ until_true has_packet_socket $subscriber
 start_trace delivery eth0 --record --no-flight-recorder
 echo "GUEST IS READY"
 read -r _
-# The guest may be far behind its host: what was handed over has come when nothing comes any more.
+# The guest may be far behind its host: all that was sent has come when nothing comes any more.
 until_true is_quiet eth0
+echo "GUEST IS QUIET"
+read -r _
 end_trace
 end_subscriber
 cat $folder/subscribe.txt
