@@ -198,7 +198,9 @@ fn its_faults_trip_our_relay_and_it_reads_the_trips() {
     let count = |what: &str| texts.iter().filter(|text| text.starts_with(what)).count() as u64;
     let trips = count("F1: Q0, PTRC (94): operate");
     assert!(trips > 0, "{texts:?} {sent}");
-    let line = supervised.lines().find(|line| line.starts_with("GOOSE F1LD0/LLN0$GO$gcbTrip"));
+    let line = supervised
+        .lines()
+        .find(|line| line.starts_with("GOOSE F1LD0/LLN0$GO$gcbTrip"));
     let line = line.unwrap_or_else(|| panic!("{supervised}"));
     // Its state at the start, and what each trip and its end made of it; the health may change the state, too.
     assert!(number_after(line, "stNum ") > trips, "{line} {texts:?}");

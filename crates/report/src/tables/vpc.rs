@@ -41,7 +41,10 @@ fn row(run: &RunView, task: &SeriesView) -> [String; 8] {
     let name = task.spec.label();
     let of = |wanted: &'static Kind| of_relay(run, wanted, name);
     let used = of(&kind::USE);
-    let delivered = run.series.iter().filter(|series| series.is(&kind::DELIVERY) && series.spec.label() == name);
+    let delivered = run
+        .series
+        .iter()
+        .filter(|series| series.is(&kind::DELIVERY) && series.spec.label() == name);
     [
         name.to_owned(),
         count(used.len() as u64),
@@ -58,7 +61,9 @@ fn row(run: &RunView, task: &SeriesView) -> [String; 8] {
 fn of_relay<'a>(run: &'a RunView, wanted: &'static Kind, relay: &str) -> Vec<&'a SeriesView> {
     let of_kind = || run.series.iter().filter(|series| series.is(wanted));
     let prefix = format!("{relay}-");
-    let own: Vec<&SeriesView> = of_kind().filter(|series| series.spec.label().starts_with(&prefix)).collect();
+    let own: Vec<&SeriesView> = of_kind()
+        .filter(|series| series.spec.label().starts_with(&prefix))
+        .collect();
     let relays = run.series.iter().filter(|series| series.is(&kind::TASK)).count();
     match own.is_empty() && relays == 1 {
         true => of_kind().collect(),
