@@ -1,7 +1,9 @@
 //! The answer to the question the program is named after, where trips were timed.
 
+use crate::text::plural;
 use crate::verdict::{Judgement, Verdict};
-use model::{RunView, SeriesView, kind};
+use model::kind::Kind;
+use model::{RunView, kind};
 use units::format_ns;
 
 /// What became of the faults that a test set planted.
@@ -14,34 +16,32 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// That of a run; `None` where no trip was timed.
+    /// That of a run; `None` where no shot counts.
     pub fn of(run: &RunView, judgement: &Judgement) -> Option<Self> {
-        let of_kind = |wanted: &'static kind::Kind| {
-            let is_of = move |series: &&SeriesView| series.kind().is_some_and(|kind| kind == wanted);
-            run.series.iter().filter(is_of)
-        };
-        let longest_ns = of_kind(&kind::TRIP).filter_map(|series| series.max_ns).max()?;
-        let (mut shots, mut trips, mut unwanted) = (0, 0, 0);
-        for series in of_kind(&kind::TRIP) {
-            shots += series.counters.expected;
-            trips += series.counters.received;
-            unwanted += series.counters.unwanted;
-        }
-        unwanted += of_kind(&kind::SECURITY)
-            .map(|series| series.counters.unwanted)
-            .sum::<u64>();
-        let is_of_trips = |name: &str| {
-            let mut all = of_kind(&kind::TRIP).chain(of_kind(&kind::SECURITY));
-            all.any(|series| series.spec.name == name)
-        };
-        let checks = judgement.checks.iter().filter(|check| is_of_trips(&check.series));
+        let of_kind = |wanted: &'static Kind| run.series.iter().filter(move |series| series.is(wanted));
+        let both = || of_kind(&kind::TRIP).chain(of_kind(&kind::SECURITY));
+        let trips: u64 = of_kind(&kind::TRIP).map(|series| series.counters.received).sum();
+        let shots: u64 = of_kind(&kind::TRIP).map(|series| series.counters.expected).sum();
+        let unwanted: u64 = both().map(|series| series.counters.unwanted).sum();
+        let after = of_kind(&kind::TRIP).filter_map(|series| series.max_ns).max();
+        let after = after.map_or_else(String::new, |ns| format!(", after {} at most", format_ns(ns as f64)));
+        let is_of_them = |name: &str| both().any(|series| series.spec.name == name);
+        let checks = judgement.checks.iter().filter(|check| is_of_them(&check.series));
         let verdicts: Vec<Verdict> = checks.map(|check| check.verdict).collect();
-        Some(Self {
+        (shots > 0).then(|| Self {
             text: format!(
-                "the trip came in {trips} of {shots} shots, after {} at most; false trips: {unwanted}",
-                format_ns(longest_ns as f64)
+                "the trip came in {trips} of {shots} shots that count{after}; {}",
+                plural(unwanted, "false trip")
             ),
             verdict: (!verdicts.is_empty()).then(|| Verdict::over(verdicts)),
         })
+    }
+
+    /// The sentence behind its verdict, as `word` gives it.
+    pub fn sentence(&self, word: impl Fn(Verdict) -> String) -> String {
+        match self.verdict {
+            Some(verdict) => format!("{}: {}", word(verdict), self.text),
+            None => self.text.clone(),
+        }
     }
 }

@@ -282,13 +282,17 @@ fn the_answer_counts_shots_trips_and_false_trips() {
     trips.counters.unwanted = 1;
     let mut load = series("security/load", 10, 300_000_000, 10);
     load.counters.unwanted = 2;
-    let answer = budget(vec![trips, load, series("wakeup/cpu1", 10, 9, 9)])
-        .answer
-        .expect("trips");
-    assert_eq!(
-        answer.text,
-        "the trip came in 11 of 12 shots, after 9.00 ms at most; false trips: 3"
-    );
-    assert_eq!(answer.verdict, None, "no limit");
+    let answer = budget(vec![trips, load, series("wakeup/cpu1", 10, 9, 9)]).answer;
+    let answer = answer.expect("trips");
+    let text = "the trip came in 11 of 12 shots that count, after 9.00 ms at most; 3 false trips";
+    assert_eq!((answer.text.as_str(), answer.verdict), (text, None), "no limit");
     assert_eq!(budget(vec![series("security/load", 10, 9, 9)]).answer, None);
+}
+
+#[test]
+fn a_relay_that_never_trips_is_answered_for() {
+    let mut trips = series("trip/overcurrent", 0, 0, 0);
+    (trips.counters.expected, trips.counters.lost, trips.max_ns) = (12, 12, None);
+    let answer = budget(vec![trips]).answer.expect("shots that count");
+    assert_eq!(answer.text, "the trip came in 0 of 12 shots that count; 0 false trips");
 }

@@ -134,10 +134,8 @@ fn head(report: &Report, paint: &Paint, html: Option<&Path>) -> String {
     );
     let _ = writeln!(out, "run:    {}", run.file.display());
     if let Some(answer) = &report.budget.answer {
-        let verdict = answer.verdict.map_or_else(String::new, |verdict| {
-            format!(": {}", paint.verdict(verdict, verdict.word()))
-        });
-        let _ = writeln!(out, "trip:   {}{verdict}", answer.text);
+        let sentence = answer.sentence(|verdict| paint.verdict(verdict, verdict.word()));
+        let _ = writeln!(out, "trip:   {sentence}");
     }
     if let Some(html) = html {
         let _ = writeln!(out, "report: {}", foreign::shown(&html.to_string_lossy()));

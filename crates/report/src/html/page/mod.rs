@@ -254,13 +254,11 @@ fn method(report: &Report) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What became of planted faults, with the verdict over it.
+/// What became of planted faults, behind the verdict over it.
 fn trip(report: &Report) -> Option<String> {
     let answer = report.budget.answer.as_ref()?;
-    let verdict = answer
-        .verdict
-        .map_or_else(String::new, |verdict| format!(": {}", verdict.word()));
-    let mut letters = answer.text.chars();
-    let first = letters.next()?.to_uppercase();
-    Some(format!("{first}{}{verdict}.", letters.as_str()))
+    Some(format!(
+        "Trip: {}.",
+        answer.sentence(|verdict| verdict.word().to_owned())
+    ))
 }
