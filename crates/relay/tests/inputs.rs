@@ -6,7 +6,6 @@ use relay::engine::State;
 use relay::inputs::Inputs;
 use wire::ether::Mac;
 use wire::goose::{Message, Value};
-use wire::time::UtcTime;
 
 const MS: i64 = 1_000_000;
 
@@ -39,20 +38,13 @@ fn message(st_num: u32, value: bool) -> Message {
     Message {
         dst: Mac([1; 6]),
         src: Mac([2; 6]),
-        tags: Vec::new(),
-        appid: 1,
-        simulate: false,
         gocb_ref: b"TEST/LLN0$GO$ping".to_vec(),
         time_allowed_to_live: 20,
         dat_set: b"d".to_vec(),
-        go_id: None,
-        t: UtcTime::default(),
         st_num,
         sq_num: 0,
-        simulation: false,
-        conf_rev: 1,
-        nds_com: false,
         all_data: vec![Value::Boolean(value)],
+        ..Message::default()
     }
 }
 

@@ -13,6 +13,7 @@
 
 pub mod comtrade;
 mod error;
+mod library;
 pub mod network;
 pub mod replay;
 pub mod sample;

@@ -13,8 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sys::wait::{Wait, sleep_until};
 use units::Monotonic;
 use wire::ether::Mac;
-use wire::goose::{Message, Template, Value};
-use wire::time::UtcTime;
+use wire::goose::{Message, Template};
 
 /// Slot of the only series: how well the load kept its schedule.
 pub(super) const LATENESS: u16 = 0;
@@ -189,20 +188,10 @@ fn goose(source: Mac) -> Result<Frames, ProbeError> {
         let message = Message {
             dst: Mac([0x01, 0x0c, 0xcd, 0x01, 0x01, 0x80 + number]),
             src: source,
-            tags: Vec::new(),
             appid: FIRST_APPID + u16::from(number),
-            simulate: false,
             gocb_ref: format!("TRIPTIMELD0/LLN0$GO$gcbLoad{number}").into_bytes(),
-            time_allowed_to_live: 2_000,
             dat_set: b"TRIPTIMELD0/LLN0$dsLoad".to_vec(),
-            go_id: None,
-            t: UtcTime::default(),
-            st_num: 1,
-            sq_num: 1,
-            simulation: false,
-            conf_rev: 1,
-            nds_com: false,
-            all_data: vec![Value::Boolean(false)],
+            ..Message::default()
         };
         Template::new(&message).map_err(|error| ProbeError::Usage(format!("trip: GOOSE load: {error}")))
     };

@@ -3,7 +3,7 @@
 use crate::reception::{Account, Arrival};
 use run::Feed;
 use units::Monotonic;
-use wire::ether::{self, EthernetView, VlanTag};
+use wire::ether::VlanTag;
 use wire::goose::{Followed, Follower, Frame, Heard};
 
 /// A change that is awaited.
@@ -86,10 +86,10 @@ impl Device {
 
 impl Account for Device {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, _feed: &mut Feed) -> bool {
-        let ethernet = EthernetView::with_tag(data, vlan);
-        let goose = ethernet.ok().filter(|ethernet| ethernet.ether_type() == ether::GOOSE);
-        let Some(ethernet) = goose else { return false };
-        let Ok(frame) = Frame::parse(&ethernet) else {
+        let Some(goose) = Frame::within(data, vlan) else {
+            return false;
+        };
+        let Ok(frame) = goose else {
             self.malformed += 1;
             return false;
         };

@@ -7,9 +7,8 @@ use crate::port::Port;
 use crate::publish::template;
 use streamset::StreamSpec;
 use wire::ether::Mac;
-use wire::goose::{Message, Value};
+use wire::goose::Message;
 use wire::sv::Template;
-use wire::time::UtcTime;
 
 /// Of so many frames one is left out, where frames are lost.
 const LOST_OF: u64 = 4;
@@ -200,20 +199,10 @@ fn foreign_goose(source: Mac) -> Result<Vec<u8>, ProbeError> {
     let message = Message {
         dst: Mac([0x01, 0x0c, 0xcd, 0x01, 0x01, 0xff]),
         src: source,
-        tags: Vec::new(),
         appid: 0x3fff,
-        simulate: false,
         gocb_ref: b"STORMLD0/LLN0$GO$gcb".to_vec(),
-        time_allowed_to_live: 2_000,
         dat_set: b"STORMLD0/LLN0$ds".to_vec(),
-        go_id: None,
-        t: UtcTime::default(),
-        st_num: 1,
-        sq_num: 1,
-        simulation: false,
-        conf_rev: 1,
-        nds_com: false,
-        all_data: vec![Value::Boolean(false)],
+        ..Message::default()
     };
     message
         .encode()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use units::Monotonic;
-use wire::ether::{self, EthernetView, Mac, VlanTag};
+use wire::ether::{Mac, VlanTag};
 use wire::goose::{Frame, MAX_NAME, Member, Said};
 
 /// A control block reference, without memory of its own.
@@ -112,12 +112,10 @@ impl Listener {
 
 impl Account for Ears {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, _feed: &mut Feed) -> bool {
-        let ethernet = EthernetView::with_tag(data, vlan);
-        let goose = ethernet.ok().filter(|ethernet| ethernet.ether_type() == ether::GOOSE);
-        let Some(ethernet) = goose else { return false };
-        match Frame::parse(&ethernet) {
-            Ok(frame) => self.message(&frame, arrival.heard),
-            Err(_) => {
+        match Frame::within(data, vlan) {
+            None => false,
+            Some(Ok(frame)) => self.message(&frame, arrival.heard),
+            Some(Err(_)) => {
                 self.tallies.malformed.fetch_add(1, Ordering::Relaxed);
                 false
             }

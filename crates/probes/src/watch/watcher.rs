@@ -8,7 +8,7 @@ use crate::reception::{Account, Arrival, Reception};
 use model::Counter;
 use run::Feed;
 use units::Monotonic;
-use wire::ether::{self, EthernetView, VlanTag};
+use wire::ether::VlanTag;
 use wire::goose::{FOLLOWER_DOUBTS, Followed, Follower, Frame, Heard, Simulation};
 
 /// How often an event names the same doubt of the same relay, and a decision that only one took. The counters go on.
@@ -202,10 +202,10 @@ fn told(relay: usize, pairs: usize, tell: impl FnMut(u16)) {
 
 impl Account for Relays {
     fn take(&mut self, data: &[u8], vlan: Option<VlanTag>, arrival: &Arrival, feed: &mut Feed) -> bool {
-        let ethernet = EthernetView::with_tag(data, vlan);
-        let goose = ethernet.ok().filter(|ethernet| ethernet.ether_type() == ether::GOOSE);
-        let Some(ethernet) = goose else { return false };
-        let Ok(frame) = Frame::parse(&ethernet) else {
+        let Some(goose) = Frame::within(data, vlan) else {
+            return false;
+        };
+        let Ok(frame) = goose else {
             self.malformed += 1;
             return false;
         };

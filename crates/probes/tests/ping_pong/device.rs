@@ -10,7 +10,6 @@ use sys::packet::{PacketPort, PortOptions};
 use units::Monotonic;
 use wire::ether::{self, EthernetView, Mac, VlanTag};
 use wire::goose::{Frame, Member, Message, Value};
-use wire::time::UtcTime;
 
 /// Its control block.
 pub(crate) const NAME: &str = "IED1LD0/LLN0$GO$gcbPong";
@@ -74,22 +73,10 @@ const REPEAT_NS: i64 = 50_000_000;
 /// A message of a control block with one boolean.
 pub(crate) fn message(name: &str, source: Mac) -> Message {
     Message {
-        dst: Mac([0x01, 0x0c, 0xcd, 0x01, 0x00, 0x01]),
         src: source,
-        tags: Vec::new(),
-        appid: 1,
-        simulate: false,
         gocb_ref: name.as_bytes().to_vec(),
-        time_allowed_to_live: 2_000,
         dat_set: b"IED1LD0/LLN0$ds".to_vec(),
-        go_id: None,
-        t: UtcTime::default(),
-        st_num: 1,
-        sq_num: 1,
-        simulation: false,
-        conf_rev: 1,
-        nds_com: false,
-        all_data: vec![Value::Boolean(false)],
+        ..Message::default()
     }
 }
 

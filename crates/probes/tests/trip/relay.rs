@@ -120,22 +120,13 @@ struct State {
 impl State {
     fn new(kind: Kind, port: PacketPort, longest_ns: Arc<AtomicI64>) -> Self {
         let message = Message {
-            dst: Mac([0x01, 0x0c, 0xcd, 0x01, 0x00, 0x01]),
             src: Mac(port.mac()),
-            tags: Vec::new(),
-            appid: 1,
             simulate: kind.simulates,
             gocb_ref: kind.name.as_bytes().to_vec(),
-            time_allowed_to_live: 2_000,
             dat_set: b"IED1LD0/LLN0$dsTrip".to_vec(),
-            go_id: None,
-            t: UtcTime::default(),
-            st_num: 1,
-            sq_num: 1,
             simulation: kind.simulates,
-            conf_rev: 1,
-            nds_com: false,
             all_data: vec![Value::Boolean(false), Value::Boolean(false)],
+            ..Message::default()
         };
         Self {
             kind,

@@ -2,14 +2,14 @@
 
 use super::{Expect, Scenario};
 use crate::WaveformError;
+use crate::library;
 use crate::network;
 use crate::synth::{self, Synth};
 use serde::Deserialize;
-use std::path::Path;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub(super) struct File {
     what: String,
     fault: Option<String>,
     expect: FileExpect,
@@ -28,34 +28,15 @@ struct FileExpect {
 pub(crate) const LONGEST_NS: u64 = 60_000_000_000;
 
 impl Scenario {
-    /// Reads a scenario file; it is called as the file, without `.toml`.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or a wrong key or value, with line and key.
-    pub fn read(path: &Path) -> Result<Self, WaveformError> {
-        let origin = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|source| WaveformError::Unreadable {
-            path: origin.clone(),
-            source,
-        })?;
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        Self::parse(&text, &name, &origin)
-    }
-
     /// Reads the text of the scenario `name`; errors call it `origin`.
     ///
     /// # Errors
     /// A wrong key or value, with line and key.
     pub fn parse(text: &str, name: &str, origin: &str) -> Result<Self, WaveformError> {
-        let refused = |problem: String| WaveformError::File {
-            path: origin.to_owned(),
-            problem,
-        };
-        let file: File = toml::from_str(text).map_err(|error| refused(error.to_string().trim_end().to_owned()))?;
-        Self::of(file, name).map_err(|error| refused(error.to_string()))
+        library::parse(text, name, origin, Self::of)
     }
 
-    fn of(file: File, name: &str) -> Result<Self, WaveformError> {
+    pub(super) fn of(file: File, name: &str) -> Result<Self, WaveformError> {
         let signal = match (file.waveform, file.network) {
             (Some(waveform), None) => Synth::from(waveform),
             (None, Some(network)) => network.signal()?,

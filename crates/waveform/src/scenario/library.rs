@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use crate::WaveformError;
-use std::path::Path;
+use crate::library::Library;
 
 /// The files of `scenarios/` that are called so.
 macro_rules! files {
@@ -11,31 +11,34 @@ macro_rules! files {
     };
 }
 
-/// Names of the scenarios inside the program, with their texts.
-static EMBEDDED: &[(&str, &str)] = files![
-    "overcurrent",
-    "zone1-ag",
-    "zone1-bg",
-    "zone1-cg",
-    "zone1-ab",
-    "zone1-bc",
-    "zone1-ca",
-    "zone1-abg",
-    "zone1-bcg",
-    "zone1-cag",
-    "zone1-abc",
-    "zone1-resistance",
-    "zone1-boundary-inside",
-    "zone1-boundary-outside",
-    "zone1-outside",
-    "fuse-failure",
-    "load",
-    "inrush",
-];
+/// The scenarios inside the program.
+static PROGRAM: Library = Library {
+    what: "scenario",
+    files: files![
+        "overcurrent",
+        "zone1-ag",
+        "zone1-bg",
+        "zone1-cg",
+        "zone1-ab",
+        "zone1-bc",
+        "zone1-ca",
+        "zone1-abg",
+        "zone1-bcg",
+        "zone1-cag",
+        "zone1-abc",
+        "zone1-resistance",
+        "zone1-boundary-inside",
+        "zone1-boundary-outside",
+        "zone1-outside",
+        "fuse-failure",
+        "load",
+        "inrush",
+    ],
+};
 
 /// Names of the scenarios inside the program.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    EMBEDDED.iter().map(|(name, _)| *name)
+    PROGRAM.names()
 }
 
 /// The scenario of the program that is called so, or that of a file.
@@ -43,15 +46,5 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// Neither is there, or the file has a wrong key or value.
 pub fn find(name_or_path: &str) -> Result<Scenario, WaveformError> {
-    if let Some((name, text)) = EMBEDDED.iter().find(|(name, _)| *name == name_or_path) {
-        return Scenario::parse(text, name, name);
-    }
-    let path = Path::new(name_or_path);
-    if path.exists() {
-        return Scenario::read(path);
-    }
-    Err(WaveformError::setting(format!(
-        "scenario \"{name_or_path}\": neither one of this program ({}) nor a file",
-        names().collect::<Vec<_>>().join(", ")
-    )))
+    PROGRAM.find(name_or_path, Scenario::of)
 }

@@ -4,15 +4,15 @@ use super::distance::Distance;
 use super::overcurrent::{Curve, Overcurrent};
 use super::{Kind, TypeTest};
 use crate::WaveformError;
+use crate::library;
 use crate::network::{FaultType, Impedances, fifty};
 use crate::scenario::LONGEST_NS;
 use crate::synth::Duration;
 use serde::Deserialize;
-use std::path::Path;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub(super) struct File {
     what: String,
     #[serde(default = "once")]
     repeats: u16,
@@ -77,34 +77,15 @@ fn beyond() -> f64 {
 const MOST_SHOTS: usize = 1_000_000;
 
 impl TypeTest {
-    /// Reads a file; the test is called as the file, without `.toml`.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or a wrong key or value, with line and key.
-    pub fn read(path: &Path) -> Result<Self, WaveformError> {
-        let origin = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|source| WaveformError::Unreadable {
-            path: origin.clone(),
-            source,
-        })?;
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        Self::parse(&text, &name, &origin)
-    }
-
     /// Reads the text of the type test `name`; errors call it `origin`.
     ///
     /// # Errors
     /// A wrong key or value, with line and key.
     pub fn parse(text: &str, name: &str, origin: &str) -> Result<Self, WaveformError> {
-        let refused = |problem: String| WaveformError::File {
-            path: origin.to_owned(),
-            problem,
-        };
-        let file: File = toml::from_str(text).map_err(|error| refused(error.to_string().trim_end().to_owned()))?;
-        Self::of(file, name).map_err(|error| refused(error.to_string()))
+        library::parse(text, name, origin, Self::of)
     }
 
-    fn of(file: File, name: &str) -> Result<Self, WaveformError> {
+    pub(super) fn of(file: File, name: &str) -> Result<Self, WaveformError> {
         within("repeats", f64::from(file.repeats), 1.0, 10_000.0)?;
         let repeats = usize::from(file.repeats);
         let kind = match (file.distance, file.overcurrent) {

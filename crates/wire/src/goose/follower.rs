@@ -140,7 +140,6 @@ mod tests {
     use super::{Change, FOLLOWER_DOUBTS, Followed, Follower};
     use crate::ether::{EthernetView, Mac};
     use crate::goose::{Frame, Heard, Member, Message, Simulation, Value};
-    use crate::time::UtcTime;
 
     const MS: i64 = 1_000_000;
 
@@ -148,20 +147,13 @@ mod tests {
         Message {
             dst: Mac([1; 6]),
             src: Mac([2; 6]),
-            tags: Vec::new(),
-            appid: 1,
-            simulate: false,
             gocb_ref: b"x".to_vec(),
             time_allowed_to_live: 100,
             dat_set: b"d".to_vec(),
-            go_id: None,
-            t: UtcTime::default(),
             st_num,
             sq_num,
-            simulation: false,
-            conf_rev: 1,
-            nds_com: false,
             all_data: vec![Value::Boolean(value)],
+            ..Message::default()
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Data, Entries, Fields};
 use crate::ber::Reader;
-use crate::ether::{self, EthernetView};
+use crate::ether::{self, EthernetView, VlanTag};
 use crate::frame_error::{Field, FrameError, Rule};
 use crate::header::{Header, OCTETS, RESERVED1_AT};
 use crate::time::UtcTime;
@@ -16,6 +16,12 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
+    /// The message in the octets of an Ethernet frame, whose outer tag may have been taken out of it; `None`: it is no GOOSE.
+    pub fn within(octets: &'a [u8], tag: Option<VlanTag>) -> Option<Result<Self, FrameError>> {
+        let ethernet = EthernetView::with_tag(octets, tag).ok()?;
+        (ethernet.ether_type() == ether::GOOSE).then(|| Self::parse(&ethernet))
+    }
+
     /// Checks the message.
     ///
     /// # Errors

@@ -71,7 +71,6 @@ mod tests {
     use super::Member;
     use crate::ether::{EthernetView, Mac};
     use crate::goose::{Frame, Message, Value};
-    use crate::time::UtcTime;
 
     #[test]
     fn a_member_is_found_by_its_numbers() {
@@ -82,20 +81,12 @@ mod tests {
         let message = Message {
             dst: Mac([1; 6]),
             src: Mac([2; 6]),
-            tags: Vec::new(),
-            appid: 1,
-            simulate: false,
             gocb_ref: b"x".to_vec(),
             time_allowed_to_live: 1,
             dat_set: b"x".to_vec(),
-            go_id: None,
-            t: UtcTime::default(),
-            st_num: 1,
             sq_num: 0,
-            simulation: false,
-            conf_rev: 1,
-            nds_com: false,
             all_data,
+            ..Message::default()
         };
         let octets = message.encode().expect("a message");
         let frame = EthernetView::parse(&octets).and_then(|ethernet| Frame::parse(&ethernet));

@@ -44,6 +44,30 @@ pub struct Message {
     pub all_data: Vec<Value>,
 }
 
+impl Default for Message {
+    /// The first message of a publisher without a name: state 1 with one boolean that is false, no VLAN, two seconds to live.
+    fn default() -> Self {
+        Self {
+            dst: Mac([0x01, 0x0c, 0xcd, 0x01, 0x00, 0x01]),
+            src: Mac([0; 6]),
+            tags: Vec::new(),
+            appid: 1,
+            simulate: false,
+            gocb_ref: Vec::new(),
+            time_allowed_to_live: 2_000,
+            dat_set: Vec::new(),
+            go_id: None,
+            t: UtcTime::default(),
+            st_num: 1,
+            sq_num: 1,
+            simulation: false,
+            conf_rev: 1,
+            nds_com: false,
+            all_data: vec![Value::Boolean(false)],
+        }
+    }
+}
+
 /// How many octets a number takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {

@@ -2,9 +2,8 @@
 
 use super::{Expectation, REFUSALS, Refusal, Settings, Simulation, Supervisor, Verdict};
 use crate::ether::{EthernetView, Mac};
-use crate::goose::{Frame, Heard, Message, Oddity, Outcome, Value};
+use crate::goose::{Frame, Heard, Message, Oddity, Outcome};
 use crate::order::Place;
-use crate::time::UtcTime;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 use proptest::{prop_assert, prop_assert_eq, proptest};
@@ -13,20 +12,9 @@ fn message() -> Message {
     Message {
         dst: Mac([1, 0x0c, 0xcd, 1, 0, 1]),
         src: Mac([2, 0, 0, 0, 0, 1]),
-        tags: Vec::new(),
-        appid: 1,
-        simulate: false,
         gocb_ref: b"IED1LD0/LLN0$GO$gcbTrip".to_vec(),
-        time_allowed_to_live: 2_000,
         dat_set: b"IED1LD0/LLN0$dsTrip".to_vec(),
-        go_id: None,
-        t: UtcTime::default(),
-        st_num: 1,
-        sq_num: 1,
-        simulation: false,
-        conf_rev: 1,
-        nds_com: false,
-        all_data: vec![Value::Boolean(false)],
+        ..Message::default()
     }
 }
 

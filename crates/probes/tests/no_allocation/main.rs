@@ -4,32 +4,29 @@
 //! are stricter than the rule, which begins after the warm-up. Only `subscribe` learns a template for each new stream: it may
 //! allocate while streams appear, and not after.
 
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "ping_pong/device.rs"]
+#[path = "../ping_pong/device.rs"]
 mod device;
-#[path = "trip/relay.rs"]
+#[path = "../trip/relay.rs"]
 mod relay;
+mod relays;
 
 use capture::write::PcapWriter;
 use common::{Pair, Run, can_run};
 use probes::listen::{self, ListenConfig};
 use probes::noise::{NoiseConfig, NoiseOptions};
-use probes::ping_pong::{Case, PingPongConfig, PingPorts, ping_port_options};
 use probes::publish::{self, GooseConfig, PublishConfig, StreamConfig};
 use probes::reflect::{self, ReflectConfig, Role, Stamps};
-use probes::relay::{Folder, RelayConfig};
 use probes::replay::{CapturedFrames, ReplayConfig};
 use probes::subscribe::{self, ClockRelation, SubscribeConfig};
 use probes::talk::{self, TalkConfig};
-use probes::trip::{Ports, TripConfig, TripOptions, goose_port_options};
 use probes::wakeup::{WakeupConfig, WakeupOptions};
-use probes::watch::WatchConfig;
 use probes::{Framing, OnCpus, Probe, Receive, Rest};
 use run::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use streamset::StreamSpec;
 use sys::alloc::{CountingAllocator, counted, watch};
 use sys::thread::Policy;
 use units::Period;
@@ -270,94 +267,10 @@ fn replay() {
     assert!(run.finish().counters("publish/lateness").received > 0);
 }
 
-/// A relay whose functions start, trip and reset, with its GOOSE. As with `subscribe`, streams are learned when they appear.
-#[test]
-fn relay() {
-    if !can_run("relay") {
-        return;
-    }
-    let _turn = turn();
-    let pair = Pair::build();
-    let publisher = publish_config(5_000_000_000);
-    let text = relay_file(&publisher.streams[0].spec);
-    let relay = ::relay::config::parse(&text, "test").expect("a relay");
-    let folder = tempfile::tempdir().expect("a folder");
-    let (near, far) = (
-        pair.port_a(&publish::port_options()),
-        pair.port_b(&probes::relay::port_options(&relay)),
-    );
-    let config = RelayConfig {
-        records: Some(Folder::open(folder.path(), &relay).expect("a folder")),
-        relay,
-        clock: ClockRelation::SameHost,
-        duration_ns: Some(3_000_000_000),
-        policy: Policy::Other,
-        cpu: None,
-        spin_ahead_ns: 50_000,
-    };
-    let mut run = Run::start();
-    let publisher = publisher
-        .start(near, &mut run.recorder, &run.stop)
-        .expect("the publisher starts");
-    let running = config
-        .start(far, &mut run.recorder, &run.stop)
-        .expect("the relay starts");
-    // Its first second learns the stream.
-    std::thread::sleep(Duration::from_millis(2_000));
-    let early = counted();
-    running.join().expect("the relay ends well");
-    assert_eq!(counted() - early, 0, "after the streams are learned");
-    publisher.join().expect("the publisher ends well");
-    let run = run.finish();
-    assert!(run.counters("task/R1").received > 1_000);
-    assert!(run.counters("task-stage/R1/record").received > 1_000);
-    assert_eq!(
-        std::fs::read_dir(folder.path()).expect("a folder").count(),
-        2,
-        "a record of its trip"
-    );
-    assert!(run.counters("use/MU01").received > 1_000);
-}
-
-/// A relay that subscribes to this stream. Its overcurrent is below the load: it operates as soon as it can.
-fn relay_file(stream: &StreamSpec) -> String {
-    let StreamSpec {
-        sv_id,
-        appid,
-        destination,
-        rate,
-        asdus,
-        ..
-    } = stream;
-    format!(
-        r#"
-        [relay]
-        name = "R1"
-        [rated]
-        current-a = 100
-        [[stream]]
-        name = "bay"
-        sv = {{ svID = "{sv_id}", appid = {appid}, dst = "{destination}", profile = "F{rate}S{asdus}I4U4" }}
-        [[function]]
-        name = "I>"
-        settings.pioc = {{ pickup = 2 }}
-        [[trip]]
-        name = "Q0"
-        functions = ["I>"]
-        [[goose]]
-        gocb_ref = "R1LD0/LLN0$GO$gcb1"
-        dat_set = "R1LD0/LLN0$ds1"
-        dst = "01:0c:cd:01:00:01"
-        appid = 1
-        member = [{{ name = "trip:Q0", type = "boolean" }}, {{ name = "t", type = "timestamp" }}]
-        "#
-    )
-}
-
 /// Every probe that has a measuring thread is watched here.
 #[test]
 fn every_probe_is_watched() {
-    let tests = include_str!("no_allocation.rs");
+    let tests = [include_str!("main.rs"), include_str!("relays.rs")].concat();
     for about in probes::LIST.iter().filter(|about| about.name != "trace") {
         let named = |line: &str| line.starts_with("fn ") && line.contains(about.name) && line.ends_with("() {");
         assert!(tests.lines().any(named), "{}", about.name);
@@ -446,102 +359,6 @@ fn talk_and_listen() {
         let recorded = run.finish();
         assert!(recorded.counters(&format!("talk/{}", framing.word())).received > 0);
         assert!(recorded.names().iter().any(|name| name.starts_with("listen/")));
-    }
-}
-
-/// Publisher and listener, through a change of the table and a change of the manner.
-#[test]
-fn trip() {
-    if !can_run("trip") {
-        return;
-    }
-    let _turn = turn();
-    let pair = Pair::build();
-    let relay = relay::Relay::start(relay::Kind::default(), pair.port_b(&relay::options()));
-    let mut run = Run::start();
-    let ports = Ports {
-        stream: pair.port_a(&publish::port_options()).into(),
-        goose: pair.port_a(&goose_port_options()).into(),
-    };
-    let config = TripConfig {
-        shots: 1,
-        settle_ns: 50_000_000,
-        breaker_ns: Some(20_000_000),
-        ..TripOptions::default().config().expect("the usual scenario")
-    };
-    let before = counted();
-    let running = config.start(ports, &mut run.recorder, &run.stop).expect("trip starts");
-    running.join().expect("trip ends well");
-    assert_eq!(counted() - before, 0);
-    drop(relay);
-    let recorded = run.finish();
-    assert!(recorded.counters("publish/lateness").received > 1_000);
-    let notes = recorded.file.events().expect("events");
-    assert!(
-        notes.iter().any(|event| event.text.contains("GOOSE found")),
-        "{notes:?}"
-    );
-}
-
-/// The threads that ping and send the load, and one that watches the device beside them.
-#[test]
-fn ping_pong_and_watch() {
-    if !can_run("ping_pong_and_watch") {
-        return;
-    }
-    let _turn = turn();
-    let pair = Pair::build();
-    let device = device::Device::start(device::Kind::default(), pair.port_b(&device::options()));
-    let mut run = Run::start();
-    let ports = PingPorts {
-        ping: pair.port_a(&ping_port_options()).into(),
-        goose: pair.port_a(&goose_port_options()).into(),
-        load: pair.port_a(&publish::port_options()).into(),
-    };
-    let relays = [device::NAME, "NOBODY"].map(|name| name.parse().expect("a relay"));
-    let before = counted();
-    let watching = WatchConfig::of(relays.to_vec(), 1_000_000)
-        .expect("two relays")
-        .start(pair.port_a(&goose_port_options()), &mut run.recorder, &run.stop)
-        .expect("watch starts");
-    let pinging = pinging().start(ports, &mut run.recorder, &Stop::new());
-    pinging.expect("ping-pong starts").join().expect("ping-pong ends well");
-    run.stop.request();
-    watching.join().expect("watch ends well");
-    assert_eq!(counted() - before, 0);
-    drop(device);
-    let recorded = run.finish();
-    for case in ["none", "goose", "subscribed", "sv"] {
-        assert!(recorded.counters(&format!("pong/{case}")).expected > 0, "{case}");
-    }
-    assert!(recorded.counters("publish/load").received > 500);
-    assert!(recorded.names().iter().any(|name| name.starts_with("decision/")));
-}
-
-/// A few pings in each case.
-fn pinging() -> PingPongConfig {
-    let file = r#"goose = [{ gocb_ref = "TRIPTIMELD0/LLN0$GO$gcbPing", dat_set = "d", dst = "01:0c:cd:01:01:7f", appid = 1,
-        tal_factor = 100.0, member = [{ name = "ping", type = "boolean" }] }]"#;
-    PingPongConfig {
-        block: streamset::goose::parse(file, "test").expect("a sound file").remove(0),
-        ping_member: 0,
-        device: device::NAME.into(),
-        member: wire::goose::Member::numbered(0),
-        cases: vec![Case::None, Case::Goose, Case::Subscribed, Case::Sv],
-        pings: 10,
-        deadline_ns: 200_000_000,
-        pause_ns: 5_000_000,
-        seed: 1,
-        goose_rate: 500,
-        streams: vec![StreamConfig::default()],
-        class: None,
-        application_ns: 0,
-        frequency_hz: 50,
-        duration_ns: None,
-        receive: Receive::Block,
-        policy: Policy::Other,
-        cpu: None,
-        load_cpu: None,
     }
 }
 
