@@ -16,7 +16,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// That of a run; `None` where no shot counts.
+    /// That of a run; `None` where no trip was asked for.
     pub fn of(run: &RunView, judgement: &Judgement) -> Option<Self> {
         let of_kind = |wanted: &'static Kind| run.series.iter().filter(move |series| series.is(wanted));
         let both = || of_kind(&kind::TRIP).chain(of_kind(&kind::SECURITY));
@@ -28,11 +28,12 @@ impl Answer {
         let is_of_them = |name: &str| both().any(|series| series.spec.name == name);
         let checks = judgement.checks.iter().filter(|check| is_of_them(&check.series));
         let verdicts: Vec<Verdict> = checks.map(|check| check.verdict).collect();
-        (shots > 0).then(|| Self {
-            text: format!(
-                "the trip came in {trips} of {shots} shots that count{after}; {}",
-                plural(unwanted, "false trip")
-            ),
+        let came = match shots {
+            0 => "no shot counts".to_owned(),
+            _ => format!("the trip came in {trips} of {shots} shots that count{after}"),
+        };
+        of_kind(&kind::TRIP).next().map(|_| Self {
+            text: format!("{came}; {}", plural(unwanted, "false trip")),
             verdict: (!verdicts.is_empty()).then(|| Verdict::over(verdicts)),
         })
     }

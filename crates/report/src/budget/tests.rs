@@ -293,6 +293,9 @@ fn the_answer_counts_shots_trips_and_false_trips() {
 fn a_relay_that_never_trips_is_answered_for() {
     let mut trips = series("trip/overcurrent", 0, 0, 0);
     (trips.counters.expected, trips.counters.lost, trips.max_ns) = (12, 12, None);
-    let answer = budget(vec![trips]).answer.expect("shots that count");
+    let answer = budget(vec![trips.clone()]).answer.expect("shots that count");
     assert_eq!(answer.text, "the trip came in 0 of 12 shots that count; 0 false trips");
+    trips.counters = Default::default();
+    let answer = budget(vec![trips]).answer.expect("a trip was asked for");
+    assert_eq!(answer.text, "no shot counts; 0 false trips");
 }
