@@ -3,24 +3,11 @@
 use rustix::process::Signal;
 use serde_json::Value;
 use std::path::Path;
+use support::feeder::{BESIDE, FAULTS, RELAY};
 use support::{
     end, json, namespace, root_or_skip, run, series, signal, start, stderr, until_packet_socket, until_sent, wait,
 };
 use sys::netns::NetNs;
-
-const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/relay.toml");
-
-/// A fault of 100 ms at 500 ms in every second.
-const FAULTS: &str = "\
-currents_a = 300
-repeat_every = \"1s\"
-[[state]]
-name = \"fault\"
-at = \"500ms\"
-duration = \"100ms\"
-currents_a = [6000, 300, 300]
-current_angles_deg = [-80, -150, 90]
-";
 
 fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
@@ -33,14 +20,6 @@ fn play(namespace: &NetNs, directory: &Path, publish: &[&str]) -> (Value, Vec<Va
         directory.join("publish.triptime"),
         directory.join("relay.pcapng"),
     );
-    let common = [
-        "--policy",
-        "other",
-        "--quiet",
-        "--json",
-        "--no-flight-recorder",
-        "--out",
-    ];
     let relay = [
         "relay",
         RELAY,
@@ -52,9 +31,9 @@ fn play(namespace: &NetNs, directory: &Path, publish: &[&str]) -> (Value, Vec<Va
         "--capture-all",
         "--capture",
     ];
-    let relay: Vec<&str> = [&relay[..], &[text(&capture)], &common, &[text(&out)]].concat();
+    let relay: Vec<&str> = [&relay[..], &[text(&capture)], &BESIDE, &[text(&out)]].concat();
     let sender = ["publish", "v0", "--streams", "1", "--rate", "4000"];
-    let sender: Vec<&str> = [&sender[..], publish, &common, &[text(&sent)]].concat();
+    let sender: Vec<&str> = [&sender[..], publish, &BESIDE, &[text(&sent)]].concat();
     let (sender, relay) = namespace
         .run(|| {
             let sender = start(&sender);
@@ -137,14 +116,6 @@ fn load_is_no_trip_and_another_stream_is_not_worked_on() {
     std::fs::write(&waveform, FAULTS).expect("a file");
     let out = directory.path().join("other.triptime");
     let sent = directory.path().join("other-publish.triptime");
-    let common = [
-        "--policy",
-        "other",
-        "--quiet",
-        "--json",
-        "--no-flight-recorder",
-        "--out",
-    ];
     let sender = [
         "publish",
         "v0",
@@ -160,9 +131,9 @@ fn load_is_no_trip_and_another_stream_is_not_worked_on() {
     let relay = ["relay", RELAY, "v1", "--duration", "2s"];
     let output = namespace()
         .run(|| {
-            let sender = start(&[&sender[..], &common, &[text(&sent)]].concat());
+            let sender = start(&[&sender[..], &BESIDE, &[text(&sent)]].concat());
             until_sent(&sender, "v0", 20);
-            let relay = start(&[&relay[..], &common, &[text(&out)]].concat());
+            let relay = start(&[&relay[..], &BESIDE, &[text(&out)]].concat());
             let output = wait(relay, &["relay"]);
             signal(&sender, Signal::INT);
             end(sender, &["publish"]);
@@ -186,14 +157,6 @@ fn the_test_set_times_the_relay() {
         directory.path().join("relay.triptime"),
         directory.path().join("trip.triptime"),
     );
-    let common = [
-        "--policy",
-        "other",
-        "--quiet",
-        "--json",
-        "--no-flight-recorder",
-        "--out",
-    ];
     let relay = ["relay", RELAY, "v1"];
     let trip = [
         "trip",
@@ -210,9 +173,9 @@ fn the_test_set_times_the_relay() {
     ];
     let output = namespace()
         .run(|| {
-            let relay = start(&[&relay[..], &common, &[text(&relay_out)]].concat());
+            let relay = start(&[&relay[..], &BESIDE, &[text(&relay_out)]].concat());
             until_packet_socket(&relay);
-            let trip = start(&[&trip[..], &common, &[text(&trip_out)]].concat());
+            let trip = start(&[&trip[..], &BESIDE, &[text(&trip_out)]].concat());
             let output = wait(trip, &["trip"]);
             signal(&relay, Signal::INT);
             end(relay, &["relay"]);

@@ -5,41 +5,19 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::Duration;
+use support::feeder::{BESIDE, FAULTS, RELAY};
 use support::{
     end, json, namespace, root_or_skip, run, signal, start, stderr, until_packet_socket, until_sent, until_thread, wait,
 };
 use sys::netns::NetNs;
 use waveform::comtrade::{Record, open};
 
-const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/relay.toml");
-
-/// Load, with a fault of 100 ms at 500 ms in every second.
-const FAULTS: &str = "\
-currents_a = 300
-repeat_every = \"1s\"
-[[state]]
-name = \"fault\"
-at = \"500ms\"
-duration = \"100ms\"
-currents_a = [6000, 300, 300]
-current_angles_deg = [-80, -150, 90]
-";
-
-const COMMON: [&str; 6] = [
-    "--policy",
-    "other",
-    "--quiet",
-    "--json",
-    "--no-flight-recorder",
-    "--out",
-];
-
 fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
 fn started(namespace: &NetNs, arguments: &[&str], out: &Path) -> Child {
-    let arguments = [arguments, &COMMON, &[text(out)]].concat();
+    let arguments = [arguments, &BESIDE, &[text(out)]].concat();
     namespace.run(|| start(&arguments)).expect("a thread in the namespace")
 }
 

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
+use support::feeder::RELAY;
 use support::{end, json, namespace, root_or_skip, series, start, stderr, until_packet_socket, until_thread, wait};
 use sys::netns::NetNs;
 
@@ -167,9 +168,6 @@ fn open61850_supervises_what_we_publish() {
     }
     assert!(!supervised.contains("malformed"), "{supervised}");
 }
-
-/// A feeder's relay: its stream comes from the peer, and its GOOSE goes there.
-const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/relay.toml");
 
 #[test]
 fn its_faults_trip_our_relay_and_it_reads_the_trips() {

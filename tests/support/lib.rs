@@ -1,6 +1,7 @@
 //! Helpers for the end-to-end tests: the binary, run under a time limit, and what it said.
 
 pub mod bridge;
+pub mod feeder;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
