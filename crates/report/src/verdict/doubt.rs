@@ -4,7 +4,7 @@ use crate::contradiction::Contradiction;
 use crate::limits::Quantity;
 use crate::one_way::OneWay;
 use crate::text::{count, plural};
-use model::{Event, EventKind, IMPORTED, RunState, RunView, SeriesClock, SeriesView, kind};
+use model::{Counters, Event, EventKind, IMPORTED, RunState, RunView, SeriesClock, SeriesView, WindowRow, kind};
 use units::format_ns;
 
 /// The largest value a histogram holds.
@@ -122,16 +122,9 @@ fn never_sent(run: &RunView, series: &SeriesView) -> Option<Doubt> {
     if !series.is_of_a_stream() {
         return None;
     }
-    // A listener counts by the numbers a talker gives, and one that misses a cycle gives it none.
-    let left_out = |sender: &SeriesView| {
-        let is_numbered = sender.is(&kind::TALK) && series.is(&kind::LISTEN);
-        match sender.is(&kind::PUBLISH) || sender.is(&kind::TALK) {
-            true if is_numbered => sender.counters.lost,
-            true => sender.counters.missed + sender.counters.lost,
-            false => 0,
-        }
-    };
-    let never_sent: u64 = run.series.iter().map(left_out).sum();
+    let senders = run.series.iter();
+    let senders = senders.filter(|one| one.is(&kind::PUBLISH) || one.is(&kind::TALK));
+    let never_sent: u64 = senders.map(|sender| left_out(sender, series)).sum();
     let lost = series.counters.lost;
     (1..=never_sent).contains(&lost).then(|| Doubt {
         text: format!(
@@ -140,6 +133,23 @@ fn never_sent(run: &RunView, series: &SeriesView) -> Option<Doubt> {
         ),
         explains_excess: true,
     })
+}
+
+/// What a sender left out while a series was measured. What it left out in another step of a plan is missing there.
+fn left_out(sender: &SeriesView, series: &SeriesView) -> u64 {
+    // A listener counts by the numbers a talker gives, and one that misses a cycle gives it none.
+    let is_numbered = sender.is(&kind::TALK) && series.is(&kind::LISTEN);
+    let of = |counters: &Counters| match is_numbered {
+        true => counters.lost,
+        false => counters.missed + counters.lost,
+    };
+    let begin = series.windows.iter().map(|window| window.start_ns).min();
+    let end = series.windows.iter().map(|window| window.end_ns).max();
+    let is_beside = |window: &&WindowRow| {
+        begin.is_none_or(|begin| window.end_ns > begin) && end.is_none_or(|end| window.start_ns < end)
+    };
+    let elsewhere = sender.windows.iter().filter(|window| !is_beside(window));
+    of(&sender.counters).saturating_sub(elsewhere.map(|window| of(&window.counters)).sum())
 }
 
 fn plain(text: String) -> Doubt {

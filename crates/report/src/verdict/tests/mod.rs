@@ -279,6 +279,35 @@ fn frames_that_the_sender_left_out_are_not_the_hosts_loss() {
 }
 
 #[test]
+fn frames_that_the_sender_left_out_in_another_step_explain_no_loss() {
+    let judged = |since_ns: u64| {
+        let mut run = run(vec![
+            series("spacing/MU01", SAMPLES, 60_000, 10),
+            series("publish/lateness", SAMPLES, 60_000, 10),
+        ]);
+        run.series[0].counters.lost = 3;
+        run.series[1].counters.missed = 8;
+        let end = run.series[0]
+            .windows
+            .iter()
+            .map(|window| window.end_ns)
+            .max()
+            .expect("windows");
+        let last = run.series[1].windows.last_mut().expect("windows");
+        (last.start_ns, last.end_ns) = (end + since_ns, end + since_ns + 1);
+        last.counters.missed = 8;
+        if since_ns == 0 {
+            last.start_ns -= 1;
+        }
+        let mut profile = profile(Quantity::Lost, 0);
+        profile.limits[0].series = Pattern::new("spacing/*");
+        Judgement::of(&run, &[profile]).checks.remove(0).verdict
+    };
+    assert_eq!(judged(0), Verdict::Inconclusive, "while the stream was received");
+    assert_eq!(judged(1_000), Verdict::Fail, "after it");
+}
+
+#[test]
 fn drops_in_a_socket_do_not_touch_series_without_one() {
     for (name, wanted) in [("rtt/reflect", Verdict::Inconclusive), ("wakeup/cpu1", Verdict::Pass)] {
         let mut run = run(vec![series(name, SAMPLES, 60_000, 10)]);
