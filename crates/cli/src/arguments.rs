@@ -1,5 +1,6 @@
 //! Values on the command line, and the options that every measuring command has.
 
+use crate::face::FaceArgs;
 use lab::load::{LoadKind, LoadRequest, LoadSpec};
 use lab::preflight::Intent;
 use probes::options::positive_duration;
@@ -17,9 +18,8 @@ pub(crate) struct RunArgs {
     /// Also write the report as one HTML file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Print the result as one JSON document on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) face: FaceArgs,
     /// No progress on standard error
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -1,5 +1,6 @@
 //! How runs that are made from files are judged and shown.
 
+use crate::face::FaceArgs;
 use crate::failure::Failure;
 use crate::page;
 use crate::run_file::{limits_document, new_run};
@@ -17,9 +18,8 @@ pub(crate) struct JudgeArgs {
     /// Also write the report as one HTML file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Print the result as one JSON document
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    face: FaceArgs,
 }
 
 impl JudgeArgs {
@@ -40,6 +40,6 @@ impl JudgeArgs {
     /// Shows the run in `file`; returns the exit status.
     pub(crate) fn show(&self, file: &Path, profile: Option<Profile>) -> Result<u8, Failure> {
         let report = verdict::read(file, profile)?;
-        verdict::present(&report, self.json, self.html.as_deref())
+        verdict::present(&report, &self.face, self.html.as_deref())
     }
 }

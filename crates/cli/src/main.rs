@@ -60,6 +60,7 @@
 mod arguments;
 mod commands;
 mod ending;
+mod face;
 mod failure;
 mod judge;
 mod page;

@@ -1,6 +1,7 @@
 //! Makes from a run file what the user sees, and the exit status that follows.
 
 use crate::arguments::RunArgs;
+use crate::face::FaceArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::page;
 use model::{RunView, kind};
@@ -19,7 +20,7 @@ pub(crate) const LIMIT_FAILED: u8 = 1;
 /// Reports the run in `file`: JSON or text on standard output, HTML where asked. Returns the exit status.
 pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Result<u8, Failure> {
     let report = read(file, profile)?;
-    let status = present(&report, args.json, args.html.as_deref());
+    let status = present(&report, &args.face, args.html.as_deref());
     if only_reflected(&report.run) && args.limits.is_some() && !args.quiet {
         say(&"this end returned the frames: the other end measured the round trips, and judges the limits");
     }
@@ -27,8 +28,8 @@ pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Res
 }
 
 /// Prints the report, then writes its page where one is asked for: an answer is not lost for want of room. Returns the exit status.
-pub(crate) fn present(report: &Report, json: bool, html: Option<&Path>) -> Result<u8, Failure> {
-    let printed = print(report, json, html);
+pub(crate) fn present(report: &Report, face: &FaceArgs, html: Option<&Path>) -> Result<u8, Failure> {
+    let printed = print(report, face, html);
     // Also when the terminal is gone.
     let status = with_page(report, html);
     printed.and(status)
@@ -48,7 +49,7 @@ pub(crate) fn with_page(report: &Report, html: Option<&Path>) -> Result<u8, Fail
 
 /// Prints the run in a published layout below its report; not beside a JSON document, which stands alone.
 pub(crate) fn show_table(file: &Path, layout: Option<Layout>, args: &RunArgs) -> Result<(), Failure> {
-    let Some(layout) = layout.filter(|_| !args.json) else {
+    let Some(layout) = layout.filter(|_| !args.face.json) else {
         return Ok(());
     };
     let run = RunFile::open(file)?.view()?;
@@ -103,15 +104,11 @@ fn write_html(report: &Report, path: &Path) -> Result<(), Failure> {
 }
 
 /// Prints the report.
-fn print(report: &Report, json: bool, html: Option<&Path>) -> Result<(), Failure> {
+fn print(report: &Report, face: &FaceArgs, html: Option<&Path>) -> Result<(), Failure> {
     let out = io::stdout().lock();
-    let text = if json {
-        report.json()
-    } else {
-        report.text(out.is_terminal(), html)
-    };
+    let is_terminal = out.is_terminal();
     drop(out);
-    write(&text)?;
+    write(&face.of(report, is_terminal, html))?;
     say_not_judged(report);
     say_lacking(report.run.lacks_log.as_deref());
     Ok(())

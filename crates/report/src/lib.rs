@@ -18,6 +18,7 @@ mod nics;
 pub mod one_way;
 pub mod pacing;
 pub mod recording;
+pub mod screen;
 mod shown;
 pub mod tables;
 mod terminal;

@@ -26,6 +26,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::arguments::{size, window};
+use crate::face::FaceArgs;
 use crate::failure::{Failure, USAGE};
 use capture::{CaptureError, Reader};
 use units::foreign;
@@ -60,9 +61,8 @@ pub(crate) struct PcapArgs {
     /// Write the report as one HTML file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Print the result as one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) face: FaceArgs,
     /// Limit profile that judges the capture: substation, seapath, avb, or a TOML file
     #[arg(long, value_name = "PROFILE")]
     pub(crate) limits: Option<String>,
@@ -78,7 +78,7 @@ pub(crate) struct PcapArgs {
 impl PcapArgs {
     /// Whether a run is asked for, rather than the listing alone.
     fn wants_run(&self) -> bool {
-        self.json || self.out.is_some() || self.html.is_some() || self.limits.is_some()
+        self.face.is_given() || self.out.is_some() || self.html.is_some() || self.limits.is_some()
     }
 }
 

@@ -77,19 +77,18 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         return Err(Failure::CouldNotMeasure(none.text().trim_end().to_owned()).into());
     }
     let report = verdict::read(&file, profile)?;
-    if args.json {
-        out.write_all(report.json().as_bytes())?;
-    } else {
+    if !(args.face.json || args.face.summary) {
         let listing = Listing {
             file: capture,
             summary: &summary,
             dropped,
             events: None,
         };
-        let colour = std::io::stdout().is_terminal();
-        let text = report.text(colour, args.html.as_deref());
-        write!(out, "{text}\n{}", listing.text())?;
+        writeln!(out, "{}", listing.text())?;
     }
+    let colour = std::io::stdout().is_terminal();
+    let text = args.face.of(&report, colour, args.html.as_deref());
+    out.write_all(text.as_bytes())?;
     out.flush()?;
     let status = verdict::with_page(&report, args.html.as_deref())?;
     // Without limits, a capture that is not whole is what there is to say.

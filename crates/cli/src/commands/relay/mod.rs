@@ -99,7 +99,7 @@ fn open(path: &Path, relay: &Config) -> Result<Folder, Failure> {
 pub(crate) fn run(args: RelayArgs) -> Result<u8, Failure> {
     let found = find(&args.config)?;
     if let Some(test) = &args.replay.type_test {
-        return type_test::run(&found.config, test, args.run.json);
+        return type_test::run(&found.config, test, args.run.face.json);
     }
     match (&args.replay.replay, args.interface.clone()) {
         (None, Some(interface)) => live::run(found, &interface, args),
@@ -109,7 +109,7 @@ pub(crate) fn run(args: RelayArgs) -> Result<u8, Failure> {
                 .as_deref()
                 .map(|path| open(path, &found.config))
                 .transpose()?;
-            replay::run(&found.config, file, &args.replay, records, args.run.json)
+            replay::run(&found.config, file, &args.replay, records, args.run.face.json)
         }
         (None, None) => Err(Failure::Usage(
             "relay: name an interface, a file with --replay, or a test with --type-test".into(),

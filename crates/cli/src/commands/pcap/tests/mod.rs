@@ -45,7 +45,7 @@ fn args(file: &Path, decode: bool) -> PcapArgs {
         max_streams: 256,
         out: None,
         html: None,
-        json: false,
+        face: crate::face::FaceArgs::default(),
         limits: None,
         window: 20_000_000_000,
         file_budget: 32 << 20,
