@@ -194,7 +194,18 @@ fn no_face_of_a_run_file_shows_what_acts() {
     let (profile, page) = (at("limits\u{9b}.toml"), at("report\u{7}.html"));
     run_file(&file);
     limits(&profile);
-    let judged = ["report", text(&file), "--limits", text(&profile), "--html", text(&page)];
+    let screen = run(&["report", text(&file), "--limits", text(&profile)]);
+    assert_output("report", &screen);
+    assert!(texts_of(&screen.stdout).starts_with("✗ FAIL"));
+    let judged = [
+        "report",
+        text(&file),
+        "--full",
+        "--limits",
+        text(&profile),
+        "--html",
+        text(&page),
+    ];
     let output = run(&judged);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert_output("report", &output);
@@ -380,6 +391,7 @@ fn what_comes_over_the_wire_is_shown_and_acts_nowhere() {
     let namespace = namespace();
     let words = [
         "subscribe",
+        "--full",
         "v1",
         "--duration",
         "3s",

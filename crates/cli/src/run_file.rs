@@ -155,8 +155,8 @@ impl Run {
         Ok(Self {
             session,
             loads,
+            progress: Progress::new(args.quiet, profile.as_ref()),
             profile,
-            progress: Progress::new(args.quiet),
             args,
             open_ended: start.open_ended,
             table: start.table,
@@ -219,6 +219,7 @@ impl Run {
             session: &mut self.session,
             loads: &mut self.loads,
             show: &mut self.progress,
+            position: None,
         }
     }
 

@@ -77,8 +77,11 @@ impl Held {
         self.by.sort_by_key(|holder| std::cmp::Reverse(holder.samples));
     }
 
-    /// `hypervisor 97, softirq NET_RX 26, not explained 3`, of the `most` frequent.
+    /// `hypervisor 97, softirq NET_RX 26, not explained 3`, of the `most` frequent; empty where nothing is explained.
     pub(crate) fn text(&self, most: usize) -> String {
+        if self.by.is_empty() {
+            return String::new();
+        }
         let mut parts: Vec<String> = self.by.iter().take(most).map(Holder::text).collect();
         let others: u64 = self.by.iter().skip(most).map(|holder| holder.samples).sum();
         let rest = [(others, "others"), (self.untold(), "not explained")];

@@ -18,7 +18,8 @@ pub(super) fn next(report: &Report, rows: &[Row]) -> Vec<String> {
             next.push(remedy.to_owned());
         }
     }
-    if held.by.is_empty() && held.samples > 0 {
+    let is_measured_here = report.run.facts.iter().any(|fact| fact.group == "kernel");
+    if held.by.is_empty() && held.samples > 0 && is_measured_here {
         next.push(remedy(Cause::Unexplained).to_owned());
     }
     next.truncate(MOST - 1);

@@ -244,11 +244,15 @@ impl Plan {
 
     /// How long all steps together measure; steps side by side take the time of one.
     pub fn duration_ns(&self) -> u64 {
-        let of_group = |group: &[Step]| match &self.bed {
+        self.groups().map(|group| self.lasts_ns(group)).sum()
+    }
+
+    /// How long steps side by side measure, over every network of the plan where they compare these.
+    pub(super) fn lasts_ns(&self, group: &[Step]) -> u64 {
+        match &self.bed {
             Some(bed) if group[0].needs_bed() => group[0].common.duration.0 * bed.times(),
             _ => group[0].common.duration.0,
-        };
-        self.groups().map(of_group).sum()
+        }
     }
 }
 

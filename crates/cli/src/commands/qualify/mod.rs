@@ -1,5 +1,7 @@
 //! `triptime qualify`: the main job.
 
+mod outline;
+
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::ready::explained;
@@ -17,7 +19,11 @@ use units::CpuList;
 #[command(
     after_help = "Example: triptime qualify\n         triptime qualify vm-wakeup --duration 60h
          triptime qualify site.toml --html site.html
-         triptime qualify networks --nic eth1,eth2"
+         triptime qualify networks --nic eth1,eth2
+         triptime qualify substation --show
+
+On a host in service: the judged CPUs are kept busy at real-time priority, and loads run beside them. Look at
+--show first. Nothing is changed on the host, and nothing stays behind."
 )]
 pub(crate) struct QualifyArgs {
     /// Plan: the name of one inside triptime (quick, substation, vpc, avb, vm-wakeup, jitter-table, avb-wakeup, networks), or a TOML file
@@ -37,12 +43,24 @@ pub(crate) struct QualifyArgs {
     /// CPUs for loads, recorder and test set [default: as the plan says; the lowest that is neither isolated nor owned]
     #[arg(long, value_name = "LIST")]
     housekeeping: Option<CpuList>,
+    /// List the plans inside triptime, and end
+    #[arg(long)]
+    list: bool,
+    /// Say what the plan will do on this machine, for how long and on which CPUs, and end
+    #[arg(long, conflicts_with = "list")]
+    show: bool,
+    /// The same, and whether everything it needs is there
+    #[arg(long, conflicts_with_all = ["list", "show"])]
+    dry_run: bool,
     #[command(flatten)]
     run: RunArgs,
 }
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
+    if args.list {
+        return outline::list();
+    }
     let plan = Plan::load(&args.plan)?;
     let plan = match args.duration {
         Some(ns) => plan.lasting(ns),
@@ -56,8 +74,15 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     };
     let roles = plan.roles(&cpus, &named)?;
     plan.check_beside(&cpus, &roles)?;
+    if args.show {
+        return outline::show(&plan, &cpus, &roles);
+    }
     explained(&args.run);
     Need::check_all(&plan.needs(&cpus, &roles)?, &Machine::live(), None)?;
+    if args.dry_run {
+        outline::show(&plan, &cpus, &roles)?;
+        return outline::ready();
+    }
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
@@ -76,7 +101,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         own_limits: plan.own_limits()?,
     };
     if !args.run.quiet {
-        say(&roles);
+        say(&plan, &roles);
     }
     let mut run = Run::start(begin, args.run)?;
     run.session.recorder.add_facts(roles.facts());
@@ -91,9 +116,9 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     run.finish(outcome)
 }
 
-/// Who runs where, before anything is measured. Standard output is the result's.
-fn say(roles: &Roles) {
-    for line in roles.lines() {
+/// How long it takes and who runs where, before anything is measured. Standard output is the result's.
+fn say(plan: &Plan, roles: &Roles) {
+    for line in std::iter::once(outline::extent(plan)).chain(roles.lines()) {
         let _ = writeln!(std::io::stderr(), "triptime: {line}");
     }
 }
