@@ -55,6 +55,10 @@ impl CpuProbe for NoiseConfig {
     fn told(options: NoiseOptions, on: OnCpus) -> Self {
         Self { options, on }
     }
+
+    fn occupies(options: &NoiseOptions) -> bool {
+        options.policy != Policy::Other
+    }
 }
 
 impl NoiseConfig {
