@@ -118,6 +118,9 @@ impl Run {
             .as_deref()
             .map(|text| Profile::parse(text, profile_name.unwrap_or(start.command)))
             .transpose()?;
+        for line in profile.iter().flat_map(Profile::unmatched) {
+            say(&format_args!("limits: {line}"));
+        }
         let mut documents = start.documents;
         documents.extend(limits.map(|text| ("limits".to_owned(), text)));
         let stop = Stop::new();

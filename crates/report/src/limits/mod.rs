@@ -8,6 +8,7 @@ mod file;
 mod requirement;
 #[cfg(test)]
 mod tests;
+mod unmatched;
 
 pub use class::{Class, Until};
 use model::{Counter, Figure};
