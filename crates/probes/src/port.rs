@@ -5,7 +5,7 @@ use crate::copier::FrameCopier;
 use crate::error::ProbeError;
 use sys::SysError;
 use sys::link::LinkStatistics;
-use sys::packet::{self, PacketPort, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
+use sys::packet::{self, PacketPort, PacketSender, PartialSend, RxFrame, RxStamp, TxBatch, TxEvent, VlanTag};
 use sys::tcx::{TcxFrame, TcxPort};
 use sys::xdp::{XdpFrame, XdpPort, XdpSender};
 use units::{Monotonic, Tai};
@@ -227,6 +227,20 @@ impl Port {
         }
     }
 
+    /// What publishes through this port from another thread. Nothing of it is shown to the copier.
+    ///
+    /// # Errors
+    /// The port is no packet socket, or the process has no descriptor left.
+    pub(crate) fn publisher(&self) -> Result<Publisher, ProbeError> {
+        let Some(port) = self.packet() else {
+            let interface = self.interface();
+            return Err(ProbeError::Usage(format!(
+                "{interface}: only a packet socket is shared between threads"
+            )));
+        };
+        Ok(Publisher(port.sender()?))
+    }
+
     /// As [`Port::publish_all`], with one frame.
     ///
     /// # Errors
@@ -357,6 +371,20 @@ impl Frame<'_> {
             Self::Xdp(frame) => frame.data().len(),
             Self::Tcx(frame) => frame.original_len(),
         }
+    }
+}
+
+/// Publishes through the port of another thread.
+#[derive(Debug)]
+pub(crate) struct Publisher(PacketSender);
+
+impl Publisher {
+    /// As [`Port::publish`].
+    ///
+    /// # Errors
+    /// What ends a publisher.
+    pub(crate) fn publish(&self, frame: &[u8]) -> Result<u64, ProbeError> {
+        refused(self.0.send(frame))
     }
 }
 

@@ -39,7 +39,6 @@ fn relay() {
         clock: ClockRelation::SameHost,
         duration_ns: Some(3_000_000_000),
         policy: Policy::Other,
-        cpu: None,
         spin_ahead_ns: 50_000,
     };
     let mut run = Run::start();

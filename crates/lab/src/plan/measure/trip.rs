@@ -55,6 +55,11 @@ impl Measure for TripStep {
         false
     }
 
+    /// As many as its relay has threads.
+    fn takes(&self, judged: &CpuList) -> CpuList {
+        self.own.relay.0.config.cpus.moved_to(judged).all()
+    }
+
     fn needs(&self, _: &CpuList) -> Vec<Need> {
         vec![Need::Policy(self.policy)]
     }
@@ -130,6 +135,7 @@ impl TripStep {
         if let Some(label) = &place.label {
             relay.name.clone_from(label);
         }
+        relay.cpus = relay.cpus.moved_to(&place.judged);
         let (goose, trip) = trip_of(&relay)?;
         let mut test = TripConfig {
             duration_ns: Some(place.duration.0),
@@ -150,7 +156,6 @@ impl TripStep {
             clock: ClockRelation::SameHost,
             duration_ns: None,
             policy: self.policy,
-            cpu: place.judged.first(),
             spin_ahead_ns: 0,
             records: None,
         };
