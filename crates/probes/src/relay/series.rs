@@ -4,7 +4,7 @@ use super::{RelayConfig, words};
 use crate::port::Port;
 use crate::subscribe::{SubscribeConfig, Uses};
 use ::relay::config::Cpus;
-use model::{EventKind, QuestionKind, SeriesSpec, kind};
+use model::{EventKind, QuestionKind, SeriesSpec, kind, task};
 use run::{Describe, Feed};
 use units::{Monotonic, format_ns};
 
@@ -38,12 +38,13 @@ pub(super) enum Part {
 impl Part {
     /// Name of its task, behind that of the relay.
     fn label(self, relay: &str) -> String {
-        match self {
-            Self::Whole => relay.to_owned(),
-            Self::Receive => format!("{relay}/receive"),
-            Self::Functions => format!("{relay}/functions"),
-            Self::Output => format!("{relay}/output"),
-        }
+        let task = match self {
+            Self::Whole => return relay.to_owned(),
+            Self::Receive => task::RECEIVE,
+            Self::Functions => task::FUNCTIONS,
+            Self::Output => task::OUTPUT,
+        };
+        format!("{relay}/{task}")
     }
 
     /// From when on to when its task lasts.
