@@ -227,7 +227,7 @@ impl Port {
         }
     }
 
-    /// What publishes through this port from another thread. Nothing of it is shown to the copier.
+    /// What publishes through this port from another thread. What it sends is in the port's capture, if there is one.
     ///
     /// # Errors
     /// The port is no packet socket, or the process has no descriptor left.
@@ -238,7 +238,10 @@ impl Port {
                 "{interface}: only a packet socket is shared between threads"
             )));
         };
-        Ok(Publisher(port.sender()?))
+        Ok(Publisher {
+            sender: port.sender()?,
+            copier: self.copier.as_ref().map(FrameCopier::beside),
+        })
     }
 
     /// As [`Port::publish_all`], with one frame.
@@ -376,15 +379,23 @@ impl Frame<'_> {
 
 /// Publishes through the port of another thread.
 #[derive(Debug)]
-pub(crate) struct Publisher(PacketSender);
+pub(crate) struct Publisher {
+    sender: PacketSender,
+    copier: Option<FrameCopier>,
+}
 
 impl Publisher {
     /// As [`Port::publish`].
     ///
     /// # Errors
     /// What ends a publisher.
-    pub(crate) fn publish(&self, frame: &[u8]) -> Result<u64, ProbeError> {
-        refused(self.0.send(frame))
+    pub(crate) fn publish(&mut self, frame: &[u8]) -> Result<u64, ProbeError> {
+        let at = self.copier.as_ref().map(|_| sys::clock::monotonic());
+        let outcome = self.sender.send(frame);
+        if let (Some(copier), Some(at), Ok(())) = (&mut self.copier, at, &outcome) {
+            copier.sent(at, frame);
+        }
+        refused(outcome)
     }
 }
 

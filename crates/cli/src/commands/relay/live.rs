@@ -5,7 +5,6 @@ use crate::arguments::PortArgs;
 use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
-use ::relay::config::Cpus;
 use lab::preflight::Intent;
 use lab::session::SessionError;
 use probes::Probe;
@@ -24,11 +23,6 @@ pub(super) fn run(found: Found, interface: &str, args: RelayArgs) -> Result<u8, 
     } = found;
     relay.cpus = args.live.cpu.unwrap_or(relay.cpus);
     let cpus = relay.cpus.all();
-    if args.capture.capture.is_some() && matches!(relay.cpus, Cpus::Apart { .. }) {
-        return Err(Failure::Usage(
-            "relay: --capture shows what one thread receives and sends: name one CPU (--cpu 3), or capture at the other end".into(),
-        ));
-    }
     let port_args = PortArgs {
         interface: interface.to_owned(),
         duration: args.live.duration,

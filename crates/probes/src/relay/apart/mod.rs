@@ -5,6 +5,8 @@
 mod functions;
 mod output;
 mod receive;
+#[cfg(test)]
+mod tests;
 
 pub(super) use functions::Between;
 pub(super) use output::Output;
