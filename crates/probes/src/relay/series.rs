@@ -148,6 +148,9 @@ pub(super) fn use_slot(stream: usize) -> u16 {
 /// Makes the series of a thread of the relay. `subscription` is how its streams are received.
 pub(super) fn announce(feed: &mut Feed, part: Part, config: &RelayConfig, subscription: &SubscribeConfig) {
     let name = &config.relay.name;
+    if part == Part::Output && config.relay.gooses.is_empty() {
+        return;
+    }
     feed.announce(TASK, &part.label(name));
     if part == Part::Output {
         feed.announce(WAKE, &format!("{name}/wake"));

@@ -41,18 +41,24 @@ impl Cpus {
         }
     }
 
-    /// As many threads on these CPUs: one on the first; or three on the first three, which share them where there are less.
+    /// One thread on the first of these CPUs; or, `apart`, three on the first three, which share them where there are less.
     #[must_use]
-    pub fn moved_to(self, cpus: &CpuList) -> Self {
+    pub fn of(cpus: &CpuList, apart: bool) -> Self {
         let cpus: Vec<u32> = cpus.iter().collect();
-        match (self, cpus.as_slice()) {
-            (Self::One(_), _) | (_, []) => Self::One(cpus.first().copied()),
-            (Self::Apart { .. }, cpus) => Self::Apart {
+        match cpus.as_slice() {
+            [_, ..] if apart => Self::Apart {
                 receive: cpus[0],
                 functions: cpus[1 % cpus.len()],
                 output: cpus[2 % cpus.len()],
             },
+            _ => Self::One(cpus.first().copied()),
         }
+    }
+
+    /// Whether each task has a thread.
+    #[must_use]
+    pub fn are_apart(self) -> bool {
+        matches!(self, Self::Apart { .. })
     }
 }
 
@@ -114,18 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_moved_to_what_there_is() {
-        let list = |text: &str| text.parse::<CpuList>().expect("a list");
-        let apart: Cpus = "receive=1,functions=2,output=3".parse().expect("CPUs");
-        let moved = |cpus: Cpus, to: &str| cpus.moved_to(&list(to));
-        assert_eq!(moved(Cpus::One(None), "4-6"), Cpus::One(Some(4)));
-        assert_eq!(
-            moved(apart, "4-7"),
-            "receive=4,functions=5,output=6".parse().expect("CPUs")
-        );
-        assert_eq!(
-            moved(apart, "4-5"),
-            "receive=4,functions=5,output=4".parse().expect("CPUs")
-        );
+    fn threads_share_what_there_is() {
+        let on = |cpus: &str, apart| Cpus::of(&cpus.parse::<CpuList>().expect("a list"), apart);
+        let named = |text: &str| text.parse::<Cpus>().expect("CPUs");
+        assert_eq!(on("4-6", false), Cpus::One(Some(4)));
+        assert_eq!(on("4-7", true), named("receive=4,functions=5,output=6"));
+        assert_eq!(on("4-5", true), named("receive=4,functions=5,output=4"));
+        assert_eq!(on("4", true).all().to_string(), "4");
+        assert!(on("4", true).are_apart() && !on("4-5", false).are_apart());
     }
 }
