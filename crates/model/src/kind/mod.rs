@@ -260,7 +260,7 @@ pub static GOOSE_TRANSFER: Kind = Kind {
 pub static TASK: Kind = Kind {
     name: "task",
     title: "Protection task",
-    what: "Start of a protection cycle to its end.",
+    what: "Start of a protection cycle to its end. A relay in three threads has a series of each: receive, functions, output.",
     samples: Samples::OfThread,
     line: Some(BudgetLine::Task),
     accounts: Accounts::Periods,
@@ -275,7 +275,8 @@ pub static TASK: Kind = Kind {
 pub static TASK_STAGE: Kind = Kind {
     name: "task-stage",
     title: "Stages of the protection task",
-    what: "Where the time of a protection task goes; the parts add up to it.",
+    what: "Where the time of a protection task goes; the parts add up to it. In three threads, wake is how long what the functions \
+           decided waits for the thread that sends.",
     samples: Samples::OfThread,
     line: None,
     accounts: Accounts::None,

@@ -10,6 +10,7 @@ use crate::arguments::{CaptureArgs, RunArgs};
 use crate::failure::Failure;
 use crate::time_sync::{TimeSyncArgs, relation};
 use ::relay::Config;
+use ::relay::config::Cpus;
 use ::relay::replay::Channels;
 use probes::options::{duration, positive_duration};
 use probes::relay::{Folder, find};
@@ -24,6 +25,7 @@ use sys::thread::Policy;
 Examples:
   triptime relay bays8 eth1 --cpu 3 --clock ptp
   triptime relay feeder.toml eth1 --cpu 3 --clock ptp --duration 1h
+  triptime relay feeder.toml eth1 --cpu receive=1,functions=2,output=3 --clock ptp
   triptime relay feeder.toml eth1 --cpu 3 --clock ptp --records /var/lib/feeder1
   triptime relay feeder.toml --replay fault.cfg
   triptime relay feeder.toml --replay fault.cff --channels Ia=IA_GC1,Ib=IB_GC1,Ic=IC_GC1 --json
@@ -59,10 +61,10 @@ struct LiveArgs {
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY [default: fifo, with the priority of the relay's file]
     #[arg(long)]
     policy: Option<Policy>,
-    /// CPU to run on [default: the first of the relay's file]
-    #[arg(long)]
-    cpu: Option<u32>,
-    /// How long before a task is due its thread stops sleeping and spins
+    /// CPU to run on, in one thread; or one for each task, in three: receive=1,functions=2,output=3 [default: as the relay's file says]
+    #[arg(long, value_name = "CPU|TASK=CPU,...")]
+    cpu: Option<Cpus>,
+    /// How long before a cycle is due its thread stops sleeping and spins
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
     spin_ahead: u64,
     /// How the publishers' clock relates to this machine's: none, same-host, ptp, or ptp:UNCERTAINTY. Without a relation there are no
