@@ -207,8 +207,18 @@ fn no_face_of_a_run_file_shows_what_acts() {
         );
     }
     assert_seen("page", &fs::read_to_string(&page).expect("a page"));
-    let output = run(&["report", text(&file), "--limits", text(&profile), "--json"]);
+    let junit = at("junit.xml");
+    let output = run(&[
+        "report",
+        text(&file),
+        "--limits",
+        text(&profile),
+        "--json",
+        "--junit",
+        text(&junit),
+    ]);
     assert_output("report --json", &output);
+    assert_seen("JUnit", &fs::read_to_string(&junit).expect("a file"));
     let document = json(&output);
     assert_eq!(document["series"][0]["name"], nasty("series"), "JSON keeps the names");
     for table in ["vm", "jitter", "avb", "networks", "vpc"] {

@@ -212,6 +212,45 @@ fn tables_and_metrics_of_a_run() {
     );
 }
 
+/// Exit status and JUnit file say the same, and a file of before does not outlive a command that has no result.
+#[test]
+fn a_junit_file_says_what_became_of_its_command() {
+    let directory = tempfile::tempdir().expect("tempdir");
+    let directory = directory.path();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/interop/tests/data/stall24.json");
+    let (data, junit) = (data.to_str().expect("UTF-8"), out(directory, "junit.xml"));
+    let file = || std::fs::read_to_string(&junit).expect("a file");
+    let run_file = out(directory, "x.triptime");
+    let limits = ["--limits", "substation", "--junit", &junit];
+    let failed = run(&[&["import", data, "--out", &run_file], &limits[..]].concat());
+    assert_eq!(failed.status.code(), Some(1), "{}", stderr(&failed));
+    assert!(
+        file().contains("<failure type=\"limit\" message=\"measured "),
+        "{}",
+        file()
+    );
+    // The run file is there already.
+    let refused = run(&[&["import", data, "--out", &run_file], &limits[..]].concat());
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(
+        file().contains("exists already") && file().contains("<error "),
+        "{}",
+        file()
+    );
+    assert!(!file().contains("<failure"), "{}", file());
+    let shown = run(&["report", &run_file, "--junit", &junit, "--json"]);
+    assert_eq!(shown.status.code(), Some(1), "{}", stderr(&shown));
+    assert!(file().contains("<failure type=\"limit\""), "{}", file());
+    let foreign = out(directory, "theirs.xml");
+    std::fs::write(&foreign, "<testsuites/>").expect("written");
+    for (option, other) in [("--junit", &foreign), ("--junit", &run_file)] {
+        let refused = run(&["report", &run_file, option, other]);
+        assert_eq!(refused.status.code(), Some(2), "{other}: {}", stderr(&refused));
+    }
+    let same = run(&["report", &run_file, "--junit", &foreign, "--html", &foreign]);
+    assert!(stderr(&same).contains("name the same file"), "{}", stderr(&same));
+}
+
 #[test]
 fn a_failed_export_leaves_the_file_that_was_there() {
     let directory = tempfile::tempdir().expect("tempdir");

@@ -14,9 +14,8 @@ pub(crate) struct RunArgs {
     /// Run file to write [default: ./runs/TIME-COMMAND.triptime]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Also write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pages: PageArgs,
     /// Print the result as one JSON document on standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -55,6 +54,17 @@ impl RunArgs {
         let built_in = self.load.iter().map(|request| request.clone().on(cpus));
         built_in.chain(commands).collect()
     }
+}
+
+/// Files that a judged command writes beside its answer.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct PageArgs {
+    /// Also write the report as one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Also write the verdict as JUnit XML: a test case for each limit; a limit in doubt is an error, one not measured is skipped
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
 }
 
 /// The length of a window: less than a tenth of a second says nothing about extremes, and would flood the run file.

@@ -62,6 +62,7 @@ mod commands;
 mod ending;
 mod failure;
 mod judge;
+mod junit;
 mod page;
 mod progress;
 mod ready;
@@ -70,8 +71,9 @@ mod streams;
 mod time_sync;
 mod verdict;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use commands::cpus::CpuArgs;
+use failure::Failure;
 use probes::wakeup::{WakeupConfig, WakeupOptions};
 use std::process::ExitCode;
 
@@ -122,7 +124,7 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Merge(commands::merge::MergeArgs),
 }
 
-fn parse() -> Result<Cli, clap::Error> {
+fn parse() -> Result<(Cli, ArgMatches), clap::Error> {
     let hide = |command: clap::Command| command.mut_arg("no_flight_recorder", |option| option.hide(true));
     let command = ready::UNEXPLAINED
         .iter()
@@ -132,17 +134,24 @@ fn parse() -> Result<Cli, clap::Error> {
             option.help("Begin no shot after this long [default: all shots]")
         })
     });
-    Cli::from_arg_matches(&command.try_get_matches()?)
+    let matches = command.try_get_matches()?;
+    Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
 fn main() -> ExitCode {
     // Before any thread. A run locks what the heaps have, and keeps it to its end.
     sys::memory::share_heap();
-    let cli = match parse() {
-        Ok(cli) => cli,
+    let (cli, matches) = match parse() {
+        Ok(parsed) => parsed,
         Err(message) => return failure::show_usage(&message),
     };
-    let status = match cli.command {
+    let status = junit::around(&matches, || run(cli.command));
+    ExitCode::from(status.unwrap_or_else(|failure| failure.show()))
+}
+
+/// Runs the command; returns its exit status.
+fn run(command: Command) -> Result<u8, Failure> {
+    match command {
         Command::Qualify(args) => commands::qualify::run(args),
         Command::Wakeup(args) => commands::cpus::run::<WakeupConfig>(&args),
         Command::Noise(args) => commands::noise::run(args),
@@ -165,6 +174,5 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Merge(args) => commands::merge::run(&args),
-    };
-    ExitCode::from(status.unwrap_or_else(|failure| failure.show()))
+    }
 }

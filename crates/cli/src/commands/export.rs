@@ -113,7 +113,7 @@ fn write(args: &ExportArgs, run: &RunFile, mut out: &mut dyn Write) -> Result<u8
         Format::Cyclictest => write_text(&cyclictest::measurement(run)?, Dialect::AllRows, &mut out)?,
         Format::Cyclictest27 => write_text(&cyclictest::measurement(run)?, Dialect::SparseRows, &mut out)?,
         Format::CyclictestJson => write_json(&cyclictest::measurement(run)?, &mut out)?,
-        Format::Openmetrics => openmetrics(&run.view()?, &mut out)?,
+        Format::Openmetrics => openmetrics(&verdict::read(&args.run, None)?, &mut out)?,
         Format::Perfetto => trace::perfetto::write(&flights(run)?, &mut out)?,
         Format::Parquet => return Err(Failure::Usage(TWO_FILES.into()).into()),
     }

@@ -1,5 +1,6 @@
 //! `triptime report`: a run file, judged and shown.
 
+use crate::arguments::PageArgs;
 use crate::failure::Failure;
 use crate::page;
 use crate::verdict;
@@ -12,9 +13,8 @@ use std::path::PathBuf;
 pub(crate) struct ReportArgs {
     /// Run file
     run: PathBuf,
-    /// Also write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    #[command(flatten)]
+    pages: PageArgs,
     /// Print the result as one JSON document
     #[arg(long)]
     json: bool,
@@ -25,8 +25,8 @@ pub(crate) struct ReportArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
-    page::check(args.html.as_deref(), None)?;
+    page::check(args.pages.html.as_deref(), None)?;
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
     let report = verdict::read(&args.run, profile)?;
-    verdict::present(&report, args.json, args.html.as_deref())
+    verdict::present(&report, args.json, &args.pages)
 }

@@ -33,7 +33,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     let profile = args.limits.as_deref().map(Profile::find).transpose();
     let profile = profile.map_err(Failure::from)?;
     let documents = limits_document(args.limits.as_deref())?;
-    page::check(args.html.as_deref(), args.out.as_deref())?;
+    page::check(args.pages.html.as_deref(), args.out.as_deref())?;
     let run = NewRun {
         window_ns: args.window,
         file_budget: Some(args.file_budget),
@@ -87,11 +87,11 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
             events: None,
         };
         let colour = std::io::stdout().is_terminal();
-        let text = report.text(colour, args.html.as_deref());
+        let text = report.text(colour, args.pages.html.as_deref());
         write!(out, "{text}\n{}", listing.text())?;
     }
     out.flush()?;
-    let status = verdict::with_page(&report, args.html.as_deref())?;
+    let status = verdict::with_pages(&report, &args.pages)?;
     // Without limits, a capture that is not whole is what there is to say.
     Ok(match (status, ended.damage) {
         (0, Some(_)) => USAGE,
