@@ -70,6 +70,7 @@ mod run_file;
 mod streams;
 mod time_sync;
 mod verdict;
+mod version;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use commands::cpus::CpuArgs;
@@ -82,6 +83,7 @@ use std::process::ExitCode;
 #[command(
     name = "triptime",
     version,
+    long_version = version::long(),
     about = "Will the trip arrive in time? Measures whether a Linux host is fit for hard-real-time substation work, shows where the time \
              goes, and gives a verdict",
     long_about = None,
@@ -122,19 +124,24 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Export(commands::export::ExportArgs),
     Import(commands::import::ImportArgs),
     Merge(commands::merge::MergeArgs),
+    Manual(commands::manual::ManualArgs),
 }
 
-fn parse() -> Result<(Cli, ArgMatches), clap::Error> {
+/// The command line as it is read, shown and described.
+fn command_line() -> clap::Command {
     let hide = |command: clap::Command| command.mut_arg("no_flight_recorder", |option| option.hide(true));
     let command = ready::UNEXPLAINED
         .iter()
         .fold(Cli::command(), |cli, name| cli.mut_subcommand(name, hide));
-    let command = command.mut_subcommand("trip", |trip| {
+    command.mut_subcommand("trip", |trip| {
         trip.mut_arg("duration", |option| {
             option.help("Begin no shot after this long [default: all shots]")
         })
-    });
-    let matches = command.try_get_matches()?;
+    })
+}
+
+fn parse() -> Result<(Cli, ArgMatches), clap::Error> {
+    let matches = command_line().try_get_matches()?;
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
@@ -174,5 +181,6 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Export(args) => commands::export::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Merge(args) => commands::merge::run(&args),
+        Command::Manual(args) => commands::manual::run(&args, command_line()),
     }
 }
