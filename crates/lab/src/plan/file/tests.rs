@@ -119,6 +119,34 @@ fn a_wrong_key_is_named_with_its_line() {
     );
 }
 
+/// Its own line, where the parser knows only that of the step; and the key, probe or value that was meant.
+#[test]
+fn the_line_is_that_of_the_key_and_the_nearest_key_is_named() {
+    for (right, wrong, meant) in [
+        (
+            "interval = \"250us\"",
+            "intervall = \"250us\"",
+            "; did you mean `interval`?",
+        ),
+        ("window = ", "widnow = ", "; did you mean `window`?"),
+        ("housekeeping = \"first\"", "house = \"first\"", ""),
+        ("probe = \"wakeup\"", "probe = \"wakup\"", "; did you mean `wakeup`?"),
+        ("duration = \"5s\"", "  duration = \"5\"", ""),
+        ("kind = \"scheduler\"", "kind = \"sheduler\"", ""),
+        ("pairs = 4", "pears = 4", "; did you mean `pairs`?"),
+    ] {
+        let text = EMBEDDED[0].1.replacen(right, wrong, 1);
+        let at = text.lines().position(|line| line.contains(wrong)).expect(wrong) + 1;
+        let message = Plan::parse("site.toml", &text)
+            .expect_err("must be refused")
+            .to_string();
+        assert!(message.contains(&format!("at line {at}, column")), "{message}");
+        let shown = format!("{at} | {}", text.lines().nth(at - 1).expect(wrong));
+        assert!(message.contains(&shown) && message.ends_with(meant), "{message}");
+        assert_eq!(message.contains("did you mean"), !meant.is_empty(), "{message}");
+    }
+}
+
 #[test]
 fn wrong_values_say_what_would_do() {
     let message = refusal(|text| text.replace("duration = \"14s\"", "duration = \"14\""));
