@@ -3,7 +3,7 @@
 CARGO ?= cargo
 TARGET := x86_64-unknown-linux-gnu
 BINARY := target/triptime
-RUN ?= runs/qualify-$(shell date -u +%Y%m%dT%H%M%SZ).triptime
+RUN ?= runs/$(shell date -u +%Y%m%dT%H%M%SZ)-qualify.triptime
 # What `triptime --version` says of its source.
 export TRIPTIME_COMMIT := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
 # The same commit gives the same octets, wherever it is built: no path of this machine is in the binary.

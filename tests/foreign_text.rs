@@ -246,7 +246,7 @@ fn no_face_of_a_run_file_shows_what_acts() {
     ] {
         assert_output(format, &run(&["export", text(&file), "--format", format]));
     }
-    let exported = run(&["export", text(&file), "--format", "parquet", "--output", text(&at("x"))]);
+    let exported = run(&["export", text(&file), "--format", "parquet", "--out", text(&at("x"))]);
     assert_eq!(exported.status.code(), Some(0), "{}", stderr(&exported));
     for name in ["x.windows.parquet", "x.spikes.parquet"] {
         let octets = fs::read(at(name)).expect("a file");

@@ -185,9 +185,9 @@ fn tables_and_metrics_of_a_run() {
 
     let refused = run(&["export", &imported, "--format", "parquet"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(stderr(&refused).contains("--output"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("--out"), "{}", stderr(&refused));
     let tables = format!("{}/", directory.join("tables").display());
-    let written = run(&["export", &imported, "--format", "parquet", "--output", &tables]);
+    let written = run(&["export", &imported, "--format", "parquet", "--out", &tables]);
     assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
     let named = out(directory, "week.parquet");
     assert_eq!(
@@ -265,7 +265,7 @@ fn a_failed_export_leaves_the_file_that_was_there() {
     );
     let target = out(directory, "run.prom");
     assert_eq!(
-        run(&["export", &good, "--format", "openmetrics", "--output", &target])
+        run(&["export", &good, "--format", "openmetrics", "--out", &target])
             .status
             .code(),
         Some(0)
@@ -276,7 +276,7 @@ fn a_failed_export_leaves_the_file_that_was_there() {
         .args([&good, "UPDATE histogram SET hdr = x'00'"])
         .status();
     assert!(damage.expect("sqlite3 is installed: apt-get install sqlite3").success());
-    let failed = run(&["export", &good, "--format", "openmetrics", "--output", &target]);
+    let failed = run(&["export", &good, "--format", "openmetrics", "--out", &target]);
     assert_eq!(failed.status.code(), Some(2), "{}", stderr(&failed));
     assert_eq!(std::fs::read(&target).expect("still there"), before);
     let missing = run(&[
@@ -284,7 +284,7 @@ fn a_failed_export_leaves_the_file_that_was_there() {
         &good,
         "--format",
         "csv",
-        "--output",
+        "--out",
         &out(directory, "none/run.csv"),
     ]);
     assert_eq!(missing.status.code(), Some(2), "{}", stderr(&missing));

@@ -82,13 +82,13 @@ pub(crate) struct PortArgs {
     /// Interface
     pub(crate) interface: String,
     /// How long to measure [default: until interrupted]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     pub(crate) duration: Option<u64>,
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY
-    #[arg(long, default_value = "fifo:60")]
+    #[arg(long, short, default_value = "fifo:60")]
     pub(crate) policy: Policy,
     /// CPU to run on
-    #[arg(long)]
+    #[arg(long, short = 'a')]
     pub(crate) cpu: Option<u32>,
     #[command(flatten)]
     pub(crate) capture: CaptureArgs,

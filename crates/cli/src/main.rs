@@ -61,6 +61,7 @@ mod arguments;
 mod commands;
 mod ending;
 mod failure;
+mod help;
 mod judge;
 mod junit;
 mod page;
@@ -97,6 +98,8 @@ struct Cli {
 const AFTER_HELP: &str = "\
 Exit status: 0 done, and no limit failed; 1 a limit failed; 2 wrong usage or configuration; 3 could not measure or decide.
 
+`triptime help output` lists the options that the measuring commands share.
+
 Example: triptime qualify";
 
 #[derive(Debug, clap::Subcommand)]
@@ -125,6 +128,8 @@ Examples: triptime wakeup --cpus 1-3 --interval 250us --duration 60s --limits su
     Import(commands::import::ImportArgs),
     Merge(commands::merge::MergeArgs),
     Manual(commands::manual::ManualArgs),
+    #[command(hide = true)]
+    Output(help::TopicArgs),
 }
 
 /// The command line as it is read, shown and described.
@@ -141,7 +146,7 @@ fn command_line() -> clap::Command {
 }
 
 fn parse() -> Result<(Cli, ArgMatches), clap::Error> {
-    let matches = command_line().try_get_matches()?;
+    let matches = help::folded(command_line()).try_get_matches()?;
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
@@ -182,5 +187,6 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Import(args) => commands::import::run(&args),
         Command::Merge(args) => commands::merge::run(&args),
         Command::Manual(args) => commands::manual::run(&args, command_line()),
+        Command::Output(_) => help::show_topic(command_line()),
     }
 }

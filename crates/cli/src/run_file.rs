@@ -386,8 +386,12 @@ pub(crate) fn limits_document(name: Option<&str>) -> Result<Vec<(String, String)
     Ok(text.map(|text| ("limits".to_owned(), text)).into_iter().collect())
 }
 
-/// A run file named after the time.
+/// A run file named after the time. What is made from files may be done within a second, which is the unit of the name: then it is
+/// numbered.
 pub(crate) fn default_file(command: &str) -> PathBuf {
     let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    PathBuf::from("runs").join(format!("{now}-{command}.triptime"))
+    let first = PathBuf::from("runs").join(format!("{now}-{command}.triptime"));
+    let numbered = (2..100).map(|n| first.with_extension(format!("{n}.triptime")));
+    let mut names = std::iter::once(first.clone()).chain(numbered);
+    names.find(|name| !name.exists()).unwrap_or(first)
 }

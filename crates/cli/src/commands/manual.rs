@@ -1,6 +1,7 @@
 //! `triptime manual DIR`: man pages and what shells complete, from the same source as the help.
 
 use crate::failure::Failure;
+use crate::help;
 use clap::Command;
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
@@ -40,12 +41,12 @@ fn completions(folder: &Path, command: &Command) -> io::Result<()> {
     Ok(())
 }
 
-/// A page of the program, and one of each command.
+/// A page of the program, one of each command, and one of the options that they share.
 fn pages(folder: &Path, command: Command) -> io::Result<()> {
-    let mut command = command.disable_help_subcommand(true);
+    let mut command = help::folded(command).disable_help_subcommand(true);
     command.build();
-    let commands = command.get_subcommands().filter(|one| !one.is_hide_set()).cloned();
-    for one in commands.collect::<Vec<_>>().into_iter().chain([command]) {
+    let commands: Vec<Command> = command.get_subcommands().cloned().collect();
+    for one in commands.into_iter().chain([command]) {
         let page = Man::new(one).manual("triptime");
         let mut text = Vec::new();
         page.render(&mut text)?;

@@ -55,7 +55,7 @@ pub(crate) struct PcapArgs {
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=2_000))]
     pub(crate) max_streams: u16,
     /// Run file to write [default: none; with --json, --html, --junit or --limits ./runs/TIME-pcap.triptime]
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) pages: PageArgs,

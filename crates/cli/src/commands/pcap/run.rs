@@ -1,7 +1,6 @@
 //! The analysis of a capture as a run: its file, its report, its verdict.
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,7 +37,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         window_ns: args.window,
         file_budget: Some(args.file_budget),
         documents,
-        ..new_run("pcap", Some(args.out.clone().unwrap_or_else(free_file)))
+        ..new_run("pcap", args.out.clone())
     };
     let file = run.file.clone();
     let stop = stop_flag()?;
@@ -97,18 +96,6 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         (0, Some(_)) => USAGE,
         (status, _) => status,
     })
-}
-
-/// The default file. A capture may be done within a second, which is the unit of its name.
-fn free_file() -> PathBuf {
-    let first = new_run("pcap", None).file;
-    let numbered = |n: u32| first.with_extension(format!("{n}.triptime"));
-    let mut further = (2..100).map(numbered);
-    if first.exists() {
-        further.find(|file| !file.exists()).unwrap_or(first)
-    } else {
-        first
-    }
 }
 
 fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {

@@ -54,13 +54,13 @@ pub(crate) struct RelayArgs {
 #[command(next_help_heading = "On an interface")]
 struct LiveArgs {
     /// How long it runs [default: until interrupted]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "replay")]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration, conflicts_with = "replay")]
     duration: Option<u64>,
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY [default: fifo, with the priority of the relay's file]
-    #[arg(long)]
+    #[arg(long, short)]
     policy: Option<Policy>,
     /// CPU to run on [default: the first of the relay's file]
-    #[arg(long)]
+    #[arg(long, short = 'a')]
     cpu: Option<u32>,
     /// How long before a task is due its thread stops sleeping and spins
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration)]
