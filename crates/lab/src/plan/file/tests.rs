@@ -237,7 +237,7 @@ pairs = 3
 [[step]]
 probe = "noise"
 duration = "10s"
-threshold = "1us"
+gaps_above = "1us"
 policy = "fifo:90"
 "#;
     let plan = Plan::parse("site.toml", text).expect("a plan").lasting(5);
@@ -255,8 +255,13 @@ policy = "fifo:90"
     let wrong = text.replace("label = \"hackbench\"", "lable = \"hackbench\"");
     let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();
     assert!(message.contains("lable"), "{message}");
+    // A load of a step is a part of its table.
+    let wrong = text.replace("pairs = 3", "pears = 3");
+    let at = wrong.lines().position(|line| line == "pears = 3").expect("a line") + 1;
+    let message = Plan::parse("site.toml", &wrong).expect_err("refused").to_string();
+    assert!(message.contains(&format!("at line {at}, ")), "{message}");
     let twice = text.replace(
-        "probe = \"noise\"\nduration = \"10s\"\nthreshold = \"1us\"",
+        "probe = \"noise\"\nduration = \"10s\"\ngaps_above = \"1us\"",
         "probe = \"wakeup\"\nduration = \"10s\"\ninterval = \"1ms\"\nlabel = \"hackbench\"",
     );
     let message = Plan::parse("site.toml", &twice).expect_err("refused").to_string();
@@ -368,9 +373,9 @@ fn a_fault_that_cannot_be_is_refused() {
 
 #[test]
 fn what_is_wrong_in_a_step_is_named_with_its_key_and_its_line() {
-    let message = refusal(|text| text.replace("threshold = \"1us\"", "threshold = \"1parsec\""));
+    let message = refusal(|text| text.replace("gaps_above = \"1us\"", "gaps_above = \"1parsec\""));
     assert!(
-        message.contains("line") && message.contains("in `threshold`"),
+        message.contains("line") && message.contains("in `gaps_above`"),
         "{message}"
     );
     let message = refusal(|text| text.replace("duration = \"14s\"", "duration = 14"));

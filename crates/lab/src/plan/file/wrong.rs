@@ -47,9 +47,12 @@ fn is_header(line: &str) -> bool {
     line.trim_start().starts_with('[')
 }
 
-/// The line behind the table that begins at this one.
+/// The line behind the table that begins at this one, and behind the tables that are parts of it, such as `[[step.load]]`.
 fn end(lines: &[&str], begin: usize) -> usize {
-    let next = (begin + 1..lines.len()).find(|at| is_header(lines[*at]));
+    let name = |line: &str| line.trim().trim_matches(['[', ']']).to_owned();
+    let of_it = name(lines[begin]) + ".";
+    let is_next = |line: &str| is_header(line) && !name(line).starts_with(&of_it);
+    let next = (begin + 1..lines.len()).find(|at| is_next(lines[*at]));
     next.unwrap_or(lines.len())
 }
 
