@@ -5,10 +5,10 @@ TARGET := x86_64-unknown-linux-gnu
 BINARY := target/triptime
 RUN ?= runs/$(shell date -u +%Y%m%dT%H%M%SZ)-qualify.triptime
 # What `triptime --version` says of its source.
-export TRIPTIME_COMMIT := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
+COMMIT = $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
 # The same commit gives the same octets, wherever it is built: no path of this machine is in the binary.
 REMAP := "--remap-path-prefix=$(CURDIR)=/triptime", "--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo"
-RELEASE := --release --locked -p triptime-cli --config 'target.$(TARGET).rustflags=[$(REMAP)]'
+REMAPPED := --config 'target.$(TARGET).rustflags=[$(REMAP)]'
 
 .PHONY: help build package qualify test check bench simulate fuzz clean
 
@@ -18,7 +18,7 @@ help: ## This list
 build: ## The release binary, at target/triptime
 	@scripts/need.sh build
 	@echo "building $(BINARY): about 4 minutes, the first time"
-	@$(CARGO) build --quiet $(RELEASE)
+	@TRIPTIME_COMMIT=$(COMMIT) $(CARGO) build --quiet --release --locked -p triptime-cli $(REMAPPED)
 	@install -m 755 target/$(TARGET)/release/triptime $(BINARY)
 
 package: build ## A Debian package of the binary and its SHA-256, in target/package
@@ -44,7 +44,7 @@ check: ## Formatting and lints
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 bench: build ## Benchmarks, and side-by-side runs against peers
-	$(CARGO) bench -p triptime-bench
+	$(CARGO) bench -p triptime-bench $(REMAPPED)
 	bench/peers/wakeup.py
 	bench/peers/pcap.py
 
