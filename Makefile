@@ -6,7 +6,7 @@ BINARY := target/triptime
 RUN ?= runs/$(shell date -u +%Y%m%dT%H%M%SZ)-qualify.triptime
 # What `triptime --version` says of its source.
 COMMIT = $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
-# The same commit gives the same octets, wherever it is built: no path of this machine is in the binary.
+# No path of this machine is in the binary: where it is built makes no difference.
 REMAP := "--remap-path-prefix=$(CURDIR)=/triptime", "--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo"
 REMAPPED := --config 'target.$(TARGET).rustflags=[$(REMAP)]'
 

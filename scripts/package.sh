@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes a Debian package of the binary that `make build` left: `package.sh [FOLDER]`, into target/package unless another folder is
-# named. Beside it lies its SHA-256. The same commit gives the same octets: every date is that of the commit.
+# named. Beside it lies its SHA-256. The same binary gives the same octets: every date is that of its commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
