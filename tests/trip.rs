@@ -109,6 +109,42 @@ fn a_relay_that_fails_to_trip_fails_and_one_that_takes_any_stream_decides_nothin
     );
 }
 
+/// A recorded fault of phase a to earth.
+const RECORDED: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../crates/waveform/tests/data/scenario/fault.toml"
+);
+
+#[test]
+fn a_recorded_fault_is_tripped_for() {
+    if !root_or_skip("a_recorded_fault_is_tripped_for") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let file = directory.path().join("record.triptime");
+    let output = tested(Kind::default(), &["--scenario", RECORDED, "--json"], &file);
+    let document = json(&output);
+    let trips = series(&document, "trip/fault");
+    assert!(trips["received"].as_u64() > Some(0), "{}", stderr(&output));
+    assert_eq!(check(&document, "trip.false")["measured"], 0);
+    let events = document["events"].as_array().expect("events").iter();
+    let texts: Vec<&str> = events.filter_map(|event| event["text"].as_str()).collect();
+    let said = |text: &str| texts.iter().any(|event| event.contains(text));
+    assert!(said("fault.cfg: fault inception 100.6 ms"), "{texts:?}");
+    assert!(said("point on wave, the same in all shots: 12"), "{texts:?}");
+    let shown = support::run(&[
+        "trip",
+        "lo",
+        "--scenario",
+        "crates/waveform/tests/data/scenario/fault.cfg",
+    ]);
+    assert_eq!(
+        shown.status.code(),
+        Some(2),
+        "a record alone does not say what is expected"
+    );
+}
+
 /// A few cells of the zone that `data/line.toml` has.
 const ZONE: &str = "\
 what = \"A few cells\"

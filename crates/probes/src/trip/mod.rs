@@ -173,10 +173,10 @@ impl Probe for TripConfig {
         let (to_conductor, heard) = rtrb::RingBuffer::new(HEARD);
         let (exchange, prompter) = script::exchange(&shared.ended);
         let sampling = sampling(&self.stream)?;
-        let (opening, synth) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
+        let (opening, wave) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
         let mut conductor = Conductor {
             config: self.clone(),
-            stage: stage::Stage::new(self, sampling, synth, exchange),
+            stage: stage::Stage::new(self, sampling, wave, exchange),
             hearing: Hearing::new(heard, Arc::clone(&shared.name)),
             shared: shared.clone(),
             feed: self.feed(recorder, stream.interface()),

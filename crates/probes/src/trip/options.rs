@@ -107,11 +107,15 @@ impl TripOptions {
         let usage = |error: WaveformError| ProbeError::Usage(error.to_string());
         let type_test = self.type_test.as_deref().map(type_test::find);
         let type_test = type_test.transpose().map_err(usage)?;
+        let stream = self.stream();
+        let sampling = super::sampling(&stream)?;
         let scenarios = match &type_test {
             Some(test) => Ok(vec![test.reference()]),
-            None => self.scenario.iter().map(|name| scenario::find(name)).collect(),
+            None => {
+                let find = |name: &String| scenario::find(name, &sampling);
+                self.scenario.iter().map(find).collect()
+            }
         };
-        let stream = self.stream();
         Ok(TripConfig {
             scenarios: scenarios.map_err(usage)?,
             type_test,

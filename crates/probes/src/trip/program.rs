@@ -28,7 +28,7 @@ impl Ask {
             name: scenario.name.clone(),
             scenario: scenario.clone(),
             manner: Manner::Plain,
-            point: Point::anywhere(&scenario.synth),
+            point: Point::anywhere(scenario.wave.voltage_deg()),
             cell: None,
         }
     }

@@ -14,7 +14,7 @@ mod tests;
 pub use library::{find, names};
 pub use point::Point;
 
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Wave};
 use distance::Distance;
 use model::Cell;
 use overcurrent::Overcurrent;
@@ -122,9 +122,10 @@ impl TypeTest {
             scenario: Scenario {
                 name: self.name.clone(),
                 what: self.what.clone(),
-                synth,
+                wave: Wave::Synth(synth),
                 fault: fault.unwrap_or_default(),
                 expect,
+                notes: Vec::new(),
             },
             cell,
             point,

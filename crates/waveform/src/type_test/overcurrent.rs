@@ -110,7 +110,7 @@ impl Overcurrent {
         let multiple = self.multiples[group];
         let (expected_ns, tolerance_ns) = (self.expected_ns(multiple), self.tolerance_ns(multiple));
         let synth = self.signal(multiple);
-        let point = Point::anywhere(&synth);
+        let point = Point::anywhere(synth.nominal.voltage_angles_deg[0]);
         let expect = Expect::Trip {
             within_ns: Some(self.latest_ns(multiple)),
             soonest_ns: Some(expected_ns.saturating_sub(tolerance_ns)),
