@@ -3,7 +3,7 @@
 use super::script::Manner;
 use super::{Security, TripConfig};
 use model::Cell;
-use waveform::scenario::{Expect, Scenario};
+use waveform::scenario::{Expect, Scenario, Selection};
 use waveform::type_test::{Group, Point, TestShot};
 
 /// A shot that counts.
@@ -70,6 +70,7 @@ impl TripConfig {
             trips: false,
             stays: true,
             within_ns: None,
+            selection: Selection::default(),
         });
         scenarios.chain(cases).collect()
     }
@@ -90,5 +91,6 @@ fn of_scenario(scenario: &Scenario) -> Group {
         trips: scenario.wants_trip(),
         stays: !scenario.wants_trip(),
         within_ns,
+        selection: scenario.selection.clone(),
     }
 }

@@ -1,7 +1,7 @@
 //! Scenarios as TOML.
 
 use super::record::Keys;
-use super::{Expect, Scenario, Wave};
+use super::{Expect, Scenario, Selection, Wave};
 use crate::WaveformError;
 use crate::library::{self, Origin};
 use crate::network;
@@ -25,6 +25,28 @@ pub(super) struct File {
 struct FileExpect {
     trip: bool,
     within: Option<synth::Duration>,
+    phases: Option<Phases>,
+    function: Option<String>,
+}
+
+/// Phases, as in "A" or "BC".
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+struct Phases([bool; 3]);
+
+impl TryFrom<String> for Phases {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let phases = ["A", "B", "C"].map(|phase| text.contains(phase));
+        let letters = phases.iter().filter(|has| **has).count();
+        match letters == text.len() && letters > 0 {
+            true => Ok(Self(phases)),
+            false => Err(format!(
+                "\"{text}\" is not possible: use letters of ABC, such as \"A\" or \"BC\""
+            )),
+        }
+    }
 }
 
 /// Longest disturbance: its samples are in memory twice.
@@ -60,6 +82,15 @@ impl Scenario {
                 ));
             }
         };
+        let selection = Selection {
+            phases: file.expect.phases.map(|Phases(phases)| phases),
+            function: file.expect.function,
+        };
+        if !file.expect.trip && selection != Selection::default() {
+            return Err(WaveformError::setting(
+                "expect.phases, expect.function: there is no trip that could have them: leave them out",
+            ));
+        }
         let expect = match (file.expect.trip, file.expect.within) {
             (true, within) => Expect::Trip {
                 soonest_ns: None,
@@ -78,6 +109,7 @@ impl Scenario {
             wave,
             fault,
             expect,
+            selection,
             notes,
         })
     }

@@ -30,6 +30,8 @@ pub struct Scenario {
     pub fault: String,
     /// What the relay has to do.
     pub expect: Expect,
+    /// Which phases and which function have to trip.
+    pub selection: Selection,
     /// What was found out and decided where the file left it open, a sentence each; for a person to read.
     pub notes: Vec<String>,
 }
@@ -48,6 +50,15 @@ pub enum Expect {
     NoTrip,
     /// Either: so near a border that both are right.
     Either,
+}
+
+/// Which phases and which function of a relay a fault is for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Selection {
+    /// Phases a, b, c; `None` where nothing is expected of them.
+    pub phases: Option<[bool; 3]>,
+    /// Its zone or function, as the test set is told the names of members; `None` where any may trip.
+    pub function: Option<String>,
 }
 
 /// A scenario as it is published once.

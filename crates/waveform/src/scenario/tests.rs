@@ -1,4 +1,4 @@
-use super::{Expect, Scenario, Wave, find, names};
+use super::{Expect, Scenario, Selection, Wave, find, names};
 use crate::sample::{SampleTable, Sampling};
 use crate::synth::Synth;
 
@@ -40,6 +40,29 @@ fn refusal(text: &str) -> String {
 fn current(table: &SampleTable, sample: u64) -> i32 {
     let (octets, _) = table.seq_data(sample).split_first_chunk().expect("a member");
     i32::from_be_bytes(*octets)
+}
+
+#[test]
+fn what_has_to_trip_is_stated() {
+    let scenario = parsed(&TEXT.replace("within", "phases = \"CA\"\nfunction = \"zone1\"\nwithin"));
+    assert_eq!(
+        scenario.selection,
+        Selection {
+            phases: Some([true, false, true]),
+            function: Some("zone1".into())
+        }
+    );
+    assert_eq!(
+        parsed(TEXT).selection,
+        Selection::default(),
+        "nothing is expected of them"
+    );
+    for phases in ["", "AA", "N", "abc"] {
+        let text = refusal(&TEXT.replace("within", &format!("phases = {phases:?}\nwithin")));
+        assert!(text.contains("use letters of ABC"), "{phases}: {text}");
+    }
+    let quiet = TEXT.replace("trip = true\nwithin = \"30ms\"", "trip = false\nphases = \"A\"");
+    assert!(refusal(&quiet).contains("there is no trip that could have them"));
 }
 
 #[test]

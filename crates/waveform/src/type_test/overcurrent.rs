@@ -1,7 +1,7 @@
 //! An inverse-time curve: multiples of the setting (after IEC 60255-151).
 
 use super::{Group, Point};
-use crate::scenario::Expect;
+use crate::scenario::{Expect, Selection};
 use crate::synth::{Operating, State, Synth, symmetrical};
 use model::Cell;
 use serde::Deserialize;
@@ -102,6 +102,7 @@ impl Overcurrent {
             trips: true,
             stays: false,
             within_ns: Some(self.latest_ns(*multiple)),
+            selection: Selection::default(),
         };
         self.multiples.iter().map(group).collect()
     }
