@@ -96,8 +96,8 @@ impl Finder {
             return Ok(Self { scl: None, goose });
         };
         let octets = std::fs::read(path).map_err(|error| ProbeError::Usage(format!("trip: {path}: {error}")))?;
-        let named = NamedMembers::of_scl(&octets, path).map_err(usage)?;
-        let block = named.block(goose.as_deref()).map_err(usage)?;
+        let named = NamedMembers::of_scl(&octets, path).map_err(|error| usage(&error))?;
+        let block = named.block(goose.as_deref()).map_err(|error| usage(&error))?;
         Ok(Self {
             goose: Some(block.gocb_ref.clone()),
             scl: Some(named),
@@ -108,8 +108,8 @@ impl Finder {
         match (name, &self.scl) {
             (MemberName::Numbered(member), _) => Ok(*member),
             (MemberName::Named(name), Some(scl)) => {
-                let block = scl.block(self.goose.as_deref()).map_err(usage)?;
-                scl.find(block, name).map_err(usage)
+                let block = scl.block(self.goose.as_deref()).map_err(|error| usage(&error))?;
+                scl.find(block, name).map_err(|error| usage(&error))
             }
             (MemberName::Named(name), None) => Err(ProbeError::Usage(format!(
                 "trip: member {name}: give the SCL file that has this name (--scl), or its number in the dataset, from 0"
@@ -118,6 +118,6 @@ impl Finder {
     }
 }
 
-fn usage(error: streamset::SetError) -> ProbeError {
+fn usage(error: &streamset::SetError) -> ProbeError {
     ProbeError::Usage(format!("trip: {error}"))
 }
