@@ -336,6 +336,40 @@ pub static SECURITY: Kind = Kind {
     ],
 };
 
+/// `phase/*`
+pub static PHASE: Kind = Kind {
+    name: "phase",
+    title: "Phases of a trip",
+    what: "Operate time of those trips of which the relay told the phases, as its scenario expects some: as trip/*.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[
+        (Counter::Expected, "Trips whose phases are expected to be some"),
+        (Counter::Received, "Trips whose phases were told"),
+        (Counter::Lost, "Trips whose phases were not told"),
+        (Counter::Wrong, "Trips with the wrong phases"),
+    ],
+};
+
+/// `zone/*`
+pub static ZONE: Kind = Kind {
+    name: "zone",
+    title: "Zone or function of a trip",
+    what: "Operate time of those trips of which the relay told the zone or function, as its scenario expects one: as trip/*.",
+    samples: Samples::Frames,
+    line: None,
+    accounts: Accounts::None,
+    is_repeated: false,
+    counters: &[
+        (Counter::Expected, "Trips of which one zone or function is expected"),
+        (Counter::Received, "Trips whose zone or function was told"),
+        (Counter::Lost, "Trips whose zone or function was not told"),
+        (Counter::Wrong, "Trips of the wrong zone or function"),
+    ],
+};
+
 /// `pong/*`
 pub static PONG: Kind = Kind {
     name: "pong",
@@ -398,7 +432,7 @@ pub static LEAD: Kind = Kind {
 };
 
 /// All of them.
-pub static ALL: [&Kind; 28] = [
+pub static ALL: [&Kind; 30] = [
     &WAKEUP,
     &NOISE,
     &RTT,
@@ -423,6 +457,8 @@ pub static ALL: [&Kind; 28] = [
     &TRIP,
     &START,
     &SECURITY,
+    &PHASE,
+    &ZONE,
     &PONG,
     &PING,
     &DECISION,
