@@ -1,5 +1,6 @@
 //! `triptime report`: a run file, judged and shown.
 
+use crate::arguments::PageArgs;
 use crate::face::FaceArgs;
 use crate::failure::Failure;
 use crate::page;
@@ -13,9 +14,8 @@ use std::path::PathBuf;
 pub(crate) struct ReportArgs {
     /// Run file
     run: PathBuf,
-    /// Also write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    #[command(flatten)]
+    pages: PageArgs,
     #[command(flatten)]
     face: FaceArgs,
     /// Limit profile: substation, seapath, avb, or a TOML file [default: the one kept in the run]
@@ -25,8 +25,8 @@ pub(crate) struct ReportArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
-    page::check(args.html.as_deref(), None)?;
+    page::check(args.pages.html.as_deref(), None)?;
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
     let report = verdict::read(&args.run, profile)?;
-    verdict::present(&report, &args.face, args.html.as_deref())
+    verdict::present(&report, &args.face, &args.pages)
 }

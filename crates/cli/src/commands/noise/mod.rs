@@ -18,14 +18,14 @@ use units::CpuList;
 It takes the whole of each measured CPU while it runs. Use it only on CPUs that will be dedicated.
 
 Examples: triptime noise --cpus 2-3 --duration 60s
-          triptime noise --cpus 2 --threshold 500ns --spike-above 20us --html noise.html
+          triptime noise --cpus 2 --gaps-above 500ns --threshold 20us --html noise.html
           triptime noise --cpus 2-3 --duration 60s --hwlat 60s")]
 pub(crate) struct NoiseArgs {
     /// CPUs to measure, isolated ones too [default: every CPU this process may use but the first]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
     /// How long to measure [default: until interrupted]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
     #[command(flatten)]
     options: NoiseOptions,
@@ -71,7 +71,7 @@ pub(crate) fn run(args: NoiseArgs) -> Result<u8, Failure> {
     }
     let mut run = Run::start(begin, args.run)?;
     let seen = match args.hwlat {
-        Some(ns) => hwlat::look(&mut run, &cpus, config.options.threshold, ns).map(Some),
+        Some(ns) => hwlat::look(&mut run, &cpus, config.options.gaps_above, ns).map(Some),
         None => Ok(None),
     };
     let outcome = seen.and_then(|seen| {

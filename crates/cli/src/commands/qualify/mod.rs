@@ -30,7 +30,7 @@ pub(crate) struct QualifyArgs {
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
     /// Also measure over two ports of this machine, the test set's and the device's, used as they are: real ports joined by a
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks
@@ -38,7 +38,7 @@ pub(crate) struct QualifyArgs {
     nic: Vec<String>,
     /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or
     /// where there are none, all but the housekeeping ones]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
     /// CPUs for loads, recorder and test set [default: as the plan says; the lowest that is neither isolated nor owned]
     #[arg(long, value_name = "LIST")]
