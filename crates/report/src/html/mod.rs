@@ -2,12 +2,15 @@
 //!
 //! Every chart is drawn here as SVG; where scripts run, uPlot lays a zoomable chart over it.
 
+mod bed;
 pub(crate) mod boxes;
 mod budget;
 mod charts;
 mod data;
+mod lines;
 pub(crate) mod overlay;
 mod page;
+mod panels;
 mod recording;
 mod svg;
 #[cfg(test)]
@@ -45,7 +48,7 @@ impl Report {
     pub fn html(&self) -> Result<String, askama::Error> {
         let report = &self.shown();
         Html {
-            page: page::Page::of(report),
+            page: page::Page::of(report, way::picture(&self.run.facts)),
             css: CSS,
             uplot: UPLOT,
             script: SCRIPT,

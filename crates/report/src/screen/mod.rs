@@ -74,6 +74,31 @@ impl Screen {
     }
 }
 
+impl Screen {
+    /// The limits that are exceeded or undecided.
+    pub(crate) fn open(&self) -> Vec<&Row> {
+        let is_open = |row: &&Row| matches!(row.state, State::Exceeded | State::Undecided);
+        self.rows.iter().filter(is_open).collect()
+    }
+
+    /// The limits that are within, by name.
+    pub(crate) fn within(&self) -> Option<String> {
+        self.named(State::Within, "within")
+    }
+
+    /// The limits that nothing was measured for, by name.
+    pub(crate) fn not_measured(&self) -> Option<String> {
+        self.named(State::NotMeasured, "not measured")
+    }
+
+    /// `✓ within: wakeup.max, rtt.max`
+    fn named(&self, state: State, word: &str) -> Option<String> {
+        let rows = self.rows.iter().filter(|row| row.state == state);
+        let names: Vec<&str> = rows.map(|row| row.id.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{} {word}: {}", state.sign(), names.join(", ")))
+    }
+}
+
 fn run(report: &Report) -> String {
     let run = &report.run;
     let ended = match run.state {
