@@ -20,6 +20,7 @@ pub mod pacing;
 pub mod recording;
 pub mod screen;
 mod shown;
+pub mod stall;
 pub mod tables;
 mod terminal;
 mod text;
@@ -32,6 +33,7 @@ use document::Document;
 use insight::Insight;
 use limits::Profile;
 use model::RunView;
+use stall::Stall;
 use verdict::{Judgement, Verdict};
 
 /// A run, judged.
@@ -47,6 +49,8 @@ pub struct Report {
     pub budget: Budget,
     /// What statistics say of its series beyond their figures.
     pub insights: Vec<Insight>,
+    /// Late samples of all series, put together in time, the longest stall first.
+    pub stalls: Vec<Stall>,
     /// What the recording of every sample says, where there is one and it was read.
     pub recording: Option<::recording::Survey>,
     /// How many streams the host holds, of the run of a search for that.
@@ -59,12 +63,14 @@ impl Report {
         let judgement = Judgement::of(&run, &profiles);
         let budget = Budget::of(&run, &judgement);
         let insights = insight::of_run(&run, &judgement);
+        let stalls = stall::of_run(&run, &judgement);
         Self {
             run,
             profiles,
             judgement,
             budget,
             insights,
+            stalls,
             recording: None,
             capacity: None,
         }

@@ -4,6 +4,7 @@ mod checks;
 mod events;
 mod nics;
 mod series;
+mod stalls;
 mod why;
 
 use super::recording::RecordingPart;
@@ -21,6 +22,7 @@ use model::fact::{CPU_MODEL, HOST_NAME, HYPERVISOR, KERNEL_RELEASE, PREEMPTION};
 use model::{Fact, FactOf};
 use nics::{NicPart, NotApplicableRow};
 use series::{FamilyPart, families};
+use stalls::StallsPart;
 use units::format_ns;
 
 /// Facts shown beside the verdict, and their headings.
@@ -59,6 +61,8 @@ pub(super) struct Page {
     pub(super) not_applicable: Vec<NotApplicableRow>,
     pub(super) nics: Vec<NicPart>,
     pub(super) nic_headings: [&'static str; 7],
+    /// Late samples, put together.
+    pub(super) stalls: Option<StallsPart>,
     pub(super) budget_svg: String,
     /// What becomes of the test set's own lateness.
     pub(super) own_lateness: Option<String>,
@@ -138,6 +142,7 @@ impl Page {
             not_applicable: nics::not_applicable(report),
             nics: nics::parts(report),
             nic_headings: crate::nics::HEADINGS,
+            stalls: StallsPart::of(report),
             budget_svg: budget::drawing(report),
             own_lateness: report.budget.own.clone(),
             crossing: report.budget.lines.len() > 7 || !report.budget.beside.is_empty(),
