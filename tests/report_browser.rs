@@ -384,8 +384,12 @@ fn fits_a_narrow_screen(browser: &Browser) {
 }
 
 fn prints(browser: &Browser, path: &Path) {
+    let record = "return document.getElementById('record').getBoundingClientRect().height;";
+    assert_eq!(browser.run(record), json!(0), "the record is for paper");
     let pdf = browser.print();
     assert!(pdf.starts_with(b"%PDF"));
+    let pages = pdf.windows(12).filter(|octets| octets.starts_with(b"/Type /Page\n")).count();
+    assert!((4..=16).contains(&pages), "{pages} pages");
     std::fs::write(path, pdf).expect("the PDF is written");
 }
 

@@ -1,6 +1,7 @@
 //! Values on the command line, and the options that every measuring command has.
 
 use crate::face::FaceArgs;
+use crate::page::PageArgs;
 use lab::load::{LoadKind, LoadRequest, LoadSpec};
 use lab::preflight::Intent;
 use probes::options::positive_duration;
@@ -15,9 +16,8 @@ pub(crate) struct RunArgs {
     /// Run file to write [default: ./runs/TIME-COMMAND.triptime]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Also write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) face: FaceArgs,
     /// No progress on standard error

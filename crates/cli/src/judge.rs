@@ -2,7 +2,7 @@
 
 use crate::face::FaceArgs;
 use crate::failure::Failure;
-use crate::page;
+use crate::page::PageArgs;
 use crate::run_file::{limits_document, new_run};
 use crate::verdict;
 use report::limits::Profile;
@@ -15,9 +15,8 @@ pub(crate) struct JudgeArgs {
     /// Limit profile that judges the run: substation, seapath, avb, or a TOML file
     #[arg(long, value_name = "PROFILE")]
     limits: Option<String>,
-    /// Also write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArgs,
     #[command(flatten)]
     face: FaceArgs,
 }
@@ -25,7 +24,7 @@ pub(crate) struct JudgeArgs {
 impl JudgeArgs {
     /// The limits, if any; refuses a page that would replace something else, such as the run in `out`.
     pub(crate) fn profile(&self, out: Option<&Path>) -> Result<Option<Profile>, Failure> {
-        page::check(self.html.as_deref(), out)?;
+        self.page.check(out)?;
         Ok(self.limits.as_deref().map(Profile::find).transpose()?)
     }
 
@@ -40,6 +39,6 @@ impl JudgeArgs {
     /// Shows the run in `file`; returns the exit status.
     pub(crate) fn show(&self, file: &Path, profile: Option<Profile>) -> Result<u8, Failure> {
         let report = verdict::read(file, profile)?;
-        verdict::present(&report, &self.face, self.html.as_deref())
+        verdict::present(&report, &self.face, &self.page)
     }
 }

@@ -3,7 +3,6 @@
 use crate::arguments::{PortArgs, RunArgs};
 use crate::ending;
 use crate::failure::{Failure, say};
-use crate::page;
 use crate::progress::Progress;
 use crate::verdict;
 use lab::loads::Loads;
@@ -111,7 +110,7 @@ pub(crate) fn thresholds(profile: Option<&Profile>) -> Thresholds {
 impl Run {
     /// Starts a session whose run ends early on SIGINT, SIGTERM and SIGHUP.
     pub(crate) fn start(start: Start<'_>, args: RunArgs) -> Result<Self, Failure> {
-        page::check(args.html.as_deref(), args.out.as_deref())?;
+        args.page.check(args.out.as_deref())?;
         let profile_name = args.limits.as_deref().or(start.profile);
         let limits = with_own(profile_name, start.own_limits.as_deref())?;
         let profile = limits
@@ -300,7 +299,7 @@ impl Run {
     /// Unless told where, the HTML report goes beside the run file.
     pub(crate) fn html_beside_the_run(&mut self) {
         let beside = self.session.file().with_extension("html");
-        self.args.html.get_or_insert(beside);
+        self.args.page.html.get_or_insert(beside);
     }
 }
 

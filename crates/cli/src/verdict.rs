@@ -3,7 +3,7 @@
 use crate::arguments::RunArgs;
 use crate::face::FaceArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
-use crate::page;
+use crate::page::{self, PageArgs};
 use model::{RunView, kind};
 use report::Report;
 use report::capacity::{self, Search};
@@ -20,7 +20,7 @@ pub(crate) const LIMIT_FAILED: u8 = 1;
 /// Reports the run in `file`: JSON or text on standard output, HTML where asked. Returns the exit status.
 pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Result<u8, Failure> {
     let report = read(file, profile)?;
-    let status = present(&report, &args.face, args.html.as_deref());
+    let status = present(&report, &args.face, &args.page);
     if only_reflected(&report.run) && args.limits.is_some() && !args.quiet {
         say(&"this end returned the frames: the other end measured the round trips, and judges the limits");
     }
@@ -28,17 +28,18 @@ pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Res
 }
 
 /// Prints the report, then writes its page where one is asked for: an answer is not lost for want of room. Returns the exit status.
-pub(crate) fn present(report: &Report, face: &FaceArgs, html: Option<&Path>) -> Result<u8, Failure> {
-    let printed = print(report, face, html);
+pub(crate) fn present(report: &Report, face: &FaceArgs, page: &PageArgs) -> Result<u8, Failure> {
+    let printed = print(report, face, page.path(&report.run.file).as_deref());
     // Also when the terminal is gone.
-    let status = with_page(report, html);
+    let status = with_page(report, page);
     printed.and(status)
 }
 
 /// Writes the page of a report that was printed; returns the exit status. A limit that failed has failed, with a page or without.
-pub(crate) fn with_page(report: &Report, html: Option<&Path>) -> Result<u8, Failure> {
+pub(crate) fn with_page(report: &Report, page: &PageArgs) -> Result<u8, Failure> {
     let status = status(report);
-    match html.map_or(Ok(()), |path| write_html(report, path)) {
+    let path = page.path(&report.run.file);
+    match path.map_or(Ok(()), |path| write_html(report, page, &path)) {
         Err(failure) if status == LIMIT_FAILED => {
             say(&failure);
             Ok(status)
@@ -96,9 +97,10 @@ fn only_reflected(run: &RunView) -> bool {
 }
 
 /// Writes the report as one HTML file.
-fn write_html(report: &Report, path: &Path) -> Result<(), Failure> {
+fn write_html(report: &Report, page: &PageArgs, path: &Path) -> Result<(), Failure> {
+    let about = page.about.clone().unwrap_or_default();
     let html = report
-        .html()
+        .html(&about, Some(&page::evidence(&report.run.file)))
         .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML report: {error}")))?;
     page::write(path, &html)
 }

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod about;
 pub mod bound;
 pub mod budget;
 pub mod capacity;

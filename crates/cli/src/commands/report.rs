@@ -2,7 +2,7 @@
 
 use crate::face::FaceArgs;
 use crate::failure::Failure;
-use crate::page;
+use crate::page::PageArgs;
 use crate::verdict;
 use report::limits::Profile;
 use std::path::PathBuf;
@@ -13,9 +13,8 @@ use std::path::PathBuf;
 pub(crate) struct ReportArgs {
     /// Run file
     run: PathBuf,
-    /// Also write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArgs,
     #[command(flatten)]
     face: FaceArgs,
     /// Limit profile: substation, seapath, avb, or a TOML file [default: the one kept in the run]
@@ -25,8 +24,8 @@ pub(crate) struct ReportArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
-    page::check(args.html.as_deref(), None)?;
+    args.page.check(None)?;
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
     let report = verdict::read(&args.run, profile)?;
-    verdict::present(&report, &args.face, args.html.as_deref())
+    verdict::present(&report, &args.face, &args.page)
 }

@@ -2,6 +2,7 @@
 
 use crate::arguments::RunArgs;
 use crate::failure::{Failure, say};
+use crate::page::PageArgs;
 use crate::run_file::{Run, Start};
 use host::CpuFacts;
 use lab::plan::{Named, Plan, PlanRun};
@@ -72,7 +73,7 @@ impl Attempts {
         };
         let args = RunArgs {
             out: Some(file.to_owned()),
-            html: None,
+            page: PageArgs::default(),
             ..self.args.clone()
         };
         let mut run = Run::start(begin, args)?;

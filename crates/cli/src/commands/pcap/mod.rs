@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 use crate::arguments::{size, window};
 use crate::face::FaceArgs;
 use crate::failure::{Failure, USAGE};
+use crate::page::PageArgs;
 use capture::{CaptureError, Reader};
 use units::foreign;
 
@@ -44,7 +45,7 @@ pub(crate) struct PcapArgs {
     /// The capture; - reads standard input
     pub(crate) file: PathBuf,
     /// Print each ASDU and each GOOSE message as one line of JSON
-    #[arg(long, conflicts_with_all = ["out", "html", "json", "limits", "rate"])]
+    #[arg(long, conflicts_with_all = ["out", "html", "about", "json", "limits", "rate"])]
     pub(crate) decode: bool,
     /// Samples a second of every SV stream [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
@@ -58,9 +59,8 @@ pub(crate) struct PcapArgs {
     /// Run file to write [default: none; with --json, --html or --limits ./runs/TIME-pcap.triptime]
     #[arg(long, value_name = "RUN")]
     pub(crate) out: Option<PathBuf>,
-    /// Write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) face: FaceArgs,
     /// Limit profile that judges the capture: substation, seapath, avb, or a TOML file
@@ -78,7 +78,7 @@ pub(crate) struct PcapArgs {
 impl PcapArgs {
     /// Whether a run is asked for, rather than the listing alone.
     fn wants_run(&self) -> bool {
-        self.face.is_given() || self.out.is_some() || self.html.is_some() || self.limits.is_some()
+        self.face.is_given() || self.out.is_some() || self.page.is_given() || self.limits.is_some()
     }
 }
 

@@ -18,7 +18,6 @@ use super::listing::{Listing, remarks};
 use super::{PcapArgs, PcapError, name, say};
 use crate::ending;
 use crate::failure::{Failure, USAGE};
-use crate::page;
 use crate::run_file::{limits_document, new_run};
 use crate::verdict;
 
@@ -33,7 +32,7 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
     let profile = args.limits.as_deref().map(Profile::find).transpose();
     let profile = profile.map_err(Failure::from)?;
     let documents = limits_document(args.limits.as_deref())?;
-    page::check(args.html.as_deref(), args.out.as_deref())?;
+    args.page.check(args.out.as_deref())?;
     let run = NewRun {
         window_ns: args.window,
         file_budget: Some(args.file_budget),
@@ -87,10 +86,12 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         writeln!(out, "{}", listing.text())?;
     }
     let colour = std::io::stdout().is_terminal();
-    let text = args.face.of(&report, colour, args.html.as_deref());
+    let text = args
+        .face
+        .of(&report, colour, args.page.path(&report.run.file).as_deref());
     out.write_all(text.as_bytes())?;
     out.flush()?;
-    let status = verdict::with_page(&report, args.html.as_deref())?;
+    let status = verdict::with_page(&report, &args.page)?;
     // Without limits, a capture that is not whole is what there is to say.
     Ok(match (status, ended.damage) {
         (0, Some(_)) => USAGE,

@@ -3,6 +3,7 @@
 mod checks;
 mod events;
 mod nics;
+mod record;
 mod series;
 mod stalls;
 mod why;
@@ -21,6 +22,7 @@ use events::EventsPart;
 use model::fact::{CPU_MODEL, HOST_NAME, HYPERVISOR, KERNEL_RELEASE, PREEMPTION};
 use model::{Fact, FactOf};
 use nics::{NicPart, NotApplicableRow};
+pub(super) use record::RecordPart;
 use series::{FamilyPart, families};
 use stalls::StallsPart;
 use units::format_ns;
@@ -44,8 +46,11 @@ pub(super) struct Page {
     pub(super) screen: Screen,
     /// The bed with its figures, where a frame passed one.
     pub(super) bed_svg: Option<String>,
-    /// The unique name of the run.
+    /// The acceptance record, for paper.
+    pub(super) record: RecordPart,
+    /// The unique name of the run; and as it may stand in a style sheet.
     pub(super) run: String,
+    pub(super) run_in_css: String,
     /// When it started: for programs, and for a person.
     pub(super) started: (String, String),
     /// The answer of a search for what the host holds.
@@ -117,8 +122,8 @@ pub(super) struct FactRow {
 }
 
 impl Page {
-    /// Of a report whose foreign texts are safe to show, with the picture of the way.
-    pub(super) fn of(report: &Report, way_svg: Option<String>) -> Self {
+    /// Of a report whose foreign texts are safe to show, with its record and the picture of the way.
+    pub(super) fn of(report: &Report, record: RecordPart, way_svg: Option<String>) -> Self {
         let verdict = report.verdict().word();
         Self {
             verdict,
@@ -126,7 +131,9 @@ impl Page {
             look: look(verdict, report.is_partial_pass() || report.is_answer()),
             screen: Screen::of(report, None),
             bed_svg: bed::picture(report),
+            record,
             run: report.run.info.id.clone(),
+            run_in_css: in_css(&report.run.info.id),
             started: (rfc3339(report.run.info.started), wall_clock(report.run.info.started)),
             capacity: report.capacity.as_ref().map(CapacityPart::of),
             capacity_heads: Capacity::HEADS,
@@ -165,6 +172,18 @@ impl Page {
             ),
         }
     }
+}
+
+/// A name of which nothing can end a string of a style sheet.
+fn in_css(name: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_.:".contains(c) {
+            c
+        } else {
+            '?'
+        }
+    };
+    name.chars().map(plain).collect()
 }
 
 /// How a verdict over profiles looks: a pass of some limits only is another thing than one of all.

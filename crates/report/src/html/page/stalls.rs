@@ -6,7 +6,7 @@ use crate::text::{count, plural};
 use units::format_ns;
 
 /// Stalls that are listed, the longest.
-const LISTED: usize = 12;
+const LISTED: usize = 8;
 
 pub(crate) struct StallsPart {
     pub(crate) sentence: String,

@@ -44,7 +44,7 @@ fn args(file: &Path, decode: bool) -> PcapArgs {
         stamped_by: None,
         max_streams: 256,
         out: None,
-        html: None,
+        page: crate::page::PageArgs::default(),
         face: crate::face::FaceArgs::default(),
         limits: None,
         window: 20_000_000_000,
