@@ -388,7 +388,10 @@ fn prints(browser: &Browser, path: &Path) {
     assert_eq!(browser.run(record), json!(0), "the record is for paper");
     let pdf = browser.print();
     assert!(pdf.starts_with(b"%PDF"));
-    let pages = pdf.windows(12).filter(|octets| octets.starts_with(b"/Type /Page\n")).count();
+    let pages = pdf
+        .windows(12)
+        .filter(|octets| octets.starts_with(b"/Type /Page\n"))
+        .count();
     assert!((4..=16).contains(&pages), "{pages} pages");
     std::fs::write(path, pdf).expect("the PDF is written");
 }

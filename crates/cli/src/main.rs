@@ -69,6 +69,7 @@ mod ready;
 mod run_file;
 mod streams;
 mod time_sync;
+mod timeline;
 mod verdict;
 
 use clap::{CommandFactory, FromArgMatches, Parser};

@@ -4,6 +4,7 @@ use crate::arguments::RunArgs;
 use crate::face::FaceArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::page::{self, PageArgs};
+use crate::timeline;
 use model::{RunView, kind};
 use report::Report;
 use report::capacity::{self, Search};
@@ -72,7 +73,8 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
     let profile = profile.filter(|_| !only_reflected(&view));
     let search = search(&run)?;
     let report = Report::new(view, profile.into_iter().collect()).with_recording(recording);
-    Ok(report.with_search(search))
+    let timeline = timeline::of_longest(&run, &report.stalls)?;
+    Ok(report.with_search(search).with_timeline(timeline))
 }
 
 /// What the run is the answer to, if it is of a search.

@@ -25,6 +25,7 @@ pub mod stall;
 pub mod tables;
 mod terminal;
 mod text;
+pub mod timeline;
 pub mod type_test;
 pub mod verdict;
 
@@ -35,6 +36,7 @@ use insight::Insight;
 use limits::Profile;
 use model::RunView;
 use stall::Stall;
+use timeline::Timeline;
 use verdict::{Judgement, Verdict};
 
 /// A run, judged.
@@ -52,6 +54,8 @@ pub struct Report {
     pub insights: Vec<Insight>,
     /// Late samples of all series, put together in time, the longest stall first.
     pub stalls: Vec<Stall>,
+    /// What had each CPU around the longest stall of which that was recorded.
+    pub timeline: Option<Timeline>,
     /// What the recording of every sample says, where there is one and it was read.
     pub recording: Option<::recording::Survey>,
     /// How many streams the host holds, of the run of a search for that.
@@ -72,6 +76,7 @@ impl Report {
             budget,
             insights,
             stalls,
+            timeline: None,
             recording: None,
             capacity: None,
         }
@@ -80,6 +85,12 @@ impl Report {
     /// The same with what its recording says.
     pub fn with_recording(mut self, recording: Option<::recording::Survey>) -> Self {
         self.recording = recording;
+        self
+    }
+
+    /// The same with what had each CPU around a stall.
+    pub fn with_timeline(mut self, timeline: Option<Timeline>) -> Self {
+        self.timeline = timeline;
         self
     }
 

@@ -21,6 +21,7 @@ impl Show for Report {
         self.budget.show();
         self.insights.show();
         self.stalls.show();
+        self.timeline.show();
         self.capacity.show();
         if let Some(survey) = &mut self.recording {
             survey.points.show();

@@ -13,7 +13,7 @@ const WIDTH: f64 = 1120.0;
 const LEFT: f64 = 280.0;
 const RIGHT: f64 = 640.0;
 const TOP: f64 = 24.0;
-const ROW: f64 = 38.0;
+const ROW: f64 = 34.0;
 const GAP: f64 = 14.0;
 /// Height of the sum below the lines.
 const SUM: f64 = 92.0;

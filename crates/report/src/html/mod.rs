@@ -15,6 +15,7 @@ mod recording;
 mod svg;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod type_test;
 mod way;
 

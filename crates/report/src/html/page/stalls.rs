@@ -1,16 +1,19 @@
 //! Stalls as the page shows them.
 
 use crate::Report;
+use crate::html::timeline;
 use crate::stall::Stall;
 use crate::text::{count, plural};
 use units::format_ns;
 
 /// Stalls that are listed, the longest.
-const LISTED: usize = 8;
+const LISTED: usize = 6;
 
 pub(crate) struct StallsPart {
     pub(crate) sentence: String,
     pub(crate) rows: Vec<StallRow>,
+    /// What ran on which CPU around the longest of which that was recorded.
+    pub(crate) timeline_svg: Option<String>,
 }
 
 pub(crate) struct StallRow {
@@ -45,6 +48,7 @@ impl StallsPart {
                 count(samples),
                 plural(stalls.len() as u64, "stall"),
             ),
+            timeline_svg: report.timeline.as_ref().map(timeline::drawing),
             rows: stalls.iter().take(LISTED).map(|stall| row(report, stall)).collect(),
         })
     }
