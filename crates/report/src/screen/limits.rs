@@ -68,11 +68,13 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// What held up the samples over the limit, by name; else why it is undecided or not measured. May be empty.
+    /// What held up the samples over the limit, by name; what a figure within it proves; else why it is undecided or not measured. May
+    /// be empty.
     pub(crate) fn reason(&self) -> String {
         let held = match self.state {
             State::Exceeded => self.held.text(3),
-            _ => String::new(),
+            State::Within => self.proof.map(|proof| proof.text()).unwrap_or_default(),
+            State::Undecided | State::NotMeasured => String::new(),
         };
         if held.is_empty() { self.why.clone() } else { held }
     }
