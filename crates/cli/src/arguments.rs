@@ -1,11 +1,12 @@
 //! Values on the command line, and the options that every measuring command has.
 
+use crate::about::about;
 use crate::face::FaceArgs;
-use crate::page::PageArgs;
 use lab::load::{LoadKind, LoadRequest, LoadSpec};
 use lab::preflight::Intent;
 use probes::options::positive_duration;
-use std::path::PathBuf;
+use report::about::About;
+use std::path::{Path, PathBuf};
 use sys::thread::Policy;
 use units::CpuList;
 
@@ -17,7 +18,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) page: PageArgs,
+    pub(crate) pages: PageArgs,
     #[command(flatten)]
     pub(crate) face: FaceArgs,
     /// No progress on standard error
@@ -57,6 +58,29 @@ impl RunArgs {
     }
 }
 
+/// Files that a judged command writes beside its answer.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct PageArgs {
+    /// Also write the report as one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Also write the verdict as JUnit XML: a test case for each limit; a limit in doubt is an error, one not measured is skipped
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Object, site, operator and more for the acceptance record that a printed page begins with: a TOML file [without --html, the
+    /// page is written beside the run file]
+    #[arg(long, value_name = "FILE", value_parser = about)]
+    pub(crate) about: Option<About>,
+}
+
+impl PageArgs {
+    /// Where the page of the run in this file goes, if one is asked for.
+    pub(crate) fn page(&self, run: &Path) -> Option<PathBuf> {
+        let beside = || self.about.is_some().then(|| run.with_extension("html"));
+        self.html.clone().or_else(beside)
+    }
+}
+
 /// The length of a window: less than a tenth of a second says nothing about extremes, and would flood the run file.
 pub(crate) fn window(text: &str) -> Result<u64, String> {
     match units::parse_ns(text) {
@@ -72,13 +96,13 @@ pub(crate) struct PortArgs {
     /// Interface
     pub(crate) interface: String,
     /// How long to measure [default: until interrupted]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     pub(crate) duration: Option<u64>,
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY
-    #[arg(long, default_value = "fifo:60")]
+    #[arg(long, short, default_value = "fifo:60")]
     pub(crate) policy: Policy,
     /// CPU to run on
-    #[arg(long)]
+    #[arg(long, short = 'a')]
     pub(crate) cpu: Option<u32>,
     #[command(flatten)]
     pub(crate) capture: CaptureArgs,

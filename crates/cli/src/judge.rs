@@ -1,8 +1,9 @@
 //! How runs that are made from files are judged and shown.
 
+use crate::arguments::PageArgs;
 use crate::face::FaceArgs;
 use crate::failure::Failure;
-use crate::page::PageArgs;
+use crate::page;
 use crate::run_file::{limits_document, new_run};
 use crate::verdict;
 use report::limits::Profile;
@@ -16,7 +17,7 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_name = "PROFILE")]
     limits: Option<String>,
     #[command(flatten)]
-    page: PageArgs,
+    pages: PageArgs,
     #[command(flatten)]
     face: FaceArgs,
 }
@@ -24,7 +25,7 @@ pub(crate) struct JudgeArgs {
 impl JudgeArgs {
     /// The limits, if any; refuses a page that would replace something else, such as the run in `out`.
     pub(crate) fn profile(&self, out: Option<&Path>) -> Result<Option<Profile>, Failure> {
-        self.page.check(out)?;
+        page::check(self.pages.html.as_deref(), out)?;
         Ok(self.limits.as_deref().map(Profile::find).transpose()?)
     }
 
@@ -39,6 +40,6 @@ impl JudgeArgs {
     /// Shows the run in `file`; returns the exit status.
     pub(crate) fn show(&self, file: &Path, profile: Option<Profile>) -> Result<u8, Failure> {
         let report = verdict::read(file, profile)?;
-        verdict::present(&report, &self.face, &self.page)
+        verdict::present(&report, &self.face, &self.pages)
     }
 }

@@ -1,9 +1,11 @@
 //! Makes from a run file what the user sees, and the exit status that follows.
 
-use crate::arguments::RunArgs;
+use crate::about::evidence;
+use crate::arguments::{PageArgs, RunArgs};
 use crate::face::FaceArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
-use crate::page::{self, PageArgs};
+use crate::junit;
+use crate::page;
 use crate::timeline;
 use model::{RunView, kind};
 use report::Report;
@@ -21,26 +23,28 @@ pub(crate) const LIMIT_FAILED: u8 = 1;
 /// Reports the run in `file`: JSON or text on standard output, HTML where asked. Returns the exit status.
 pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Result<u8, Failure> {
     let report = read(file, profile)?;
-    let status = present(&report, &args.face, &args.page);
+    let status = present(&report, &args.face, &args.pages);
     if only_reflected(&report.run) && args.limits.is_some() && !args.quiet {
         say(&"this end returned the frames: the other end measured the round trips, and judges the limits");
     }
     status
 }
 
-/// Prints the report, then writes its page where one is asked for: an answer is not lost for want of room. Returns the exit status.
-pub(crate) fn present(report: &Report, face: &FaceArgs, page: &PageArgs) -> Result<u8, Failure> {
-    let printed = print(report, face, page.path(&report.run.file).as_deref());
+/// Prints the report, then writes the files that are asked for: an answer is not lost for want of room. Returns the exit status.
+pub(crate) fn present(report: &Report, face: &FaceArgs, pages: &PageArgs) -> Result<u8, Failure> {
+    let printed = print(report, face, pages.page(&report.run.file).as_deref());
     // Also when the terminal is gone.
-    let status = with_page(report, page);
+    let status = with_pages(report, pages);
     printed.and(status)
 }
 
-/// Writes the page of a report that was printed; returns the exit status. A limit that failed has failed, with a page or without.
-pub(crate) fn with_page(report: &Report, page: &PageArgs) -> Result<u8, Failure> {
+/// Writes the files of a report that was printed; returns the exit status. A limit that failed has failed, with a page or without.
+pub(crate) fn with_pages(report: &Report, pages: &PageArgs) -> Result<u8, Failure> {
     let status = status(report);
-    let path = page.path(&report.run.file);
-    match path.map_or(Ok(()), |path| write_html(report, page, &path)) {
+    let junit = pages.junit.as_deref().map_or(Ok(()), |path| junit::write(report, path));
+    let page = pages.page(&report.run.file);
+    let html = page.map_or(Ok(()), |path| write_html(report, pages, &path));
+    match junit.and(html) {
         Err(failure) if status == LIMIT_FAILED => {
             say(&failure);
             Ok(status)
@@ -99,12 +103,12 @@ fn only_reflected(run: &RunView) -> bool {
 }
 
 /// Writes the report as one HTML file.
-fn write_html(report: &Report, page: &PageArgs, path: &Path) -> Result<(), Failure> {
-    let about = page.about.clone().unwrap_or_default();
+fn write_html(report: &Report, pages: &PageArgs, path: &Path) -> Result<(), Failure> {
+    let about = pages.about.clone().unwrap_or_default();
     let html = report
-        .html(&about, Some(&page::evidence(&report.run.file)))
+        .html(&about, Some(&evidence(&report.run.file)))
         .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML report: {error}")))?;
-    page::write(path, &html)
+    page::HTML.write(path, &html)
 }
 
 /// Prints the report.

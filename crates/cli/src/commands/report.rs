@@ -1,8 +1,9 @@
 //! `triptime report`: a run file, judged and shown.
 
+use crate::arguments::PageArgs;
 use crate::face::FaceArgs;
 use crate::failure::Failure;
-use crate::page::PageArgs;
+use crate::page;
 use crate::verdict;
 use report::limits::Profile;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ pub(crate) struct ReportArgs {
     /// Run file
     run: PathBuf,
     #[command(flatten)]
-    page: PageArgs,
+    pages: PageArgs,
     #[command(flatten)]
     face: FaceArgs,
     /// Limit profile: substation, seapath, avb, or a TOML file [default: the one kept in the run]
@@ -24,8 +25,8 @@ pub(crate) struct ReportArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
-    args.page.check(None)?;
+    page::check(args.pages.html.as_deref(), None)?;
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
     let report = verdict::read(&args.run, profile)?;
-    verdict::present(&report, &args.face, &args.page)
+    verdict::present(&report, &args.face, &args.pages)
 }

@@ -1,8 +1,7 @@
 //! The attempts of a search: each is a plan of one step, and a run of its own.
 
-use crate::arguments::RunArgs;
+use crate::arguments::{PageArgs, RunArgs};
 use crate::failure::{Failure, say};
-use crate::page::PageArgs;
 use crate::run_file::{Run, Start};
 use host::CpuFacts;
 use lab::plan::{Named, Plan, PlanRun};
@@ -73,7 +72,7 @@ impl Attempts {
         };
         let args = RunArgs {
             out: Some(file.to_owned()),
-            page: PageArgs::default(),
+            pages: PageArgs::default(),
             ..self.args.clone()
         };
         let mut run = Run::start(begin, args)?;
