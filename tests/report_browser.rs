@@ -311,11 +311,12 @@ fn the_report_opens_shows_its_figures_zooms_and_prints() {
         browser.screenshot(&shots().join(format!("{kind}-first.png")));
         shows_the_figures_of(&browser, &document);
         for chart in ["bars", "time"] {
-            zooms(&browser, &format!("details[open] .chart[data-chart={chart}]"));
+            zooms(&browser, &format!(".chart[data-chart={chart}]"));
         }
         prints(&browser, &shots().join(format!("{kind}.pdf")));
         whole_page(&browser, &shots().join(format!("{kind}-whole.png")));
-        opens_and_closes(&browser);
+        gives_its_figures(&browser);
+        fits_a_narrow_screen(&browser);
         assert_eq!(
             browser.complaints(),
             Vec::<Value>::new(),
@@ -349,28 +350,49 @@ fn shows_the_figures_of(browser: &Browser, document: &Value) {
     }
 }
 
-fn opens_and_closes(browser: &Browser) {
-    let all = browser.run("return document.querySelectorAll('details.series').length;");
-    let open = || browser.run("return document.querySelectorAll('details.series[open]').length;");
-    let at_first = open();
-    assert!(
-        at_first.as_u64() > Some(0) && at_first.as_u64() < all.as_u64(),
-        "{at_first} of {all} open"
+/// A chart's figures as CSV: a head that names the lines, and a row for each window.
+fn gives_its_figures(browser: &Browser) {
+    let text = browser.run(
+        "const link = document.querySelector('[data-csv=time]'); let blob;
+         const made = URL.createObjectURL; URL.createObjectURL = (b) => { blob = b; return made.call(URL, b); };
+         link.addEventListener('click', (event) => event.preventDefault()); link.click(); URL.createObjectURL = made;
+         return link.download + '\\n' + blob.size;",
     );
-    browser.run("document.getElementById('open-all').click();");
-    assert_eq!(open(), all);
-    browser.run("document.getElementById('close-all').click();");
-    assert_eq!(open(), json!(0));
-    browser.run("document.querySelector('.figures a[href^=\"#series-\"]').click();");
-    browser.wait_for(
-        "a link in a table opens its series",
-        "return document.querySelectorAll('details.series[open]').length === 1;",
+    let (name, size) = text
+        .as_str()
+        .and_then(|text| text.split_once('\n'))
+        .expect("a name and a size");
+    assert!(name.ends_with("-wakeup-time.csv"), "{name}");
+    assert!(size.parse::<u64>().is_ok_and(|size| size > 500), "{size} octets");
+}
+
+/// On 420 pixels no part of the page scrolls the whole of it sideways.
+fn fits_a_narrow_screen(browser: &Browser) {
+    browser.in_session(
+        "POST",
+        "/goog/cdp/execute",
+        &json!({"cmd": "Emulation.setDeviceMetricsOverride",
+                "params": {"width": 420, "height": 900, "deviceScaleFactor": 1, "mobile": false}}),
+    );
+    let width = browser.run("return document.documentElement.scrollWidth;");
+    assert_eq!(width, json!(420));
+    browser.in_session(
+        "POST",
+        "/goog/cdp/execute",
+        &json!({"cmd": "Emulation.clearDeviceMetricsOverride", "params": {}}),
     );
 }
 
 fn prints(browser: &Browser, path: &Path) {
+    let record = "return document.getElementById('record').getBoundingClientRect().height;";
+    assert_eq!(browser.run(record), json!(0), "the record is for paper");
     let pdf = browser.print();
     assert!(pdf.starts_with(b"%PDF"));
+    let pages = pdf
+        .windows(12)
+        .filter(|octets| octets.starts_with(b"/Type /Page\n"))
+        .count();
+    assert!((4..=16).contains(&pages), "{pages} pages");
     std::fs::write(path, pdf).expect("the PDF is written");
 }
 

@@ -1,10 +1,12 @@
 //! Values on the command line, and the options that every measuring command has.
 
+use crate::about::about;
 use crate::face::FaceArgs;
 use lab::load::{LoadKind, LoadRequest, LoadSpec};
 use lab::preflight::Intent;
 use probes::options::positive_duration;
-use std::path::PathBuf;
+use report::about::About;
+use std::path::{Path, PathBuf};
 use sys::thread::Policy;
 use units::CpuList;
 
@@ -65,6 +67,18 @@ pub(crate) struct PageArgs {
     /// Also write the verdict as JUnit XML: a test case for each limit; a limit in doubt is an error, one not measured is skipped
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+    /// Object, site, operator and more for the acceptance record that a printed page begins with: a TOML file [without --html, the
+    /// page is written beside the run file]
+    #[arg(long, value_name = "FILE", value_parser = about)]
+    pub(crate) about: Option<About>,
+}
+
+impl PageArgs {
+    /// Where the page of the run in this file goes, if one is asked for.
+    pub(crate) fn page(&self, run: &Path) -> Option<PathBuf> {
+        let beside = || self.about.is_some().then(|| run.with_extension("html"));
+        self.html.clone().or_else(beside)
+    }
 }
 
 /// The length of a window: less than a tenth of a second says nothing about extremes, and would flood the run file.

@@ -57,6 +57,7 @@
 
 #![forbid(unsafe_code)]
 
+mod about;
 mod arguments;
 mod commands;
 mod ending;
@@ -71,6 +72,7 @@ mod ready;
 mod run_file;
 mod streams;
 mod time_sync;
+mod timeline;
 mod verdict;
 mod version;
 

@@ -1,10 +1,12 @@
 //! Makes from a run file what the user sees, and the exit status that follows.
 
+use crate::about::evidence;
 use crate::arguments::{PageArgs, RunArgs};
 use crate::face::FaceArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::junit;
 use crate::page;
+use crate::timeline;
 use model::{RunView, kind};
 use report::Report;
 use report::capacity::{self, Search};
@@ -30,7 +32,7 @@ pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Res
 
 /// Prints the report, then writes the files that are asked for: an answer is not lost for want of room. Returns the exit status.
 pub(crate) fn present(report: &Report, face: &FaceArgs, pages: &PageArgs) -> Result<u8, Failure> {
-    let printed = print(report, face, pages.html.as_deref());
+    let printed = print(report, face, pages.page(&report.run.file).as_deref());
     // Also when the terminal is gone.
     let status = with_pages(report, pages);
     printed.and(status)
@@ -40,7 +42,8 @@ pub(crate) fn present(report: &Report, face: &FaceArgs, pages: &PageArgs) -> Res
 pub(crate) fn with_pages(report: &Report, pages: &PageArgs) -> Result<u8, Failure> {
     let status = status(report);
     let junit = pages.junit.as_deref().map_or(Ok(()), |path| junit::write(report, path));
-    let html = pages.html.as_deref().map_or(Ok(()), |path| write_html(report, path));
+    let page = pages.page(&report.run.file);
+    let html = page.map_or(Ok(()), |path| write_html(report, pages, &path));
     match junit.and(html) {
         Err(failure) if status == LIMIT_FAILED => {
             say(&failure);
@@ -74,7 +77,8 @@ pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Fail
     let profile = profile.filter(|_| !only_reflected(&view));
     let search = search(&run)?;
     let report = Report::new(view, profile.into_iter().collect()).with_recording(recording);
-    Ok(report.with_search(search))
+    let timeline = timeline::of_longest(&run, &report.stalls)?;
+    Ok(report.with_search(search).with_timeline(timeline))
 }
 
 /// What the run is the answer to, if it is of a search.
@@ -99,9 +103,10 @@ fn only_reflected(run: &RunView) -> bool {
 }
 
 /// Writes the report as one HTML file.
-fn write_html(report: &Report, path: &Path) -> Result<(), Failure> {
+fn write_html(report: &Report, pages: &PageArgs, path: &Path) -> Result<(), Failure> {
+    let about = pages.about.clone().unwrap_or_default();
     let html = report
-        .html()
+        .html(&about, Some(&evidence(&report.run.file)))
         .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML report: {error}")))?;
     page::HTML.write(path, &html)
 }

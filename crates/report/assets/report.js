@@ -4,9 +4,12 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const css = getComputedStyle(document.documentElement);
   const colour = (name) => css.getPropertyValue(name).trim();
-  const DEEP = colour("--deep"), MID = colour("--mid"), LIMIT = colour("--limit"), SOFT = colour("--soft");
+  const LIMIT = colour("--limit"), SOFT = colour("--soft"), GRID = colour("--grid");
+  // The colours of lines, by the class that the drawing has.
+  const LOOKS = { max: "--deep", p99: "--mid", p50: "--low", only: "--mid" };
+  const stroke = (look) => colour(LOOKS[look] || "--" + look);
   const FONT = "11px " + getComputedStyle(document.body).fontFamily;
-  const HEIGHT = 265;
+  const HEIGHT = 170, FLOOR = 0.7;
   document.documentElement.classList.add("js");
 
   function trim(value) { return String(Number(value.toPrecision(3))); }
@@ -49,7 +52,7 @@
     return { splits: logSplits, filter: (u, splits) => splits, values: (u, splits) => splits.map(label) };
   }
   function axis(side, more) {
-    return Object.assign({ side, stroke: SOFT, font: FONT, grid: { stroke: "#e3e8ec", width: 1 }, ticks: { show: false }, gap: 5, size: side === 3 ? 56 : 26 }, more);
+    return Object.assign({ side, stroke: SOFT, font: FONT, grid: { stroke: GRID, width: 1 }, ticks: { show: false }, gap: 5, size: side === 3 ? 56 : 26 }, more);
   }
   function limitLine(limit, scale) {
     return (u) => {
@@ -80,11 +83,10 @@
   function eventMarks(u) {
     const { ctx, bbox } = u, ratio = devicePixelRatio || 1;
     ctx.save();
-    for (const [at, kind] of data.events) {
+    for (const [at, trouble] of data.events) {
       const x = Math.round(u.valToPos(at, "x", true));
       if (x < bbox.left || x > bbox.left + bbox.width) continue;
-      const trouble = !/^(load|step)-|^(stream|refused|note)$/.test(kind);
-      ctx.strokeStyle = ctx.fillStyle = trouble ? "#c07a00" : "#8a98a4";
+      ctx.strokeStyle = ctx.fillStyle = colour(trouble ? "--doubt" : "--faint");
       ctx.setLineDash([2 * ratio, 3 * ratio]);
       ctx.lineWidth = ratio;
       ctx.beginPath(); ctx.moveTo(x, bbox.top); ctx.lineTo(x, bbox.top + bbox.height); ctx.stroke();
@@ -109,41 +111,54 @@
     };
   }
 
+  // Bars of one histogram as a column: its lower edges, and its counts.
+  function barTable(one) {
+    const bars = one.bars.filter((bar) => bar.edges.length > 1);
+    if (bars.length === 0) return null;
+    // A bar that only another histogram has is empty.
+    const [edges, ...counts] = uPlot.join(bars.map((bar) => [bar.edges, bar.counts]));
+    return { names: bars.map((bar) => bar.name), looks: bars.map((bar) => bar.look), rows: [edges, ...counts.map((row) => row.map((n) => n ?? 0))] };
+  }
+  function timeTable(one) {
+    let at = [];
+    const tables = one.lines.map((line) => { at = line.at || at; return [at, line.ns]; });
+    if (at.length === 0) return null;
+    return { names: one.lines.map((line) => line.name), looks: one.lines.map((line) => line.look), rows: uPlot.join(tables) };
+  }
+
   function bars(figure, one) {
-    const { edges, counts } = one.bars;
-    if (edges.length < 2) return null;
+    const table = barTable(one);
+    if (table === null) return null;
+    // Zero has no place on a logarithmic axis: it is drawn on the floor.
+    const [edges, ...counts] = table.rows.map((row, at) => (at === 0 ? row : row.map((n) => n || FLOOR)));
     const low = edges[0], high = edges[edges.length - 1];
     const from = roundDown(Math.min(low, one.limit || low) / 1.05), to = roundUp(Math.max(high, one.limit || high) * 1.05);
-    const top = 10 ** Math.ceil(Math.log10(Math.max(10, ...counts.filter((c) => c != null))));
-    const rectangles = (u, index, first, last) => {
-      const fill = new Path2D(), floor = u.valToPos(0.7, "y", true);
-      for (let i = Math.max(0, first - 1); i <= Math.min(last, edges.length - 2); i++) {
-        if (counts[i] == null) continue;
-        const x0 = u.valToPos(edges[i], "x", true), x1 = u.valToPos(edges[i + 1], "x", true), y = u.valToPos(counts[i], "y", true);
-        fill.rect(x0, y, Math.max(1, x1 - x0 - 0.6), floor - y);
-      }
-      return { stroke: null, fill, clip: null, flags: 1 };
-    };
+    const top = 10 ** Math.ceil(Math.log10(Math.max(10, ...counts.flat())));
     const options = base(figure);
     options.scales = {
       x: { time: false, distr: 3, range: whole(low, high, from, to) },
-      y: { distr: 3, range: () => [0.7, top] },
+      y: { distr: 3, range: () => [FLOOR, top] },
     };
     options.axes = [axis(2, logAxis(duration)), axis(3, logAxis(many))];
-    options.series = [
-      { label: "from", value: (u, v) => duration(v) },
-      { label: "samples", stroke: MID, fill: MID, paths: rectangles, points: { show: false }, value: (u, v) => grouped(v) },
-    ];
+    const stepped = uPlot.paths.stepped({ align: 1 });
+    const outline = (name, at) => ({
+      label: name, stroke: stroke(table.looks[at]), width: 1.5, paths: stepped, points: { show: false }, value: (u, v) => grouped(v === FLOOR ? 0 : v),
+      fill: counts.length === 1 ? colour("--pale") : undefined, fillTo: FLOOR,
+    });
+    options.series = [{ label: "from", value: (u, v) => duration(v) }, ...table.names.map(outline)];
     options.hooks.draw = [limitLine(one.limit, "x")];
-    return new uPlot(options, [edges, counts], figure.querySelector(".plot"));
+    return new uPlot(options, [edges, ...counts], figure.querySelector(".plot"));
   }
 
   function time(figure, one) {
-    const { at, max, p99, p50 } = one.time;
-    if (at.length === 0) return null;
+    const table = timeTable(one);
+    if (table === null) return null;
+    const at = table.rows[0];
     const options = base(figure);
+    // One instant is pointed at in the charts of all kinds.
+    options.cursor.sync = { key: "time", scales: ["x", null] };
     options.scales = {
-      x: { time: false, range: whole(at[0], at[at.length - 1], 0, data.length_s || 1) },
+      x: { time: false, range: whole(at[0], at[at.length - 1], one.span[0], one.span[1] || 1) },
       y: { distr: 3, range: (u, low, high) => {
         low = low > 0 ? low : 1; high = high > 0 ? high : 10;
         return [roundDown(Math.min(low, one.limit || low) / 1.05), roundUp(Math.max(high, one.limit || high) * 1.05)];
@@ -155,14 +170,39 @@
         values: (u, splits) => splits.map((s) => instant(s, span(u))) }),
       axis(3, logAxis(duration)),
     ];
-    const line = (label, stroke, width) => ({ label, stroke, width, points: { show: at.length < 40, size: 4 }, value: (u, v) => duration(v) });
-    options.series = [
-      { label: "at", value: (u, v) => instant(v, 1) },
-      line("max", DEEP, 2), line("p99", MID, 1.5), line("p50", "#8fb6d6", 1.5),
-    ];
+    const line = (name, place) => ({
+      label: name, stroke: stroke(table.looks[place]), width: table.looks[place] === "max" ? 2 : 1.5, points: { show: at.length < 40, size: 4 }, value: (u, v) => duration(v),
+    });
+    options.series = [{ label: "at", value: (u, v) => instant(v, 1) + localTime(v) }, ...table.names.map(line)];
     options.hooks.drawAxes = [eventMarks];
     options.hooks.draw = [limitLine(one.limit, "y")];
-    return new uPlot(options, [at, max, p99, p50], figure.querySelector(".plot"));
+    return new uPlot(options, table.rows, figure.querySelector(".plot"));
+  }
+
+  // An instant of the run on the reader's clock.
+  function localTime(seconds) {
+    return seconds == null ? "" : " (" + new Date(data.started_ms + seconds * 1e3).toLocaleTimeString() + ")";
+  }
+  const started = document.getElementById("started");
+  const onClock = { month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" };
+  started.append(" = " + new Date(data.started_ms).toLocaleString(undefined, onClock) + " where you read this");
+
+  // What a chart shows, as CSV (RFC 4180).
+  function csv(figure) {
+    const one = data.panels[Number(figure.dataset.panel)], kind = figure.dataset.chart;
+    const table = kind === "bars" ? barTable(one) : timeTable(one);
+    if (table === null) return "";
+    const cell = (value) => (value == null ? "" : /[",\r\n]/.test(value) ? '"' + value.replace(/"/g, '""') + '"' : String(value));
+    const head = [kind === "bars" ? "from_ns" : "at_s", ...table.names];
+    const rows = table.rows[0].map((_, at) => table.rows.map((row) => row[at]));
+    return [head, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+  }
+  for (const link of document.querySelectorAll("[data-csv]")) {
+    link.addEventListener("click", () => {
+      const figure = link.closest("figure");
+      link.download = data.run + "-" + data.panels[Number(figure.dataset.panel)].id + "-" + link.dataset.csv + ".csv";
+      link.href = URL.createObjectURL(new Blob([csv(figure)], { type: "text/csv" }));
+    });
   }
 
   const charts = new Map();
@@ -171,7 +211,7 @@
     const plot = document.createElement("div");
     plot.className = "plot";
     figure.append(plot);
-    const one = data.series[Number(figure.dataset.series)];
+    const one = data.panels[Number(figure.dataset.panel)];
     const chart = figure.dataset.chart === "bars" ? bars(figure, one) : time(figure, one);
     if (chart === null) { plot.remove(); return; }
     charts.set(figure, chart);
@@ -183,15 +223,6 @@
   const watch = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) { watch.unobserve(entry.target); show(entry.target); }
   }, { rootMargin: "400px" });
-  for (const figure of document.querySelectorAll(".chart")) watch.observe(figure);
+  for (const figure of document.querySelectorAll(".chart[data-panel]")) watch.observe(figure);
 
-  const everySeries = (open) => { for (const one of document.querySelectorAll("details.series")) one.open = open; };
-  document.getElementById("open-all").addEventListener("click", () => everySeries(true));
-  document.getElementById("close-all").addEventListener("click", () => everySeries(false));
-  function openTarget() {
-    const target = location.hash.startsWith("#series-") && document.getElementById(location.hash.slice(1));
-    if (target) { target.open = true; target.scrollIntoView(); }
-  }
-  addEventListener("hashchange", openTarget);
-  openTarget();
 })();

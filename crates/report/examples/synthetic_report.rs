@@ -3,6 +3,7 @@
 
 use model::{Event, EventKind, RunState, RunView};
 use report::Report;
+use report::about::About;
 use report::limits::Profile;
 use testing::synthetic;
 
@@ -18,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(other) => return Err(format!("{other}: pass, fail, doubt, wakeup or many").into()),
     };
     let report = Report::new(run, vec![Profile::find("substation")?]);
-    std::fs::write(&path, report.html()?)?;
+    std::fs::write(&path, report.html(&About::default(), None)?)?;
     std::fs::write(format!("{path}.json"), report.json())?;
     std::fs::write(format!("{path}.txt"), report.text(false, Some(path.as_ref())))?;
     Ok(())

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod about;
 pub mod bound;
 pub mod budget;
 pub mod capacity;
@@ -21,9 +22,11 @@ pub mod pacing;
 pub mod recording;
 pub mod screen;
 mod shown;
+pub mod stall;
 pub mod tables;
 mod terminal;
 mod text;
+pub mod timeline;
 pub mod type_test;
 pub mod verdict;
 
@@ -33,6 +36,8 @@ use document::Document;
 use insight::Insight;
 use limits::Profile;
 use model::RunView;
+use stall::Stall;
+use timeline::Timeline;
 use verdict::{Judgement, Verdict};
 
 /// A run, judged.
@@ -48,6 +53,10 @@ pub struct Report {
     pub budget: Budget,
     /// What statistics say of its series beyond their figures.
     pub insights: Vec<Insight>,
+    /// Late samples of all series, put together in time, the longest stall first.
+    pub stalls: Vec<Stall>,
+    /// What had each CPU around the longest stall of which that was recorded.
+    pub timeline: Option<Timeline>,
     /// What the recording of every sample says, where there is one and it was read.
     pub recording: Option<::recording::Survey>,
     /// How many streams the host holds, of the run of a search for that.
@@ -60,12 +69,15 @@ impl Report {
         let judgement = Judgement::of(&run, &profiles);
         let budget = Budget::of(&run, &judgement);
         let insights = insight::of_run(&run, &judgement);
+        let stalls = stall::of_run(&run, &judgement);
         Self {
             run,
             profiles,
             judgement,
             budget,
             insights,
+            stalls,
+            timeline: None,
             recording: None,
             capacity: None,
         }
@@ -74,6 +86,12 @@ impl Report {
     /// The same with what its recording says.
     pub fn with_recording(mut self, recording: Option<::recording::Survey>) -> Self {
         self.recording = recording;
+        self
+    }
+
+    /// The same with what had each CPU around a stall.
+    pub fn with_timeline(mut self, timeline: Option<Timeline>) -> Self {
+        self.timeline = timeline;
         self
     }
 

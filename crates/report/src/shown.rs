@@ -9,6 +9,7 @@ use crate::capacity::Capacity;
 use crate::comparison::{Compared, Comparison, FactDifference};
 use crate::insight::Insight;
 use crate::limits::{Limit, Pattern, Profile, Requirement, Wanted};
+use crate::stall::Stall;
 use crate::verdict::{Check, Judgement, NotApplicable, NotMeasured, ProfileVerdict, RequirementCheck, RequirementOpen};
 use units::foreign::Show;
 
@@ -19,6 +20,8 @@ impl Show for Report {
         self.judgement.show();
         self.budget.show();
         self.insights.show();
+        self.stalls.show();
+        self.timeline.show();
         self.capacity.show();
         if let Some(survey) = &mut self.recording {
             survey.points.show();
@@ -162,6 +165,13 @@ impl Show for Line {
 impl Show for Insight {
     fn show(&mut self) {
         self.series.show();
+    }
+}
+
+impl Show for Stall {
+    fn show(&mut self) {
+        self.series.show();
+        self.explanation.show();
     }
 }
 

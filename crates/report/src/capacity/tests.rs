@@ -282,7 +282,7 @@ fn the_report_begins_with_the_answer() {
     let failed = report(search(8, Some(9), Some((9, Part::Host))));
     assert_eq!(failed.verdict(), Verdict::Fail);
     assert!(failed.text(false, None).starts_with("FAIL  At least 8 streams"));
-    let html = failed.html().expect("a page");
+    let html = failed.html(&crate::about::About::default(), None).expect("a page");
     assert!(html.contains("Asked for at least 9 streams: fail.") && html.contains("data-verdict=\"fail\""));
     let document: serde_json::Value = serde_json::from_str(&failed.json()).expect("JSON");
     let capacity = &document["capacity"];

@@ -87,7 +87,7 @@ impl Comparison {
             rows: of_runs.iter().map(|(name, series)| row(name, series)).collect(),
             words: words.into_iter().filter(|line| !line.starts_with("NOT LIKE")).collect(),
             unfair: compared.unfair.clone(),
-            overlay_svg: overlay::histograms(&compared.name, &histograms),
+            overlay_svg: overlay::histograms(&compared.name, &histograms, None),
             box_svg: boxes::plot(&maxima),
         }
     }

@@ -192,7 +192,11 @@ fn it_is_in_every_face_of_the_report() {
     only(&mut run).max_ns = Some(40_000);
     let words = "its largest sample is 40.0 µs";
     let report = crate::Report::new(run, Vec::new());
-    for face in [report.text(false, None), report.json(), report.html().expect("a page")] {
+    for face in [
+        report.text(false, None),
+        report.json(),
+        report.html(&crate::about::About::default(), None).expect("a page"),
+    ] {
         assert!(face.contains(words), "{face}");
     }
 }

@@ -3,8 +3,6 @@
 //! beyond are dots.
 
 use super::svg::{Scale, axis_ns, escape};
-use crate::insight::window_maxima;
-use model::SeriesView;
 use std::fmt::Write;
 
 /// Fewer windows make no box.
@@ -64,11 +62,6 @@ fn between(sorted: &[f64], q: f64) -> f64 {
     let (below, part) = (place.floor() as usize, place.fract());
     let above = (below + 1).min(sorted.len() - 1);
     sorted[below] + (sorted[above] - sorted[below]) * part
-}
-
-/// The box of one series; nothing with too few windows.
-pub(super) fn of_series(series: &SeriesView) -> String {
-    plot(&[(series.spec.name.clone(), window_maxima(series))])
 }
 
 /// One row for each named set of window maxima, on one logarithmic scale; those with too few windows are left out.

@@ -10,10 +10,10 @@ use units::format_ns;
 
 const WIDTH: f64 = 1120.0;
 /// Where the bars begin and end; left of them stand the names, right of them the figures.
-const LEFT: f64 = 300.0;
-const RIGHT: f64 = 740.0;
+const LEFT: f64 = 280.0;
+const RIGHT: f64 = 640.0;
 const TOP: f64 = 24.0;
-const ROW: f64 = 38.0;
+const ROW: f64 = 34.0;
 const GAP: f64 = 14.0;
 /// Height of the sum below the lines.
 const SUM: f64 = 92.0;
@@ -146,10 +146,15 @@ fn row(out: &mut String, line: &Line, scale: &Scale, y: f64) {
             middle + 13.0
         );
         let text = axis_ns(allowed as f64);
+        // The figures stand right of the bars.
+        let (side, x) = if x > RIGHT - 70.0 {
+            ("limit-text end", x - 5.0)
+        } else {
+            ("limit-text", x + 5.0)
+        };
         let _ = write!(
             out,
-            "<text class=\"limit-text\" x=\"{:.1}\" y=\"{:.1}\">limit {text}</text>",
-            x + 5.0,
+            "<text class=\"{side}\" x=\"{x:.1}\" y=\"{:.1}\">limit {text}</text>",
             middle + 4.0
         );
     }

@@ -1,25 +1,31 @@
-//! The charts of a series: histogram, time line, and the range that fits into a table row.
+//! The time chart of a panel, and the range of a series that fits into a table row.
 
-use super::data::{bars, points};
-use super::svg::{Scale, axis_count, axis_ns, axis_time, escape, polyline, time_ticks};
-use crate::text::count;
-use model::{Event, EventKind, Figures, SeriesView};
+use super::lines::Line;
+use super::svg::{Scale, axis_ns, axis_time, escape, polyline, time_ticks};
+use model::{Event, EventKind, Figures};
 use std::fmt::Write;
 use units::format_ns;
 
 const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 250.0;
+const HEIGHT: f64 = 200.0;
 pub(super) const LEFT: f64 = 56.0;
 pub(super) const RIGHT: f64 = WIDTH - 20.0;
 pub(super) const TOP: f64 = 22.0;
 pub(super) const BOTTOM: f64 = HEIGHT - 30.0;
-/// Points of a static time line: more cannot be told apart at this width.
-const STATIC_POINTS: usize = 480;
+/// Points of a drawn line: more cannot be told apart at this width.
+pub(super) const STATIC_POINTS: usize = 300;
+/// Events marked in one drawing: more make it unreadable.
+const MOST_MARKS: usize = 60;
 
 pub(super) fn open(title: &str) -> String {
+    opened("static", title)
+}
+
+/// The begin of a drawing of this class.
+pub(super) fn opened(class: &str, title: &str) -> String {
     let title = escape(title);
     format!(
-        "<svg class=\"static\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\"><title>{title}</title>"
+        "<svg class=\"{class}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\"><title>{title}</title>"
     )
 }
 
@@ -46,46 +52,7 @@ pub(super) fn tick_x(out: &mut String, x: f64, label: &str) {
     );
 }
 
-/// Latency along, count up, both logarithmic; the limit as a red line.
-pub(super) fn histogram(series: &SeriesView, limit: Option<u64>) -> String {
-    let bars = bars(series);
-    let name = &series.spec.name;
-    let mut out = open(&format!(
-        "{name}: histogram of {} samples",
-        count(series.histogram.count())
-    ));
-    let edges = bars
-        .iter()
-        .flat_map(|bar| [bar.low_ns as f64, bar.high_ns as f64 + 1.0]);
-    let x = Scale::log(edges.chain(limit.map(|limit| limit as f64)), LEFT, RIGHT);
-    let most = bars.iter().map(|bar| bar.count).max().unwrap_or(1).max(10) as f64;
-    let y = Scale::log_between(0.7, 10f64.powf(most.log10().ceil()), BOTTOM, TOP);
-    grid_y(&mut out, &y, axis_count);
-    for tick in x.ticks() {
-        tick_x(&mut out, x.at(tick), &axis_ns(tick));
-    }
-    let mut path = String::new();
-    for bar in bars.iter().filter(|bar| bar.count > 0) {
-        let (left, right) = (x.at(bar.low_ns as f64), x.at(bar.high_ns as f64 + 1.0));
-        let _ = write!(
-            path,
-            "M{left:.1} {BOTTOM}V{:.1}H{right:.1}V{BOTTOM}Z",
-            y.at(bar.count as f64)
-        );
-    }
-    let _ = write!(
-        out,
-        "<path class=\"bars\" d=\"{path}\"/><path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/>"
-    );
-    if let Some(limit) = limit {
-        let at = x.at(limit as f64);
-        let _ = write!(out, "<path class=\"limit\" d=\"M{at:.1} {TOP}V{BOTTOM}\"/>");
-        limit_label(&mut out, at, TOP - 6.0, limit);
-    }
-    out + "</svg>"
-}
-
-fn limit_label(out: &mut String, x: f64, y: f64, limit: u64) {
+pub(super) fn limit_label(out: &mut String, x: f64, y: f64, limit: u64) {
     let side = if x > RIGHT - 60.0 { "end" } else { "mid" };
     let x = x.min(RIGHT);
     let text = axis_ns(limit as f64);
@@ -95,41 +62,30 @@ fn limit_label(out: &mut String, x: f64, y: f64, limit: u64) {
     );
 }
 
-/// Time along, latency up (logarithmic): maximum, 99 % quantile and median of each window, events as marks.
-pub(super) fn timeline(series: &SeriesView, events: &[&Event], limit: Option<u64>, length_s: f64) -> String {
-    let points = points(&series.windows, STATIC_POINTS);
-    let mut out = open(&format!(
-        "{}: largest sample of each window over the run",
-        series.spec.name
-    ));
-    let whole = |ns: Option<u64>| ns.map(|ns| ns as f64);
-    let values = points
-        .iter()
-        .flat_map(|point| [point.max.map(|ns| ns as f64), whole(point.p50)])
-        .flatten();
+/// Time along, over the span that was measured; latency up (logarithmic): the lines, events as marks.
+pub(super) fn timeline(
+    name: &str,
+    lines: &[Line],
+    events: &[&Event],
+    limit: Option<u64>,
+    span_s: (f64, f64),
+) -> String {
+    let mut out = open(&format!("{name}: over the time it was measured"));
+    let values = lines.iter().flat_map(|line| &line.points).filter_map(|(_, ns)| *ns);
     let y = Scale::log(values.chain(limit.map(|limit| limit as f64)), BOTTOM, TOP);
-    let x = Scale::linear(0.0, length_s, LEFT, RIGHT);
+    let x = Scale::linear(span_s.0, span_s.1, LEFT, RIGHT);
     grid_y(&mut out, &y, axis_ns);
-    for tick in time_ticks(length_s) {
-        tick_x(&mut out, x.at(tick), &axis_time(tick, length_s));
+    for tick in time_ticks(span_s) {
+        tick_x(&mut out, x.at(tick), &axis_time(tick, span_s.1));
     }
-    for event in events {
+    let is_in = |event: &&&Event| (span_s.0..=span_s.1).contains(&(event.at_ns as f64 / 1e9));
+    for event in events.iter().filter(is_in).take(MOST_MARKS) {
         event_mark(&mut out, event, &x);
     }
-    let line = |figure: fn(&super::data::ChartPoint) -> Option<f64>| {
-        polyline(
-            points
-                .iter()
-                .map(|point| figure(point).map(|ns| (x.at(point.at_s), y.at(ns)))),
-        )
-    };
-    let lines = [
-        ("p50", line(|point| point.p50.map(|ns| ns as f64))),
-        ("p99", line(|point| point.p99.map(|ns| ns as f64))),
-        ("max", line(|point| point.max.map(|ns| ns as f64))),
-    ];
-    for (class, path) in lines {
-        let _ = write!(out, "<path class=\"line {class}\" d=\"{path}\"/>");
+    for line in lines {
+        let points = line.points.iter().map(|(at, ns)| ns.map(|ns| (x.at(*at), y.at(ns))));
+        let (look, path) = (&line.look, polyline(points));
+        let _ = write!(out, "<path class=\"line {look}\" d=\"{path}\"/>");
     }
     if let Some(limit) = limit {
         let at = y.at(limit as f64);
@@ -138,6 +94,15 @@ pub(super) fn timeline(series: &SeriesView, events: &[&Event], limit: Option<u64
     }
     let _ = write!(out, "<path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/></svg>");
     out
+}
+
+/// Whether an event is marked in a chart: what can put a figure in doubt, and what changed the conditions.
+pub(super) fn is_marked(kind: EventKind) -> bool {
+    let is_condition = matches!(
+        kind,
+        EventKind::LoadStarted | EventKind::LoadStopped | EventKind::StepStarted | EventKind::StepStopped
+    );
+    is_condition || is_trouble(kind)
 }
 
 /// Whether an event can put a figure in doubt, for its colour.

@@ -2,21 +2,27 @@
 //!
 //! Every chart is drawn here as SVG; where scripts run, uPlot lays a zoomable chart over it.
 
+mod bed;
 pub(crate) mod boxes;
 mod budget;
 mod charts;
 mod data;
+mod lines;
 pub(crate) mod overlay;
 mod page;
+mod panels;
 mod recording;
 mod svg;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod type_test;
 mod way;
 
 use crate::Report;
+use crate::about::{About, Evidence};
 use askama::Template;
+use page::RecordPart;
 use units::foreign::Show;
 
 pub(crate) const CSS: &str = concat!(
@@ -38,14 +44,15 @@ struct Html<'a> {
 }
 
 impl Report {
-    /// The report as one self-contained HTML file.
+    /// The report as one self-contained HTML file. `about` and `evidence` are for its printed acceptance record.
     ///
     /// # Errors
     /// Only when a value cannot be written as text, which none of ours can.
-    pub fn html(&self) -> Result<String, askama::Error> {
+    pub fn html(&self, about: &About, evidence: Option<&Evidence>) -> Result<String, askama::Error> {
         let report = &self.shown();
+        let record = RecordPart::of(report, &about.shown(), evidence);
         Html {
-            page: page::Page::of(report),
+            page: page::Page::of(report, record, way::picture(&self.run.facts)),
             css: CSS,
             uplot: UPLOT,
             script: SCRIPT,

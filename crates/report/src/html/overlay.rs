@@ -1,5 +1,6 @@
-//! Histograms of several runs, drawn one over the other as outlines.
+//! Histograms of several runs or series, drawn one over the other as outlines.
 
+use super::charts::{BOTTOM, LEFT, RIGHT, TOP, grid_y, limit_label, opened, tick_x};
 use super::svg::{Scale, axis_count, axis_ns, escape};
 use stats::{Bucket, Histogram};
 use std::fmt::Write;
@@ -7,64 +8,50 @@ use std::fmt::Write;
 /// Bars in a factor of ten.
 const PER_DECADE: u32 = 20;
 
-const WIDTH: f64 = 700.0;
-const HEIGHT: f64 = 280.0;
-const LEFT: f64 = 56.0;
-const RIGHT: f64 = WIDTH - 20.0;
-const TOP: f64 = 14.0;
-const BOTTOM: f64 = HEIGHT - 30.0;
-
 /// Outlines are told apart by these classes, in turn.
 pub(crate) const CLASSES: usize = 6;
 
-/// Latency along, count up, both logarithmic; one outline for each run, named in its title.
-pub(crate) fn histograms(name: &str, runs: &[(&str, &Histogram)]) -> String {
-    let bars: Vec<Vec<Bucket>> = runs
+/// Latency along, count up, both logarithmic: an outline for each, named in its title; the limit as a red line.
+pub(crate) fn histograms(name: &str, all: &[(&str, &Histogram)], limit: Option<u64>) -> String {
+    let bars: Vec<Vec<Bucket>> = all
         .iter()
         .map(|(_, histogram)| histogram.log_buckets(PER_DECADE))
         .collect();
     let edges = bars
         .iter()
         .flatten()
-        .flat_map(|bar| [bar.low_ns as f64, bar.high_ns as f64 + 1.0]);
+        .flat_map(|bar| [bar.low_ns as f64, bar.high_ns as f64 + 1.0])
+        .chain(limit.map(|limit| limit as f64));
     let x = Scale::log(edges.collect::<Vec<_>>(), LEFT, RIGHT);
     let most = bars.iter().flatten().map(|bar| bar.count).max().unwrap_or(1).max(10) as f64;
     let y = Scale::log_between(0.7, 10f64.powf(most.log10().ceil()), BOTTOM, TOP);
-    let title = escape(&format!("{name}: histograms of the runs"));
-    let mut out =
-        format!("<svg class=\"overlay\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">");
-    axes(&mut out, &x, &y);
-    for (index, ((run, _), bars)) in runs.iter().zip(&bars).enumerate() {
+    let mut out = opened("overlay", &format!("{name}: how many samples took how long"));
+    grid_y(&mut out, &y, axis_count);
+    for tick in x.ticks() {
+        tick_x(&mut out, x.at(tick), &axis_ns(tick));
+    }
+    for (at, ((label, _), bars)) in all.iter().zip(&bars).enumerate().rev() {
         let _ = write!(
             out,
-            "<path class=\"outline run{}\" d=\"{}\"><title>{}</title></path>",
-            index % CLASSES,
+            "<path class=\"outline {}\" d=\"{}\"><title>{}</title></path>",
+            look(at, all.len()),
             outline(bars, &x, &y),
-            escape(run)
+            escape(label)
         );
     }
-    out + "</svg>"
+    if let Some(limit) = limit {
+        let at = x.at(limit as f64);
+        let _ = write!(out, "<path class=\"limit\" d=\"M{at:.1} {TOP}V{BOTTOM}\"/>");
+        limit_label(&mut out, at, TOP - 6.0, limit);
+    }
+    out + &format!("<path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/></svg>")
 }
 
-fn axes(out: &mut String, x: &Scale, y: &Scale) {
-    for tick in y.ticks() {
-        let at = y.at(tick);
-        let _ = write!(
-            out,
-            "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/><text class=\"tick end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            LEFT - 6.0,
-            at + 3.5,
-            axis_count(tick)
-        );
-    }
-    for tick in x.ticks() {
-        let at = x.at(tick);
-        let _ = write!(
-            out,
-            "<path class=\"grid\" d=\"M{at:.1} {TOP}V{BOTTOM}\"/><text class=\"tick mid\" x=\"{at:.1}\" y=\"{:.1}\">{}</text>",
-            BOTTOM + 15.0,
-            axis_ns(tick)
-        );
+/// The class that colours the one at this place of so many: where there is only one, it is filled.
+pub(super) fn look(at: usize, of: usize) -> String {
+    match of {
+        1 => "only".to_owned(),
+        _ => format!("run{}", at % CLASSES),
     }
 }
 
@@ -103,7 +90,8 @@ mod tests {
             histogram
         };
         let (a, b) = (of(&[1_000, 2_000, 90_000]), of(&[1_500, 400_000]));
-        let drawn = histograms("wakeup/cpu1", &[("a", &a), ("<b>", &b)]);
+        let drawn = histograms("wakeup/cpu1", &[("a", &a), ("<b>", &b)], Some(120_000));
+        assert!(drawn.contains("limit 120 µs"));
         assert!(drawn.contains("outline run0") && drawn.contains("outline run1"));
         assert!(drawn.contains("&lt;b&gt;") && !drawn.contains("<b>"));
     }

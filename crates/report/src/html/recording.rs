@@ -93,7 +93,7 @@ fn bands(name: &str, bands: &[Option<Band>], length_s: f64) -> String {
     );
     let x = Scale::linear(0.0, bands.len() as f64, LEFT, RIGHT);
     grid_y(&mut out, &y, axis_ns);
-    for tick in time_ticks(length_s) {
+    for tick in time_ticks((0.0, length_s)) {
         let at = x.at(tick / length_s.max(1e-9) * bands.len() as f64);
         tick_x(&mut out, at, &axis_time(tick, length_s));
     }

@@ -110,19 +110,21 @@ fn round_up(value: f64) -> f64 {
     digit * power
 }
 
-/// Round instants, in seconds, along a run of `length_s`, at most about eight.
-pub(super) fn time_ticks(length_s: f64) -> Vec<f64> {
+/// Round instants between two, in seconds, at most about eight.
+pub(super) fn time_ticks((from_s, to_s): (f64, f64)) -> Vec<f64> {
     const STEPS: [f64; 21] = [
         0.001, 0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0,
         21600.0, 43200.0, 86400.0,
     ];
+    let length_s = to_s - from_s;
     let step = STEPS
         .into_iter()
         .find(|step| length_s / step <= 8.0)
         .unwrap_or(86400.0 * (length_s / 691_200.0).ceil());
+    let first = (from_s / step - 1e-6).ceil().max(0.0);
     (0..)
-        .map(|n| f64::from(n) * step)
-        .take_while(|at| *at <= length_s * 1.000_001)
+        .map(|n| (first + f64::from(n)) * step)
+        .take_while(|at| *at <= to_s + step * 1e-6)
         .collect()
 }
 
@@ -216,9 +218,10 @@ mod tests {
         assert_eq!(axis_ns(3_000_000.0), "3 ms");
         assert_eq!(axis_time(90.0, 3600.0), "1.5 min");
         assert_eq!(axis_count(10_000.0), "10k");
-        assert_eq!(time_ticks(60.0), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
-        assert!(time_ticks(30.0 * 86_400.0).len() <= 9);
-        assert_eq!(time_ticks(0.0), [0.0]);
+        assert_eq!(time_ticks((0.0, 60.0)), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
+        assert_eq!(time_ticks((31.2, 48.0)), [35.0, 40.0, 45.0]);
+        assert!(time_ticks((0.0, 30.0 * 86_400.0)).len() <= 9);
+        assert_eq!(time_ticks((0.0, 0.0)), [0.0]);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Draws the way of a frame inside the traced host: a box for each line of the tree, joined from the left.
 
+use super::svg::escape;
 use model::Fact;
 use model::fact::TRACED_WAY;
+use units::foreign::Show;
 
 /// Spaces of a level in the tree.
 const INDENT: usize = 2;
@@ -12,12 +14,13 @@ const LEVEL: usize = 28;
 const BOX: usize = 22;
 const CHARACTER: usize = 7;
 
-/// Draws the tree that `trace` left among the facts; `None` where there is none.
+/// Draws the tree that `trace` left among the facts; `None` where there is none. The facts are those of the run file: in texts that
+/// were made safe to show, a tree is one line. Each of its lines is made safe here.
 pub(super) fn picture(facts: &[Fact]) -> Option<String> {
     let tree = TRACED_WAY.of(facts)?;
     let lines = tree.lines().map(|line| {
         let text = line.trim_start_matches(' ');
-        ((line.len() - text.len()) / INDENT, text.to_owned())
+        ((line.len() - text.len()) / INDENT, text.to_owned().shown())
     });
     Some(svg(&lines.collect::<Vec<_>>()))
 }
@@ -48,41 +51,39 @@ fn svg(lines: &[(usize, String)]) -> String {
              <text x=\"{}\" y=\"{}\" fill=\"currentColor\">{}</text>\n",
             x + 6,
             y + 15,
-            escaped(text)
+            escape(text)
         ));
     }
     out.push_str("</svg>\n");
     out
 }
 
-fn escaped(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{picture, svg};
+    use super::picture;
     use model::Fact;
+
+    fn way(tree: &str) -> Fact {
+        Fact {
+            group: "trace".to_owned(),
+            name: "way".to_owned(),
+            value: Ok(tree.to_owned()),
+            source: String::new(),
+        }
+    }
 
     #[test]
     fn names_cannot_break_the_document() {
-        let lines = [(0, "eth1: network card".to_owned()), (1, "<script>&\u{7}".to_owned())];
-        let picture = svg(&lines);
-        assert!(picture.contains("&lt;script&gt;&amp;?"));
+        let picture = picture(&[way("eth1: network card\n  <script>&\u{7}\n")]).expect("a picture");
+        assert!(picture.contains("&lt;script&gt;&amp;\\u{7}"), "{picture}");
         assert_eq!(picture.matches("<rect").count(), 2);
         assert_eq!(picture.matches("<path").count(), 1);
     }
+
     #[test]
     fn the_tree_among_the_facts_is_drawn() {
-        let fact = Fact {
-            group: "trace".to_owned(),
-            name: "way".to_owned(),
-            value: Ok("eth1: network card\n  br0: bridge\n    vnet0: tap\n".to_owned()),
-            source: String::new(),
-        };
         assert_eq!(picture(&[]), None);
-        let drawn = picture(&[fact]).expect("a picture");
+        let drawn = picture(&[way("eth1: network card\n  br0: bridge\n    vnet0: tap\n")]).expect("a picture");
         assert_eq!((drawn.matches("<rect").count(), drawn.matches("<path").count()), (3, 2));
     }
 }

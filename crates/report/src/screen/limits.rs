@@ -67,6 +67,37 @@ pub(crate) struct Row {
     pub(crate) proof: Option<Proof>,
 }
 
+impl Row {
+    /// What held up the samples over the limit, by name; what a figure within it proves; else why it is undecided or not measured. May
+    /// be empty.
+    pub(crate) fn reason(&self) -> String {
+        let held = match self.state {
+            State::Exceeded => self.held.text(3),
+            State::Within => self.proof.map(|proof| proof.text()).unwrap_or_default(),
+            State::Undecided | State::NotMeasured => String::new(),
+        };
+        if held.is_empty() { self.why.clone() } else { held }
+    }
+
+    /// The class that colours it on a page.
+    pub(crate) fn look(&self) -> &'static str {
+        self.state.verdict().map_or("none", Verdict::word)
+    }
+
+    /// `age/MU08 +7`: the series of the worst figure, and how many others are in the same state.
+    pub(crate) fn place(&self) -> String {
+        match self.others {
+            0 => self.series.clone(),
+            n => format!("{} +{n}", self.series),
+        }
+    }
+
+    /// How many times the allowed time its figure is, where it is exceeded: `14.4`.
+    pub(crate) fn times_text(&self) -> String {
+        self.times.map_or_else(String::new, |times| format!("{times:.1}"))
+    }
+}
+
 /// How rare samples over a limit are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Proof {

@@ -22,6 +22,9 @@ pub const LINES: usize = 24;
 /// The most columns a line has.
 pub const COLUMNS: usize = 100;
 
+/// Rows of limits that a page has in its first screen.
+const PAGE_ROWS: usize = 12;
+
 const DAY_NS: f64 = 86_400e9;
 
 /// What stands on the screen.
@@ -71,6 +74,42 @@ impl Screen {
                 foreign::shown(&report.run.file.to_string_lossy())
             ),
         }
+    }
+}
+
+impl Screen {
+    /// The limits that are exceeded or undecided.
+    pub(crate) fn open(&self) -> Vec<&Row> {
+        let is_open = |row: &&Row| matches!(row.state, State::Exceeded | State::Undecided);
+        self.rows.iter().filter(is_open).collect()
+    }
+
+    /// The limits that a page has in rows: all that were measured where these are few, else those of [`Self::open`].
+    pub(crate) fn in_rows(&self) -> Vec<&Row> {
+        let is_measured = |row: &&Row| row.state != State::NotMeasured;
+        let measured: Vec<&Row> = self.rows.iter().filter(is_measured).collect();
+        if measured.len() <= PAGE_ROWS {
+            measured
+        } else {
+            self.open()
+        }
+    }
+
+    /// The limits that are within, by name.
+    pub(crate) fn within(&self) -> Option<String> {
+        self.named(State::Within, "within")
+    }
+
+    /// The limits that nothing was measured for, by name.
+    pub(crate) fn not_measured(&self) -> Option<String> {
+        self.named(State::NotMeasured, "not measured")
+    }
+
+    /// `✓ within: wakeup.max, rtt.max`
+    fn named(&self, state: State, word: &str) -> Option<String> {
+        let rows = self.rows.iter().filter(|row| row.state == state);
+        let names: Vec<&str> = rows.map(|row| row.id.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{} {word}: {}", state.sign(), names.join(", ")))
     }
 }
 

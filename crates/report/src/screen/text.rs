@@ -92,8 +92,7 @@ impl Screen {
 
     /// Limits that are exceeded or undecided in rows; the others by name.
     fn table(&self, paint: &Paint, most: usize) -> Vec<String> {
-        let is_open = |row: &&Row| matches!(row.state, State::Exceeded | State::Undecided);
-        let open: Vec<&Row> = self.rows.iter().filter(is_open).collect();
+        let open = self.open();
         let mut lines = Vec::new();
         if !open.is_empty() {
             lines.push(paint.heading(&columns(
@@ -106,43 +105,32 @@ impl Screen {
             )));
         }
         lines.extend(open.iter().take(most).map(|row| row.line(paint)));
-        let names = |rows: &[&Row]| rows.iter().map(|row| row.id.as_str()).collect::<Vec<_>>().join(", ");
-        if open.len() > most {
-            lines.push(fitted(
-                &format!("  and {} more: {}", open.len() - most, names(&open[most..])),
-                COLUMNS,
-            ));
+        let rest = open.get(most..).unwrap_or_default();
+        if !rest.is_empty() {
+            let names: Vec<&str> = rest.iter().map(|row| row.id.as_str()).collect();
+            let text = format!("  and {} more: {}", rest.len(), names.join(", "));
+            lines.push(fitted(&text, COLUMNS));
         }
-        for (state, word) in [(State::Within, "within"), (State::NotMeasured, "not measured")] {
-            let rows: Vec<&Row> = self.rows.iter().filter(|row| row.state == state).collect();
-            if !rows.is_empty() {
-                let text = format!("{} {word}: {}", state.sign(), names(&rows));
-                let text = fitted(&text, COLUMNS);
-                lines.push(
-                    state
-                        .verdict()
-                        .map_or(text.clone(), |verdict| paint.verdict(verdict, &text)),
-                );
-            }
-        }
+        let within = self
+            .within()
+            .map(|text| paint.verdict(Verdict::Pass, &fitted(&text, COLUMNS)));
+        lines.extend(within);
+        lines.extend(self.not_measured().map(|text| fitted(&text, COLUMNS)));
         lines
     }
 }
 
 impl Row {
     fn line(&self, paint: &Paint) -> String {
-        let times = self.times.map_or_else(String::new, |times| format!("{times:.1}"));
-        let more = match self.others {
-            0 => String::new(),
-            n => format!(" +{n}"),
-        };
-        let reason = match self.state {
-            State::Exceeded => self.held.text(3),
-            _ => self.why.clone(),
-        };
-        let reason = if reason.is_empty() { self.why.clone() } else { reason };
-        let why = format!("{reason}; {}{more}", self.series);
-        let line = columns(self.state.sign(), &self.id, &self.worst, &self.allowed, &times, &why);
+        let why = format!("{}; {}", self.reason(), self.place());
+        let line = columns(
+            self.state.sign(),
+            &self.id,
+            &self.worst,
+            &self.allowed,
+            &self.times_text(),
+            &why,
+        );
         match self.state.verdict() {
             Some(verdict) => {
                 let (sign, rest) = line.split_at(self.state.sign().len());

@@ -114,9 +114,9 @@ fn a_pass_of_some_limits_is_another_thing_than_one_of_all() {
         first(&some).as_deref(),
         Some("\x1b[1;36mPARTIAL PASS\x1b[0m  1 of 2 limits measured, all within (1 check).")
     );
-    let html = some.html().expect("a page");
+    let html = some.html(&crate::about::About::default(), None).expect("a page");
     assert!(html.contains("<header class=\"partial\">") && html.contains("</svg>Partial pass</h1>"));
-    let html = whole.html().expect("a page");
+    let html = whole.html(&crate::about::About::default(), None).expect("a page");
     assert!(html.contains("<header class=\"pass\">") && html.contains("</svg>Pass</h1>"));
     for (report, limits, coverage) in [(&whole, 1, "whole"), (&some, 2, "partial")] {
         let json: serde_json::Value = serde_json::from_str(&report.json()).expect("JSON");

@@ -44,7 +44,7 @@ pub(crate) struct PcapArgs {
     /// The capture; - reads standard input
     pub(crate) file: PathBuf,
     /// Print each ASDU and each GOOSE message as one line of JSON
-    #[arg(long, conflicts_with_all = ["out", "html", "junit", "json", "limits", "rate"])]
+    #[arg(long, conflicts_with_all = ["out", "html", "junit", "about", "json", "limits", "rate"])]
     pub(crate) decode: bool,
     /// Samples a second of every SV stream [default: learned from where smpCnt wraps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
@@ -81,6 +81,7 @@ impl PcapArgs {
             || self.out.is_some()
             || self.pages.html.is_some()
             || self.pages.junit.is_some()
+            || self.pages.about.is_some()
             || self.limits.is_some()
     }
 }

@@ -86,7 +86,9 @@ pub(super) fn run(args: &PcapArgs, out: &mut dyn Write, messages: &mut dyn Write
         writeln!(out, "{}", listing.text())?;
     }
     let colour = std::io::stdout().is_terminal();
-    let text = args.face.of(&report, colour, args.pages.html.as_deref());
+    let text = args
+        .face
+        .of(&report, colour, args.pages.page(&report.run.file).as_deref());
     out.write_all(text.as_bytes())?;
     out.flush()?;
     let status = verdict::with_pages(&report, &args.pages)?;

@@ -22,7 +22,7 @@ use units::CpuList;
 const WINDOW_NS: u64 = 20_000_000_000;
 
 /// What times hops, writes a run file, watches its clock or loads the machine has nothing to do with single sampled values.
-const NOT_WITH_FOLLOW: [&str; 19] = [
+const NOT_WITH_FOLLOW: [&str; 20] = [
     "point",
     "first",
     "show_path",
@@ -31,6 +31,7 @@ const NOT_WITH_FOLLOW: [&str; 19] = [
     "threshold",
     "out",
     "html",
+    "about",
     "limits",
     "window",
     "file_budget",

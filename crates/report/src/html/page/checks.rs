@@ -3,7 +3,6 @@
 use crate::Report;
 use crate::limits::Sense;
 use crate::verdict::{Check, Judgement, NotMeasured, Verdict};
-use model::Kind;
 
 /// Rows of a limit with the same answer that are in sight; the rest, none of them worse, is folded away.
 const ALIKE_IN_SIGHT: usize = 2;
@@ -22,15 +21,12 @@ pub(crate) struct LimitGroup {
 #[derive(Clone)]
 pub(crate) struct CheckRow {
     pub(crate) id: String,
-    pub(crate) title: String,
     pub(crate) series: String,
     pub(crate) measured: String,
     pub(crate) allowed: String,
     pub(crate) verdict: &'static str,
     pub(crate) why: String,
     pub(crate) bound: String,
-    /// Share of the allowed value that was measured, in per cent, at most 100.
-    pub(crate) share: String,
 }
 
 fn severity(check: &Check) -> (u8, f64) {
@@ -67,31 +63,15 @@ fn by_limit(judgement: &Judgement) -> Vec<Vec<&Check>> {
     groups
 }
 
-/// The worst check of each limit.
-pub(super) fn tiles(judgement: &Judgement) -> Vec<CheckRow> {
-    by_limit(judgement)
-        .into_iter()
-        .map(|group| check_row(group[0]))
-        .collect()
-}
-
 fn check_row(check: &Check) -> CheckRow {
-    let kind = Kind::of_series(&check.series);
-    let share = (severity(check).1 * 100.0).clamp(0.0, 100.0);
     CheckRow {
         id: check.limit.id.clone(),
-        title: format!(
-            "{}, {}",
-            kind.map_or("Series", |kind| kind.title),
-            check.limit.quantity.word()
-        ),
         series: check.series.clone(),
         measured: check.measured_text(),
         allowed: check.limit.allowed_text(),
         verdict: check.verdict.word(),
         why: keep_together(&check.why),
         bound: keep_together(&class_and_bound(check)),
-        share: format!("{share:.1}"),
     }
 }
 

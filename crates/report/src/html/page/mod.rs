@@ -1,23 +1,30 @@
 //! What the page shows, as text ready for the template.
 
 mod checks;
+mod events;
 mod nics;
+mod record;
 mod series;
+mod stalls;
 mod why;
 
 use super::recording::RecordingPart;
 use super::type_test::TypeTestPart;
-use super::{budget, charts, way};
+use super::{bed, budget};
 use crate::Report;
 use crate::capacity::Capacity;
+use crate::screen::Screen;
 use crate::tables::networks::{self, Networks};
-use crate::text::wall_clock;
+use crate::text::{rfc3339, wall_clock};
 use crate::verdict::{Judgement, ProfileVerdict};
-use checks::{CheckRow, LimitGroup, NotMeasuredRow, groups, not_measured, tiles};
+use checks::{LimitGroup, NotMeasuredRow, groups, not_measured};
+use events::EventsPart;
 use model::fact::{CPU_MODEL, HOST_NAME, HYPERVISOR, KERNEL_RELEASE, PREEMPTION};
-use model::{Event, Fact, FactOf, RunState, SeriesId};
+use model::{Fact, FactOf};
 use nics::{NicPart, NotApplicableRow};
+pub(super) use record::RecordPart;
 use series::{FamilyPart, families};
+use stalls::StallsPart;
 use units::format_ns;
 
 /// Facts shown beside the verdict, and their headings.
@@ -35,22 +42,32 @@ pub(super) struct Page {
     pub(super) words: &'static str,
     /// Its sign and colour: `partial` for a pass of some limits only.
     pub(super) look: &'static str,
-    pub(super) sentence: String,
-    /// What became of planted faults.
-    pub(super) trip: Option<String>,
+    /// What stands on the first screen.
+    pub(super) screen: Screen,
+    /// The bed with its figures, where a frame passed one.
+    pub(super) bed_svg: Option<String>,
+    /// The acceptance record, for paper.
+    pub(super) record: RecordPart,
+    /// The unique name of the run; and as it may stand in a style sheet.
+    pub(super) run: String,
+    pub(super) run_in_css: String,
+    /// When it started: for programs, and for a person.
+    pub(super) started: (String, String),
     /// The answer of a search for what the host holds.
     pub(super) capacity: Option<CapacityPart>,
     pub(super) capacity_heads: [&'static str; 5],
     /// In what the run file disagrees with itself: the series, and what.
     pub(super) contradictions: Vec<(String, String)>,
-    pub(super) headline: Vec<(String, String)>,
+    pub(super) headline: Vec<(&'static str, String)>,
     pub(super) profiles: Vec<ProfileRow>,
-    pub(super) tiles: Vec<CheckRow>,
+    pub(super) checks: usize,
     pub(super) groups: Vec<LimitGroup>,
     pub(super) not_measured: Vec<NotMeasuredRow>,
     pub(super) not_applicable: Vec<NotApplicableRow>,
     pub(super) nics: Vec<NicPart>,
     pub(super) nic_headings: [&'static str; 7],
+    /// Late samples, put together.
+    pub(super) stalls: Option<StallsPart>,
     pub(super) budget_svg: String,
     /// What becomes of the test set's own lateness.
     pub(super) own_lateness: Option<String>,
@@ -66,7 +83,7 @@ pub(super) struct Page {
     pub(super) way_heads: [&'static str; 10],
     pub(super) worst_heads: [&'static str; 5],
     pub(super) families: Vec<FamilyPart>,
-    pub(super) events: Vec<EventRow>,
+    pub(super) events: EventsPart,
     /// The way of a frame inside the host, where hops were traced.
     pub(super) way_svg: Option<String>,
     pub(super) inventory: Vec<(String, Vec<FactRow>)>,
@@ -97,14 +114,6 @@ pub(super) struct ProfileRow {
     pub(super) coverage: String,
 }
 
-pub(super) struct EventRow {
-    pub(super) at: String,
-    pub(super) kind: &'static str,
-    pub(super) series: String,
-    pub(super) text: String,
-    pub(super) trouble: bool,
-}
-
 pub(super) struct FactRow {
     pub(super) name: String,
     pub(super) value: String,
@@ -113,20 +122,25 @@ pub(super) struct FactRow {
 }
 
 impl Page {
-    pub(super) fn of(report: &Report) -> Self {
+    /// Of a report whose foreign texts are safe to show, with its record and the picture of the way.
+    pub(super) fn of(report: &Report, record: RecordPart, way_svg: Option<String>) -> Self {
         let verdict = report.verdict().word();
         Self {
             verdict,
             words: report.words(),
             look: look(verdict, report.is_partial_pass() || report.is_answer()),
-            sentence: report.sentence(),
-            trip: trip(report),
+            screen: Screen::of(report, None),
+            bed_svg: bed::picture(report),
+            record,
+            run: report.run.info.id.clone(),
+            run_in_css: in_css(&report.run.info.id),
+            started: (rfc3339(report.run.info.started), wall_clock(report.run.info.started)),
             capacity: report.capacity.as_ref().map(CapacityPart::of),
             capacity_heads: Capacity::HEADS,
             contradictions: contradictions(&report.judgement),
             headline: headline(report),
             profiles: profiles(&report.judgement),
-            tiles: tiles(&report.judgement),
+            checks: report.judgement.checks.len() + report.judgement.requirements.len(),
             groups: groups(report).into_iter().chain(nics::requirements(report)).collect(),
             not_measured: not_measured(&report.judgement)
                 .into_iter()
@@ -135,6 +149,7 @@ impl Page {
             not_applicable: nics::not_applicable(report),
             nics: nics::parts(report),
             nic_headings: crate::nics::HEADINGS,
+            stalls: StallsPart::of(report),
             budget_svg: budget::drawing(report),
             own_lateness: report.budget.own.clone(),
             crossing: report.budget.lines.len() > 7 || !report.budget.beside.is_empty(),
@@ -145,13 +160,30 @@ impl Page {
             way_heads: crate::recording::WAY_HEADS,
             worst_heads: crate::recording::WORST_HEADS,
             families: families(report),
-            events: report.run.events.iter().map(|event| event_row(report, event)).collect(),
-            way_svg: way::picture(&report.run.facts),
+            events: EventsPart::of(&report.run),
+            way_svg,
             inventory: inventory(report),
             method: method(report),
-            title: format!("triptime: {} {}", report.run.info.command, report.words()),
+            title: format!(
+                "triptime: {} {}, {}",
+                report.run.info.command,
+                report.words(),
+                report.run.info.id
+            ),
         }
     }
+}
+
+/// A name of which nothing can end a string of a style sheet.
+fn in_css(name: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_.:".contains(c) {
+            c
+        } else {
+            '?'
+        }
+    };
+    name.chars().map(plain).collect()
 }
 
 /// How a verdict over profiles looks: a pass of some limits only is another thing than one of all.
@@ -164,23 +196,10 @@ fn contradictions(judgement: &Judgement) -> Vec<(String, String)> {
     found.map(|one| (one.series.clone(), one.text.clone())).collect()
 }
 
-fn headline(report: &Report) -> Vec<(String, String)> {
-    let run = &report.run;
-    let ended = match run.state {
-        RunState::Complete => "",
-        RunState::Interrupted => " (ended early)",
-    };
-    let mut rows = vec![
-        ("Started".to_owned(), wall_clock(run.info.started)),
-        (
-            "Measured".to_owned(),
-            format!("{}{ended}", format_ns(run.duration_ns as f64)),
-        ),
-    ];
-    // The evidence in brackets is in the inventory; here the word is enough.
-    let words = HEADLINE_FACTS.map(|(of, heading)| Some((heading.to_owned(), of.word_of(&run.facts)?)));
-    rows.extend(words.into_iter().flatten());
-    rows
+/// The evidence in brackets is in the inventory; here the word is enough.
+fn headline(report: &Report) -> Vec<(&'static str, String)> {
+    let words = HEADLINE_FACTS.map(|(of, heading)| Some((heading, of.word_of(&report.run.facts)?)));
+    words.into_iter().flatten().collect()
 }
 
 fn profiles(judgement: &Judgement) -> Vec<ProfileRow> {
@@ -192,24 +211,6 @@ fn profiles(judgement: &Judgement) -> Vec<ProfileRow> {
         coverage: profile.coverage.text(),
     };
     judgement.profiles.iter().map(row).collect()
-}
-
-fn event_row(report: &Report, event: &Event) -> EventRow {
-    let name = |id: SeriesId| {
-        report
-            .run
-            .series
-            .iter()
-            .find(|series| series.id == id)
-            .map(|series| series.spec.name.clone())
-    };
-    EventRow {
-        at: format_ns(event.at_ns as f64),
-        kind: event.kind.word(),
-        series: event.series.and_then(name).unwrap_or_else(|| "all".to_owned()),
-        text: event.text.clone(),
-        trouble: charts::is_trouble(event.kind),
-    }
 }
 
 /// Facts by group, without those of the interfaces, which have a part of their own.
@@ -252,13 +253,4 @@ fn method(report: &Report) -> Vec<(&'static str, String)> {
                 .join(", "),
         ),
     ]
-}
-
-/// What became of planted faults, behind the verdict over it.
-fn trip(report: &Report) -> Option<String> {
-    let answer = report.budget.answer.as_ref()?;
-    Some(format!(
-        "Trip: {}.",
-        answer.sentence(|verdict| verdict.word().to_owned())
-    ))
 }

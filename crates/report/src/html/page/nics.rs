@@ -57,14 +57,12 @@ fn row(check: &RequirementCheck) -> CheckRow {
     let requirement = &check.requirement;
     CheckRow {
         id: requirement.id.clone(),
-        title: requirement.fact.clone(),
         series: check.group.clone(),
         measured: check.value.as_deref().map_or("–", word_of).to_owned(),
         allowed: requirement.wanted_text(),
         verdict: check.verdict.word(),
         why: check.why.clone(),
         bound: String::new(),
-        share: "0".to_owned(),
     }
 }
 

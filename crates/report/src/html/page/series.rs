@@ -1,28 +1,50 @@
-//! Kinds of series and their series as the page shows them.
+//! One panel for each kind of series, with its series as rows, as the page shows it.
 
 use super::why::{self, SpikeRow};
 use crate::Report;
-use crate::html::{boxes, charts, data};
+use crate::html::panels::{self, Panel, limit_of};
+use crate::html::svg::Scale;
+use crate::html::{boxes, charts, lines, overlay};
+use crate::insight::window_maxima;
 use crate::one_way::OneWay;
-use crate::text::{capitalised, count, ns_or_dash, plural};
+use crate::text::{capitalised, count, ns_or_dash};
 use crate::verdict::Verdict;
-use model::{Counter, Event, Figure, FigureValue, Figures, Kind, SeriesView, kind};
-use units::format_ns;
+use model::{Counter, Event, Figure, FigureValue, Figures, Kind, SeriesView};
 
-/// Worst samples shown of each series.
+/// Rows of a panel that are in sight; the rest, none with a larger maximum, is folded away.
+const ROWS_IN_SIGHT: usize = 8;
+
+/// Worst samples shown of each kind.
 const SPIKES_SHOWN: usize = 8;
 
-/// Failed series of a family whose charts are in sight from the start.
-const FAILED_OPEN: usize = 3;
+/// Values of a setting that are shown, where series of a kind differ.
+const VALUES_SHOWN: usize = 4;
+
+/// Series of a kind in its box plot.
+const BOXES_SHOWN: usize = 12;
 
 pub(crate) struct FamilyPart {
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) what: String,
-    pub(crate) series: Vec<SeriesPart>,
+    pub(crate) rows: Vec<SeriesRow>,
+    pub(crate) folded: Vec<SeriesRow>,
+    /// Class and name of each line of the time chart.
+    pub(crate) keys: Vec<(String, String)>,
+    pub(crate) time_svg: String,
+    pub(crate) bars_svg: String,
+    pub(crate) box_svg: String,
     /// The heads of its counters, and what each counts.
     pub(crate) counters: Vec<(String, &'static str)>,
-    pub(crate) quiet: bool,
+    pub(crate) counted: String,
+    pub(crate) spikes: Vec<SpikeRow>,
+    pub(crate) spikes_more: String,
+    pub(crate) causes: Vec<[String; 4]>,
+    /// What the figures of a series support.
+    pub(crate) statistics: Vec<(String, Vec<(&'static str, String)>)>,
+    pub(crate) settings: Vec<(String, String)>,
+    /// How the two clocks of its series agreed, where they have two.
+    pub(crate) clocks: Vec<String>,
 }
 
 impl FamilyPart {
@@ -36,116 +58,91 @@ impl FamilyPart {
     }
 }
 
-pub(crate) struct SeriesPart {
-    pub(crate) index: usize,
+pub(crate) struct SeriesRow {
     pub(crate) name: String,
     pub(crate) what: String,
     pub(crate) verdict: &'static str,
-    pub(crate) open: bool,
-    pub(crate) samples: String,
-    pub(crate) exposure: String,
-    pub(crate) max: String,
     pub(crate) figures: Vec<String>,
+    /// Figures over scheduled activations, where periods were skipped.
+    pub(crate) scheduled: Vec<String>,
     pub(crate) range_svg: String,
     pub(crate) counters: Vec<(String, bool)>,
-    pub(crate) histogram_svg: String,
-    pub(crate) timeline_svg: String,
-    pub(crate) spikes: Vec<SpikeRow>,
-    pub(crate) explained: bool,
-    pub(crate) causes: Vec<[String; 4]>,
-    pub(crate) statistics: Vec<(&'static str, String)>,
-    pub(crate) box_svg: String,
-    pub(crate) spikes_more: String,
-    pub(crate) settings: Vec<(String, String)>,
-    pub(crate) scheduled: String,
-    /// How its two clocks agreed, where it has two.
-    pub(crate) clocks: Vec<String>,
 }
 
 pub(super) fn families(report: &Report) -> Vec<FamilyPart> {
-    let run = &report.run;
-    let names = kind::in_order(run.series.iter().map(SeriesView::family));
-    names.into_iter().map(|name| family_part(report, name)).collect()
+    panels::of(report).iter().map(|panel| part(report, panel)).collect()
 }
 
-fn family_part(report: &Report, name: &str) -> FamilyPart {
-    let of_family: Vec<(usize, &SeriesView)> = report
-        .run
-        .series
-        .iter()
-        .enumerate()
-        .filter(|(_, series)| series.family() == name)
+fn part(report: &Report, panel: &Panel<'_>) -> FamilyPart {
+    let known = Kind::named(panel.family);
+    let series = &panel.series;
+    let mut rows = rows(report, panel);
+    let folded = match rows.len() > ROWS_IN_SIGHT + 1 {
+        true => rows.split_off(ROWS_IN_SIGHT),
+        false => Vec::new(),
+    };
+    let limit = panel.limit_ns(report);
+    let drawn = lines::of(series, charts::STATIC_POINTS);
+    let title = known.map_or_else(|| panel.family.to_owned(), |kind| kind.title.to_owned());
+    let boxed = series.iter().take(BOXES_SHOWN);
+    let boxed: Vec<(String, Vec<f64>)> = boxed
+        .map(|one| (one.spec.label().to_owned(), window_maxima(one)))
         .collect();
-    let figures: Vec<Figures> = of_family.iter().map(|(_, series)| series.figures()).collect();
-    let limits: Vec<Option<u64>> = of_family
-        .iter()
-        .map(|(_, series)| data::limit_of(report, series))
-        .collect();
-    let scale = charts::range_scale(figures.iter().zip(limits.iter().copied()));
-    let worst = of_family.iter().map(|(_, series)| series.max_ns).max().flatten();
-    let mut failed = 0;
-    let mut worst_open = false;
-    let series: Vec<SeriesPart> = of_family
-        .iter()
-        .zip(figures.iter().zip(&limits))
-        .map(|((index, series), (figures, limit))| {
-            let mut part = series_part(report, *index, series, figures, *limit);
-            part.range_svg = charts::range(figures, *limit, &scale);
-            let is_worst = !worst_open && series.max_ns == worst;
-            worst_open |= is_worst;
-            failed += usize::from(part.verdict == Verdict::Fail.word());
-            part.open = is_worst || (part.verdict == Verdict::Fail.word() && failed <= FAILED_OPEN);
-            part
-        })
-        .collect();
-    let known = Kind::named(name);
+    let (spikes, spikes_more) = spikes(panel);
     FamilyPart {
-        id: name.to_owned(),
-        title: known.map_or_else(|| name.to_owned(), |kind| kind.title.to_owned()),
+        id: panel.family.to_owned(),
         what: known.map_or_else(String::new, |kind| kind.what.to_owned()),
-        counters: Counter::ALL
-            .into_iter()
-            .filter(|counter| of_family.iter().any(|(_, series)| series.lists(*counter)))
-            .map(|counter| {
-                let says = known.map_or(counter.what(), |kind| kind.says(counter));
-                (capitalised(counter.name()), says)
-            })
-            .collect(),
-        quiet: series
+        keys: drawn
             .iter()
-            .all(|part| part.counters.iter().skip(2).all(|(_, trouble)| !trouble)),
-        series,
+            .rev()
+            .map(|line| (line.look.clone(), line.name.clone()))
+            .collect(),
+        time_svg: charts::timeline(&title, &drawn, &events(report, panel), limit, lines::span_s(series)),
+        bars_svg: overlay::histograms(&title, &panel.histograms(), limit),
+        box_svg: boxes::plot(&boxed),
+        counters: counter_heads(panel),
+        counted: counted(panel),
+        spikes,
+        spikes_more,
+        causes: why::causes(series),
+        statistics: statistics(report, panel),
+        settings: settings(panel),
+        clocks: clocks(report, panel),
+        title,
+        rows,
+        folded,
     }
 }
 
-/// The number of samples, then every figure.
-fn shown_figures(series: &SeriesView, figures: &Figures) -> Vec<String> {
-    let value = |figure: Figure| ns_or_dash(figures.get(figure).map(FigureValue::ns));
-    let mut shown = vec![count(series.counters.received)];
-    shown.extend(Figure::ALL.map(value));
-    shown
+fn rows(report: &Report, panel: &Panel<'_>) -> Vec<SeriesRow> {
+    let with_limits = panel
+        .series
+        .iter()
+        .map(|series| (series.figures(), limit_of(report, series)));
+    let figures: Vec<(Figures, Option<u64>)> = with_limits.collect();
+    let scale = charts::range_scale(figures.iter().map(|(figures, limit)| (figures, *limit)));
+    let rows = panel.series.iter().zip(&figures);
+    rows.map(|(series, (figures, limit))| row(report, series, figures, *limit, &scale))
+        .collect()
 }
 
-fn series_part(
-    report: &Report,
-    index: usize,
-    series: &SeriesView,
-    figures: &Figures,
-    limit: Option<u64>,
-) -> SeriesPart {
-    let run = &report.run;
+fn row(report: &Report, series: &SeriesView, figures: &Figures, limit: Option<u64>, scale: &Scale) -> SeriesRow {
     let checks = report
         .judgement
         .checks
         .iter()
         .filter(|check| check.series == series.spec.name);
     let verdicts: Vec<Verdict> = checks.map(|check| check.verdict).collect();
-    let events: Vec<&Event> = run.events_of(series).collect();
-    let length_s = run.duration_ns as f64 / 1e9;
-    let whole = |ns: Option<i64>| ns_or_dash(ns.map(|ns| ns as f64));
-    let clocks = OneWay::of(run, series);
-    SeriesPart {
-        index,
+    let mut shown = vec![count(series.counters.received)];
+    shown.extend(figure_cells(figures));
+    if let (Some(max), Some(clocks)) = (shown.last_mut(), OneWay::of(&report.run, series)) {
+        max.push_str(&clocks.plus_minus());
+    }
+    let scheduled = series.scheduled_figures().map(|figures| {
+        let activations = count(series.counters.received + series.counters.missed);
+        [activations].into_iter().chain(figure_cells(&figures)).collect()
+    });
+    SeriesRow {
         name: series.spec.name.clone(),
         what: series.spec.what.clone(),
         verdict: if verdicts.is_empty() {
@@ -153,25 +150,38 @@ fn series_part(
         } else {
             Verdict::over(verdicts).word()
         },
-        open: false,
-        samples: plural(series.counters.received, "sample"),
-        exposure: format_ns(series.exposure_ns() as f64),
-        max: whole(figures.max) + &clocks.as_ref().map(OneWay::plus_minus).unwrap_or_default(),
-        figures: shown_figures(series, figures),
-        range_svg: String::new(),
+        figures: shown,
+        scheduled: scheduled.unwrap_or_default(),
+        range_svg: charts::range(figures, limit, scale),
         counters: counters(series),
-        histogram_svg: charts::histogram(series, limit),
-        timeline_svg: charts::timeline(series, &events, limit, length_s),
-        spikes: series.spikes.iter().take(SPIKES_SHOWN).map(why::spike_row).collect(),
-        explained: series.spikes.iter().any(|spike| spike.explanation.is_some()),
-        causes: why::causes(series),
-        statistics: why::statistics(report, series),
-        box_svg: boxes::of_series(series),
-        spikes_more: spikes_more(series),
-        settings: series.spec.settings.clone(),
-        scheduled: scheduled(series),
-        clocks: clocks.as_ref().map(clock_lines).unwrap_or_default(),
     }
+}
+
+fn figure_cells(figures: &Figures) -> [String; Figure::ALL.len()] {
+    Figure::ALL.map(|figure| ns_or_dash(figures.get(figure).map(FigureValue::ns)))
+}
+
+/// Events that touch any of its series, once each.
+fn events<'a>(report: &'a Report, panel: &Panel<'_>) -> Vec<&'a Event> {
+    let run = &report.run;
+    let touches = |event: &Event| {
+        let mut series = panel.series.iter();
+        series.any(|series| event.series.is_none_or(|only| only == series.id))
+    };
+    let marked = run.events.iter().filter(|event| charts::is_marked(event.kind));
+    marked.filter(|event| touches(event)).collect()
+}
+
+fn counter_heads(panel: &Panel<'_>) -> Vec<(String, &'static str)> {
+    let known = Kind::named(panel.family);
+    let listed = Counter::ALL
+        .into_iter()
+        .filter(|counter| panel.series.iter().any(|series| series.lists(*counter)));
+    let head = |counter: Counter| {
+        let says = known.map_or(counter.what(), |kind| kind.says(counter));
+        (capitalised(counter.name()), says)
+    };
+    listed.map(head).collect()
 }
 
 /// Each counter, and whether it tells of trouble; then what is in none of them.
@@ -182,42 +192,78 @@ fn counters(series: &SeriesView) -> Vec<(String, bool)> {
     counters.chain([cell(series.unaccounted(), true)]).collect()
 }
 
-fn spikes_more(series: &SeriesView) -> String {
-    let kept = series.spikes.len().saturating_sub(SPIKES_SHOWN) as u64;
-    let mut parts = Vec::new();
-    if kept > 0 {
-        parts.push(format!("{} more in the run file", count(kept)));
-    }
-    if series.spikes_dropped > 0 {
-        parts.push(format!(
-            "{} over the threshold counted but not kept",
-            count(series.spikes_dropped)
-        ));
-    }
-    parts.join("; ")
+/// `359 missed, 126 overflow`: what is in counters of trouble, over all series of the kind; empty where nothing is.
+fn counted(panel: &Panel<'_>) -> String {
+    let sum = |of: &dyn Fn(&SeriesView) -> u64| panel.series.iter().map(|series| of(series)).sum::<u64>();
+    let troubles = Counter::ALL.into_iter().filter(|counter| counter.is_trouble());
+    let named = troubles.map(|counter| (sum(&|series| series.counters.get(counter)), counter.name()));
+    let all = named.chain([(sum(&SeriesView::unaccounted), "unaccounted for")]);
+    let said: Vec<String> = all
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, name)| format!("{} {name}", count(n)))
+        .collect();
+    said.join(", ")
 }
 
-/// The uncertainty, then when it does not hold.
-fn clock_lines(clocks: &OneWay) -> Vec<String> {
-    let spans = clocks.doubtful.iter().map(|span| format!("In doubt {}", span.text()));
-    [format!("Clocks: {}", clocks.text())]
-        .into_iter()
-        .chain(spans)
-        .collect()
-}
-
-/// Quantiles over scheduled activations, where periods were skipped.
-fn scheduled(series: &SeriesView) -> String {
-    let Some(figures) = series.scheduled_figures() else {
-        return String::new();
+/// The worst samples of all its series, and what is not shown of them.
+fn spikes(panel: &Panel<'_>) -> (Vec<SpikeRow>, String) {
+    let of = |series: &&'_ SeriesView| -> Vec<(i64, SpikeRow)> {
+        let worst = series.spikes.iter().take(SPIKES_SHOWN);
+        worst
+            .map(|spike| (spike.value_ns, why::spike_row(spike, series.spec.label())))
+            .collect()
     };
-    let quantiles = Figure::ALL.into_iter().filter(|figure| figure.quantile().is_some());
-    let named = quantiles.map(|figure| (figure.title(), figures.get(figure)));
-    let shown = named.map(|(title, value)| format!(", {title} {}", ns_or_dash(value.map(FigureValue::ns))));
-    format!(
-        "The figures above are of measured samples. Over scheduled activations ({} put back): mean {}{}.",
-        plural(series.counters.missed, "skipped period"),
-        ns_or_dash(figures.mean),
-        shown.collect::<String>(),
-    )
+    let mut worst: Vec<(i64, SpikeRow)> = panel.series.iter().flat_map(of).collect();
+    worst.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));
+    worst.truncate(SPIKES_SHOWN);
+    let kept: usize = panel.series.iter().map(|series| series.spikes.len()).sum();
+    let dropped: u64 = panel.series.iter().map(|series| series.spikes_dropped).sum();
+    let more = [
+        ((kept - worst.len()) as u64, "more in the run file"),
+        (dropped, "over the threshold counted but not kept"),
+    ];
+    let more = more.into_iter().filter(|(n, _)| *n > 0);
+    let more: Vec<String> = more.map(|(n, what)| format!("{} {what}", count(n))).collect();
+    (worst.into_iter().map(|(_, row)| row).collect(), more.join("; "))
+}
+
+fn statistics(report: &Report, panel: &Panel<'_>) -> Vec<(String, Vec<(&'static str, String)>)> {
+    let said = panel
+        .series
+        .iter()
+        .map(|series| (series.spec.name.clone(), why::statistics(report, series)));
+    said.filter(|(_, rows)| !rows.is_empty()).collect()
+}
+
+/// What its series were measured with: a value that all share, or the first few of those that differ.
+fn settings(panel: &Panel<'_>) -> Vec<(String, String)> {
+    let all = || panel.series.iter().flat_map(|series| &series.spec.settings);
+    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
+    for (name, value) in all() {
+        match found.iter_mut().find(|(known, _)| known == name) {
+            Some((_, values)) if values.contains(&value.as_str()) => {}
+            Some((_, values)) => values.push(value),
+            None => found.push((name.clone(), vec![value])),
+        }
+    }
+    let text = |values: Vec<&str>| match values.len().checked_sub(VALUES_SHOWN) {
+        None | Some(0) => values.join("; "),
+        Some(more) => format!("{}; and {more} others", values[..VALUES_SHOWN].join("; ")),
+    };
+    found.into_iter().map(|(name, values)| (name, text(values))).collect()
+}
+
+/// The uncertainty of its series' two clocks, then when it does not hold; what is said of several series stands once.
+fn clocks(report: &Report, panel: &Panel<'_>) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    let all = panel.series.iter().filter_map(|series| OneWay::of(&report.run, series));
+    for clocks in all {
+        let spans = clocks.doubtful.iter().map(|span| format!("In doubt {}", span.text()));
+        for line in [format!("Clocks: {}", clocks.text())].into_iter().chain(spans) {
+            if !said.contains(&line) {
+                said.push(line);
+            }
+        }
+    }
+    said
 }

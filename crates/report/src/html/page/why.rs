@@ -3,12 +3,12 @@
 use crate::Report;
 use crate::pacing::Buffer;
 use crate::text::count;
-use model::{Explanation, Extent, Part, SeriesView, Spike};
+use model::{CauseTotal, Explanation, Extent, Part, SeriesView, Spike};
 use units::format_ns;
 
-/// A worst sample.
+/// A worst sample: how long, of what, when, CPU, number; and why.
 pub(crate) struct SpikeRow {
-    pub(crate) cells: [String; 4],
+    pub(crate) cells: [String; 5],
     pub(crate) cause: &'static str,
     pub(crate) text: String,
     pub(crate) stages: String,
@@ -16,12 +16,13 @@ pub(crate) struct SpikeRow {
     pub(crate) around: String,
 }
 
-pub(super) fn spike_row(spike: &Spike) -> SpikeRow {
+pub(super) fn spike_row(spike: &Spike, label: &str) -> SpikeRow {
     let number = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), count);
     let why = spike.explanation.as_ref();
     SpikeRow {
         cells: [
             format_ns(spike.value_ns as f64),
+            label.to_owned(),
             format_ns(spike.at_ns as f64),
             number(spike.cpu.map(u64::from)),
             number(spike.sequence),
@@ -59,17 +60,30 @@ fn around(why: &Explanation) -> String {
     all.join("; ")
 }
 
-/// Cause, samples, time, largest.
-pub(super) fn causes(series: &SeriesView) -> Vec<[String; 4]> {
-    let row = |total: &model::CauseTotal| {
-        [
-            total.cause.word().to_owned(),
-            count(total.count),
-            format_ns(total.total_ns as f64),
-            format_ns(total.max_ns as f64),
-        ]
-    };
-    series.causes.iter().map(row).collect()
+/// Cause, samples, time, largest, over series of one kind; the cause that cost most first.
+pub(super) fn causes(series: &[&SeriesView]) -> Vec<[String; 4]> {
+    let mut totals: Vec<CauseTotal> = Vec::new();
+    for one in series.iter().flat_map(|series| &series.causes) {
+        match totals.iter_mut().find(|total| total.cause == one.cause) {
+            Some(total) => {
+                total.count += one.count;
+                total.total_ns = total.total_ns.saturating_add(one.total_ns);
+                total.max_ns = total.max_ns.max(one.max_ns);
+            }
+            None => totals.push(*one),
+        }
+    }
+    totals.sort_by_key(|total| std::cmp::Reverse(total.total_ns));
+    totals.iter().map(cause_row).collect()
+}
+
+fn cause_row(total: &CauseTotal) -> [String; 4] {
+    [
+        total.cause.word().to_owned(),
+        count(total.count),
+        format_ns(total.total_ns as f64),
+        format_ns(total.max_ns as f64),
+    ]
 }
 
 /// What the figures support, one sentence each.

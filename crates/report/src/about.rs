@@ -1,0 +1,91 @@
+//! What people say of a test, for the acceptance record that begins the printed page. It is in the page only, not in the run file.
+
+use serde::Deserialize;
+use units::foreign::Show;
+
+/// What the record has beside what was measured. What is not given is left to be filled in by hand.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct About {
+    /// Which test it is: `Factory acceptance test`.
+    pub test: String,
+    /// What was tested.
+    pub object: String,
+    /// Its serial number, or several.
+    pub serial_number: String,
+    /// Where.
+    pub site: String,
+    /// Who ran the test.
+    pub operator: String,
+    /// What it is accepted by: contract, specification, standard, with editions.
+    pub criteria: String,
+    /// What else is to be known of it.
+    pub remarks: String,
+    /// Who signs: a line for each.
+    pub signatures: Vec<String>,
+}
+
+/// The run file that the page was made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    /// Its length in octets.
+    pub octets: u64,
+    /// Its SHA-256 in hexadecimal digits; or why there is none.
+    pub sha256: Result<String, String>,
+}
+
+impl Show for About {
+    fn show(&mut self) {
+        let texts = [
+            &mut self.test,
+            &mut self.object,
+            &mut self.serial_number,
+            &mut self.site,
+            &mut self.operator,
+            &mut self.criteria,
+            &mut self.remarks,
+        ];
+        texts.into_iter().for_each(Show::show);
+        self.signatures.show();
+    }
+}
+
+impl About {
+    /// Reads the TOML form, which `docs/formats/about.md` describes.
+    ///
+    /// # Errors
+    /// Not TOML, an unknown key, or a value of another type: in words, with the line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| {
+            let line = error
+                .span()
+                .map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            format!("line {line}: {}", error.message())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::About;
+
+    #[test]
+    fn what_is_not_given_is_empty() {
+        let about = About::parse("object = \"Bay 1\"\nsignatures = [\"Supplier\", \"Customer\"]\n").expect("read");
+        assert_eq!((about.object.as_str(), about.site.as_str()), ("Bay 1", ""));
+        assert_eq!(about.signatures, ["Supplier", "Customer"]);
+    }
+
+    #[test]
+    fn the_first_thing_wrong_is_said_with_its_line() {
+        let said = |text: &str| About::parse(text).expect_err("refused");
+        let unknown = said("object = \"x\"\nsit = \"y\"\n");
+        assert!(unknown.starts_with("line 2: unknown field `sit`"), "{unknown}");
+        assert!(
+            said("\n\nobject = 3\n").starts_with("line 3: "),
+            "{}",
+            said("\n\nobject = 3\n")
+        );
+        assert!(said("object").starts_with("line 1: "));
+    }
+}

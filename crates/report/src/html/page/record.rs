@@ -1,0 +1,69 @@
+//! The acceptance record: two pages that stand alone, at the begin of what is printed.
+
+use crate::Report;
+use crate::about::{About, Evidence};
+use crate::text::count;
+
+/// Lines for signatures where nobody is named.
+const SIGNATURES: [&str; 2] = ["Operator", "Witness"];
+
+pub(crate) struct RecordPart {
+    /// What the test is called.
+    pub(crate) test: String,
+    /// Headings, and what was given; empty where it is to be filled in by hand.
+    pub(crate) fields: Vec<(&'static str, String)>,
+    /// What judges: each profile with what it is for.
+    pub(crate) profiles: Vec<(String, String)>,
+    pub(crate) remarks: String,
+    pub(crate) evidence: Vec<(&'static str, String)>,
+    pub(crate) signatures: Vec<String>,
+}
+
+impl RecordPart {
+    pub(in crate::html) fn of(report: &Report, about: &About, evidence: Option<&Evidence>) -> Self {
+        let given = |text: &String| text.clone();
+        Self {
+            test: match about.test.as_str() {
+                "" => "Acceptance record".to_owned(),
+                test => test.to_owned(),
+            },
+            fields: vec![
+                ("Object", given(&about.object)),
+                ("Serial number", given(&about.serial_number)),
+                ("Site", given(&about.site)),
+                ("Operator", given(&about.operator)),
+                ("Criteria", given(&about.criteria)),
+            ],
+            profiles: report
+                .profiles
+                .iter()
+                .map(|profile| (profile.name.clone(), profile.what.clone()))
+                .collect(),
+            remarks: about.remarks.clone(),
+            evidence: evidence_rows(report, evidence),
+            signatures: match about.signatures.is_empty() {
+                true => SIGNATURES.map(str::to_owned).to_vec(),
+                false => about.signatures.clone(),
+            },
+        }
+    }
+}
+
+fn evidence_rows(report: &Report, evidence: Option<&Evidence>) -> Vec<(&'static str, String)> {
+    let info = &report.run.info;
+    let mut rows = vec![
+        ("Run", info.id.clone()),
+        ("Run file", report.run.file.display().to_string()),
+    ];
+    if let Some(evidence) = evidence {
+        let sha256 = match &evidence.sha256 {
+            Ok(digits) => digits.clone(),
+            Err(why) => format!("none: {why}"),
+        };
+        rows.push(("Length", format!("{} octets", count(evidence.octets))));
+        rows.push(("SHA-256", sha256));
+    }
+    rows.push(("Measured by", format!("triptime {}", info.tool_version)));
+    rows.push(("Command", info.arguments.join(" ")));
+    rows
+}
