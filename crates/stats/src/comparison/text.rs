@@ -1,6 +1,6 @@
 //! A comparison in words.
 
-use super::{Difference, Figure, Outcome};
+use super::{Assumed, BySamples, Difference, Figure, Outcome};
 use units::format_ns;
 
 impl Figure {
@@ -13,6 +13,48 @@ impl Figure {
             Self::P999 => "typical window 99.9 % quantile",
             Self::WindowMax => "typical window maximum",
         }
+    }
+
+    /// The figure of all samples.
+    fn of_all(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Median => "median",
+            Self::P99 => "99 % quantile",
+            Self::P999 => "99.9 % quantile",
+            Self::WindowMax => "maximum",
+        }
+    }
+}
+
+impl Assumed {
+    /// What is taken for granted, behind "if": `windows are independent of each other`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Windows => "windows are independent of each other",
+            Self::Samples => "samples are independent of each other, which latencies seldom are",
+        }
+    }
+}
+
+impl BySamples {
+    /// The result in words, with the runs' names:
+    /// `by samples: B's 99 % quantile is 12.3 µs higher than A's (95 %: 8.10 µs .. 17.0 µs), if windows are independent of each other`.
+    pub fn text(&self, a: &str, b: &str) -> String {
+        let (one, assumed) = (&self.difference, self.assumed.text());
+        let (what, sure) = (one.figure.of_all(), percent(one.confidence));
+        let interval = match one.low.is_finite() && one.high.is_finite() {
+            true => format!("{sure}: {} .. {}", signed(one.low), signed(one.high)),
+            false => format!("too few samples for {sure}"),
+        };
+        let by = format_ns(one.difference.abs());
+        let said = match one.outcome {
+            Outcome::Higher => format!("{b}'s {what} is {by} higher than {a}'s"),
+            Outcome::Lower => format!("{b}'s {what} is {by} lower than {a}'s"),
+            Outcome::NoDifference => format!("{b}'s {what} equals {a}'s to within {}", format_ns(one.tolerance)),
+            _ => format!("undecided whether {b}'s {what} differs from {a}'s"),
+        };
+        format!("by samples: {said} ({interval}), if {assumed}")
     }
 }
 

@@ -7,7 +7,9 @@ mod laws;
 mod statements;
 
 use laws::Law;
-use statements::{Tally, bound_holds, differs, level_holds, not_steady, quantile_holds, rare_differs, rate_holds};
+use statements::{
+    Tally, bound_holds, differs, level_holds, not_steady, quantile_holds, rare_differs, rate_holds, sampled_differs,
+};
 use stats::exceedance;
 use stats::random::Random;
 use std::fmt::Write;
@@ -136,7 +138,48 @@ fn rows(runs: u32) -> Vec<Row> {
     steadiness(runs, &mut random, &mut row);
     levels(runs, &mut random, &mut row);
     bounds(runs, &mut random, &mut row);
+    short_runs(runs, &mut random, &mut row);
     rows
+}
+
+/// By samples: it holds where windows are independent, and says so.
+fn short_runs(runs: u32, random: &mut Random, row: &mut impl FnMut(&'static str, String, Tally, Promise)) {
+    for windows in [4, 8, 14, 30] {
+        for law in [Law::Independent, Law::Mixed, Law::Heavy] {
+            let tally = sampled_differs(law, windows, 1.0, runs, random);
+            let name = format!("{}, {windows} windows", law.name());
+            row(
+                "equal runs: some quantile differs by samples",
+                name,
+                tally,
+                Promise::AtMost(0.05),
+            );
+        }
+        for law in [
+            Law::Alike(0.5),
+            Law::Alike(0.8),
+            Law::SlowUnderNoise(0.8),
+            Law::Bursts,
+            Law::Walk,
+        ] {
+            let tally = sampled_differs(law, windows, 1.0, runs, random);
+            let name = format!("{}, {windows} windows", law.name());
+            row(
+                "by samples, where windows depend on each other",
+                name,
+                tally,
+                Promise::Nothing,
+            );
+        }
+        let tally = sampled_differs(Law::Independent, windows, 1.2, runs, random);
+        let name = format!("independent, {windows} windows");
+        row(
+            "20 % higher: some quantile differs by samples",
+            name,
+            tally,
+            Promise::Nothing,
+        );
+    }
 }
 
 fn steadiness(runs: u32, random: &mut Random, row: &mut impl FnMut(&'static str, String, Tally, Promise)) {

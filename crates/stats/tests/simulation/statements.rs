@@ -1,7 +1,9 @@
 //! The statements of the tool in words, each held against the truth once for every simulated run.
 
 use crate::laws::Law;
-use stats::comparison::{Happened, Outcome, Pair, Rare, RareOutcome, WindowFigures, confidences, highest, pairs};
+use stats::comparison::{
+    Happened, Outcome, Pair, Rare, RareOutcome, SampledPair, WindowFigures, by_samples, confidences, highest, pairs,
+};
 use stats::extreme::return_level_of_maxima;
 use stats::random::Random;
 use stats::stationarity::{Steadiness, check};
@@ -65,6 +67,43 @@ pub(crate) fn differs(law: Law, windows: usize, times: f64, runs: u32, random: &
         };
         let differs = |outcome: &Outcome| matches!(outcome, Outcome::Higher | Outcome::Lower);
         outcomes.iter().any(is_said).then(|| outcomes.iter().any(differs))
+    })
+}
+
+/// A short run: its samples, and the figures of its windows of 1 000 samples each.
+fn short(law: Law, windows: usize, times: f64, random: &mut Random) -> (Histogram, Vec<WindowFigures>) {
+    let mut all = Histogram::new();
+    let levels = law.run(random, windows);
+    let figure = |level: &f64| {
+        let mut window = Histogram::new();
+        for _ in 0..1_000 {
+            window.record((level * times * (0.2 * random.normal()).exp()) as u64);
+        }
+        all.merge(&window);
+        let quantile = |q: f64| window.quantile(q).map_or(f64::NAN, |ns| ns as f64);
+        WindowFigures {
+            count: 1_000,
+            mean: f64::NAN,
+            p50: quantile(0.5),
+            p99: quantile(0.99),
+            p999: None,
+            max: quantile(1.0),
+        }
+    };
+    let figures = levels.iter().map(figure).collect();
+    (all, figures)
+}
+
+/// Whether any quantile of a short run is called different by samples from that of another, `times` as high in truth.
+pub(crate) fn sampled_differs(law: Law, windows: usize, times: f64, runs: u32, random: &mut Random) -> Tally {
+    Tally::over(runs, || {
+        let (a, b) = (short(law, windows, 1.0, random), short(law, windows, times, random));
+        let pairs = by_samples((&a.0, &a.1), (&b.0, &b.1));
+        let ps: Vec<Option<f64>> = pairs.iter().map(SampledPair::p).map(Some).collect();
+        let each = pairs.iter().zip(confidences(&ps, 0.95));
+        let outcomes: Vec<Outcome> = each.map(|(pair, sure)| pair.at(sure).difference.outcome).collect();
+        let differs = |outcome: &Outcome| matches!(outcome, Outcome::Higher | Outcome::Lower);
+        (!outcomes.is_empty()).then(|| outcomes.iter().any(differs))
     })
 }
 
