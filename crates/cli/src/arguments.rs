@@ -15,6 +15,9 @@ pub(crate) struct RunArgs {
     /// Run file to write [default: ./runs/TIME-COMMAND.triptime]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Name of this machine or set-up, under which tables and comparisons show the run
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Option<String>,
     /// Also write the report as one HTML file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

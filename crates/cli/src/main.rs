@@ -63,11 +63,13 @@ mod ending;
 mod face;
 mod failure;
 mod judge;
+mod named;
 mod page;
 mod progress;
 mod ready;
 mod run_file;
 mod streams;
+mod table;
 mod time_sync;
 mod verdict;
 

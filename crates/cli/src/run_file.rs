@@ -5,11 +5,13 @@ use crate::ending;
 use crate::failure::{Failure, say};
 use crate::page;
 use crate::progress::Progress;
+use crate::table;
 use crate::verdict;
 use lab::loads::Loads;
 use lab::preflight::{self, Intent};
 use lab::runner::{Runner, Underway};
 use lab::session::{Session, SessionError, SessionSpec};
+use model::fact::LABEL;
 use model::{EventKind, RunState, setting};
 use probes::copier::{self, Capture, CaptureSpec, Extent};
 use probes::{Port, ProbeError};
@@ -66,7 +68,7 @@ pub(crate) struct Start<'a> {
     pub(crate) documents: Vec<(String, String)>,
     /// Ends only when told to: then being told is no interruption.
     pub(crate) open_ended: bool,
-    /// Published layout to print the result in, too.
+    /// Published layout to print the result in, before the answer.
     pub(crate) table: Option<Layout>,
     /// Limits that the measurement has of itself, as a profile's TOML: beside those of the profile, or alone.
     pub(crate) own_limits: Option<String>,
@@ -149,6 +151,9 @@ impl Run {
                 return Err(SessionError::from(error).into());
             }
         };
+        if let Some(label) = args.label.clone() {
+            session.recorder.add_facts(vec![LABEL.fact(Ok(label), "--label")]);
+        }
         session
             .recorder
             .set_settings(vec![lab::loads::setting(&loads.describe())]);
@@ -290,9 +295,8 @@ impl Run {
                 Err(Failure::CouldNotMeasure(why.to_owned()))
             }
             (Ok(()), Ok(file)) => {
-                let status = verdict::show(&file, self.profile, &self.args)?;
-                verdict::show_table(&file, self.table, &self.args)?;
-                Ok(status)
+                table::before_the_answer(&file, self.table, &self.args)?;
+                verdict::show(&file, self.profile, &self.args)
             }
         }
     }

@@ -4,11 +4,11 @@ use crate::arguments::RunArgs;
 use crate::face::FaceArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::page;
+use crate::table;
 use model::{RunView, kind};
 use report::Report;
 use report::capacity::{self, Search};
 use report::limits::Profile;
-use report::tables::{self, Layout};
 use report::verdict::Verdict;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -47,31 +47,28 @@ pub(crate) fn with_page(report: &Report, html: Option<&Path>) -> Result<u8, Fail
     }
 }
 
-/// Prints the run in a published layout below its report; not beside a JSON document, which stands alone.
-pub(crate) fn show_table(file: &Path, layout: Option<Layout>, args: &RunArgs) -> Result<(), Failure> {
-    let Some(layout) = layout.filter(|_| !args.face.json) else {
-        return Ok(());
-    };
-    let run = RunFile::open(file)?.view()?;
-    write(&format!("\n{}", tables::print(layout, &[run])))
-}
-
 /// The report of the run in `file`, judged by `profile` or by the limits that are kept in it.
 pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Failure> {
     let run = RunFile::open(file)?;
-    let profile = match profile {
+    let recording = run::survey(&run)?;
+    let view = run.view()?;
+    let profile = profile_of(&run, &view, profile)?;
+    let search = search(&run)?;
+    let table = table::of_plan(&run)?;
+    let report = Report::new(view, profile.into_iter().collect()).with_recording(recording);
+    Ok(report.with_search(search).with_table(table))
+}
+
+/// What judges a run: the profile that is given, or the limits that are kept in it.
+pub(crate) fn profile_of(run: &RunFile, view: &RunView, given: Option<Profile>) -> Result<Option<Profile>, Failure> {
+    let profile = match given {
         Some(profile) => Some(profile),
         None => run
             .document("limits")?
             .map(|text| Profile::parse(&text, "limits kept in the run"))
             .transpose()?,
     };
-    let recording = run::survey(&run)?;
-    let view = run.view()?;
-    let profile = profile.filter(|_| !only_reflected(&view));
-    let search = search(&run)?;
-    let report = Report::new(view, profile.into_iter().collect()).with_recording(recording);
-    Ok(report.with_search(search))
+    Ok(profile.filter(|_| !only_reflected(view)))
 }
 
 /// What the run is the answer to, if it is of a search.

@@ -8,6 +8,7 @@ mod charts;
 mod data;
 pub(crate) mod overlay;
 mod page;
+mod published;
 mod recording;
 mod svg;
 #[cfg(test)]
@@ -31,6 +32,7 @@ const SCRIPT: &str = include_str!("../../assets/report.js");
 #[template(path = "report.html")]
 struct Html<'a> {
     page: page::Page,
+    published: String,
     css: &'a str,
     uplot: &'a str,
     script: &'a str,
@@ -46,6 +48,7 @@ impl Report {
         let report = &self.shown();
         Html {
             page: page::Page::of(report),
+            published: published::part(report)?,
             css: CSS,
             uplot: UPLOT,
             script: SCRIPT,

@@ -1,17 +1,16 @@
-//! Runs of too few windows, compared by their samples.
+//! Short runs: their few windows, or else their samples, tell less than many windows do.
 //!
-//! The samples of a run tell its quantiles with a binomial interval, which holds for samples that are independent of each other.
-//! Latency samples are not. Where a run has a few windows, the interval is at least as wide as the windows' figures say that a
-//! figure of so many windows may be off (batch means with Student's t: Law and Carson, Operations Research 27, 1979); then
-//! windows have to be independent, not samples. Nothing that is found so is called sure.
+//! A few windows are compared as many are: where they cannot tell how they depend on each other, only a difference far larger than
+//! what they lie apart by is said. A run of hardly a window is compared by the ranks of its samples, which holds for samples that
+//! are independent of each other; latencies seldom are. Nothing that is found so is called sure.
 
+use super::location::{Location, apart};
 use super::{Difference, Figure, Outcome, WINDOWS_NEEDED, WindowFigures, outcome, p_value, tolerance};
 use crate::Histogram;
 use crate::stationarity::{self, Steadiness};
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Fewest windows whose figures say how far they lie apart.
-const SPREAD_NEEDED: usize = 4;
+/// Fewest windows that are compared as windows.
+const FEW: usize = 6;
 
 /// Fewest samples of which a median is said.
 const SAMPLES_NEEDED: u64 = 6;
@@ -19,19 +18,19 @@ const SAMPLES_NEEDED: u64 = 6;
 /// A window of a measurement that takes so few samples each has no figure of its own: its samples stand for it.
 const FEW_IN_A_WINDOW: u64 = 2;
 
-/// What has to be independent for a comparison by samples to hold.
+/// What a comparison of short runs takes for granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Assumed {
-    /// Windows: what happens in one says nothing of the next.
+    /// That its few windows show how windows depend on each other.
     Windows,
-    /// Samples: each says nothing of the next.
+    /// That samples are independent: each says nothing of the next.
     Samples,
 }
 
-/// How a figure of all samples differs, as far as so short runs tell.
+/// How a figure differs, as far as so short runs tell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BySamples {
-    /// The figure and its difference; `a` and `b` are of all samples.
+    /// The figure and its difference; `a` and `b` are medians over few windows, or else of all samples.
     pub difference: Difference,
     /// What it takes for granted.
     pub assumed: Assumed,
@@ -48,32 +47,42 @@ pub struct SampledPair {
 
 /// One figure of one run.
 #[derive(Debug, Clone)]
-struct Sampled {
-    quantile: f64,
-    value: f64,
-    ranked: Ranked,
-    /// Standard error by the windows, and their number.
-    spread: Option<(f64, usize)>,
+enum Sampled {
+    Windows(Location),
+    Samples { quantile: f64, value: f64, ranked: Ranked },
 }
 
 /// The samples of a histogram in order: for each bucket the rank of its last sample, and its edges.
 #[derive(Debug, Clone)]
 struct Ranked(Vec<(u64, u64, u64)>);
 
-/// The quantiles of two runs that have too few windows to be compared by them, each that both support. `a` and `b` hold all samples,
-/// and the figures of the windows in order of time.
-pub fn by_samples(a: (&Histogram, &[WindowFigures]), b: (&Histogram, &[WindowFigures])) -> Vec<SampledPair> {
-    let figures = [(Figure::Median, 0.5), (Figure::P99, 0.99), (Figure::P999, 0.999)];
-    let pair = |(figure, quantile): (Figure, f64)| {
+/// All samples of a run, and the figures of its windows in order of time.
+type Run<'a> = (&'a Histogram, &'a [WindowFigures]);
+
+/// The figures of two runs that have too few windows of them to be compared strictly, each that both support.
+pub fn by_samples(a: Run<'_>, b: Run<'_>) -> Vec<SampledPair> {
+    let pair = |figure: Figure| {
         let (of_a, of_b) = (figure.values(a.1), figure.values(b.1));
-        if of_a.len().min(of_b.len()) >= WINDOWS_NEEDED || changes(&of_a) || changes(&of_b) {
+        let fewest = of_a.len().min(of_b.len());
+        if fewest >= WINDOWS_NEEDED || changes(&of_a) || changes(&of_b) {
             return None;
         }
-        let a = Sampled::of(quantile, a, &of_a)?;
-        let b = Sampled::of(quantile, b, &of_b)?;
+        if fewest >= FEW {
+            let [a, b] = [of_a, of_b].map(|values| Sampled::Windows(Location::of(&values)));
+            return Some(SampledPair::of(figure, a, b));
+        }
+        // Windows without the figure do not hide behind samples that have it.
+        (has_no_windows(a) || has_no_windows(b)).then_some(())?;
+        let (a, b) = (Sampled::of(figure, a.0)?, Sampled::of(figure, b.0)?);
         Some(SampledPair::of(figure, a, b))
     };
-    figures.into_iter().filter_map(pair).collect()
+    Figure::ALL.into_iter().filter_map(pair).collect()
+}
+
+/// Whether a run has hardly a window, or hardly more samples than windows.
+fn has_no_windows((samples, windows): Run<'_>) -> bool {
+    let with_samples = windows.iter().filter(|window| window.count > 0).count();
+    with_samples < FEW || samples.count() <= FEW_IN_A_WINDOW * with_samples as u64
 }
 
 fn changes(values: &[f64]) -> bool {
@@ -82,48 +91,49 @@ fn changes(values: &[f64]) -> bool {
 }
 
 impl Sampled {
-    fn of(quantile: f64, (samples, windows): (&Histogram, &[WindowFigures]), values: &[f64]) -> Option<Self> {
-        let is_enough = match quantile > 0.5 {
-            true => samples.supports(quantile),
-            false => samples.count() >= SAMPLES_NEEDED,
+    /// Of all samples: the quantiles, where there are enough samples.
+    fn of(figure: Figure, samples: &Histogram) -> Option<Self> {
+        let quantile = match figure {
+            Figure::Median => 0.5,
+            Figure::P99 => 0.99,
+            Figure::P999 => 0.999,
+            Figure::Mean | Figure::WindowMax => return None,
+        };
+        let is_enough = match figure {
+            Figure::Median => samples.count() >= SAMPLES_NEEDED,
+            _ => samples.supports(quantile),
         };
         let value = samples.quantile(quantile).filter(|_| is_enough)? as f64;
-        let with_samples = windows.iter().filter(|window| window.count > 0).count();
-        let by_samples_alone = with_samples < SPREAD_NEEDED || samples.count() <= FEW_IN_A_WINDOW * with_samples as u64;
-        let spread = match by_samples_alone {
-            true => None,
-            false => Some((standard_error(values)?, values.len())),
-        };
-        Some(Self {
+        let ranked = Ranked::of(samples);
+        Some(Self::Samples {
             quantile,
             value,
-            ranked: Ranked::of(samples),
-            spread,
+            ranked,
         })
     }
 
-    /// Interval that holds the figure with this confidence; `None` where there are too few samples for one.
-    fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
-        let (low, high) = self.ranked.interval(self.quantile, confidence)?;
-        let wide = match self.spread {
-            Some((error, windows)) => error * student(confidence, windows)?,
-            None => 0.0,
-        };
-        Some((low.min(self.value - wide), high.max(self.value + wide)))
+    fn middle(&self) -> f64 {
+        match self {
+            Self::Windows(location) => location.median(),
+            Self::Samples { value, .. } => *value,
+        }
     }
-}
 
-/// Standard error of a mean; `None` with too few values.
-fn standard_error(values: &[f64]) -> Option<f64> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (values.len() >= SPREAD_NEEDED).then(|| (squares / (n - 1.0) / n).sqrt())
-}
+    /// Interval that holds the figure with this confidence; `None` where there is too little for one.
+    fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
+        match self {
+            Self::Windows(location) => location.interval(confidence),
+            Self::Samples { quantile, ranked, .. } => ranked.interval(*quantile, confidence),
+        }
+    }
 
-fn student(confidence: f64, windows: usize) -> Option<f64> {
-    let t = StudentsT::new(0.0, 1.0, windows as f64 - 1.0).ok()?;
-    Some(t.inverse_cdf(1.0 - (1.0 - confidence) / 2.0))
+    /// Whether the interval is more than a statement that nothing is far away.
+    fn tells(&self, confidence: f64) -> bool {
+        match self {
+            Self::Windows(location) => location.tells(confidence),
+            Self::Samples { .. } => true,
+        }
+    }
 }
 
 impl Ranked {
@@ -160,7 +170,7 @@ impl SampledPair {
 
     fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
         let (a, b) = (self.a.interval(confidence)?, self.b.interval(confidence)?);
-        Some(super::location::apart((self.a.value, a), (self.b.value, b)))
+        Some(apart((self.a.middle(), a), (self.b.middle(), b)))
     }
 
     fn differs(&self, confidence: f64) -> bool {
@@ -168,9 +178,13 @@ impl SampledPair {
             .is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
 
+    fn tells(&self, confidence: f64) -> bool {
+        self.a.tells(confidence) && self.b.tells(confidence)
+    }
+
     /// What is said with this confidence of this one figure.
     pub fn at(&self, confidence: f64) -> BySamples {
-        let (a, b) = (self.a.value, self.b.value);
+        let (a, b) = (self.a.middle(), self.b.middle());
         let tolerance = tolerance(a);
         let interval = self.interval(confidence);
         let (low, high) = interval.unwrap_or((f64::NAN, f64::NAN));
@@ -184,12 +198,16 @@ impl SampledPair {
             confidence,
             p: self.p,
             tolerance,
-            outcome: interval.map_or(Outcome::Undecided, |_| outcome(low, high, tolerance)),
+            outcome: match (interval, outcome(low, high, tolerance)) {
+                (None, _) => Outcome::Undecided,
+                (_, Outcome::NoDifference) if !self.tells(confidence) => Outcome::Undecided,
+                (_, outcome) => outcome,
+            },
         };
-        let by_windows = self.a.spread.is_some() && self.b.spread.is_some();
-        BySamples {
-            difference,
-            assumed: if by_windows { Assumed::Windows } else { Assumed::Samples },
-        }
+        let assumed = match self.a {
+            Sampled::Windows(_) => Assumed::Windows,
+            Sampled::Samples { .. } => Assumed::Samples,
+        };
+        BySamples { difference, assumed }
     }
 }

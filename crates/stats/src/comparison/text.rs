@@ -17,21 +17,16 @@ impl Figure {
 
     /// The figure of all samples.
     fn of_all(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::Median => "median",
-            Self::P99 => "99 % quantile",
-            Self::P999 => "99.9 % quantile",
-            Self::WindowMax => "maximum",
-        }
+        let typical = self.typical();
+        typical.strip_prefix("typical window ").unwrap_or(typical)
     }
 }
 
 impl Assumed {
-    /// What is taken for granted, behind "if": `windows are independent of each other`.
-    pub fn text(self) -> &'static str {
+    /// What is taken for granted, behind "if".
+    fn text(self) -> &'static str {
         match self {
-            Self::Windows => "windows are independent of each other",
+            Self::Windows => "so few windows show how they depend on each other",
             Self::Samples => "samples are independent of each other, which latencies seldom are",
         }
     }
@@ -39,13 +34,17 @@ impl Assumed {
 
 impl BySamples {
     /// The result in words, with the runs' names:
-    /// `by samples: B's 99 % quantile is 12.3 µs higher than A's (95 %: 8.10 µs .. 17.0 µs), if windows are independent of each other`.
+    /// `not sure: B's typical window median is 12.3 µs higher than A's (95 %: 8.10 µs .. 17.0 µs), if …`.
     pub fn text(&self, a: &str, b: &str) -> String {
         let (one, assumed) = (&self.difference, self.assumed.text());
-        let (what, sure) = (one.figure.of_all(), percent(one.confidence));
+        let sure = percent(one.confidence);
+        let what = match self.assumed {
+            Assumed::Windows => one.figure.typical(),
+            Assumed::Samples => one.figure.of_all(),
+        };
         let interval = match one.low.is_finite() && one.high.is_finite() {
             true => format!("{sure}: {} .. {}", signed(one.low), signed(one.high)),
-            false => format!("too few samples for {sure}"),
+            false => format!("too few for {sure}"),
         };
         let by = format_ns(one.difference.abs());
         let said = match one.outcome {
@@ -54,7 +53,7 @@ impl BySamples {
             Outcome::NoDifference => format!("{b}'s {what} equals {a}'s to within {}", format_ns(one.tolerance)),
             _ => format!("undecided whether {b}'s {what} differs from {a}'s"),
         };
-        format!("by samples: {said} ({interval}), if {assumed}")
+        format!("not sure: {said} ({interval}), if {assumed}")
     }
 }
 

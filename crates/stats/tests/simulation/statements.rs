@@ -70,41 +70,36 @@ pub(crate) fn differs(law: Law, windows: usize, times: f64, runs: u32, random: &
     })
 }
 
-/// A short run: its samples, and the figures of its windows of 1 000 samples each.
-fn short(law: Law, windows: usize, times: f64, random: &mut Random) -> (Histogram, Vec<WindowFigures>) {
-    let mut all = Histogram::new();
-    let levels = law.run(random, windows);
-    let figure = |level: &f64| {
-        let mut window = Histogram::new();
-        for _ in 0..1_000 {
-            window.record((level * times * (0.2 * random.normal()).exp()) as u64);
-        }
-        all.merge(&window);
-        let quantile = |q: f64| window.quantile(q).map_or(f64::NAN, |ns| ns as f64);
-        WindowFigures {
-            count: 1_000,
-            mean: f64::NAN,
-            p50: quantile(0.5),
-            p99: quantile(0.99),
-            p999: None,
-            max: quantile(1.0),
-        }
-    };
-    let figures = levels.iter().map(figure).collect();
-    (all, figures)
+/// Whether any figure of a run of few windows is called different from that of another, `times` as high in truth.
+pub(crate) fn few_windows_differ(law: Law, windows: usize, times: f64, runs: u32, random: &mut Random) -> Tally {
+    let nothing = Histogram::new();
+    Tally::over(runs, || {
+        let a = law.run(random, windows);
+        let b: Vec<f64> = law.run(random, windows).iter().map(|max| max * times).collect();
+        let (a, b) = (figures(&a, random), figures(&b, random));
+        differs_by_samples((&nothing, &a), (&nothing, &b))
+    })
 }
 
-/// Whether any quantile of a short run is called different by samples from that of another, `times` as high in truth.
-pub(crate) fn sampled_differs(law: Law, windows: usize, times: f64, runs: u32, random: &mut Random) -> Tally {
-    Tally::over(runs, || {
-        let (a, b) = (short(law, windows, 1.0, random), short(law, windows, times, random));
-        let pairs = by_samples((&a.0, &a.1), (&b.0, &b.1));
-        let ps: Vec<Option<f64>> = pairs.iter().map(SampledPair::p).map(Some).collect();
-        let each = pairs.iter().zip(confidences(&ps, 0.95));
-        let outcomes: Vec<Outcome> = each.map(|(pair, sure)| pair.at(sure).difference.outcome).collect();
-        let differs = |outcome: &Outcome| matches!(outcome, Outcome::Higher | Outcome::Lower);
-        (!outcomes.is_empty()).then(|| outcomes.iter().any(differs))
-    })
+/// Whether a quantile of a run without windows is called different from that of another; samples are independent.
+pub(crate) fn samples_differ(samples: u32, times: f64, runs: u32, random: &mut Random) -> Tally {
+    let mut run = |times: f64| {
+        let mut all = Histogram::new();
+        (0..samples).for_each(|_| {
+            all.record((20_000.0 * times * (0.2 * random.normal()).exp()) as u64);
+        });
+        all
+    };
+    Tally::over(runs, || differs_by_samples((&run(1.0), &[]), (&run(times), &[])))
+}
+
+fn differs_by_samples(a: (&Histogram, &[WindowFigures]), b: (&Histogram, &[WindowFigures])) -> Option<bool> {
+    let pairs = by_samples(a, b);
+    let ps: Vec<Option<f64>> = pairs.iter().map(SampledPair::p).map(Some).collect();
+    let each = pairs.iter().zip(confidences(&ps, 0.95));
+    let outcomes: Vec<Outcome> = each.map(|(pair, sure)| pair.at(sure).difference.outcome).collect();
+    let differs = |outcome: &Outcome| matches!(outcome, Outcome::Higher | Outcome::Lower);
+    (!outcomes.is_empty()).then(|| outcomes.iter().any(differs))
 }
 
 /// Whether rare events, or the run's maximum, are called more frequent; `times` as high in truth.
