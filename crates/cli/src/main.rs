@@ -72,6 +72,7 @@ mod streams;
 mod table;
 mod time_sync;
 mod verdict;
+mod window;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 use commands::cpus::CpuArgs;

@@ -7,6 +7,7 @@ use crate::page;
 use crate::progress::Progress;
 use crate::table;
 use crate::verdict;
+use crate::window;
 use lab::loads::Loads;
 use lab::preflight::{self, Intent};
 use lab::runner::{Runner, Underway};
@@ -22,9 +23,6 @@ use std::path::{Path, PathBuf};
 use store::RunFile;
 use sys::SysError;
 use units::CpuList;
-
-/// Span after which ABB's application reports its maxima.
-const DEFAULT_WINDOW_NS: u64 = 20_000_000_000;
 
 /// A run of one command: its session, and what was asked about its output.
 pub(crate) struct Run {
@@ -49,7 +47,7 @@ pub(crate) struct Start<'a> {
     /// Limit profile when `--limits` names none.
     pub(crate) profile: Option<&'a str>,
     /// Window when `--window` gives none.
-    pub(crate) window_ns: Option<u64>,
+    pub(crate) window_ns: u64,
     /// Leave idle states alone.
     pub(crate) default_system: bool,
     /// Have late samples explained, unless the command line says no.
@@ -80,7 +78,7 @@ impl Start<'_> {
         Start {
             command,
             profile: None,
-            window_ns: None,
+            window_ns: window::of_duration(duration_ns),
             default_system: false,
             flight_recorder: false,
             osnoise: false,
@@ -126,7 +124,7 @@ impl Run {
         ending::on_signals(&stop.flag())?;
         let spec = SessionSpec {
             run: NewRun {
-                window_ns: args.window.or(start.window_ns).unwrap_or(DEFAULT_WINDOW_NS),
+                window_ns: args.window.unwrap_or(start.window_ns),
                 file_budget: Some(args.file_budget),
                 documents,
                 ..new_run(start.command, args.out.clone())
@@ -365,7 +363,7 @@ pub(crate) fn new_run(command: &str, out: Option<PathBuf>) -> NewRun {
         command: command.to_owned(),
         arguments: std::env::args().skip(1).collect(),
         tool_version: env!("CARGO_PKG_VERSION").into(),
-        window_ns: DEFAULT_WINDOW_NS,
+        window_ns: window::LONGEST_NS,
         file_budget: None,
         documents: Vec::new(),
     }

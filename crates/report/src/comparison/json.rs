@@ -76,8 +76,8 @@ impl Comparison {
             let entry = |one: &BySamples| {
                 let mut entry = difference_entry(&one.difference, &a, &b);
                 entry["assumed"] = json!(match one.assumed {
-                    Assumed::Windows => "windows-independent",
-                    Assumed::Samples => "samples-independent",
+                    Assumed::Windows => "few-windows",
+                    Assumed::Samples => "independent-samples",
                 });
                 entry["text"] = json!(one.text(&a, &b));
                 entry

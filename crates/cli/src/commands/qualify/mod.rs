@@ -86,7 +86,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
-        window_ns: Some(plan.window.0),
+        window_ns: plan.window.0,
         default_system: false,
         flight_recorder: true,
         // Its cost would be part of the wake-ups, too.

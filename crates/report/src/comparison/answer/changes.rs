@@ -14,19 +14,12 @@ const LISTED_TIMES: f64 = 1.1;
 pub(crate) enum Sure {
     /// By the windows, together with all other such statements.
     Sure,
-    /// By the samples of runs that are too short for their windows.
-    BySamples(Taken),
+    /// By fewer windows than that takes.
+    FewWindows,
+    /// By the samples of a run that has hardly a window.
+    BySamples,
     /// Chance explains it, too.
     Chance,
-}
-
-/// What a statement by samples takes for granted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Taken {
-    /// That windows are independent of each other.
-    Windows,
-    /// That samples are.
-    Samples,
 }
 
 /// A figure.
@@ -61,10 +54,19 @@ pub(crate) struct Change {
 }
 
 impl Sure {
+    /// Of a statement about short runs.
+    pub(super) fn of(assumed: Assumed) -> Self {
+        match assumed {
+            Assumed::Windows => Self::FewWindows,
+            Assumed::Samples => Self::BySamples,
+        }
+    }
+
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Sure => "sure",
-            Self::BySamples(_) => "by samples",
+            Self::FewWindows => "few windows",
+            Self::BySamples => "by samples",
             Self::Chance => "may be chance",
         }
     }
@@ -107,9 +109,13 @@ pub(super) fn largest(comparison: &Comparison) -> Vec<Change> {
     kept
 }
 
-/// Up or down, by the same factor, is as large.
+/// Up or down, by the same factor, is as large. One more or less of a few is little.
 fn weight(change: &Change) -> f64 {
-    change.times.max(1e-9).ln().abs()
+    let times = match (change.a, change.b) {
+        (Amount::Times(a), Amount::Times(b)) => (b + 1.0) / (a + 1.0),
+        _ => change.times,
+    };
+    times.max(1e-9).ln().abs()
 }
 
 /// The surest and largest change of a series in each run.
@@ -161,11 +167,7 @@ fn found(compared: &Compared, run: usize) -> Vec<Found> {
         .filter_map(|one| of_figure(one, Sure::Sure))
         .collect();
     for one in samples.flat_map(|(_, differences)| differences) {
-        let taken = match one.assumed {
-            Assumed::Windows => Taken::Windows,
-            Assumed::Samples => Taken::Samples,
-        };
-        all.extend(of_figure(&one.difference, Sure::BySamples(taken)));
+        all.extend(of_figure(&one.difference, Sure::of(one.assumed)));
     }
     all.extend(rare.flat_map(|(_, differences)| differences).filter_map(of_rare));
     all
@@ -192,7 +194,7 @@ pub(super) fn name(figure: Figure, sure: Sure) -> String {
         Figure::WindowMax => "max",
     };
     match sure {
-        Sure::Sure => format!("typical {name}"),
+        Sure::Sure | Sure::FewWindows => format!("typical {name}"),
         _ => name.to_owned(),
     }
 }

@@ -1,7 +1,8 @@
 //! What was set up otherwise, what decides most first.
 
-use crate::comparison::{Comparison, DECISIVE};
+use crate::comparison::{Comparison, DECISIVE, FactDifference};
 use crate::screen::lines::fitted;
+use crate::terminal::width;
 
 /// Differences that are shown with their values.
 const SHOWN: usize = 5;
@@ -9,7 +10,7 @@ const SHOWN: usize = 5;
 /// Columns of a value.
 const VALUE_COLUMNS: usize = 34;
 
-/// Groups of the inventory, those that explain latencies first. Those that are not here come last but what measuring itself wrote.
+/// Groups of the inventory, those that explain latencies first.
 const GROUPS: [&str; 10] = [
     "virtualisation",
     "kernel arguments",
@@ -26,8 +27,13 @@ const GROUPS: [&str; 10] = [
 /// Facts of the kernel that explain latencies; others, such as the boot's identity, do not.
 const OF_KERNEL: [&str; 3] = ["release", "preemption model", "preemption mode"];
 
-/// Groups that measuring itself wrote.
-const WRITTEN: [&str; 3] = ["trace", "recording", "network"];
+/// Facts that measuring itself wrote: nobody set them up.
+const WRITTEN: [(&str, &str); 4] = [
+    ("trace", "frames"),
+    ("trace", "frames not timed"),
+    ("trace", "cost per frame at all points"),
+    ("kernel", "boot id"),
+];
 
 /// `kernel release: 6.1.0 → 6.12.0`, and how many more.
 pub(super) fn differs(comparison: &Comparison) -> Vec<String> {
@@ -35,7 +41,10 @@ pub(super) fn differs(comparison: &Comparison) -> Vec<String> {
     let mut all = unfair;
     all.extend(settings);
     all.extend(versions(comparison));
-    let mut facts: Vec<_> = comparison.facts.iter().collect();
+    let is_set_up = |fact: &&FactDifference| {
+        !WRITTEN.contains(&(fact.group.as_str(), fact.name.as_str())) && fact.group != "recording"
+    };
+    let mut facts: Vec<_> = comparison.facts.iter().filter(is_set_up).collect();
     facts.sort_by_key(|fact| rank(&fact.group, &fact.name));
     all.extend(facts.into_iter().map(|fact| {
         let values: Vec<String> = crate::comparison::terminal::values(fact).collect();
@@ -53,7 +62,8 @@ fn rank(group: &str, name: &str) -> usize {
     let of_group = || GROUPS.iter().position(|known| *known == group);
     match group {
         "kernel" if OF_KERNEL.contains(&name) => 0,
-        _ if WRITTEN.contains(&group) || crate::nics::is_nic(group) => 100,
+        "trace" => 100,
+        _ if crate::nics::is_nic(group) => 60,
         "kernel" => 50,
         _ => of_group().map_or(40, |at| 1 + at),
     }
@@ -97,8 +107,25 @@ fn versions(comparison: &Comparison) -> Option<String> {
     differ.then(|| format!("triptime: {}", arrow(&versions)))
 }
 
-/// From run to run.
+/// From run to run; of long values that begin alike, from where they differ.
 fn arrow(values: &[String]) -> String {
-    let short = values.iter().map(|value| fitted(value, VALUE_COLUMNS));
-    short.collect::<Vec<_>>().join(" → ")
+    let is_long = values.iter().any(|value| width(value) > VALUE_COLUMNS);
+    let alike = if is_long { alike(values) } else { 0 };
+    let short = |value: &String| match alike {
+        0 => fitted(value, VALUE_COLUMNS),
+        _ => fitted(
+            &format!("…{}", value.chars().skip(alike).collect::<String>()),
+            VALUE_COLUMNS,
+        ),
+    };
+    values.iter().map(short).collect::<Vec<_>>().join(" → ")
+}
+
+/// How many characters all of them begin with alike.
+fn alike(values: &[String]) -> usize {
+    let Some((first, others)) = values.split_first() else {
+        return 0;
+    };
+    let is_alike = |(at, letter): &(usize, char)| others.iter().all(|other| other.chars().nth(*at) == Some(*letter));
+    first.chars().enumerate().take_while(is_alike).count()
 }

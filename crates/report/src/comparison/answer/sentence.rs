@@ -19,10 +19,14 @@ pub(super) fn sentence(comparison: &Comparison, run: usize, changes: &[Change]) 
     let surest = of_run.iter().map(|change| change.sure).min();
     let begin = match surest {
         Some(Sure::Sure) => format!("{b} is {}", how(&of_run, Sure::Sure)),
-        Some(sure @ Sure::BySamples(_)) => format!("{b} seems {}, which is not sure", how(&of_run, sure)),
+        Some(Sure::FewWindows) => format!("{b} seems {}, which is not sure", how(&of_run, Sure::FewWindows)),
+        Some(Sure::BySamples) => format!("{b} may be {}, which is not sure", how(&of_run, Sure::BySamples)),
         _ => format!("No difference between {a} and {b} is sure"),
     };
-    let mut parts: Vec<String> = of_run.iter().take(NAMED).map(|change| part(change)).collect();
+    // What chance explains is named only where nothing else is.
+    let is_named = |change: &&&Change| change.sure != Sure::Chance || surest == Some(Sure::Chance);
+    let named = of_run.iter().filter(is_named).take(NAMED);
+    let mut parts: Vec<String> = named.map(|change| part(change)).collect();
     parts.extend(same(comparison, run, &of_run));
     match parts.is_empty() {
         true => format!("{begin}."),
@@ -32,22 +36,17 @@ pub(super) fn sentence(comparison: &Comparison, run: usize, changes: &[Change]) 
 
 /// Of the changes that are as sure as this.
 fn how(changes: &[&Change], sure: Sure) -> &'static str {
-    let has = |worse: Option<bool>| {
+    let has = |worse: bool| {
         changes
             .iter()
-            .any(|one| grade(one.sure) == grade(sure) && one.is_worse == worse)
+            .any(|one| one.sure == sure && one.is_worse == Some(worse))
     };
-    match (has(Some(true)), has(Some(false))) {
+    match (has(true), has(false)) {
         (true, true) => "worse in some and better in other things",
         (true, false) => "worse",
         (false, true) => "better",
         (false, false) => "different",
     }
-}
-
-/// Statements by samples are as sure as each other, whatever they take for granted.
-fn grade(sure: Sure) -> &'static str {
-    sure.word()
 }
 
 fn part(change: &Change) -> String {
@@ -95,7 +94,7 @@ fn no_difference(compared: &Compared, run: usize) -> Option<(Difference, Sure)> 
     let by_windows = windows.flat_map(|(_, all)| all).map(|one| (*one, Sure::Sure));
     let by_samples = samples
         .flat_map(|(_, all)| all)
-        .map(|one| (one.difference, Sure::BySamples(super::changes::Taken::Windows)));
+        .map(|one| (one.difference, Sure::of(one.assumed)));
     let mut both = by_windows.chain(by_samples);
     both.find(|(one, _)| one.outcome == Outcome::NoDifference)
 }

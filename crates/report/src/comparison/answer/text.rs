@@ -2,7 +2,6 @@
 
 use super::{Answer, Change, Sure};
 use crate::comparison::Comparison;
-use crate::comparison::answer::changes::Taken;
 use crate::screen::lines::{first_lines, fitted, label, labelled};
 use crate::screen::{COLUMNS, LINES};
 use crate::text::count;
@@ -17,6 +16,9 @@ const SENTENCE_LINES: usize = 4;
 const RUN_LINES: usize = 3;
 const LIMIT_LINES: usize = 2;
 const DIFFER_LINES: usize = 4;
+
+/// Lines of what the words in the last column mean.
+const MEANS_LINES: usize = 3;
 
 impl Comparison {
     /// The answer on one screen. `full` is the command that prints everything.
@@ -129,10 +131,10 @@ fn tail(comparison: &Comparison, answer: &Answer, full: &str) -> Vec<String> {
     if has(Sure::Sure) {
         means.push("sure: by windows, all such statements together at 95 %.");
     }
-    if has(Sure::BySamples(Taken::Windows)) {
-        means.push("by samples: 95 % together, if windows are independent, which nothing here shows.");
+    if has(Sure::FewWindows) {
+        means.push("few windows: 95 % together, if so few show how windows depend on each other.");
     }
-    if has(Sure::BySamples(Taken::Samples)) {
+    if has(Sure::BySamples) {
         means.push("by samples: 95 % together, if samples are independent, which latencies seldom are.");
     }
     if has(Sure::Chance) {
@@ -140,7 +142,7 @@ fn tail(comparison: &Comparison, answer: &Answer, full: &str) -> Vec<String> {
     }
     let mut lines = match means.is_empty() {
         true => Vec::new(),
-        false => labelled("Means", &means.join(" "), 2),
+        false => labelled("Means", &means.join(" "), MEANS_LINES),
     };
     lines.extend(left_out(comparison).iter().flat_map(|text| labelled("Left", text, 1)));
     lines.push(label("Full") + full);
