@@ -48,7 +48,7 @@ impl Report {
         let report = &self.shown();
         Html {
             page: page::Page::of(report),
-            published: published::part(report)?,
+            published: published::part(self)?,
             css: CSS,
             uplot: UPLOT,
             script: SCRIPT,

@@ -10,7 +10,7 @@ struct Published {
     tables: Vec<Table>,
 }
 
-/// The part of the page; empty without a plan that names a layout, and for the networks, which have a part of their own.
+/// The part of the page, of a report whose texts are as they were read; empty without a plan that names a layout, and for the networks, which have a part of their own.
 pub(super) fn part(report: &Report) -> Result<String, askama::Error> {
     let tables = match report.table {
         Some(Layout::Networks) | None => Vec::new(),

@@ -5,6 +5,7 @@ use crate::text::rfc3339;
 use askama::Template;
 use serde_json::{Value, json};
 use std::fmt::Write;
+use units::foreign::cell_of_shown;
 use units::format_ns;
 
 /// Name and number of the document's shape.
@@ -126,8 +127,9 @@ fn line(first: &str, cells: &[String]) -> String {
 }
 
 fn quoted(cell: &str) -> String {
+    let cell = cell_of_shown(cell);
     match cell.contains([',', '"', '\r', '\n']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_owned(),
+        false => cell.into_owned(),
     }
 }

@@ -100,6 +100,10 @@ fn csv_quotes_what_it_must_and_the_page_escapes() {
         "{csv}"
     );
     assert_eq!(csv.lines().count(), 5, "{csv}");
+    let mut run = run();
+    run.facts.push(LABEL.fact(Ok("=1+1".into()), "--label"));
+    let formula = Tables::of(Layout::Avb, vec![(None, run)]).csv();
+    assert!(formula.contains(",'=1+1,"), "{formula}");
     let page = three().html().expect("a page");
     assert!(page.contains("<h2>Scheduling jitter, max (avg) µs</h2>"), "{page}");
     assert!(!page.contains("new <b>") && page.contains("old, big"), "escaped");

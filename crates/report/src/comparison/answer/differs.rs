@@ -110,7 +110,8 @@ fn versions(comparison: &Comparison) -> Option<String> {
 /// From run to run; of long values that begin alike, from where they differ.
 fn arrow(values: &[String]) -> String {
     let is_long = values.iter().any(|value| width(value) > VALUE_COLUMNS);
-    let alike = if is_long { alike(values) } else { 0 };
+    // A few letters before tell what it is that differs.
+    let alike = if is_long { alike(values).saturating_sub(12) } else { 0 };
     let short = |value: &String| match alike {
         0 => fitted(value, VALUE_COLUMNS),
         _ => fitted(
