@@ -1,16 +1,22 @@
 //! Short runs: their few windows, or else their samples, tell less than many windows do.
 //!
-//! A few windows are compared as many are: where they cannot tell how they depend on each other, only a difference far larger than
-//! what they lie apart by is said. A run of hardly a window is compared by the ranks of its samples, which holds for samples that
-//! are independent of each other; latencies seldom are. Nothing that is found so is called sure.
+//! A few windows are taken for independent, but for what neighbours visibly share: their median lies between two of them, by the
+//! binomial distribution (David and Nagaraja, Order Statistics, 2003, section 7.1). Where they are too few for the confidence that is
+//! asked for, only a difference far larger than what they lie apart by is said. A run of hardly a window is compared by the ranks of
+//! its samples, which holds for samples that are independent of each other; latencies seldom are. Nothing that is found so is
+//! called sure.
 
 use super::location::{Location, apart};
 use super::{Difference, Figure, Outcome, WINDOWS_NEEDED, WindowFigures, outcome, p_value, tolerance};
 use crate::Histogram;
+use crate::ranks::{autocorrelation, mid_ranks};
 use crate::stationarity::{self, Steadiness};
 
 /// Fewest windows that are compared as windows.
 const FEW: usize = 6;
+
+/// Largest correlation of neighbours that is reckoned with.
+const MOST_ALIKE: f64 = 0.95;
 
 /// Fewest samples of which a median is said.
 const SAMPLES_NEEDED: u64 = 6;
@@ -21,7 +27,7 @@ const FEW_IN_A_WINDOW: u64 = 2;
 /// What a comparison of short runs takes for granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Assumed {
-    /// That its few windows show how windows depend on each other.
+    /// That windows are independent, but for what neighbours share in those few.
     Windows,
     /// That samples are independent: each says nothing of the next.
     Samples,
@@ -48,8 +54,17 @@ pub struct SampledPair {
 /// One figure of one run.
 #[derive(Debug, Clone)]
 enum Sampled {
-    Windows(Location),
+    Windows(Few),
     Samples { quantile: f64, value: f64, ranked: Ranked },
+}
+
+/// The figure of each of a few windows.
+#[derive(Debug, Clone)]
+struct Few {
+    sorted: Vec<f64>,
+    /// How many independent windows they are worth.
+    worth: u64,
+    location: Location,
 }
 
 /// The samples of a histogram in order: for each bucket the rank of its last sample, and its edges.
@@ -68,7 +83,7 @@ pub fn by_samples(a: Run<'_>, b: Run<'_>) -> Vec<SampledPair> {
             return None;
         }
         if fewest >= FEW {
-            let [a, b] = [of_a, of_b].map(|values| Sampled::Windows(Location::of(&values)));
+            let [a, b] = [of_a, of_b].map(|values| Sampled::Windows(Few::of(values)));
             return Some(SampledPair::of(figure, a, b));
         }
         // Windows without the figure do not hide behind samples that have it.
@@ -114,7 +129,7 @@ impl Sampled {
 
     fn middle(&self) -> f64 {
         match self {
-            Self::Windows(location) => location.median(),
+            Self::Windows(few) => few.location.median(),
             Self::Samples { value, .. } => *value,
         }
     }
@@ -122,7 +137,7 @@ impl Sampled {
     /// Interval that holds the figure with this confidence; `None` where there is too little for one.
     fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
         match self {
-            Self::Windows(location) => location.interval(confidence),
+            Self::Windows(few) => few.interval(confidence).or_else(|| few.location.interval(confidence)),
             Self::Samples { quantile, ranked, .. } => ranked.interval(*quantile, confidence),
         }
     }
@@ -130,9 +145,34 @@ impl Sampled {
     /// Whether the interval is more than a statement that nothing is far away.
     fn tells(&self, confidence: f64) -> bool {
         match self {
-            Self::Windows(location) => location.tells(confidence),
+            Self::Windows(few) => few.interval(confidence).is_some() || few.location.tells(confidence),
             Self::Samples { .. } => true,
         }
+    }
+}
+
+impl Few {
+    /// Of the figure of each window, in order of time.
+    fn of(values: Vec<f64>) -> Self {
+        let alike = autocorrelation(&mid_ranks(&values), 1).clamp(0.0, MOST_ALIKE);
+        let worth = values.len() as f64 * (1.0 - alike) / (1.0 + alike);
+        let location = Location::of(&values);
+        let mut sorted = values;
+        sorted.sort_unstable_by(f64::total_cmp);
+        Self {
+            sorted,
+            worth: worth.floor() as u64,
+            location,
+        }
+    }
+
+    /// The windows between which the median lies; `None` where they are too few to be so sure.
+    fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
+        let (low, high) = crate::histogram::ranks(0.5, self.worth, confidence)?;
+        let each = self.sorted.len() as f64 / self.worth as f64;
+        let first = ((low - 1) as f64 * each).floor() as usize;
+        let last = ((high as f64 * each).ceil() as usize).min(self.sorted.len()) - 1;
+        Some((*self.sorted.get(first)?, *self.sorted.get(last)?))
     }
 }
 

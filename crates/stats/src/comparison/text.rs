@@ -26,7 +26,7 @@ impl Assumed {
     /// What is taken for granted, behind "if".
     fn text(self) -> &'static str {
         match self {
-            Self::Windows => "so few windows show how they depend on each other",
+            Self::Windows => "windows are independent but for what neighbours share",
             Self::Samples => "samples are independent of each other, which latencies seldom are",
         }
     }

@@ -132,7 +132,7 @@ fn tail(comparison: &Comparison, answer: &Answer, full: &str) -> Vec<String> {
         means.push("sure: by windows, all such statements together at 95 %.");
     }
     if has(Sure::FewWindows) {
-        means.push("few windows: 95 % together, if so few show how windows depend on each other.");
+        means.push("few windows: 95 % together, if windows are independent but for what neighbours share.");
     }
     if has(Sure::BySamples) {
         means.push("by samples: 95 % together, if samples are independent, which latencies seldom are.");
