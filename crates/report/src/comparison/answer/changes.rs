@@ -13,7 +13,7 @@ const LISTED_TIMES: f64 = 1.1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sure {
     /// By the windows, together with all other such statements.
-    Sure,
+    ByWindows,
     /// By fewer windows than that takes.
     FewWindows,
     /// By the samples of a run that has hardly a window.
@@ -64,7 +64,7 @@ impl Sure {
 
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Self::Sure => "sure",
+            Self::ByWindows => "sure",
             Self::FewWindows => "few windows",
             Self::BySamples => "by samples",
             Self::Chance => "may be chance",
@@ -164,7 +164,7 @@ fn found(compared: &Compared, run: usize) -> Vec<Found> {
     let rare = compared.rare.iter().filter(|(index, _)| of_run(index));
     let mut all: Vec<Found> = windows
         .flat_map(|(_, differences)| differences)
-        .filter_map(|one| of_figure(one, Sure::Sure))
+        .filter_map(|one| of_figure(one, Sure::ByWindows))
         .collect();
     for one in samples.flat_map(|(_, differences)| differences) {
         all.extend(of_figure(&one.difference, Sure::of(one.assumed)));
@@ -194,14 +194,14 @@ pub(super) fn name(figure: Figure, sure: Sure) -> String {
         Figure::WindowMax => "max",
     };
     match sure {
-        Sure::Sure | Sure::FewWindows => format!("typical {name}"),
+        Sure::ByWindows | Sure::FewWindows => format!("typical {name}"),
         _ => name.to_owned(),
     }
 }
 
 fn of_rare(one: &RareDifference) -> Option<Found> {
     let sure = match one.outcome {
-        RareOutcome::Higher | RareOutcome::Lower => Sure::Sure,
+        RareOutcome::Higher | RareOutcome::Lower => Sure::ByWindows,
         RareOutcome::Undecided => Sure::Chance,
         RareOutcome::InNeither => return None,
     };
@@ -219,7 +219,7 @@ fn of_rare(one: &RareDifference) -> Option<Found> {
         per_window(one.a_total, one.a_windows),
         per_window(one.b_total, one.b_windows),
     );
-    let is_listed = sure == Sure::Sure || times.max(1.0 / times) > LISTED_TIMES;
+    let is_listed = sure == Sure::ByWindows || times.max(1.0 / times) > LISTED_TIMES;
     is_listed.then(|| Found {
         figure,
         is_usual: false,

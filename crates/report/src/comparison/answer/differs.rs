@@ -69,32 +69,48 @@ fn rank(group: &str, name: &str) -> usize {
     }
 }
 
-/// Settings of series, each once: those that decide what is measured, and the others.
-fn settings(comparison: &Comparison) -> (Vec<String>, Vec<String>) {
-    let mut seen: Vec<(&str, &Vec<Option<String>>, Vec<&str>)> = Vec::new();
-    for compared in &comparison.series {
-        for (name, values) in &compared.settings {
-            match seen.iter_mut().find(|(other, of, _)| other == name && *of == values) {
-                Some((_, _, series)) => series.push(&compared.name),
-                None => seen.push((name, values, vec![&compared.name])),
-            }
-        }
-    }
-    seen.sort_by_key(|(name, ..)| *name != "load");
-    let text = |(name, values, series): &(&str, &Vec<Option<String>>, Vec<&str>)| {
-        let values: Vec<String> = values
-            .iter()
-            .map(|value| value.clone().unwrap_or_else(|| "none".to_owned()))
-            .collect();
-        let more = match series.len() {
+/// A setting that differs, and the series of which it does so alike.
+struct Setting<'a> {
+    name: &'a str,
+    values: &'a [Option<String>],
+    series: Vec<&'a str>,
+}
+
+impl Setting<'_> {
+    fn text(&self) -> String {
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+        let values: Vec<String> = self.values.iter().map(value).collect();
+        let more = match self.series.len() {
             0 | 1 => String::new(),
             n => format!(" +{}", n - 1),
         };
-        format!("{name} of {}{more}: {}", series.first().unwrap_or(&""), arrow(&values))
-    };
-    let (decisive, others): (Vec<_>, Vec<_>) = seen.into_iter().partition(|(name, ..)| DECISIVE.contains(name));
-    let unfair = decisive.iter().map(|one| format!("NOT LIKE WITH LIKE, {}", text(one)));
-    (unfair.collect(), others.iter().map(text).collect())
+        let first = self.series.first().unwrap_or(&"");
+        format!("{} of {first}{more}: {}", self.name, arrow(&values))
+    }
+}
+
+/// Settings of series, each once: those that decide what is measured, and the others.
+fn settings(comparison: &Comparison) -> (Vec<String>, Vec<String>) {
+    let mut seen: Vec<Setting<'_>> = Vec::new();
+    for compared in &comparison.series {
+        for (name, values) in &compared.settings {
+            match seen
+                .iter_mut()
+                .find(|other| other.name == name && other.values == values)
+            {
+                Some(other) => other.series.push(&compared.name),
+                None => seen.push(Setting {
+                    name,
+                    values,
+                    series: vec![&compared.name],
+                }),
+            }
+        }
+    }
+    seen.sort_by_key(|setting| setting.name != "load");
+    let (decisive, others): (Vec<_>, Vec<_>) = seen.into_iter().partition(|one| DECISIVE.contains(&one.name));
+    let unfair = decisive.iter().map(|one| format!("NOT LIKE WITH LIKE, {}", one.text()));
+    (unfair.collect(), others.iter().map(Setting::text).collect())
 }
 
 fn versions(comparison: &Comparison) -> Option<String> {

@@ -18,7 +18,7 @@ pub(super) fn sentence(comparison: &Comparison, run: usize, changes: &[Change]) 
     }
     let surest = of_run.iter().map(|change| change.sure).min();
     let begin = match surest {
-        Some(Sure::Sure) => format!("{b} is {}", how(&of_run, Sure::Sure)),
+        Some(Sure::ByWindows) => format!("{b} is {}", how(&of_run, Sure::ByWindows)),
         Some(Sure::FewWindows) => format!("{b} seems {}, which is not sure", how(&of_run, Sure::FewWindows)),
         Some(Sure::BySamples) => format!("{b} may be {}, which is not sure", how(&of_run, Sure::BySamples)),
         _ => format!("No difference between {a} and {b} is sure"),
@@ -91,7 +91,7 @@ fn same(comparison: &Comparison, run: usize, changes: &[&Change]) -> Option<Stri
 fn no_difference(compared: &Compared, run: usize) -> Option<(Difference, Sure)> {
     let windows = compared.differences.iter().filter(|(index, _)| *index == run);
     let samples = compared.by_samples.iter().filter(|(index, _)| *index == run);
-    let by_windows = windows.flat_map(|(_, all)| all).map(|one| (*one, Sure::Sure));
+    let by_windows = windows.flat_map(|(_, all)| all).map(|one| (*one, Sure::ByWindows));
     let by_samples = samples
         .flat_map(|(_, all)| all)
         .map(|one| (one.difference, Sure::of(one.assumed)));

@@ -128,7 +128,7 @@ fn columns([series, figure, a, b, times, sure]: [&str; 6]) -> String {
 fn tail(comparison: &Comparison, answer: &Answer, full: &str) -> Vec<String> {
     let has = |sure: Sure| answer.changes.iter().any(|change| change.sure == sure);
     let mut means: Vec<&str> = Vec::new();
-    if has(Sure::Sure) {
+    if has(Sure::ByWindows) {
         means.push("sure: by windows, all such statements together at 95 %.");
     }
     if has(Sure::FewWindows) {
