@@ -1,5 +1,6 @@
-//! Every probe is documented: its page, its command's help, its row in the README.
+//! Every probe is documented: its page, its command's help, its row in the README. Every cause has a remedy.
 
+use model::Cause;
 use std::path::Path;
 use support::run;
 
@@ -66,6 +67,64 @@ fn every_command_of_a_probe_has_help_with_an_example() {
             "{help}"
         );
     }
+}
+
+/// The screen sends a person whose host failed to this page: each cause that it can name has its row there, with a remedy.
+#[test]
+fn every_cause_has_a_remedy_on_the_page_for_hosts_that_failed() {
+    let page = text("docs/guide/host-failed.md");
+    for cause in Cause::ALL {
+        let begin = format!("| `{}` |", cause.word());
+        let row = page.lines().find(|line| line.starts_with(&begin));
+        let cells: Vec<&str> = row.unwrap_or_else(|| panic!("no row {begin}")).split('|').collect();
+        assert!(
+            cells.len() == 5 && cells.iter().skip(1).take(3).all(|cell| !cell.trim().is_empty()),
+            "{cells:?}"
+        );
+    }
+}
+
+/// The options that many commands share are explained on one page, and named in the help of each; completions know them everywhere.
+#[test]
+fn shared_options_are_explained_once() {
+    let help = |arguments: &[&str]| String::from_utf8_lossy(&run(arguments).stdout).into_owned();
+    let topic = help(&["help", "output"]);
+    for option in ["--file-budget <SIZE>", "--junit <FILE>", "--capture <FILE>"] {
+        assert!(topic.contains(option), "{option} is not in {topic}");
+    }
+    assert_eq!(help(&["output"]), topic);
+    for about in probes::LIST {
+        let help = help(&[command(about.name), "--help"]);
+        assert!(
+            help.contains("--file-budget") && help.contains("`triptime help output`"),
+            "{help}"
+        );
+        assert!(
+            !help.contains("--file-budget <") && !help.contains("--capture <"),
+            "{help}"
+        );
+    }
+}
+
+/// What hands that know cyclictest type.
+#[test]
+fn short_forms_mean_what_they_mean_to_cyclictest() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("x.triptime");
+    let words = "wakeup -p 80 -i 500us -D 100ms -a 0 -d 0 -b 1s --json -q --out";
+    let words: Vec<&str> = words.split(' ').chain(file.to_str()).collect();
+    let output = run(&words);
+    if !support::root_or_skip("short_forms_mean_what_they_mean_to_cyclictest") {
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", support::stderr(&output));
+    let document = support::json(&output);
+    let settings = &support::series(&document, "wakeup/cpu0")["settings"];
+    assert_eq!(
+        (&settings["policy"], &settings["interval"]),
+        (&"fifo:80".into(), &"500 µs".into()),
+        "{settings}"
+    );
 }
 
 /// A step of a plan has the options of the command as keys, in its page too.

@@ -218,8 +218,18 @@ fn no_face_of_a_run_file_shows_what_acts() {
         );
     }
     assert_seen("page", &fs::read_to_string(&page).expect("a page"));
-    let output = run(&["report", text(&file), "--limits", text(&profile), "--json"]);
+    let junit = at("junit.xml");
+    let output = run(&[
+        "report",
+        text(&file),
+        "--limits",
+        text(&profile),
+        "--json",
+        "--junit",
+        text(&junit),
+    ]);
     assert_output("report --json", &output);
+    assert_seen("JUnit", &fs::read_to_string(&junit).expect("a file"));
     let document = json(&output);
     assert_eq!(document["series"][0]["name"], nasty("series"), "JSON keeps the names");
     for table in ["vm", "jitter", "avb", "networks", "vpc"] {
@@ -247,7 +257,7 @@ fn no_face_of_a_run_file_shows_what_acts() {
     ] {
         assert_output(format, &run(&["export", text(&file), "--format", format]));
     }
-    let exported = run(&["export", text(&file), "--format", "parquet", "--output", text(&at("x"))]);
+    let exported = run(&["export", text(&file), "--format", "parquet", "--out", text(&at("x"))]);
     assert_eq!(exported.status.code(), Some(0), "{}", stderr(&exported));
     for name in ["x.windows.parquet", "x.spikes.parquet"] {
         let octets = fs::read(at(name)).expect("a file");

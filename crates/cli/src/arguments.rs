@@ -18,9 +18,8 @@ pub(crate) struct RunArgs {
     /// Name of this machine or set-up, under which tables and comparisons show the run
     #[arg(long, value_name = "NAME")]
     pub(crate) label: Option<String>,
-    /// Also write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pages: PageArgs,
     #[command(flatten)]
     pub(crate) face: FaceArgs,
     /// No progress on standard error
@@ -61,6 +60,17 @@ impl RunArgs {
     }
 }
 
+/// Files that a judged command writes beside its answer.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct PageArgs {
+    /// Also write the report as one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Also write the verdict as JUnit XML: a test case for each limit; a limit in doubt is an error, one not measured is skipped
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+}
+
 /// The length of a window: less than a tenth of a second says nothing about extremes, and would flood the run file.
 pub(crate) fn window(text: &str) -> Result<u64, String> {
     match units::parse_ns(text) {
@@ -76,13 +86,13 @@ pub(crate) struct PortArgs {
     /// Interface
     pub(crate) interface: String,
     /// How long to measure [default: until interrupted]
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     pub(crate) duration: Option<u64>,
     /// Scheduling policy: other, fifo:PRIORITY, rr:PRIORITY
-    #[arg(long, default_value = "fifo:60")]
+    #[arg(long, short, default_value = "fifo:60")]
     pub(crate) policy: Policy,
     /// CPU to run on
-    #[arg(long)]
+    #[arg(long, short = 'a')]
     pub(crate) cpu: Option<u32>,
     #[command(flatten)]
     pub(crate) capture: CaptureArgs,

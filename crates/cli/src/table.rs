@@ -81,7 +81,7 @@ pub(crate) fn show(layout: Layout, runs: &[String], form: Form, html: Option<&Pa
         let html = tables
             .html()
             .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML page: {error}")))?;
-        page::write(path, &html)?;
+        page::HTML.write(path, &html)?;
     }
     printed?;
     Ok(if lacking { COULD_NOT_MEASURE } else { 0 })

@@ -1,8 +1,9 @@
 //! Makes from a run file what the user sees, and the exit status that follows.
 
-use crate::arguments::RunArgs;
+use crate::arguments::{PageArgs, RunArgs};
 use crate::face::FaceArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
+use crate::junit;
 use crate::page;
 use crate::table;
 use model::{RunView, kind};
@@ -20,25 +21,27 @@ pub(crate) const LIMIT_FAILED: u8 = 1;
 /// Reports the run in `file`: JSON or text on standard output, HTML where asked. Returns the exit status.
 pub(crate) fn show(file: &Path, profile: Option<Profile>, args: &RunArgs) -> Result<u8, Failure> {
     let report = read(file, profile)?;
-    let status = present(&report, &args.face, args.html.as_deref());
+    let status = present(&report, &args.face, &args.pages);
     if only_reflected(&report.run) && args.limits.is_some() && !args.quiet {
         say(&"this end returned the frames: the other end measured the round trips, and judges the limits");
     }
     status
 }
 
-/// Prints the report, then writes its page where one is asked for: an answer is not lost for want of room. Returns the exit status.
-pub(crate) fn present(report: &Report, face: &FaceArgs, html: Option<&Path>) -> Result<u8, Failure> {
-    let printed = print(report, face, html);
+/// Prints the report, then writes the files that are asked for: an answer is not lost for want of room. Returns the exit status.
+pub(crate) fn present(report: &Report, face: &FaceArgs, pages: &PageArgs) -> Result<u8, Failure> {
+    let printed = print(report, face, pages.html.as_deref());
     // Also when the terminal is gone.
-    let status = with_page(report, html);
+    let status = with_pages(report, pages);
     printed.and(status)
 }
 
-/// Writes the page of a report that was printed; returns the exit status. A limit that failed has failed, with a page or without.
-pub(crate) fn with_page(report: &Report, html: Option<&Path>) -> Result<u8, Failure> {
+/// Writes the files of a report that was printed; returns the exit status. A limit that failed has failed, with a page or without.
+pub(crate) fn with_pages(report: &Report, pages: &PageArgs) -> Result<u8, Failure> {
     let status = status(report);
-    match html.map_or(Ok(()), |path| write_html(report, path)) {
+    let junit = pages.junit.as_deref().map_or(Ok(()), |path| junit::write(report, path));
+    let html = pages.html.as_deref().map_or(Ok(()), |path| write_html(report, path));
+    match junit.and(html) {
         Err(failure) if status == LIMIT_FAILED => {
             say(&failure);
             Ok(status)
@@ -97,7 +100,7 @@ fn write_html(report: &Report, path: &Path) -> Result<(), Failure> {
     let html = report
         .html()
         .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML report: {error}")))?;
-    page::write(path, &html)
+    page::HTML.write(path, &html)
 }
 
 /// Prints the report.

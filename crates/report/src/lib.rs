@@ -13,6 +13,7 @@ pub mod contradiction;
 pub mod document;
 mod html;
 pub mod insight;
+pub mod junit;
 pub mod limits;
 mod nics;
 pub mod one_way;

@@ -1,12 +1,13 @@
 //! `triptime report`: a run file, judged and shown.
 
+use crate::arguments::PageArgs;
 use crate::face::FaceArgs;
 use crate::failure::Failure;
 use crate::page;
 use crate::table::{self, Form, TableArg};
 use crate::verdict;
 use report::limits::Profile;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Shows a run: the answer on one screen, or everything; as text, JSON or HTML
 #[derive(Debug, Clone, clap::Args)]
@@ -18,14 +19,13 @@ pub(crate) struct ReportArgs {
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
     /// Show the runs in a published layout instead, one column per system where the layout has systems
-    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["full", "summary", "limits"])]
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["full", "summary", "limits", "junit"])]
     table: Option<TableArg>,
     /// Print the table as CSV
     #[arg(long, requires = "table", conflicts_with = "json")]
     csv: bool,
-    /// Also write the report as one HTML file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    #[command(flatten)]
+    pages: PageArgs,
     #[command(flatten)]
     face: FaceArgs,
     /// Limit profile: substation, seapath, avb, or a TOML file [default: the one kept in the run]
@@ -35,14 +35,14 @@ pub(crate) struct ReportArgs {
 
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
-    page::check(args.html.as_deref(), None)?;
+    page::check(args.pages.html.as_deref(), None)?;
     if let Some(layout) = args.table {
         let form = match (args.face.json, args.csv) {
             (true, _) => Form::Json,
             (_, true) => Form::Csv,
             _ => Form::Text,
         };
-        return table::show(layout.into(), &args.runs, form, args.html.as_deref());
+        return table::show(layout.into(), &args.runs, form, args.pages.html.as_deref());
     }
     let [run] = &args.runs[..] else {
         return Err(Failure::Usage(
@@ -51,5 +51,5 @@ pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
     };
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
     let report = verdict::read(Path::new(run), profile)?;
-    verdict::present(&report, &args.face, args.html.as_deref())
+    verdict::present(&report, &args.face, &args.pages)
 }

@@ -3,45 +3,48 @@
 //! One thread wakes at every due instant of the cycle, takes what its socket holds, works on the samples and publishes what has
 //! changed. The same thread accounts for every sample of its streams as a subscriber does. A cycle that is slept through is
 //! `missed` and not made up for; one that takes longer than the cycle is `late`: an overrun. Where records are wanted, a thread beside it
-//! keeps what was last, and writes what was around a trip.
+//! keeps what was last, and writes what was around a trip. With a CPU for each task, three threads share the same work: see [`apart`].
 //!
 //! Hooks: AF_PACKET on one interface, one send(2) a GOOSE message. Produces: `task/NAME`, start of a cycle to its end;
 //! `task-stage/NAME/…`, its parts; what `subscribe` produces of its streams, where "the application has the frame" is the instant its task
-//! takes it. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time policy.
+//! takes it. Of three threads: `task/NAME/receive`, `/functions` and `/output`, and `use/ID` beside `age/ID`. Needs: `CAP_NET_RAW`;
+//! `CAP_SYS_NICE` for a real-time policy.
 
+mod alone;
+mod apart;
 mod burden;
 mod file;
+mod functions;
 mod outputs;
+mod receiving;
 mod records;
+mod ring;
 mod series;
 mod task;
+mod threads;
 mod words;
 
 pub use file::{Found, find};
 pub use records::{Folder, FolderError};
 
 use crate::error::ProbeError;
-use crate::hot::{HotThread, Running};
+use crate::hot::Running;
 use crate::need::{Need, of_port};
 use crate::port::Port;
 use crate::probe::{About, Probe};
 use crate::second::next_second;
-use crate::subscribe::{self, ClockRelation, SubscribeConfig, SuperviseConfig};
+use crate::subscribe::{self, ClockRelation};
 use ::relay::Config;
 use model::kind;
-use outputs::Output;
 use run::{Recorder, Stop};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use sys::packet::PortOptions;
 use sys::thread::Policy;
-use task::Task;
-use wire::ether::Mac;
+use threads::Threads;
 
 /// How a relay is to be run.
 #[derive(Debug, Clone)]
 pub struct RelayConfig {
-    /// What it is.
+    /// What it is, and where its tasks run.
     pub relay: Config,
     /// How the clock of the publishers relates to ours.
     pub clock: ClockRelation,
@@ -49,9 +52,7 @@ pub struct RelayConfig {
     pub duration_ns: Option<u64>,
     /// Scheduling policy.
     pub policy: Policy,
-    /// CPU to run on.
-    pub cpu: Option<u32>,
-    /// How long before a due instant the thread stops sleeping and spins.
+    /// How long before a due instant the thread of the functions stops sleeping and spins.
     pub spin_ahead_ns: u64,
     /// Where its disturbance records go; `None`: there are none, and they cost nothing.
     pub records: Option<Folder>,
@@ -71,7 +72,7 @@ pub static ABOUT: About = About {
     name: "relay",
     words: "relay",
     what: "A virtual protection relay: start of each task cycle -> its end, and how old the samples are that it works on.",
-    kinds: &[&kind::TASK, &kind::TASK_STAGE, &kind::USE],
+    kinds: &[&kind::TASK, &kind::TASK_STAGE, &kind::USE, &kind::AGE],
     page: "guide/relay.md",
 };
 
@@ -81,63 +82,27 @@ impl Probe for RelayConfig {
     type Started = Running;
 
     fn needs(&self) -> Vec<Need> {
-        of_port(self.policy, self.cpu)
+        of_port(self.policy, self.relay.cpus.all().iter())
     }
 
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
-        let port = on.into();
         if self.spin_ahead_ns >= self.relay.task_ns {
             return Err(ProbeError::Usage(
                 "relay: --spin-ahead must be shorter than the task cycle".into(),
             ));
         }
-        let source = Mac(port.mac());
-        let gooses = self.relay.gooses.iter().map(|output| Output::new(output, source));
-        let gooses = gooses.collect::<Result<Vec<_>, _>>()?;
-        let cycles = 1_000_000_000 / self.relay.task_ns.max(1) + 1;
-        let describe = Box::new(series::Relay::of(self, &port));
-        let slots = usize::from(series::SLOTS);
-        let mut feed = recorder.feed(crate::hot::capacity(cycles * u64::from(series::SLOTS)), slots, describe);
-        series::announce(&mut feed, &self.relay.name, self.records.is_some());
         let folder = self.records.clone();
         let (tape, writer) = folder
             .map(|folder| records::both_ends(self, folder, recorder.events()))
             .unzip();
-        let frames = Arc::new(AtomicU64::new(0));
-        let (receiver, received) = subscribe::receiver(&self.subscription(), port, &frames, recorder, stop)?;
-        let engine = ::relay::Engine::new(&self.relay).map_err(|error| ProbeError::Usage(format!("relay: {error}")))?;
-        let mut task = Task::new(self.clone(), engine, receiver, received, gooses, tape, stop.clone());
-        let thread = HotThread::new(
-            "relay",
-            self.policy,
-            self.cpu,
-            feed,
-            Box::new(move |start, feed| task.run(start, feed)),
-        );
-        let running = Running::start(vec![thread], next_second)?;
+        let threads = Threads {
+            config: self,
+            recorder,
+            stop,
+        };
+        let running = Running::start(threads.of(on.into(), tape)?, next_second)?;
         // Only now: what could not get ready would leave it behind. Until then the ring has room.
         let writing = writer.map(|writer| writer.begin().inspect_err(|_| stop.request()));
         Ok(running.with(writing.transpose()?))
-    }
-}
-
-impl RelayConfig {
-    /// How its streams are accounted for.
-    fn subscription(&self) -> SubscribeConfig {
-        SubscribeConfig {
-            rate: Some(self.relay.rate),
-            expected: self.relay.streams.iter().map(|stream| stream.spec.clone()).collect(),
-            max_streams: u16::try_from(self.relay.streams.len()).unwrap_or(u16::MAX),
-            clock: self.clock,
-            duration_ns: self.duration_ns,
-            policy: self.policy,
-            cpu: self.cpu,
-            task: Some(self.relay.name.clone()),
-            goose: SuperviseConfig {
-                max_blocks: 0,
-                ..SuperviseConfig::default()
-            },
-            ..SubscribeConfig::default()
-        }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::conductor::{Conductor, Over};
 use super::program::Ask;
-use super::series::{notice, security_slot, start_slot, trip_slot};
+use super::selection::Judged;
+use super::series::{notice, phase_slot, security_slot, start_slot, trip_slot, zone_slot};
 use super::watch::{Act, Span, Watch};
 use model::{Counter, Outcome, Shot};
 use units::Monotonic;
@@ -17,7 +18,11 @@ impl Conductor {
     /// Counts a shot, and keeps it in the run.
     pub(super) fn account(&mut self, ask: &Ask, over: &Over) {
         let (outcome, trip) = match ask.scenario.expect {
-            Expect::Trip { soonest_ns, .. } => self.faulted(ask.group, over, soonest_ns),
+            Expect::Trip { soonest_ns, .. } => {
+                let did = self.faulted(ask.group, over, soonest_ns);
+                self.selected(ask, over, did);
+                did
+            }
             Expect::NoTrip => self.quiet(ask.group, over),
             Expect::Either => self.either(ask.group, over),
         };
@@ -56,6 +61,31 @@ impl Conductor {
             self.started(start_slot(group), &over.watch, over.is_deaf);
         }
         did
+    }
+
+    /// Whether a trip was of the phases and the function that its scenario expects.
+    fn selected(&mut self, ask: &Ask, over: &Over, did: Did) {
+        let (Outcome::Tripped, Some(trip)) = did else { return };
+        let (selection, marks) = (&ask.scenario.selection, over.watch.marks());
+        let phases = self.config.phases_judged(selection, marks);
+        let function = self.config.function_judged(selection, marks);
+        let due = over.watch.span.fault;
+        for (slot, judged) in [(phase_slot(ask.group), phases), (zone_slot(ask.group), function)] {
+            match judged.map(|judged| judged.heard(over.is_deaf)) {
+                None => {}
+                Some(Judged::Right) => self.feed.sample(slot, trip, trip - due, self.shots),
+                Some(Judged::Wrong { set, wanted }) => {
+                    self.feed.sample(slot, trip, trip - due, self.shots);
+                    self.feed.count(slot, Counter::Wrong, trip, 1);
+                    let both = u64::from(set) << 32 | u64::from(wanted);
+                    self.feed.notice(slot, notice::WRONG, trip, self.shots, both);
+                }
+                Some(Judged::NotTold) => {
+                    self.feed.count(slot, Counter::Lost, trip, 1);
+                    self.say(slot, notice::NOT_TOLD, trip, 0);
+                }
+            }
+        }
     }
 
     /// What the relay did, where it could be seen and the test set sent what it should up to there; else that is said.

@@ -1,5 +1,6 @@
 //! The thread that receives the relay's GOOSE. It only reads: what a message means, the conductor decides.
 
+use super::selection::Marks;
 use crate::error::ProbeError;
 use crate::reception::{Account, Arrival, Reception};
 use run::{Feed, Stop};
@@ -51,9 +52,11 @@ pub(super) struct Heard {
     pub(super) name: Name,
     pub(super) source: Source,
     pub(super) said: Said,
-    /// The trip bit; `None` where the member is not there, or no boolean.
+    /// The trip bit; `None` where the member is not there, neither a boolean nor a position, or a position between two.
     pub(super) trip: Option<bool>,
     pub(super) start: Option<bool>,
+    /// The members for phases and functions.
+    pub(super) marks: Marks,
     /// It is of a test set, of a relay that is tested, or of one that is not commissioned: its values are not to be used.
     pub(super) is_unusable: bool,
 }
@@ -81,6 +84,8 @@ pub(super) struct Wanted {
     pub(super) name: Arc<OnceLock<Name>>,
     pub(super) trip: Member,
     pub(super) start: Option<Member>,
+    /// For phases and functions.
+    pub(super) marked: Vec<Option<Member>>,
 }
 
 /// The listener.
@@ -147,8 +152,9 @@ impl Ears {
                 appid: frame.header().appid,
             },
             said: Said::of(frame),
-            trip: self.wanted.trip.of(frame.all_data()),
+            trip: self.wanted.trip.tripped(frame.all_data()),
             start: self.wanted.start.and_then(|member| member.of(frame.all_data())),
+            marks: Marks::of(&self.wanted.marked, frame.all_data()),
             is_unusable: frame.simulate() || frame.simulation() || frame.nds_com() || frame.is_test(),
         };
         if self.heard.push(heard).is_err() {

@@ -6,7 +6,8 @@
 //!
 //! Hooks: AF_PACKET on one interface, one sendto per frame, one socket for GOOSE. Produces: `trip/SCENARIO`, a sample per shot: due
 //! instant of the first faulted sample to the kernel's stamp of the first GOOSE frame with the trip bit; `start/SCENARIO` likewise;
-//! `security/SCENARIO` for scenarios without a trip; and `publish/lateness`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time
+//! `security/SCENARIO` for scenarios without a trip;
+//! `phase/SCENARIO` and `zone/SCENARIO` for trips whose phases or function are expected; and `publish/lateness`. Needs: `CAP_NET_RAW`; `CAP_SYS_NICE` for a real-time
 //! policy.
 
 mod account;
@@ -17,17 +18,20 @@ mod frames;
 mod late;
 mod limits;
 mod listener;
+mod members;
 mod options;
 mod program;
 mod publisher;
 mod script;
 mod security;
+mod selection;
 mod series;
 mod stage;
 mod watch;
 
 pub use control::Control;
 pub use limits::limits;
+pub use members::{FunctionMember, MemberName};
 pub use options::TripOptions;
 pub use security::Security;
 pub(crate) use stage::sampling;
@@ -81,6 +85,10 @@ pub struct TripConfig {
     pub trip: Member,
     /// The member that is true when it has started.
     pub start: Option<Member>,
+    /// The members that are true when phase a, b or c trips.
+    pub phases: Option<[Member; 3]>,
+    /// Zones and functions, as scenarios call them, and the members that are true when they trip.
+    pub functions: Vec<(String, Member)>,
     /// Time from a trip to the opening of the breaker's poles, in ns; `None`: the fault lasts as long as its scenario says.
     pub breaker_ns: Option<u64>,
     /// Negative controls at begin and end.
@@ -135,7 +143,7 @@ pub static ABOUT: About = About {
     name: "trip",
     words: "trip",
     what: "A relay's trips: due instant of the first faulted sample -> its trip GOOSE is back at the test set.",
-    kinds: &[&kind::TRIP, &kind::START, &kind::SECURITY],
+    kinds: &[&kind::TRIP, &kind::START, &kind::SECURITY, &kind::PHASE, &kind::ZONE],
     page: "guide/trip.md",
 };
 
@@ -173,10 +181,10 @@ impl Probe for TripConfig {
         let (to_conductor, heard) = rtrb::RingBuffer::new(HEARD);
         let (exchange, prompter) = script::exchange(&shared.ended);
         let sampling = sampling(&self.stream)?;
-        let (opening, synth) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
+        let (opening, wave) = stage::opening(&self.scenarios, &sampling).map_err(|error| refused(&error))?;
         let mut conductor = Conductor {
             config: self.clone(),
-            stage: stage::Stage::new(self, sampling, synth, exchange),
+            stage: stage::Stage::new(self, sampling, wave, exchange),
             hearing: Hearing::new(heard, Arc::clone(&shared.name)),
             shared: shared.clone(),
             feed: self.feed(recorder, stream.interface()),
@@ -220,6 +228,9 @@ impl TripConfig {
         }
         if !self.security.is_empty() && !self.scenarios.iter().any(Scenario::wants_trip) {
             return usage("--security takes the fault of the first scenario that has one: give one");
+        }
+        if self.functions.len() > selection::MOST_FUNCTIONS {
+            return usage("--function-members: too many: name 29 at the most");
         }
         let mut names: Vec<&str> = self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         names.sort_unstable();
@@ -281,6 +292,7 @@ impl TripConfig {
             name: Arc::clone(&shared.name),
             trip: self.trip,
             start: self.start,
+            marked: self.marked(),
         };
         let mut listener = Listener {
             reception: Reception {
@@ -323,6 +335,12 @@ impl TripConfig {
             }
             if group.trips && self.start.is_some() {
                 feed.announce(series::start_slot(number), &group.label);
+            }
+            if self.looks_at_phases(&group.selection) {
+                feed.announce(series::phase_slot(number), &group.label);
+            }
+            if self.looks_at_functions(&group.selection) {
+                feed.announce(series::zone_slot(number), &group.label);
             }
             if group.stays {
                 feed.announce(series::security_slot(number), &group.label);

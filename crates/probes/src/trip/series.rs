@@ -6,8 +6,8 @@ use run::Describe;
 use units::format_ns;
 use waveform::type_test::Group;
 
-/// Slots of each group of shots: its trips, its starts, and its shots without a trip.
-const EACH: usize = 3;
+/// Slots of each group of shots: its trips, its starts, its shots without a trip, and phases and functions of its trips.
+const EACH: usize = 5;
 
 fn slot(group: usize, which: usize) -> u16 {
     u16::try_from(EACH * group + which).unwrap_or(u16::MAX)
@@ -33,6 +33,16 @@ pub(super) fn security_slot(group: usize) -> u16 {
     slot(group, 2)
 }
 
+/// Slot of the phases of its trips.
+pub(super) fn phase_slot(group: usize) -> u16 {
+    slot(group, 3)
+}
+
+/// Slot of the zones or functions of its trips.
+pub(super) fn zone_slot(group: usize) -> u16 {
+    slot(group, 4)
+}
+
 /// Codes of notices: what is said of single shots, whose number is the first figure.
 pub(super) mod notice {
     pub(in crate::trip) const NOT_SENT: u16 = 0;
@@ -44,6 +54,8 @@ pub(super) mod notice {
     pub(in crate::trip) const EARLY: u16 = 6;
     pub(in crate::trip) const FALSE: u16 = 7;
     pub(in crate::trip) const TOO_SOON: u16 = 8;
+    pub(in crate::trip) const WRONG: u16 = 9;
+    pub(in crate::trip) const NOT_TOLD: u16 = 10;
 }
 
 /// Names and settings of the series.
@@ -108,6 +120,15 @@ impl Describe for Trip {
                 &kind::START,
                 "instant the first faulted sample is due -> kernel has the first GOOSE frame with the start bit",
             ),
+            3 => (
+                &kind::PHASE,
+                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the trip bit, of a trip whose phases are told",
+            ),
+            4 => (
+                &kind::ZONE,
+                "instant the first faulted sample is due -> kernel has the first GOOSE frame with the trip bit, of a trip whose zone or \
+                 function is told",
+            ),
             _ => (
                 &kind::SECURITY,
                 "instant the disturbance begins -> the relay is watched no longer",
@@ -147,6 +168,18 @@ impl Describe for Trip {
             notice::TOO_SOON => (
                 EventKind::Note,
                 format!("trip sooner than the curve allows, {at} after the fault began"),
+            ),
+            notice::WRONG => {
+                // What was set and what was expected, 32 bits each.
+                let [set, wanted] = [ns >> 32, ns & 0xffff_ffff].map(|bits| self.config.marks_text(bits as u32));
+                (
+                    EventKind::Note,
+                    format!("wrong trip: {set} tripped, and {wanted} was expected"),
+                )
+            }
+            notice::NOT_TOLD => (
+                EventKind::Note,
+                "not told: the trip came without all the members that say what tripped".into(),
             ),
             notice::EARLY => (EventKind::Note, format!("trip before the fault, {at} early")),
             _ => (EventKind::Note, format!("false trip, {at} after the disturbance began")),

@@ -5,14 +5,15 @@ use super::{Run, Table, heads, us};
 use crate::insight::window_maxima;
 use crate::text::count;
 use model::kind::Kind;
-use model::{RunView, SeriesView, kind};
+use model::{RunView, SeriesView, kind, task};
 use units::format_ns;
 
 /// A row for each relay of each run.
 pub(super) fn table(runs: &[Run]) -> Table {
     let mut rows = Vec::new();
     for run in runs {
-        for task in run.view.series.iter().filter(|series| series.is(&kind::TASK)) {
+        let tasks = run.view.series.iter().filter(|series| series.is(&kind::TASK));
+        for task in tasks.filter(|task| works(task)) {
             let mut cells = vec![run.system.name.clone(), run.system.environment.clone()];
             cells.extend(row(&run.view, task));
             rows.push(cells);
@@ -45,8 +46,23 @@ pub(super) fn table(runs: &[Run]) -> Table {
     }
 }
 
+/// Whether it is the task that has the functions: of a relay in several threads, or in one.
+fn works(task: &SeriesView) -> bool {
+    matches!(task::of_label(task.spec.label()).1, None | Some(task::FUNCTIONS))
+}
+
+/// Overruns, and cycles that were slept through, of all tasks of a relay.
+fn failures(run: &RunView, relay: &str) -> String {
+    let tasks = run.series.iter().filter(|series| series.is(&kind::TASK));
+    let own = tasks.filter(|task| task::of_label(task.spec.label()).0 == relay);
+    let (late, missed) = own.fold((0, 0), |(late, missed), task| {
+        (late + task.counters.late, missed + task.counters.missed)
+    });
+    format!("{} + {}", count(late), count(missed))
+}
+
 fn row(run: &RunView, task: &SeriesView) -> [String; 8] {
-    let name = task.spec.label();
+    let name = task::of_label(task.spec.label()).0;
     let of = |wanted: &'static Kind| of_relay(run, wanted, name);
     let used = of(&kind::USE);
     let delivered = run
@@ -57,7 +73,7 @@ fn row(run: &RunView, task: &SeriesView) -> [String; 8] {
         name.to_owned(),
         count(used.len() as u64),
         maxima(task),
-        format!("{} + {}", count(task.counters.late), count(task.counters.missed)),
+        failures(run, name),
         latency(&of(&kind::ARRIVAL)),
         latency(&delivered.collect::<Vec<_>>()),
         latency(&used),
@@ -70,8 +86,8 @@ fn of_relay<'a>(run: &'a RunView, wanted: &'static Kind, relay: &str) -> Vec<&'a
     let relays: Vec<&str> = run
         .series
         .iter()
-        .filter(|series| series.is(&kind::TASK))
-        .map(|series| series.spec.label())
+        .filter(|series| series.is(&kind::TASK) && works(series))
+        .map(|series| task::of_label(series.spec.label()).0)
         .collect();
     let of_kind = || run.series.iter().filter(|series| series.is(wanted));
     let own: Vec<&SeriesView> = of_kind()
@@ -155,6 +171,22 @@ mod tests {
             loaded.contains("2500 (") && loaded.contains("| –") && loaded.contains(" 1 "),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_relay_in_several_threads_is_one_row() {
+        let mut tasks = ["receive", "functions", "output"]
+            .map(|task| synthetic::series(&format!("task/F1/{task}"), 1_000, 700_000, 60));
+        (tasks[0].counters.late, tasks[1].counters.missed) = (1, 4);
+        let mut series = tasks.to_vec();
+        series.push(synthetic::series("use/MU01", 1_000, 1_200_000, 60));
+        series.push(synthetic::series("delivery/F1", 1_000, 650_000, 60));
+        let text = print(Layout::Vpc, &[synthetic::run(series)]);
+        let rows: Vec<&str> = text.lines().filter(|line| line.contains("F1")).collect();
+        assert_eq!(rows.len(), 1, "{text}");
+        for part in ["| F1 ", "1 + 4", "1200 (", "650 ("] {
+            assert!(rows[0].contains(part), "{part} in {text}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod outline;
 
 use crate::arguments::RunArgs;
 use crate::failure::Failure;
-use crate::ready::explained;
+use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
 use crate::table;
 use lab::bed::Bed;
@@ -30,7 +30,7 @@ pub(crate) struct QualifyArgs {
     #[arg(default_value = "quick")]
     plan: String,
     /// How long each step measures, instead of what the plan says
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    #[arg(long, short = 'D', value_name = "DURATION", value_parser = positive_duration)]
     duration: Option<u64>,
     /// Also measure over two ports of this machine, the test set's and the device's, used as they are: real ports joined by a
     /// cable or switch, SR-IOV virtual functions. For plans that compare networks
@@ -38,11 +38,15 @@ pub(crate) struct QualifyArgs {
     nic: Vec<String>,
     /// CPUs to judge [default: as the plan says; of the plans inside triptime, the isolated CPUs that no other process owns, or
     /// where there are none, all but the housekeeping ones]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, short = 'a', value_name = "LIST")]
     cpus: Option<CpuList>,
     /// CPUs for loads, recorder and test set [default: as the plan says; the lowest that is neither isolated nor owned]
     #[arg(long, value_name = "LIST")]
     housekeeping: Option<CpuList>,
+    /// Spin on CPUs that carry other real-time threads, virtual CPUs or interrupt threads of a network interface in use, too:
+    /// these wait meanwhile
+    #[arg(long)]
+    disturb: bool,
     /// List the plans inside triptime, and end
     #[arg(long)]
     list: bool,
@@ -68,6 +72,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     };
     let ports = ports(&plan, &args.nic)?;
     let cpus = live_facts().map_err(|error| Failure::CouldNotMeasure(error.to_string()))?;
+    let is_named = args.cpus.is_some();
     let named = Named {
         measured: args.cpus,
         housekeeping: args.housekeeping,
@@ -76,6 +81,9 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     plan.check_beside(&cpus, &roles)?;
     if args.show {
         return outline::show(&plan, &cpus, &roles);
+    }
+    if !args.disturb {
+        not_to_be_disturbed(&plan.occupied(&cpus, &roles)?, is_named)?;
     }
     explained(&args.run);
     Need::check_all(&plan.needs(&cpus, &roles)?, &Machine::live(), None)?;

@@ -1,5 +1,7 @@
 //! Reading a plan: every key checked, every refusal with file, line and key.
 
+mod wrong;
+
 use super::beside;
 use super::faults::{self, PlanFault};
 use super::networks::Networks;
@@ -186,7 +188,7 @@ impl Plan {
             name: name.to_owned(),
             problem,
         };
-        let mut plan: Self = toml::from_str(text).map_err(|error| invalid(error.to_string().trim_end().to_owned()))?;
+        let mut plan: Self = toml::from_str(text).map_err(|error| invalid(wrong::said(text, &error)))?;
         if plan.steps.is_empty() {
             return Err(invalid("no [[step]]: a plan needs at least one".into()));
         }

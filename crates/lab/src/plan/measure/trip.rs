@@ -5,7 +5,7 @@ use crate::bed::End;
 use crate::plan::beds::BedOfPlan;
 use crate::runner::{Ends, Underway};
 use crate::session::{Session, SessionError};
-use ::relay::config::{Attribute, Config, Feed, Signal};
+use ::relay::config::{Attribute, Config, Cpus, Feed, Signal};
 use probes::publish;
 use probes::relay::{self, Found, RelayConfig, find};
 use probes::subscribe::ClockRelation;
@@ -24,6 +24,16 @@ pub(in crate::plan) type TripStep = TwoEnds<UnderTest, TripOptions>;
 pub(in crate::plan) struct UnderTest {
     /// One of the program, or a file.
     relay: RelayKey,
+    /// Whether each of its tasks has a thread, also where its file has one for all.
+    #[serde(default)]
+    apart: bool,
+}
+
+impl UnderTest {
+    /// Where its tasks run, on a device of which these CPUs are judged.
+    fn cpus(&self, judged: &CpuList) -> Cpus {
+        Cpus::of(judged, self.apart || self.relay.0.config.cpus.are_apart())
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -39,7 +49,7 @@ impl TryFrom<String> for RelayKey {
 }
 
 impl OwnKeys for UnderTest {
-    const NAMES: &[&str] = &["relay"];
+    const NAMES: &[&str] = &["relay", "apart"];
 }
 
 impl Measure for TripStep {
@@ -53,6 +63,11 @@ impl Measure for TripStep {
 
     fn compares_networks(&self) -> bool {
         false
+    }
+
+    /// As many as its relay has threads.
+    fn takes(&self, judged: &CpuList) -> CpuList {
+        self.own.cpus(judged).all()
     }
 
     fn needs(&self, _: &CpuList) -> Vec<Need> {
@@ -130,6 +145,7 @@ impl TripStep {
         if let Some(label) = &place.label {
             relay.name.clone_from(label);
         }
+        relay.cpus = self.own.cpus(&place.judged);
         let (goose, trip) = trip_of(&relay)?;
         let mut test = TripConfig {
             duration_ns: Some(place.duration.0),
@@ -150,7 +166,6 @@ impl TripStep {
             clock: ClockRelation::SameHost,
             duration_ns: None,
             policy: self.policy,
-            cpu: place.judged.first(),
             spin_ahead_ns: 0,
             records: None,
         };
@@ -172,4 +187,20 @@ fn trip_of(relay: &Config) -> Result<(String, Member), String> {
             relay.name
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Measure, TripStep};
+
+    #[test]
+    fn tasks_apart_take_a_cpu_each() {
+        let takes = |keys: &str| {
+            let text = format!("policy = \"other\"\nrelay = \"bays1\"\nscenario = [\"overcurrent\"]\n{keys}");
+            let step: TripStep = toml::from_str(&text).expect("a step");
+            let judged = "1-4".parse().expect("a list");
+            step.takes(&judged).to_string()
+        };
+        assert_eq!((takes(""), takes("apart = true")), ("1".to_owned(), "1-3".to_owned()));
+    }
 }
