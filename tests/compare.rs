@@ -2,7 +2,12 @@
 
 use serde_json::Value;
 use std::path::Path;
+use std::process::Output;
 use support::{json, root_or_skip, run, stderr};
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
 
 fn measure(file: &Path, duration: &str, more: &[&str]) {
     let mut arguments = vec![
@@ -78,16 +83,17 @@ fn a_planted_difference_is_found_and_put_into_words() {
     let html = std::fs::read_to_string(&page).expect("the page");
     assert!(html.contains("class=\"overlay\"") && html.contains("class=\"boxes\"") && !html.contains("http://"));
 
-    let text = run(&[
-        "compare",
-        &format!("before={}", files[0]),
-        &format!("after={}", files[1]),
-    ]);
-    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    let named = [format!("before={}", files[0]), format!("after={}", files[1])];
+    let full = stdout(&run(&["compare", "--full", &named[0], &named[1]]));
     assert!(
-        text.contains("after's typical window ") && text.contains("lower than before's"),
-        "{text}"
+        full.contains("after's typical window ") && full.contains("lower than before's"),
+        "{full}"
     );
+    let answer = stdout(&run(&["compare", &named[0], &named[1]]));
+    assert!(answer.starts_with("after is better: wake-up latency "), "{answer}");
+    let unlike = answer.find("NOT LIKE WITH LIKE, ").expect("the settings");
+    assert!(unlike < answer.find("largest changes").expect("changes"), "{answer}");
+    assert_is_a_screen(&answer);
     let table = run(&["compare", files[0], files[1], "--table", "avb"]);
     let table = String::from_utf8_lossy(&table.stdout).into_owned();
     assert!(table.contains("class") && table.contains("wakeup/cpu0"), "{table}");
@@ -99,6 +105,62 @@ fn a_planted_difference_is_found_and_put_into_words() {
         stderr(&missing)
     );
     assert_eq!(missing.status.code(), Some(2));
+}
+
+/// At most 24 lines of 100 columns; the command for the rest has its files' names in full.
+fn assert_is_a_screen(text: &str) {
+    assert!(text.lines().count() <= 24, "{text}");
+    for line in text.lines().filter(|line| !line.starts_with("Full ")) {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+/// A run of ten seconds has windows enough to be compared strictly, and its label names it.
+#[test]
+fn windows_follow_the_duration_and_tables_have_a_column_for_each_label() {
+    if !root_or_skip("windows_follow_the_duration") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (one, two, page) = (at("one.triptime"), at("two.triptime"), at("table.html"));
+    for (file, label) in [(&one, "old, big"), (&two, "new <b>")] {
+        let arguments = [
+            "wakeup",
+            "--cpus",
+            "0",
+            "--duration",
+            "6s",
+            "--quiet",
+            "--label",
+            label,
+            "--out",
+            file,
+        ];
+        let output = run(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
+    let document = json(&run(&["report", &one, "--json"]));
+    assert_eq!(document["run"]["window_s"], 0.1, "{}", document["run"]);
+    assert_is_a_screen(&stdout(&run(&["compare", &one, &two])));
+
+    let table = ["report", "--table", "jitter", &one, &two];
+    let tables = json(&run(&[&table[..], &["--json", "--html", &page]].concat()));
+    assert_eq!(tables["schema"], "triptime.table/1");
+    assert_eq!(tables["tables"][0]["columns"][3], "old, big", "{tables}");
+    assert_eq!(tables["tables"][0]["columns"][4], "new <b>", "{tables}");
+    let environment = tables["runs"][0]["environment"].as_str().expect("what the machine is");
+    assert!(!environment.is_empty(), "{tables}");
+    let csv = stdout(&run(&[&table[..], &["--csv"]].concat()));
+    assert!(
+        csv.starts_with("table,Environment,Load,CPUs,\"old, big\",new <b>\r\n"),
+        "{csv}"
+    );
+    let html = std::fs::read_to_string(&page).expect("the page");
+    assert!(html.contains("old, big") && !html.contains("new <b>"), "escaped");
+    let several = run(&["report", &one, &two]);
+    assert_eq!(several.status.code(), Some(2));
+    assert!(stderr(&several).contains("--table"), "{}", stderr(&several));
 }
 
 /// Length-delimited fields 1 of the outermost message: the packets of a trace.

@@ -17,6 +17,9 @@ pub(crate) struct RunArgs {
     /// Run file to write [default: ./runs/TIME-COMMAND.triptime]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Name of this machine or set-up, under which tables and comparisons show the run
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Option<String>,
     #[command(flatten)]
     pub(crate) pages: PageArgs,
     #[command(flatten)]
@@ -27,7 +30,8 @@ pub(crate) struct RunArgs {
     /// Limit profile that judges the run: substation, seapath, avb, or a TOML file
     #[arg(long, value_name = "PROFILE")]
     pub(crate) limits: Option<String>,
-    /// Length of a window, after which its extremes are written [default: 20s]
+    /// Length of a window, after which its extremes are written [default: of --duration, so that there are 60: 20s from 20min
+    /// on, at least 100ms]
     #[arg(long, value_name = "DURATION", value_parser = window)]
     pub(crate) window: Option<u64>,
     /// Room for histograms in the run file. To stay within it, those of older windows are merged; counts and extremes

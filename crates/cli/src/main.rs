@@ -66,15 +66,18 @@ mod failure;
 mod help;
 mod judge;
 mod junit;
+mod named;
 mod page;
 mod progress;
 mod ready;
 mod run_file;
 mod streams;
+mod table;
 mod time_sync;
 mod timeline;
 mod verdict;
 mod version;
+mod window;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use commands::cpus::CpuArgs;

@@ -5,11 +5,14 @@ use crate::ending;
 use crate::failure::{Failure, say};
 use crate::page;
 use crate::progress::Progress;
+use crate::table;
 use crate::verdict;
+use crate::window;
 use lab::loads::Loads;
 use lab::preflight::{self, Intent};
 use lab::runner::{Runner, Underway};
 use lab::session::{Session, SessionError, SessionSpec};
+use model::fact::LABEL;
 use model::{EventKind, RunState, setting};
 use probes::copier::{self, Capture, CaptureSpec, Extent};
 use probes::{Port, ProbeError};
@@ -20,9 +23,6 @@ use std::path::{Path, PathBuf};
 use store::RunFile;
 use sys::SysError;
 use units::CpuList;
-
-/// Span after which ABB's application reports its maxima.
-const DEFAULT_WINDOW_NS: u64 = 20_000_000_000;
 
 /// A run of one command: its session, and what was asked about its output.
 pub(crate) struct Run {
@@ -47,7 +47,7 @@ pub(crate) struct Start<'a> {
     /// Limit profile when `--limits` names none.
     pub(crate) profile: Option<&'a str>,
     /// Window when `--window` gives none.
-    pub(crate) window_ns: Option<u64>,
+    pub(crate) window_ns: u64,
     /// Leave idle states alone.
     pub(crate) default_system: bool,
     /// Have late samples explained, unless the command line says no.
@@ -66,7 +66,7 @@ pub(crate) struct Start<'a> {
     pub(crate) documents: Vec<(String, String)>,
     /// Ends only when told to: then being told is no interruption.
     pub(crate) open_ended: bool,
-    /// Published layout to print the result in, too.
+    /// Published layout to print the result in, before the answer.
     pub(crate) table: Option<Layout>,
     /// Limits that the measurement has of itself, as a profile's TOML: beside those of the profile, or alone.
     pub(crate) own_limits: Option<String>,
@@ -78,7 +78,7 @@ impl Start<'_> {
         Start {
             command,
             profile: None,
-            window_ns: None,
+            window_ns: window::of_duration(duration_ns),
             default_system: false,
             flight_recorder: false,
             osnoise: false,
@@ -127,7 +127,7 @@ impl Run {
         ending::on_signals(&stop.flag())?;
         let spec = SessionSpec {
             run: NewRun {
-                window_ns: args.window.or(start.window_ns).unwrap_or(DEFAULT_WINDOW_NS),
+                window_ns: args.window.unwrap_or(start.window_ns),
                 file_budget: Some(args.file_budget),
                 documents,
                 ..new_run(start.command, args.out.clone())
@@ -152,6 +152,9 @@ impl Run {
                 return Err(SessionError::from(error).into());
             }
         };
+        if let Some(label) = args.label.clone() {
+            session.recorder.add_facts(vec![LABEL.fact(Ok(label), "--label")]);
+        }
         session
             .recorder
             .set_settings(vec![lab::loads::setting(&loads.describe())]);
@@ -294,9 +297,8 @@ impl Run {
                 Err(Failure::CouldNotMeasure(why.to_owned()))
             }
             (Ok(()), Ok(file)) => {
-                let status = verdict::show(&file, self.profile, &self.args)?;
-                verdict::show_table(&file, self.table, &self.args)?;
-                Ok(status)
+                table::before_the_answer(&file, self.table, &self.args)?;
+                verdict::show(&file, self.profile, &self.args)
             }
         }
     }
@@ -365,7 +367,7 @@ pub(crate) fn new_run(command: &str, out: Option<PathBuf>) -> NewRun {
         command: command.to_owned(),
         arguments: std::env::args().skip(1).collect(),
         tool_version: env!("CARGO_PKG_VERSION").into(),
-        window_ns: DEFAULT_WINDOW_NS,
+        window_ns: window::LONGEST_NS,
         file_budget: None,
         documents: Vec::new(),
     }

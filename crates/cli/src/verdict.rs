@@ -6,12 +6,12 @@ use crate::face::FaceArgs;
 use crate::failure::{COULD_NOT_MEASURE, Failure, say};
 use crate::junit;
 use crate::page;
+use crate::table;
 use crate::timeline;
 use model::{RunView, kind};
 use report::Report;
 use report::capacity::{self, Search};
 use report::limits::Profile;
-use report::tables::{self, Layout};
 use report::verdict::Verdict;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -53,32 +53,29 @@ pub(crate) fn with_pages(report: &Report, pages: &PageArgs) -> Result<u8, Failur
     }
 }
 
-/// Prints the run in a published layout below its report; not beside a JSON document, which stands alone.
-pub(crate) fn show_table(file: &Path, layout: Option<Layout>, args: &RunArgs) -> Result<(), Failure> {
-    let Some(layout) = layout.filter(|_| !args.face.json) else {
-        return Ok(());
-    };
-    let run = RunFile::open(file)?.view()?;
-    write(&format!("\n{}", tables::print(layout, &[run])))
-}
-
 /// The report of the run in `file`, judged by `profile` or by the limits that are kept in it.
 pub(crate) fn read(file: &Path, profile: Option<Profile>) -> Result<Report, Failure> {
     let run = RunFile::open(file)?;
-    let profile = match profile {
+    let recording = run::survey(&run)?;
+    let view = run.view()?;
+    let profile = profile_of(&run, &view, profile)?;
+    let search = search(&run)?;
+    let table = table::of_plan(&run)?;
+    let report = Report::new(view, profile.into_iter().collect()).with_recording(recording);
+    let timeline = timeline::of_longest(&run, &report.stalls)?;
+    Ok(report.with_search(search).with_table(table).with_timeline(timeline))
+}
+
+/// What judges a run: the profile that is given, or the limits that are kept in it.
+pub(crate) fn profile_of(run: &RunFile, view: &RunView, given: Option<Profile>) -> Result<Option<Profile>, Failure> {
+    let profile = match given {
         Some(profile) => Some(profile),
         None => run
             .document("limits")?
             .map(|text| Profile::parse(&text, "limits kept in the run"))
             .transpose()?,
     };
-    let recording = run::survey(&run)?;
-    let view = run.view()?;
-    let profile = profile.filter(|_| !only_reflected(&view));
-    let search = search(&run)?;
-    let report = Report::new(view, profile.into_iter().collect()).with_recording(recording);
-    let timeline = timeline::of_longest(&run, &report.stalls)?;
-    Ok(report.with_search(search).with_timeline(timeline))
+    Ok(profile.filter(|_| !only_reflected(view)))
 }
 
 /// What the run is the answer to, if it is of a search.

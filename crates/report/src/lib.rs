@@ -37,6 +37,7 @@ use insight::Insight;
 use limits::Profile;
 use model::RunView;
 use stall::Stall;
+use tables::{Layout, Table, Tables};
 use timeline::Timeline;
 use verdict::{Judgement, Verdict};
 
@@ -61,6 +62,8 @@ pub struct Report {
     pub recording: Option<::recording::Survey>,
     /// How many streams the host holds, of the run of a search for that.
     pub capacity: Option<Capacity>,
+    /// The published layout that its plan names.
+    pub table: Option<Layout>,
 }
 
 impl Report {
@@ -80,6 +83,7 @@ impl Report {
             timeline: None,
             recording: None,
             capacity: None,
+            table: None,
         }
     }
 
@@ -99,6 +103,20 @@ impl Report {
     pub fn with_search(mut self, search: Option<Search>) -> Self {
         self.capacity = search.map(|search| Capacity::of(search, &self.run));
         self
+    }
+
+    /// The same with the published layout that its plan names.
+    pub fn with_table(mut self, table: Option<Layout>) -> Self {
+        self.table = table;
+        self
+    }
+
+    /// The run in the layout that its plan names.
+    fn tables(&self) -> Vec<Table> {
+        let tables = self
+            .table
+            .map(|layout| Tables::of(layout, vec![(None, self.run.clone())]));
+        tables.map(Tables::into_tables).unwrap_or_default()
     }
 
     /// What statistics say of a series, where it was looked at.

@@ -9,6 +9,7 @@ use crate::capacity::Capacity;
 use crate::comparison::{Compared, Comparison, FactDifference};
 use crate::insight::Insight;
 use crate::limits::{Limit, Pattern, Profile, Requirement, Wanted};
+use crate::screen::limits::Row;
 use crate::stall::Stall;
 use crate::verdict::{Check, Judgement, NotApplicable, NotMeasured, ProfileVerdict, RequirementCheck, RequirementOpen};
 use units::foreign::Show;
@@ -181,6 +182,7 @@ impl Show for Comparison {
         self.series.show();
         self.alone.show();
         self.facts.show();
+        self.limits.show();
     }
 }
 
@@ -197,5 +199,19 @@ impl Show for FactDifference {
         self.group.show();
         self.name.show();
         self.values.show();
+    }
+}
+
+impl Show for Row {
+    fn show(&mut self) {
+        for text in [
+            &mut self.id,
+            &mut self.worst,
+            &mut self.allowed,
+            &mut self.series,
+            &mut self.why,
+        ] {
+            text.show();
+        }
     }
 }

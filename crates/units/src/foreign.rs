@@ -129,10 +129,17 @@ impl<A: Show, B: Show> Show for Result<A, B> {
 /// As [`shown`], for a cell of a table that a spreadsheet may read: what would be a formula has an apostrophe before it, which says
 /// text there; so has what begins with an apostrophe.
 pub fn cell(text: &str) -> Cow<'_, str> {
-    let shown = shown(text);
+    match shown(text) {
+        Cow::Borrowed(text) => cell_of_shown(text),
+        Cow::Owned(text) => Cow::Owned(cell_of_shown(&text).into_owned()),
+    }
+}
+
+/// As [`cell`], of a text that is shown already.
+pub fn cell_of_shown(shown: &str) -> Cow<'_, str> {
     match shown.starts_with(FORMULA) {
         true => Cow::Owned(format!("'{shown}")),
-        false => shown,
+        false => Cow::Borrowed(shown),
     }
 }
 

@@ -4,16 +4,26 @@ use crate::arguments::PageArgs;
 use crate::face::FaceArgs;
 use crate::failure::Failure;
 use crate::page;
+use crate::table::{self, Form, TableArg};
 use crate::verdict;
 use report::limits::Profile;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Shows a run: the answer on one screen, or everything; as text, JSON or HTML
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = "Example: triptime report runs/20261121T020000-qualify.triptime --html report.html")]
+#[command(after_help = "\
+Example: triptime report runs/20261121T020000-qualify.triptime --html report.html
+         triptime report --table jitter host=native.triptime docker.triptime --html table.html")]
 pub(crate) struct ReportArgs {
-    /// Run file
-    run: PathBuf,
+    /// Run file; several with --table, where NAME=FILE gives one a name of its own
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<String>,
+    /// Show the runs in a published layout instead, one column per system where the layout has systems
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["full", "summary", "limits", "junit"])]
+    table: Option<TableArg>,
+    /// Print the table as CSV
+    #[arg(long, requires = "table", conflicts_with = "json")]
+    csv: bool,
     #[command(flatten)]
     pages: PageArgs,
     #[command(flatten)]
@@ -26,7 +36,20 @@ pub(crate) struct ReportArgs {
 /// Runs the command; returns its exit status.
 pub(crate) fn run(args: &ReportArgs) -> Result<u8, Failure> {
     page::check(args.pages.html.as_deref(), None)?;
+    if let Some(layout) = args.table {
+        let form = match (args.face.json, args.csv) {
+            (true, _) => Form::Json,
+            (_, true) => Form::Csv,
+            _ => Form::Text,
+        };
+        return table::show(layout.into(), &args.runs, form, args.pages.html.as_deref());
+    }
+    let [run] = &args.runs[..] else {
+        return Err(Failure::Usage(
+            "report shows one run: several go with --table, or with `triptime compare`".into(),
+        ));
+    };
     let profile = args.limits.as_deref().map(Profile::find).transpose()?;
-    let report = verdict::read(&args.run, profile)?;
+    let report = verdict::read(Path::new(run), profile)?;
     verdict::present(&report, &args.face, &args.pages)
 }

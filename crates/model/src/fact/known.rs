@@ -24,6 +24,9 @@ pub const HYPERVISOR: FactOf<String> = FactOf::new("virtualisation", "hypervisor
 /// The container that this system is.
 pub const CONTAINER: FactOf<String> = FactOf::new("virtualisation", "container");
 
+/// The name that a run was given: of its machine or its set-up.
+pub const LABEL: FactOf<String> = FactOf::new("run", "label");
+
 /// Those of them that the inventory of a host has.
 pub const INVENTORIED: [&FactOf<String>; 10] = [
     &HOST_NAME,

@@ -1,5 +1,6 @@
 //! A comparison as one HTML file.
 
+use super::answer::Answer;
 use super::{Compared, Comparison};
 use crate::html::{boxes, overlay};
 use crate::insight::window_maxima;
@@ -12,6 +13,7 @@ use units::format_ns;
 #[template(path = "compare.html")]
 struct Html<'a> {
     css: &'a str,
+    answer: Vec<String>,
     runs: Vec<[String; 4]>,
     series: Vec<SeriesPart>,
     alone: &'a [(String, String)],
@@ -48,6 +50,7 @@ impl Comparison {
         };
         Html {
             css: crate::html::CSS,
+            answer: answer(self),
             runs: self.runs.iter().map(run).collect(),
             series: self.series.iter().map(|compared| self.part(compared)).collect(),
             alone: &self.alone,
@@ -91,6 +94,14 @@ impl Comparison {
             box_svg: boxes::plot(&maxima),
         }
     }
+}
+
+/// What stands above everything: the sentences, the limits, and what was set up otherwise.
+fn answer(comparison: &Comparison) -> Vec<String> {
+    let answer = Answer::of(comparison);
+    let limits = answer.of_limits.map(|text| format!("Limits: {text}."));
+    let set_up = (!answer.differs.is_empty()).then(|| format!("Set-up: {}.", answer.differs.join("; ")));
+    answer.sentences.into_iter().chain(limits).chain(set_up).collect()
 }
 
 fn row(name: &str, series: &model::SeriesView) -> Vec<String> {

@@ -1,9 +1,11 @@
 //! A comparison as JSON (`triptime.compare/1`, see `docs/formats/compare-json.md`).
 
+use super::answer::{Amount, Answer};
 use super::{Compared, Comparison};
+use crate::screen::limits::State;
 use crate::text::rfc3339;
 use serde_json::{Value, json};
-use stats::comparison::{Difference, Figure, Happened, Outcome, RareDifference, RareOutcome};
+use stats::comparison::{Assumed, BySamples, Difference, Figure, Happened, Outcome, RareDifference, RareOutcome};
 
 /// Name and number of the document's shape.
 pub(super) const SCHEMA: &str = "triptime.compare/1";
@@ -23,6 +25,7 @@ impl Comparison {
             })).collect::<Vec<_>>(),
             "confidence": crate::bound::CONFIDENCE,
             "series": self.series.iter().map(|compared| self.series_entry(compared)).collect::<Vec<_>>(),
+            "answer": self.answer_entry(),
             "alone": self.alone.iter().map(|(run, series)| json!({"run": run, "series": series})).collect::<Vec<_>>(),
             "inventory": self.facts.iter().map(|fact| json!({
                 "group": fact.group,
@@ -56,6 +59,7 @@ impl Comparison {
             "name": compared.name,
             "figures": figures,
             "differences": differences.collect::<Vec<_>>(),
+            "by_samples": self.by_samples_entry(first, compared),
             "rare": rare.collect::<Vec<_>>(),
             "not_compared": compared.not_compared.iter().map(|(run, why)| json!({
                 "of": self.runs[first].0, "and": self.runs[*run].0, "why": why,
@@ -63,6 +67,42 @@ impl Comparison {
             "settings": compared.settings.iter().map(|(name, values)| json!({"name": name, "values": values}))
                 .collect::<Vec<_>>(),
             "unfair": compared.unfair,
+        })
+    }
+
+    fn by_samples_entry(&self, first: usize, compared: &Compared) -> Vec<Value> {
+        let of_run = |(run, all): &(usize, Vec<BySamples>)| {
+            let (a, b) = (self.runs[first].0.clone(), self.runs[*run].0.clone());
+            let entry = |one: &BySamples| {
+                let mut entry = difference_entry(&one.difference, &a, &b);
+                entry["assumed"] = json!(match one.assumed {
+                    Assumed::Windows => "few-windows",
+                    Assumed::Samples => "independent-samples",
+                });
+                entry["text"] = json!(one.text(&a, &b));
+                entry
+            };
+            all.iter().map(entry).collect::<Vec<_>>()
+        };
+        compared.by_samples.iter().flat_map(of_run).collect()
+    }
+
+    fn answer_entry(&self) -> Value {
+        let answer = Answer::of(self);
+        let name = |run: usize| self.runs[run].0.clone();
+        let side = |(state, worst, allowed): &(State, String, String)| json!({"state": state.word(), "worst": worst, "allowed": allowed});
+        json!({
+            "sentences": answer.sentences,
+            "limits": answer.limits.iter().map(|one| json!({
+                "run": name(one.run), "limit": one.id, "of": side(&one.a), "and": side(&one.b),
+            })).collect::<Vec<_>>(),
+            "set_up": answer.differs,
+            "changes": answer.changes.iter().map(|one| json!({
+                "of": name(one.runs.0), "and": name(one.runs.1), "series": one.series, "kind": one.family,
+                "figure": one.figure, "unit": match one.a { Amount::Ns(_) => "ns", Amount::Times(_) => "count" },
+                "a": one.a.number(), "b": one.b.number(), "times": one.times.is_finite().then_some(one.times),
+                "sure": one.sure.word(), "worse": one.is_worse, "like_with_like": !one.is_unfair, "others": one.others,
+            })).collect::<Vec<_>>(),
         })
     }
 

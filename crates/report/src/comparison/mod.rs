@@ -1,5 +1,6 @@
 //! Two or more runs side by side: what differs, by how much, how sure, and what differs in the machine and the settings.
 
+mod answer;
 mod html;
 mod json;
 mod prepared;
@@ -8,9 +9,12 @@ mod terminal;
 mod tests;
 
 use crate::bound::CONFIDENCE;
+use crate::limits::Profile;
+use crate::screen::limits::{Row, rows_of};
+use crate::verdict::Judgement;
 use model::{Fact, RunView, SeriesView};
 use prepared::Prepared;
-use stats::comparison::{Difference, RareDifference, confidences};
+use stats::comparison::{BySamples, Difference, RareDifference, confidences};
 use std::collections::BTreeSet;
 
 /// Runs, held against the first of them.
@@ -24,6 +28,8 @@ pub struct Comparison {
     pub alone: Vec<(String, String)>,
     /// What differs in the inventories.
     pub facts: Vec<FactDifference>,
+    /// What became of the limits of each run; empty where it was not judged.
+    pub(crate) limits: Vec<Vec<Row>>,
 }
 
 /// One series over the runs.
@@ -35,6 +41,8 @@ pub struct Compared {
     pub places: Vec<Option<usize>>,
     /// How each further run differs from the first that has it: index of the run, and one difference for each figure.
     pub differences: Vec<(usize, Vec<Difference>)>,
+    /// What the samples of the same runs tell, where their windows are too few.
+    pub by_samples: Vec<(usize, Vec<BySamples>)>,
     /// What a typical window does not show, of the same runs: maximum, samples over the threshold, missed, lost.
     pub rare: Vec<(usize, Vec<RareDifference>)>,
     /// Runs whose windows cannot be compared with the first one's, and why.
@@ -97,8 +105,18 @@ impl Comparison {
             series,
             alone,
             facts: fact_differences(&runs),
+            limits: vec![Vec::new(); runs.len()],
             runs,
         }
+    }
+
+    /// The same, with each run held against its own limits: one profile for each run, where it has one.
+    pub fn judged(mut self, profiles: &[Option<Profile>]) -> Self {
+        for ((_, run), (profile, rows)) in self.runs.iter().zip(profiles.iter().zip(&mut self.limits)) {
+            let profiles = profile.as_slice();
+            *rows = rows_of(run, profiles, &Judgement::of(run, profiles));
+        }
+        self
     }
 
     /// The series of a run that a comparison names.
@@ -136,11 +154,15 @@ type Further = (usize, Prepared);
 /// What is said of every series of every run, all of it together with the stated confidence.
 fn settled(all: Vec<(Compared, Vec<Further>)>) -> Vec<Compared> {
     let further = all.iter().flat_map(|(_, further)| further);
-    let ps: Vec<Option<f64>> = further.flat_map(|(_, prepared)| prepared.ps()).collect();
+    let ps: Vec<Option<f64>> = further.clone().flat_map(|(_, prepared)| prepared.ps()).collect();
+    // They take more for granted, so they are a family of their own: the others stay as sure as they are without them.
+    let of_samples: Vec<Option<f64>> = further.flat_map(|(_, prepared)| prepared.ps_by_samples()).collect();
+    let mut by_samples = confidences(&of_samples, CONFIDENCE).into_iter();
     let mut confidences = confidences(&ps, CONFIDENCE).into_iter();
     let mut settle = |(mut compared, further): (Compared, Vec<Further>)| {
         for (run, prepared) in further {
             let (differences, rare) = prepared.at(&mut confidences);
+            compared.by_samples.push((run, prepared.by_samples(&mut by_samples)));
             compared.differences.push((run, differences));
             compared.rare.push((run, rare));
             compared.not_compared.extend(prepared.refused.map(|why| (run, why)));
@@ -186,6 +208,7 @@ fn compared(
         settings,
         places,
         differences: Vec::new(),
+        by_samples: Vec::new(),
         rare: Vec::new(),
         not_compared: Vec::new(),
     };

@@ -2,7 +2,10 @@
 
 use crate::insight::whole_windows;
 use model::{Counters, SeriesView, WindowRow};
-use stats::comparison::{Difference, Happened, Pair, Rare, RareDifference, RarePair, WindowFigures, highest, pairs};
+use stats::comparison::{
+    BySamples, Difference, Happened, Pair, Rare, RareDifference, RarePair, SampledPair, WindowFigures, by_samples,
+    highest, pairs,
+};
 use units::format_ns;
 
 /// Lengths and intervals within this share of each other are the same.
@@ -12,6 +15,7 @@ const SAME: f64 = 0.01;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Prepared {
     figures: Vec<Pair>,
+    by_samples: Vec<SampledPair>,
     rare: Vec<RarePair>,
     /// Why nothing of it is compared.
     pub(super) refused: Option<String>,
@@ -21,11 +25,15 @@ impl Prepared {
     /// Holds B's windows against A's, brought to one length where that can be done.
     pub(super) fn of(a: &SeriesView, b: &SeriesView) -> Self {
         match windows(a, b) {
-            Ok((of_a, of_b)) => Self {
-                figures: pairs(&figures(&of_a), &figures(&of_b)),
-                rare: rare((a, &of_a), (b, &of_b)),
-                refused: None,
-            },
+            Ok((of_a, of_b)) => {
+                let (figures_a, figures_b) = (figures(&of_a), figures(&of_b));
+                Self {
+                    figures: pairs(&figures_a, &figures_b),
+                    by_samples: by_samples((&a.histogram, &figures_a), (&b.histogram, &figures_b)),
+                    rare: rare((a, &of_a), (b, &of_b)),
+                    refused: None,
+                }
+            }
             Err(why) => Self {
                 refused: Some(why),
                 ..Self::default()
@@ -37,6 +45,17 @@ impl Prepared {
     pub(super) fn ps(&self) -> impl Iterator<Item = Option<f64>> + '_ {
         let of_figures = self.figures.iter().map(Pair::p);
         of_figures.chain(self.rare.iter().map(RarePair::p))
+    }
+
+    /// The p-values of what is compared by samples, in a fixed order.
+    pub(super) fn ps_by_samples(&self) -> impl Iterator<Item = Option<f64>> + '_ {
+        self.by_samples.iter().map(|pair| Some(pair.p()))
+    }
+
+    /// What is said by samples, each with its confidence, in the same order.
+    pub(super) fn by_samples(&self, confidences: &mut impl Iterator<Item = f64>) -> Vec<BySamples> {
+        let mut next = || confidences.next().unwrap_or(crate::bound::CONFIDENCE);
+        self.by_samples.iter().map(|pair| pair.at(next())).collect()
     }
 
     /// What is said, each with its confidence, in the same order.

@@ -11,7 +11,7 @@ use units::format_ns;
 const VALUE_WIDTH: usize = 60;
 
 impl Comparison {
-    /// The comparison for a terminal.
+    /// Everything that the comparison says, for a terminal.
     pub fn text(&self) -> String {
         self.shown().lines()
     }
@@ -29,7 +29,8 @@ impl Comparison {
             }
         }
         if !self.series.is_empty() {
-            out.push_str("\nThe tables show measured samples. All stated differences hold together (95 %).\n");
+            out.push_str("\nThe tables show measured samples. All stated differences hold together (95 %); those by samples, among \
+                 themselves, if what they take for granted is so.\n");
         } else {
             out.push_str("\nNo series is in more than one of the runs.\n");
         }
@@ -81,6 +82,13 @@ impl Comparison {
                 .iter()
                 .map(|difference| difference.text(a, &self.runs[*run].0));
             lines.extend(texts);
+        }
+        for (run, by_samples) in &compared.by_samples {
+            lines.extend(
+                by_samples
+                    .iter()
+                    .map(|difference| difference.text(a, &self.runs[*run].0)),
+            );
         }
         for (run, rare) in &compared.rare {
             lines.extend(rare.iter().map(|difference| difference.text(a, &self.runs[*run].0)));

@@ -18,6 +18,7 @@ mod why;
 use crate::Report;
 use crate::limits::Quantity;
 use crate::one_way::OneWay;
+use crate::tables::Table;
 use crate::text::rfc3339;
 use crate::verdict::{Check, Measured, NotMeasured};
 use budget::{BudgetEntry, budget};
@@ -64,6 +65,8 @@ pub struct Document {
     capacity: Option<CapacityEntry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     type_tests: Vec<TypeTestEntry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tables: Vec<serde_json::Value>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -223,6 +226,7 @@ impl Document {
             recording: report.recording.as_ref().map(RecordingEntry::of),
             capacity: report.capacity.as_ref().map(CapacityEntry::of),
             type_tests: type_tests(&run.shots),
+            tables: report.tables().iter().map(Table::json).collect(),
         }
     }
 

@@ -11,6 +11,7 @@ mod lines;
 pub(crate) mod overlay;
 mod page;
 mod panels;
+mod published;
 mod recording;
 mod svg;
 #[cfg(test)]
@@ -37,6 +38,7 @@ const SCRIPT: &str = include_str!("../../assets/report.js");
 #[template(path = "report.html")]
 struct Html<'a> {
     page: page::Page,
+    published: String,
     css: &'a str,
     uplot: &'a str,
     script: &'a str,
@@ -53,6 +55,7 @@ impl Report {
         let record = RecordPart::of(report, &about.shown(), evidence);
         Html {
             page: page::Page::of(report, record, way::picture(&self.run.facts)),
+            published: published::part(self)?,
             css: CSS,
             uplot: UPLOT,
             script: SCRIPT,

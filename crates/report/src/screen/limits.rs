@@ -2,9 +2,10 @@
 
 use super::held::{Held, held};
 use crate::Report;
-use crate::limits::{Limit, Sense, Unit};
+use crate::limits::{Limit, Profile, Sense, Unit};
 use crate::text::count;
-use crate::verdict::{Check, Measured, RequirementCheck, Verdict};
+use crate::verdict::{Check, Judgement, Measured, RequirementCheck, Verdict};
+use model::RunView;
 use units::format_ns;
 
 /// What became of a limit, the worst first.
@@ -22,6 +23,16 @@ impl State {
             Verdict::Fail => Self::Exceeded,
             Verdict::Inconclusive => Self::Undecided,
             Verdict::Pass => Self::Within,
+        }
+    }
+
+    /// In a sentence.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Exceeded => "exceeded",
+            Self::Undecided => "undecided",
+            Self::Within => "within",
+            Self::NotMeasured => "not measured",
         }
     }
 
@@ -109,13 +120,18 @@ pub(crate) struct Proof {
 
 /// The limits and requirements of every profile: exceeded ones first, the furthest over its limit first of all.
 pub(crate) fn rows(report: &Report) -> Vec<Row> {
+    rows_of(&report.run, &report.profiles, &report.judgement)
+}
+
+/// The same of a run that was judged by profiles.
+pub(crate) fn rows_of(run: &RunView, profiles: &[Profile], judgement: &Judgement) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for profile in &report.profiles {
+    for profile in profiles {
         for limit in &profile.limits {
-            rows.push(of_limit(report, &profile.name, limit));
+            rows.push(of_limit(run, judgement, &profile.name, limit));
         }
     }
-    let requirements = &report.judgement.requirements;
+    let requirements = &judgement.requirements;
     rows.extend(requirements.iter().map(of_requirement));
     rows.sort_by(|a, b| {
         let times = |row: &Row| row.times.unwrap_or(0.0);
@@ -124,12 +140,12 @@ pub(crate) fn rows(report: &Report) -> Vec<Row> {
     rows
 }
 
-fn of_limit(report: &Report, profile: &str, limit: &Limit) -> Row {
+fn of_limit(run: &RunView, judgement: &Judgement, profile: &str, limit: &Limit) -> Row {
     let is_it = |check: &&Check| check.profile == profile && check.limit.id == limit.id;
-    let checks: Vec<&Check> = report.judgement.checks.iter().filter(is_it).collect();
+    let checks: Vec<&Check> = judgement.checks.iter().filter(is_it).collect();
     let allowed = limit.allowed_text();
     let Some(state) = checks.iter().map(|check| State::of(check.verdict)).min() else {
-        return not_measured(report, profile, limit, allowed);
+        return not_measured(judgement, profile, limit, allowed);
     };
     let deciding = checks.into_iter().filter(|check| State::of(check.verdict) == state);
     let deciding: Vec<&Check> = deciding.collect();
@@ -138,7 +154,7 @@ fn of_limit(report: &Report, profile: &str, limit: &Limit) -> Row {
         .copied()
         .reduce(|a, b| if is_worse(b, a) { b } else { a });
     let Some(worst) = worst else {
-        return not_measured(report, profile, limit, allowed);
+        return not_measured(judgement, profile, limit, allowed);
     };
     Row {
         id: limit.id.clone(),
@@ -149,7 +165,7 @@ fn of_limit(report: &Report, profile: &str, limit: &Limit) -> Row {
         series: worst.series.clone(),
         others: deciding.len() - 1,
         held: match state {
-            State::Exceeded => held(&report.run, &deciding),
+            State::Exceeded => held(run, &deciding),
             _ => Held::default(),
         },
         why: worst.why.clone(),
@@ -162,9 +178,9 @@ fn of_limit(report: &Report, profile: &str, limit: &Limit) -> Row {
     }
 }
 
-fn not_measured(report: &Report, profile: &str, limit: &Limit, allowed: String) -> Row {
+fn not_measured(judgement: &Judgement, profile: &str, limit: &Limit, allowed: String) -> Row {
     let is_it = |open: &&crate::verdict::NotMeasured| open.profile == profile && open.limit.id == limit.id;
-    let why = report.judgement.not_measured.iter().find(is_it);
+    let why = judgement.not_measured.iter().find(is_it);
     Row {
         id: limit.id.clone(),
         state: State::NotMeasured,
@@ -213,13 +229,8 @@ fn times(check: &Check) -> Option<f64> {
 /// `4 of 8 limits exceeded, 2 undecided, 1 within, 1 not measured`
 pub(crate) fn tally(rows: &[Row]) -> String {
     let n = |state: State| rows.iter().filter(|row| row.state == state).count() as u64;
-    let words = [
-        (State::Exceeded, "exceeded"),
-        (State::Undecided, "undecided"),
-        (State::Within, "within"),
-        (State::NotMeasured, "not measured"),
-    ];
-    let said: Vec<(u64, &str)> = words.map(|(state, word)| (n(state), word)).to_vec();
+    let states = [State::Exceeded, State::Undecided, State::Within, State::NotMeasured];
+    let said: Vec<(u64, &str)> = states.map(|state| (n(state), state.word())).to_vec();
     let mut said = said.into_iter().filter(|(n, _)| *n > 0);
     let ending = if rows.len() == 1 { "" } else { "s" };
     let Some((first, word)) = said.next() else {

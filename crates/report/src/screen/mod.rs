@@ -2,7 +2,8 @@
 //! [`COLUMNS`] columns, however large the run.
 
 mod held;
-mod limits;
+pub(crate) mod limits;
+pub(crate) mod lines;
 mod next;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,10 @@
 //! The screen as text.
 
 use super::limits::{Row, State};
+use super::lines::{first_lines, fitted, label, labelled, spoken};
 use super::{COLUMNS, LINES, Screen};
 use crate::Report;
-use crate::terminal::{Paint, width, wrapped};
+use crate::terminal::{Paint, width};
 use crate::verdict::Verdict;
 use std::path::Path;
 use units::foreign::Show;
@@ -16,9 +17,6 @@ const PROOF_LINES: usize = 2;
 
 /// Lines of the table that are not a limit's own: its head, those that do not fit, those within, those not measured.
 const TABLE_LINES: usize = 4;
-
-/// Where the text of a labelled line begins.
-const INDENT: usize = 8;
 
 impl Report {
     /// The answer on one screen, with ANSI colours when `colour` is set. Names the HTML report where there is one.
@@ -150,48 +148,4 @@ fn columns(sign: &str, limit: &str, worst: &str, allowed: &str, times: &str, why
         fitted(allowed, 9)
     );
     fitted(&line, COLUMNS)
-}
-
-/// Sentences behind one label, in at most so many lines together.
-fn spoken(name: &str, sentences: &[String], most: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for (at, sentence) in sentences.iter().enumerate() {
-        // One line stays for each sentence that follows.
-        let room = most.saturating_sub(lines.len() + sentences.len() - at - 1).min(2);
-        lines.extend(labelled(if at == 0 { name } else { "" }, sentence, room));
-    }
-    lines
-}
-
-/// A text that begins at its place behind a label, in at most so many lines.
-fn labelled(name: &str, text: &str, most: usize) -> Vec<String> {
-    let lines = first_lines(text, COLUMNS - INDENT, most).into_iter().enumerate();
-    lines
-        .map(|(at, line)| label(if at == 0 { name } else { "" }) + &line)
-        .collect()
-}
-
-fn label(name: &str) -> String {
-    format!("{name:<INDENT$}")
-}
-
-/// The first lines of a text that is broken between words; the last of them says where more was cut off.
-fn first_lines(text: &str, columns: usize, most: usize) -> Vec<String> {
-    let mut lines = wrapped(text, columns);
-    if lines.len() > most {
-        lines.truncate(most);
-        if let Some(last) = lines.last_mut() {
-            *last = fitted(&format!("{last} …"), columns);
-        }
-    }
-    lines.iter().map(|line| fitted(line, columns)).collect()
-}
-
-/// A text within so many columns, its end cut off where it is longer.
-fn fitted(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(columns - 1).collect();
-    kept.trim_end().to_owned() + "…"
 }

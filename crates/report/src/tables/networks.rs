@@ -1,6 +1,7 @@
 //! The round trip over several networks side by side, each compared with the first, as ABB compared bridge, macvlan and
 //! SR-IOV.
 
+use super::{Run, Table, heads};
 use crate::text::{count, ns_or_dash};
 use model::{RunView, SeriesView, kind};
 
@@ -79,32 +80,41 @@ fn row(name: &str, series: &SeriesView, first: Option<u64>) -> [String; 9] {
     ]
 }
 
-/// The comparisons of runs, one below the other.
-pub(super) fn print(runs: &[RunView]) -> String {
-    let of_run = |run: &RunView| {
+/// A table for each run.
+pub(super) fn tables(runs: &[Run]) -> Vec<Table> {
+    let of_run = |run: &Run| {
         let title = match runs.len() {
-            1 => "Layer-2 round trip by network\n".to_owned(),
-            _ => format!("Layer-2 round trip by network: {}\n", run.file.display()),
+            1 => "Layer-2 round trip by network".to_owned(),
+            _ => format!("Layer-2 round trip by network: {}", run.system.name),
         };
-        match Networks::of(run) {
-            Some(networks) => title + &text(networks),
-            None => format!("{title}no round trip over a named network: measure with `triptime qualify networks`\n"),
+        let (rows, notes) = match Networks::of(&run.view) {
+            Some(networks) => (
+                networks.rows.into_iter().map(Vec::from).collect(),
+                networks
+                    .ways
+                    .iter()
+                    .map(|(name, what)| format!("{name}: {what}"))
+                    .collect(),
+            ),
+            None => (
+                Vec::new(),
+                vec!["no round trip over a named network: measure with `triptime qualify networks`".to_owned()],
+            ),
+        };
+        Table {
+            title,
+            heads: heads(HEADS),
+            rows,
+            notes,
         }
     };
-    runs.iter().map(of_run).collect::<Vec<_>>().join("\n")
-}
-
-fn text(networks: Networks) -> String {
-    let heads = std::iter::once(HEADS.map(str::to_owned));
-    let rows: Vec<[String; 9]> = heads.chain(networks.rows).collect();
-    let ways = networks.ways.iter().map(|(name, what)| format!("{name}: {what}\n"));
-    super::columns(&rows) + &ways.collect::<String>()
+    runs.iter().map(of_run).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::Networks;
-    use crate::tables::{Layout, print};
+    use crate::tables::{Layout, Tables};
     use model::Fact;
     use model::RunView;
     use testing::synthetic;
@@ -148,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_was_not_available_is_said_under_the_table() {
-        let text = print(Layout::Networks, &[run()]);
+        let text = Tables::of(Layout::Networks, vec![(None, run())]).text();
         assert!(
             text.ends_with("veth: a pair\nopenvswitch: not available: ovs-vswitchd is not installed\n"),
             "{text}"
@@ -160,6 +170,10 @@ mod tests {
     fn a_run_without_networks_says_how_to_get_some() {
         let other = synthetic::run(vec![synthetic::series("rtt/reflect", 10, 90_000, 1)]);
         assert!(Networks::of(&other).is_none());
-        assert!(print(Layout::Networks, &[other]).contains("triptime qualify networks"));
+        assert!(
+            Tables::of(Layout::Networks, vec![(None, other)])
+                .text()
+                .contains("triptime qualify networks")
+        );
     }
 }

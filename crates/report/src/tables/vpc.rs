@@ -1,7 +1,7 @@
 //! A virtual relay as ABB and the University of Torino report theirs: the longest task of each window, and how old the samples are that it
 //! works on, in three readings.
 
-use super::{columns, us};
+use super::{Run, Table, heads, us};
 use crate::insight::window_maxima;
 use crate::text::count;
 use model::kind::Kind;
@@ -9,9 +9,25 @@ use model::{RunView, SeriesView, kind, task};
 use units::format_ns;
 
 /// A row for each relay of each run.
-pub(super) fn print(runs: &[RunView]) -> String {
-    let mut rows = vec![
-        [
+pub(super) fn table(runs: &[Run]) -> Table {
+    let mut rows = Vec::new();
+    for run in runs {
+        let tasks = run.view.series.iter().filter(|series| series.is(&kind::TASK));
+        for task in tasks.filter(|task| works(task)) {
+            let mut cells = vec![run.system.name.clone(), run.system.environment.clone()];
+            cells.extend(row(&run.view, task));
+            rows.push(cells);
+        }
+    }
+    let windows: Vec<String> = runs
+        .iter()
+        .map(|run| format_ns(run.view.info.window_ns as f64))
+        .collect();
+    Table {
+        title: "Virtual relays".to_owned(),
+        heads: heads([
+            "System",
+            "Environment",
             "Relay",
             "Streams",
             "Task: least - median - largest of the windows",
@@ -20,20 +36,14 @@ pub(super) fn print(runs: &[RunView]) -> String {
             "Socket to task",
             "Due to task",
             "Trips",
-        ]
-        .map(str::to_owned),
-    ];
-    for run in runs {
-        let tasks = run.series.iter().filter(|series| series.is(&kind::TASK));
-        rows.extend(tasks.filter(|task| works(task)).map(|task| row(run, task)));
-    }
-    let windows: Vec<String> = runs.iter().map(|run| format_ns(run.info.window_ns as f64)).collect();
-    columns(&rows)
-        + &format!(
+        ]),
+        rows,
+        notes: vec![format!(
             "Times in µs; latencies max (mean) over all samples of all streams. Windows: {}. Trips: those that came, of shots, and the \
-             longest in ms.\n",
+             longest in ms.",
             windows.join(", ")
-        )
+        )],
+    }
 }
 
 /// Whether it is the task that has the functions: of a relay in several threads, or in one.
@@ -131,7 +141,7 @@ fn trips(series: &[&SeriesView]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::tables::{Layout, print};
+    use crate::tables::{Layout, Tables};
     use testing::synthetic;
 
     #[test]
@@ -150,7 +160,7 @@ mod tests {
             synthetic::series("task/20-streams-load", 1_000, 900_000, 60),
             synthetic::series("use/20-streams-load-MU01", 1_000, 2_500_000, 60),
         ]);
-        let text = print(Layout::Vpc, &[run]);
+        let text = Tables::of(Layout::Vpc, vec![(None, run)]).text();
         let row = |name: &str| text.lines().find(|line| line.contains(name)).expect("a row").to_owned();
         let twenty = row("| 20-streams ");
         for part in [" 2 ", "2 + 3", "- 700 ", "300 (", "650 (", "1900 (", "10 of 11, 9.3"] {
@@ -185,7 +195,7 @@ mod tests {
             synthetic::series("task/F1", 1_000, 700_000, 60),
             synthetic::series("use/MU01", 1_000, 1_200_000, 60),
         ]);
-        let text = print(Layout::Vpc, &[run]);
+        let text = Tables::of(Layout::Vpc, vec![(None, run)]).text();
         assert!(text.contains("| F1 ") && text.contains("1200 ("), "{text}");
     }
 }

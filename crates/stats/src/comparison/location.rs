@@ -61,13 +61,19 @@ impl Location {
     }
 }
 
-/// Interval of `b - a`, from those of both (Zou and Donner, Statistics in Medicine 27, 2008).
+/// Interval of `b - a`, from those of both.
 pub(super) fn difference(a: &Location, b: &Location, confidence: f64) -> Option<(f64, f64)> {
-    let (a_low, a_high) = a.interval(confidence)?;
-    let (b_low, b_high) = b.interval(confidence)?;
-    let (a_middle, b_middle) = (a.median(), b.median());
+    let (of_a, of_b) = (a.interval(confidence)?, b.interval(confidence)?);
+    Some(apart((a.median(), of_a), (b.median(), of_b)))
+}
+
+/// Interval of the difference of two figures, each with its interval (Zou and Donner, Statistics in Medicine 27, 2008).
+pub(super) fn apart(
+    (a_middle, (a_low, a_high)): (f64, (f64, f64)),
+    (b_middle, (b_low, b_high)): (f64, (f64, f64)),
+) -> (f64, f64) {
     let difference = b_middle - a_middle;
     let down = (b_middle - b_low).hypot(a_high - a_middle);
     let up = (b_high - b_middle).hypot(a_middle - a_low);
-    Some((difference - down, difference + up))
+    (difference - down, difference + up)
 }

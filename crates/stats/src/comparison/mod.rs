@@ -6,19 +6,24 @@
 //! or change over the run, nothing is said. A large p-value is never read as "no difference": that is said only where the whole
 //! interval lies within a tolerance, and otherwise the answer is undecided.
 //!
-//! What is rare is no figure of a typical window: [`Rare`] counts windows in which something happened.
+//! What is rare is no figure of a typical window: [`Rare`] counts windows in which something happened. Runs of too few windows are
+//! compared by their samples, which takes more for granted: [`by_samples`].
 //!
 //! The stated confidence is that of all figures together ([`confidences`]).
 
 mod family;
 mod location;
 mod rare;
+mod sampled;
+#[cfg(test)]
+mod sampled_tests;
 #[cfg(test)]
 mod tests;
 mod text;
 
 pub use family::confidences;
 pub use rare::{Happened, Rare, RareDifference, RareOutcome, RarePair, highest};
+pub use sampled::{Assumed, BySamples, SampledPair, by_samples};
 
 use crate::stationarity::{self, Steadiness};
 use family::p_value;
@@ -173,7 +178,7 @@ impl Pair {
     /// What is said with this confidence of this one figure.
     pub fn at(&self, confidence: f64) -> Difference {
         let (a, b) = (self.a.median(), self.b.median());
-        let tolerance = (TOLERANCE_SHARE * a.abs()).max(TOLERANCE_NS);
+        let tolerance = tolerance(a);
         let interval = self.interval(confidence).filter(|_| self.p.is_some());
         let (low, high) = interval.unwrap_or((f64::NAN, f64::NAN));
         Difference {
@@ -211,6 +216,11 @@ fn refused(a: &[f64], b: &[f64]) -> Option<Outcome> {
         )
     };
     (changes(a) || changes(b)).then_some(Outcome::NotSteady)
+}
+
+/// A difference of a figure that is `a` within this, in ns, is none that matters.
+fn tolerance(a: f64) -> f64 {
+    (TOLERANCE_SHARE * a.abs()).max(TOLERANCE_NS)
 }
 
 fn outcome(low: f64, high: f64, tolerance: f64) -> Outcome {

@@ -1,6 +1,6 @@
 //! A comparison in words.
 
-use super::{Difference, Figure, Outcome};
+use super::{Assumed, BySamples, Difference, Figure, Outcome};
 use units::format_ns;
 
 impl Figure {
@@ -13,6 +13,47 @@ impl Figure {
             Self::P999 => "typical window 99.9 % quantile",
             Self::WindowMax => "typical window maximum",
         }
+    }
+
+    /// The figure of all samples.
+    fn of_all(self) -> &'static str {
+        let typical = self.typical();
+        typical.strip_prefix("typical window ").unwrap_or(typical)
+    }
+}
+
+impl Assumed {
+    /// What is taken for granted, behind "if".
+    fn text(self) -> &'static str {
+        match self {
+            Self::Windows => "windows are independent but for what neighbours share",
+            Self::Samples => "samples are independent of each other, which latencies seldom are",
+        }
+    }
+}
+
+impl BySamples {
+    /// The result in words, with the runs' names:
+    /// `not sure: B's typical window median is 12.3 µs higher than A's (95 %: 8.10 µs .. 17.0 µs), if …`.
+    pub fn text(&self, a: &str, b: &str) -> String {
+        let (one, assumed) = (&self.difference, self.assumed.text());
+        let sure = percent(one.confidence);
+        let what = match self.assumed {
+            Assumed::Windows => one.figure.typical(),
+            Assumed::Samples => one.figure.of_all(),
+        };
+        let interval = match one.low.is_finite() && one.high.is_finite() {
+            true => format!("{sure}: {} .. {}", signed(one.low), signed(one.high)),
+            false => format!("too few for {sure}"),
+        };
+        let by = format_ns(one.difference.abs());
+        let said = match one.outcome {
+            Outcome::Higher => format!("{b}'s {what} is {by} higher than {a}'s"),
+            Outcome::Lower => format!("{b}'s {what} is {by} lower than {a}'s"),
+            Outcome::NoDifference => format!("{b}'s {what} equals {a}'s to within {}", format_ns(one.tolerance)),
+            _ => format!("undecided whether {b}'s {what} differs from {a}'s"),
+        };
+        format!("not sure: {said} ({interval}), if {assumed}")
     }
 }
 

@@ -20,7 +20,7 @@ impl Histogram {
 
 /// Ranks, from 1, of the order statistics between which the quantile `q` lies: the largest lower rank and the smallest upper
 /// one that miss it with at most half of the risk each.
-pub(super) fn ranks(q: f64, count: u64, confidence: f64) -> Option<(u64, u64)> {
+pub(crate) fn ranks(q: f64, count: u64, confidence: f64) -> Option<(u64, u64)> {
     if !(confidence > 0.0 && confidence < 1.0 && q > 0.0 && q < 1.0) {
         return None;
     }

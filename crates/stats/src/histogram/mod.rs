@@ -13,6 +13,7 @@ mod scheduled_tests;
 mod tests;
 
 pub use bytes::HistogramError;
+pub(crate) use interval::ranks;
 pub use scheduled::Scheduled;
 
 use counts::{Counts, bounds_of, index_of};

@@ -7,7 +7,10 @@ mod laws;
 mod statements;
 
 use laws::Law;
-use statements::{Tally, bound_holds, differs, level_holds, not_steady, quantile_holds, rare_differs, rate_holds};
+use statements::{
+    Tally, bound_holds, differs, few_windows_differ, level_holds, not_steady, quantile_holds, rare_differs, rate_holds,
+    samples_differ,
+};
 use stats::exceedance;
 use stats::random::Random;
 use std::fmt::Write;
@@ -136,7 +139,56 @@ fn rows(runs: u32) -> Vec<Row> {
     steadiness(runs, &mut random, &mut row);
     levels(runs, &mut random, &mut row);
     bounds(runs, &mut random, &mut row);
+    short_runs(runs, &mut random, &mut row);
     rows
+}
+
+/// Runs of fewer windows than strict statements take.
+fn short_runs(runs: u32, random: &mut Random, row: &mut impl FnMut(&'static str, String, Tally, Promise)) {
+    for windows in [6, 14, 30] {
+        for law in [Law::Independent, Law::Mixed, Law::Heavy] {
+            let tally = few_windows_differ(law, windows, 1.0, runs, random);
+            let name = format!("{}, {windows} windows", law.name());
+            row(
+                "equal short runs: some figure differs",
+                name,
+                tally,
+                Promise::AtMost(0.05),
+            );
+        }
+        // The sentence says that it takes windows for independent.
+        for law in [
+            Law::Alike(0.5),
+            Law::Alike(0.8),
+            Law::SlowUnderNoise(0.8),
+            Law::Bursts,
+            Law::Walk,
+        ] {
+            let tally = few_windows_differ(law, windows, 1.0, runs, random);
+            let name = format!("{}, {windows} windows", law.name());
+            row(
+                "equal short runs whose windows depend: some figure differs",
+                name,
+                tally,
+                Promise::Nothing,
+            );
+        }
+        for times in [1.2, 2.0] {
+            let tally = few_windows_differ(Law::Independent, windows, times, runs, random);
+            let name = format!("independent, {windows} windows, {times} times as high");
+            row("short runs: some figure differs", name, tally, Promise::Nothing);
+        }
+    }
+    for samples in [12, 5_000] {
+        let tally = samples_differ(samples, 1.0, runs, random);
+        let name = format!("independent, {samples} samples");
+        row(
+            "equal runs by samples: a quantile differs",
+            name,
+            tally,
+            Promise::AtMost(0.05),
+        );
+    }
 }
 
 fn steadiness(runs: u32, random: &mut Random, row: &mut impl FnMut(&'static str, String, Tally, Promise)) {

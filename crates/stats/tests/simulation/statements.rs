@@ -1,7 +1,9 @@
 //! The statements of the tool in words, each held against the truth once for every simulated run.
 
 use crate::laws::Law;
-use stats::comparison::{Happened, Outcome, Pair, Rare, RareOutcome, WindowFigures, confidences, highest, pairs};
+use stats::comparison::{
+    Happened, Outcome, Pair, Rare, RareOutcome, SampledPair, WindowFigures, by_samples, confidences, highest, pairs,
+};
 use stats::extreme::return_level_of_maxima;
 use stats::random::Random;
 use stats::stationarity::{Steadiness, check};
@@ -66,6 +68,38 @@ pub(crate) fn differs(law: Law, windows: usize, times: f64, runs: u32, random: &
         let differs = |outcome: &Outcome| matches!(outcome, Outcome::Higher | Outcome::Lower);
         outcomes.iter().any(is_said).then(|| outcomes.iter().any(differs))
     })
+}
+
+/// Whether any figure of a run of few windows is called different from that of another, `times` as high in truth.
+pub(crate) fn few_windows_differ(law: Law, windows: usize, times: f64, runs: u32, random: &mut Random) -> Tally {
+    let nothing = Histogram::new();
+    Tally::over(runs, || {
+        let a = law.run(random, windows);
+        let b: Vec<f64> = law.run(random, windows).iter().map(|max| max * times).collect();
+        let (a, b) = (figures(&a, random), figures(&b, random));
+        differs_by_samples((&nothing, &a), (&nothing, &b))
+    })
+}
+
+/// Whether a quantile of a run without windows is called different from that of another; samples are independent.
+pub(crate) fn samples_differ(samples: u32, times: f64, runs: u32, random: &mut Random) -> Tally {
+    let mut run = |times: f64| {
+        let mut all = Histogram::new();
+        (0..samples).for_each(|_| {
+            all.record((20_000.0 * times * (0.2 * random.normal()).exp()) as u64);
+        });
+        all
+    };
+    Tally::over(runs, || differs_by_samples((&run(1.0), &[]), (&run(times), &[])))
+}
+
+fn differs_by_samples(a: (&Histogram, &[WindowFigures]), b: (&Histogram, &[WindowFigures])) -> Option<bool> {
+    let pairs = by_samples(a, b);
+    let ps: Vec<Option<f64>> = pairs.iter().map(SampledPair::p).map(Some).collect();
+    let each = pairs.iter().zip(confidences(&ps, 0.95));
+    let outcomes: Vec<Outcome> = each.map(|(pair, sure)| pair.at(sure).difference.outcome).collect();
+    let differs = |outcome: &Outcome| matches!(outcome, Outcome::Higher | Outcome::Lower);
+    (!outcomes.is_empty()).then(|| outcomes.iter().any(differs))
 }
 
 /// Whether rare events, or the run's maximum, are called more frequent; `times` as high in truth.

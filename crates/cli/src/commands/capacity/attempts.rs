@@ -68,6 +68,7 @@ impl Attempts {
             flight_recorder: true,
             recorder: Some(roles.recorder.clone()),
             documents,
+            window_ns: plan.window.0,
             ..Start::probe("capacity", roles.measured.clone(), Some(duration_ns))
         };
         let args = RunArgs {

@@ -6,11 +6,11 @@ use crate::arguments::RunArgs;
 use crate::failure::Failure;
 use crate::ready::{explained, not_to_be_disturbed};
 use crate::run_file::{Run, Start};
+use crate::table;
 use lab::bed::Bed;
-use lab::plan::{Named, Plan, PlanRun, ReportTable, Roles, live_facts};
+use lab::plan::{Named, Plan, PlanRun, Roles, live_facts};
 use probes::options::positive_duration;
 use probes::{Machine, Need};
-use report::tables::Layout;
 use std::io::Write;
 use units::CpuList;
 
@@ -94,7 +94,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
     let begin = Start {
         command: "qualify",
         profile: Some(&plan.limits),
-        window_ns: Some(plan.window.0),
+        window_ns: plan.window.0,
         default_system: false,
         flight_recorder: true,
         // Its cost would be part of the wake-ups, too.
@@ -105,7 +105,7 @@ pub(crate) fn run(args: QualifyArgs) -> Result<u8, Failure> {
         ports: args.nic.clone(),
         documents: vec![("plan".into(), plan.text.clone())],
         open_ended: false,
-        table: plan.table.map(layout),
+        table: plan.table.map(table::layout),
         own_limits: plan.own_limits()?,
     };
     if !args.run.quiet {
@@ -144,15 +144,5 @@ fn ports(plan: &Plan, nic: &[String]) -> Result<Option<Bed>, Failure> {
         _ => Err(Failure::Usage(
             "--nic takes two ports, the test set's and the device's: --nic eth1,eth2".into(),
         )),
-    }
-}
-
-fn layout(table: ReportTable) -> Layout {
-    match table {
-        ReportTable::Vm => Layout::Vm,
-        ReportTable::Jitter => Layout::Jitter,
-        ReportTable::Avb => Layout::Avb,
-        ReportTable::Networks => Layout::Networks,
-        ReportTable::Vpc => Layout::Vpc,
     }
 }

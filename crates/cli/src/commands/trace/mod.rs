@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::ready::ready;
 use crate::run_file::{Run, Start};
 use crate::time_sync::TimeSyncArgs;
+use crate::window;
 use live::Screen;
 use points::Chosen;
 use probes::options::positive_duration;
@@ -18,8 +19,8 @@ use probes::{Probe, ProbeError, SenderEnd};
 use trace::path::GROUP;
 use units::CpuList;
 
-/// Window when `--window` gives none; as of every command.
-const WINDOW_NS: u64 = 20_000_000_000;
+/// The shortest window that is chosen here: at the end of each, the counts of all streams are read out of the kernel.
+const SHORTEST_WINDOW_NS: u64 = 1_000_000_000;
 
 /// What times hops, writes a run file, watches its clock or loads the machine has nothing to do with single sampled values.
 const NOT_WITH_FOLLOW: [&str; 20] = [
@@ -115,6 +116,7 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
     let begin = Start {
         flight_recorder: true,
         default_system: true,
+        window_ns: window::of_duration(args.duration).max(SHORTEST_WINDOW_NS),
         ..Start::probe("trace", CpuList::default(), args.duration).on(&args.interface)
     };
     let config = TraceConfig {
@@ -122,7 +124,7 @@ pub(crate) fn run(mut args: TraceArgs) -> Result<u8, Failure> {
         max_streams: args.max_streams,
         threshold_ns: args.threshold,
         record: args.record,
-        window_ns: args.run.window.unwrap_or(WINDOW_NS),
+        window_ns: args.run.window.unwrap_or(begin.window_ns),
         namespaces: chosen.namespaces(),
         sender: SenderEnd::default(),
     };

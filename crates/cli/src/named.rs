@@ -1,0 +1,46 @@
+//! Runs by the names they are shown by.
+
+use crate::failure::Failure;
+use crate::verdict;
+use model::RunView;
+use model::fact::LABEL;
+use std::path::Path;
+use store::RunFile;
+
+/// A run that was named on a command line, as `FILE` or `NAME=FILE`.
+pub(crate) struct Named {
+    /// The name that was given with it, if any.
+    pub(crate) name: Option<String>,
+    /// Its file, open.
+    pub(crate) file: RunFile,
+    /// What is in it.
+    pub(crate) view: RunView,
+}
+
+/// Opens a run under the name it was given.
+pub(crate) fn open(text: &str) -> Result<Named, Failure> {
+    let (name, path) = match text.split_once('=') {
+        Some((name, path)) if !name.contains('/') && !Path::new(text).exists() => (Some(name.to_owned()), path),
+        _ => (None, text),
+    };
+    let file = verdict::open(Path::new(path))?;
+    let view = file.view()?;
+    Ok(Named { name, file, view })
+}
+
+impl Named {
+    /// The name it was given, its label, or the name of its file.
+    pub(crate) fn shown_by(&self) -> String {
+        let stem = || {
+            let path = &self.view.file;
+            path.file_stem().map_or_else(
+                || path.display().to_string(),
+                |stem| stem.to_string_lossy().into_owned(),
+            )
+        };
+        self.name
+            .clone()
+            .or_else(|| LABEL.of(&self.view.facts))
+            .unwrap_or_else(stem)
+    }
+}

@@ -1,0 +1,106 @@
+//! Runs in the layouts of publications: on the terminal, as JSON, CSV or a page.
+
+use crate::arguments::RunArgs;
+use crate::failure::{COULD_NOT_MEASURE, Failure, say};
+use crate::named;
+use crate::page;
+use crate::verdict;
+use lab::plan::{Plan, ReportTable};
+use report::tables::{Layout, Tables};
+use std::path::Path;
+use store::RunFile;
+
+/// The published layouts, by the word on the command line.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum TableArg {
+    /// VMware ESXi real-time guide: samples, minimum, average, maximum, overflows per CPU
+    Vm,
+    /// ABB and University of Torino, table 2: max (avg) per environment, one column per system
+    Jitter,
+    /// Sienda: classes for AVB
+    Avb,
+    /// ABB and University of Torino: the round trip over each network beside the others
+    Networks,
+    /// ABB and University of Torino: the task of a virtual relay, and the age of its samples
+    Vpc,
+}
+
+/// In which form tables are printed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Form {
+    Text,
+    Json,
+    Csv,
+}
+
+impl From<TableArg> for Layout {
+    fn from(table: TableArg) -> Self {
+        match table {
+            TableArg::Vm => Self::Vm,
+            TableArg::Jitter => Self::Jitter,
+            TableArg::Avb => Self::Avb,
+            TableArg::Networks => Self::Networks,
+            TableArg::Vpc => Self::Vpc,
+        }
+    }
+}
+
+/// The layout that a plan names.
+pub(crate) fn layout(table: ReportTable) -> Layout {
+    match table {
+        ReportTable::Vm => Layout::Vm,
+        ReportTable::Jitter => Layout::Jitter,
+        ReportTable::Avb => Layout::Avb,
+        ReportTable::Networks => Layout::Networks,
+        ReportTable::Vpc => Layout::Vpc,
+    }
+}
+
+/// The layout that the plan of a run names, if there is one. A plan that this version cannot read names none.
+pub(crate) fn of_plan(run: &RunFile) -> Result<Option<Layout>, Failure> {
+    let text = run.document("plan")?;
+    let plan = text.and_then(|text| Plan::parse("plan kept in the run", &text).ok());
+    Ok(plan.and_then(|plan| plan.table).map(layout))
+}
+
+/// Prints runs in a layout, then writes the page where one is asked for; returns the exit status: a run of which windows may be
+/// missing is not all that was measured.
+pub(crate) fn show(layout: Layout, runs: &[String], form: Form, html: Option<&Path>) -> Result<u8, Failure> {
+    let runs = runs
+        .iter()
+        .map(|text| named::open(text))
+        .collect::<Result<Vec<_>, _>>()?;
+    let lacking = runs.iter().any(|run| run.view.lacks_log.is_some());
+    let tables = Tables::of(layout, runs.into_iter().map(|run| (run.name, run.view)).collect());
+    let printed = verdict::write(&match form {
+        Form::Text => tables.text(),
+        Form::Json => tables.json(),
+        Form::Csv => tables.csv(),
+    });
+    if let Some(path) = html {
+        let html = tables
+            .html()
+            .map_err(|error| Failure::CouldNotMeasure(format!("cannot make the HTML page: {error}")))?;
+        page::HTML.write(path, &html)?;
+    }
+    printed?;
+    Ok(if lacking { COULD_NOT_MEASURE } else { 0 })
+}
+
+/// Prints a run in the layout of its plan, before the answer: that is to stand last on the terminal. Neither a JSON document nor a line
+/// for a log has anything beside it.
+pub(crate) fn before_the_answer(file: &Path, layout: Option<Layout>, args: &RunArgs) -> Result<(), Failure> {
+    let Some(layout) = layout.filter(|_| !args.face.json && !args.face.summary) else {
+        return Ok(());
+    };
+    let view = RunFile::open(file)?.view()?;
+    verdict::write(&format!("{}\n", Tables::of(layout, vec![(None, view)]).text()))?;
+    if !args.quiet {
+        let word = layout.word();
+        say(&format_args!(
+            "the table again, also as --json, --csv or --html: triptime report --table {word} {}",
+            file.display()
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! What was set up otherwise, what decides most first.
+
+use crate::comparison::{Comparison, DECISIVE, FactDifference};
+use crate::screen::lines::fitted;
+use crate::terminal::width;
+
+/// Differences that are shown with their values.
+const SHOWN: usize = 5;
+
+/// Columns of a value.
+const VALUE_COLUMNS: usize = 34;
+
+/// Groups of the inventory, those that explain latencies first.
+const GROUPS: [&str; 10] = [
+    "virtualisation",
+    "kernel arguments",
+    "isolation",
+    "CPUs of this run",
+    "power",
+    "cpu",
+    "scheduler",
+    "cgroup",
+    "clock",
+    "limits",
+];
+
+/// Facts of the kernel that explain latencies; others, such as the boot's identity, do not.
+const OF_KERNEL: [&str; 3] = ["release", "preemption model", "preemption mode"];
+
+/// Facts that measuring itself wrote: nobody set them up.
+const WRITTEN: [(&str, &str); 4] = [
+    ("trace", "frames"),
+    ("trace", "frames not timed"),
+    ("trace", "cost per frame at all points"),
+    ("kernel", "boot id"),
+];
+
+/// `kernel release: 6.1.0 → 6.12.0`, and how many more.
+pub(super) fn differs(comparison: &Comparison) -> Vec<String> {
+    let (unfair, settings) = settings(comparison);
+    let mut all = unfair;
+    all.extend(settings);
+    all.extend(versions(comparison));
+    let is_set_up = |fact: &&FactDifference| {
+        !WRITTEN.contains(&(fact.group.as_str(), fact.name.as_str())) && fact.group != "recording"
+    };
+    let mut facts: Vec<_> = comparison.facts.iter().filter(is_set_up).collect();
+    facts.sort_by_key(|fact| rank(&fact.group, &fact.name));
+    all.extend(facts.into_iter().map(|fact| {
+        let values: Vec<String> = crate::comparison::terminal::values(fact).collect();
+        format!("{} {}: {}", fact.group, fact.name, arrow(&values))
+    }));
+    let more = all.len().saturating_sub(SHOWN);
+    all.truncate(SHOWN);
+    if more > 0 {
+        all.push(format!("and {more} more"));
+    }
+    all
+}
+
+fn rank(group: &str, name: &str) -> usize {
+    let of_group = || GROUPS.iter().position(|known| *known == group);
+    match group {
+        "kernel" if OF_KERNEL.contains(&name) => 0,
+        "trace" => 100,
+        _ if crate::nics::is_nic(group) => 60,
+        "kernel" => 50,
+        _ => of_group().map_or(40, |at| 1 + at),
+    }
+}
+
+/// A setting that differs, and the series of which it does so alike.
+struct Setting<'a> {
+    name: &'a str,
+    values: &'a [Option<String>],
+    series: Vec<&'a str>,
+}
+
+impl Setting<'_> {
+    fn text(&self) -> String {
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+        let values: Vec<String> = self.values.iter().map(value).collect();
+        let more = match self.series.len() {
+            0 | 1 => String::new(),
+            n => format!(" +{}", n - 1),
+        };
+        let first = self.series.first().unwrap_or(&"");
+        format!("{} of {first}{more}: {}", self.name, arrow(&values))
+    }
+}
+
+/// Settings of series, each once: those that decide what is measured, and the others.
+fn settings(comparison: &Comparison) -> (Vec<String>, Vec<String>) {
+    let mut seen: Vec<Setting<'_>> = Vec::new();
+    for compared in &comparison.series {
+        for (name, values) in &compared.settings {
+            match seen
+                .iter_mut()
+                .find(|other| other.name == name && other.values == values)
+            {
+                Some(other) => other.series.push(&compared.name),
+                None => seen.push(Setting {
+                    name,
+                    values,
+                    series: vec![&compared.name],
+                }),
+            }
+        }
+    }
+    seen.sort_by_key(|setting| setting.name != "load");
+    let (decisive, others): (Vec<_>, Vec<_>) = seen.into_iter().partition(|one| DECISIVE.contains(&one.name));
+    let unfair = decisive.iter().map(|one| format!("NOT LIKE WITH LIKE, {}", one.text()));
+    (unfair.collect(), others.iter().map(Setting::text).collect())
+}
+
+fn versions(comparison: &Comparison) -> Option<String> {
+    let versions: Vec<String> = comparison
+        .runs
+        .iter()
+        .map(|(_, run)| run.info.tool_version.clone())
+        .collect();
+    let differ = versions.windows(2).any(|pair| pair[0] != pair[1]);
+    differ.then(|| format!("triptime: {}", arrow(&versions)))
+}
+
+/// From run to run; of long values that begin alike, from where they differ.
+fn arrow(values: &[String]) -> String {
+    let is_long = values.iter().any(|value| width(value) > VALUE_COLUMNS);
+    // A few letters before tell what it is that differs.
+    let alike = if is_long { alike(values).saturating_sub(12) } else { 0 };
+    let short = |value: &String| match alike {
+        0 => fitted(value, VALUE_COLUMNS),
+        _ => fitted(
+            &format!("…{}", value.chars().skip(alike).collect::<String>()),
+            VALUE_COLUMNS,
+        ),
+    };
+    values.iter().map(short).collect::<Vec<_>>().join(" → ")
+}
+
+/// How many characters all of them begin with alike.
+fn alike(values: &[String]) -> usize {
+    let Some((first, others)) = values.split_first() else {
+        return 0;
+    };
+    let is_alike = |(at, letter): &(usize, char)| others.iter().all(|other| other.chars().nth(*at) == Some(*letter));
+    first.chars().enumerate().take_while(is_alike).count()
+}

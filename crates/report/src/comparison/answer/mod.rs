@@ -1,0 +1,46 @@
+//! The answer of a comparison: a sentence, limits that changed their verdict, what was set up otherwise, and the largest changes.
+
+mod changes;
+mod differs;
+mod limits;
+mod sentence;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use super::Comparison;
+pub(super) use changes::Amount;
+use changes::{Change, Sure};
+use limits::LimitChange;
+
+/// What stands on the screen.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// One for each run after the first.
+    pub(super) sentences: Vec<String>,
+    /// Limits whose verdict is not the same.
+    pub(super) limits: Vec<LimitChange>,
+    /// What is said of the limits.
+    pub(super) of_limits: Option<String>,
+    /// What was set up otherwise, what decides most first.
+    pub(super) differs: Vec<String>,
+    /// The largest changes, the surest first.
+    pub(super) changes: Vec<Change>,
+}
+
+impl Answer {
+    /// Of a comparison whose foreign texts are safe to show.
+    pub(super) fn of(comparison: &Comparison) -> Self {
+        let changes = changes::largest(comparison);
+        let limits = limits::changes(comparison);
+        Self {
+            sentences: (1..comparison.runs.len())
+                .map(|run| sentence::sentence(comparison, run, &changes))
+                .collect(),
+            of_limits: limits::text(comparison, &limits),
+            limits,
+            differs: differs::differs(comparison),
+            changes,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The answer as text that fits a screen.
+
+use super::{Answer, Change, Sure};
+use crate::comparison::Comparison;
+use crate::screen::lines::{first_lines, fitted, label, labelled};
+use crate::screen::{COLUMNS, LINES};
+use crate::text::count;
+use units::foreign::Show;
+use units::format_ns;
+
+/// Changes that are listed.
+const LISTED: usize = 10;
+
+/// Lines of the sentences together, of the runs, of the limits, and of what differs.
+const SENTENCE_LINES: usize = 4;
+const RUN_LINES: usize = 3;
+const LIMIT_LINES: usize = 2;
+const DIFFER_LINES: usize = 4;
+
+/// Lines of what the words in the last column mean.
+const MEANS_LINES: usize = 3;
+
+impl Comparison {
+    /// The answer on one screen. `full` is the command that prints everything.
+    pub fn answer(&self, full: &str) -> String {
+        let comparison = &self.shown();
+        let lines = lines(comparison, &Answer::of(comparison), full);
+        lines.join("\n") + "\n"
+    }
+}
+
+fn lines(comparison: &Comparison, answer: &Answer, full: &str) -> Vec<String> {
+    let mut lines = sentences(answer);
+    lines.extend(runs(comparison));
+    let limits = answer.of_limits.iter();
+    lines.extend(limits.flat_map(|text| labelled("Limits", text, LIMIT_LINES)));
+    let differs = match answer.differs.is_empty() {
+        true => "nothing that the inventories and the settings know".to_owned(),
+        false => answer.differs.join("; "),
+    };
+    lines.extend(labelled("Set-up", &differs, DIFFER_LINES));
+    let tail = tail(comparison, answer, full);
+    let room = LINES.saturating_sub(lines.len() + tail.len() + 1).min(LISTED);
+    lines.extend(table(comparison, &answer.changes, room));
+    lines.extend(tail);
+    lines
+}
+
+/// Each run has a line at least; what does not fit is in the full text.
+fn sentences(answer: &Answer) -> Vec<String> {
+    let each = (SENTENCE_LINES / answer.sentences.len().max(1)).max(1);
+    let all = answer.sentences.iter();
+    let mut lines: Vec<String> = all.flat_map(|text| first_lines(text, COLUMNS, each)).collect();
+    if lines.len() > SENTENCE_LINES {
+        lines.truncate(SENTENCE_LINES - 1);
+        lines.push("… and more runs: see the full text.".to_owned());
+    }
+    lines
+}
+
+fn runs(comparison: &Comparison) -> Vec<String> {
+    let run = |(name, run): &(String, model::RunView)| {
+        let length = format_ns(run.duration_ns as f64);
+        format!("{name}: {}, {length}, {}", run.info.command, run.file.display())
+    };
+    let all: Vec<String> = comparison.runs.iter().map(run).collect();
+    let shown = if all.len() > RUN_LINES {
+        RUN_LINES - 1
+    } else {
+        RUN_LINES
+    };
+    let name = |at: usize| if at == 0 { "Runs" } else { "" };
+    let each = all.iter().take(shown).enumerate();
+    let mut lines: Vec<String> = each.flat_map(|(at, text)| labelled(name(at), text, 1)).collect();
+    if all.len() > shown {
+        lines.extend(labelled("", &format!("and {} more", all.len() - shown), 1));
+    }
+    lines
+}
+
+fn table(comparison: &Comparison, changes: &[Change], room: usize) -> Vec<String> {
+    let Some(first) = changes.first().filter(|_| room > 0) else {
+        return Vec::new();
+    };
+    let name = |run: usize| comparison.runs.get(run).map_or("", |(name, _)| name.as_str());
+    let is_pair = comparison.runs.len() == 2;
+    let heads = (name(first.runs.0), if is_pair { name(1) } else { "other" });
+    let head = columns(["largest changes", "figure", heads.0, heads.1, "times", "how sure"]);
+    let row = |change: &Change| {
+        let more = match change.others {
+            0 => String::new(),
+            n => format!(" +{n}"),
+        };
+        let mut sure = change.sure.word().to_owned();
+        if change.is_unfair {
+            sure += ", not like with like";
+        }
+        if !is_pair {
+            sure = format!("{}: {sure}", name(change.runs.1));
+        }
+        let times = match change.times.is_finite() {
+            true => format!("{:.2}", change.times),
+            false => "–".to_owned(),
+        };
+        let series = fitted(&change.series, 28 - more.len()) + &more;
+        columns([
+            &series,
+            &change.figure,
+            &change.a.text(),
+            &change.b.text(),
+            &times,
+            &sure,
+        ])
+    };
+    std::iter::once(head)
+        .chain(changes.iter().take(room).map(row))
+        .collect()
+}
+
+fn columns([series, figure, a, b, times, sure]: [&str; 6]) -> String {
+    let (series, figure) = (fitted(series, 28), fitted(figure, 14));
+    let (a, b) = (fitted(a, 10), fitted(b, 10));
+    let line = format!("{series:<28} {figure:<14} {a:>10} {b:>10} {times:>8}  {sure}");
+    fitted(line.trim_end(), COLUMNS)
+}
+
+/// What the words mean, what is not compared, and how to see everything.
+fn tail(comparison: &Comparison, answer: &Answer, full: &str) -> Vec<String> {
+    let has = |sure: Sure| answer.changes.iter().any(|change| change.sure == sure);
+    let mut means: Vec<&str> = Vec::new();
+    if has(Sure::ByWindows) {
+        means.push("sure: by windows, all such statements together at 95 %.");
+    }
+    if has(Sure::FewWindows) {
+        means.push("few windows: 95 % together, if windows are independent but for what neighbours share.");
+    }
+    if has(Sure::BySamples) {
+        means.push("by samples: 95 % together, if samples are independent, which latencies seldom are.");
+    }
+    if has(Sure::Chance) {
+        means.push("may be chance: chance explains it as well.");
+    }
+    let mut lines = match means.is_empty() {
+        true => Vec::new(),
+        false => labelled("Means", &means.join(" "), MEANS_LINES),
+    };
+    lines.extend(left_out(comparison).iter().flat_map(|text| labelled("Left", text, 1)));
+    lines.push(label("Full") + full);
+    lines
+}
+
+/// What stands against nothing.
+fn left_out(comparison: &Comparison) -> Option<String> {
+    let refused: u64 = comparison.series.iter().map(|one| one.not_compared.len() as u64).sum();
+    let alone = comparison.alone.len() as u64;
+    let why = comparison.series.iter().flat_map(|one| &one.not_compared).next();
+    let said = [
+        (alone > 0).then(|| format!("{} series of one run only", count(alone))),
+        why.map(|(_, why)| format!("{refused} not compared: {why}")),
+    ];
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
