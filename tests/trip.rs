@@ -391,3 +391,40 @@ fn a_plan_times_the_trips_of_our_relay() {
     let shown = support::run(&["report", &out]);
     assert!(text(&shown).contains(": the trip came in "), "{}", text(&shown));
 }
+
+#[test]
+fn two_relays_on_one_port_are_each_timed_and_judged() {
+    if !root_or_skip("two_relays_on_one_port_are_each_timed_and_judged") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("tempdir");
+    let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (plan, out) = (path("twins.toml"), path("twins.triptime"));
+    let bed = "table = \"vpc\"\n[bed]\nnetworks = [\"macvlan\"]\n[cpus]\n";
+    let twins = PLAN
+        .replace("\"bays2\"", "[\"bays2\", \"bays2\"]")
+        .replace("[cpus]\n", bed);
+    std::fs::write(&plan, twins).expect("written");
+    let output = support::run(&["qualify", &plan, "--out", &out, "--quiet", "--json"]);
+    let document = json(&output);
+    for relay in ["two-1", "two-2"] {
+        let trips = series(&document, &format!("trip/{relay}-overcurrent"));
+        let count = |name: &str| trips[name].as_u64().expect("a count");
+        assert!(count("received") > 0, "{trips} {}", stderr(&output));
+        assert_eq!(
+            (count("received"), count("unwanted")),
+            (count("expected"), 0),
+            "{trips}"
+        );
+        let limit = check(&document, &format!("trip.within.{relay}-overcurrent"));
+        assert_eq!(limit["allowed"], 40_000_000);
+        for name in [format!("use/{relay}-MU02"), format!("arrival/{relay}-MU01")] {
+            let samples = series(&document, &name)["received"].as_u64();
+            assert!(samples > Some(4_800), "{name}: {samples:?}");
+        }
+        assert!(series(&document, &format!("task/{relay}"))["received"].as_u64() > Some(1_000));
+    }
+    let shown = text(&support::run(&["report", &out]));
+    let rows = shown.lines().filter(|line| line.starts_with("| two-"));
+    assert_eq!(rows.count(), 2, "{shown}");
+}

@@ -55,6 +55,11 @@ pub struct RelayConfig {
     pub spin_ahead_ns: u64,
     /// Where its disturbance records go; `None`: there are none, and they cost nothing.
     pub records: Option<Folder>,
+    /// What the series of its streams are called, in their order, where other relays of the run take the same streams; else they are
+    /// called as the streams are.
+    pub stream_labels: Vec<String>,
+    /// Relays that have the same CPU.
+    pub shares_cpu_with: Vec<String>,
 }
 
 /// How the packet socket of this relay is to be opened: one without inputs takes no GOOSE.
@@ -85,7 +90,44 @@ impl Probe for RelayConfig {
     }
 
     fn start(&self, on: impl Into<Port>, recorder: &mut Recorder, stop: &Stop) -> Result<Running, ProbeError> {
-        let port = on.into();
+        start_together(vec![(self.clone(), on.into())], recorder, stop)
+    }
+}
+
+/// Starts relays side by side, each at its own port. The first task of all is at one instant, so that none waits for streams longer than
+/// another.
+///
+/// # Errors
+/// What the first of them was refused; none goes on then.
+pub fn start_together(
+    relays: Vec<(RelayConfig, Port)>,
+    recorder: &mut Recorder,
+    stop: &Stop,
+) -> Result<Running, ProbeError> {
+    let mut threads = Vec::new();
+    let mut writers = Vec::new();
+    for (config, port) in relays {
+        let (thread, writer) = config.thread(port, recorder, stop)?;
+        threads.push(thread);
+        writers.extend(writer);
+    }
+    let mut running = Running::start(threads, next_second)?;
+    // Only now: what could not get ready would leave it behind. Until then the ring has room.
+    for writer in writers {
+        let writing = writer.begin().inspect_err(|_| stop.request())?;
+        running = running.with(Some(writing));
+    }
+    Ok(running)
+}
+
+impl RelayConfig {
+    /// What runs its task, and what writes its records.
+    fn thread(
+        self,
+        port: Port,
+        recorder: &mut Recorder,
+        stop: &Stop,
+    ) -> Result<(HotThread, Option<records::Writer>), ProbeError> {
         if self.spin_ahead_ns >= self.relay.task_ns {
             return Err(ProbeError::Usage(
                 "relay: --spin-ahead must be shorter than the task cycle".into(),
@@ -95,33 +137,23 @@ impl Probe for RelayConfig {
         let gooses = self.relay.gooses.iter().map(|output| Output::new(output, source));
         let gooses = gooses.collect::<Result<Vec<_>, _>>()?;
         let cycles = 1_000_000_000 / self.relay.task_ns.max(1) + 1;
-        let describe = Box::new(series::Relay::of(self, &port));
+        let describe = Box::new(series::Relay::of(&self, &port));
         let slots = usize::from(series::SLOTS);
         let mut feed = recorder.feed(crate::hot::capacity(cycles * u64::from(series::SLOTS)), slots, describe);
         series::announce(&mut feed, &self.relay.name, self.records.is_some());
         let folder = self.records.clone();
         let (tape, writer) = folder
-            .map(|folder| records::both_ends(self, folder, recorder.events()))
+            .map(|folder| records::both_ends(&self, folder, recorder.events()))
             .unzip();
         let frames = Arc::new(AtomicU64::new(0));
         let (receiver, received) = subscribe::receiver(&self.subscription(), port, &frames, recorder, stop)?;
         let engine = ::relay::Engine::new(&self.relay).map_err(|error| ProbeError::Usage(format!("relay: {error}")))?;
-        let mut task = Task::new(self.clone(), engine, receiver, received, gooses, tape, stop.clone());
-        let thread = HotThread::new(
-            "relay",
-            self.policy,
-            self.cpu,
-            feed,
-            Box::new(move |start, feed| task.run(start, feed)),
-        );
-        let running = Running::start(vec![thread], next_second)?;
-        // Only now: what could not get ready would leave it behind. Until then the ring has room.
-        let writing = writer.map(|writer| writer.begin().inspect_err(|_| stop.request()));
-        Ok(running.with(writing.transpose()?))
+        let (policy, cpu) = (self.policy, self.cpu);
+        let mut task = Task::new(self, engine, receiver, received, gooses, tape, stop.clone());
+        let body = Box::new(move |start, feed: &mut run::Feed| task.run(start, feed));
+        Ok((HotThread::new("relay", policy, cpu, feed, body), writer))
     }
-}
 
-impl RelayConfig {
     /// How its streams are accounted for.
     fn subscription(&self) -> SubscribeConfig {
         SubscribeConfig {
@@ -133,6 +165,7 @@ impl RelayConfig {
             policy: self.policy,
             cpu: self.cpu,
             task: Some(self.relay.name.clone()),
+            labels: self.stream_labels.clone(),
             goose: SuperviseConfig {
                 max_blocks: 0,
                 ..SuperviseConfig::default()

@@ -2,7 +2,7 @@
 
 use super::{RelayConfig, words};
 use crate::port::Port;
-use model::{EventKind, QuestionKind, SeriesSpec, kind};
+use model::{EventKind, QuestionKind, SeriesSpec, kind, setting};
 use run::{Describe, Feed};
 use units::{Monotonic, format_ns};
 
@@ -92,7 +92,7 @@ impl Relay {
         let (config, relay) = (&self.config, &self.config.relay);
         let cpu = config.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
         let load = relay.load;
-        vec![
+        let mut settings = vec![
             ("interface".into(), self.interface.clone()),
             ("streams".into(), relay.streams.len().to_string()),
             ("functions".into(), relay.functions.len().to_string()),
@@ -106,9 +106,13 @@ impl Relay {
                 if config.records.is_some() { "yes" } else { "no" }.into(),
             ),
             ("policy".into(), config.policy.to_string()),
-            ("cpu".into(), cpu),
+            (setting::CPU.into(), cpu),
             ("spin ahead".into(), format_ns(config.spin_ahead_ns as f64)),
-        ]
+        ];
+        if !config.shares_cpu_with.is_empty() {
+            settings.push((setting::SHARES_CPU.into(), config.shares_cpu_with.join(", ")));
+        }
+        settings
     }
 }
 

@@ -134,6 +134,9 @@ pub struct SubscribeConfig {
     pub sender: SenderEnd,
     /// The relay whose task takes the frames, once a cycle. `None`: this thread, whenever they come.
     pub task: Option<String>,
+    /// What the series of the expected streams are called, in their order, where other devices of the run take the same streams;
+    /// else they are called as the streams are.
+    pub labels: Vec<String>,
 }
 
 impl Default for SubscribeConfig {
@@ -153,6 +156,7 @@ impl Default for SubscribeConfig {
             record: false,
             sender: SenderEnd::default(),
             task: None,
+            labels: Vec::new(),
         }
     }
 }

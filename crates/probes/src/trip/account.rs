@@ -14,18 +14,24 @@ type Did = (Outcome, Option<Monotonic>);
 const UNKNOWN: Did = (Outcome::NotCounted, None);
 
 impl Conductor {
-    /// Counts a shot, and keeps it in the run.
-    pub(super) fn account(&mut self, ask: &Ask, over: &Over) {
+    /// Counts a shot as relay number `relay` took it, and keeps it in the run.
+    pub(super) fn account(&mut self, ask: &Ask, relay: usize, over: &Over) {
+        let place = relay * self.groups + ask.group;
+        let under_test = &self.config.relays[relay];
+        let (name, has_start) = (under_test.called(&ask.name), under_test.start.is_some());
         let (outcome, trip) = match ask.scenario.expect {
-            Expect::Trip { soonest_ns, .. } => self.faulted(ask.group, over, soonest_ns),
-            Expect::NoTrip => self.quiet(ask.group, over),
-            Expect::Either => self.either(ask.group, over),
+            Expect::Trip { soonest_ns, .. } => {
+                let start = has_start.then(|| start_slot(place));
+                self.faulted(trip_slot(place), start, over, soonest_ns)
+            }
+            Expect::NoTrip => self.quiet(place, over),
+            Expect::Either => self.either(place, over),
         };
         let fault = over.watch.span.fault;
         let shot = Shot {
             number: self.shots,
             at_ns: 0,
-            name: ask.name.clone(),
+            name,
             point_deg: over.point_deg,
             cell: ask.cell.clone(),
             outcome,
@@ -34,9 +40,8 @@ impl Conductor {
         self.events.shot(fault, shot);
     }
 
-    /// A shot in which the relay has to trip, and not before `soonest_ns`.
-    fn faulted(&mut self, group: usize, over: &Over, soonest_ns: Option<u64>) -> Did {
-        let slot = trip_slot(group);
+    /// A shot in which the relay has to trip, and not before `soonest_ns`; `start` is the slot of its starts, if they are looked at.
+    fn faulted(&mut self, slot: u16, start: Option<u16>, over: &Over, soonest_ns: Option<u64>) -> Did {
         let due = over.watch.span.fault;
         let act = match self.believed(slot, over) {
             Some(act) => act,
@@ -52,8 +57,8 @@ impl Conductor {
             }
             _ => self.failure(slot, notice::FAILED, due, None),
         };
-        if self.config.start.is_some() {
-            self.started(start_slot(group), &over.watch, over.is_deaf);
+        if let Some(start) = start {
+            self.started(start, &over.watch, over.is_deaf);
         }
         did
     }
@@ -117,12 +122,12 @@ impl Conductor {
 
     /// A shot in which there must be no trip. A trip is a false one whatever the test set did not send: a healthy relay does not trip
     /// for samples that are lost.
-    fn quiet(&mut self, group: usize, over: &Over) -> Did {
+    fn quiet(&mut self, place: usize, over: &Over) -> Did {
         let Span {
             fault: due, deadline, ..
         } = over.watch.span;
         let [fault, end] = over.samples;
-        let slot = security_slot(group);
+        let slot = security_slot(place);
         let was_sent = !self.stage.trouble(fault, end);
         let why_not = match over.watch.act() {
             Act::Early(at) | Act::Tripped(at) | Act::Late(at) => {
@@ -146,8 +151,8 @@ impl Conductor {
     }
 
     /// A shot near a border, whose trip is neither wanted nor unwanted: no series counts it, unless it comes before the fault.
-    fn either(&mut self, group: usize, over: &Over) -> Did {
-        let slot = trip_slot(group);
+    fn either(&mut self, place: usize, over: &Over) -> Did {
+        let slot = trip_slot(place);
         let due = over.watch.span.fault;
         match self.believed(slot, over) {
             Some(Act::Early(at)) => self.early(slot, at, due),

@@ -1,4 +1,4 @@
-//! The thread that receives the relay's GOOSE. It only reads: what a message means, the conductor decides.
+//! The thread that receives the relays' GOOSE. It only reads: what a message means, the conductor decides.
 
 use crate::error::ProbeError;
 use crate::reception::{Account, Arrival, Reception};
@@ -77,10 +77,10 @@ pub(super) struct Tallies {
 
 /// What the listener looks for.
 pub(super) struct Wanted {
-    /// The control block; every one until it is known.
-    pub(super) name: Arc<OnceLock<Name>>,
-    pub(super) trip: Member,
-    pub(super) start: Option<Member>,
+    /// The control blocks of the relays; every one until they are known.
+    pub(super) names: Arc<OnceLock<Vec<Name>>>,
+    /// Trip and start of each relay. Until its control block is known there is one.
+    pub(super) members: Vec<(Member, Option<Member>)>,
 }
 
 /// The listener.
@@ -134,9 +134,13 @@ impl Account for Ears {
 impl Ears {
     fn message(&mut self, frame: &Frame<'_>, at: Monotonic) -> bool {
         let name = Name::of(frame.gocb_ref());
-        if self.wanted.name.get().is_some_and(|wanted| *wanted != name) {
+        let relay = match self.wanted.names.get() {
+            Some(names) => names.iter().position(|wanted| *wanted == name),
+            None => Some(0),
+        };
+        let Some(&(trip, start)) = relay.and_then(|relay| self.wanted.members.get(relay)) else {
             return false;
-        }
+        };
         let ethernet = frame.ethernet();
         let heard = Heard {
             at,
@@ -147,8 +151,8 @@ impl Ears {
                 appid: frame.header().appid,
             },
             said: Said::of(frame),
-            trip: self.wanted.trip.of(frame.all_data()),
-            start: self.wanted.start.and_then(|member| member.of(frame.all_data())),
+            trip: trip.of(frame.all_data()),
+            start: start.and_then(|member| member.of(frame.all_data())),
             is_unusable: frame.simulate() || frame.simulation() || frame.nds_com() || frame.is_test(),
         };
         if self.heard.push(heard).is_err() {

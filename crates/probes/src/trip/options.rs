@@ -1,7 +1,6 @@
 //! What can be set for a test set, on the command line and in a plan.
 
-use super::TripConfig;
-use super::{Control, Security};
+use super::{Control, Security, TripConfig, UnderTest};
 use crate::error::ProbeError;
 use crate::options::{
     appid, defaults, duration, mac, ns, positive_duration, some_positive_ns, some_text, some_vlan, text, vlan,
@@ -120,9 +119,12 @@ impl TripOptions {
             seed: self.seed,
             others: following(&stream, self.streams.saturating_sub(1)),
             stream,
-            goose: self.goose.clone(),
-            trip: self.trip_member,
-            start: self.start_member,
+            relays: vec![UnderTest {
+                label: None,
+                goose: self.goose.clone(),
+                trip: self.trip_member,
+                start: self.start_member,
+            }],
             breaker_ns: self.breaker,
             controls: self.controls.clone(),
             security: self.security.clone(),

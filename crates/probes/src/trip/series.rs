@@ -1,36 +1,36 @@
 //! What the series of a test set are called and mean.
 
 use super::TripConfig;
+use super::under_test::Place;
 use model::{EventKind, SeriesSpec, kind};
 use run::Describe;
 use units::format_ns;
-use waveform::type_test::Group;
 
-/// Slots of each group of shots: its trips, its starts, and its shots without a trip.
+/// Slots of each place, a group of shots as one relay took them: its trips, its starts, and its shots without a trip.
 const EACH: usize = 3;
 
-fn slot(group: usize, which: usize) -> u16 {
-    u16::try_from(EACH * group + which).unwrap_or(u16::MAX)
+fn slot(place: usize, which: usize) -> u16 {
+    u16::try_from(EACH * place + which).unwrap_or(u16::MAX)
 }
 
-/// Slots of so many groups.
-pub(super) fn slots(groups: usize) -> usize {
-    EACH * groups
+/// Slots of so many places.
+pub(super) fn slots(places: usize) -> usize {
+    EACH * places
 }
 
-/// Slot of a group's trips.
-pub(super) fn trip_slot(group: usize) -> u16 {
-    slot(group, 0)
+/// Slot of a place's trips.
+pub(super) fn trip_slot(place: usize) -> u16 {
+    slot(place, 0)
 }
 
 /// Slot of its starts.
-pub(super) fn start_slot(group: usize) -> u16 {
-    slot(group, 1)
+pub(super) fn start_slot(place: usize) -> u16 {
+    slot(place, 1)
 }
 
 /// Slot of its shots without a trip.
-pub(super) fn security_slot(group: usize) -> u16 {
-    slot(group, 2)
+pub(super) fn security_slot(place: usize) -> u16 {
+    slot(place, 2)
 }
 
 /// Codes of notices: what is said of single shots, whose number is the first figure.
@@ -49,30 +49,31 @@ pub(super) mod notice {
 /// Names and settings of the series.
 pub(super) struct Trip {
     config: TripConfig,
-    groups: Vec<Group>,
+    places: Vec<Place>,
     interface: String,
 }
 
 impl Trip {
     pub(super) fn of(config: &TripConfig, interface: &str) -> Self {
         Self {
-            groups: config.groups(),
+            places: config.places(),
             config: config.clone(),
             interface: interface.to_owned(),
         }
     }
 
-    fn settings(&self, group: Option<&Group>, within_ns: Option<u64>) -> Vec<(String, String)> {
+    fn settings(&self, place: Option<&Place>, within_ns: Option<u64>) -> Vec<(String, String)> {
         let config = &self.config;
+        let relay = place.map_or(&config.relays[0], |place| &config.relays[place.relay]);
         let cpu = |cpu: Option<u32>| cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string());
         let mut settings = vec![
             (
                 "scenario".to_owned(),
-                group.map(|group| group.what.clone()).unwrap_or_default(),
+                place.map(|place| place.group.what.clone()).unwrap_or_default(),
             ),
             ("interface".into(), self.interface.clone()),
             ("stream".into(), config.stream.sv_id.clone()),
-            ("trip member".into(), config.trip.to_string()),
+            ("trip member".into(), relay.trip.to_string()),
             ("settle".into(), format_ns(config.settle_ns as f64)),
             ("seed".into(), config.seed.to_string()),
             ("policy".into(), config.policy.to_string()),
@@ -97,8 +98,8 @@ impl Trip {
 impl Describe for Trip {
     fn series(&self, slot: u16, label: &str) -> SeriesSpec {
         let (number, which) = (usize::from(slot) / EACH, usize::from(slot) % EACH);
-        let group = self.groups.get(number);
-        let within_ns = group.and_then(|group| group.within_ns).filter(|_| which == 0);
+        let place = self.places.get(number);
+        let within_ns = place.and_then(|place| place.group.within_ns).filter(|_| which == 0);
         let (kind, what) = match which {
             0 => (
                 &kind::TRIP,
@@ -114,7 +115,7 @@ impl Describe for Trip {
             ),
         };
         SeriesSpec {
-            settings: self.settings(group, within_ns),
+            settings: self.settings(place, within_ns),
             // The kernel's stamps are of the wall clock, and moved to this one: a step moves no message.
             ..SeriesSpec::of(kind, label, what)
         }

@@ -41,6 +41,8 @@ fn relay() {
         policy: Policy::Other,
         cpu: None,
         spin_ahead_ns: 50_000,
+        stream_labels: Vec::new(),
+        shares_cpu_with: Vec::new(),
     };
     let mut run = Run::start();
     let publisher = publisher

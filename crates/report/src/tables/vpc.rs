@@ -5,7 +5,7 @@ use super::{columns, us};
 use crate::insight::window_maxima;
 use crate::text::count;
 use model::kind::Kind;
-use model::{RunView, SeriesView, kind};
+use model::{RunView, SeriesView, kind, setting};
 use units::format_ns;
 
 /// A row for each relay of each run.
@@ -14,6 +14,7 @@ pub(super) fn print(runs: &[RunView]) -> String {
         [
             "Relay",
             "Streams",
+            "CPU",
             "Task: least - median - largest of the windows",
             "Overruns + missed",
             "Due to socket",
@@ -37,7 +38,7 @@ pub(super) fn print(runs: &[RunView]) -> String {
         )
 }
 
-fn row(run: &RunView, task: &SeriesView) -> [String; 8] {
+fn row(run: &RunView, task: &SeriesView) -> [String; 9] {
     let name = task.spec.label();
     let of = |wanted: &'static Kind| of_relay(run, wanted, name);
     let used = of(&kind::USE);
@@ -48,6 +49,7 @@ fn row(run: &RunView, task: &SeriesView) -> [String; 8] {
     [
         name.to_owned(),
         count(used.len() as u64),
+        cpu(task),
         maxima(task),
         format!("{} + {}", count(task.counters.late), count(task.counters.missed)),
         latency(&of(&kind::ARRIVAL)),
@@ -79,6 +81,15 @@ fn of_relay<'a>(run: &'a RunView, wanted: &'static Kind, relay: &str) -> Vec<&'a
 fn owner<'a>(label: &str, relays: &[&'a str]) -> Option<&'a str> {
     let begins = |relay: &&&str| label.strip_prefix(**relay).is_some_and(|rest| rest.starts_with('-'));
     relays.iter().filter(begins).max_by_key(|relay| relay.len()).copied()
+}
+
+/// The CPU of a relay, and whether another of its step has the same one.
+fn cpu(task: &SeriesView) -> String {
+    let cpu = task.setting(setting::CPU).unwrap_or("–");
+    match task.setting(setting::SHARES_CPU) {
+        Some(_) => format!("{cpu}, shared"),
+        None => cpu.to_owned(),
+    }
 }
 
 /// What a box plot of the windows' longest tasks is drawn of.
@@ -118,6 +129,7 @@ fn trips(series: &[&SeriesView]) -> String {
 #[cfg(test)]
 mod tests {
     use crate::tables::{Layout, print};
+    use model::setting;
     use testing::synthetic;
 
     #[test]
@@ -125,6 +137,9 @@ mod tests {
         let mut trips = synthetic::series("trip/20-streams-overcurrent", 10, 9_300_000, 10);
         (trips.counters.expected, trips.counters.received) = (11, 10);
         let mut task = synthetic::series("task/20-streams", 1_000, 700_000, 60);
+        task.spec.settings = [(setting::CPU, "3"), (setting::SHARES_CPU, "20-streams-load")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec();
         (task.counters.late, task.counters.missed) = (2, 3);
         let run = synthetic::run(vec![
             task,
@@ -139,7 +154,16 @@ mod tests {
         let text = print(Layout::Vpc, &[run]);
         let row = |name: &str| text.lines().find(|line| line.contains(name)).expect("a row").to_owned();
         let twenty = row("| 20-streams ");
-        for part in [" 2 ", "2 + 3", "- 700 ", "300 (", "650 (", "1900 (", "10 of 11, 9.3"] {
+        for part in [
+            " 2 ",
+            "| 3, shared ",
+            "2 + 3",
+            "- 700 ",
+            "300 (",
+            "650 (",
+            "1900 (",
+            "10 of 11, 9.3",
+        ] {
             assert!(twenty.contains(part), "{part} in {text}");
         }
         let loaded = row("| 20-streams-load ");

@@ -32,6 +32,8 @@ pub(super) fn run(Found { config: relay, text }: Found, interface: &str, args: R
         policy: port_args.policy,
         cpu: port_args.cpu,
         spin_ahead_ns: args.live.spin_ahead,
+        stream_labels: Vec::new(),
+        shares_cpu_with: Vec::new(),
     };
     ready(&config, &[], Some(interface), &args.run)?;
     let open = || PacketPort::open(interface, &port_options(&config.relay));
