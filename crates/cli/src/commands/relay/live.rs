@@ -52,7 +52,8 @@ pub(super) fn run(Found { config: relay, text }: Found, interface: &str, args: R
     };
     let stop = run.session.stop.clone();
     let port = run.port(port, &port_args, &port_args.intent())?;
-    let watch = args.time.watch(args.live.clock, &mut run.session.recorder);
+    // A relay watches its clock in any case: that is part of its self-monitoring.
+    let watch = args.time.watch_always(args.live.clock, &mut run.session.recorder);
     let outcome = watch.map_err(SessionError::from).and_then(|watch| {
         let started = config.start(port, &mut run.session.recorder, &stop);
         let outcome = run.attend(started);
